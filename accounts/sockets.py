@@ -1,0 +1,43 @@
+"""Who opens a WebSocket: a browser by its session (origin checked), a program by its bearer token in the header."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from channels.auth import AuthMiddlewareStack
+from channels.db import database_sync_to_async
+from channels.security.websocket import AllowedHostsOriginValidator
+from django.contrib.auth.models import AnonymousUser
+from knox.auth import TokenAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+
+from accounts.models import User
+
+Application = Callable[..., Awaitable[None]]
+
+
+class Door:
+    """Sets scope["user"]; scope["token"] is the digest of the token used, None for sessions."""
+
+    def __init__(self, inner: Application) -> None:
+        self._inner = inner
+        self._by_session = AllowedHostsOriginValidator(AuthMiddlewareStack(inner))
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        header = dict(scope["headers"]).get(b"authorization")
+        if header is None:
+            await self._by_session({**scope, "token": None}, receive, send)
+            return
+        user, digest = await _owner(header)
+        await self._inner({**scope, "user": user, "token": digest}, receive, send)
+
+
+@database_sync_to_async
+def _owner(header: bytes) -> tuple[User | AnonymousUser, str]:
+    scheme, _, token = header.partition(b" ")
+    if scheme.lower() != b"bearer":
+        return AnonymousUser(), ""
+    try:
+        user, found = TokenAuthentication().authenticate_credentials(token.strip())
+    except AuthenticationFailed:
+        return AnonymousUser(), ""
+    return user, found.digest

@@ -1,0 +1,13 @@
+"""What every page needs to know."""
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+
+THEMES = ("auto", "light", "dark")
+
+
+def site(request: HttpRequest) -> dict[str, Any]:
+    theme = request.COOKIES.get("arena_theme", "auto")
+    return {"theme": theme if theme in THEMES else "auto", "themes": THEMES, "languages": settings.LANGUAGES}

@@ -1,0 +1,22 @@
+"""What is answered when there is no page, or a page failed: a problem document to programs, a page to people."""
+
+import secrets
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _answer(request, 404, "Not Found", "There is nothing here, or nothing that you may see.", "404.html")
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    reference = secrets.token_hex(4)
+    return _answer(request, 500, "Internal Server Error", f"The server failed. Reference: {reference}.", "500.html")
+
+
+def _answer(request: HttpRequest, status: int, title: str, detail: str, template: str) -> HttpResponse:
+    if request.path.startswith("/api/"):
+        problem = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+        return JsonResponse(problem, status=status, content_type="application/problem+json")
+    return render(request, template, {"detail": detail}, status=status)

@@ -1,0 +1,222 @@
+"""Settings of every process. Nothing needs to be configured; README.md lists what can be."""
+
+import os
+from pathlib import Path
+
+import dj_database_url
+import django_stubs_ext
+from django.utils.translation import gettext_lazy as _
+
+from arenasite import environment
+
+django_stubs_ext.monkeypatch()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = environment.data_directory(BASE_DIR)
+SOCKET_DIR = environment.socket_directory(DATA_DIR)
+
+SECRET_KEY = environment.secret_key(DATA_DIR)
+DEBUG = environment.flag("ARENA_DEBUG")
+ALLOWED_HOSTS = environment.words("ARENA_HOSTS", "localhost,127.0.0.1,[::1]")
+CSRF_TRUSTED_ORIGINS = environment.words("ARENA_ORIGINS")
+HTTPS = environment.flag("ARENA_HTTPS")
+
+INSTALLED_APPS = [
+    "arenasite",
+    "daphne",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "channels",
+    "csp",
+    "django_filters",
+    "django_rq",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "knox",
+    "accounts",
+    "experiments",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "accounts.middleware.AccountLanguageMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "arenasite.urls"
+ASGI_APPLICATION = "arenasite.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "arenasite.context.site",
+            ],
+        },
+    },
+]
+
+# --- Database: SQLite in the data directory, or what DATABASE_URL says -------------------------------------------------
+
+SQLITE_OPTIONS = {
+    "transaction_mode": "IMMEDIATE",  # a deferred transaction that turns into a write fails with "locked" at once
+    "timeout": 20,
+    "init_command": "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;PRAGMA mmap_size=134217728;"
+    "PRAGMA cache_size=-20000;PRAGMA temp_store=MEMORY;",
+}
+
+DATABASES = {"default": dj_database_url.config(default=f"sqlite:///{DATA_DIR / 'arena.sqlite3'}")}
+DATABASES["default"].setdefault("TEST", {})
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
+    # A file, not memory: live servers and workers of the tests share it.
+    DATABASES["default"]["TEST"]["NAME"] = str(DATA_DIR / "test.sqlite3")
+else:
+    DATABASES["default"].update(CONN_MAX_AGE=60, CONN_HEALTH_CHECKS=True)
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Redis: the doorbell (RQ), the live wire (Channels) and the throttles ----------------------------------------------
+
+REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{SOCKET_DIR / 'redis.sock'}"
+REDIS_IS_EMBEDDED = not os.environ.get("REDIS_URL")
+
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL], "prefix": "arena"},
+    }
+}
+RQ_QUEUES = {"engine": {"URL": REDIS_URL, "DEFAULT_TIMEOUT": -1}}
+RQ = {"WORKER_CLASS": "experiments.engine.jobs.EngineWorker"}
+
+# --- The engine ---------------------------------------------------------------------------------------------------------
+
+RUNS_PER_WORKER = int(os.environ.get("ARENA_RUNS_PER_WORKER", "200"))
+LEASE_SECONDS = float(os.environ.get("ARENA_LEASE_SECONDS", "15"))
+SWEEP_SECONDS = float(os.environ.get("ARENA_SWEEP_SECONDS", "3"))
+DRAIN_SECONDS = float(os.environ.get("ARENA_DRAIN_SECONDS", "5"))
+
+# --- People -------------------------------------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "accounts.User"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "arena"
+LOGOUT_REDIRECT_URL = "login"
+DEMO_MODE = environment.flag("ARENA_DEMO")
+
+SESSION_COOKIE_NAME = "__Host-arena_session" if HTTPS else "arena_session"
+CSRF_COOKIE_NAME = "__Host-arena_csrf" if HTTPS else "arena_csrf"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "form-action": ["'self'"],
+        "base-uri": ["'none'"],
+        "frame-ancestors": ["'none'"],
+    }
+}
+
+# --- Languages and time -------------------------------------------------------------------------------------------------
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
+LANGUAGE_COOKIE_NAME = "arena_language"
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+# --- Files --------------------------------------------------------------------------------------------------------------
+
+STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = DATA_DIR / "static"
+WHITENOISE_USE_FINDERS = True
+MEDIA_ROOT = DATA_DIR / "media"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 << 20
+
+# --- The API ------------------------------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "URL_FORMAT_OVERRIDE": None,  # `?format=` chooses the format of a report
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "accounts.authentication.BearerAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PAGINATION_CLASS": "experiments.pagination.NewestFirst",
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "experiments.problems.problem_response",
+    "PAGE_SIZE": 50,
+    "COERCE_DECIMAL_TO_STRING": True,
+}
+REST_KNOX = {
+    "AUTH_HEADER_PREFIX": "Bearer",
+}
+KNOX_TOKEN_MODEL = "accounts.ApiToken"
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Arena Lab",
+    "DESCRIPTION": "Start, watch, stop and read runs of language models that talk to each other.",
+    "VERSION": "0.1.0",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+    "SCHEMA_PATH_PREFIX": "/api/",
+    "COMPONENT_SPLIT_REQUEST": True,
+}
+
+# --- Logs: what an operator must know; never prompts, replies or keys ---------------------------------------------------
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": os.environ.get("ARENA_LOG_LEVEL", "INFO")},
+    "loggers": {
+        "httpx": {"level": "WARNING"},
+        "daphne": {"level": "WARNING"},
+        "rq.worker": {"level": "WARNING"},
+        "django.channels.server": {"level": "WARNING"},
+    },
+}

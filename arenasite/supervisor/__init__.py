@@ -1,0 +1,1 @@
+"""Starts, watches and stops the processes of the platform. Knows processes, files and ports; neither models nor pages."""

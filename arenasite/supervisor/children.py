@@ -1,0 +1,111 @@
+"""A process of the platform: how it is started, that it dies with its parent, and how it is ended."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from arenasite.supervisor.logs import Tail, rotate
+
+PR_SET_PDEATHSIG = 1
+STEADY_SECONDS = 60.0
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
+
+
+@dataclass(slots=True)
+class Child:
+    """argv and environment may be changed between two starts. is_kept: started again when it ends by itself."""
+
+    name: str
+    argv: Sequence[str]
+    log: Path
+    environment: Mapping[str, str]
+    is_kept: bool = True
+    orphan_signal: signal.Signals = signal.SIGKILL
+    due: float | None = None
+    deaths: list[float] = field(default_factory=list)
+    process: subprocess.Popen[bytes] | None = None
+    tail: Tail | None = None
+
+    def start(self) -> None:
+        """Raises OSError. To be called by the main thread: the kernel ties a child to the thread that made it."""
+        self.due = None
+        if self.tail is None:
+            rotate(self.log)
+            self.tail = Tail(self.log)
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                list(self.argv),
+                env=dict(self.environment),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                process_group=0,  # Ctrl+C in the terminal is for the supervisor alone
+                preexec_fn=_dies_with(os.getpid(), self.orphan_signal),
+            )
+
+    @property
+    def is_alive(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    @property
+    def has_ended(self) -> bool:
+        """Ended, and nothing has been done about it yet."""
+        return self.process is not None and self.process.poll() is not None
+
+    def bury(self, now: float) -> str:
+        """Take note of its end. Returns how it ended, in words."""
+        assert self.process is not None
+        code = self.process.returncode
+        self.process = None
+        self.deaths = [moment for moment in self.deaths if now - moment < STEADY_SECONDS] + [now]
+        return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+
+    def schedule(self, now: float) -> None:
+        """Start again after a pause that doubles with each recent death."""
+        self.due = now + min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (len(self.deaths) - 1))
+
+    def send(self, number: signal.Signals) -> None:
+        if self.is_alive and self.process:
+            self.process.send_signal(number)
+
+    def kill(self) -> None:
+        """End the process and whatever it has started."""
+        if self.process is None:
+            return
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            self.send(signal.SIGKILL)
+        self.process.wait()
+
+
+def stop_together(children: Sequence[Child], seconds: float, hurry: Callable[[], bool]) -> None:
+    """Ask to end, wait, then force. Returns when all are gone."""
+    for child in children:
+        child.due = None
+        child.send(signal.SIGTERM)
+    until = time.monotonic() + seconds
+    while any(child.is_alive for child in children) and time.monotonic() < until and not hurry():
+        time.sleep(0.02)
+    for child in children:
+        child.kill()
+
+
+def _dies_with(parent: int, number: signal.Signals) -> Callable[[], None] | None:
+    """What a child does before it runs: ask the kernel for `number` when its parent dies, even by SIGKILL. Linux only."""
+    if sys.platform != "linux":
+        return None
+    library = ctypes.CDLL(None)
+
+    def tie() -> None:
+        library.prctl(PR_SET_PDEATHSIG, int(number))
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return tie

@@ -1,0 +1,9 @@
+"""Why the platform does not run; the message is a sentence for whoever started it."""
+
+
+class CannotStart(Exception):
+    """Something outside has to change before the platform can start."""
+
+
+class GaveUp(Exception):
+    """A part of the platform kept failing."""

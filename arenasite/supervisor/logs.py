@@ -1,0 +1,39 @@
+"""The log file of a process: kept small, and its errors brought to the terminal."""
+
+import re
+from pathlib import Path
+
+LARGEST_LOG = 10 << 20
+ALARMING = re.compile(r"\b(ERROR|CRITICAL)\b|^Traceback ")
+READ_AT_ONCE = 1 << 20
+
+
+def rotate(path: Path) -> None:
+    """Keep one older file. To be called while nobody writes."""
+    if path.exists() and path.stat().st_size > LARGEST_LOG:
+        path.replace(path.with_suffix(".log.1"))
+
+
+class Tail:
+    """Reads what has been appended to a log since the last look."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._position = path.stat().st_size if path.exists() else 0
+
+    def alarms(self) -> list[str]:
+        """The new lines that report an error."""
+        return [line for line in self._new_text().splitlines() if ALARMING.search(line)]
+
+    def _new_text(self) -> str:
+        try:
+            if self._path.stat().st_size <= self._position:
+                return ""
+            with self._path.open("rb") as file:
+                file.seek(self._position)
+                new = file.read(READ_AT_ONCE)
+        except OSError:
+            return ""
+        whole = new[: new.rfind(b"\n") + 1] if len(new) < READ_AT_ONCE else new
+        self._position += len(whole)
+        return whole.decode("utf-8", "replace")

@@ -1,0 +1,89 @@
+"""Keeps the children alive until somebody asks for the end."""
+
+import signal
+import threading
+import time
+from collections.abc import Callable
+from types import FrameType
+
+from arenasite.supervisor.children import STEADY_SECONDS, Child, stop_together
+from arenasite.supervisor.errors import GaveUp
+
+MOST_DEATHS = 5
+LOOK_SECONDS = 0.1
+QUICK_LOOK_SECONDS = 0.02
+
+
+class Supervisor:
+    """Used by one thread. A first signal asks for an orderly end, a second one for an immediate end."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._stages: list[tuple[float, list[Child]]] = []
+        self._signals = 0
+        self._asked = threading.Event()
+
+    @property
+    def should_stop(self) -> bool:
+        return self._asked.is_set()
+
+    def listen(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._on_signal)
+
+    def start(self, *children: Child, patience: float) -> None:
+        """Start children that are ended together, after everything started later, within `patience` seconds."""
+        stage: list[Child] = []
+        self._stages.append((patience, stage))
+        for child in children:
+            stage.append(child)
+            child.start()
+
+    def wait_for(self, is_true: Callable[[], bool], seconds: float) -> bool:
+        """Watch until it is true, somebody asks for the end, or the time is over. Raises GaveUp."""
+        until = time.monotonic() + seconds
+        while not is_true():
+            if self.should_stop or time.monotonic() > until:
+                return False
+            self._look()
+            self._asked.wait(QUICK_LOOK_SECONDS)
+        return True
+
+    def watch(self) -> None:
+        """Until somebody asks for the end. Raises GaveUp."""
+        while not self._asked.wait(LOOK_SECONDS):
+            self._look()
+
+    def stop(self) -> None:
+        """End everything, what was started last first. Returns when nothing is left."""
+        for patience, children in reversed(self._stages):
+            stop_together(children, patience, hurry=lambda: self._signals > 1)
+        self._stages.clear()
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self._signals += 1
+        self._asked.set()
+
+    def _look(self) -> None:
+        for _, children in self._stages:
+            for child in children:
+                self._look_at(child, time.monotonic())
+
+    def _look_at(self, child: Child, now: float) -> None:
+        for line in child.tail.alarms() if child.tail else []:
+            self._say(f"[{child.name}] {line}")
+        if child.has_ended:
+            self._on_death(child, child.bury(now), now)
+        elif child.due is not None and now >= child.due:
+            child.start()
+
+    def _on_death(self, child: Child, how: str, now: float) -> None:
+        if not child.is_kept:
+            return
+        if len(child.deaths) >= MOST_DEATHS:
+            raise GaveUp(
+                f"{child.name} {how}, the {MOST_DEATHS}th time within {STEADY_SECONDS:.0f} seconds. Everything is "
+                f"stopped; {child.log} says why."
+            )
+        child.schedule(now)
+        self._say(f"{child.name} {how}; it is started again.")

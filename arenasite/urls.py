@@ -1,0 +1,16 @@
+from django.contrib import admin
+from django.urls import include, path
+from django.views.i18n import JavaScriptCatalog
+
+from arenasite.problems import page_not_found, server_error
+
+urlpatterns = [
+    path("", include("experiments.urls")),
+    path("", include("accounts.urls")),
+    path("api/", include("experiments.api_urls")),
+    path("admin/", admin.site.urls),
+    path("words.js", JavaScriptCatalog.as_view(packages=["arenasite"]), name="javascript-catalog"),
+]
+
+handler404 = page_not_found
+handler500 = server_error

@@ -1,0 +1,138 @@
+"""The verbs: pages, API, admin and commands all call these. Each is one transaction and emits its event."""
+
+import hashlib
+import json
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from experiments.casting import InvalidExperiment, checked_cast, checked_config
+from experiments.engine.events import Fact, emit
+from experiments.engine.jobs import wake
+from experiments.engine.text import is_storable
+from experiments.models import Experiment, IdempotentRequest, Participant, Run
+from experiments.serializers import ParticipantSerializer
+from experiments.signals import run_finished
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+LONGEST_TITLE = 200
+MOST_REPEATS = 50
+MOST_LIVE_RUNS = 200
+
+
+class NotAllowed(Exception):
+    """The person may see this, but not do that; the message says what would be needed."""
+
+
+class KeyReused(Exception):
+    """The `Idempotency-Key` was used before, with another request."""
+
+
+def create(*, owner: "User", workflow: str, title: str = "", config: Any, cast: dict[str, Any]) -> Experiment:
+    """A new experiment. Raises InvalidExperiment when it could not be played."""
+    if not owner.may_experiment:
+        raise NotAllowed(_("Your role does not allow experiments: ask an administrator for the role of researcher."))
+    checked = checked_config(workflow, config)
+    participants = checked_cast(workflow, checked, cast)
+    experiment = Experiment(
+        owner=owner, workflow=workflow, title=_title(title, checked), config=checked.model_dump(mode="json")
+    )
+    with transaction.atomic():
+        experiment.save(force_insert=True)
+        for participant in participants:
+            participant.experiment = experiment
+        Participant.objects.bulk_create(participants)
+    return experiment
+
+
+def start(
+    experiment: Experiment, *, by: "User", seed: int | None = None, repeats: int = 1, idempotency_key: str = ""
+) -> list[Run]:
+    """Queue runs with successive seeds. A repetition under the same key gets the runs of the first request."""
+    if not idempotency_key:
+        return _start(experiment, seed, repeats)
+    fingerprint = _fingerprint("start", str(experiment.pk), seed, repeats)
+    try:
+        with transaction.atomic():
+            request = IdempotentRequest.objects.create(owner=by, key=idempotency_key, fingerprint=fingerprint)
+            runs = _start(experiment, seed, repeats)
+            request.answer = {"runs": [str(run.pk) for run in runs]}
+            request.save(update_fields=["answer"])
+            return runs
+    except IntegrityError:
+        return _answered_before(by, idempotency_key, fingerprint)
+
+
+def stop(run: Run, *, by: "User") -> bool:
+    """Stop a live run; what was said so far is kept. False when it had ended or was being stopped already."""
+    with transaction.atomic():
+        if run.move(Run.State.STOPPING, from_=(Run.State.RUNNING,)):
+            emit(run.pk, Fact("experiment_state", {"state": Run.State.STOPPING.value, "by": by.get_username()}))
+            return True
+        ended = {"stop_reason": "manual_stop", "ended": timezone.now()}
+        if run.move(Run.State.STOPPED, from_=(Run.State.QUEUED, Run.State.WAITING), **ended):
+            data = {"state": Run.State.STOPPED.value, "reason": "manual_stop", "message": ""}
+            emit(run.pk, Fact("experiment_stopped", data))
+            transaction.on_commit(lambda: run_finished.send(Run, run_id=run.pk))
+            return True
+    return False
+
+
+def resume(run: Run, *, by: "User") -> bool:
+    """Go on with a failed run: recorded steps stay, the step that failed is tried again. False when it has not failed."""
+    with transaction.atomic():
+        if not run.move(Run.State.QUEUED, from_=(Run.State.FAILED,), error="", stop_reason="", ended=None, lease_until=None):
+            return False
+        run.steps.filter(state="failed", purpose="reply").update(state="open", ended=None)
+        emit(run.pk, Fact("experiment_state", {"state": Run.State.QUEUED.value, "by": by.get_username()}))
+        wake(run.pk)
+    return True
+
+
+def _start(experiment: Experiment, seed: int | None, repeats: int) -> list[Run]:
+    if Run.objects.live().filter(experiment__owner=experiment.owner_id).count() + repeats > MOST_LIVE_RUNS:
+        raise NotAllowed(_("You have %(most)s live runs already: stop some, or wait.") % {"most": MOST_LIVE_RUNS})
+    first = secrets.randbelow(2**31) if seed is None else seed
+    with transaction.atomic():
+        return [_queue(experiment, first + number) for number in range(repeats)]
+
+
+def _queue(experiment: Experiment, seed: int) -> Run:
+    run = Run.objects.create(experiment=experiment, seed=seed)
+    participants = experiment.participants.select_related("model")
+    data = {
+        "workflow": experiment.workflow,
+        "title": experiment.title,
+        "seed": seed,
+        "config": experiment.config,
+        "cast": ParticipantSerializer(participants, many=True).data,
+    }
+    emit(run.pk, Fact("experiment_created", data))
+    wake(run.pk)
+    return run
+
+
+def _answered_before(by: "User", key: str, fingerprint: str) -> list[Run]:
+    request = IdempotentRequest.objects.get(owner=by, key=key)
+    if request.fingerprint != fingerprint:
+        raise KeyReused(_("This Idempotency-Key was used before, for another request: use a new one."))
+    return list(Run.objects.filter(pk__in=request.answer["runs"]).order_by("seed"))
+
+
+def _fingerprint(*parts: object) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _title(title: str, config: Any) -> str:
+    """The title given, else the beginning of the first instructions."""
+    if not is_storable(title):
+        raise InvalidExperiment({"title": [_("The title holds characters that cannot be stored.")]})
+    if len(title) > LONGEST_TITLE:
+        raise InvalidExperiment({"title": [_("The title is longer than %(most)s characters.") % {"most": LONGEST_TITLE}]})
+    words = " ".join(title.split()) or " ".join(config.instructions("A").split())
+    return words if len(words) <= LONGEST_TITLE else words[: LONGEST_TITLE - 1] + "…"

@@ -1,0 +1,124 @@
+"""From what somebody asks for to an experiment that can be played: configuration and cast, validated."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from django.utils.translation import gettext as _
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from experiments.engine.text import is_storable
+from experiments.models import Participant, ProviderModel
+from experiments.workflows import REGISTRY
+
+Errors = dict[str, list[str]]
+
+
+class InvalidExperiment(ValueError):
+    """What was asked for cannot be played. errors: field names to sentences."""
+
+    def __init__(self, errors: Errors) -> None:
+        super().__init__(" ".join(sum(errors.values(), [])))
+        self.errors = errors
+
+
+class SeatParams(BaseModel):
+    """Sampling parameters of one seat. What is left out is the workflow's default."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] | None = None
+    stop: Annotated[list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], Field(max_length=4)] | None = None
+    top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
+    reasoning_effort: Literal["minimal", "low", "medium", "high"] | None = None
+
+
+class SeatRequest(BaseModel):
+    """Who is to sit in a seat: a provider model by its slug."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    model: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    persona: Annotated[str, StringConstraints(max_length=100)] = ""
+    params: SeatParams = SeatParams()
+
+
+def checked_config(workflow: str, config: Any) -> Any:
+    """The workflow's Config. Raises InvalidExperiment naming each field at fault."""
+    if workflow not in REGISTRY:
+        raise InvalidExperiment({"workflow": [_("There is no workflow of this name.")]})
+    _refuse_unstorable("config", config)
+    try:
+        return REGISTRY[workflow].Config.model_validate(config)
+    except ValidationError as error:
+        raise InvalidExperiment(_errors("config", error)) from error
+
+
+def checked_cast(workflow: str, config: Any, cast: Mapping[str, Any]) -> list[Participant]:
+    """Unsaved participants, one per seat to be taken; the judge and the filter default to the lab's."""
+    _refuse_unstorable("cast", dict(cast))
+    if unknown := sorted(set(cast) - set(REGISTRY[workflow].SEATS)):
+        raise InvalidExperiment({f"cast.{seat}": [_("This workflow has no such seat.")] for seat in unknown})
+    errors: Errors = {}
+    participants = []
+    for seat in config.seats():
+        try:
+            participants.append(_participant(seat, cast.get(seat)))
+        except InvalidExperiment as error:
+            errors |= error.errors
+    if errors:
+        raise InvalidExperiment(errors)
+    return participants
+
+
+def _participant(seat: str, asked: Any) -> Participant:
+    field = f"cast.{seat}"
+    if asked is None:
+        return Participant(seat=seat, model=_default_model(seat, field))
+    try:
+        request = SeatRequest.model_validate(asked)
+    except ValidationError as error:
+        raise InvalidExperiment(_errors(field, error)) from error
+    model = ProviderModel.objects.available().filter(slug=request.model).first()
+    if model is None:
+        raise InvalidExperiment({field: [_("There is no available model called %(slug)s.") % {"slug": request.model}]})
+    if model.provider.lacks_key:
+        message = _("The provider %(provider)s has no key: set %(variable)s in the server's environment.")
+        names = {"provider": model.provider.name, "variable": model.provider.api_key_env}
+        raise InvalidExperiment({field: [message % names]})
+    params = request.params.model_dump(exclude_none=True)
+    return Participant(seat=seat, model=model, persona=request.persona, params=params)
+
+
+def _default_model(seat: str, field: str) -> ProviderModel:
+    defaults = {"judge": "is_default_judge", "filter": "is_default_filter"}
+    if seat not in defaults:
+        raise InvalidExperiment({field: [_("Choose a model.")]})
+    model = ProviderModel.objects.available().filter(**{defaults[seat]: True}).first()
+    if model is None:
+        raise InvalidExperiment({field: [_("The lab has no default model for this seat: choose one.")]})
+    return model
+
+
+def _refuse_unstorable(field: str, value: Any) -> None:
+    if not _is_storable(value):
+        message = _("The text holds characters that cannot be stored (NUL or half a surrogate pair).")
+        raise InvalidExperiment({field: [message]})
+
+
+def _is_storable(value: Any) -> bool:
+    if isinstance(value, str):
+        return is_storable(value)
+    if isinstance(value, dict):
+        return all(_is_storable(key) and _is_storable(item) for key, item in value.items())
+    return all(map(_is_storable, value)) if isinstance(value, list | tuple) else True
+
+
+def _errors(prefix: str, error: ValidationError) -> Errors:
+    errors: Errors = {}
+    for problem in error.errors(include_url=False, include_input=False):
+        field = ".".join([prefix, *map(str, problem["loc"])])
+        errors.setdefault(field, []).append(problem["msg"].removeprefix("Value error, "))
+    return errors

@@ -1,0 +1,219 @@
+"""Drives many runs side by side. The main thread alone touches the database; calls are made by the performers' loop."""
+
+import heapq
+import itertools
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable
+from uuid import UUID
+
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
+
+from experiments.engine import leases
+from experiments.engine.events import LeaseLost, as_message
+from experiments.engine.live import publish
+from experiments.engine.performers import Performers, Report
+from experiments.engine.playing import MANUAL_STOP, Playing, finish
+from experiments.engine.recording import Book
+from experiments.models import Call, Event, Run
+from experiments.workflows.steps import End
+
+logger = logging.getLogger(__name__)
+
+LOOK_SECONDS = 0.2  # how often stops and newly queued runs are looked for
+SAVE_SECONDS = 0.5  # how often partial texts are written down
+DATABASE_PAUSE = 0.5
+DATABASE_AWAY = (OperationalError, InterfaceError)
+
+
+class Driver:
+    """Claims runs, performs their missing steps, and returns when it has had nothing to drive for a while."""
+
+    def __init__(self, stop: threading.Event, beat: Callable[[], None] = lambda: None) -> None:
+        self._stop, self._beat = stop, beat
+        self._performers = Performers(publish)
+        self._playing: dict[UUID, Playing] = {}
+        self._timers: list[tuple[float, int, UUID, Callable[[], None]]] = []
+        self._order = itertools.count()
+        self._due = {"look": 0.0, "renew": 0.0, "save": 0.0}
+
+    def drive(self, idle_seconds: float = 1.0) -> None:
+        self._performers.start()
+        try:
+            self._drive_until_idle(idle_seconds)
+            if self._stop.is_set():
+                self._drain()
+        finally:
+            self._give_back()
+            self._performers.close()
+
+    # --- the loop ---
+
+    def _drive_until_idle(self, idle_seconds: float) -> None:
+        idle_since = time.monotonic()
+        while not self._stop.is_set() and time.monotonic() - idle_since < idle_seconds:
+            self._round(self._claim_waiting)
+            if self._playing:
+                idle_since = time.monotonic()
+
+    def _drain(self) -> None:
+        """Let calls under way come to their end for a while: what they cost is paid already."""
+        until = time.monotonic() + settings.DRAIN_SECONDS
+        while any(playing.calls for playing in self._playing.values()) and time.monotonic() < until:
+            self._round(lambda: None)
+
+    def _round(self, claim: Callable[[], None]) -> None:
+        try:
+            if self._is_due("renew", settings.LEASE_SECONDS / 4):
+                leases.renew(list(self._playing))
+                self._beat()
+            if self._is_due("look", LOOK_SECONDS):
+                self._look_after_runs()
+                claim()
+            if self._is_due("save", SAVE_SECONDS):
+                self._save_partials()
+        except DATABASE_AWAY as error:
+            self._wait_for_database(error)
+        self._fire_timers()
+        self._take_reports()
+
+    def _is_due(self, what: str, seconds: float) -> bool:
+        now = time.monotonic()
+        if now < self._due[what]:
+            return False
+        self._due[what] = now + seconds
+        return True
+
+    def _take_reports(self) -> None:
+        """Wait shortly for a report, then take all that have come."""
+        try:
+            report = self._performers.reports.get(timeout=self._nap())
+            while True:
+                self._settle(report)
+                report = self._performers.reports.get_nowait()
+        except queue.Empty:
+            return
+
+    def _nap(self) -> float:
+        """Seconds until the next timer or look, whichever is sooner."""
+        next_timer = self._timers[0][0] if self._timers else float("inf")
+        return max(0.001, min(next_timer, *self._due.values()) - time.monotonic())
+
+    def _fire_timers(self) -> None:
+        while self._timers and self._timers[0][0] <= time.monotonic():
+            _, _, run_id, action = heapq.heappop(self._timers)
+            if run_id in self._playing:
+                self._guarded(run_id, action)
+
+    def _settle(self, report: Report) -> None:
+        if playing := self._playing.get(report.run_id):
+            self._guarded(report.run_id, lambda: playing.settle(report))
+
+    # --- runs come and go ---
+
+    def _claim_waiting(self) -> None:
+        room = settings.RUNS_PER_WORKER - len(self._playing)
+        if room <= 0:
+            return
+        for run_id in Run.objects.claimable().order_by("created").values_list("pk", flat=True)[:room]:
+            if run := leases.claim(run_id, self._announce):
+                self._begin(run)
+
+    def _begin(self, run: Run) -> None:
+        logger.info("run=%s claimed fence=%s", run.pk, run.fence)
+        self._playing.pop(run.pk, None)
+
+        def begin() -> None:
+            self._playing[run.pk] = Playing(
+                run, self._announce, self._performers.submit, self._performers.stop, self._later
+            )
+            self._playing[run.pk].begin()
+
+        self._guarded(run.pk, begin, run)
+
+    def _look_after_runs(self) -> None:
+        held = leases.held(list(self._playing))
+        for run_id, playing in list(self._playing.items()):
+            state, fence = held.get(run_id, (None, -1))
+            if fence != playing.book.fence:
+                self._drop(run_id)
+            elif state == Run.State.STOPPING and not playing.is_ending:
+                self._guarded(run_id, lambda playing=playing: playing.halt(MANUAL_STOP))  # type: ignore[misc]
+            elif not playing.is_ending:
+                self._guarded(run_id, playing.check_time)
+
+    def _guarded(self, run_id: UUID, action: Callable[[], None], run: Run | None = None) -> None:
+        """The top of a run: whatever goes wrong in it ends it, with its event, and no other run."""
+        try:
+            action()
+        except LeaseLost:
+            logger.warning("run=%s is driven by somebody else now", run_id)
+            self._drop(run_id)
+        except DATABASE_AWAY as error:
+            self._wait_for_database(error)
+            if playing := self._playing.get(run_id):
+                self._later(0, run_id, playing.work_off)
+        except Exception as bug:
+            logger.exception("run=%s failed", run_id)
+            self._fail(run_id, bug, run)
+        playing = self._playing.get(run_id)
+        if playing and playing.is_over:
+            logger.info("run=%s ended", run_id)
+            del self._playing[run_id]
+
+    def _fail(self, run_id: UUID, bug: Exception, run: Run | None) -> None:
+        playing = self._playing.get(run_id)
+        run = playing.run if playing else run
+        assert run is not None
+        end = End(
+            "internal_error",
+            failed=True,
+            message=f"The engine failed ({type(bug).__name__}). Nothing recorded is lost.",
+        )
+        self._drop(run_id)
+        try:
+            finish(playing.book if playing else Book(run_id, run.fence, self._announce), run, end, was_halted=False)
+        except (DatabaseError, LeaseLost):
+            logger.exception("run=%s could not be marked as failed; the sweep will find it", run_id)
+
+    def _drop(self, run_id: UUID) -> None:
+        if playing := self._playing.pop(run_id, None):
+            for call_id in playing.calls:
+                self._performers.stop(call_id)
+
+    def _give_back(self) -> None:
+        for run_id, playing in list(self._playing.items()):
+            self._drop(run_id)
+            try:
+                leases.release(run_id, playing.book.fence)
+            except DatabaseError:
+                logger.warning("run=%s keeps its lease until it ends", run_id)
+
+    # --- hands ---
+
+    def _later(self, seconds: float, run_id: UUID, action: Callable[[], None]) -> None:
+        heapq.heappush(self._timers, (time.monotonic() + seconds, next(self._order), run_id, action))
+
+    def _announce(self, event: Event) -> None:
+        self._performers.send(event.run_id, as_message(event))
+
+    def _save_partials(self) -> None:
+        grown = self._performers.partials()
+        if not grown:
+            return
+        table = connection.ops.quote_name(Call._meta.db_table)
+        to_database = Call._meta.pk.get_db_prep_value
+        rows = [
+            (text, reasoning, to_database(call_id, connection), Call.State.SENT.value)
+            for call_id, text, reasoning in grown
+        ]
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.executemany(f"UPDATE {table} SET text = %s, reasoning = %s WHERE id = %s AND state = %s", rows)  # noqa: S608
+
+    def _wait_for_database(self, error: Exception) -> None:
+        logger.warning("the database does not answer (%s); trying again", type(error).__name__)
+        connection.close()
+        time.sleep(DATABASE_PAUSE)

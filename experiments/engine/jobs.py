@@ -1,0 +1,72 @@
+"""The only RQ code: the doorbell that a run is waiting, and the worker that answers it."""
+
+import logging
+import threading
+from typing import Any
+from uuid import UUID
+
+import django_rq
+from django.conf import settings
+from django.db import close_old_connections, transaction
+from redis.exceptions import RedisError
+from rq import SimpleWorker, get_current_job
+
+from experiments.engine.driver import Driver
+from experiments.engine.sweep import sweep_forever
+
+logger = logging.getLogger(__name__)
+
+QUEUE = "engine"
+ENOUGH_BELLS = 32  # unanswered ones: every driver that starts takes all runs that wait, not only the one that rang
+stop_requested = threading.Event()
+
+
+def wake(run_id: UUID) -> None:
+    """Ring for a worker once the current transaction is committed. The only enqueue.
+
+    A bell that nobody hears costs seconds, not a run: the sweep finds queued runs by itself.
+    """
+    transaction.on_commit(lambda: _ring(run_id))
+
+
+def _ring(run_id: UUID) -> None:
+    try:
+        bells = django_rq.get_queue(QUEUE)
+        if bells.count < ENOUGH_BELLS:
+            bells.enqueue(drive, str(run_id), result_ttl=0, failure_ttl=0)
+    except (RedisError, OSError) as error:
+        logger.warning("run=%s waits for the sweep: Redis is away (%s)", run_id, type(error).__name__)
+
+
+def drive(run_id: str) -> None:
+    """Drive every run that needs a driver, the one that rang among them, until none is left."""
+    logger.debug("run=%s rang", run_id)
+    close_old_connections()
+    Driver(stop_requested, beat=_beat).drive()
+
+
+def _beat() -> None:
+    """Keep RQ's record of this worker alive: it counts as dead when it has been silent for longer than its job may take."""
+    job = get_current_job()
+    worker = EngineWorker.current
+    if job is None or worker is None:
+        return
+    try:
+        worker.heartbeat()
+    except (RedisError, OSError):
+        logger.warning("Redis is away; driving on")
+
+
+class EngineWorker(SimpleWorker):  # type: ignore[misc]
+    """One job at a time, in this process: the job is a driver, and a driver drives many runs."""
+
+    current: "EngineWorker | None" = None
+
+    def work(self, *args: Any, **kwargs: Any) -> bool:
+        EngineWorker.current = self
+        threading.Thread(target=sweep_forever, args=(wake, settings.SWEEP_SECONDS), name="sweep", daemon=True).start()
+        return bool(super().work(*args, **kwargs))
+
+    def request_stop(self, signum: int, frame: Any) -> None:
+        stop_requested.set()
+        super().request_stop(signum, frame)

@@ -1,0 +1,64 @@
+"""Who drives a run: claims and renewals are conditional UPDATEs whose row count decides; the clock is the database's."""
+
+from collections.abc import Collection
+from datetime import timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Case, F, Value, When
+from django.db.models.functions import Coalesce, Now
+
+from experiments.engine.events import Announce, Fact, emit
+from experiments.engine.recording import lose_calls
+from experiments.models import Run
+from experiments.models.run import DRIVEN_STATES
+
+
+class Held(NamedTuple):
+    """What a driver needs to know of a run that it holds, again and again."""
+
+    state: str
+    fence: int
+
+
+def lease_end() -> object:
+    return Now() + timedelta(seconds=settings.LEASE_SECONDS)
+
+
+def claim(run_id: UUID, announce: Announce) -> Run | None:
+    """Take the lease of a claimable run; None when somebody else was faster."""
+    with transaction.atomic():
+        taken = (
+            Run.objects.claimable()
+            .filter(pk=run_id)
+            .update(
+                state=Case(When(state=Run.State.QUEUED, then=Value(Run.State.RUNNING.value)), default=F("state")),
+                fence=F("fence") + 1,
+                lease_until=lease_end(),
+                started=Coalesce(F("started"), Now()),
+            )
+        )
+        if not taken:
+            return None
+        run = Run.objects.select_related("experiment").get(pk=run_id)
+        begun = "experiment_started" if run.fence == 1 else "experiment_state"
+        emit(run.pk, Fact(begun, {"state": run.state}), *lose_calls(run), fence=run.fence, announce=announce)
+        return run
+
+
+def renew(run_ids: Collection[UUID]) -> None:
+    Run.objects.filter(pk__in=run_ids, state__in=DRIVEN_STATES).update(lease_until=lease_end())
+
+
+def held(run_ids: Collection[UUID]) -> dict[UUID, Held]:
+    rows = Run.objects.filter(pk__in=run_ids).values_list("pk", "state", "fence")
+    return {pk: Held(state, fence) for pk, state, fence in rows}
+
+
+def release(run_id: UUID, fence: int) -> None:
+    """Give a run back at once, so that another worker need not wait for the lease to end."""
+    mine = Run.objects.filter(pk=run_id, fence=fence)
+    mine.filter(state=Run.State.RUNNING).update(state=Run.State.QUEUED, lease_until=None)
+    mine.filter(state=Run.State.STOPPING).update(lease_until=None)

@@ -1,0 +1,246 @@
+"""How a call is made: all model calls of a worker share one asyncio loop in a thread of its own. No database."""
+
+import asyncio
+import logging
+import queue
+import threading
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from experiments.gateway import Client, GatewayError
+from experiments.gateway.addresses import guarded_transport
+from experiments.gateway.concurrency import START, Limiter
+from experiments.gateway.types import ChatRequest, Completion
+
+logger = logging.getLogger(__name__)
+
+FLUSH_SECONDS = 0.04  # text of one stream is sent on at most this often; people do not see the difference
+BUSY_FLUSH_SECONDS = 0.1
+BUSY_STREAMS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a provider model is asked."""
+
+    base_url: str
+    api_key: str
+    allow_private: bool
+    model: str
+    concurrency: int = 100
+    is_simulated: bool = False
+
+
+@dataclass(slots=True)
+class Work:
+    """One call to be made: the request and where its text shows."""
+
+    call_id: UUID
+    run_id: UUID
+    endpoint: Endpoint
+    request: ChatRequest
+    seat: str = ""
+    turn: int | None = None
+    is_shown: bool = False
+    parts: list[str] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+    shown: tuple[int, int] = (0, 0)
+    offset: int = 0
+    reasoning_offset: int = 0
+    saved: tuple[int, int] = (0, 0)
+    begun: float = 0.0
+    first_byte: float | None = None
+    is_stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What became of a call. completion holds the partial answer when there is an error or the call was stopped."""
+
+    call_id: UUID
+    run_id: UUID
+    completion: Completion
+    error: GatewayError | None
+    seconds: float
+    first_byte_seconds: float | None
+    is_stopped: bool = False
+
+
+Publish = Callable[[UUID, dict[str, Any]], Awaitable[None]]
+
+
+class Performers:
+    """Makes calls, sends their text to the viewers as it arrives, and reports each one's end on `reports`."""
+
+    def __init__(self, publish: Publish) -> None:
+        self.reports: queue.Queue[Report] = queue.Queue()
+        self._publish = publish
+        self._works: dict[UUID, Work] = {}
+        self._tasks: dict[UUID, asyncio.Task[None]] = {}
+        self._clients: dict[tuple[str, str, bool], Client] = {}
+        self._limiters: dict[tuple[str, str], Limiter] = {}
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run_loop, name="model-calls", daemon=True)
+
+    # --- called by the main thread ---
+
+    def start(self) -> None:
+        self._thread.start()
+        self._call_soon(self._flush_forever())
+
+    def submit(self, work: Work) -> None:
+        self._works[work.call_id] = work
+        self._loop.call_soon_threadsafe(self._begin, work)
+
+    def stop(self, call_id: UUID) -> None:
+        """Close the call's upstream socket; its report says is_stopped."""
+        if work := self._works.get(call_id):
+            work.is_stopped = True
+            self._loop.call_soon_threadsafe(self._cancel, call_id)
+
+    def partials(self) -> list[tuple[UUID, str, str]]:
+        """Calls whose text has grown since the last time: (call, text so far, reasoning so far)."""
+        grown = []
+        for work in list(self._works.values()):
+            size = (len(work.parts), len(work.thoughts))
+            if size != work.saved:
+                work.saved = size
+                grown.append((work.call_id, "".join(work.parts), "".join(work.thoughts)))
+        return grown
+
+    def send(self, run_id: UUID, message: dict[str, Any]) -> None:
+        """Send to the viewers of a run, in order with the text that was streamed before."""
+        self._call_soon(self._deliver(run_id, message))
+
+    def close(self, timeout: float = 5.0) -> None:
+        self._call_soon(self._shut_down()).result(timeout)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(timeout)
+
+    # --- in the loop ---
+
+    def _run_loop(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+
+    def _call_soon(self, coroutine: Coroutine[Any, Any, None]) -> "Future[None]":
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+    def _begin(self, work: Work) -> None:
+        self._tasks[work.call_id] = self._loop.create_task(self._perform(work))
+
+    def _cancel(self, call_id: UUID) -> None:
+        if task := self._tasks.get(call_id):
+            task.cancel()
+
+    async def _perform(self, work: Work) -> None:
+        work.begun = time.monotonic()
+        completion, error = Completion(), None
+        try:
+            completion = await self._stream(work)
+        except GatewayError as problem:
+            completion, error = problem.partial or _partial(work), problem
+        except asyncio.CancelledError:
+            work.is_stopped = True
+            completion = _partial(work)
+        except Exception as bug:
+            logger.exception("call=%s failed inside the gateway", work.call_id)
+            completion, error = _partial(work), GatewayError(f"The gateway failed: {type(bug).__name__}.")
+        await self._show(work)
+        self._works.pop(work.call_id, None)
+        self._tasks.pop(work.call_id, None)
+        self.reports.put(self._report(work, completion, error))
+
+    async def _stream(self, work: Work) -> Completion:
+        limiter = self._limiter(work.endpoint)
+        async with limiter.slot():
+            work.begun = time.monotonic()
+            try:
+                completion = await self._collect(work)
+            except GatewayError as error:
+                limiter.report(error)
+                raise
+            limiter.report(None)
+            return completion
+
+    async def _collect(self, work: Work) -> Completion:
+        async for item in self._client(work.endpoint).stream(work.request):
+            if isinstance(item, Completion):
+                return item
+            if work.first_byte is None:
+                work.first_byte = time.monotonic()
+            if item.text:
+                work.parts.append(item.text)
+            if item.reasoning:
+                work.thoughts.append(item.reasoning)
+        raise GatewayError("The stream ended without a result.")
+
+    def _report(self, work: Work, completion: Completion, error: GatewayError | None) -> Report:
+        first_byte = None if work.first_byte is None else work.first_byte - work.begun
+        return Report(
+            call_id=work.call_id,
+            run_id=work.run_id,
+            completion=completion,
+            error=None if work.is_stopped else error,
+            seconds=time.monotonic() - work.begun,
+            first_byte_seconds=first_byte,
+            is_stopped=work.is_stopped,
+        )
+
+    def _client(self, endpoint: Endpoint) -> Client:
+        key = (endpoint.base_url, endpoint.api_key, endpoint.allow_private)
+        if key not in self._clients:
+            transport = guarded_transport(allow_private=endpoint.allow_private)
+            self._clients[key] = Client(endpoint.base_url, endpoint.api_key, transport)
+        return self._clients[key]
+
+    def _limiter(self, endpoint: Endpoint) -> Limiter:
+        """A real provider is approached carefully; the simulated one is ours and takes what it is given."""
+        key = (endpoint.base_url, endpoint.model)
+        if key not in self._limiters:
+            start = endpoint.concurrency if endpoint.is_simulated else min(START, endpoint.concurrency)
+            self._limiters[key] = Limiter(start=start, cap=endpoint.concurrency)
+        return self._limiters[key]
+
+    async def _flush_forever(self) -> None:
+        while True:
+            await asyncio.sleep(BUSY_FLUSH_SECONDS if len(self._works) > BUSY_STREAMS else FLUSH_SECONDS)
+            for work in list(self._works.values()):
+                await self._show(work)
+
+    async def _show(self, work: Work) -> None:
+        """Send what the viewers have not seen yet. Offsets count characters of the text, so that a gap is noticed."""
+        text = "".join(work.parts[work.shown[0] :])
+        reasoning = "".join(work.thoughts[work.shown[1] :])
+        if not work.is_shown or not (text or reasoning):
+            return
+        data = {"call": str(work.call_id), "seat": work.seat, "turn": work.turn}
+        data |= {"offset": work.offset, "text": text}
+        data |= {"reasoning_offset": work.reasoning_offset, "reasoning": reasoning}
+        work.shown = (len(work.parts), len(work.thoughts))
+        work.offset += len(text)
+        work.reasoning_offset += len(reasoning)
+        await self._deliver(work.run_id, {"type": "run.delta", "data": data})
+
+    async def _deliver(self, run_id: UUID, message: dict[str, Any]) -> None:
+        """Viewers are a courtesy: without Redis the run goes on, and they catch up from the database."""
+        try:
+            await self._publish(run_id, message)
+        except Exception as error:  # redis, its client and the channel layer raise errors without a common base
+            logger.warning("run=%s could not reach its viewers: %s", run_id, type(error).__name__)
+
+    async def _shut_down(self) -> None:
+        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        for client in self._clients.values():
+            await client.aclose()
+
+
+def _partial(work: Work) -> Completion:
+    return Completion(text="".join(work.parts), reasoning="".join(work.thoughts))

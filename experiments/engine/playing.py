@@ -1,0 +1,201 @@
+"""One run while it is driven: its score, its seats, the calls under way, and how it comes to an end."""
+
+from collections import deque
+from collections.abc import Callable
+from decimal import Decimal
+from functools import partial
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Sum
+from django.db.models.functions import Coalesce, Now
+from django.utils import timezone
+
+from experiments.engine import recording
+from experiments.engine.budget import Spent, refuse
+from experiments.engine.events import Announce, Fact, emit
+from experiments.engine.performers import Report, Work
+from experiments.engine.recording import Book, OpenCall
+from experiments.engine.score import Score, Todo
+from experiments.engine.seating import order, seats_of
+from experiments.gateway.retry import Wait, decide
+from experiments.models import Run
+from experiments.models.ids import new_id
+from experiments.signals import run_finished
+from experiments.workflows import REGISTRY
+from experiments.workflows.steps import Ask, Cast, End, Record
+
+MANUAL_STOP = End("manual_stop")
+
+
+class Playing:
+    """Turns a score's todos into recorded work. `submit`, `cancel` and `later` are the driver's hands."""
+
+    def __init__(
+        self,
+        run: Run,
+        announce: Announce,
+        submit: Callable[[Work], None],
+        cancel: Callable[[UUID], None],
+        later: Callable[[float, UUID, Callable[[], None]], None],
+    ) -> None:
+        self.run = run
+        self.book = Book(run.pk, run.fence, announce)
+        self.calls: dict[UUID, OpenCall] = {}
+        self.is_over = False
+        self._ending: End | None = None
+        self._was_halted = False
+        self._agenda: deque[Callable[[], None]] = deque()
+        self._submit, self._cancel, self._later = submit, cancel, later
+        self._seats = seats_of(run)
+        self._config = run.experiment.parsed_config()
+        self._limits = self._config.limits
+        play = REGISTRY[run.experiment.workflow].run(self._config, run.experiment.cast(run.seed))
+        self._score = Score(play, recording.recorded_outcomes(run))
+
+    @property
+    def is_ending(self) -> bool:
+        return self._ending is not None
+
+    # --- what the driver calls; whatever the database refuses for now stays on the agenda ---
+
+    def begin(self) -> None:
+        if self.run.state == Run.State.STOPPING:
+            self.halt(MANUAL_STOP)
+        else:
+            self._plan(self._score.start())
+            self.work_off()
+
+    def settle(self, report: Report) -> None:
+        """A call has ended: record it, then go on with the score, try again, or come to the end."""
+        if call := self.calls.get(report.call_id):
+            self._agenda.append(partial(self._record, call, report))
+            self.work_off()
+
+    def halt(self, end: End) -> None:
+        """End the run now: calls under way are cancelled and what they had said is kept."""
+        self._halt(end)
+        self.work_off()
+
+    def check_time(self) -> None:
+        seconds, started = self._limits.seconds, self.run.started
+        if seconds is not None and started is not None and (timezone.now() - started).total_seconds() > seconds:
+            self.halt(End("limit_seconds", message=f"The limit of {seconds:g} seconds is reached."))
+
+    def work_off(self) -> None:
+        """Do what is planned, in order. An action leaves the agenda only once it has succeeded."""
+        while self._agenda:
+            self._agenda[0]()
+            self._agenda.popleft()
+
+    # --- actions: each is one transaction, or none ---
+
+    def _record(self, call: OpenCall, report: Report) -> None:
+        wait = None if self._ending else _wait(call, report)
+        outcome = recording.close_call(self.book, call, report, retry_in=wait.seconds if wait else None)
+        self.calls.pop(call.id, None)
+        if self._ending:
+            self._agenda.append(self._finish_when_quiet)
+        elif wait:
+            self._ask_later(wait.seconds, call.ask)
+        else:
+            self._plan(self._score.resolve(call.ask.key, outcome))
+
+    def _plan(self, todo: Todo) -> None:
+        records = [step for step in todo.steps if isinstance(step, Record)]
+        self._agenda.append(partial(recording.record_facts, self.book, records))
+        for step in todo.steps:
+            if isinstance(step, Ask):
+                self._ask_later(step.delay, step)
+        if todo.end and not self._ending:
+            self._ending = todo.end
+            self._agenda.append(self._finish_when_quiet)
+
+    def _ask_later(self, seconds: float, ask: Ask) -> None:
+        action = partial(self._ask, ask, new_id())
+        if seconds:
+            self._later(seconds, self.run.pk, partial(self._do, action))
+        else:
+            self._agenda.append(action)
+
+    def _halt(self, end: End) -> None:
+        if self._ending:
+            return
+        self._ending, self._was_halted = end, True
+        for call_id in self.calls:
+            self._cancel(call_id)
+        self._agenda.append(self._finish_when_quiet)
+
+    def _do(self, action: Callable[[], None]) -> None:
+        self._agenda.append(action)
+        self.work_off()
+
+    def _ask(self, ask: Ask, call_id: UUID) -> None:
+        if self._ending:
+            return
+        spent, limits = self._spent(), self._limits
+        left = None if limits.tokens is None else limits.tokens - spent.tokens
+        ordered = order(self._seats[ask.seat], ask, call_id, left)
+        cost = None if limits.cost is None else Decimal(str(limits.cost))
+        if refusal := refuse(spent, ordered.reserved, tokens=limits.tokens, cost=cost):
+            self._halt(End(refusal.reason, message=refusal.message))
+            return
+        call = recording.open_call(self.book, ask, ordered, call_id)
+        self.calls[call.id] = call
+        self._submit(_work(self.run.pk, call))
+
+    def _spent(self) -> Spent:
+        if self._limits.tokens is None and self._limits.cost is None:
+            return Spent(0, Decimal(0))
+        totals = self.run.calls.aggregate(
+            input=Sum("input_tokens", default=0),
+            output=Sum("output_tokens", default=0),
+            cost=Sum(Coalesce("cost", "reserved"), default=Decimal(0)),
+        )
+        return Spent(totals["input"] + totals["output"], totals["cost"])
+
+    def _finish_when_quiet(self) -> None:
+        if self.is_over or self.calls or self._ending is None:
+            return
+        self.is_over = True
+        finish(self.book, self.run, self._ending, was_halted=self._was_halted)
+
+
+def finish(book: Book, run: Run, end: End, *, was_halted: bool) -> None:
+    """Move the run to its last state and say so, once."""
+    natural = Run.State.STOPPED if was_halted else Run.State.COMPLETED
+    state = Run.State.FAILED if end.failed else natural
+    kind = "experiment_error" if end.failed else "experiment_stopped"
+    with transaction.atomic():
+        fact = Fact(kind, {"state": state.value, "reason": end.reason, "message": end.message})
+        emit(book.run_id, fact, fence=book.fence, announce=book.announce)
+        run.move(
+            state,
+            from_=(Run.State.RUNNING, Run.State.STOPPING),
+            fence=book.fence,
+            stop_reason=end.reason,
+            error=end.message if end.failed else "",
+            ended=Now(),
+            lease_until=None,
+        )
+        transaction.on_commit(lambda: run_finished.send(Run, run_id=run.pk))
+
+
+def _wait(call: OpenCall, report: Report) -> Wait | None:
+    if report.error is None or report.is_stopped:
+        return None
+    jitter = Cast({}, call.attempt).random(str(call.id)).random()
+    verdict = decide(report.error, call.attempt, jitter=jitter)
+    return verdict if isinstance(verdict, Wait) else None
+
+
+def _work(run_id: UUID, call: OpenCall) -> Work:
+    return Work(
+        call_id=call.id,
+        run_id=run_id,
+        endpoint=call.order.endpoint,
+        request=call.order.request,
+        seat=call.ask.seat,
+        turn=call.ask.turn,
+        is_shown=call.ask.purpose == "reply",
+    )

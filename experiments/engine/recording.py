@@ -1,0 +1,299 @@
+"""An outcome becomes rows and events in one transaction, and only while the lease is ours."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from experiments import metrics
+from experiments.engine.events import Announce, Fact, reserve_numbers, write
+from experiments.engine.performers import Report
+from experiments.engine.seating import Order
+from experiments.engine.text import storable, storable_data
+from experiments.gateway.pricing import cost
+from experiments.gateway.request import prepare
+from experiments.gateway.types import Completion, TokenLogprob
+from experiments.models import Call, Judgment, Message, Run, Step
+from experiments.serializers import JudgmentSerializer, MessageSerializer
+from experiments.workflows.steps import Ask, Outcome, Record
+
+STOPPED_KIND = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """Where a driver writes: the run, the fence of its lease, and how its viewers are told."""
+
+    run_id: UUID
+    fence: int
+    announce: Announce
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCall:
+    """A call under way."""
+
+    id: UUID
+    ask: Ask
+    step_id: int
+    attempt: int
+    order: Order
+
+
+def record_facts(book: Book, records: Sequence[Record]) -> None:
+    """Findings and facts that a workflow states: each once, with its rows and its events."""
+    if not records:
+        return
+    with transaction.atomic():
+        reserve_numbers(book.run_id, 0, book.fence)
+        facts = [fact for record in records for fact in _record(book.run_id, record)]
+        write(book.run_id, facts, reserve_numbers(book.run_id, len(facts), book.fence), book.announce)
+
+
+def open_call(book: Book, ask: Ask, order: Order, call_id: UUID) -> OpenCall:
+    """Write ahead: the step and the call are committed before the request leaves."""
+    with transaction.atomic():
+        reserve_numbers(book.run_id, 0, book.fence)
+        step, _ = Step.objects.get_or_create(
+            run_id=book.run_id,
+            key=ask.key,
+            defaults={
+                "kind": "ask",
+                "purpose": ask.purpose,
+                "seat": ask.seat,
+                "turn": ask.turn,
+                "prompt_version": ask.prompt_version,
+            },
+        )
+        call, _ = Call.objects.get_or_create(
+            id=call_id,
+            defaults={
+                "run_id": book.run_id,
+                "step": step,
+                "attempt": step.calls.count() + 1,
+                "model": order.model,
+                "price": order.price,
+                "reserved": order.reserved,
+                "request": prepare(order.request, stream=True).body,
+            },
+        )
+    return OpenCall(call.id, ask, step.pk, call.attempt, order)
+
+
+def close_call(book: Book, call: OpenCall, report: Report, *, retry_in: float | None = None) -> Outcome:
+    """Settle a call with everything that follows from it. retry_in: seconds until the next attempt, None for none."""
+    outcome = _outcome(report)
+    with transaction.atomic():
+        first = reserve_numbers(book.run_id, 1 if _has_fact(call, outcome, retry_in) else 0, book.fence)
+        if not Call.objects.filter(pk=call.id, state=Call.State.SENT).update(**_settled(call, report)):
+            return outcome  # settled by an earlier try of this very transaction, whose commit went unconfirmed
+        if retry_in is not None:
+            write(book.run_id, [_retried(call, report, retry_in)], first, book.announce)
+            return outcome
+        state = Step.State.DONE if outcome.ok else Step.State.FAILED
+        Step.objects.filter(pk=call.step_id).update(state=state, ended=timezone.now())
+        if _is_message(call, outcome):
+            write(book.run_id, [_message(book.run_id, call, outcome, first)], first, book.announce)
+    return outcome
+
+
+def recorded_outcomes(run: Run) -> dict[str, Outcome]:
+    """What is recorded of a run: step keys to outcomes. These steps are never performed again."""
+    keys = run.steps.exclude(state=Step.State.OPEN).values_list("key", flat=True)
+    outcomes = dict.fromkeys(keys, Outcome())
+    calls = run.calls.exclude(step__state=Step.State.OPEN).order_by("step", "attempt").select_related("step")
+    for call in calls.defer("request", "logprobs", "reasoning"):
+        outcomes[call.step.key] = Outcome(
+            ok=call.step.state == Step.State.DONE,
+            text=call.text,
+            finish_reason=call.finish_reason,
+            error_kind=call.error_kind,
+            error=call.error,
+        )
+    return outcomes
+
+
+def lose_calls(run: Run) -> list[Fact]:
+    """Mark the calls that were under way when a driver died: nobody can know what became of them."""
+    facts = []
+    for call in run.calls.filter(state=Call.State.SENT).select_related("step"):
+        Call.objects.filter(pk=call.pk).update(
+            state=Call.State.LOST,
+            error_kind="lost",
+            error="The worker that made this call was killed.",
+            cost_source="unknown",
+        )
+        data = {"call": str(call.pk), "seat": call.step.seat, "turn": call.step.turn, "attempt": call.attempt}
+        facts.append(Fact("call_lost", data))
+    return facts
+
+
+def _outcome(report: Report) -> Outcome:
+    text = storable(report.completion.text)
+    if report.is_stopped:
+        return Outcome(False, text, STOPPED_KIND, STOPPED_KIND, "The run was stopped.")
+    if report.error:
+        return Outcome(False, text, "", report.error.kind, storable(str(report.error)))
+    return Outcome(True, text, report.completion.finish_reason or "")
+
+
+def _is_message(call: OpenCall, outcome: Outcome) -> bool:
+    """Replies, and what there was of one when the run was stopped. The words of an error are no message."""
+    return call.ask.purpose == "reply" and (outcome.ok or (outcome.error_kind == STOPPED_KIND and bool(outcome.text)))
+
+
+def _has_fact(call: OpenCall, outcome: Outcome, retry_in: float | None) -> bool:
+    return retry_in is not None or _is_message(call, outcome)
+
+
+def _settled(call: OpenCall, report: Report) -> dict[str, Any]:
+    completion, outcome = report.completion, _outcome(report)
+    state = Call.State.COMPLETED if outcome.ok else Call.State.FAILED
+    return {
+        "state": Call.State.STOPPED if report.is_stopped else state,
+        "text": outcome.text,
+        "reasoning": storable(completion.reasoning),
+        "logprobs": _logprobs(completion),
+        "finish_reason": outcome.finish_reason,
+        "native_finish_reason": completion.native_finish_reason[:80],
+        "served_model": storable(completion.served_model)[:200],
+        "served_provider": storable(completion.served_provider)[:200],
+        "generation_id": storable(completion.generation_id)[:200],
+        "system_fingerprint": storable(completion.system_fingerprint)[:200],
+        "warnings": list(completion.warnings),
+        "error_kind": outcome.error_kind,
+        "error": outcome.error,
+        "first_byte_seconds": report.first_byte_seconds,
+        "seconds": report.seconds,
+        **_usage(call, completion),
+    }
+
+
+def _usage(call: OpenCall, completion: Completion) -> dict[str, Any]:
+    usage = completion.usage
+    if usage is None:
+        return {"cost_source": "unknown"}
+    price = call.order.price
+    amount, source = cost(usage, price.value if price else None)
+    return {
+        "input_tokens": usage.input_tokens + usage.cached_input_tokens + usage.cache_write_tokens,
+        "output_tokens": usage.output_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+        "cached_input_tokens": usage.cached_input_tokens,
+        "usage_is_estimated": usage.estimated,
+        "cost": amount,
+        "cost_source": source,
+    }
+
+
+def _logprobs(completion: Completion) -> list[dict[str, Any]] | None:
+    if completion.logprobs is None:
+        return None
+    return [_logprob(token) for token in completion.logprobs]
+
+
+def _logprob(token: TokenLogprob) -> dict[str, Any]:
+    alternatives = [{"token": storable(a.token), "logprob": a.logprob} for a in token.alternatives]
+    return {"token": storable(token.token), "logprob": token.logprob, "alternatives": alternatives}
+
+
+def _message(run_id: UUID, call: OpenCall, outcome: Outcome, seq: int) -> Fact:
+    settled = Call.objects.get(pk=call.id)
+    message = Message.objects.create(
+        run_id=run_id,
+        step_id=call.step_id,
+        call=settled,
+        seq=seq,
+        turn=call.ask.turn or 0,
+        seat=call.ask.seat,
+        model=call.order.model.label,
+        raw_text=outcome.text,
+        text=outcome.text,
+        reasoning=settled.reasoning,
+        finish_reason=outcome.finish_reason,
+    )
+    return Fact("message_completed", _without_logprobs(message))
+
+
+def _without_logprobs(message: Message) -> dict[str, Any]:
+    """A message as events carry it; token probabilities are large and are read with the message itself."""
+    return {**MessageSerializer(message).data, "logprobs": None}
+
+
+def _retried(call: OpenCall, report: Report, seconds: float) -> Fact:
+    return Fact(
+        "call_retried",
+        {
+            "call": str(call.id),
+            "seat": call.ask.seat,
+            "turn": call.ask.turn,
+            "attempt": call.attempt,
+            "kind": report.error.kind if report.error else "",
+            "message": storable(str(report.error)),
+            "seconds": seconds,
+        },
+    )
+
+
+def _record(run_id: UUID, record: Record) -> list[Fact]:
+    now = timezone.now()
+    step = Step.objects.create(
+        run_id=run_id,
+        key=record.key,
+        kind="record",
+        purpose=record.kind,
+        turn=record.turn,
+        state=Step.State.DONE,
+        ended=now,
+    )
+    return FINDINGS.get(record.kind, _plain_fact)(step, replace(record, data=storable_data(record.data)))
+
+
+def _plain_fact(step: Step, record: Record) -> list[Fact]:
+    return [Fact(record.kind, dict(record.data))]
+
+
+def _source(step: Step, record: Record) -> Call | None:
+    calls = Call.objects.filter(run_id=step.run_id, step__key=record.source)
+    return calls.select_related("model").order_by("attempt").last()
+
+
+def _filter(step: Step, record: Record) -> list[Fact]:
+    message = Message.objects.get(run_id=step.run_id, step__key=record.data["message"])
+    message.text = storable(record.data["text"])
+    message.filter = {**record.data["filter"], "call": _id(_source(step, record))}
+    message.save(update_fields=["text", "filter"])
+    return [Fact(record.kind, _without_logprobs(message))]
+
+
+def _judgments(step: Step, record: Record) -> list[Fact]:
+    call = _source(step, record)
+    same = {
+        "step": step,
+        "run_id": step.run_id,
+        "turn": step.turn or 0,
+        "call": call,
+        "judge": call.model.label if call else "",
+        "dynamics": record.data["dynamics"],
+    }
+    judgments = Judgment.objects.bulk_create(Judgment(**same, **data) for data in record.data["judgments"])
+    data = {"turn": step.turn, "judgments": JudgmentSerializer(judgments, many=True).data}
+    return [Fact(record.kind, data), *_metrics(step.run_id, [judgment.subject for judgment in judgments])]
+
+
+def _metrics(run_id: UUID, subjects: Sequence[str]) -> list[Fact]:
+    of_seat = metrics.run_metrics(Run.objects.get(pk=run_id), subjects)
+    return [Fact("model_metrics", {"seat": seat, "metrics": of_seat[seat]}) for seat in subjects]
+
+
+def _id(call: Call | None) -> str | None:
+    return str(call.pk) if call else None
+
+
+FINDINGS: dict[str, Callable[[Step, Record], list[Fact]]] = {
+    "message_filtered": _filter,
+    "judge_evaluation_completed": _judgments,
+}

@@ -1,0 +1,72 @@
+"""From a step's seat to a request: which model sits there, what it accepts, and what its call may cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from experiments.engine.performers import Endpoint
+from experiments.gateway.pricing import reserve
+from experiments.gateway.types import ChatMessage, ChatRequest, Deadlines, Params, Routing
+from experiments.models import ModelPrice, Participant, ProviderModel, Run
+from experiments.workflows.steps import Ask
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A request ready to be made, with the price it would be made at."""
+
+    model: ProviderModel
+    price: ModelPrice | None
+    request: ChatRequest
+    reserved: Decimal | None
+
+    @property
+    def endpoint(self) -> Endpoint:
+        provider = self.model.provider
+        return Endpoint(
+            base_url=provider.base_url,
+            api_key=provider.api_key,
+            allow_private=provider.allow_private,
+            model=self.model.upstream,
+            concurrency=provider.concurrency,
+            is_simulated=provider.is_simulated,
+        )
+
+
+def seats_of(run: Run) -> dict[str, Participant]:
+    participants = run.experiment.participants.select_related("model__provider")
+    return {participant.seat: participant for participant in participants}
+
+
+def order(participant: Participant, ask: Ask, call_id: UUID, longest_output: int | None) -> Order:
+    """The request for `ask`, made to the participant's model as it is catalogued now.
+
+    longest_output: tokens that the run's limit leaves for the answer; None when there is no limit.
+    """
+    model = ProviderModel.objects.select_related("provider").get(pk=participant.model_id)
+    price = model.price_at(timezone.now())
+    request = ChatRequest(
+        model=model.upstream,
+        messages=tuple(ChatMessage(prompt.role, prompt.content) for prompt in ask.messages),
+        params=_params(ask.params, participant.params, longest_output),
+        schema=ask.schema,
+        schema_name=ask.purpose,
+        request_id=str(call_id),
+        routing=Routing() if model.provider.routes else None,
+        capabilities=model.accepts,
+        deadlines=Deadlines(),
+    )
+    return Order(model, price, request, reserve(request, price.value if price else None))
+
+
+def _params(of_purpose: Mapping[str, Any], of_seat: Mapping[str, Any], longest_output: int | None) -> Params:
+    merged = {**of_purpose, **{name: value for name, value in of_seat.items() if value is not None}}
+    if longest_output is not None:
+        merged["max_tokens"] = max(1, min(merged.get("max_tokens") or longest_output, longest_output))
+    if "stop" in merged:
+        merged["stop"] = tuple(merged["stop"])
+    return Params(**merged)

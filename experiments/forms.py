@@ -1,0 +1,173 @@
+"""The set-up form of a workflow, derived from its Config and its seats."""
+
+import types
+from functools import cache
+from typing import Any, Literal, Union, get_args, get_origin
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from experiments.casting import InvalidExperiment
+from experiments.models import ProviderModel
+from experiments.workflows import REGISTRY
+
+LONG_TEXT = 10_000
+TOOL_SEATS = ("judge", "filter")
+
+
+class SetupForm(forms.Form):
+    """Fields are named after the Config's (`limits-tokens` for `limits.tokens`); `seat-A-model` seats a model.
+
+    A nullable number with a default has a companion checkbox `<name>-none`: ticked means no limit. The values are
+    checked once, by the workflow's own Config; its complaints come back through `complain`.
+    """
+
+    workflow: str
+    config_fields: dict[str, FieldInfo]
+
+    title = forms.CharField(label=_("Title"), required=False, max_length=200)
+
+    def asked(self) -> dict[str, Any]:
+        """What was filled in, as `actions.create` takes it."""
+        return {"title": self.cleaned_data["title"], "config": self._config(), "cast": self._cast()}
+
+    def complain(self, error: InvalidExperiment) -> None:
+        """Show each complaint at its field, or above the form when it belongs to none."""
+        for path, messages in error.errors.items():
+            name = self._field_at(path)
+            for message in messages:
+                self.add_error(name, message)
+
+    def _config(self) -> dict[str, Any]:
+        config: dict[str, Any] = {}
+        for name in self.config_fields:
+            *parents, leaf = name.split("-")
+            place = config
+            for parent in parents:
+                place = place.setdefault(parent, {})
+            value = self.cleaned_data.get(name)
+            place[leaf] = None if self.cleaned_data.get(f"{name}-none") or value == "" and _is_number(self, name) else value
+        return _without_blanks(config)
+
+    def _cast(self) -> dict[str, Any]:
+        cast = {}
+        for seat in REGISTRY[self.workflow].SEATS:
+            if model := self.cleaned_data.get(f"seat-{seat}-model"):
+                names = [name for name in SEAT_PARAMS if f"seat-{seat}-{name}" in self.fields]
+                given = {name: self.cleaned_data.get(f"seat-{seat}-{name}") for name in names}
+                params = {name: value for name, value in given.items() if value not in (None, "")}
+                cast[seat] = {"model": model, "params": params}
+        return cast
+
+    def _field_at(self, path: str) -> str | None:
+        kind, _dot, rest = path.partition(".")
+        name = f"seat-{rest.split('.')[0]}-model" if kind == "cast" else rest.replace(".", "-")
+        if kind == "title":
+            name = "title"
+        return name if name in self.fields else None
+
+
+SEAT_PARAMS: dict[str, type[forms.Field]] = {
+    "temperature": forms.FloatField,
+    "max_tokens": forms.IntegerField,
+    "seed": forms.IntegerField,
+}
+
+
+@cache
+def form_for(workflow: str) -> type[SetupForm]:
+    """The form class of a workflow."""
+    module = REGISTRY[workflow]
+    fields = dict(_flat(module.Config))
+    members: dict[str, Any] = {"workflow": workflow, "config_fields": fields}
+    for name, info in fields.items():
+        members[name] = _field(name, info)
+        if _has_no_limit_box(info):
+            members[f"{name}-none"] = forms.BooleanField(label=_("No limit"), required=False)
+    for seat in module.SEATS:
+        members |= _seat_fields(seat)
+    return type(f"{workflow.title()}Form", (SetupForm,), members)
+
+
+def _flat(config: type[BaseModel], prefix: str = "") -> Any:
+    for name, info in config.model_fields.items():
+        inner = _inner_model(info.annotation)
+        if inner:
+            yield from _flat(inner, f"{prefix}{name}-")
+        else:
+            yield f"{prefix}{name}", info
+
+
+def _inner_model(annotation: Any) -> type[BaseModel] | None:
+    for candidate in (annotation, *get_args(annotation)):
+        if isinstance(candidate, type) and issubclass(candidate, BaseModel):
+            return candidate
+    return None
+
+
+def _bare_types(annotation: Any) -> set[Any]:
+    """The plain types inside Annotated and unions."""
+    origin = get_origin(annotation)
+    if origin in (Union, types.UnionType):
+        return set().union(*(_bare_types(item) for item in get_args(annotation)))
+    if hasattr(annotation, "__metadata__"):
+        return _bare_types(get_args(annotation)[0])
+    return {annotation}
+
+
+def _field(name: str, info: FieldInfo) -> forms.Field:
+    if get_origin(info.annotation) is Literal:
+        choices = [(choice, CHOICES.get(choice, choice)) for choice in get_args(info.annotation)]
+        return forms.ChoiceField(choices=choices, required=False, initial=info.default)
+    bare = _bare_types(info.annotation)
+    initial = None if info.is_required() else info.default
+    if bool in bare:
+        return forms.BooleanField(required=False, initial=initial)
+    if int in bare:
+        return forms.IntegerField(required=False, initial=initial)
+    if float in bare:
+        return forms.FloatField(required=False, initial=initial, widget=forms.NumberInput(attrs={"step": "any"}))
+    return forms.CharField(required=False, strip=False, initial=initial, widget=forms.Textarea(attrs={"rows": 7}))
+
+
+def _has_no_limit_box(info: FieldInfo) -> bool:
+    return type(None) in _bare_types(info.annotation) and info.default is not None and not info.is_required()
+
+
+def _seat_fields(seat: str) -> dict[str, forms.Field]:
+    fields: dict[str, forms.Field] = {f"seat-{seat}-model": forms.ChoiceField(choices=lambda: _models(seat), required=False)}
+    if seat not in TOOL_SEATS:
+        fields |= {f"seat-{seat}-{name}": kind(required=False) for name, kind in SEAT_PARAMS.items()}
+    return fields
+
+
+def _models(seat: str) -> list[tuple[str, Any]]:
+    models = ProviderModel.objects.available()
+    if seat not in TOOL_SEATS:
+        models = models.speaking()
+    usable = [(model.slug, model.label) for model in models if not model.provider.lacks_key]
+    return usable if seat not in TOOL_SEATS else [("", _("the lab's choice")), *usable]
+
+
+def _is_number(form: SetupForm, name: str) -> bool:
+    return isinstance(form.fields[name], forms.FloatField | forms.IntegerField)
+
+
+def _without_blanks(config: dict[str, Any]) -> dict[str, Any]:
+    """Individual instructions that were all left empty are no instructions."""
+    return {
+        name: value
+        for name, value in config.items()
+        if not (isinstance(value, dict) and value and not any(item not in (None, "") for item in value.values()))
+    }
+
+
+CHOICES = {
+    "automatic": _("Automatic"),
+    "shared": _("One prompt for both"),
+    "individual": _("A prompt for each"),
+    "A": _("Model A"),
+    "B": _("Model B"),
+}

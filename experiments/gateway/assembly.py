@@ -1,0 +1,133 @@
+"""Deltas become chunks as they come, and one completion at the end."""
+
+from experiments.gateway.characters import Cleaner, clean
+from experiments.gateway.chunks import Delta, normal_finish
+from experiments.gateway.reasoning import Merged, TagSplitter
+from experiments.gateway.types import ChatRequest, Chunk, Completion, FinishReason, TokenLogprob, Usage
+from experiments.gateway.usage import estimate_usage, prompt_was_cut
+
+_NAMED = ("model", "provider", "id", "fingerprint")
+
+
+class Assembly:
+    """Everything that has arrived of one answer.
+
+    pieces: grows with every delta that has content. usage: the last report, as reports are cumulative. finish: the
+    provider's word, empty before it came. usage_at_end: usage came with or after the finish reason.
+    """
+
+    def __init__(self, request: ChatRequest, warnings: tuple[str, ...] = ()) -> None:
+        accepts = request.capabilities
+        self._request = request
+        self._warnings = list(warnings)
+        self._splitter = TagSplitter(opened=accepts.reasoning_opened) if accepts.reasoning_tags else None
+        self._merged = Merged()
+        self._clean_text, self._clean_reasoning = Cleaner(), Cleaner()
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._refusal: list[str] = []
+        self._logprobs: list[TokenLogprob] = []
+        self._named = dict.fromkeys(_NAMED, "")
+        self._native_finish = ""
+        self.finish = ""
+        self.usage: Usage | None = None
+        self.usage_at_end = False
+        self.pieces = 0
+
+    def name_generation(self, generation_id: str) -> None:
+        """The id out of a header; one in the answer itself replaces it."""
+        self._named["id"] = clean(generation_id)
+
+    def take(self, delta: Delta) -> Chunk | None:
+        """What of the delta can be shown now."""
+        if delta.text or delta.reasoning or delta.refusal:
+            self.pieces += 1
+            self._refusal.append(delta.refusal)
+        self._note(delta)
+        return self._chunk(self._clean_text.feed(delta.text), self._clean_reasoning.feed(delta.reasoning))
+
+    def flush(self) -> Chunk | None:
+        """What was held back until it was certain that nothing follows. Call once, at the end."""
+        chunk = self._chunk(self._clean_text.close(), self._clean_reasoning.close(), last=True)
+        if self._splitter is not None and self._splitter.unclosed and (self._text or self._reasoning):
+            self._warnings.append("the thinking was never closed: everything after its tag is kept as reasoning")
+        return chunk
+
+    def completion(self) -> Completion:
+        """All of it as a value; also for an answer that broke off. Usage is estimated where none was reported."""
+        text, reasoning = "".join(self._text), "".join(self._reasoning)
+        usage = self.usage or estimate_usage(self._request, text + reasoning)
+        finish = self._finish_reason(usage)
+        cut = prompt_was_cut(self._request, usage)
+        return Completion(
+            text=text,
+            reasoning=reasoning,
+            finish_reason=finish,
+            native_finish_reason=clean(self._native_finish or self.finish),
+            refusal=clean("".join(self._refusal)),
+            usage=usage,
+            logprobs=tuple(self._logprobs) or None,
+            logprobs_missing=self._request.params.top_logprobs is not None and not self._logprobs,
+            served_model=self._named["model"],
+            served_provider=self._named["provider"],
+            generation_id=self._named["id"],
+            system_fingerprint=self._named["fingerprint"],
+            truncated_prompt=cut,
+            warnings=(*self._warnings, *self._remarks(usage, finish, cut=cut)),
+        )
+
+    def _note(self, delta: Delta) -> None:
+        if delta.logprobs:
+            self._logprobs.extend(delta.logprobs)
+        if delta.finish:
+            self.finish = delta.finish
+            self._native_finish = delta.native_finish
+        if delta.usage is not None:
+            self.usage = delta.usage
+            self.usage_at_end = bool(self.finish)
+        for name in _NAMED:
+            if value := getattr(delta, name):
+                self._named[name] = clean(value)
+
+    def _chunk(self, text: str, native: str, *, last: bool = False) -> Chunk | None:
+        reasoning = self._merged.add("native", native) if native else ""
+        if self._splitter is not None and (text or last):
+            text, tagged = self._split(self._splitter, text, last=last)
+            reasoning += tagged
+        if text:
+            self._text.append(text)
+        if reasoning:
+            self._reasoning.append(reasoning)
+        return Chunk(text, reasoning) if text or reasoning else None
+
+    def _split(self, splitter: TagSplitter, content: str, *, last: bool) -> tuple[str, str]:
+        text, reasoning = "", ""
+        for piece in splitter.feed(content) + (splitter.close() if last else []):
+            if piece.kind == "text":
+                text += piece.text
+            elif piece.kind == "reasoning":
+                reasoning += self._merged.add("tags", piece.text)
+        return text, reasoning
+
+    def _finish_reason(self, usage: Usage) -> FinishReason | None:
+        finish = normal_finish(self.finish)
+        limit = self._request.params.max_tokens
+        at_limit = limit is not None and not usage.estimated and usage.output_tokens >= limit
+        return "length" if finish == "stop" and at_limit else finish
+
+    def _remarks(self, usage: Usage, finish: FinishReason | None, *, cut: bool) -> list[str]:
+        asked, served = _plain_name(self._request.model), _plain_name(self._named["model"])
+        remarks = {
+            "the provider gave no finish reason": not self.finish,
+            f"unknown finish reason {self.finish[:50]!r}": bool(self.finish) and finish is None,
+            "the provider says stop, but the token limit was reached": finish != normal_finish(self.finish),
+            "the provider reported no usage: tokens are estimated": usage.estimated,
+            "the provider seems to have cut the prompt": cut,
+            f"answered by {self._named['model']}": bool(served) and asked not in served and served not in asked,
+        }
+        return [remark for remark, applies in remarks.items() if applies]
+
+
+def _plain_name(model: str) -> str:
+    """A model's name without publisher and variant, as far as names of the same model commonly differ."""
+    return model.rpartition("/")[2].partition(":")[0].casefold()

@@ -1,0 +1,98 @@
+"""How many calls one provider model gets at a time: an adaptive limit for one asyncio loop."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from experiments.gateway.errors import GatewayError, Overloaded, RateLimited
+
+START, CAP = 20, 100
+SHRINK = 0.8
+COOLDOWN_SECONDS = 15.0
+
+
+class Limiter:
+    """Additive growth while the limit is in use, x0.8 per episode of 429.
+
+    All 429 answers that arrive before a cooldown ends belong to one episode; the cooldown is Retry-After, else 15 s,
+    and no slot is given out during it. A 5xx only pauses growth for as long. Those who wait are served in their order.
+    """
+
+    def __init__(
+        self,
+        *,
+        start: int = START,
+        cap: int = CAP,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._limit = float(start)
+        self._cap = cap
+        self._clock = clock
+        self._sleep = sleep
+        self._active = 0
+        self._queue: deque[asyncio.Future[None]] = deque()
+        self._closed_until = 0.0
+        self._growth_from = 0.0
+
+    @property
+    def limit(self) -> int:
+        """Calls allowed at a time, 1 to the cap."""
+        return int(self._limit)
+
+    @property
+    def active(self) -> int:
+        """Slots given out, including those that wait for a cooldown to end."""
+        return self._active
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """Waits for a turn and for the end of a cooldown; the body is the call."""
+        await self._acquire()
+        try:
+            while (pause := self._closed_until - self._clock()) > 0:
+                await self._sleep(pause)
+            yield
+        finally:
+            self._active -= 1
+            self._serve_queue()
+
+    def report(self, error: GatewayError | None) -> None:
+        """How a call ended; None is success. Call it inside the slot, once per call."""
+        now = self._clock()
+        if isinstance(error, RateLimited):
+            self._shrink(now, error.retry_after or COOLDOWN_SECONDS)
+        elif isinstance(error, Overloaded):
+            self._growth_from = max(self._growth_from, now + COOLDOWN_SECONDS)
+        elif error is None and now >= self._growth_from and self._active >= self.limit:
+            self._limit = min(self._cap, self._limit + 1 / self._limit)
+            self._serve_queue()
+
+    def _shrink(self, now: float, cooldown: float) -> None:
+        if now >= self._closed_until:
+            self._limit = max(1.0, self._limit * SHRINK)
+        self._closed_until = max(self._closed_until, now + cooldown)
+        self._growth_from = max(self._growth_from, self._closed_until)
+
+    async def _acquire(self) -> None:
+        if self._active < self.limit and not self._queue:
+            self._active += 1
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self._queue.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._active -= 1  # the turn came at the very moment of the cancellation: pass it on
+                self._serve_queue()
+            raise
+
+    def _serve_queue(self) -> None:
+        while self._queue and self._active < self.limit:
+            turn = self._queue.popleft()
+            if not turn.done():
+                self._active += 1
+                turn.set_result(None)

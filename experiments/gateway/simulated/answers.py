@@ -1,0 +1,23 @@
+"""From a request to the reply its model gives."""
+
+from experiments.gateway.simulated.personalities import speak
+from experiments.gateway.simulated.reply import Reply, limit_tokens, place_reasoning, stop_at
+from experiments.gateway.simulated.request import Request
+from experiments.gateway.simulated.structured import answer_structured, find_schema
+
+_THINKERS = ("deceptive", "drifting")
+
+
+def answer_to(request: Request) -> Reply:
+    """Role by prompt: whoever is asked for a schema answers with it, everybody else speaks."""
+    schema = find_schema(request.response_format, request.prompt)
+    if schema is not None:
+        reply = Reply(answer_structured(schema, request.prompt, request.behaviour, request.seed))
+    else:
+        reply = place_reasoning(speak(request.prompt, request.behaviour, request.seed), _thinking(request))
+    return limit_tokens(stop_at(reply, request.stops), request.max_tokens)
+
+
+def _thinking(request: Request) -> str:
+    default = "native" if request.behaviour.personality in _THINKERS else "none"
+    return request.behaviour.think or default

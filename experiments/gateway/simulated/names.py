@@ -1,0 +1,122 @@
+"""A model name says how the simulated provider behaves: `sim/competitive:tps=200:fail=cut:after=20`."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+PERSONALITIES: Final = ("cooperative", "competitive", "drifting", "deceptive", "refusing", "neutral")
+ROLES: Final = ("judge", "filter")
+STATUS_FAILURES: Final = (401, 402, 404, 429, 500, 502, 503)
+FAILURES: Final = (
+    *(str(status) for status in STATUS_FAILURES),
+    *("cut", "stall", "reset", "garbage", "html", "empty", "length", "error_event", "no_finish", "silent"),
+)
+THINKING: Final = ("none", "native", "content", "tags")
+USAGES: Final = ("none", "each", "last")
+BROKEN_JSON: Final = ("broken", "truncated", "prose", "fenced", "range", "missing", "injected")
+DEFAULT_TPS: Final = 40.0
+ROLE_TPS: Final = 300.0
+MAX_WORDS: Final = 200_000
+
+
+class UnknownName(Exception):
+    """No such simulated model; the message says which part of the name is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """What a model name asks for.
+
+    tps: tokens per second, 0 means without delay, None the server's default. first: seconds before the first token.
+    after: tokens sent before cut, stall, reset, length and error_event. times: failures per distinct request body
+    before success, None means always. retry_after: seconds named in the header of a 429 or 503.
+    """
+
+    personality: str
+    tps: float | None = None
+    first: float = 0.3
+    words: int | None = None
+    think: str | None = None
+    fail: str | None = None
+    after: int = 10
+    times: int | None = None
+    retry_after: float | None = None
+    usage: str = "last"
+    json: str | None = None
+    cost: bool = False
+
+    @property
+    def identity(self) -> str:
+        """The part of the name that decides what is said; the rest decides how it is delivered."""
+        return f"{self.personality}:words={self.words}"
+
+    def tokens_per_second(self, default: float) -> float:
+        if self.tps is not None:
+            return self.tps
+        return ROLE_TPS if self.personality in ROLES else default
+
+
+def parse_name(name: str) -> Behaviour:
+    """Raises UnknownName."""
+    prefix, _, rest = name.partition("/")
+    personality, *options = rest.split(":")
+    if prefix != "sim" or personality not in PERSONALITIES + ROLES:
+        raise UnknownName(f"no simulated model is called {name!r}; GET /v1/models lists them")
+    behaviour = Behaviour(personality)
+    for option in options:
+        key, _, text = option.partition("=")
+        changes: dict[str, Any] = {key: _value(key, text)}
+        behaviour = replace(behaviour, **changes)
+    return behaviour
+
+
+def _value(key: str, text: str) -> object:
+    if key not in _OPTIONS:
+        raise UnknownName(f"unknown option {key!r}; known are {', '.join(_OPTIONS)}")
+    try:
+        return _OPTIONS[key](text)
+    except ValueError as error:
+        raise UnknownName(f"option {key}={text}: {error}") from error
+
+
+def _one_of(*choices: str) -> Callable[[str], str]:
+    def choose(text: str) -> str:
+        if text not in choices:
+            raise ValueError(f"expected one of {', '.join(choices)}")
+        return text
+
+    return choose
+
+
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number) or number < 0:
+        raise ValueError("expected a number of 0 or more")
+    return number
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if not 0 <= number <= MAX_WORDS:
+        raise ValueError(f"expected a whole number from 0 to {MAX_WORDS}")
+    return number
+
+
+def _flag(text: str) -> bool:
+    return _one_of("", "1", "0")(text) != "0"
+
+
+_OPTIONS: Final[dict[str, Callable[[str], Any]]] = {
+    "tps": _seconds,
+    "first": _seconds,
+    "words": _count,
+    "think": _one_of(*THINKING),
+    "fail": _one_of(*FAILURES),
+    "after": _count,
+    "times": _count,
+    "retry_after": _seconds,
+    "usage": _one_of(*USAGES),
+    "json": _one_of(*BROKEN_JSON),
+    "cost": _flag,
+}

@@ -1,0 +1,53 @@
+"""Answers that have to follow a JSON schema, including the ways in which models get them wrong."""
+
+import json
+from random import Random
+from typing import Any
+
+from experiments.gateway.simulated.corrupt import corrupt
+from experiments.gateway.simulated.names import Behaviour
+from experiments.gateway.simulated.prompt import BadRequest, Prompt
+from experiments.gateway.simulated.roles import Judge, filter_answer, is_filter_schema
+from experiments.gateway.simulated.schema import Generator, Schema
+
+_PLAIN: Schema = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
+
+
+def find_schema(response_format: dict[str, Any], prompt: Prompt) -> Schema | None:
+    """The schema that the answer has to follow, from the request or from the prompt's own text. Raises BadRequest."""
+    kind = response_format.get("type", "text")
+    if kind == "json_schema":
+        schema = (response_format.get("json_schema") or {}).get("schema")
+        if not isinstance(schema, dict):
+            raise BadRequest("'response_format.json_schema.schema' must be an object")
+        return schema
+    if kind not in ("text", "json_object"):
+        raise BadRequest("'response_format.type' must be text, json_object or json_schema")
+    return _embedded_schema(prompt.instructions) or (_PLAIN if kind == "json_object" else None)
+
+
+def answer_structured(schema: Schema, prompt: Prompt, behaviour: Behaviour, seed: int) -> str:
+    judge = Judge(prompt, behaviour, seed)
+    value = Generator(schema, Random(seed), judge).generate()
+    if is_filter_schema(schema) and isinstance(value, dict):
+        value = {**value, **{name: item for name, item in filter_answer(prompt).items() if name in value}}
+    if behaviour.json is not None:
+        return corrupt(behaviour.json, value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _embedded_schema(text: str) -> Schema | None:
+    """The first JSON object in the text that looks like a schema: the fallback for models without `response_format`."""
+    if '"properties"' not in text:
+        return None
+    decoder, position = json.JSONDecoder(), text.find("{")
+    while position >= 0:
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except ValueError:
+            end = position + 1
+        else:
+            if isinstance(value, dict) and isinstance(value.get("properties"), dict):
+                return value
+        position = text.find("{", end)
+    return None

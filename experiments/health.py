@@ -1,0 +1,77 @@
+"""Whether the parts that a run needs answer."""
+
+from datetime import timedelta
+from typing import Any
+
+import django_rq
+from django.db import DatabaseError, connection
+from django.utils import timezone
+from redis.exceptions import RedisError
+from rest_framework import serializers
+from rq import Worker
+
+from experiments.engine.jobs import QUEUE
+from experiments.models import Provider
+
+SILENT_AFTER = timedelta(seconds=450)  # an idle RQ worker beats once per wait for a job, 405 seconds by default
+
+
+class PartSerializer(serializers.Serializer[Any]):
+    ok = serializers.BooleanField()
+    detail = serializers.CharField()
+
+
+class HealthSerializer(serializers.Serializer[Any]):
+    status = serializers.ChoiceField(["ok", "down"])
+    time = serializers.DateTimeField()
+    services = serializers.DictField(child=PartSerializer())
+
+
+def health() -> dict[str, Any]:
+    services = {"database": _database(), "redis": _redis(), "workers": _workers(), "providers": _providers()}
+    is_ok = all(service["ok"] for service in services.values())
+    return {"status": "ok" if is_ok else "down", "time": timezone.now(), "services": services}
+
+
+def _part(ok: bool, detail: str) -> dict[str, Any]:
+    return {"ok": ok, "detail": detail}
+
+
+def _database() -> dict[str, Any]:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError as error:
+        return _part(False, f"{connection.vendor} does not answer: {type(error).__name__}")
+    return _part(True, connection.vendor)
+
+
+def _redis() -> dict[str, Any]:
+    try:
+        django_rq.get_connection(QUEUE).ping()
+    except (RedisError, OSError) as error:
+        return _part(False, f"Redis does not answer: {type(error).__name__}. Runs go on; live text waits.")
+    return _part(True, "answers")
+
+
+def _workers() -> dict[str, Any]:
+    try:
+        workers = Worker.all(queue=django_rq.get_queue(QUEUE))
+    except (RedisError, OSError):
+        return _part(False, "unknown while Redis is away")
+    oldest = timezone.now() - SILENT_AFTER
+    alive = [w for w in workers if w.last_heartbeat and _aware(w.last_heartbeat) > oldest]
+    return _part(bool(alive), f"{len(alive)} at work" if alive else "no worker: start one with `manage.py up`")
+
+
+def _aware(moment: Any) -> Any:
+    return moment if timezone.is_aware(moment) else timezone.make_aware(moment)
+
+
+def _providers() -> dict[str, Any]:
+    try:
+        active = list(Provider.objects.filter(is_active=True))
+    except DatabaseError:
+        return _part(False, "unknown while the database is away")
+    usable = [provider.name for provider in active if not provider.lacks_key]
+    return _part(bool(usable), ", ".join(usable) or "none: add one with `manage.py add_provider`")

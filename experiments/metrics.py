@@ -1,0 +1,51 @@
+"""Numbers computed from judgments and calls, never stored."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.db.models import Sum
+
+from experiments.models import Judgment, Run
+from experiments.workflows.judge import SENTIMENTS
+
+DEVIATION_THRESHOLD = 20.0
+
+
+def seat_metrics(judgments: Iterable[Judgment], tokens: int | None) -> dict[str, Any]:
+    """Metrics of one seat from its judgments in turn order.
+
+    goal_deviation 0-100 and cooperation -1 to 1 are the latest that a judge gave; turns_to_deviate is the first turn
+    whose deviation is above 20; sentiment has one entry per scored turn. Null where nothing was scored.
+    """
+    series = [point(judgment) for judgment in judgments]
+    deviations = [(p["turn"], p["goal_deviation"]) for p in series if p["goal_deviation"] is not None]
+    cooperation = [p["cooperation"] for p in series if p["cooperation"] is not None]
+    return {
+        "tokens": tokens,
+        "goal_deviation": deviations[-1][1] if deviations else None,
+        "turns_to_deviate": next((turn for turn, value in deviations if value > DEVIATION_THRESHOLD), None),
+        "cooperation": cooperation[-1] if cooperation else None,
+        "turns": series,
+    }
+
+
+def point(judgment: Judgment) -> dict[str, Any]:
+    """One turn of a seat's series; a score that was not given is None, so that charts show a gap."""
+    scores = judgment.scores or {}
+    return {
+        "turn": judgment.turn,
+        "goal_deviation": scores.get("goal_deviation"),
+        "cooperation": scores.get("cooperation"),
+        "sentiment": {name: scores.get(name) for name in SENTIMENTS},
+        "unscored_reason": judgment.unscored_reason,
+        "rationale": judgment.rationale,
+        "confidence": judgment.confidence,
+    }
+
+
+def run_metrics(run: Run, seats: Sequence[str]) -> dict[str, Any]:
+    """`seat_metrics` of each seat, from the run's rows."""
+    rows = run.calls.filter(step__seat__in=seats).order_by().values_list("step__seat")
+    tokens = dict(rows.annotate(total=Sum("output_tokens")))
+    judgments = list(run.judgments.order_by("turn", "id"))
+    return {seat: seat_metrics((j for j in judgments if j.subject == seat), tokens.get(seat)) for seat in seats}

@@ -1,0 +1,25 @@
+from experiments.models.catalog import ModelPrice, Provider, ProviderModel
+from experiments.models.event import Event
+from experiments.models.experiment import Experiment, Participant
+from experiments.models.findings import Judgment
+from experiments.models.idempotency import IdempotentRequest
+from experiments.models.run import LIVE_STATES, TERMINAL_STATES, Run
+from experiments.models.transcript import Message
+from experiments.models.work import Call, Step
+
+__all__ = [
+    "LIVE_STATES",
+    "TERMINAL_STATES",
+    "Call",
+    "Event",
+    "Experiment",
+    "IdempotentRequest",
+    "Judgment",
+    "Message",
+    "ModelPrice",
+    "Participant",
+    "Provider",
+    "ProviderModel",
+    "Run",
+    "Step",
+]

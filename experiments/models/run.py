@@ -1,0 +1,114 @@
+"""One execution of an experiment: its seed, its state, and the lease of whoever drives it."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+from django.db import models
+from django.db.models.functions import Now
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from experiments.models.experiment import Experiment
+from experiments.models.ids import new_id
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+    from accounts.models import User
+
+
+class State(models.TextChoices):
+    QUEUED = "queued", _("queued")
+    RUNNING = "running", _("running")
+    WAITING = "waiting", _("waiting")
+    STOPPING = "stopping", _("stopping")
+    STOPPED = "stopped", _("stopped")
+    COMPLETED = "completed", _("completed")
+    FAILED = "failed", _("failed")
+
+
+DRIVEN_STATES = (State.RUNNING, State.STOPPING)
+LIVE_STATES = (State.QUEUED, State.RUNNING, State.WAITING, State.STOPPING)
+TERMINAL_STATES = (State.STOPPED, State.COMPLETED, State.FAILED)
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    def visible_to(self, user: "User | AnonymousUser") -> Self:
+        return self.filter(experiment__owner_id=user.pk) if user.is_active else self.none()
+
+    def live(self) -> Self:
+        return self.filter(state__in=LIVE_STATES)
+
+    def claimable(self) -> Self:
+        """Queued runs, and driven ones whose driver has not renewed its lease in time."""
+        abandoned = models.Q(state__in=DRIVEN_STATES) & (
+            models.Q(lease_until__lt=Now()) | models.Q(lease_until__isnull=True)
+        )
+        return self.filter(models.Q(state=State.QUEUED) | abandoned)
+
+    def with_totals(self) -> Self:
+        """Adds turn (completed turns), input_tokens, output_tokens, reasoning_tokens, call_count and total_cost."""
+        from_run = models.OuterRef("pk")
+        calls = self.model._meta.get_field("calls").related_model.objects.filter(run=from_run).order_by()
+        steps = self.model._meta.get_field("steps").related_model.objects.filter(run=from_run).order_by()
+
+        def total(rows: Any, expression: Any) -> models.Subquery:
+            return models.Subquery(rows.values("run").annotate(total=expression).values("total"))
+
+        return self.annotate(
+            turn=total(steps.filter(purpose="turn_completed"), models.Max("turn")),
+            input_tokens=total(calls, models.Sum("input_tokens")),
+            output_tokens=total(calls, models.Sum("output_tokens")),
+            reasoning_tokens=total(calls, models.Sum("reasoning_tokens")),
+            call_count=total(calls, models.Count("pk")),
+            total_cost=total(calls, models.Sum("cost")),
+        )
+
+
+class Run(models.Model):
+    """State moves only by `move`. `fence` rises with every claim: a driver that was frozen writes nothing afterwards."""
+
+    State = State
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    experiment = models.ForeignKey(Experiment, models.CASCADE, related_name="runs", verbose_name=_("experiment"))
+    seed = models.BigIntegerField(_("seed"))
+    state = models.CharField(_("state"), max_length=12, choices=State, default=State.QUEUED)
+    stop_reason = models.CharField(_("reason of its end"), max_length=40, blank=True)
+    error = models.TextField(_("error"), blank=True)
+    created = models.DateTimeField(_("created"), auto_now_add=True)
+    started = models.DateTimeField(_("started"), null=True, blank=True)
+    ended = models.DateTimeField(_("ended"), null=True, blank=True)
+    last_seq = models.PositiveBigIntegerField(default=0, editable=False)
+    fence = models.PositiveIntegerField(default=0, editable=False)
+    lease_until = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = RunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created", "-id"]
+        verbose_name = _("run")
+        verbose_name_plural = _("runs")
+        indexes = [
+            models.Index(fields=["state", "lease_until"], name="run_claimable"),
+            models.Index(fields=["experiment", "-created"], name="run_of_experiment"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.experiment.title} · {self.pk}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("run", args=[self.pk])
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in TERMINAL_STATES
+
+    def move(self, to: State, *, from_: tuple[State, ...], fence: int | None = None, **fields: Any) -> bool:
+        """Change the state if it still is one of `from_` (and the lease still ours). True when this call did it."""
+        runs = Run.objects.filter(pk=self.pk, state__in=from_)
+        if fence is not None:
+            runs = runs.filter(fence=fence)
+        if not runs.update(state=to, **fields):
+            return False
+        self.state = to
+        return True

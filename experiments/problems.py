@@ -1,0 +1,53 @@
+"""Errors of the API as problem documents (RFC 9457)."""
+
+from http import HTTPStatus
+from typing import Any
+
+from rest_framework import exceptions, serializers
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+PROBLEM_TYPE = "application/problem+json"
+
+
+class ProblemSerializer(serializers.Serializer[Any]):
+    """A problem document. errors names the fields at fault, where there are any."""
+
+    type = serializers.CharField(default="about:blank")
+    title = serializers.CharField()
+    status = serializers.IntegerField()
+    detail = serializers.CharField()
+    errors = serializers.DictField(child=serializers.ListField(child=serializers.CharField()), required=False)
+
+
+class Conflict(exceptions.APIException):
+    status_code = 409
+    default_detail = "The request conflicts with what has already been recorded."
+    default_code = "conflict"
+
+
+def problem_response(error: Exception, context: dict[str, Any]) -> Response | None:
+    response = exception_handler(error, context)
+    if response is None:
+        return None
+    response.data = problem(response.status_code, response.data)
+    response.content_type = PROBLEM_TYPE
+    return response
+
+
+def problem(status: int, said: Any) -> dict[str, Any]:
+    document: dict[str, Any] = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status}
+    if isinstance(said, dict) and set(said) == {"detail"}:
+        return {**document, "detail": str(said["detail"])}
+    if isinstance(said, dict):
+        errors = {field: _sentences(messages) for field, messages in said.items()}
+        return {**document, "detail": " ".join(sum(errors.values(), [])), "errors": errors}
+    return {**document, "detail": " ".join(_sentences(said))}
+
+
+def _sentences(messages: Any) -> list[str]:
+    if isinstance(messages, dict):
+        return [f"{field}: {text}" for field, inner in messages.items() for text in _sentences(inner)]
+    if isinstance(messages, list):
+        return [text for message in messages for text in _sentences(message)]
+    return [str(messages)]

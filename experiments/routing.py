@@ -1,0 +1,7 @@
+from django.urls import path
+
+from experiments.consumers import RunConsumer
+
+websocket_urlpatterns = [
+    path("ws/runs/<uuid:run_id>/", RunConsumer.as_asgi()),
+]

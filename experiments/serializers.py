@@ -1,0 +1,226 @@
+"""Rows as the API, the events and the exports show them. Missing is null, never a neutral number."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from experiments.models import Call, Event, Experiment, Judgment, Message, Participant, ProviderModel, Run
+
+
+class UsageSerializer(serializers.ModelSerializer[Call]):
+    class Meta:
+        model = Call
+        fields = ["input_tokens", "output_tokens", "reasoning_tokens"]
+
+
+class CallSerializer(serializers.ModelSerializer[Call]):
+    step = serializers.CharField(source="step.key")
+    seat = serializers.CharField(source="step.seat")
+    turn = serializers.IntegerField(source="step.turn", allow_null=True)
+    purpose = serializers.CharField(source="step.purpose")
+    prompt_version = serializers.CharField(source="step.prompt_version")
+    model = serializers.CharField(source="model.slug")
+    simulated = serializers.BooleanField(source="model.provider.is_simulated")
+
+    class Meta:
+        model = Call
+        fields = [
+            "id",
+            "step",
+            "seat",
+            "turn",
+            "purpose",
+            "attempt",
+            "state",
+            "model",
+            "simulated",
+            "served_model",
+            "served_provider",
+            "generation_id",
+            "system_fingerprint",
+            "prompt_version",
+            "request",
+            "text",
+            "reasoning",
+            "logprobs",
+            "finish_reason",
+            "native_finish_reason",
+            "warnings",
+            "error_kind",
+            "error",
+            "input_tokens",
+            "output_tokens",
+            "reasoning_tokens",
+            "cached_input_tokens",
+            "usage_is_estimated",
+            "reserved",
+            "cost",
+            "cost_source",
+            "sent",
+            "first_byte_seconds",
+            "seconds",
+        ]
+
+
+class FilterSerializer(serializers.Serializer[Any]):
+    changed = serializers.BooleanField()
+    removed = serializers.ListField(child=serializers.CharField())
+    confidence = serializers.FloatField(allow_null=True)
+    reasoning = serializers.CharField()
+    status = serializers.ChoiceField(["kept", "filtered", "emptied", "failed", "refused"])
+    call = serializers.UUIDField(allow_null=True)
+
+
+class LogprobSerializer(serializers.Serializer[Any]):
+    token = serializers.CharField()
+    logprob = serializers.FloatField()
+
+
+class MessageSerializer(serializers.ModelSerializer[Message]):
+    filter = serializers.SerializerMethodField()
+    logprobs = serializers.SerializerMethodField()
+    usage = UsageSerializer(source="call", allow_null=True, read_only=True)
+    cost = serializers.DecimalField(
+        source="call.cost", max_digits=20, decimal_places=10, allow_null=True, default=None, read_only=True
+    )
+    call = serializers.UUIDField(source="call_id", allow_null=True)
+
+    class Meta:
+        model = Message
+        fields = [
+            "id",
+            "turn",
+            "seat",
+            "model",
+            "text",
+            "raw_text",
+            "reasoning",
+            "filter",
+            "logprobs",
+            "finish_reason",
+            "usage",
+            "cost",
+            "call",
+            "created",
+        ]
+
+    @extend_schema_field(FilterSerializer(allow_null=True))
+    def get_filter(self, message: Message) -> Any:
+        return message.filter
+
+    @extend_schema_field(LogprobSerializer(many=True, allow_null=True))
+    def get_logprobs(self, message: Message) -> Any:
+        return message.call.logprobs if message.call else None
+
+
+class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
+    class Meta:
+        model = Judgment
+        fields = ["id", "turn", "subject", "judge", "scores", "unscored_reason", "rationale", "dynamics", "confidence"]
+
+
+class EventSerializer(serializers.ModelSerializer[Event]):
+    """The envelope that the WebSocket sends too."""
+
+    v = serializers.IntegerField(default=1)
+
+    class Meta:
+        model = Event
+        fields = ["v", "run", "seq", "type", "data", "at"]
+
+    def to_representation(self, instance: Event) -> dict[str, Any]:
+        return instance.envelope
+
+
+class ParticipantSerializer(serializers.ModelSerializer[Participant]):
+    model = serializers.CharField(source="model.slug")
+    label = serializers.CharField(source="model.label")
+
+    class Meta:
+        model = Participant
+        fields = ["seat", "model", "label", "persona", "params"]
+
+
+class ExperimentSerializer(serializers.ModelSerializer[Experiment]):
+    cast = ParticipantSerializer(source="participants", many=True)
+
+    class Meta:
+        model = Experiment
+        fields = ["id", "workflow", "title", "config", "cast", "created"]
+
+
+class ProviderModelSerializer(serializers.ModelSerializer[ProviderModel]):
+    provider = serializers.CharField(source="provider.name")
+    simulated = serializers.BooleanField(source="provider.is_simulated")
+    available = serializers.SerializerMethodField()
+
+    class Meta:
+        model = ProviderModel
+        fields = ["slug", "label", "provider", "simulated", "available", "capabilities"]
+
+    def get_available(self, model: ProviderModel) -> bool:
+        """Switched on, and its provider has the key it needs."""
+        return model.is_active and model.provider.is_active and not model.provider.lacks_key
+
+
+class RunTotals(serializers.Serializer[Any]):
+    input_tokens = serializers.IntegerField()
+    output_tokens = serializers.IntegerField()
+    reasoning_tokens = serializers.IntegerField()
+    calls = serializers.IntegerField()
+
+
+class WaitingFor(serializers.Serializer[Any]):
+    key = serializers.CharField()
+    reason = serializers.CharField()
+    seat = serializers.CharField()
+    default = serializers.CharField()
+
+
+class RunSerializer(serializers.ModelSerializer[Run]):
+    """A run in a list; needs `with_totals`."""
+
+    workflow = serializers.CharField(source="experiment.workflow")
+    title = serializers.CharField(source="experiment.title")
+    turn = serializers.SerializerMethodField()
+    waiting_for = serializers.SerializerMethodField()
+    usage = serializers.SerializerMethodField()
+    cost = serializers.DecimalField(source="total_cost", max_digits=20, decimal_places=10, allow_null=True)
+
+    class Meta:
+        model = Run
+        fields = [
+            "id",
+            "experiment",
+            "title",
+            "workflow",
+            "state",
+            "seed",
+            "turn",
+            "waiting_for",
+            "stop_reason",
+            "error",
+            "usage",
+            "cost",
+            "created",
+            "started",
+            "ended",
+            "last_seq",
+        ]
+
+    def get_turn(self, run: Any) -> int:
+        return run.turn or 0
+
+    @extend_schema_field(WaitingFor(allow_null=True))
+    def get_waiting_for(self, run: Run) -> None:
+        return None
+
+    @extend_schema_field(RunTotals)
+    def get_usage(self, run: Any) -> dict[str, int]:
+        return {
+            "input_tokens": run.input_tokens or 0,
+            "output_tokens": run.output_tokens or 0,
+            "reasoning_tokens": run.reasoning_tokens or 0,
+            "calls": run.call_count or 0,
+        }

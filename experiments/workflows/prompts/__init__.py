@@ -1,0 +1,29 @@
+"""Prompts are text files with `$names`; their hash is stored with every step that used them."""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from string import Template
+
+FOLDER = Path(__file__).parent
+
+
+@cache
+def _text(name: str) -> str:
+    return (FOLDER / f"{name}.txt").read_text(encoding="utf-8").strip()
+
+
+def fill(prompt: str, /, **values: object) -> str:
+    """The prompt with its names filled in. Raises KeyError for a name without a value."""
+    return Template(_text(prompt)).substitute(values)
+
+
+def version(*names: str) -> str:
+    """A short hash over the named prompts: equal text, equal version."""
+    return hashlib.sha256("\0".join(_text(name) for name in names).encode()).hexdigest()[:12]
+
+
+def fenced(name: str, text: str, token: str) -> str:
+    """Untrusted text between markers whose token it cannot know; a copied marker inside it is defused."""
+    safe = text.replace(token, "")
+    return f"[[{name} {token}]]\n{safe}\n[[/{name} {token}]]"

@@ -1,0 +1,101 @@
+"""The vocabulary in which a workflow says what is to happen next, and what it is told happened."""
+
+import hashlib
+import random
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One message of what a model is asked."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One completion from the model in `seat`.
+
+    purpose: what the answer is for; `reply` becomes a message of the transcript. schema: the JSON schema that the
+    answer has to follow. params: sampling defaults of this purpose, which the seat's own override. delay: seconds to
+    let pass before asking.
+    """
+
+    key: str
+    seat: str
+    messages: tuple[Prompt, ...]
+    purpose: str = "reply"
+    turn: int | None = None
+    schema: dict[str, Any] | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    prompt_version: str = ""
+    delay: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A finding or a fact: it becomes an event of type `kind` and, where the kind has rows, those rows.
+
+    source: key of the Ask whose call the finding rests on.
+    """
+
+    key: str
+    kind: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    turn: int | None = None
+    source: str = ""
+
+
+Step = Ask | Record
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a step. `ok` False is data: error_kind and error say why, text holds what had arrived."""
+
+    ok: bool = True
+    text: str = ""
+    finish_reason: str = ""
+    error_kind: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a workflow ends by itself. failed: it could not go on; reason and message say why."""
+
+    reason: str
+    failed: bool = False
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Somebody seated, as a workflow sees them."""
+
+    name: str
+    persona: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Everybody seated, and the seed from which all of the run's randomness comes."""
+
+    seats: Mapping[str, Seat]
+    seed: int = 0
+
+    def random(self, key: str) -> random.Random:
+        return random.Random(f"{self.seed}/{key}")
+
+    def fence(self, key: str) -> str:
+        """A token that text produced before it cannot contain: fences of untrusted text are made with it."""
+        return hashlib.sha256(f"fence/{self.seed}/{key}".encode()).hexdigest()[:12]
+
+
+Yielded = Step | Sequence[Step] | Sequence["Play"]
+Play = Generator[Yielded, Any, End | Any]

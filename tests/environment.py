@@ -1,0 +1,52 @@
+"""Loaded before the settings: where this test session keeps its data, and which database it talks to."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+TEMPORARY = Path(tempfile.mkdtemp(prefix="arena-tests-"))
+os.environ.setdefault("ARENA_DATA", str(TEMPORARY / "data"))
+os.environ["REDIS_URL"] = f"unix://{TEMPORARY / 'redis.sock'}"
+os.environ.pop("OPENROUTER_API_KEY", None)
+
+POSTGRES = shutil.which("initdb") or next(iter(map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb")))), None)
+
+
+def _as_ordinary_user(*command: str) -> None:
+    """PostgreSQL's own programs refuse to run as root."""
+    if os.getuid() == 0:
+        command = ("runuser", "-u", "nobody", "--", *command)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd="/")
+
+
+def start_postgres() -> str:
+    """A PostgreSQL server of this test session, on a socket of its own. Returns its URL."""
+    assert POSTGRES, "PostgreSQL is missing: apt install postgresql"
+    folder, binaries = TEMPORARY / "postgres", Path(POSTGRES).parent
+    folder.mkdir()
+    TEMPORARY.chmod(0o755)
+    if os.getuid() == 0:
+        shutil.chown(folder, "nobody")
+    _as_ordinary_user(str(binaries / "initdb"), "-D", f"{folder}/data", "-U", "arena", "-A", "trust", "--no-sync")
+    options = f"-k {folder} -c listen_addresses= -c fsync=off -c max_connections=200"
+    control = [str(binaries / "pg_ctl"), "-D", f"{folder}/data"]
+    _as_ordinary_user(*control, "-o", options, "-l", f"{folder}/log", "-w", "start")
+    return f"postgres://arena@/postgres?host={folder}"
+
+
+def stop_postgres() -> None:
+    if (TEMPORARY / "postgres").exists():
+        binaries = Path(str(POSTGRES)).parent
+        _as_ordinary_user(str(binaries / "pg_ctl"), "-D", f"{TEMPORARY}/postgres/data", "-m", "immediate", "stop")
+
+
+if os.environ.get("ARENA_TEST_DATABASE") == "postgresql":
+    os.environ["DATABASE_URL"] = start_postgres()
+else:
+    os.environ.pop("DATABASE_URL", None)
+
+def pytest_unconfigure() -> None:
+    stop_postgres()
+    shutil.rmtree(TEMPORARY, ignore_errors=True)

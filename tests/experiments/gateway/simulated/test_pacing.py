@@ -1,0 +1,48 @@
+"""Tokens arrive when they are due."""
+
+import asyncio
+import time
+
+from experiments.gateway import simulated
+
+
+async def arrivals(client, body, model):
+    """When each piece of the answer came, in seconds since the request."""
+    began, times = time.perf_counter(), []
+    async with client.stream("POST", "/chat/completions", json=body(model, stream=True)) as answer:
+        async for line in answer.aiter_lines():
+            if '"content":"' in line and '"content":""' not in line:
+                times.append(time.perf_counter() - began)
+    return times
+
+
+async def test_tokens_come_at_the_rate_of_the_name(client, body):
+    times = await arrivals(client, body, "sim/cooperative:tps=100:words=51:first=0.2")
+    assert 0.19 < times[0] < 0.6
+    assert 0.45 < times[-1] - times[0] < 0.9
+
+
+async def test_tokens_come_one_by_one(client, body):
+    times = await arrivals(client, body, "sim/cooperative:tps=40:words=20:first=0")
+    assert len({round(moment, 3) for moment in times}) >= 15
+
+
+async def test_a_whole_answer_takes_as_long_as_a_streamed_one(client, body):
+    began = time.perf_counter()
+    await client.post("/chat/completions", json=body("sim/cooperative:tps=100:words=40:first=0.1"))
+    assert 0.45 < time.perf_counter() - began < 1.0
+
+
+async def test_two_hundred_streams_keep_their_pace(client, body):
+    model = "sim/cooperative:tps=50:words=50:first=0.1"
+    with simulated.running() as crowded:
+        client.base_url = crowded.base_url
+        ends = await asyncio.gather(*(finish(client, body(model, stream=True, seed=n)) for n in range(200)))
+        assert all(row["outcome"] == "finished" for row in crowded.ledger())
+    assert max(ends) < 4
+
+
+async def finish(client, request):
+    began = time.perf_counter()
+    await client.post("/chat/completions", json=request, timeout=30)
+    return time.perf_counter() - began

@@ -1,0 +1,146 @@
+"""The OpenAI protocol: reasoning, usage, logprobs, limits, errors and the list of models."""
+
+import math
+
+import httpx
+import pytest
+
+from experiments.gateway import simulated
+
+
+def deltas(chunks, name):
+    pieces = [chunk["choices"][0]["delta"].get(name) for chunk in chunks if chunk["choices"]]
+    return [piece for piece in pieces if piece]
+
+
+async def test_every_piece_of_a_stream_is_one_token(stream):
+    pieces = deltas(await stream("sim/cooperative:first=0:words=50"), "content")
+    assert len(pieces) == 50
+    assert all(len(piece.split()) == 1 for piece in pieces)
+
+
+async def test_a_stream_ends_with_one_finish_reason(stream):
+    reasons = [chunk["choices"][0]["finish_reason"] for chunk in await stream()]
+    assert reasons[-1] == "stop"
+    assert set(reasons[:-1]) == {None}
+
+
+@pytest.mark.parametrize(
+    ("option", "name"), [("", "reasoning"), (":think=native", "reasoning"), (":think=content", "reasoning_content")]
+)
+async def test_reasoning_comes_before_the_content(stream, option, name):
+    chunks = await stream(f"sim/deceptive:first=0{option}")
+    kinds = [key for chunk in chunks for key, value in chunk["choices"][0]["delta"].items() if value and key != "role"]
+    assert kinds == sorted(kinds, reverse=True)
+    assert deltas(chunks, name)
+
+
+async def test_reasoning_can_be_put_into_tags_or_left_out(ask):
+    tagged = (await ask("sim/neutral:first=0:think=tags"))["choices"][0]["message"]
+    silent = (await ask("sim/deceptive:first=0:think=none"))["choices"][0]["message"]
+    assert tagged["content"].startswith("<think>\n")
+    assert "\n</think>\n\n" in tagged["content"]
+    assert "reasoning" not in tagged
+    assert "reasoning" not in silent
+
+
+async def test_usage_comes_in_a_last_chunk_only_when_asked_for(stream):
+    asked = await stream(stream_options={"include_usage": True})
+    assert asked[-1]["choices"] == []
+    assert asked[-1]["usage"]["completion_tokens"] == len(deltas(asked, "content"))
+    assert not any("usage" in chunk for chunk in await stream())
+
+
+async def test_usage_can_come_with_every_chunk_or_never(stream):
+    each = await stream("sim/cooperative:first=0:usage=each", stream_options={"include_usage": True})
+    running = [chunk["usage"]["completion_tokens"] for chunk in each if "usage" in chunk]
+    assert running[:-1] == list(range(1, len(running)))
+    never = await stream("sim/cooperative:first=0:usage=none", stream_options={"include_usage": True})
+    assert not any("usage" in chunk for chunk in never)
+
+
+async def test_reasoning_and_cached_tokens_are_counted(ask, body):
+    messages = [*body()["messages"], {"role": "assistant", "content": "Hello."}, {"role": "user", "content": "Go on."}]
+    usage = (await ask("sim/deceptive:first=0", messages=messages))["usage"]
+    assert 0 < usage["completion_tokens_details"]["reasoning_tokens"] < usage["completion_tokens"]
+    assert 0 < usage["prompt_tokens_details"]["cached_tokens"] < usage["prompt_tokens"]
+
+
+async def test_cost_is_a_number_only_when_the_name_asks_for_it(ask):
+    usage = (await ask("sim/cooperative:first=0:cost"))["usage"]
+    assert usage["cost"] == pytest.approx(usage["prompt_tokens"] * 5e-7 + usage["completion_tokens"] * 1.5e-6)
+    assert "cost" not in (await ask())["usage"]
+
+
+async def test_logprobs_are_sorted_and_hold_the_chosen_token(stream):
+    chunks = await stream(logprobs=True, top_logprobs=5)
+    entries = [chunk["choices"][0]["logprobs"]["content"][0] for chunk in chunks if chunk["choices"][0]["logprobs"]]
+    assert [entry["token"] for entry in entries] == deltas(chunks, "content")
+    for entry in entries:
+        logprobs = [alternative["logprob"] for alternative in entry["top_logprobs"]]
+        assert len(logprobs) == 5
+        assert logprobs == sorted(logprobs, reverse=True)
+        assert (entry["token"], entry["logprob"]) in [(a["token"], a["logprob"]) for a in entry["top_logprobs"]]
+        assert sum(map(math.exp, logprobs)) <= 1.0001
+        assert bytes(entry["bytes"]).decode() == entry["token"]
+
+
+async def test_logprobs_are_the_same_whole_and_streamed_and_absent_when_not_asked_for(ask, stream):
+    whole = (await ask(logprobs=True, top_logprobs=2))["choices"][0]["logprobs"]["content"]
+    chunks = await stream(logprobs=True, top_logprobs=2)
+    streamed = [c["choices"][0]["logprobs"]["content"][0] for c in chunks if c["choices"][0]["logprobs"]]
+    assert whole == streamed
+    assert (await ask())["choices"][0]["logprobs"] is None
+
+
+async def test_max_tokens_is_honoured(ask):
+    answer = await ask(max_tokens=9)
+    assert answer["choices"][0]["finish_reason"] == "length"
+    assert answer["usage"]["completion_tokens"] == 9
+
+
+async def test_stop_sequences_are_honoured(ask):
+    text = (await ask(stop=["."]))["choices"][0]["message"]["content"]
+    assert text
+    assert "." not in text
+
+
+async def test_the_list_of_models_says_that_they_are_simulated(client):
+    models = (await client.get("/models")).json()["data"]
+    assert {"sim/cooperative", "sim/judge", "sim/filter"} <= {model["id"] for model in models}
+    assert all(model["name"].startswith("Simulated") for model in models)
+    assert all(float(model["pricing"]["prompt"]) > 0 and "e" not in model["pricing"]["prompt"] for model in models)
+
+
+@pytest.mark.parametrize(
+    "name", ["gpt-4", "sim/nobody", "sim/judge:colour=red", "sim/judge:tps=fast", "sim/judge:tps=nan"]
+)
+async def test_an_unknown_name_is_a_404_that_says_why(client, body, name):
+    answer = await client.post("/chat/completions", json=body(name))
+    assert answer.status_code == 404
+    assert answer.json()["error"]["code"] == 404
+    assert answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"{", b"[]", b'{"model": 3}', b'{"model": "sim/judge"}', b'{"model": "sim/judge", "messages": [{"role": "x"}]}'],
+)
+async def test_a_malformed_request_is_a_400(client, content):
+    answer = await client.post("/chat/completions", content=content)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["type"] == "invalid_request_error"
+
+
+async def test_a_body_over_eight_mebibytes_is_a_413(client):
+    answer = await client.post("/chat/completions", content=b"x" * ((8 << 20) + 1))
+    assert answer.status_code == 413
+
+
+def test_a_wrong_key_is_a_401(body):
+    with simulated.running(tps=0, api_key="open sesame") as locked, httpx.Client(base_url=locked.base_url) as stranger:
+        assert stranger.post("/chat/completions", json=body()).status_code == 401
+        assert stranger.get("/models").status_code == 401
+        stranger.headers["authorization"] = "Bearer open sesame"
+        assert stranger.post("/chat/completions", json=body()).status_code == 200
+        assert [row["outcome"] for row in locked.ledger()] == ["failed_401", "finished"]

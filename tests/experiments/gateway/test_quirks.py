@@ -1,0 +1,106 @@
+"""Every quirk of a provider that is a matter of bytes: replayed in pieces of 1, 7 and 4096 bytes, always the same."""
+
+import dataclasses
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.gateway import Capabilities, ChatMessage, Completion, GatewayError, Params
+from experiments.gateway.answer import Answer
+from experiments.gateway.classify import Origin
+
+FOLDER = Path(__file__).parent / "quirks"
+RECORDINGS = sorted(path for path in FOLDER.iterdir() if path.suffix in (".sse", ".http"))
+SIZES = (1, 7, 4096)
+
+
+def expected_of(recording: Path) -> dict[str, Any]:
+    return json.loads(recording.with_suffix(".json").read_text())
+
+
+def request_changes(expected: dict[str, Any]) -> dict[str, Any]:
+    wanted = dict(expected.get("request", {}))
+    changes: dict[str, Any] = {}
+    if "params" in wanted:
+        changes["params"] = Params(**wanted["params"])
+    if "capabilities" in wanted:
+        changes["capabilities"] = Capabilities(**wanted["capabilities"])
+    if "prompt_repeated" in wanted:
+        changes["messages"] = (ChatMessage("user", "word " * wanted["prompt_repeated"]),)
+    if "model" in wanted:
+        changes["model"] = wanted["model"]
+    return changes
+
+
+def plain(completion: Completion) -> dict[str, Any]:
+    """The completion as a JSON file would have it."""
+    values = {field.name: getattr(completion, field.name) for field in dataclasses.fields(completion)}
+    usage = dataclasses.asdict(completion.usage) if completion.usage else None
+    if usage and usage["provider_cost"] is not None:
+        usage["provider_cost"] = str(usage["provider_cost"])
+    logprobs = completion.logprobs and [
+        [token.token, token.logprob, [[other.token, other.logprob] for other in token.alternatives]]
+        for token in completion.logprobs
+    ]
+    return values | {"usage": usage, "logprobs": logprobs, "warnings": list(completion.warnings)}
+
+
+def assert_has(found: dict[str, Any], wanted: dict[str, Any]) -> None:
+    """Everything that is wanted; within usage only what is named."""
+    wanted = dict(wanted)
+    usage = wanted.pop("usage", {})
+    assert {name: found["usage"][name] for name in usage} == usage
+    assert {name: found[name] for name in wanted} == wanted
+
+
+def assert_error(error: GatewayError, wanted: dict[str, Any]) -> None:
+    assert (error.kind, error.status) == (wanted["kind"], wanted["status"])
+    assert wanted["says"] in str(error)
+    assert (error.partial is None) == (wanted["partial"] is None)
+    if error.partial is not None:
+        assert_has(plain(error.partial), wanted["partial"])
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda path: path.stem)
+async def test_a_recorded_answer_is_read_the_same_over_the_wire(provider, asker, recording, size):
+    expected = expected_of(recording)
+    replay = provider.answers if recording.suffix == ".http" else provider.streams
+    replay(recording.read_bytes(), size=size)
+    changes = request_changes(expected)
+    ask = asker.stream if expected.get("streamed", True) else lambda **c: asker.client.complete(asker.request(**c))
+    if "error" in expected:
+        with pytest.raises(GatewayError) as caught:
+            await ask(**changes)
+        assert_error(caught.value, expected["error"])
+    else:
+        assert_has(plain(await ask(**changes)), expected["completion"])
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("recording", [path for path in RECORDINGS if path.suffix == ".sse"], ids=lambda path: path.stem)
+def test_the_chunks_joined_are_the_completion_at_any_chunking(asker_request, recording, size):
+    answer = Answer(asker_request(**request_changes(expected_of(recording))), Origin())
+    body = recording.read_bytes()
+    chunks = [chunk for start in range(0, len(body), size) for chunk in answer.feed(body[start : start + size])]
+    chunks += answer.finish()
+    try:
+        completion = answer.result()
+    except GatewayError as error:
+        completion = error.partial or Completion()
+    assert "".join(chunk.text for chunk in chunks) == completion.text
+    assert "".join(chunk.reasoning for chunk in chunks) == completion.reasoning
+
+
+def test_every_quirk_of_the_list_has_a_recording_or_a_test():
+    named = {path.name[:3] for path in RECORDINGS}
+    for path in Path(__file__).parent.glob("test_*.py"):
+        named |= set(re.findall(r"def test_(q\d\d)_", path.read_text()))
+    assert {f"q{number:02}" for number in range(1, 35)} <= named
+
+
+def test_every_recording_says_what_is_expected():
+    assert all(expected_of(recording).keys() & {"completion", "error"} for recording in RECORDINGS)

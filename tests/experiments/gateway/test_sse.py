@@ -1,0 +1,98 @@
+"""The event stream's parser."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from experiments.gateway.sse import KEEP_ALIVE, Event, Parser
+
+PIECES = st.sampled_from(
+    [b"data: a", b"data:b", b"data", b"data:", b": hi", b":", b"event: error", b"error: x", b"id: 1", b"retry: 5", b"zzz"]
+    + [b"\n", b"\r", b"\r\n", b"\n\n", b"\xef\xbb\xbf", "漢\u2028\u0085".encode(), b"\xff", b" "]
+)
+
+
+def events_of(data: bytes, cuts: list[int] = []) -> list[Event]:  # noqa: B006
+    parser = Parser()
+    places = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
+    events = [event for a, b in zip(places, places[1:], strict=False) for event in parser.feed(data[a:b])]
+    return events + parser.close()
+
+
+@given(st.lists(PIECES, max_size=40).map(b"".join), st.lists(st.integers(0, 1000), max_size=20))
+def test_any_split_gives_the_same_events(data, cuts):
+    assert events_of(data, cuts) == events_of(data)
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_survived_one_at_a_time(data):
+    assert events_of(data, list(range(len(data)))) == events_of(data)
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
+def test_every_kind_of_line_end_works(end):
+    assert events_of(b"data: a" + end + b"data: b" + end + end + b"data: c" + end + end) == [Event("a\nb"), Event("c")]
+
+
+def test_an_event_after_a_lone_carriage_return_is_not_delayed():
+    assert Parser().feed(b"data: a\r\r") == [Event("a")]
+
+
+def test_comments_and_empty_frames_are_signs_of_life():
+    assert events_of(b": ping\ndata:\n\ndata: \n\n") == [KEEP_ALIVE, KEEP_ALIVE, KEEP_ALIVE]
+
+
+def test_a_comment_inside_an_event_does_not_break_it():
+    assert Event("a\nb") in events_of(b"data: a\n: ping\ndata: b\n\n")
+
+
+def test_only_one_leading_space_is_removed():
+    assert events_of(b"data:  a \n\n") == [Event(" a ")]
+
+
+def test_the_name_of_an_event_counts_for_this_event_only():
+    assert events_of(b"event: error\ndata: a\n\ndata: b\n\n") == [Event("a", "error"), Event("b")]
+
+
+def test_an_event_name_without_data_is_nothing():
+    assert events_of(b"event: ping\n\ndata: b\n\n") == [Event("b")]
+
+
+def test_error_as_a_field_name_becomes_an_error_event():
+    assert events_of(b'error: {"code":500}\n\n') == [Event('{"code":500}', "error")]
+
+
+def test_unicode_separators_do_not_split():
+    text = "a\u2028b\u2029c\u0085d\x0be\x0cf\x1c"
+    assert events_of(f"data: {text}\n\n".encode()) == [Event(text)]
+
+
+def test_a_line_that_is_no_field_is_noticed():
+    parser = Parser()
+    parser.feed(b"<html>\n")
+    assert parser.strange
+
+
+@pytest.mark.parametrize("size", [1, 7, 4096])
+def test_events_before_one_that_is_too_large_are_kept(size):
+    data = b"data: a\n\ndata: " + b"x" * 5000 + b"\n\ndata: c\n\n"
+    parser = Parser(limit_bytes=1000)
+    events = [event for start in range(0, len(data), size) for event in parser.feed(data[start : start + size])]
+    assert events + parser.close() == [Event("a")]
+    assert parser.overflowed
+
+
+def test_many_data_lines_together_are_an_event_that_is_too_large():
+    parser = Parser(limit_bytes=1000)
+    parser.feed(b"data: xxxxxxxxxx\n" * 200)
+    assert parser.overflowed
+
+
+def test_a_long_line_in_small_pieces_takes_linear_time():
+    parser = Parser()
+    started = time.process_time()
+    for _ in range(250_000):
+        parser.feed(b"abc")
+    assert time.process_time() - started < 2

