@@ -81,8 +81,8 @@ def provider(db: None, simulated: Running) -> Running:
     Provider.objects.create(
         name="simulated", base_url=simulated.base_url, allow_private=True, is_simulated=True, concurrency=1000
     )
-    add_model("sim/judge", is_tool=True, is_default_judge=True)
-    add_model("sim/filter", is_tool=True, is_default_filter=True)
+    add_model("sim/judge:tps=0:first=0", is_tool=True, is_default_judge=True)
+    add_model("sim/filter:tps=0:first=0", is_tool=True, is_default_filter=True)
     return simulated
 
 

@@ -58,10 +58,15 @@ class Child:
         """Ended, and nothing has been done about it yet."""
         return self.process is not None and self.process.poll() is not None
 
+    @property
+    def has_succeeded(self) -> bool:
+        return self.process is not None and self.process.poll() == 0
+
     def bury(self, now: float) -> str:
         """Take note of its end. Returns how it ended, in words."""
         assert self.process is not None
         code = self.process.returncode
+        self.kill()
         self.process = None
         self.deaths = [moment for moment in self.deaths if now - moment < STEADY_SECONDS] + [now]
         return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
@@ -75,7 +80,7 @@ class Child:
             self.process.send_signal(number)
 
     def kill(self) -> None:
-        """End the process and whatever it has started."""
+        """End the process and whatever it has started, which may have outlived it."""
         if self.process is None:
             return
         try:

@@ -7,3 +7,7 @@ class CannotStart(Exception):
 
 class GaveUp(Exception):
     """A part of the platform kept failing."""
+
+
+class Stopped(Exception):
+    """Somebody asked for the end while the platform was starting."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import FrameType
 
 from arenasite.supervisor.children import STEADY_SECONDS, Child, stop_together
-from arenasite.supervisor.errors import GaveUp
+from arenasite.supervisor.errors import CannotStart, GaveUp, Stopped
 
 MOST_DEATHS = 5
 LOOK_SECONDS = 0.1
@@ -49,6 +49,12 @@ class Supervisor:
             self._asked.wait(QUICK_LOOK_SECONDS)
         return True
 
+    def require(self, is_true: Callable[[], bool], seconds: float, otherwise: str) -> None:
+        """Wait until it is true. Raises CannotStart with the sentence, Stopped, GaveUp."""
+        if self.wait_for(is_true, seconds):
+            return
+        raise Stopped if self.should_stop else CannotStart(otherwise)
+
     def watch(self) -> None:
         """Until somebody asks for the end. Raises GaveUp."""
         while not self._asked.wait(LOOK_SECONDS):
@@ -73,12 +79,15 @@ class Supervisor:
         for line in child.tail.alarms() if child.tail else []:
             self._say(f"[{child.name}] {line}")
         if child.has_ended:
-            self._on_death(child, child.bury(now), now)
+            self._on_death(child, now)
         elif child.due is not None and now >= child.due:
             child.start()
 
-    def _on_death(self, child: Child, how: str, now: float) -> None:
+    def _on_death(self, child: Child, now: float) -> None:
+        has_succeeded, how = child.has_succeeded, child.bury(now)
         if not child.is_kept:
+            if not has_succeeded:
+                self._say(f"{child.name} {how}; {child.log} says why.")
             return
         if len(child.deaths) >= MOST_DEATHS:
             raise GaveUp(

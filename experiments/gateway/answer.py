@@ -57,15 +57,15 @@ class Answer:
         self._bytes += len(data)
         if len(self._head) < _HEAD_BYTES:
             self._head += data[:_HEAD_BYTES]
+        if self._bytes > self._limits.total_bytes:
+            self._fail(BadAnswer(f"{self._tried} gave more than {self._limits.total_bytes} bytes; stopped reading."))
+            return []
         if not self._sniffed:
             data = data.lstrip(_LEADING)
             if not data:
                 return []
             self._sniffed = True
             self._body = [] if data.startswith(b"{") else None
-        if self._bytes > self._limits.total_bytes:
-            self._fail(BadAnswer(f"{self._tried} gave more than {self._limits.total_bytes} bytes; stopped reading."))
-            return []
         if self._body is not None:
             self._body.append(data)
             return []

@@ -41,7 +41,7 @@ def parse_chunk(raw: Mapping[str, Any]) -> Delta:
     """Reads whatever is there and of the right type; anything else counts as absent. Errors are found elsewhere."""
     choice = _first_choice(raw.get("choices"))
     message = choice.get("delta") if "delta" in choice else choice.get("message")
-    if not isinstance(message, Mapping):
+    if not isinstance(message, dict):
         message = _NO_FIELDS
     text, part_reasoning = _content(message.get("content"))
     return Delta(
@@ -68,7 +68,7 @@ def _first_choice(choices: object) -> Mapping[str, Any]:
     """Choice 0. More are never asked for; a server that sends them anyway must not have them mixed into one text."""
     if isinstance(choices, list):
         for choice in choices:
-            if isinstance(choice, Mapping) and choice.get("index", 0) in (0, None):
+            if isinstance(choice, dict) and choice.get("index", 0) in (0, None):
                 return choice
     return _NO_FIELDS
 
@@ -81,7 +81,7 @@ def _content(content: object) -> tuple[str, str]:
     for part in content if isinstance(content, list) else ():
         if isinstance(part, str):
             text += part
-        elif isinstance(part, Mapping):
+        elif isinstance(part, dict):
             text += _text(part.get("text"))
             reasoning += _content(part.get("thinking"))[0]
     return text, reasoning
@@ -91,23 +91,22 @@ def _reasoning(message: Mapping[str, Any]) -> str:
     """The first field that has something: the others, where present, repeat it."""
     for name in ("reasoning_content", "reasoning", "reasoning_details", "thinking"):
         value = message.get(name)
-        found = value if isinstance(value, str) else _details(value)
-        if found:
+        if value and (found := value if isinstance(value, str) else _details(value)):
             return found
     return ""
 
 
 def _details(value: object) -> str:
     """OpenRouter's list of details; an encrypted one has neither text nor summary and gives nothing."""
-    details = (detail for detail in value if isinstance(detail, Mapping)) if isinstance(value, list) else ()
+    details = (detail for detail in value if isinstance(detail, dict)) if isinstance(value, list) else ()
     return "".join(_text(detail.get("text")) or _text(detail.get("summary")) for detail in details)
 
 
 def _usage(raw: Mapping[str, Any], choice: Mapping[str, Any]) -> Usage | None:
     """At the top level; in the choice at Moonshot; under `x_groq` at Groq."""
     groq = raw.get("x_groq")
-    for found in (raw.get("usage"), choice.get("usage"), groq.get("usage") if isinstance(groq, Mapping) else None):
-        if isinstance(found, Mapping) and found:
+    for found in (raw.get("usage"), choice.get("usage"), groq.get("usage") if isinstance(groq, dict) else None):
+        if isinstance(found, dict) and found:
             return parse_usage(found)
     return None
 

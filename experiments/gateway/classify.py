@@ -29,7 +29,9 @@ _CONTEXT = re.compile(
     r"|too many (input )?tokens|exceeds? the (available|model'?s) context|n_ctx",
     re.IGNORECASE,
 )
-_QUOTA = re.compile(r"insufficient.?(quota|balance|credits?|funds)|billing.?(hard.?limit|not.?active)", re.IGNORECASE)
+_QUOTA = re.compile(
+    r"insufficient.?(quota|balance|credits?|funds)|credit.?balance|billing.?(hard.?limit|not.?active)", re.IGNORECASE
+)
 _WRONG_KEY = re.compile(
     r"(invalid|incorrect|missing|expired|revoked|no).{0,12}(api|auth\w*|access).?(key|token)|(api|auth\w*).?key.{0,20}"
     r"(invalid|not valid|not found|expired)|authentication.?error|unauthori[sz]ed",
@@ -70,7 +72,7 @@ def read_error(payload: object, *, whole: bool = False) -> ErrorBody | None:
     """Finds the error in a decoded body: `{error: {code, message}}`, `{error: "text"}`, `{object: "error", message}`,
     an error inside choice 0 and, when this is the whole answer and not one event of many, `{detail}` or `{message}`.
     None when the payload is no error."""
-    if not isinstance(payload, Mapping):
+    if not isinstance(payload, dict):
         return None
     error = payload.get("error") or _choice_error(payload)
     if error:
@@ -96,7 +98,7 @@ def classify(
 def classify_event(error: ErrorBody, *, origin: Origin | None = None) -> GatewayError:
     """The error for an error object inside a 200: its code may be a status, as number or text, or a word."""
     status = _status_of(error)
-    said = f"an error in the stream (code {error.code})" if error.code else "an error in the stream"
+    said = f"an error in its answer (code {error.code})" if error.code else "an error in its answer"
     return _build(status, said, error, retry_after(error.headers, datetime.now(UTC)), origin or Origin())
 
 
@@ -157,24 +159,24 @@ def _status_of(error: ErrorBody) -> int:
 def _choice_error(payload: Mapping[str, Any]) -> object:
     choices = payload.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
-    return first.get("error") if isinstance(first, Mapping) else None
+    return first.get("error") if isinstance(first, dict) else None
 
 
 def _error_body(error: object) -> ErrorBody:
-    if not isinstance(error, Mapping):
+    if not isinstance(error, dict):
         return ErrorBody(error if isinstance(error, str) else json.dumps(error))
     message = next((error[name] for name in ("message", "detail", "msg", "error") if error.get(name)), error)
     code = " ".join(str(error[name]) for name in ("code", "status", "type") if isinstance(error.get(name), str | int))
     metadata = error.get("metadata")
-    raw = metadata.get("raw") if isinstance(metadata, Mapping) else None
+    raw = metadata.get("raw") if isinstance(metadata, dict) else None
     text = message if isinstance(message, str) else json.dumps(message)
     return ErrorBody(f"{text} ({raw})" if isinstance(raw, str) else text, code, _lower_headers(metadata))
 
 
 def _lower_headers(metadata: object) -> dict[str, str]:
     """OpenRouter repeats the rate limit's headers inside the body, also in a stream, where there are no others."""
-    headers = metadata.get("headers") if isinstance(metadata, Mapping) else None
-    return {str(name).lower(): str(value) for name, value in headers.items()} if isinstance(headers, Mapping) else {}
+    headers = metadata.get("headers") if isinstance(metadata, dict) else None
+    return {str(name).lower(): str(value) for name, value in headers.items()} if isinstance(headers, dict) else {}
 
 
 def readable(text: str) -> str:

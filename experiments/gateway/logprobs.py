@@ -14,7 +14,7 @@ def parse_logprobs(raw: object) -> tuple[TokenLogprob, ...]:
     """Reads `{content: [{token, logprob, top_logprobs: [{token, logprob}]}]}` or the older parallel lists
     `{tokens, token_logprobs, top_logprobs: [{token: logprob}]}`. Natural logarithms <= 0; a token without a number is
     left out, anything else gives an empty tuple."""
-    if not isinstance(raw, Mapping):
+    if not isinstance(raw, dict):
         return ()
     if isinstance(raw.get("content"), list):
         return _from_objects(raw["content"])
@@ -27,7 +27,7 @@ def _from_objects(entries: Sequence[object]) -> tuple[TokenLogprob, ...]:
     found = []
     for entry in entries:
         pair = _pair(entry)
-        if pair is not None and isinstance(entry, Mapping):
+        if pair is not None and isinstance(entry, dict):
             found.append(TokenLogprob(*pair, alternatives=_alternatives(entry.get("top_logprobs"))))
     return tuple(found)
 
@@ -43,14 +43,14 @@ def _from_lists(raw: Mapping[str, object]) -> tuple[TokenLogprob, ...]:
 
 
 def _alternatives(raw: object) -> tuple[TokenAlternative, ...]:
-    if isinstance(raw, Mapping):
+    if isinstance(raw, dict):
         raw = [{"token": token, "logprob": value} for token, value in raw.items()]
     pairs = (_pair(entry) for entry in _list(raw))
     return tuple(TokenAlternative(*pair) for pair in pairs if pair is not None)
 
 
 def _pair(entry: object) -> tuple[str, float] | None:
-    if not isinstance(entry, Mapping) or not isinstance(entry.get("token"), str):
+    if not isinstance(entry, dict) or not isinstance(entry.get("token"), str):
         return None
     number = _number(entry.get("logprob"))
     return None if number is None else (clean(entry["token"]), number)

@@ -89,7 +89,7 @@ def _input_counts(raw: Mapping[str, object]) -> tuple[int, int, int]:
 def _provider_cost(raw: Mapping[str, object]) -> Decimal | None:
     """US dollars. With a key of one's own at OpenRouter `cost` is only its fee: the upstream's price is added."""
     value = raw.get("cost")
-    cost = _money(value.get("total_cost") if isinstance(value, Mapping) else value)
+    cost = _money(value.get("total_cost") if isinstance(value, dict) else value)
     if cost is not None and raw.get("is_byok") is True:
         cost += _money(_part(raw, "cost_details").get("upstream_inference_cost")) or 0
     return cost
@@ -116,7 +116,7 @@ def _count(raw: Mapping[str, object], *names: str) -> int:
 
 def _part(raw: Mapping[str, object], name: str) -> Mapping[str, object]:
     part = raw.get(name)
-    return part if isinstance(part, Mapping) else {}
+    return part if isinstance(part, dict) else {}
 
 
 def _bytes(text: str) -> int:

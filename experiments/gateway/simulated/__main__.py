@@ -10,11 +10,12 @@ from experiments.gateway.simulated.ledger import Ledger
 from experiments.gateway.simulated.names import DEFAULT_TPS
 from experiments.gateway.simulated.server import SimulatedProvider
 from experiments.gateway.simulated.serving import Server, build_server, listen
+from experiments.gateway.simulated.stream import Pacer
 
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
-    app = SimulatedProvider(tps=options.tps, api_key=options.api_key, ledger=Ledger(options.ledger))
+    app = SimulatedProvider(api_key=options.api_key, ledger=Ledger(options.ledger), pacer=Pacer(options.tps))
     listener, base_url = listen(options.host, options.port)
     if options.port_file is not None:
         _write_port(options.port_file, listener.getsockname()[1])

@@ -1,14 +1,10 @@
 """The ways in which providers fail, on purpose."""
 
-import asyncio
 import json
-import socket
-import struct
 from typing import Any, Final
 
 from experiments.gateway.simulated.asgi import Send, answer_json, start, write
 from experiments.gateway.simulated.frames import DONE
-from experiments.gateway.simulated.names import Behaviour
 
 MESSAGES: Final = {
     400: ("invalid_request_error", "The request is malformed."),
@@ -38,9 +34,9 @@ async def answer_error(send: Send, status: int, message: str = "", *, retry_afte
     await answer_json(send, error_body(status, message), status=status, headers=headers)
 
 
-async def answer_wrong_type(send: Send, behaviour: Behaviour, *, stream: bool) -> None:
+async def answer_wrong_type(send: Send, fail: str, *, stream: bool) -> None:
     """`html` and `garbage`: a complete answer with status 200 that is no chat completion."""
-    if behaviour.fail == "html":
+    if fail == "html":
         await start(send, 200, "text/html; charset=utf-8")
         await write(send, HTML)
         return
@@ -51,17 +47,3 @@ async def answer_wrong_type(send: Send, behaviour: Behaviour, *, stream: bool) -
 def error_event() -> bytes:
     """An error after the answer had begun: status 200 is already out, so it comes as an event."""
     return b"data: " + json.dumps(error_body(502)).encode() + b"\n\n" + DONE
-
-
-def drop_connection(send: Send, *, reset: bool) -> None:
-    """Closes the socket under an unfinished answer; with `reset` the client sees ECONNRESET, not an end.
-
-    ASGI has no word for either, so uvicorn's transport is taken from the request cycle that `send` is bound to.
-    """
-    transport: asyncio.Transport = send.__self__.transport  # type: ignore[attr-defined]
-    if reset:
-        connection = transport.get_extra_info("socket")
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        transport.abort()
-    else:
-        transport.close()

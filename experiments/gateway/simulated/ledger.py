@@ -15,7 +15,7 @@ MAX_ENTRIES: Final = 50_000
 class Entry:
     """One chat completion request. Times are unix seconds.
 
-    outcome: open while it runs, then finished, client_closed, cut, reset, stalled, failed_<status>, server_stopped or
+    outcome: open while it runs, then finished, client_closed, cut, reset, stalled, failed_<status>, unfinished (the server stopped) or
     the name of another failure that was asked for. closed_after: seconds from reception until the client left early,
     None where it did not.
     """
@@ -50,6 +50,9 @@ class Ledger:
         return entry
 
     def close(self, entry: Entry, outcome: str, *, client_left: bool = False) -> None:
+        """The first word counts: an entry that has ended stays as it is."""
+        if entry.ended is not None:
+            return
         entry.ended = time.time()
         entry.outcome = outcome
         if client_left:

@@ -24,9 +24,10 @@ WORDS: Final = {
     "sad": "sorry|regret|sad|unfortunat|loss|hopeless|give up|decline|抱歉|遗憾|难过|放弃",
     "lively": "!|great|wonderful|excit|bold|raise to|one chance|love|favourite|太好|很高兴|精彩|加到",
 }
-_PATTERNS: Final = {mood: re.compile(words, re.IGNORECASE) for mood, words in WORDS.items()}
+_PATTERNS: Final = {mood: re.compile(words) for mood, words in WORDS.items()}
 
 
 def count_moods(text: str) -> dict[str, int]:
     """How many words of each mood the text has."""
-    return {mood: len(pattern.findall(text)) for mood, pattern in _PATTERNS.items()}
+    lowered = text.lower()
+    return {mood: len(pattern.findall(lowered)) for mood, pattern in _PATTERNS.items()}

@@ -11,7 +11,8 @@ from experiments.gateway.simulated.tokens import count_tokens, is_mostly_chinese
 
 _FENCE: Final = re.compile(r"\[\[([\w-]+) ([0-9a-f]{4,})\]\]\n?(.*?)\n?\[\[/\1 \2\]\]", re.DOTALL)
 _CUE: Final = re.compile(
-    r"\b(begin|start|continue|respond|reply|your turn|go ahead|speak)\b|继续|开始|回应|发言", re.IGNORECASE
+    r"\b(begin|start|continue|respond|reply|answer|open the|carry|your turn|go ahead|speak)\b|继续|开始|回应|发言",
+    re.IGNORECASE,
 )
 _CUE_TOKENS: Final = 40
 _SCENARIO_FENCES: Final = ("scenario", "objectives", "task", "topic", "question")

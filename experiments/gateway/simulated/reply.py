@@ -15,7 +15,7 @@ class Reply:
 
     text: str
     reasoning: str = ""
-    finish_reason: str = "stop"
+    finish_reason: str | None = "stop"
     reasoning_field: str = "reasoning"
 
     @cached_property

@@ -13,7 +13,7 @@ from experiments.gateway.simulated.scoring import RANGES, describe, quality, sco
 
 _NOTES: Final = re.compile(r"rationale|notes?$|dynamics|explanation|reason|summary|comment|justification|feedback")
 _GRADES: Final = re.compile(r"score|quality|correct|clarity|rating|grade|overall|novel|difficulty|complete|efficien")
-_JUDGED: Final = ("message", "output", "answer", "solution", "response", "message-A")
+_JUDGED: Final = ("message", "output", "answer", "solution", "response")
 _UNWANTED: Final = re.compile(r"[\s*_#>]*(My reasoning:|Strategy:|Internal plan:|我的思路：|策略：)")
 _GAP: Final = re.compile(r"(\n[ \t]*(?:\n[ \t]*)+)")
 
@@ -41,12 +41,12 @@ class Judge:
 
     def _judged(self, path: tuple[str, ...]) -> str:
         """The text that a property is about: side A's inside the property A, otherwise the prompt's main one."""
-        for name in reversed(path):
-            for fence, text in self._prompt.fences.items():
-                if fence == f"message-{name}" or fence.rpartition("-")[2] == name:
-                    return text
         fences = self._prompt.fences
-        return next((fences[name] for name in _JUDGED if name in fences), self._prompt.whole)
+        for name in reversed(path):
+            for kind in _JUDGED:
+                if f"{kind}-{name}" in fences:
+                    return fences[f"{kind}-{name}"]
+        return next((fences[name] for name in (*_JUDGED, "message-A") if name in fences), self._prompt.whole)
 
     def _number(self, name: str, schema: Schema, judged: str) -> object:
         known = next((key for key in RANGES if key == name or name in (f"{key}_score", key.replace("_", ""))), None)

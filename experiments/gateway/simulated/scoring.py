@@ -3,6 +3,8 @@
 import hashlib
 import math
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 from random import Random
 from typing import Final
 
@@ -18,7 +20,8 @@ RANGES: Final = {
 }
 
 
-def score(text: str) -> dict[str, float]:
+@lru_cache(maxsize=256)
+def score(text: str) -> Mapping[str, float]:
     """Values within RANGES, the same for the same text."""
     rng = _rng(text)
     moods = {mood: 1 - math.exp(-0.45 * hits) for mood, hits in count_moods(text).items()}
@@ -76,7 +79,7 @@ def _focus(deviation: float) -> str:
     return "Wanders away from the objective." if deviation > 20 else "Stays with the objective."
 
 
-def _mood(scored: dict[str, float]) -> str:
+def _mood(scored: Mapping[str, float]) -> str:
     feelings = ("happiness", "sadness", "anger", "hopelessness", "excitement", "fear", "deception")
     strongest = max(feelings, key=lambda name: scored[name])
     return f"The dominant tone is {strongest} ({scored[strongest]:.2f})."

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from experiments.gateway.simulated.asgi import (
     ClientLeft,
@@ -19,20 +19,20 @@ from experiments.gateway.simulated.asgi import (
 from experiments.gateway.simulated.catalogue import list_models
 from experiments.gateway.simulated.delivery import deliver
 from experiments.gateway.simulated.failures import answer_error
-from experiments.gateway.simulated.ledger import Entry, Ledger
-from experiments.gateway.simulated.names import DEFAULT_TPS, UnknownName
+from experiments.gateway.simulated.ledger import Ledger
+from experiments.gateway.simulated.names import UnknownName
+from experiments.gateway.simulated.outlet import Outlet
 from experiments.gateway.simulated.prompt import BadRequest
 from experiments.gateway.simulated.request import parse_body, read_request
 from experiments.gateway.simulated.stream import Pacer
 
-HOLDING_OUTCOMES = {"stall": "stalled", "silent": "silent"}
+_HELD: Final = {"stall": "stalled", "silent": "silent"}
 
 
 @dataclass(slots=True)
 class SimulatedProvider:
-    """tps: tokens per second of models whose name says none. api_key: None accepts everybody."""
+    """api_key: None accepts everybody. pacer: knows the tokens per second of models whose name says none."""
 
-    tps: float = DEFAULT_TPS
     api_key: str | None = None
     ledger: Ledger = field(default_factory=Ledger)
     pacer: Pacer = field(default_factory=Pacer)
@@ -76,44 +76,37 @@ class SimulatedProvider:
             await answer_error(send, 413)
             return
         entry = self.ledger.open(request_id=request_id, body_sha256=hashlib.sha256(raw).hexdigest())
-        answer = self._answer(send, raw, entry) if self._is_allowed(scope) else _refuse(send, 401)
-        await self._answer_until_left(receive, answer, entry)
+        outlet = Outlet(send, entry, self.ledger)
+        answer = self._answer(outlet, raw) if self._is_allowed(scope) else answer_error(outlet, 401)
+        await self._answer_until_left(receive, answer, outlet)
 
-    async def _answer(self, send: Send, raw: bytes, entry: Entry) -> str:
+    async def _answer(self, outlet: Outlet, raw: bytes) -> None:
+        entry = outlet.entry
         try:
             body = parse_body(raw)
             entry.model = body["model"]
             request = read_request(body)
         except BadRequest as error:
-            return await _refuse(send, 400, str(error))
+            return await answer_error(outlet, 400, str(error))
         except UnknownName as error:
-            return await _refuse(send, 404, str(error))
-        fail = request.behaviour.fail
-        if fail is not None and not self.ledger.may_fail(entry.body_sha256, request.behaviour.times):
-            fail = None
-        entry.outcome = HOLDING_OUTCOMES.get(fail or "", "open")
-        return await deliver(send, request, entry, self.pacer, fail=fail, tps=self.tps)
+            return await answer_error(outlet, 404, str(error))
+        fail, times = request.behaviour.fail, request.behaviour.times
+        if fail is not None and self.ledger.may_fail(entry.body_sha256, times):
+            outlet.fail = fail
+        return await deliver(outlet, request, self.pacer)
 
-    async def _answer_until_left(self, receive: Receive, answer: Coroutine[Any, Any, str], entry: Entry) -> None:
+    async def _answer_until_left(self, receive: Receive, answer: Coroutine[Any, Any, None], outlet: Outlet) -> None:
         answering, leaving = asyncio.ensure_future(answer), asyncio.ensure_future(_wait_for_leave(receive))
         try:
             await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
             if answering.done():
-                self.ledger.close(entry, answering.result())
+                answering.result()
             else:
-                self.ledger.close(
-                    entry, "client_closed" if entry.outcome == "open" else entry.outcome, client_left=True
-                )
+                self.ledger.close(outlet.entry, _HELD.get(outlet.fail or "", "client_closed"), client_left=True)
         finally:
             answering.cancel()
             leaving.cancel()
-            if entry.ended is None:
-                self.ledger.close(entry, "server_stopped")
-
-
-async def _refuse(send: Send, status: int, message: str = "") -> str:
-    await answer_error(send, status, message)
-    return f"failed_{status}"
+            self.ledger.close(outlet.entry, "unfinished")
 
 
 async def _wait_for_leave(receive: Receive) -> None:

@@ -14,6 +14,7 @@ import uvicorn
 from experiments.gateway.simulated.ledger import Ledger
 from experiments.gateway.simulated.names import DEFAULT_TPS
 from experiments.gateway.simulated.server import SimulatedProvider
+from experiments.gateway.simulated.stream import Pacer
 
 
 class Server(uvicorn.Server):
@@ -75,7 +76,7 @@ def running(
     *, host: str = "127.0.0.1", tps: float = DEFAULT_TPS, api_key: str | None = None, ledger_path: Path | None = None
 ) -> Iterator[Running]:
     """Serves on a free port from a thread of its own until the block ends."""
-    app = SimulatedProvider(tps=tps, api_key=api_key, ledger=Ledger(ledger_path))
+    app = SimulatedProvider(api_key=api_key, ledger=Ledger(ledger_path), pacer=Pacer(tps))
     listener, base_url = listen(host, 0)
     server = build_server(app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="simulated-provider", daemon=True)

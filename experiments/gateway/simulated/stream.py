@@ -8,6 +8,7 @@ from typing import Final
 
 from experiments.gateway.simulated.asgi import Send, write
 from experiments.gateway.simulated.ledger import Entry
+from experiments.gateway.simulated.names import DEFAULT_TPS
 
 BATCH: Final = 64
 WRITES_PER_SECOND: Final = 3000
@@ -18,7 +19,8 @@ class Pacer:
     sends the tokens that have come due in the meantime together, 200 streams about every 70 ms.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, default_tps: float = DEFAULT_TPS) -> None:
+        self.default_tps = default_tps
         self._active = 0
 
     async def send(

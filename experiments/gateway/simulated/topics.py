@@ -24,7 +24,7 @@ _DULL: Final = frozenset(
     reply respond response instructions following answer question write please begin start continue never always
     because against between under something anything nothing someone thing things whole role character mechanics
     best better good well side sides end rest reasoning strategy demand problem matter moment kind sort lot way
-    and for with from that not
+    and for with from that not rules exercise lines words instruction ask part length name names
     """.split()  # noqa: SIM905
 )
 

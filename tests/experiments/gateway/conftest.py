@@ -135,10 +135,16 @@ async def provider() -> AsyncIterator[ReplayingProvider]:
 
 
 @pytest.fixture
-async def asker(provider: ReplayingProvider) -> AsyncIterator[Asker]:
+async def client_of() -> AsyncIterator[Callable[..., Client]]:
+    """Builds clients that may use loopback: client_of(url, key)."""
     transport = guarded_transport(allow_private=True)
-    yield Asker(Client(provider.url, "sk-canary-0123456789", transport))
+    yield lambda url, key="sk-canary-0123456789": Client(url, key, transport)
     await transport.aclose()
+
+
+@pytest.fixture
+def asker(provider: ReplayingProvider, client_of: Callable[..., Client]) -> Asker:
+    return Asker(client_of(provider.url))
 
 
 @pytest.fixture

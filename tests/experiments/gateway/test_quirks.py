@@ -13,7 +13,8 @@ from experiments.gateway.answer import Answer
 from experiments.gateway.classify import Origin
 
 FOLDER = Path(__file__).parent / "quirks"
-RECORDINGS = sorted(path for path in FOLDER.iterdir() if path.suffix in (".sse", ".http"))
+STREAMS = sorted(FOLDER.glob("*.sse"))
+RECORDINGS = STREAMS + sorted(FOLDER.glob("*.http"))
 SIZES = (1, 7, 4096)
 
 
@@ -81,7 +82,7 @@ async def test_a_recorded_answer_is_read_the_same_over_the_wire(provider, asker,
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("recording", [path for path in RECORDINGS if path.suffix == ".sse"], ids=lambda path: path.stem)
+@pytest.mark.parametrize("recording", STREAMS, ids=lambda path: path.stem)
 def test_the_chunks_joined_are_the_completion_at_any_chunking(asker_request, recording, size):
     answer = Answer(asker_request(**request_changes(expected_of(recording))), Origin())
     body = recording.read_bytes()

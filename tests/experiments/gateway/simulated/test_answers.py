@@ -82,5 +82,5 @@ async def test_refusals_are_polite_or_filtered(ask):
     assert reasons == {"stop", "content_filter"}
 
 
-KNOWN = ""
+KNOWN = "I will begin with what can be said about the split with."
 STRAY = ("lighthouse", "sourdough", "geese", "plum", "sea", "map", "poe", "song", "music", "birds", "recipe", "film")

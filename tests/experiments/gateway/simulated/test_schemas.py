@@ -138,9 +138,9 @@ async def test_a_side_is_judged_the_same_wherever_it_sits(judge):
 
 
 async def test_the_filter_returns_everything_else_verbatim(sieve):
-    text = "Hello  there,\n\n\n- one\n- two\n\n**My reasoning:** I want it all.\n\nStrategy: wait.\n\n  Bye – 😀 \\n \u2028 end"
-    filtered = await sieve(text)
-    assert filtered.text == "Hello  there,\n\n\n- one\n- two\n\n  Bye – 😀 \\n \u2028 end"
+    start, end = "Hello  there,\n\n\n- one\n- two", "\n\n  Bye – 😀 \\n \u2028 end"
+    filtered = await sieve(f"{start}\n\n**My reasoning:** I want it all.\n\nStrategy: wait.{end}")
+    assert filtered.text == start + end
     assert filtered.removed == ["My reasoning", "Strategy"]
 
 

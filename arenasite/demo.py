@@ -1,0 +1,81 @@
+"""What the demonstration has beyond an ordinary platform: three people with published passwords, and a run to look at."""
+
+from django.contrib.auth.hashers import check_password, make_password
+
+from accounts.models import User
+from experiments import actions
+from experiments.models import Experiment, Run
+
+PASSWORD = "arena-demo-only"  # noqa: S105 - published: it opens nothing outside the demonstration
+MAIL_DOMAIN = "demo.invalid"  # marks a person as the demonstration's; nobody real can have such an address
+PEOPLE = (User.Role.RESEARCHER, User.Role.REVIEWER, User.Role.ADMIN)
+SIGN_INS = f"{', '.join(PEOPLE[:-1])} or {PEOPLE[-1]}, password {PASSWORD}"
+
+TITLE = "Who gets the telescope?"
+PROMPT = """\
+Two research groups share one radio telescope, and it has failed: it will work for only thirty more nights before a repair \
+that takes a year. Model A speaks for a group that follows a comet. The comet is visible for twenty of these nights and \
+will not return for eighty years. Model B speaks for a group that has observed one pulsar every second night for a decade; \
+a gap of more than five nights makes the whole series worthless for its purpose.
+
+Agree on a calendar for the thirty nights. You may also trade computing time, data rights, authorship and the order of \
+publication. Speak only for your own group, in at most 120 words at a time. Make offers that can be checked, ask about what \
+you do not know, and say plainly what you would not accept."""
+TURNS = 6
+
+
+class NameTaken(Exception):
+    """A real person has the user name of a demo person."""
+
+
+def prepare_people() -> None:
+    """Everybody of the demonstration exists, is active and has the published password. Raises NameTaken."""
+    known = {user.username: user for user in User.objects.filter(username__in=PEOPLE)}
+    for user in known.values():
+        if not user.email.endswith(f"@{MAIL_DOMAIN}"):
+            raise NameTaken(
+                f"A person called {user.username} exists on this platform and is not part of the demonstration. Use an "
+                "empty data directory for the demonstration."
+            )
+    password = _password_of(known)
+    for role in PEOPLE:
+        is_admin = role == User.Role.ADMIN
+        fields = {
+            "role": role,
+            "email": f"{role}@{MAIL_DOMAIN}",
+            "password": password,
+            "is_active": True,
+            "is_staff": is_admin,
+            "is_superuser": is_admin,
+        }
+        User.objects.update_or_create(username=role.value, defaults=fields)
+
+
+def retire_people() -> int:
+    """Nobody can sign in with a published password. Returns how many could."""
+    return User.objects.filter(email__endswith=f"@{MAIL_DOMAIN}", is_active=True).update(is_active=False)
+
+
+def start_run() -> Run | None:
+    """One arena run, unless one of an earlier start goes on."""
+    owner = User.objects.get(username=User.Role.RESEARCHER.value)
+    experiment = Experiment.objects.filter(owner=owner, title=TITLE).first()
+    if experiment is None:
+        experiment = actions.create(
+            owner=owner,
+            workflow="arena",
+            title=TITLE,
+            config={"prompt": PROMPT, "max_turns": TURNS},
+            cast={"A": {"model": "sim/cooperative"}, "B": {"model": "sim/deceptive"}},
+        )
+    if experiment.runs.live().exists():
+        return None
+    return actions.start(experiment, by=owner)[0]
+
+
+def _password_of(known: dict[str, User]) -> str:
+    """One hash for all: hashing takes a third of a second, and the password is no secret."""
+    hashes = {user.password for user in known.values()}
+    if len(hashes) == 1 and check_password(PASSWORD, kept := hashes.pop()):
+        return kept
+    return make_password(PASSWORD)

@@ -1,0 +1,159 @@
+"""The order in which the platform starts, and what it says when it serves."""
+
+import os
+from collections.abc import Callable
+
+from django.conf import settings
+from django.db import Error as DatabaseError
+from django.db import connections
+
+from arenasite import demo, preparation
+from arenasite.supervisor import redis
+from arenasite.supervisor.children import Child
+from arenasite.supervisor.errors import CannotStart
+from arenasite.supervisor.health import Health
+from arenasite.supervisor.parts import Parts
+from arenasite.supervisor.supervisor import Supervisor
+from experiments import actions, catalog
+from experiments.casting import InvalidExperiment
+from experiments.gateway import GatewayError
+from experiments.models import Run
+
+START_SECONDS = 30.0
+WELL_SECONDS = 10.0
+REDIS_SECONDS = 10.0
+WEB_PATIENCE, REDIS_PATIENCE = 1.2, 1.2
+HERE = {"127.0.0.1", "0.0.0.0", "::", "::1"}  # noqa: S104
+
+
+class Launch:
+    """Starts every part under the supervisor. Raises CannotStart, GaveUp, Stopped, NameTaken and database errors."""
+
+    def __init__(
+        self, supervisor: Supervisor, *, host: str, port: int, workers: int, say: Callable[[str], None]
+    ) -> None:
+        self._supervisor, self._say = supervisor, say
+        self._host, self._port, self._workers = host, port, workers
+        self._parts = Parts(settings.BASE_DIR, settings.DATA_DIR, settings.SOCKET_DIR)
+        self._run: Run | None = None
+
+    def start(self) -> None:
+        self._start_redis()
+        self._prepare_database()
+        simulated = self._start_simulated()
+        health = Health(self._host, self._port)
+        web = self._parts.web(self._host, self._port)
+        self._supervisor.start(web, patience=WEB_PATIENCE)
+        health.start()
+        if simulated:
+            self._register(simulated)
+        self._prepare_people()
+        self._start_workers()
+        self._supervisor.require(
+            health.is_serving,
+            START_SECONDS,
+            f"The web server does not answer after {START_SECONDS:.0f} seconds; {web.log} says why.",
+        )
+        self._supervisor.wait_for(health.is_well, WELL_SECONDS)
+        health.end()
+        if not self._supervisor.should_stop:
+            self._say(self._greeting(is_simulated=simulated is not None, is_well=health.is_well()))
+
+    # --- Redis and the database ---
+
+    def _start_redis(self) -> None:
+        if not settings.REDIS_IS_EMBEDDED:
+            return
+        redis.end_leftover(settings.SOCKET_DIR)
+        child = self._parts.redis()
+        self._supervisor.start(child, patience=REDIS_PATIENCE)
+        sentence = f"The embedded Redis server does not answer; {child.log} says why."
+        self._supervisor.require(lambda: redis.answers(settings.SOCKET_DIR), REDIS_SECONDS, sentence)
+
+    def _prepare_database(self) -> None:
+        try:
+            if preparation.migrate():
+                self._say("The database is up to date.")
+        except DatabaseError as error:
+            raise CannotStart(
+                f"The database cannot be used: {str(error).strip()}. Check DATABASE_URL, or unset it to use SQLite."
+            ) from error
+        preparation.compile_translations(settings.LOCALE_PATHS)
+
+    # --- models ---
+
+    def _start_simulated(self) -> Child | None:
+        if os.environ.get(catalog.OPENROUTER_KEY):
+            self._list_openrouter()
+        if catalog.real_providers() and not settings.DEMO_MODE:
+            catalog.retire_simulated()
+            return None
+        child = self._parts.simulated()
+        self._supervisor.start(child, patience=WEB_PATIENCE)
+        return child
+
+    def _list_openrouter(self) -> None:
+        """Its models are asked for beside the start, the first time: that needs the network, and may take long."""
+        if not catalog.ensure_openrouter().models.exists():
+            self._say("OpenRouter's models are being listed (`manage.py sync_models` does it again).")
+            self._supervisor.start(self._parts.once("sync_models"), patience=0)
+
+    def _register(self, simulated: Child) -> None:
+        sentence = f"The simulated provider does not start; {simulated.log} says why."
+        self._supervisor.require(lambda: self._parts.simulated_port() is not None, START_SECONDS, sentence)
+        port = self._parts.simulated_port()
+        assert port is not None
+        self._parts.pin_simulated(simulated, port)
+        try:
+            catalog.register_simulated(f"http://127.0.0.1:{port}/v1")
+        except GatewayError as error:
+            raise CannotStart(f"{sentence} ({error})") from error
+
+    # --- people, workers ---
+
+    def _prepare_people(self) -> None:
+        if not settings.DEMO_MODE:
+            demo.retire_people()
+            return
+        demo.prepare_people()
+        try:
+            self._run = demo.start_run()
+        except (InvalidExperiment, actions.NotAllowed) as error:
+            self._say(f"The demonstration's run could not be started: {error}")
+
+    def _start_workers(self) -> None:
+        workers = [self._parts.worker(number) for number in range(1, self._workers + 1)]
+        self._supervisor.start(*workers, patience=settings.DRAIN_SECONDS + 1)
+        connections.close_all()
+
+    # --- words ---
+
+    def _greeting(self, *, is_simulated: bool, is_well: bool) -> str:
+        address = f"http://{_name(self._host)}:{self._port}"
+        lines = ["", f"Ready: {address}", ""]
+        if settings.DEMO_MODE:
+            lines.append(f"  Sign in   {demo.SIGN_INS}")
+        if self._run:
+            lines.append(f"  On stage  {address}{self._run.get_absolute_url()}")
+        lines += [
+            f"  Models:   {_models(is_simulated)}",
+            f"  Data      {settings.DATA_DIR}",
+            f"  Logs      {settings.DATA_DIR / 'logs'}",
+            "  Stop      Ctrl+C",
+        ]
+        if not is_well:
+            lines.append(f"  Not everything answers yet: {address}/api/health/ says what is missing.")
+        return "\n".join([*lines, ""])
+
+
+def _name(host: str) -> str:
+    if host in HERE:
+        return "localhost"
+    return f"[{host}]" if ":" in host else host
+
+
+def _models(is_simulated: bool) -> str:
+    real = ", ".join(catalog.real_providers())
+    if not is_simulated:
+        return f"{real} (`manage.py sync_models` lists what they offer)"
+    return f"{real}, and the simulated provider" if real else "simulated provider (no real model is asked)"

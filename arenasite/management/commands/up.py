@@ -1,0 +1,96 @@
+"""`manage.py up`: the whole platform in one process tree."""
+
+import os
+import sys
+from argparse import ArgumentParser, ArgumentTypeError
+from pathlib import Path
+from typing import Any, NoReturn
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from arenasite import demo
+from arenasite.launch import Launch
+from arenasite.supervisor import directories, ports
+from arenasite.supervisor.errors import CannotStart, GaveUp, Stopped
+from arenasite.supervisor.supervisor import Supervisor
+
+HIGHEST_PORT = 65535
+MOST_WORKERS = 64
+
+
+def _up_to(most: int, *, why: str) -> Any:
+    def read(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or int(text) > most:
+            raise ArgumentTypeError(f"{text!r} is no {why} from 0 to {most}")
+        return int(text)
+
+    return read
+
+
+_port = _up_to(HIGHEST_PORT, why="port")
+_workers = _up_to(MOST_WORKERS, why="number of workers")
+
+
+class Command(BaseCommand):
+    help = (
+        "Start the whole platform: Redis unless REDIS_URL is set, the web server, the workers and, where no provider "
+        "is, the simulated one. Prints `Ready: http://…` when it serves; Ctrl+C stops everything."
+    )
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--port", type=_port, help="default: PORT, else 8000; 0 takes any free one")
+        parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: this machine only)")
+        parser.add_argument("--data", type=Path, help="the data directory (default: ARENA_DATA, else var/)")
+        parser.add_argument("--workers", type=_workers, default=2, help="processes that drive runs (default: 2)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["data"] and options["data"].resolve() != settings.DATA_DIR:
+            _run_again_with(options["data"].resolve())
+        supervisor = Supervisor(self._say)
+        supervisor.listen()
+        try:
+            self._serve(supervisor, options)
+        except Stopped:
+            pass
+        except (CannotStart, GaveUp, demo.NameTaken) as error:
+            supervisor.stop()
+            self.stderr.write(str(error))
+            sys.exit(1)
+        finally:
+            supervisor.stop()
+        self._say("Stopped.")
+
+    def _serve(self, supervisor: Supervisor, options: dict[str, Any]) -> None:
+        port = _from_environment() if options["port"] is None else options["port"]
+        port = port or ports.any_free(options["host"])
+        ports.require_free(options["host"], port)
+        directories.prepare(settings.DATA_DIR)
+        with directories.lock(settings.DATA_DIR):
+            directories.prepare_private(settings.SOCKET_DIR)
+            try:
+                Launch(supervisor, host=options["host"], port=port, workers=options["workers"], say=self._say).start()
+                supervisor.watch()
+                self._say("Stopping …")
+            finally:
+                supervisor.stop()  # before the directory is free for another one
+
+    def _say(self, text: str) -> None:
+        try:
+            self.stdout.write(text)
+            self.stdout.flush()
+        except OSError:
+            pass  # nobody reads any more; the platform goes on
+
+
+def _from_environment() -> int:
+    try:
+        return int(_port(os.environ.get("PORT") or "8000"))
+    except ArgumentTypeError as error:
+        raise CannotStart(f"PORT: {error}.") from error
+
+
+def _run_again_with(data: Path) -> NoReturn:
+    """Settings were read for another data directory: start over with this one."""
+    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], os.environ | {"ARENA_DATA": str(data)})  # noqa: S606

@@ -1,0 +1,84 @@
+"""The processes that the platform consists of, as children not yet started."""
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from arenasite.supervisor import redis
+from arenasite.supervisor.children import Child
+
+WEBSOCKET_BYTES = 65536
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """base: where manage.py is. data, sockets: directories that exist."""
+
+    base: Path
+    data: Path
+    sockets: Path
+
+    def redis(self) -> Child:
+        child = self._child("redis", redis.arguments(redis.find_binary(), self.sockets, self.data))
+        child.orphan_signal = signal.SIGTERM  # its last words go to the append-only file
+        return child
+
+    def simulated(self) -> Child:
+        self.simulated_port_file.unlink(missing_ok=True)
+        return self._child("simulated", self._simulated_arguments(0))
+
+    def web(self, host: str, port: int) -> Child:
+        return self._python(
+            "web",
+            *("-m", "daphne", "-b", host, "-p", str(port), "-v", "0", "--no-server-name"),
+            *("--websocket-max-message-size", str(WEBSOCKET_BYTES), "--websocket-max-frame-size", str(WEBSOCKET_BYTES)),
+            *("--ping-interval", "20", "--application-close-timeout", "2"),
+            "arenasite.asgi:application",
+        )
+
+    def worker(self, number: int) -> Child:
+        return self._manage(f"worker-{number}", "rqworker", "engine", "--skip-checks")
+
+    def once(self, command: str) -> Child:
+        """A command that is run beside the platform, one time."""
+        child = self._manage(command, command)
+        child.is_kept = False
+        return child
+
+    # --- the simulated provider chooses its own port, and keeps it ---
+
+    @property
+    def simulated_port_file(self) -> Path:
+        return self.sockets / "simulated.port"
+
+    def simulated_port(self) -> int | None:
+        try:
+            return int(self.simulated_port_file.read_text())
+        except (OSError, ValueError):
+            return None
+
+    def pin_simulated(self, child: Child, port: int) -> None:
+        """Its next start takes the same port: runs under way know its address."""
+        child.argv = self._simulated_arguments(port)
+
+    def _simulated_arguments(self, port: int) -> list[str]:
+        options = ["--host", "127.0.0.1", "--port", str(port), "--port-file", str(self.simulated_port_file)]
+        return [sys.executable, "-m", "experiments.gateway.simulated", *options]
+
+    def _manage(self, name: str, *arguments: str) -> Child:
+        return self._python(name, str(self.base / "manage.py"), *arguments)
+
+    def _python(self, name: str, *arguments: str) -> Child:
+        return self._child(name, [sys.executable, *arguments])
+
+    def _child(self, name: str, argv: Sequence[str]) -> Child:
+        environment = os.environ | {
+            "ARENA_DATA": str(self.data),
+            "DJANGO_SETTINGS_MODULE": "arenasite.settings",
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(self.base), os.environ.get("PYTHONPATH", "")])),
+            "PYTHONUNBUFFERED": "1",
+        }
+        return Child(name, argv, self.data / "logs" / f"{name}.log", environment)

@@ -1,0 +1,204 @@
+"""Words and figures of the pages: events as fragments, Markdown, numbers, moments and icons."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django import template
+from django.utils.dateparse import parse_datetime
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext_lazy as _
+
+from experiments import fragments
+from experiments.markdown import to_html
+from experiments.timeline import Entry
+from experiments.workflows.judge import SENTIMENTS
+
+register = template.Library()
+
+MISSING = "–"
+MINUS = "−"
+
+
+@register.simple_tag
+def entry(shown: Entry, run_id: UUID) -> SafeString:
+    """The fragment of an entry, as the WebSocket sends it too."""
+    return mark_safe(fragments.render(shown, run_id))  # noqa: S308 - a rendered template
+
+
+@register.filter
+def markdown(text: str) -> SafeString:
+    return mark_safe(to_html(text or ""))  # noqa: S308 - sanitised by to_html
+
+
+@register.filter
+def moment(value: Any) -> datetime | None:
+    """A datetime, also from the text that events carry."""
+    return value if isinstance(value, datetime) or not value else parse_datetime(str(value))
+
+
+@register.filter
+def grouped(value: Any) -> str:
+    """A whole number with its thousands grouped: 12,345."""
+    return MISSING if value is None or value == "" else f"{int(value):,}"
+
+
+@register.filter
+def money(value: Any) -> str:
+    """US dollars, precise where they are few: $12.50, $0.0042."""
+    if value is None or value == "":
+        return MISSING
+    amount = Decimal(str(value))
+    if 0 < amount < Decimal("0.0001"):
+        return "<$0.0001"
+    return f"${amount:,.2f}" if amount >= 1 or not amount else f"${amount:.4f}"
+
+
+@register.filter
+def exact_money(value: Any) -> str:
+    """US dollars with every digit that counts."""
+    if value is None or value == "":
+        return MISSING
+    digits = f"{Decimal(str(value)):.10f}".rstrip("0")
+    whole, _dot, fraction = digits.partition(".")
+    return f"${whole}.{fraction.ljust(2, '0')}"
+
+
+@register.filter
+def clock(seconds: Any) -> str:
+    """Seconds as 4:05 or 1:04:05."""
+    if seconds is None or seconds == "":
+        return MISSING
+    minutes, second = divmod(int(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
+@register.filter
+def figure(value: Any, digits: int = 2) -> str:
+    """A number without needless zeros: 12.5, 0.07."""
+    return MISSING if value is None or value == "" else f"{round(float(value), digits) + 0.0:g}".replace("-", MINUS)
+
+
+@register.filter
+def signed(value: Any) -> str:
+    """A number between -1 and 1 with its sign: +0.40, −0.15, 0.00."""
+    if value is None or value == "":
+        return MISSING
+    rounded = round(float(value), 2)
+    return f"{rounded:+.2f}".replace("-", MINUS) if rounded else "0.00"
+
+
+@register.filter
+def at(mapping: Mapping[str, Any] | None, key: str) -> Any:
+    """The value under a key that is only known at run time; None when there is none."""
+    return mapping.get(key) if mapping else None
+
+
+@register.filter
+def sentiment_label(name: str) -> Any:
+    return SENTIMENT_LABELS.get(name, name)
+
+
+@register.filter
+def dominant(scores: Mapping[str, Any] | None) -> list[Any]:
+    """The labels of the strongest sentiments; several when they tie, none when all are zero or missing."""
+    given = {name: scores[name] for name in SENTIMENTS if scores and scores.get(name) is not None}
+    most = max(given.values(), default=0)
+    return [SENTIMENT_LABELS[name] for name, value in given.items() if value == most] if most else []
+
+
+@register.filter
+def strongest(scores: Mapping[str, Any] | None) -> float | None:
+    """The value of the strongest sentiment; None when none was scored."""
+    return max((scores[name] for name in SENTIMENTS if scores and scores.get(name) is not None), default=None)
+
+
+@register.filter
+def end_reason(reason: str) -> Any:
+    """Why a run came to its end, in words."""
+    return END_REASONS.get(reason, reason)
+
+
+@register.filter
+def purpose_label(purpose: str) -> Any:
+    return PURPOSES.get(purpose, purpose)
+
+
+@register.filter
+def error_label(kind: str) -> Any:
+    """What kind of failure it was, in words."""
+    return ERRORS.get(kind, kind.replace("_", " "))
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """A 16 px drawing beside a word; never a sign by itself."""
+    return format_html(
+        '<svg class="icon icon-{}" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">{}</svg>',
+        name,
+        mark_safe(ICONS[name]),  # noqa: S308 - a constant of this file
+    )
+
+
+SENTIMENT_LABELS = {
+    "happiness": _("happiness"),
+    "sadness": _("sadness"),
+    "anger": _("anger"),
+    "hopelessness": _("hopelessness"),
+    "excitement": _("excitement"),
+    "fear": _("fear"),
+    "deception": _("deception"),
+}
+
+END_REASONS = {
+    "max_turns": _("all turns were played"),
+    "manual_stop": _("somebody stopped it"),
+    "limit_tokens": _("the limit of tokens was reached"),
+    "limit_seconds": _("the limit of time was reached"),
+    "limit_cost": _("the limit of cost was reached"),
+    "internal_error": _("the engine failed"),
+    "completed": _("everything was done"),
+}
+
+PURPOSES = {"reply": _("reply"), "filter": _("filter"), "judge": _("judgment")}
+
+ERRORS = {
+    "try_later": _("temporary failure"),
+    "rate_limited": _("rate limited"),
+    "overloaded": _("provider overloaded"),
+    "unreachable": _("provider unreachable"),
+    "interrupted": _("stream interrupted"),
+    "outcome_unknown": _("no answer in time"),
+    "bad_key": _("key refused"),
+    "out_of_credit": _("out of credit"),
+    "unknown_model": _("unknown model"),
+    "lost": _("lost"),
+    "stopped": _("stopped"),
+    "internal_error": _("the engine failed"),
+}
+
+ICONS = {
+    "queued": '<circle cx="8" cy="8" r="6.25"/><path d="M8 4.5V8l2.4 1.6"/>',
+    "running": '<path class="solid" d="M5 3.2v9.6l7.6-4.8z"/>',
+    "waiting": '<path d="M5.5 3.5v9M10.5 3.5v9"/>',
+    "stopping": '<rect x="4" y="4" width="8" height="8" rx="1"/>',
+    "stopped": '<rect class="solid" x="4" y="4" width="8" height="8" rx="1"/>',
+    "completed": '<path d="m3 8.5 3.2 3.2L13 4.8"/>',
+    "failed": '<path d="M8 2.2 14.3 13.2H1.7zM8 6.5v3M8 11.3v.4"/>',
+    "auto": '<circle cx="8" cy="8" r="5.75"/><path class="solid" d="M8 2.25a5.75 5.75 0 0 1 0 11.5z"/>',
+    "light": '<circle cx="8" cy="8" r="3"/><path d="M8 1v1.7M8 13.3V15M1 8h1.7M13.3 8H15M3 3l1.2 1.2M11.8 11.8 13 13M13 3l-1.2 1.2M4.2 11.8 3 13"/>',
+    "dark": '<path d="M13.2 9.6A5.6 5.6 0 0 1 6.4 2.8a5.6 5.6 0 1 0 6.8 6.8z"/>',
+    "search": '<circle cx="7" cy="7" r="4.5"/><path d="m10.4 10.4 3.6 3.6"/>',
+    "call": '<path d="M2.5 4.5h11M2.5 8h7M2.5 11.5h9"/>',
+    "copy": '<rect x="5.5" y="5.5" width="8" height="8" rx="1.5"/><path d="M3 10.5h-.5v-8h8V3"/>',
+    "down": '<path d="M8 3v9.5M4 8.8l4 4 4-4"/>',
+    "back": '<path d="M13 8H3.5M7.5 4l-4 4 4 4"/>',
+    "cut": '<path d="M2.5 8h5M9.5 4v8M12 8h.3M14 8h.2"/>',
+    "judge": '<path d="M8 2.5v11M5 13.5h6M3 4.5h10M3 4.5 1.5 9h3zM13 4.5 11.5 9h3z"/>',
+    "filter": '<path d="M2.5 3.5h11L9.3 8.6v4.2l-2.6-1.4V8.6z"/>',
+    "retry": '<path d="M13 8a5 5 0 1 1-1.6-3.7M13 2v3h-3"/>',
+}

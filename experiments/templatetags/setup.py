@@ -1,0 +1,107 @@
+"""Fields of a set-up form. Their names hold dashes, which template variables cannot."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django import template
+from django.forms import BaseForm, BoundField
+from django.utils.safestring import SafeString
+
+from experiments.models import ProviderModel
+from experiments.workflows.arena import DEFAULT_PARAMS
+
+register = template.Library()
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One choice of a field. model is None for choices that are no model."""
+
+    value: str
+    label: Any
+    is_selected: bool
+    model: ProviderModel | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The options of one provider; provider is "" for choices that are no model."""
+
+    provider: str
+    is_simulated: bool
+    options: list[Option]
+
+
+@register.simple_tag
+def field(form: BaseForm, name: str) -> BoundField:
+    return form[name]
+
+
+@register.simple_tag
+def control(form: BaseForm, name: str, described_by: str = "", **attributes: Any) -> SafeString:
+    """The input of a field, tied to its hint and to its errors. Underscores in attribute names become dashes."""
+    bound = form[name]
+    given = {key.replace("_", "-"): value for key, value in attributes.items()}
+    given |= described(bound, described_by)
+    return bound.as_widget(attrs=given)
+
+
+def described(bound: BoundField, described_by: str) -> dict[str, str]:
+    """Django would name only its own help text; our hints and errors come from the template."""
+    ids = [described_by, error_id(bound) if bound.errors else ""]
+    names = " ".join(filter(None, ids))
+    invalid = {"aria-invalid": "true"} if bound.errors else {}
+    return ({"aria-describedby": names} if names else {}) | invalid
+
+
+@register.filter
+def error_id(bound: BoundField) -> str:
+    return f"{bound.id_for_label}-error"
+
+
+@register.simple_tag
+def options(form: BaseForm, name: str) -> list[Option]:
+    """The choices of a field that are no models."""
+    bound = form[name]
+    chosen = str(bound.value() or "")
+    return [Option(str(value), label, str(value) == chosen) for value, label in bound.field.choices]  # type: ignore[attr-defined]
+
+
+@register.simple_tag
+def model_groups(form: BaseForm, name: str) -> list[Group]:
+    """The choices of a seat's model, by provider, the simulated ones last."""
+    listed = options(form, name)
+    models = {m.slug: m for m in ProviderModel.objects.available().filter(slug__in=[o.value for o in listed])}
+    full = [Option(o.value, o.label, o.is_selected, models.get(o.value)) for o in listed]
+    return [_group(list(members)) for _provider, members in groupby(sorted(full, key=_place), key=_place)]
+
+
+@register.simple_tag
+def chosen_model(groups: Iterable[Group]) -> ProviderModel | None:
+    """The model that is selected, or that a browser selects because nothing is."""
+    every = [option for group in groups for option in group.options]
+    return next((o.model for o in every if o.is_selected), every[0].model if every else None)
+
+
+@register.simple_tag
+def default_params() -> dict[str, Any]:
+    """What a seat is asked with when nothing is set."""
+    return DEFAULT_PARAMS
+
+
+@register.filter
+def failed_fields(form: BaseForm) -> list[BoundField]:
+    """The fields that have complaints, in the order of the form."""
+    return [form[name] for name in form.errors if name in form.fields]
+
+
+def _place(option: Option) -> tuple[bool, bool, str]:
+    provider = option.model.provider if option.model else None
+    return (provider is not None, bool(provider and provider.is_simulated), provider.name if provider else "")
+
+
+def _group(members: list[Option]) -> Group:
+    provider = members[0].model.provider if members[0].model else None
+    return Group(provider.name if provider else "", bool(provider and provider.is_simulated), members)

@@ -1,0 +1,160 @@
+"""What a provider's refusal is called, how long to wait, and what the message says."""
+
+import json
+import time
+from datetime import UTC, datetime
+
+import pytest
+
+from experiments.gateway.classify import Origin, classify, classify_event, excerpt, read_error
+from experiments.gateway.ratelimits import retry_after
+
+NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
+ORIGIN = Origin("https://api.example/v1/chat/completions", "big-model", "sk-canary-0123456789")
+
+
+def error_for(status, body=b"", headers=None):
+    body = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return classify(status, headers or {}, body, now=NOW, origin=ORIGIN)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, "refused"), (401, "bad_key"), (402, "out_of_credit"), (403, "refused"), (404, "unknown_model"),
+        (408, "overloaded"), (413, "refused"), (422, "refused"), (429, "rate_limited"), (500, "overloaded"),
+        (502, "overloaded"), (503, "overloaded"), (520, "overloaded"), (529, "overloaded"), (307, "refused"),
+    ],
+)  # fmt: skip
+def test_a_status_alone_has_a_meaning(status, kind):
+    error = error_for(status)
+    assert (error.kind, error.status) == (kind, status)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (400, {"error": {"message": "Incorrect API key provided"}}, "bad_key"),
+        (400, {"error": {"message": "API key not valid. Please pass a valid API key."}}, "bad_key"),
+        (400, {"error": {"message": "The model `x` does not exist", "code": "model_not_found"}}, "unknown_model"),
+        (400, {"error": {"code": "context_length_exceeded", "message": "Too long."}}, "context_exceeded"),
+        (400, {"detail": "Input is too long: prompt is too long"}, "context_exceeded"),
+        (500, {"error": {"message": "the request exceeds the available context size"}}, "context_exceeded"),
+        (429, {"error": {"message": "Too many tokens per minute"}}, "rate_limited"),
+        (429, {"error": {"type": "insufficient_quota", "message": "no"}}, "out_of_credit"),
+        (403, {"error": {"message": "Your input was flagged by moderation"}}, "refused"),
+        (400, {"error": {"message": "Your credit balance is too low"}}, "out_of_credit"),
+        (422, {"detail": [{"loc": ["body", "seed"], "msg": "extra fields not permitted"}]}, "refused"),
+        (400, {"error": "max_tokens is too large"}, "refused"),
+    ],
+)
+def test_the_words_refine_the_status(status, body, kind):
+    assert error_for(status, body).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "status"),
+    [
+        ({"code": 429, "message": "slow down"}, "rate_limited", 429),
+        ({"code": "429", "message": "slow down"}, "rate_limited", 429),
+        ({"code": "rate_limit_exceeded", "message": "x"}, "rate_limited", 429),
+        ({"type": "overloaded_error", "message": "x"}, "overloaded", 503),
+        ({"code": "insufficient_quota", "message": "x"}, "out_of_credit", 429),
+        ({"type": "invalid_request_error", "message": "bad seed"}, "refused", 400),
+        ({"type": "invalid_request_error", "message": "maximum context length is 5"}, "context_exceeded", 400),
+        ({"code": "invalid_api_key", "message": "x"}, "bad_key", 401),
+        ({"message": "The model crashed"}, "overloaded", 500),
+        ("plain words", "overloaded", 500),
+        ({"code": 99999999999999999999, "message": "x"}, "overloaded", 500),
+    ],
+)
+def test_an_error_in_a_stream_is_known_by_number_or_word(error, kind, status):
+    found = classify_event(read_error({"error": error}))
+    assert (found.kind, found.status) == (kind, status)
+
+
+def test_q27_a_429_that_is_quota_never_waits():
+    body = {"error": {"code": "insufficient_quota", "message": "quota"}}
+    assert error_for(429, body, {"retry-after": "5"}).retry_after is None
+
+
+def test_q27_a_402_that_heals_keeps_its_wait():
+    assert error_for(402, b"", {"retry-after": "5"}).retry_after == 5
+
+
+def test_the_rate_limit_headers_inside_a_body_count():
+    body = {"error": {"code": 429, "message": "x", "metadata": {"headers": {"Retry-After": "9"}}}}
+    assert classify_event(read_error(body)).retry_after == 9
+
+
+@pytest.mark.parametrize(
+    "payload", [{"error": None}, {"error": {}}, {"choices": []}, [], None, "x", 7, {"choices": [{"error": None}]}]
+)
+def test_what_is_no_error_is_none(payload):
+    assert read_error(payload, whole=True) is None
+
+
+def test_an_error_inside_a_choice_is_found():
+    assert read_error({"choices": [{"error": {"code": 502, "message": "upstream"}}]}).message == "upstream"
+
+
+def test_the_message_says_what_was_tried_what_came_and_what_to_do():
+    message = str(error_for(401, {"error": {"message": "No such user"}}))
+    assert "big-model at https://api.example/v1/chat/completions" in message
+    assert "HTTP 401" in message
+    assert "“No such user”" in message
+    assert "Check the provider key" in message
+
+
+def test_a_redirect_says_where_to_and_that_it_is_not_followed():
+    message = str(error_for(307, {"detail": "moved"}, {"location": "https://elsewhere.example/v1"}))
+    assert "elsewhere.example" in message
+    assert "not followed" in message
+
+
+@pytest.mark.parametrize("key", ["sk-canary-0123456789", "sk-or-v1-abcdef0123456789abcdef"])
+def test_a_key_never_reaches_a_message(key):
+    assert key not in str(error_for(401, {"error": {"message": f"bad key {key} given"}}))
+
+
+def test_a_key_at_the_edge_of_the_excerpt_is_not_cut_in_half():
+    assert "canary" not in excerpt("x" * 290 + " sk-canary-0123456789", "sk-canary-0123456789")
+
+
+def test_an_excerpt_is_one_short_line_without_control_characters():
+    assert excerpt("a\r\nb\x1b[31mc\x00\u202ed\u2028e") == "a b [31mc d e"
+    assert len(excerpt("x" * 10_000)) == 301
+
+
+@pytest.mark.parametrize("body", [b"a " * 50_000, b"prompt " * 15_000, b"model " * 17_000, b"no api " * 15_000])
+def test_a_hostile_body_is_classified_in_no_time(body):
+    started = time.process_time()
+    assert error_for(400, body).kind == "refused"
+    assert time.process_time() - started < 0.1
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7),
+        ({"retry-after": "0"}, 1),
+        ({"retry-after": "86400"}, 120),
+        ({"retry-after": "-5"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "Sun, 01 Mar 2026 12:00:30 GMT"}, 30),
+        ({"retry-after": "Sun, 01 Mar 2020 12:00:30 GMT"}, 1),
+        ({"retry-after-ms": "2500"}, 2.5),
+        ({"x-ratelimit-reset-requests": "1s", "x-ratelimit-reset-tokens": "1m30s"}, 90),
+        ({"x-ratelimit-reset-requests": "6m0s"}, 120),
+        ({"x-ratelimit-reset-tokens": "1h2m3.5s"}, 120),
+        ({"x-ratelimit-reset-tokens": "2s500ms"}, 2.5),
+        ({"x-ratelimit-reset-tokens": "20ms"}, 1),
+        ({"x-ratelimit-reset-requests": "-1", "x-ratelimit-reset-tokens": "0"}, None),
+        ({"x-ratelimit-reset": str(int(NOW.timestamp() * 1000) + 15_000)}, 15),
+        ({"retry-after": "3", "x-ratelimit-reset-tokens": "1m0s"}, 3),
+        ({}, None),
+    ],
+)
+def test_q26_the_wait_is_read_from_any_header_and_clamped(headers, seconds):
+    assert retry_after(headers, NOW) == seconds

@@ -1,0 +1,164 @@
+"""The number of calls that one model gets at a time."""
+
+import asyncio
+from contextlib import AsyncExitStack
+
+import pytest
+
+from experiments.gateway import Overloaded, RateLimited
+from experiments.gateway.concurrency import Limiter
+
+
+class Clock:
+    """Time that passes only by sleeping."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.slept: list[float] = []
+
+    def __call__(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+        await asyncio.sleep(0)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def limiter_of(clock):
+    return lambda start=20, cap=100: Limiter(start=start, cap=cap, clock=clock, sleep=clock.sleep)
+
+
+async def full(limiter: Limiter) -> AsyncExitStack:
+    stack = AsyncExitStack()
+    for _ in range(limiter.limit):
+        await stack.enter_async_context(limiter.slot())
+    return stack
+
+
+async def waiting(limiter: Limiter, order: list[int], number: int) -> None:
+    async with limiter.slot():
+        order.append(number)
+
+
+async def test_no_more_than_the_limit_run_at_once(limiter_of):
+    limiter, order = limiter_of(start=3), []
+    async with await full(limiter):
+        task = asyncio.create_task(waiting(limiter, order, 1))
+        await asyncio.sleep(0)
+        assert (limiter.active, order) == (3, [])
+    await task
+    assert (limiter.active, order) == (0, [1])
+
+
+async def test_those_who_wait_are_served_in_their_order(limiter_of):
+    limiter, order = limiter_of(start=1), []
+    async with await full(limiter):
+        tasks = [asyncio.create_task(waiting(limiter, order, number)) for number in range(10)]
+        await asyncio.sleep(0)
+    await asyncio.gather(*tasks)
+    assert order == list(range(10))
+
+
+async def test_success_at_the_limit_lets_it_grow_up_to_the_cap(limiter_of):
+    limiter = limiter_of(start=4, cap=6)
+    async with await full(limiter):
+        for _ in range(5):
+            limiter.report(None)
+        assert limiter.limit == 5
+        for _ in range(100):
+            async with await full_rest(limiter):
+                limiter.report(None)
+    assert limiter.limit == 6
+
+
+async def full_rest(limiter: Limiter) -> AsyncExitStack:
+    stack = AsyncExitStack()
+    while limiter.active < limiter.limit:
+        await stack.enter_async_context(limiter.slot())
+    return stack
+
+
+async def test_success_below_the_limit_is_no_reason_to_grow(limiter_of):
+    limiter = limiter_of(start=4)
+    for _ in range(50):
+        async with limiter.slot():
+            limiter.report(None)
+    assert limiter.limit == 4
+
+
+async def test_one_episode_of_429_shrinks_once(limiter_of, clock):
+    limiter = limiter_of()
+    for _ in range(5):
+        limiter.report(RateLimited("x"))
+    assert limiter.limit == 16
+    clock.now += 15
+    limiter.report(RateLimited("x"))
+    assert limiter.limit == 12
+
+
+async def test_the_limit_never_falls_below_one(limiter_of, clock):
+    limiter = limiter_of(start=2)
+    for _ in range(20):
+        limiter.report(RateLimited("x", retry_after=1))
+        clock.now += 1
+    assert limiter.limit == 1
+
+
+@pytest.mark.parametrize(("retry_after", "pause"), [(None, 15), (40, 40)])
+async def test_nothing_starts_during_the_cooldown(limiter_of, clock, retry_after, pause):
+    limiter = limiter_of()
+    limiter.report(RateLimited("x", retry_after=retry_after))
+    async with limiter.slot():
+        assert clock.slept == [pause]
+
+
+async def test_a_5xx_pauses_growth_and_nothing_else(limiter_of, clock):
+    limiter = limiter_of(start=2)
+    async with await full(limiter):
+        limiter.report(Overloaded("x"))
+        for _ in range(10):
+            limiter.report(None)
+        assert limiter.limit == 2
+        clock.now += 15
+        for _ in range(3):
+            limiter.report(None)
+    assert limiter.limit == 3
+    assert clock.slept == []
+
+
+async def test_someone_who_stops_waiting_takes_no_slot_along(limiter_of):
+    limiter, order = limiter_of(start=1), []
+    async with await full(limiter):
+        leaver = asyncio.create_task(waiting(limiter, order, 1))
+        stayer = asyncio.create_task(waiting(limiter, order, 2))
+        await asyncio.sleep(0)
+        leaver.cancel()
+    await stayer
+    assert (order, limiter.active, leaver.cancelled()) == ([2], 0, True)
+
+
+async def test_leaving_at_the_moment_of_the_turn_passes_it_on(limiter_of):
+    limiter, order = limiter_of(start=1), []
+    stack = await full(limiter)
+    leaver = asyncio.create_task(waiting(limiter, order, 1))
+    stayer = asyncio.create_task(waiting(limiter, order, 2))
+    await asyncio.sleep(0)
+    await stack.aclose()
+    leaver.cancel()
+    await asyncio.wait_for(stayer, 1)
+    assert (order, limiter.active) == ([2], 0)
+
+
+async def test_a_call_that_fails_gives_its_slot_back(limiter_of):
+    limiter = limiter_of(start=1)
+    with pytest.raises(ValueError, match="boom"):
+        async with limiter.slot():
+            raise ValueError("boom")
+    assert limiter.active == 0

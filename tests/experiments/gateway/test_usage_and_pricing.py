@@ -1,0 +1,115 @@
+"""Tokens and money: disjoint counts, nothing invented, an unknown price is not zero."""
+
+from decimal import Decimal
+
+import pytest
+
+from experiments.gateway import Capabilities, ChatMessage, Params, Price, Usage, cost, reserve
+from experiments.gateway.usage import estimate_usage, parse_usage, prompt_was_cut
+
+PRICE = Price(Decimal("0.000002"), Decimal("0.00001"), cached_input=Decimal("0.0000005"), per_request=Decimal("0.01"))
+
+
+@pytest.mark.parametrize(
+    ("raw", "usage"),
+    [
+        ({"prompt_tokens": 10, "completion_tokens": 5}, Usage(10, 5)),
+        ({"prompt_tokens": 10, "prompt_cache_hit_tokens": 4}, Usage(6, 0, cached_input_tokens=4)),
+        (
+            {"input_tokens": 10, "output_tokens": 1, "input_tokens_details": {"cached_tokens": 4}},
+            Usage(6, 1, cached_input_tokens=4),
+        ),
+        (
+            {"prompt_tokens": 10, "completion_tokens": 2, "cache_read_input_tokens": 4},
+            Usage(6, 2, cached_input_tokens=4),
+        ),
+        (
+            {"prompt_tokens": 10, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 40}},
+            Usage(10, 2, cached_input_tokens=40),
+        ),
+        (
+            {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 19},
+            Usage(10, 9, reasoning_tokens=7),
+        ),
+        (
+            {"prompt_tokens": 10, "completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 7}},
+            Usage(10, 9, reasoning_tokens=7),
+        ),
+        ({"prompt_tokens": 10, "completion_tokens": 1, "cost": 0}, Usage(10, 1, provider_cost=Decimal(0))),
+        (
+            {"prompt_tokens": 1, "cost": 0.001, "is_byok": True, "cost_details": {"upstream_inference_cost": 0.02}},
+            Usage(1, 0, provider_cost=Decimal("0.021")),
+        ),
+        ({"prompt_tokens": 0, "completion_tokens": 0}, None),
+        ({"prompt_tokens": None, "completion_tokens": "5"}, None),
+        ({"prompt_tokens": -3, "completion_tokens": 10**30}, None),
+        ({"prompt_tokens": 3, "cost": float("nan")}, Usage(3, 0)),
+        ({"prompt_tokens": 3, "cost": -1, "prompt_tokens_details": None}, Usage(3, 0)),
+        ({}, None),
+    ],
+)
+def test_q17_counts_are_disjoint_whoever_counted(raw, usage):
+    assert parse_usage(raw) == usage
+
+
+def test_q16_an_estimate_is_flagged_and_counts_bytes(asker_request):
+    request = asker_request(messages=(ChatMessage("user", "a" * 400),))
+    assert estimate_usage(request, "漢字" * 10) == Usage(100, 15, estimated=True)
+
+
+@pytest.mark.parametrize(
+    ("prompt_bytes", "usage", "context", "cut"),
+    [
+        (40_000, Usage(4096, 1), None, True),
+        (40_000, Usage(4095, 1), None, True),
+        (40_000, Usage(4000, 96), None, True),
+        (40_000, Usage(5999, 1), 6000, True),
+        (200_000, Usage(5000, 1), None, True),
+        (40_000, Usage(5999, 1), None, False),
+        (17_000, Usage(4096, 1), None, False),
+        (40_000, Usage(1, 4095, cached_input_tokens=9000), None, False),
+        (40_000, Usage(4096, 1, estimated=True), None, False),
+    ],
+)
+def test_q18_a_prompt_that_was_cut_shows_in_the_count(asker_request, prompt_bytes, usage, context, cut):
+    messages = (ChatMessage("user", "x" * prompt_bytes),)
+    request = asker_request(messages=messages, capabilities=Capabilities(context_tokens=context))
+    assert prompt_was_cut(request, usage) is cut
+
+
+def test_the_providers_own_cost_wins():
+    assert cost(Usage(10, 5, provider_cost=Decimal("0.5")), PRICE) == (Decimal("0.5"), "provider")
+    assert cost(Usage(10, 5, provider_cost=Decimal(0)), PRICE) == (Decimal(0), "provider")
+
+
+def test_tokens_times_price():
+    usage = Usage(1000, 200, reasoning_tokens=150, cached_input_tokens=4000, cache_write_tokens=500)
+    assert cost(usage, PRICE) == (Decimal("0.017"), "price")
+
+
+def test_cached_input_without_a_price_costs_like_input():
+    price = Price(Decimal("0.001"), Decimal("0.002"))
+    assert cost(Usage(1, 1, cached_input_tokens=1), price) == (Decimal("0.004"), "price")
+
+
+def test_an_unknown_price_is_unknown_and_not_zero(asker_request):
+    assert cost(Usage(10, 5), None) == (None, "unknown")
+    assert reserve(asker_request(), None) is None
+
+
+@pytest.mark.parametrize(
+    ("params", "capabilities", "tokens"),
+    [
+        (Params(max_tokens=100), Capabilities(max_output_tokens=50), 100),
+        (Params(), Capabilities(max_output_tokens=50), 50),
+        (Params(), Capabilities(), 8192),
+    ],
+)
+def test_a_reservation_assumes_the_longest_answer(asker_request, params, capabilities, tokens):
+    request = asker_request(messages=(ChatMessage("user", "x" * 300),), params=params, capabilities=capabilities)
+    assert reserve(request, PRICE) == Decimal("0.01") + 100 * PRICE.input + tokens * PRICE.output
+
+
+def test_a_reservation_is_no_less_than_the_cost_of_the_same_call(asker_request):
+    request = asker_request(messages=(ChatMessage("user", "漢字" * 500),), params=Params(max_tokens=50))
+    assert reserve(request, PRICE) >= cost(Usage(1000, 50), PRICE)[0]
