@@ -2,7 +2,9 @@
 
 import contextlib
 import os
+import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -161,3 +163,16 @@ def environment() -> dict[str, str]:
     else:
         url = os.environ["DATABASE_URL"].replace("/postgres?", f"/{name}?")
     return {**os.environ, "DATABASE_URL": url, "PYTHONUNBUFFERED": "1"}
+
+
+class Worker:
+    """A real worker process."""
+
+    def __init__(self) -> None:
+        settings = {"ARENA_LEASE_SECONDS": "1", "ARENA_SWEEP_SECONDS": "0.3"}
+        command = [sys.executable, "manage.py", "rqworker", "engine"]
+        self.process = subprocess.Popen(command, env=environment() | settings, stderr=subprocess.DEVNULL)
+
+    def kill(self) -> None:
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait()

@@ -1,5 +1,7 @@
 """Deltas become chunks as they come, and one completion at the end."""
 
+import sys
+
 from experiments.gateway.characters import Cleaner, clean
 from experiments.gateway.chunks import Delta, normal_finish
 from experiments.gateway.reasoning import Merged, TagSplitter
@@ -111,8 +113,9 @@ class Assembly:
 
     def _finish_reason(self, usage: Usage) -> FinishReason | None:
         finish = normal_finish(self.finish)
-        limit = self._request.params.max_tokens
-        at_limit = limit is not None and not usage.estimated and usage.output_tokens >= limit
+        asked, most = self._request.params.max_tokens, self._request.capabilities.max_output_tokens
+        limit = min(asked or sys.maxsize, most or sys.maxsize)
+        at_limit = not usage.estimated and usage.output_tokens >= limit
         return "length" if finish == "stop" and at_limit else finish
 
     def _remarks(self, usage: Usage, finish: FinishReason | None, *, cut: bool) -> list[str]:

@@ -20,9 +20,9 @@ ERROR_BODY_BYTES = 64 << 10
 ERROR_BODY_SECONDS = 10.0
 CATALOGUE_DEADLINES = Deadlines(total=60.0)
 
-_READING_FAILED = (httpx.HTTPError, httpx.InvalidURL, DeadlinePassed)
+_READING_FAILED = (httpx.HTTPError, httpx.InvalidURL, UnicodeEncodeError, DeadlinePassed)
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.WriteError, httpx.WriteTimeout)
-_NOT_SENDABLE = (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError)
+_NOT_SENDABLE = (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError, UnicodeEncodeError)
 
 
 class Client:
@@ -157,7 +157,7 @@ class Client:
                 f"{what} failed before the request was sent: {words}. Check the base URL and the network."
             )
         if isinstance(error, _NOT_SENDABLE):
-            return Refused(f"{what} is not possible: {words}. Check the base URL.")
+            return Refused(f"{what} is not possible: {words}. Check the base URL and the extra headers.")
         if isinstance(error, httpx.DecodingError):
             return BadAnswer(f"{what} gave an answer that cannot be unpacked: {words}.")
         return OutcomeUnknown(f"{what} broke off before the answer was complete: {words}.")

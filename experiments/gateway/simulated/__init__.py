@@ -1,6 +1,13 @@
 """The simulated provider: a real HTTP server that speaks the OpenAI protocol and answers deterministically.
 
-`python -m experiments.gateway.simulated` serves the demonstration; `running()` serves tests.
+`python -m experiments.gateway.simulated` serves the demonstration, `running()` serves tests. A model is named
+`sim/<personality>[:option[=value]]…`; `names.py` has the personalities and what each option means:
+
+    sim/cooperative                          talks at the server's pace
+    sim/competitive:tps=200:words=60         faster, and exactly 60 words
+    sim/drifting:think=tags:cost             its reasoning in <think>, a price in its usage
+    sim/cooperative:fail=cut:after=20:times=1   breaks off once after 20 tokens, then succeeds
+    sim/judge:json=fenced, sim/filter        answer with JSON, here inside a code fence
 """
 
 from experiments.gateway.simulated.serving import Running, running

@@ -15,9 +15,9 @@ MAX_ENTRIES: Final = 50_000
 class Entry:
     """One chat completion request. Times are unix seconds.
 
-    outcome: open while it runs, then finished, client_closed, cut, reset, stalled, failed_<status>, unfinished (the server stopped) or
-    the name of another failure that was asked for. closed_after: seconds from reception until the client left early,
-    None where it did not.
+    outcome: open while it runs; then finished, client_closed, cut, reset, stalled, failed_<status>, another failure
+    that was asked for, or unfinished (the server stopped). closed_after: seconds from reception until the client left
+    early, None where it did not.
     """
 
     n: int

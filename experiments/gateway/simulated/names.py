@@ -26,11 +26,14 @@ class UnknownName(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What a model name asks for.
+    """What a model name asks for. Options are named like these fields.
 
-    tps: tokens per second, 0 means without delay, None the server's default. first: seconds before the first token.
-    after: tokens sent before cut, stall, reset, length and error_event. times: failures per distinct request body
-    before success, None means always. retry_after: seconds named in the header of a 429 or 503.
+    tps: tokens per second, 0 without delay, None the server's default. first: seconds before the first token.
+    words: the exact length of the text. think: where the reasoning goes; none, native (`reasoning`), content
+    (`reasoning_content`) or tags. fail: one of FAILURES. after: tokens sent before cut, stall, reset, length and
+    error_event. times: failures per distinct request body before success, None means always. retry_after: seconds named
+    in the header of a status failure. usage: last sends it when asked for, each with every chunk, none never. json: how
+    a structured answer is spoiled, see `corrupt.py`. cost: usage says what the call cost.
     """
 
     personality: str
@@ -52,9 +55,10 @@ class Behaviour:
         return f"{self.personality}:words={self.words}"
 
     def tokens_per_second(self, default: float) -> float:
+        """The name's own pace, else the server's; judges and filters are faster, and 0 means no delay for them too."""
         if self.tps is not None:
             return self.tps
-        return ROLE_TPS if self.personality in ROLES else default
+        return ROLE_TPS if self.personality in ROLES and default else default
 
 
 def parse_name(name: str) -> Behaviour:

@@ -1,11 +1,7 @@
 """Whatever moment a worker dies at, the run completes as if nothing had happened, and no recorded step is asked again."""
 
 import itertools
-import os
 import random
-import signal
-import subprocess
-import sys
 import time
 
 import pytest
@@ -14,7 +10,7 @@ from django.utils import timezone
 from experiments.engine import leases, playing, recording
 from experiments.engine.jobs import wake
 from experiments.models import Call, Run, Step
-from tests.fixtures import environment, wait_until
+from tests.fixtures import Worker, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 
@@ -102,19 +98,6 @@ def count_writes(run):
     """Two writes per call, and one of the facts after each call and at the beginning."""
     calls = run.calls.count()
     return 2 * calls + calls
-
-
-class Worker:
-    """A real worker process."""
-
-    def __init__(self):
-        settings = {"ARENA_LEASE_SECONDS": "1", "ARENA_SWEEP_SECONDS": "0.3"}
-        command = [sys.executable, "manage.py", "rqworker", "engine"]
-        self.process = subprocess.Popen(command, env=environment() | settings, stderr=subprocess.DEVNULL)
-
-    def kill(self):
-        os.kill(self.process.pid, signal.SIGKILL)
-        self.process.wait()
 
 
 def test_a_worker_killed_at_twenty_random_moments_loses_and_repeats_nothing(arena, start, drive, provider):

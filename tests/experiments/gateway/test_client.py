@@ -143,6 +143,13 @@ async def test_an_address_that_is_none_is_refused(client_of, url):
         await client_of(url).complete(ChatRequest("m", ()))
 
 
+async def test_a_header_that_cannot_be_sent_is_refused(provider):
+    client = Client(provider.url, "", headers={"X-Title": "实验室"})
+    with pytest.raises(Refused, match="headers"):
+        await client.complete(ChatRequest("m", ()))
+    await client.aclose()
+
+
 async def test_a_reset_before_the_answer_leaves_the_outcome_unknown(provider, asker):
     provider.answers(b"", then="reset")
     with pytest.raises(OutcomeUnknown) as caught:

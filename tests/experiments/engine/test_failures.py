@@ -1,0 +1,114 @@
+"""Provider errors never become dialogue, and failed judgments never become scores."""
+
+import pytest
+
+from experiments import actions
+from experiments.models import Call, Run
+from experiments.workflows.judge import RANGES
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_rate_limit_is_waited_out_and_both_attempts_show(arena, start, drive):
+    run = start(arena(a="sim/cooperative:first=0:fail=429:times=1:retry_after=1", max_turns=1))
+
+    drive()
+
+    run.refresh_from_db()
+    attempts = list(run.calls.filter(step__key="turn/1/A").values_list("state", "error_kind"))
+    assert run.state == Run.State.COMPLETED
+    assert attempts == [(Call.State.FAILED, "rate_limited"), (Call.State.COMPLETED, "")]
+    assert run.events.get(type="call_retried").data["attempt"] == 1
+
+
+def test_a_wrong_key_fails_the_run_and_nothing_is_said(arena, start, drive):
+    run = start(arena(a="sim/cooperative:fail=401"))
+
+    drive()
+
+    run.refresh_from_db()
+    assert (run.state, run.stop_reason) == (Run.State.FAILED, "bad_key")
+    assert not run.messages.exists()
+    assert run.events.filter(type="experiment_error").get().data["message"] == run.error != ""
+
+
+def test_a_cut_stream_is_no_dialogue_but_its_text_is_kept(arena, start, drive, monkeypatch):
+    monkeypatch.setattr("experiments.gateway.retry.MAX_ATTEMPTS", 1)
+    run = start(arena(b="sim/competitive:first=0:fail=cut:after=12", max_turns=1))
+
+    drive()
+
+    run.refresh_from_db()
+    cut = run.calls.get(step__key="turn/1/B")
+    assert run.state == Run.State.FAILED
+    assert [m.seat for m in run.messages.all()] == ["A"]
+    assert cut.text.strip()
+    assert cut.error_kind == "interrupted"
+
+
+@pytest.mark.parametrize("garbage", ["broken", "truncated", "prose", "fenced", "range", "missing"])
+def test_no_score_is_invented_for_a_judge_that_answers_garbage(arena, start, drive, garbage):
+    run = start(arena(judge_model=f"sim/judge:first=0:tps=0:json={garbage}", max_turns=1))
+
+    drive()
+
+    run.refresh_from_db()
+    given = run.calls.get(step__key="turn/1/judge").text
+    assert run.state == Run.State.COMPLETED
+    for judgment in run.judgments.all():
+        assert judgment.scores is None or all(
+            low <= judgment.scores[name] <= high and f"{judgment.scores[name]:g}" in given
+            for name, (low, high) in RANGES.items()
+            if name in judgment.scores
+        )
+        assert set(judgment.scores or {}) == set(RANGES) or judgment.unscored_reason
+
+
+@pytest.mark.parametrize("garbage", ["broken", "truncated"])
+def test_the_original_passes_when_the_filter_answers_garbage(arena, start, drive, garbage):
+    run = start(arena(filter_model=f"sim/filter:first=0:tps=0:json={garbage}", max_turns=1))
+
+    drive()
+
+    for message in run.messages.all():
+        assert message.text == message.raw_text
+        assert message.filter["status"] == "failed"
+        assert message.filter["reasoning"]
+
+
+def test_a_failed_run_resumes_where_it_failed(arena, start, drive, provider, alice):
+    run = start(arena(b="sim/competitive:first=0:fail=401:times=1", max_turns=1))
+    drive()
+    run.refresh_from_db()
+    said = [m.raw_text for m in run.messages.all()]
+
+    assert actions.resume(run, by=alice)
+    drive()
+
+    run.refresh_from_db()
+    assert run.state == Run.State.COMPLETED
+    assert [m.raw_text for m in run.messages.all()][: len(said)] == said
+    assert run.calls.filter(step__key="turn/1/A").count() == 1
+    assert list(run.calls.filter(step__key="turn/1/B").values_list("attempt", "state")) == [
+        (1, Call.State.FAILED),
+        (2, Call.State.COMPLETED),
+    ]
+
+
+def test_a_bug_in_a_workflow_fails_its_run_and_no_other(arena, start, drive, monkeypatch):
+    broken, sound = start(arena(max_turns=1)), start(arena(max_turns=1), seed=8)
+    Run.objects.filter(pk=broken.pk).update(seed=666)
+
+    def play(config, cast, original=__import__("experiments.workflows.arena", fromlist=["run"]).run):
+        if cast.seed == 666:
+            raise ZeroDivisionError
+        return original(config, cast)
+
+    monkeypatch.setattr("experiments.workflows.arena.run", play)
+    drive()
+
+    broken.refresh_from_db()
+    sound.refresh_from_db()
+    assert (broken.state, broken.stop_reason) == (Run.State.FAILED, "internal_error")
+    assert broken.events.filter(type="experiment_error").exists()
+    assert sound.state == Run.State.COMPLETED

@@ -1,0 +1,66 @@
+"""Redis is the doorbell and the live wire, not the truth: runs finish without it."""
+
+import time
+
+import pytest
+import redis
+from django.conf import settings
+
+from experiments.engine.jobs import wake
+from experiments.models import Run
+from tests.fixtures import Worker, wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PACED = {"a": "sim/cooperative:first=0:tps=120", "b": "sim/competitive:first=0:tps=120", "max_turns": 4}
+AWAY_SECONDS = 30
+
+
+@pytest.fixture
+def worker(transactional_db):
+    worker = Worker()
+    yield worker
+    worker.kill()
+
+
+@pytest.fixture
+def running(arena, start, provider, worker):
+    run = start(arena(**PACED))
+    wake(run.pk)
+    wait_until(lambda: run.messages.exists(), "the first message", seconds=30)
+    return run
+
+
+def finished(run):
+    return Run.objects.filter(pk=run.pk, state=Run.State.COMPLETED).exists()
+
+
+def test_a_run_finishes_after_redis_was_flushed(running):
+    redis.Redis.from_url(settings.REDIS_URL).flushall()
+
+    assert wait_until(lambda: finished(running), "the run to end", seconds=60)
+
+
+def test_a_run_finishes_after_redis_was_restarted(running, redis_server):
+    redis_server.stop()
+    redis_server.start()
+
+    assert wait_until(lambda: finished(running), "the run to end", seconds=60)
+
+
+def test_a_run_finishes_while_redis_is_away_and_the_next_one_starts_when_it_is_back(running, redis_server, arena, start):
+    redis_server.stop()
+    try:
+        begun = time.monotonic()
+        assert wait_until(lambda: finished(running), "the run to end without Redis", seconds=60)
+        waiting = start(arena(max_turns=1))
+        wake(waiting.pk)
+        time.sleep(max(0, AWAY_SECONDS - (time.monotonic() - begun)))
+    finally:
+        redis_server.start()
+
+    second = Worker()
+    try:
+        assert wait_until(lambda: finished(waiting), "the queued run to be found", seconds=60)
+    finally:
+        second.kill()
