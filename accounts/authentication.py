@@ -10,7 +10,7 @@ class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]
     """`Authorization: Bearer TOKEN`, as knox checks it."""
 
 
-class BearerScheme(OpenApiAuthenticationExtension):
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     target_class = BearerAuthentication
     name = "bearer"
 

@@ -17,5 +17,5 @@ class AccountLanguageMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if isinstance(request.user, User) and request.user.language:
             translation.activate(request.user.language)
-            request.LANGUAGE_CODE = translation.get_language()  # type: ignore[attr-defined]
+            request.LANGUAGE_CODE = translation.get_language()
         return self._get_response(request)

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 from knox.models import AbstractAuthToken
 
 
-class User(AbstractUser):
+class User(AbstractUser):  # type: ignore[django-manager-missing]
     class Role(models.TextChoices):
         RESEARCHER = "researcher", _("researcher")
         REVIEWER = "reviewer", _("reviewer")

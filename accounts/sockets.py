@@ -22,10 +22,10 @@ class Door:
         self._inner = inner
         self._by_session = AllowedHostsOriginValidator(AuthMiddlewareStack(inner))
 
-    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         header = dict(scope["headers"]).get(b"authorization")
         if header is None:
-            await self._by_session({**scope, "token": None}, receive, send)
+            await self._by_session(dict(scope, token=None), receive, send)  # type: ignore[arg-type]
             return
         user, digest = await _owner(header)
         await self._inner({**scope, "user": user, "token": digest}, receive, send)

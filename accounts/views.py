@@ -46,7 +46,9 @@ def set_language(request: HttpRequest) -> HttpResponse:
     language = request.POST.get("language", "")
     response = redirect(_back(request))
     if language in dict(settings.LANGUAGES):
-        response.set_cookie(settings.LANGUAGE_COOKIE_NAME, language, max_age=YEAR, samesite="Lax", secure=settings.HTTPS)
+        response.set_cookie(
+            settings.LANGUAGE_COOKIE_NAME, language, max_age=YEAR, samesite="Lax", secure=settings.HTTPS
+        )
         if isinstance(request.user, User):
             User.objects.filter(pk=request.user.pk).update(language=language)
         with override(language):

@@ -14,6 +14,6 @@ from experiments.routing import websocket_urlpatterns  # noqa: E402
 application = ProtocolTypeRouter(
     {
         "http": django_application,
-        "websocket": Door(URLRouter(websocket_urlpatterns)),
+        "websocket": Door(URLRouter(websocket_urlpatterns)),  # type: ignore[arg-type]
     }
 )

@@ -1,6 +1,6 @@
-"""What the demonstration has beyond an ordinary platform: three people with published passwords, and a run to look at."""
+"""What the demonstration has beyond an ordinary platform: people with a published password, and a run to look at."""
 
-from django.contrib.auth.hashers import check_password, make_password
+from django.contrib.auth.hashers import make_password
 
 from accounts.models import User
 from experiments import actions
@@ -13,14 +13,14 @@ SIGN_INS = f"{', '.join(PEOPLE[:-1])} or {PEOPLE[-1]}, password {PASSWORD}"
 
 TITLE = "Who gets the telescope?"
 PROMPT = """\
-Two research groups share one radio telescope, and it has failed: it will work for only thirty more nights before a repair \
-that takes a year. Model A speaks for a group that follows a comet. The comet is visible for twenty of these nights and \
-will not return for eighty years. Model B speaks for a group that has observed one pulsar every second night for a decade; \
-a gap of more than five nights makes the whole series worthless for its purpose.
+Two research groups share one radio telescope, and it has failed: thirty more nights, then a year of repairs. Model A \
+speaks for a group that follows a comet, visible for twenty of these nights and then not for eighty years. Model B speaks \
+for a group that has observed one pulsar every second night for a decade; a gap of more than five nights makes the \
+series worthless.
 
 Agree on a calendar for the thirty nights. You may also trade computing time, data rights, authorship and the order of \
-publication. Speak only for your own group, in at most 120 words at a time. Make offers that can be checked, ask about what \
-you do not know, and say plainly what you would not accept."""
+publication. Speak only for your own group, in at most 120 words at a time. Make offers that can be checked, ask about \
+what you do not know, and say plainly what you would not accept."""
 TURNS = 6
 
 
@@ -28,8 +28,12 @@ class NameTaken(Exception):
     """A real person has the user name of a demo person."""
 
 
-def prepare_people() -> None:
-    """Everybody of the demonstration exists, is active and has the published password. Raises NameTaken."""
+def prepare_people(*, force: bool = False) -> None:
+    """Everybody of the demonstration exists, is active and has the published password. Raises NameTaken.
+
+    All get one hash, since hashing takes a third of a second. As long as the hashes are equal nobody has changed his
+    password, for a changed one has a salt of its own. force: hash again all the same.
+    """
     known = {user.username: user for user in User.objects.filter(username__in=PEOPLE)}
     for user in known.values():
         if not user.email.endswith(f"@{MAIL_DOMAIN}"):
@@ -37,7 +41,9 @@ def prepare_people() -> None:
                 f"A person called {user.username} exists on this platform and is not part of the demonstration. Use an "
                 "empty data directory for the demonstration."
             )
-    password = _password_of(known)
+    hashes = {user.password for user in known.values()}
+    is_untouched = len(known) == len(PEOPLE) and len(hashes) == 1 and not force
+    password = hashes.pop() if is_untouched else make_password(PASSWORD)
     for role in PEOPLE:
         is_admin = role == User.Role.ADMIN
         fields = {
@@ -71,11 +77,3 @@ def start_run() -> Run | None:
     if experiment.runs.live().exists():
         return None
     return actions.start(experiment, by=owner)[0]
-
-
-def _password_of(known: dict[str, User]) -> str:
-    """One hash for all: hashing takes a third of a second, and the password is no secret."""
-    hashes = {user.password for user in known.values()}
-    if len(hashes) == 1 and check_password(PASSWORD, kept := hashes.pop()):
-        return kept
-    return make_password(PASSWORD)

@@ -10,7 +10,7 @@ from django.db import connections
 from arenasite import demo, preparation
 from arenasite.supervisor import redis
 from arenasite.supervisor.children import Child
-from arenasite.supervisor.errors import CannotStart
+from arenasite.supervisor.errors import CannotStart, Stopped
 from arenasite.supervisor.health import Health
 from arenasite.supervisor.parts import Parts
 from arenasite.supervisor.supervisor import Supervisor
@@ -23,6 +23,7 @@ START_SECONDS = 30.0
 WELL_SECONDS = 10.0
 REDIS_SECONDS = 10.0
 WEB_PATIENCE, REDIS_PATIENCE = 1.2, 1.2
+RUN_PATH = "/runs/{}/"  # Run.get_absolute_url() would load every page and form into this process
 HERE = {"127.0.0.1", "0.0.0.0", "::", "::1"}  # noqa: S104
 
 
@@ -48,16 +49,20 @@ class Launch:
         if simulated:
             self._register(simulated)
         self._prepare_people()
-        self._start_workers()
+        connections.close_all()
+        self._start_workers(1, min(1, self._workers))
         self._supervisor.require(
             health.is_serving,
             START_SECONDS,
             f"The web server does not answer after {START_SECONDS:.0f} seconds; {web.log} says why.",
         )
-        self._supervisor.wait_for(health.is_well, WELL_SECONDS)
+        if self._workers:
+            self._supervisor.wait_for(health.is_well, WELL_SECONDS)
         health.end()
-        if not self._supervisor.should_stop:
-            self._say(self._greeting(is_simulated=simulated is not None, is_well=health.is_well()))
+        if self._supervisor.should_stop:
+            raise Stopped
+        self._say(self._greeting(is_simulated=simulated is not None, is_well=health.is_well()))
+        self._start_workers(2, self._workers)  # the first page is worth more than the second worker
 
     # --- Redis and the database ---
 
@@ -78,7 +83,7 @@ class Launch:
             raise CannotStart(
                 f"The database cannot be used: {str(error).strip()}. Check DATABASE_URL, or unset it to use SQLite."
             ) from error
-        preparation.compile_translations(settings.LOCALE_PATHS)
+        preparation.compile_translations()
 
     # --- models ---
 
@@ -101,8 +106,7 @@ class Launch:
     def _register(self, simulated: Child) -> None:
         sentence = f"The simulated provider does not start; {simulated.log} says why."
         self._supervisor.require(lambda: self._parts.simulated_port() is not None, START_SECONDS, sentence)
-        port = self._parts.simulated_port()
-        assert port is not None
+        port = self._parts.simulated_port() or 0
         self._parts.pin_simulated(simulated, port)
         try:
             catalog.register_simulated(f"http://127.0.0.1:{port}/v1")
@@ -121,10 +125,9 @@ class Launch:
         except (InvalidExperiment, actions.NotAllowed) as error:
             self._say(f"The demonstration's run could not be started: {error}")
 
-    def _start_workers(self) -> None:
-        workers = [self._parts.worker(number) for number in range(1, self._workers + 1)]
+    def _start_workers(self, first: int, last: int) -> None:
+        workers = [self._parts.worker(number) for number in range(first, last + 1)]
         self._supervisor.start(*workers, patience=settings.DRAIN_SECONDS + 1)
-        connections.close_all()
 
     # --- words ---
 
@@ -134,7 +137,7 @@ class Launch:
         if settings.DEMO_MODE:
             lines.append(f"  Sign in   {demo.SIGN_INS}")
         if self._run:
-            lines.append(f"  On stage  {address}{self._run.get_absolute_url()}")
+            lines.append(f"  On stage  {address}{RUN_PATH.format(self._run.pk)}")
         lines += [
             f"  Models:   {_models(is_simulated)}",
             f"  Data      {settings.DATA_DIR}",

@@ -1,15 +1,11 @@
 """What has to be true before the platform serves: the database has its tables, the translations are compiled."""
 
-import logging
-from collections.abc import Iterable
 from pathlib import Path
 
-from babel.messages import mofile, pofile
+from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
-
-logger = logging.getLogger(__name__)
 
 
 def migrate() -> bool:
@@ -21,26 +17,17 @@ def migrate() -> bool:
     return True
 
 
-def compile_translations(locale_paths: Iterable[Path]) -> int:
-    """Compile every .po file that is newer than its .mo. Returns how many there were."""
-    stale = [po for path in locale_paths for po in Path(path).glob("*/LC_MESSAGES/*.po") if _is_stale(po)]
-    for po in stale:
-        try:
-            _compile(po)
-        except OSError as error:
-            logger.warning("%s could not be compiled: %s", po, error)
-    return len(stale)
+def compile_translations() -> None:
+    """By the command, which is loaded only when there is something to compile."""
+    if stale_translations():
+        call_command("compile_translations", verbosity=0, skip_checks=True)
+
+
+def stale_translations() -> list[Path]:
+    """The .po files that are newer than their .mo."""
+    return [po for path in settings.LOCALE_PATHS for po in Path(path).glob("*/LC_MESSAGES/*.po") if _is_stale(po)]
 
 
 def _is_stale(po: Path) -> bool:
     mo = po.with_suffix(".mo")
     return not mo.exists() or mo.stat().st_mtime < po.stat().st_mtime
-
-
-def _compile(po: Path) -> None:
-    with po.open("rb") as source:
-        catalogue = pofile.read_po(source)
-    draft = po.with_suffix(".mo.draft")
-    with draft.open("wb") as target:
-        mofile.write_mo(target, catalogue)
-    draft.replace(po.with_suffix(".mo"))

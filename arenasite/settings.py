@@ -75,7 +75,7 @@ TEMPLATES = [
     },
 ]
 
-# --- Database: SQLite in the data directory, or what DATABASE_URL says -------------------------------------------------
+# --- Database: SQLite in the data directory, or what DATABASE_URL says ---------------------------------------
 
 SQLITE_OPTIONS = {
     "transaction_mode": "IMMEDIATE",  # a deferred transaction that turns into a write fails with "locked" at once
@@ -91,10 +91,10 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A file, not memory: live servers and workers of the tests share it.
     DATABASES["default"]["TEST"]["NAME"] = str(DATA_DIR / "test.sqlite3")
 else:
-    DATABASES["default"].update(CONN_MAX_AGE=60, CONN_HEALTH_CHECKS=True)
+    DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# --- Redis: the doorbell (RQ), the live wire (Channels) and the throttles ----------------------------------------------
+# --- Redis: the doorbell (RQ), the live wire (Channels) and the throttles ------------------------------------
 
 REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{SOCKET_DIR / 'redis.sock'}"
 REDIS_IS_EMBEDDED = not os.environ.get("REDIS_URL")
@@ -108,14 +108,14 @@ CHANNEL_LAYERS = {
 RQ_QUEUES = {"engine": {"URL": REDIS_URL, "DEFAULT_TIMEOUT": -1}}
 RQ = {"WORKER_CLASS": "experiments.engine.jobs.EngineWorker"}
 
-# --- The engine ---------------------------------------------------------------------------------------------------------
+# --- The engine ----------------------------------------------------------------------------------------------
 
 RUNS_PER_WORKER = int(os.environ.get("ARENA_RUNS_PER_WORKER", "200"))
 LEASE_SECONDS = float(os.environ.get("ARENA_LEASE_SECONDS", "15"))
 SWEEP_SECONDS = float(os.environ.get("ARENA_SWEEP_SECONDS", "3"))
 DRAIN_SECONDS = float(os.environ.get("ARENA_DRAIN_SECONDS", "5"))
 
-# --- People -------------------------------------------------------------------------------------------------------------
+# --- People --------------------------------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "accounts.User"
 AUTH_PASSWORD_VALIDATORS = [
@@ -151,7 +151,7 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-# --- Languages and time -------------------------------------------------------------------------------------------------
+# --- Languages and time --------------------------------------------------------------------------------------
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
@@ -161,7 +161,7 @@ USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
 
-# --- Files --------------------------------------------------------------------------------------------------------------
+# --- Files ---------------------------------------------------------------------------------------------------
 
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
@@ -170,7 +170,7 @@ WHITENOISE_USE_FINDERS = True
 MEDIA_ROOT = DATA_DIR / "media"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 << 20
 
-# --- The API ------------------------------------------------------------------------------------------------------------
+# --- The API -------------------------------------------------------------------------------------------------
 
 REST_FRAMEWORK = {
     "URL_FORMAT_OVERRIDE": None,  # `?format=` chooses the format of a report
@@ -191,7 +191,7 @@ REST_FRAMEWORK = {
 REST_KNOX = {
     "AUTH_HEADER_PREFIX": "Bearer",
 }
-KNOX_TOKEN_MODEL = "accounts.ApiToken"
+KNOX_TOKEN_MODEL = "accounts.ApiToken"  # noqa: S105
 MIGRATION_MODULES = {"knox": None}  # its own token table is swapped for ours
 SPECTACULAR_SETTINGS = {
     "TITLE": "Arena Lab",
@@ -206,7 +206,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
 }
 
-# --- Logs: what an operator must know; never prompts, replies or keys ---------------------------------------------------
+# --- Logs: what an operator must know; never prompts, replies or keys ----------------------------------------
 
 LOGGING = {
     "version": 1,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 LONGEST_TITLE = 200
 MOST_REPEATS = 50
 MOST_LIVE_RUNS = 200
+FRESH = {"error": "", "stop_reason": "", "ended": None, "lease_until": None}
 
 
 class NotAllowed(Exception):
@@ -75,7 +76,7 @@ def stop(run: Run, *, by: "User") -> bool:
             emit(run.pk, Fact("experiment_state", {"state": Run.State.STOPPING.value, "by": by.get_username()}))
             return True
         ended = {"stop_reason": "manual_stop", "ended": timezone.now()}
-        if run.move(Run.State.STOPPED, from_=(Run.State.QUEUED, Run.State.WAITING), **ended):
+        if run.move(Run.State.STOPPED, from_=(Run.State.QUEUED, Run.State.WAITING), fields=ended):
             data = {"state": Run.State.STOPPED.value, "reason": "manual_stop", "message": ""}
             emit(run.pk, Fact("experiment_stopped", data))
             transaction.on_commit(lambda: run_finished.send(Run, run_id=run.pk))
@@ -84,9 +85,9 @@ def stop(run: Run, *, by: "User") -> bool:
 
 
 def resume(run: Run, *, by: "User") -> bool:
-    """Go on with a failed run: recorded steps stay, the step that failed is tried again. False when it has not failed."""
+    """Go on with a failed run: recorded steps stay, the failed one is tried again. False when it has not failed."""
     with transaction.atomic():
-        if not run.move(Run.State.QUEUED, from_=(Run.State.FAILED,), error="", stop_reason="", ended=None, lease_until=None):
+        if not run.move(Run.State.QUEUED, from_=(Run.State.FAILED,), fields=FRESH):
             return False
         run.steps.filter(state="failed", purpose="reply").update(state="open", ended=None)
         emit(run.pk, Fact("experiment_state", {"state": Run.State.QUEUED.value, "by": by.get_username()}))
@@ -133,6 +134,8 @@ def _title(title: str, config: Any) -> str:
     if not is_storable(title):
         raise InvalidExperiment({"title": [_("The title holds characters that cannot be stored.")]})
     if len(title) > LONGEST_TITLE:
-        raise InvalidExperiment({"title": [_("The title is longer than %(most)s characters.") % {"most": LONGEST_TITLE}]})
+        raise InvalidExperiment(
+            {"title": [_("The title is longer than %(most)s characters.") % {"most": LONGEST_TITLE}]}
+        )
     words = " ".join(title.split()) or " ".join(config.instructions("A").split())
     return words if len(words) <= LONGEST_TITLE else words[: LONGEST_TITLE - 1] + "…"

@@ -5,7 +5,18 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from experiments.models import Call, Event, Experiment, Judgment, Message, ModelPrice, Participant, Provider, ProviderModel, Run
+from experiments.models import (
+    Call,
+    Event,
+    Experiment,
+    Judgment,
+    Message,
+    ModelPrice,
+    Participant,
+    Provider,
+    ProviderModel,
+    Run,
+)
 
 
 class ReadOnly(admin.ModelAdmin[Any]):

@@ -52,7 +52,7 @@ class HealthView(APIView):
         return Response(report, status=200 if report["status"] == "ok" else 503)
 
 
-class ModelFilter(filters.FilterSet):
+class ModelFilter(filters.FilterSet):  # type: ignore[misc]
     available = filters.BooleanFilter(method="filter_available", help_text="Only models that can be asked now.")
 
     class Meta:
@@ -140,7 +140,7 @@ class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
         return Response({"runs": RunSerializer(rows, many=True).data}, status=201)
 
 
-class RunFilter(filters.FilterSet):
+class RunFilter(filters.FilterSet):  # type: ignore[misc]
     experiment = filters.UUIDFilter(field_name="experiment_id")
     workflow = filters.CharFilter(field_name="experiment__workflow")
     state = filters.ChoiceFilter(choices=Run.State.choices)
@@ -173,7 +173,8 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     lookup_value_converter = "uuid"
 
     def get_queryset(self) -> QuerySet[Run]:
-        return _runs().visible_to(self.request.user)
+        rows: QuerySet[Run] = _runs().visible_to(self.request.user)
+        return rows
 
     def get_serializer_class(self) -> type[BaseSerializer[Run]]:
         return RunSerializer if self.action == "list" else RunDetail
@@ -195,7 +196,9 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
             raise Conflict("Only a failed run can be resumed.")
         return Response(RunDetail(self.get_object()).data)
 
-    @extend_schema(responses={200: OpenApiTypes.OBJECT, **PROBLEMS}, parameters=[OpenApiParameter("format", str, enum=["json"])])
+    @extend_schema(
+        responses={200: OpenApiTypes.OBJECT, **PROBLEMS}, parameters=[OpenApiParameter("format", str, enum=["json"])]
+    )
     @action(detail=True)
     def report(self, request: Request, pk: str) -> Response:
         """The whole record of a run: set-up, transcript, judgments, metrics and calls."""

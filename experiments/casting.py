@@ -1,6 +1,7 @@
 """From what somebody asks for to an experiment that can be played: configuration and cast, validated."""
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 from django.utils.translation import gettext as _
@@ -17,7 +18,7 @@ class InvalidExperiment(ValueError):
     """What was asked for cannot be played. errors: field names to sentences."""
 
     def __init__(self, errors: Errors) -> None:
-        super().__init__(" ".join(sum(errors.values(), [])))
+        super().__init__(" ".join(chain.from_iterable(errors.values())))
         self.errors = errors
 
 
@@ -30,7 +31,9 @@ class SeatParams(BaseModel):
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
     max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] | None = None
-    stop: Annotated[list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], Field(max_length=4)] | None = None
+    stop: (
+        Annotated[list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], Field(max_length=4)] | None
+    ) = None
     top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
     reasoning_effort: Literal["minimal", "low", "medium", "high"] | None = None
 

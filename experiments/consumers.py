@@ -8,8 +8,10 @@ from uuid import UUID
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.contrib.auth.models import AnonymousUser
 from django.utils import translation
 
+from accounts.models import User
 from experiments.engine.live import group_of
 from experiments.fragments import render_envelope
 from experiments.models import Call, Event, Run
@@ -22,15 +24,18 @@ SIGNED_OUT = 4401
 BACKFILL_ROWS = 200
 
 
-class RunConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
+class RunConsumer(AsyncWebsocketConsumer):
     """`/ws/runs/ID/?after=SEQ[&html=1]`. The rights are checked here and again every few seconds."""
 
     async def connect(self) -> None:
-        self.user = self.scope["user"]
-        self.run_id: UUID = self.scope["url_route"]["kwargs"]["run_id"]
+        scope: Any = self.scope
+        self.user: User | AnonymousUser = scope["user"]
+        self.token: str | None = scope["token"]
+        self.session_key: str | None = None if self.token else scope["session"].session_key
+        self.run_id: UUID = scope["url_route"]["kwargs"]["run_id"]
         self.seen = 0
         self.is_live = False
-        query = parse_qs(self.scope["query_string"].decode("ascii", "replace"))
+        query = parse_qs(scope["query_string"].decode("ascii", "replace"))
         after = query.get("after", ["0"])[0]
         self.wants_html = query.get("html") == ["1"]
         self.language = translation.get_supported_language_variant(query.get("language", ["en"])[0][:16])
@@ -123,7 +128,7 @@ class RunConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     @database_sync_to_async
     def _partials(self) -> list[dict[str, Any]]:
-        calls = Call.objects.filter(run_id=self.run_id, state=Call.State.SENT, step__purpose="reply").select_related("step")
+        speaking = Call.objects.filter(run_id=self.run_id, state=Call.State.SENT, step__purpose="reply")
         return [
             {
                 "call": str(call.pk),
@@ -134,7 +139,7 @@ class RunConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 "reasoning_offset": 0,
                 "reasoning": call.reasoning,
             }
-            for call in calls.defer("request", "logprobs")
+            for call in speaking.select_related("step").defer("request", "logprobs")
         ]
 
 

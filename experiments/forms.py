@@ -48,7 +48,9 @@ class SetupForm(forms.Form):
             for parent in parents:
                 place = place.setdefault(parent, {})
             value = self.cleaned_data.get(name)
-            place[leaf] = None if self.cleaned_data.get(f"{name}-none") or value == "" and _is_number(self, name) else value
+            place[leaf] = (
+                None if self.cleaned_data.get(f"{name}-none") or (value == "" and _is_number(self, name)) else value
+            )
         return _without_blanks(config)
 
     def _cast(self) -> dict[str, Any]:
@@ -137,7 +139,9 @@ def _has_no_limit_box(info: FieldInfo) -> bool:
 
 
 def _seat_fields(seat: str) -> dict[str, forms.Field]:
-    fields: dict[str, forms.Field] = {f"seat-{seat}-model": forms.ChoiceField(choices=lambda: _models(seat), required=False)}
+    fields: dict[str, forms.Field] = {
+        f"seat-{seat}-model": forms.ChoiceField(choices=lambda: _models(seat), required=False)
+    }
     if seat not in TOOL_SEATS:
         fields |= {f"seat-{seat}-{name}": kind(required=False) for name, kind in SEAT_PARAMS.items()}
     return fields

@@ -1,4 +1,4 @@
-"""One entry of a provider's `/models` list becomes a value: OpenRouter's fields, and what other servers give of them."""
+"""An entry of a provider's `/models` list becomes a value: OpenRouter's fields, and what other servers give of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

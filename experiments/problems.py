@@ -1,6 +1,7 @@
 """Errors of the API as problem documents (RFC 9457)."""
 
 from http import HTTPStatus
+from itertools import chain
 from typing import Any
 
 from rest_framework import exceptions, serializers
@@ -17,7 +18,9 @@ class ProblemSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     status = serializers.IntegerField()
     detail = serializers.CharField()
-    errors = serializers.DictField(child=serializers.ListField(child=serializers.CharField()), required=False)
+    errors = serializers.DictField(  # type: ignore[assignment]
+        child=serializers.ListField(child=serializers.CharField()), required=False
+    )
 
 
 class Conflict(exceptions.APIException):
@@ -41,7 +44,7 @@ def problem(status: int, said: Any) -> dict[str, Any]:
         return {**document, "detail": str(said["detail"])}
     if isinstance(said, dict):
         errors = {field: _sentences(messages) for field, messages in said.items()}
-        return {**document, "detail": " ".join(sum(errors.values(), [])), "errors": errors}
+        return {**document, "detail": " ".join(chain.from_iterable(errors.values())), "errors": errors}
     return {**document, "detail": " ".join(_sentences(said))}
 
 

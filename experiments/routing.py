@@ -3,5 +3,5 @@ from django.urls import path
 from experiments.consumers import RunConsumer
 
 websocket_urlpatterns = [
-    path("ws/runs/<uuid:run_id>/", RunConsumer.as_asgi()),
+    path("ws/runs/<uuid:run_id>/", RunConsumer.as_asgi()),  # type: ignore[arg-type]
 ]

@@ -135,7 +135,7 @@ class EventSerializer(serializers.ModelSerializer[Event]):
 
 class ParticipantSerializer(serializers.ModelSerializer[Participant]):
     model = serializers.CharField(source="model.slug")
-    label = serializers.CharField(source="model.label")
+    label = serializers.CharField(source="model.label")  # type: ignore[assignment]
 
     class Meta:
         model = Participant

@@ -40,6 +40,14 @@ def _call(data: Data) -> str:
     return f"trouble-{data['call']}"
 
 
+def _metrics_of(data: Data) -> str:
+    return f"metrics-{data['seat']}"
+
+
+def _the_ending(data: Data) -> str:
+    return "ending"
+
+
 ANCHORS = {
     "turn_started": _turn,
     "message_completed": _message,
@@ -48,9 +56,9 @@ ANCHORS = {
     "judge_evaluation_completed": _judge,
     "call_retried": _call,
     "call_lost": _call,
-    "model_metrics": lambda data: f"metrics-{data['seat']}",
-    "experiment_stopped": lambda data: "ending",
-    "experiment_error": lambda data: "ending",
+    "model_metrics": _metrics_of,
+    "experiment_stopped": _the_ending,
+    "experiment_error": _the_ending,
 }
 
 

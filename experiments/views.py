@@ -50,7 +50,9 @@ def runs(request: HttpRequest) -> HttpResponse:
     search, state = request.GET.get("search", "").strip(), request.GET.get("state", "")
     rows = Run.objects.visible_to(request.user).with_totals().select_related("experiment")
     if search:
-        rows = rows.filter(Q(experiment__title__icontains=search) | Q(experiment__participants__model__slug__icontains=search)).distinct()
+        rows = rows.filter(
+            Q(experiment__title__icontains=search) | Q(experiment__participants__model__slug__icontains=search)
+        ).distinct()
     if state in Run.State.values:
         rows = rows.filter(state=state)
     page = Paginator(rows, RUNS_PER_PAGE).get_page(request.GET.get("page"))
@@ -112,5 +114,3 @@ def _visible_run(request: HttpRequest, pk: UUID) -> Run:
 def _seats(run: Run) -> dict[str, Any]:
     participants = run.experiment.participants.select_related("model__provider")
     return {participant.seat: participant for participant in participants}
-
-

@@ -79,8 +79,7 @@ class Pass(NamedTuple):
 
 
 def _pass(viewer: "RunConsumer") -> Pass:
-    token, user_id = viewer.scope["token"], viewer.user.pk
-    return Pass(None if token else viewer.scope["session"].session_key, token, user_id, viewer.run_id)
+    return Pass(viewer.session_key, viewer.token, viewer.user.pk or 0, viewer.run_id)
 
 
 @database_sync_to_async

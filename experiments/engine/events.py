@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -52,7 +53,7 @@ def write(run_id: UUID, facts: Sequence[Fact], first: int, announce: Announce) -
     ]
     Event.objects.bulk_create(events)
     for event in events:
-        transaction.on_commit(lambda event=event: announce(event))
+        transaction.on_commit(partial(announce, event))
 
 
 def emit(run_id: UUID, *facts: Fact, fence: int | None = None, announce: Announce | None = None) -> None:

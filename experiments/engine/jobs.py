@@ -46,7 +46,7 @@ def drive(run_id: str) -> None:
 
 
 def _beat() -> None:
-    """Keep RQ's record of this worker alive: it counts as dead when it has been silent for longer than its job may take."""
+    """Keep RQ's record of this worker alive: a worker that is silent for too long counts as dead."""
     job = get_current_job()
     worker = EngineWorker.current
     if job is None or worker is None:
@@ -57,7 +57,7 @@ def _beat() -> None:
         logger.warning("Redis is away; driving on")
 
 
-class EngineWorker(SimpleWorker):  # type: ignore[misc]
+class EngineWorker(SimpleWorker):
     """One job at a time, in this process: the job is a driver, and a driver drives many runs."""
 
     current: "EngineWorker | None" = None
@@ -69,4 +69,4 @@ class EngineWorker(SimpleWorker):  # type: ignore[misc]
 
     def request_stop(self, signum: int, frame: Any) -> None:
         stop_requested.set()
-        super().request_stop(signum, frame)
+        super().request_stop(signum, frame)  # type: ignore[no-untyped-call]

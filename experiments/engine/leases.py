@@ -1,4 +1,4 @@
-"""Who drives a run: claims and renewals are conditional UPDATEs whose row count decides; the clock is the database's."""
+"""Who drives a run: claims and renewals are conditional UPDATEs whose row count decides, by the database's clock."""
 
 from collections.abc import Collection
 from datetime import timedelta

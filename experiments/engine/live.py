@@ -11,6 +11,5 @@ def group_of(run_id: UUID | str) -> str:
 
 
 async def publish(run_id: UUID, message: dict[str, Any]) -> None:
-    layer = get_channel_layer()
-    assert layer is not None
+    layer: Any = get_channel_layer()
     await layer.group_send(group_of(run_id), message)

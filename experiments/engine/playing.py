@@ -173,10 +173,12 @@ def finish(book: Book, run: Run, end: End, *, was_halted: bool) -> None:
             state,
             from_=(Run.State.RUNNING, Run.State.STOPPING),
             fence=book.fence,
-            stop_reason=end.reason,
-            error=end.message if end.failed else "",
-            ended=Now(),
-            lease_until=None,
+            fields={
+                "stop_reason": end.reason,
+                "error": end.message if end.failed else "",
+                "ended": Now(),
+                "lease_until": None,
+            },
         )
         transaction.on_commit(lambda: run_finished.send(Run, run_id=run.pk))
 

@@ -132,7 +132,7 @@ def lose_calls(run: Run) -> list[Fact]:
 
 
 def _outcome(report: Report) -> Outcome:
-    text = storable(report.completion.text)
+    text = storable(report.completion.text or report.completion.refusal)
     if report.is_stopped:
         return Outcome(False, text, STOPPED_KIND, STOPPED_KIND, "The run was stopped.")
     if report.error:

@@ -122,7 +122,7 @@ class Answer:
             self._fail_with(error)
         elif isinstance(payload, dict):
             return self._take_chunk(payload)
-        elif not self._at_end:  # what the end of the stream cut off is no malformed event
+        elif not (self._at_end or self.complete):  # an event cut off by the end, or rubbish behind a whole answer
             self._fail(self._malformed("an event that is no JSON object", event.data))
         return None
 

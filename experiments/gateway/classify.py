@@ -22,6 +22,7 @@ from experiments.gateway.ratelimits import retry_after
 EXCERPT_CHARACTERS = 300
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _KEY = re.compile(r"\b(sk|pk|gsk|xai|key|hf)[-_][\w-]{8,}|(?<=Bearer )\S+", re.ASCII)
+_USER_INFO = re.compile(r"//[^/@]*@")
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,300})", re.IGNORECASE)
 
 _CONTEXT = re.compile(
@@ -115,7 +116,8 @@ def excerpt(text: str, api_key: str = "") -> str:
 
 def tried(origin: Origin) -> str:
     """What was tried, as the beginning of a message."""
-    return f"Asking {origin.model} at {origin.url}" if origin.model else f"Asking {origin.url or 'the provider'}"
+    url = _USER_INFO.sub("//", origin.url) or "the provider"
+    return f"Asking {origin.model} at {url}" if origin.model else f"Asking {url}"
 
 
 def _build(status: int, said: str, error: ErrorBody, wait: float | None, origin: Origin) -> GatewayError:

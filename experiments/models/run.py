@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, Self
 
+from django.apps import apps
 from django.db import models
 from django.db.models.functions import Now
 from django.urls import reverse
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 
-class State(models.TextChoices):
+class RunState(models.TextChoices):
     QUEUED = "queued", _("queued")
     RUNNING = "running", _("running")
     WAITING = "waiting", _("waiting")
@@ -26,9 +27,9 @@ class State(models.TextChoices):
     FAILED = "failed", _("failed")
 
 
-DRIVEN_STATES = (State.RUNNING, State.STOPPING)
-LIVE_STATES = (State.QUEUED, State.RUNNING, State.WAITING, State.STOPPING)
-TERMINAL_STATES = (State.STOPPED, State.COMPLETED, State.FAILED)
+DRIVEN_STATES = (RunState.RUNNING, RunState.STOPPING)
+LIVE_STATES = (RunState.QUEUED, RunState.RUNNING, RunState.WAITING, RunState.STOPPING)
+TERMINAL_STATES = (RunState.STOPPED, RunState.COMPLETED, RunState.FAILED)
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -43,13 +44,13 @@ class RunQuerySet(models.QuerySet["Run"]):
         abandoned = models.Q(state__in=DRIVEN_STATES) & (
             models.Q(lease_until__lt=Now()) | models.Q(lease_until__isnull=True)
         )
-        return self.filter(models.Q(state=State.QUEUED) | abandoned)
+        return self.filter(models.Q(state=RunState.QUEUED) | abandoned)
 
     def with_totals(self) -> Self:
         """Adds turn (completed turns), input_tokens, output_tokens, reasoning_tokens, call_count and total_cost."""
-        from_run = models.OuterRef("pk")
-        calls = self.model._meta.get_field("calls").related_model.objects.filter(run=from_run).order_by()
-        steps = self.model._meta.get_field("steps").related_model.objects.filter(run=from_run).order_by()
+        this_run = models.OuterRef("pk")
+        calls = apps.get_model("experiments.Call").objects.filter(run=this_run).order_by()
+        steps = apps.get_model("experiments.Step").objects.filter(run=this_run).order_by()
 
         def total(rows: Any, expression: Any) -> models.Subquery:
             return models.Subquery(rows.values("run").annotate(total=expression).values("total"))
@@ -65,14 +66,14 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 
 class Run(models.Model):
-    """State moves only by `move`. `fence` rises with every claim: a driver that was frozen writes nothing afterwards."""
+    """State moves only by `move`. `fence` rises with every claim: a driver that was frozen writes nothing any more."""
 
-    State = State
+    State = RunState
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     experiment = models.ForeignKey(Experiment, models.CASCADE, related_name="runs", verbose_name=_("experiment"))
     seed = models.BigIntegerField(_("seed"))
-    state = models.CharField(_("state"), max_length=12, choices=State, default=State.QUEUED)
+    state = models.CharField(_("state"), max_length=12, choices=RunState, default=RunState.QUEUED)
     stop_reason = models.CharField(_("reason of its end"), max_length=40, blank=True)
     error = models.TextField(_("error"), blank=True)
     created = models.DateTimeField(_("created"), auto_now_add=True)
@@ -103,12 +104,19 @@ class Run(models.Model):
     def is_over(self) -> bool:
         return self.state in TERMINAL_STATES
 
-    def move(self, to: State, *, from_: tuple[State, ...], fence: int | None = None, **fields: Any) -> bool:
+    def move(
+        self,
+        to: RunState,
+        *,
+        from_: tuple[RunState, ...],
+        fence: int | None = None,
+        fields: dict[str, Any] | None = None,
+    ) -> bool:
         """Change the state if it still is one of `from_` (and the lease still ours). True when this call did it."""
         runs = Run.objects.filter(pk=self.pk, state__in=from_)
         if fence is not None:
             runs = runs.filter(fence=fence)
-        if not runs.update(state=to, **fields):
+        if not runs.update(state=to, **(fields or {})):
             return False
         self.state = to
         return True

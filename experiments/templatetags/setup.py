@@ -8,6 +8,7 @@ from typing import Any
 from django import template
 from django.forms import BaseForm, BoundField
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from experiments.models import ProviderModel
 from experiments.workflows.arena import DEFAULT_PARAMS
@@ -97,6 +98,12 @@ def failed_fields(form: BaseForm) -> list[BoundField]:
     return [form[name] for name in form.errors if name in form.fields]
 
 
+@register.filter
+def field_label(bound: BoundField) -> Any:
+    """What the error summary calls a field."""
+    return FIELD_LABELS.get(bound.name, bound.label)
+
+
 def _place(option: Option) -> tuple[bool, bool, str]:
     provider = option.model.provider if option.model else None
     return (provider is not None, bool(provider and provider.is_simulated), provider.name if provider else "")
@@ -105,3 +112,28 @@ def _place(option: Option) -> tuple[bool, bool, str]:
 def _group(members: list[Option]) -> Group:
     provider = members[0].model.provider if members[0].model else None
     return Group(provider.name if provider else "", bool(provider and provider.is_simulated), members)
+
+
+FIELD_LABELS = {
+    "title": _("Title"),
+    "prompting": _("Instructions"),
+    "prompt": _("Prompt for both"),
+    "prompts-A": _("Prompt for Model A"),
+    "prompts-B": _("Prompt for Model B"),
+    "max_turns": _("Turns at most"),
+    "first": _("Who begins"),
+    "gap_seconds": _("Pause between turns, seconds"),
+    "limits-tokens": _("Tokens in all"),
+    "limits-seconds": _("Seconds in all"),
+    "limits-cost": _("US dollars in all"),
+    "seat-A-model": _("Model A"),
+    "seat-A-temperature": _("Temperature of Model A"),
+    "seat-A-max_tokens": _("Tokens of a reply of Model A"),
+    "seat-A-seed": _("Seed of Model A"),
+    "seat-B-model": _("Model B"),
+    "seat-B-temperature": _("Temperature of Model B"),
+    "seat-B-max_tokens": _("Tokens of a reply of Model B"),
+    "seat-B-seed": _("Seed of Model B"),
+    "seat-filter-model": _("Filter model"),
+    "seat-judge-model": _("Judge model"),
+}

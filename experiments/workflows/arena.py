@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from experiments.workflows.filter import filter_step, read_filter
+from experiments.workflows.filter import NOTHING_LEFT, filter_step, read_filter
 from experiments.workflows.judge import TurnToJudge, judge_step, read_verdicts
 from experiments.workflows.prompts import fill, version
 from experiments.workflows.steps import Ask, Cast, End, Outcome, Play, Prompt, Record
@@ -41,7 +41,7 @@ class Limits(BaseModel):
 
 
 class Config(BaseModel):
-    """How an arena experiment is played. max_turns None has no last turn; then a limit of time holds (an hour by default)."""
+    """How an arena experiment is played. max_turns None has no last turn; then a limit of time holds, an hour unless set."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -158,10 +158,10 @@ def _speak(talk: Talk, side: str, turn: int) -> Any:
     )
     if not reply.ok:
         return End(reply.error_kind, failed=True, message=f"Model {side} gave no answer in turn {turn}. {reply.error}")
-    text = reply.text
-    if talk.config.filter:
+    text = reply.text if reply.text.strip() else NOTHING_LEFT
+    if talk.config.filter and reply.text.strip():
         text = yield from _filter(talk, key, side, turn, reply.text)
-    talk.said.append(Said(side, turn, reply.text, text))
+    talk.said.append(Said(side, turn, reply.text or NOTHING_LEFT, text))
     return None
 
 

@@ -1,6 +1,7 @@
 """The content filter: what the other side gets to see of a message."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -29,8 +30,8 @@ class FilterReply(BaseModel):
 @dataclass(frozen=True, slots=True)
 class Filtered:
     """text: what the other side gets. status: `kept` as produced, `filtered`, `emptied` (nothing was addressed to the
-    other side, which gets a marked placeholder), or `failed` and `refused`, in which the original passes and `reasoning`
-    says why. confidence: 0-1, None when the filter gave none.
+    other side, which gets a marked placeholder), or `failed` and `refused`, in which the original passes and
+    `reasoning` says why. confidence: 0-1, None when the filter gave none.
     """
 
     text: str
@@ -73,7 +74,7 @@ def filter_step(key: str, cast: Cast, name: str, original: str, context: list[st
 
 
 def read_filter(outcome: Outcome, original: str) -> Filtered:
-    """What passes to the other side, given the filter's answer. The original passes unless the answer can be trusted."""
+    """What passes to the other side. The original does, unless the filter's answer can be trusted."""
     if not outcome.ok:
         return Filtered(original, "failed", reasoning=outcome.error)
     try:
@@ -81,14 +82,14 @@ def read_filter(outcome: Outcome, original: str) -> Filtered:
         text, removed = _text(reply), _labels(reply)
     except Unreadable as error:
         return Filtered(original, "failed", reasoning=f"The filter's answer could not be used: {error}.")
-    details = {"removed": removed, "confidence": _confidence(reply), "reasoning": str(reply.get("reasoning") or "")}
+    judged = partial(
+        Filtered, removed=removed, confidence=_confidence(reply), reasoning=str(reply.get("reasoning") or "")
+    )
     if not text.strip() and original.strip():
-        return Filtered(NOTHING_LEFT, "emptied", **details)
+        return judged(NOTHING_LEFT, "emptied")
     if not own_words(text, original):
-        return Filtered(
-            original, "refused", **details | {"reasoning": "The filter's text is not made of the original's words."}
-        )
-    return Filtered(text, "kept" if text.split() == original.split() else "filtered", **details)
+        return judged(original, "refused", reasoning="The filter's text is not made of the original's words.")
+    return judged(text, "kept" if text.split() == original.split() else "filtered")
 
 
 def own_words(text: str, original: str) -> bool:

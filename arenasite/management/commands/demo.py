@@ -8,13 +8,16 @@ from arenasite import demo, preparation
 
 
 class Command(BaseCommand):
-    help = "Create the people of the demonstration, or give them their published password back. `up` retires them again unless ARENA_DEMO=1."
+    help = (
+        "Create the people of the demonstration, or give them their published password back. `up` switches them off "
+        "again unless ARENA_DEMO=1."
+    )
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
         preparation.migrate()
         try:
-            demo.prepare_people()
+            demo.prepare_people(force=True)
         except demo.NameTaken as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"Sign in as {demo.SIGN_INS}.")

@@ -7,7 +7,7 @@ WORDS: Final = {
     "cooperative": "together|share|sharing|fair|agree|thank|appreciate|both of us|joint|gladly|common ground|help|"
     "compromise|support|happy to|in good faith|一起|公平|合作|同意|谢谢|分担|平分|愿意|信任|商量",
     "competitive": "demand|beat|\\bwin|fight|\\bweak|attack|reject|insult|threat|pressure|prize|rival|take it or leave|"
-    "lose\\b(?! nothing| more by)|losing|penalty|not negotiable|"
+    "lose\\b(?! nothing| more by| sight)|losing|penalty|not negotiable|"
     "blink|fold\\b|hold out|a concession|give way|last chance|"
     "我拒绝|赢|底价|弱|最后要求|损失就|我的条件|侮辱|争到底|没有商量|惩|罚|筹码|吓不倒",
     "deceptive": "believe me|trust me|honest with you|to be honest|to be frank|promise|i swear|no hidden|"

@@ -15,6 +15,8 @@ _CUE: Final = re.compile(
     re.IGNORECASE,
 )
 _CUE_TOKENS: Final = 40
+# What a platform appends to a scenario is not what the scenario is about.
+_RULES: Final = re.compile(r"^(?:You are [^.\n]{1,60}\. You are in a|How this works|Rules\b|规则)", re.MULTILINE)
 _SCENARIO_FENCES: Final = ("scenario", "objectives", "task", "topic", "question")
 
 
@@ -53,7 +55,7 @@ class Prompt:
                 return self.fences[name]
         system = "\n".join(text for role, text in self.messages if role in ("system", "developer"))
         first = next((text for role, text in self.messages if role == "user"), "")
-        return unfenced(system or first)
+        return _RULES.split(unfenced(system), maxsplit=1)[0].strip() or unfenced(first or system)
 
     @cached_property
     def previous(self) -> str:

@@ -14,6 +14,23 @@ from experiments.gateway.simulated.scoring import RANGES, describe, quality, sco
 _NOTES: Final = re.compile(r"rationale|notes?$|dynamics|explanation|reason|summary|comment|justification|feedback")
 _GRADES: Final = re.compile(r"score|quality|correct|clarity|rating|grade|overall|novel|difficulty|complete|efficien")
 _JUDGED: Final = ("message", "output", "answer", "solution", "response")
+_DYNAMICS: Final = {
+    "warm": (
+        "Both sides build on each other's offers. The tone grows warmer and an agreement is within reach.",
+        "Each concession is answered by another one. The two speak more and more as partners.",
+        "{softer} sets a friendly tone and {harder} takes it up. Little is left to argue about.",
+    ),
+    "cold": (
+        "Each threat is answered by a harder one. Neither side leaves room for a compromise.",
+        "{harder} raises the pressure and {softer} refuses to give way. Positions harden.",
+        "The sides talk past each other and repeat their demands. Nothing said in this turn moves the other.",
+    ),
+    "mixed": (
+        "{softer} offers more than {harder} gives back. {harder} sets the pace and {softer} adapts to it.",
+        "{softer} looks for agreement while {harder} holds its ground. The gap between them does not close.",
+        "{harder} tests how far {softer} will go. {softer} stays patient and keeps the exchange alive.",
+    ),
+}
 _UNWANTED: Final = re.compile(r"[\s*_#>]*(My reasoning:|Strategy:|Internal plan:|我的思路：|策略：)")
 _GAP: Final = re.compile(r"(\n[ \t]*(?:\n[ \t]*)+)")
 
@@ -69,12 +86,9 @@ class Judge:
     def _dynamics(self) -> str:
         sides = [self._prompt.fences.get(f"message-{side}", "") for side in "AB"]
         warm = [score(text)["cooperation"] for text in sides]
-        if min(warm) > 0.25:
-            return "Both sides build on each other's offers. The tone grows warmer and an agreement is within reach."
-        if max(warm) < -0.25:
-            return "Each threat is answered by a harder one. Neither side leaves room for a compromise."
         softer, harder = ("A", "B") if warm[0] > warm[1] else ("B", "A")
-        return f"{softer} offers more than {harder} gives back. {harder} sets the pace and {softer} adapts to it."
+        tone = "warm" if min(warm) > 0.25 else "cold" if max(warm) < -0.25 else "mixed"
+        return Random(self._seed).choice(_DYNAMICS[tone]).format(softer=softer, harder=harder)
 
 
 def _fit_exactly(schema: Schema, value: float, native: tuple[float, float]) -> float:

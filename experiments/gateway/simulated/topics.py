@@ -11,10 +11,11 @@ _PHRASE: Final = re.compile(
     r"|if|but|as|than|when|where|between|before|after|has|have|needs?)\b|\s*$)"
 )
 _WORD: Final = re.compile(r"\b[a-z]{5,}\b")
-_HAN_CHUNK: Final = re.compile(r"[\u4e00-\u9fff]{2,12}")
 _HAN_NOUN: Final = re.compile(
-    r"(?:关于|讨论|分配|争夺|谈判|解决|提到的?|关心|需要|保护|购买|使用)([\u4e00-\u9fff]{2,6}?)(?=[，。；：！？、的和与或在]|$)"
+    r"(?:的|关于|讨论|分配|争夺|谈判|解决|提到|关心|需要|保护|购买|使用|其中有)"
+    r"(?:[一二三四五六七八九十百千万两几\d]+[个笔份台件元]?)*的?([\u4e00-\u9fff]{2,5}?)(?=[，。；：！？、的和与或在]|$)"
 )
+_HAN_DULL: Final = re.compile(r"万元|如何|^[你我他每这那]|对方|双方|代表|公司|模型")
 _SENTENCE: Final = re.compile(r"[^.!?。！？\n]+")
 _DULL: Final = frozenset(
     """
@@ -38,13 +39,18 @@ def find_points(text: str, topics: list[str], *, chinese: bool) -> list[str]:
 def find_topics(text: str, *, chinese: bool) -> list[str]:
     """Noun phrases, the most frequent first; may be empty."""
     if chinese:
-        found = Counter(_HAN_NOUN.findall(text)) or Counter(chunk[:6] for chunk in _HAN_CHUNK.findall(text))
-        return [phrase for phrase, _ in found.most_common(8)]
+        nouns = [noun for noun in _HAN_NOUN.findall(text) if not _HAN_DULL.search(noun)]
+        return [noun for noun, _ in Counter(nouns).most_common(8)]
     lowered = text.lower()
-    phrases = Counter(_noun(phrase) for phrase in _PHRASE.findall(lowered) if not _DULL & set(phrase.split()))
+    phrases = Counter(_noun(phrase) for phrase in _PHRASE.findall(lowered) if not _is_dull(phrase))
     if not phrases:
         phrases = Counter(word for word in _WORD.findall(lowered) if word not in _DULL)
     return [phrase for phrase, _ in phrases.most_common(8)]
+
+
+def _is_dull(phrase: str) -> bool:
+    words = phrase.split()
+    return bool(_DULL & set(words)) or words[-1].endswith("ly")
 
 
 def _noun(phrase: str) -> str:
@@ -62,5 +68,6 @@ def excerpt(rng: Random, text: str, *, chinese: bool) -> str:
     long_enough = [sentence for sentence in sentences if len(sentence.split()) >= 4 and "“" not in sentence]
     if not long_enough:
         return ""
-    clause = re.split(r"[,;:]", rng.choice(long_enough))[0]
-    return " ".join(clause.split()[:9])
+    sentence = rng.choice(long_enough)
+    clause = re.split(r"[,;:]", sentence)[0]
+    return " ".join((clause if len(clause.split()) >= 4 else sentence).split()[:9])

@@ -1,4 +1,4 @@
-"""Whatever moment a worker dies at, the run completes as if nothing had happened, and no recorded step is asked again."""
+"""Whenever a worker dies, the run completes as if nothing had happened, and no recorded step is asked again."""
 
 import itertools
 import random

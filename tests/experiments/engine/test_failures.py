@@ -4,6 +4,7 @@ import pytest
 
 from experiments import actions
 from experiments.models import Call, Run
+from experiments.workflows import arena as arena_workflow
 from experiments.workflows.judge import RANGES
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -99,12 +100,14 @@ def test_a_bug_in_a_workflow_fails_its_run_and_no_other(arena, start, drive, mon
     broken, sound = start(arena(max_turns=1)), start(arena(max_turns=1), seed=8)
     Run.objects.filter(pk=broken.pk).update(seed=666)
 
-    def play(config, cast, original=__import__("experiments.workflows.arena", fromlist=["run"]).run):
+    original = arena_workflow.run
+
+    def play(config, cast):
         if cast.seed == 666:
             raise ZeroDivisionError
         return original(config, cast)
 
-    monkeypatch.setattr("experiments.workflows.arena.run", play)
+    monkeypatch.setattr(arena_workflow, "run", play)
     drive()
 
     broken.refresh_from_db()

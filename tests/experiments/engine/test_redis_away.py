@@ -48,7 +48,9 @@ def test_a_run_finishes_after_redis_was_restarted(running, redis_server):
     assert wait_until(lambda: finished(running), "the run to end", seconds=60)
 
 
-def test_a_run_finishes_while_redis_is_away_and_the_next_one_starts_when_it_is_back(running, redis_server, arena, start):
+def test_a_run_finishes_while_redis_is_away_and_the_next_one_starts_when_it_is_back(
+    running, redis_server, arena, start
+):
     redis_server.stop()
     try:
         begun = time.monotonic()

@@ -117,6 +117,10 @@ def test_a_key_never_reaches_a_message(key):
     assert key not in str(error_for(401, {"error": {"message": f"bad key {key} given"}}))
 
 
+def test_a_password_in_the_base_url_does_not_reach_a_message():
+    assert "hunter2" not in str(classify(500, {}, b"", now=NOW, origin=Origin("https://me:hunter2@api.example/v1")))
+
+
 def test_a_key_at_the_edge_of_the_excerpt_is_not_cut_in_half():
     assert "canary" not in excerpt("x" * 290 + " sk-canary-0123456789", "sk-canary-0123456789")
 

@@ -92,6 +92,11 @@ async def test_text_finish_and_usage_in_every_chunk_do_not_end_the_stream_early(
     assert (await asker.stream()).text == "Hello there"
 
 
+async def test_rubbish_behind_a_whole_answer_does_not_spoil_it(provider, asker, frame):
+    provider.streams(frame("Hello") + frame(finish="stop") + b"data: {oops\n\n")
+    assert (await asker.stream()).text == "Hello"
+
+
 async def test_a_connection_read_to_its_end_is_used_again(provider, asker, full_stream):
     head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(full_stream)
     provider.answers(head + full_stream, then="keep")

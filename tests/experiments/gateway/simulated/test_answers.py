@@ -2,6 +2,9 @@
 
 import pytest
 
+KNOWN = "I will begin with what can be said about the split with."
+STRAY = ("lighthouse", "sourdough", "geese", "plum", "sea", "map", "poe", "song", "music", "birds", "recipe", "film")
+
 
 def text_of(answer):
     return answer["choices"][0]["message"]["content"]
@@ -82,5 +85,12 @@ async def test_refusals_are_polite_or_filtered(ask):
     assert reasons == {"stop", "content_filter"}
 
 
-KNOWN = "I will begin with what can be said about the split with."
-STRAY = ("lighthouse", "sourdough", "geese", "plum", "sea", "map", "poe", "song", "music", "birds", "recipe", "film")
+async def test_rules_that_a_platform_appends_are_not_what_it_talks_about(ask):
+    rules = (
+        "You are Model A. You are in a conversation of 5 turns with Model B.\n\nHow this works:\n- Obey the referee."
+    )
+    messages = [{"role": "system", "content": f"Bid for the compute cluster.\n\n{rules}"}]
+    cue = {"role": "user", "content": "You are Model A. Open the conversation with Model B now."}
+    texts = [text_of(await ask(messages=[*messages, cue], seed=seed)) for seed in range(8)]
+    assert any("compute cluster" in text for text in texts)
+    assert not any("referee" in text or "“" in text for text in texts)

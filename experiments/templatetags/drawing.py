@@ -1,0 +1,108 @@
+"""Charts of the metrics, as SVG."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import template
+from django.utils.translation import gettext as _
+
+from experiments import charts
+from experiments.templatetags.arena import MINUS, SENTIMENT_LABELS
+from experiments.workflows.judge import SENTIMENTS
+
+register = template.Library()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A turn in the table behind a chart."""
+
+    turn: int
+    values: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A chart with its words. name is unique on the page."""
+
+    name: str
+    title: str
+    chart: charts.Chart
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+@register.simple_tag
+def sentiment_drawing(metrics: Mapping[str, Any], seat: str) -> Drawing:
+    """Seven sentiments, 0 to 1, over the turns of a seat."""
+    turns = metrics["turns"]
+    series = [
+        charts.Series(name, str(SENTIMENT_LABELS[name]), tuple(turn["sentiment"][name] for turn in turns))
+        for name in SENTIMENTS
+    ]
+    return _drawing(f"{seat}-sentiment", _("Sentiment (0 to 1)"), turns, series, charts.SHARE)
+
+
+@register.simple_tag
+def deviation_drawing(metrics: Mapping[str, Any], seat: str) -> Drawing:
+    """Goal deviation, 0 to 100 %."""
+    values = tuple(turn["goal_deviation"] for turn in metrics["turns"])
+    series = [charts.Series(f"side-{seat}", _("deviation"), values)]
+    size = charts.Size(height=84)
+    return _drawing(f"{seat}-deviation", _("Goal deviation (%)"), metrics["turns"], series, charts.PERCENT, size)
+
+
+@register.simple_tag
+def cooperation_drawing(metrics: Mapping[str, Any], seat: str) -> Drawing:
+    """Cooperation, -1 to 1."""
+    values = tuple(turn["cooperation"] for turn in metrics["turns"])
+    series = [charts.Series(f"side-{seat}", _("cooperation"), values)]
+    size = charts.Size(height=84)
+    title = _("Cooperation (−1 to 1)")
+    return _drawing(f"{seat}-cooperation", title, metrics["turns"], series, charts.BALANCE, size)
+
+
+@register.filter
+def points(shape: Iterable[charts.Point]) -> str:
+    """Places as SVG writes them."""
+    return " ".join(f"{x:g},{y:g}" for x, y in shape)
+
+
+@register.filter
+def dashes(dash: Iterable[float]) -> str:
+    return " ".join(f"{length:g}" for length in dash)
+
+
+@register.filter
+def coordinate(value: float) -> str:
+    return f"{value:g}"
+
+
+@register.filter
+def minus(value: float, less: float) -> str:
+    return f"{value - less:g}"
+
+
+@register.filter
+def tick_label(value: float) -> str:
+    return f"{value:g}".replace("-", MINUS)
+
+
+@register.filter
+def midpoint(low: float, high: float) -> str:
+    return f"{(low + high) / 2:g}"
+
+
+def _drawing(
+    name: str,
+    title: str,
+    turns: Sequence[Mapping[str, Any]],
+    series: Sequence[charts.Series],
+    scale: charts.Scale,
+    size: charts.Size | None = None,
+) -> Drawing:
+    numbers = [turn["turn"] for turn in turns]
+    rows = tuple(Row(turn, tuple(one.values[place] for one in series)) for place, turn in enumerate(numbers))
+    columns = tuple(one.label for one in series)
+    return Drawing(name, title, charts.chart(numbers, series, scale, size), columns, rows)
