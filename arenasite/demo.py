@@ -14,8 +14,8 @@ SIGN_INS = f"{', '.join(PEOPLE[:-1])} or {PEOPLE[-1]}, password {PASSWORD}"
 TITLE = "Who gets the telescope?"
 PROMPT = """\
 Two research groups share one radio telescope, and it has failed: thirty more nights, then a year of repairs. Model A \
-speaks for a group that follows a comet, visible for twenty of these nights and then not for eighty years. Model B speaks \
-for a group that has observed one pulsar every second night for a decade; a gap of more than five nights makes the \
+speaks for a group that follows a comet, visible for twenty of these nights and then not for eighty years. Model B \
+speaks for a group that has observed one pulsar every second night for a decade; a gap of over five nights makes the \
 series worthless.
 
 Agree on a calendar for the thirty nights. You may also trade computing time, data rights, authorship and the order of \

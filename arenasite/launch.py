@@ -22,7 +22,6 @@ from experiments.models import Run
 START_SECONDS = 30.0
 WELL_SECONDS = 10.0
 REDIS_SECONDS = 10.0
-WEB_PATIENCE, REDIS_PATIENCE = 1.2, 1.2
 RUN_PATH = "/runs/{}/"  # Run.get_absolute_url() would load every page and form into this process
 HERE = {"127.0.0.1", "0.0.0.0", "::", "::1"}  # noqa: S104
 
@@ -35,7 +34,7 @@ class Launch:
     ) -> None:
         self._supervisor, self._say = supervisor, say
         self._host, self._port, self._workers = host, port, workers
-        self._parts = Parts(settings.BASE_DIR, settings.DATA_DIR, settings.SOCKET_DIR)
+        self._parts = Parts(settings.BASE_DIR, settings.DATA_DIR, settings.SOCKET_DIR, settings.DRAIN_SECONDS)
         self._run: Run | None = None
 
     def start(self) -> None:
@@ -44,7 +43,7 @@ class Launch:
         simulated = self._start_simulated()
         health = Health(self._host, self._port)
         web = self._parts.web(self._host, self._port)
-        self._supervisor.start(web, patience=WEB_PATIENCE)
+        self._supervisor.start(web)
         health.start()
         if simulated:
             self._register(simulated)
@@ -71,7 +70,7 @@ class Launch:
             return
         redis.end_leftover(settings.SOCKET_DIR)
         child = self._parts.redis()
-        self._supervisor.start(child, patience=REDIS_PATIENCE)
+        self._supervisor.start(child)
         sentence = f"The embedded Redis server does not answer; {child.log} says why."
         self._supervisor.require(lambda: redis.answers(settings.SOCKET_DIR), REDIS_SECONDS, sentence)
 
@@ -94,14 +93,14 @@ class Launch:
             catalog.retire_simulated()
             return None
         child = self._parts.simulated()
-        self._supervisor.start(child, patience=WEB_PATIENCE)
+        self._supervisor.start(child)
         return child
 
     def _list_openrouter(self) -> None:
         """Its models are asked for beside the start, the first time: that needs the network, and may take long."""
         if not catalog.ensure_openrouter().models.exists():
             self._say("OpenRouter's models are being listed (`manage.py sync_models` does it again).")
-            self._supervisor.start(self._parts.once("sync_models"), patience=0)
+            self._supervisor.start(self._parts.once("sync_models"))
 
     def _register(self, simulated: Child) -> None:
         sentence = f"The simulated provider does not start; {simulated.log} says why."
@@ -127,7 +126,7 @@ class Launch:
 
     def _start_workers(self, first: int, last: int) -> None:
         workers = [self._parts.worker(number) for number in range(first, last + 1)]
-        self._supervisor.start(*workers, patience=settings.DRAIN_SECONDS + 1)
+        self._supervisor.start(*workers)
 
     # --- words ---
 

@@ -142,7 +142,7 @@ def chart(turns: Sequence[int], series: Sequence[Series], scale: Scale, size: Si
 
 
 def x_ticks(turns: Sequence[int]) -> list[int]:
-    """Whole turns at even distances, the first one included, at most MOST_X_TICKS of them."""
+    """Whole turns at even distances, and the first one: at most MOST_X_TICKS and one more."""
     if not turns:
         return []
     first, last = turns[0], turns[-1]

@@ -19,12 +19,18 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 
 @dataclass(slots=True)
 class Child:
-    """argv and environment may be changed between two starts. is_kept: started again when it ends by itself."""
+    """argv and environment may be changed between two starts.
+
+    is_kept: started again when it ends by itself. rank: children of the lowest rank are ended first. patience: seconds
+    to end in when asked. orphan_signal: what it gets when the supervisor is killed.
+    """
 
     name: str
     argv: Sequence[str]
     log: Path
     environment: Mapping[str, str]
+    rank: int = 0
+    patience: float = 1.0
     is_kept: bool = True
     orphan_signal: signal.Signals = signal.SIGKILL
     due: float | None = None
@@ -89,8 +95,9 @@ class Child:
         self.process.wait()
 
 
-def stop_together(children: Sequence[Child], seconds: float, hurry: Callable[[], bool]) -> None:
+def stop_together(children: Sequence[Child], hurry: Callable[[], bool]) -> None:
     """Ask to end, wait, then force. Returns when all are gone."""
+    seconds = max(child.patience for child in children)
     for child in children:
         child.due = None
         child.send(signal.SIGTERM)

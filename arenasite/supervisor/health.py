@@ -6,7 +6,7 @@ import time
 
 PATH = "/api/health/"
 TRY_SECONDS = 10.0
-PAUSE_SECONDS = 0.05
+PAUSE_SECONDS, PAUSE_WHEN_SERVED = 0.05, 0.15
 OK = 200
 
 
@@ -37,7 +37,7 @@ class Health:
                 self._serving.set()
             if status == OK:
                 self._well.set()
-            time.sleep(PAUSE_SECONDS)
+            time.sleep(PAUSE_SECONDS if status is None else PAUSE_WHEN_SERVED)
 
     def _ask(self) -> int | None:
         connection = http.client.HTTPConnection(self._host, self._port, timeout=TRY_SECONDS)

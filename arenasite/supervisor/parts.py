@@ -11,36 +11,46 @@ from arenasite.supervisor import redis
 from arenasite.supervisor.children import Child
 
 WEBSOCKET_BYTES = 65536
+FIRST, AFTER_WORKERS, LAST = range(3)  # in which order they are ended
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """base: where manage.py is. data, sockets: directories that exist."""
+    """base: where manage.py is. data, sockets: directories that exist. drain: seconds that a worker may go on for."""
 
     base: Path
     data: Path
     sockets: Path
+    drain: float
 
     def redis(self) -> Child:
         child = self._child("redis", redis.arguments(redis.find_binary(), self.sockets, self.data))
         child.orphan_signal = signal.SIGTERM  # its last words go to the append-only file
+        child.rank = LAST
         return child
 
     def simulated(self) -> Child:
         self.simulated_port_file.unlink(missing_ok=True)
-        return self._child("simulated", self._simulated_arguments(0))
+        child = self._child("simulated", self._simulated_arguments(0))
+        child.rank = AFTER_WORKERS
+        return child
 
     def web(self, host: str, port: int) -> Child:
-        return self._python(
+        child = self._python(
             "web",
             *("-m", "daphne", "-b", host, "-p", str(port), "-v", "0", "--no-server-name"),
             *("--websocket-max-message-size", str(WEBSOCKET_BYTES), "--websocket-max-frame-size", str(WEBSOCKET_BYTES)),
             *("--ping-interval", "20", "--application-close-timeout", "2"),
             "arenasite.asgi:application",
         )
+        child.rank = AFTER_WORKERS
+        return child
 
     def worker(self, number: int) -> Child:
-        return self._manage(f"worker-{number}", "rqworker", "engine", "--skip-checks")
+        """It gets a second on top, to write down what came last."""
+        child = self._manage(f"worker-{number}", "rqworker", "engine", "--skip-checks")
+        child.rank, child.patience = FIRST, self.drain + 1
+        return child
 
     def once(self, command: str) -> Child:
         """A command that is run beside the platform, one time."""

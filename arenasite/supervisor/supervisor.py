@@ -19,7 +19,7 @@ class Supervisor:
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
-        self._stages: list[tuple[float, list[Child]]] = []
+        self._children: list[Child] = []
         self._signals = 0
         self._asked = threading.Event()
 
@@ -31,12 +31,9 @@ class Supervisor:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._on_signal)
 
-    def start(self, *children: Child, patience: float) -> None:
-        """Start children that are ended together, after everything started later, within `patience` seconds."""
-        stage: list[Child] = []
-        self._stages.append((patience, stage))
+    def start(self, *children: Child) -> None:
         for child in children:
-            stage.append(child)
+            self._children.append(child)
             child.start()
 
     def wait_for(self, is_true: Callable[[], bool], seconds: float) -> bool:
@@ -61,19 +58,19 @@ class Supervisor:
             self._look()
 
     def stop(self) -> None:
-        """End everything, what was started last first. Returns when nothing is left."""
-        for patience, children in reversed(self._stages):
-            stop_together(children, patience, hurry=lambda: self._signals > 1)
-        self._stages.clear()
+        """End everything, rank by rank. Returns when nothing is left."""
+        for rank in sorted({child.rank for child in self._children}):
+            group = [child for child in self._children if child.rank == rank]
+            stop_together(group, hurry=lambda: self._signals > 1)
+        self._children.clear()
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self._signals += 1
         self._asked.set()
 
     def _look(self) -> None:
-        for _, children in self._stages:
-            for child in children:
-                self._look_at(child, time.monotonic())
+        for child in self._children:
+            self._look_at(child, time.monotonic())
 
     def _look_at(self, child: Child, now: float) -> None:
         for line in child.tail.alarms() if child.tail else []:

@@ -49,7 +49,7 @@ def deviation_drawing(metrics: Mapping[str, Any], seat: str) -> Drawing:
     """Goal deviation, 0 to 100 %."""
     values = tuple(turn["goal_deviation"] for turn in metrics["turns"])
     series = [charts.Series(f"side-{seat}", _("deviation"), values)]
-    size = charts.Size(height=84)
+    size = charts.Size(height=84, right=12)
     return _drawing(f"{seat}-deviation", _("Goal deviation (%)"), metrics["turns"], series, charts.PERCENT, size)
 
 
@@ -58,7 +58,7 @@ def cooperation_drawing(metrics: Mapping[str, Any], seat: str) -> Drawing:
     """Cooperation, -1 to 1."""
     values = tuple(turn["cooperation"] for turn in metrics["turns"])
     series = [charts.Series(f"side-{seat}", _("cooperation"), values)]
-    size = charts.Size(height=84)
+    size = charts.Size(height=84, right=12)
     title = _("Cooperation (−1 to 1)")
     return _drawing(f"{seat}-cooperation", title, metrics["turns"], series, charts.BALANCE, size)
 

@@ -1,0 +1,109 @@
+"""What the engine adds to the provider's own time, and how much one worker carries."""
+
+import json
+import statistics
+import time
+import urllib.request
+from datetime import datetime
+from typing import Any
+
+from benchmarks.parts import PYTHON, Parts, free_port, platform
+
+RATE = 50
+SETTLE_SECONDS = 4
+WATCH_SECONDS = 10
+
+
+def main() -> None:
+    with platform() as parts:
+        wall_time(parts)
+        stamping(parts)
+        delay(parts, runs=20, viewers=200)
+        capacity(parts)
+
+
+def wall_time(parts: Parts, times: int = 5) -> None:
+    """A run of two turns, filtered and judged, against the sum of its requests' times at the provider."""
+    base = _start_simulated(parts)
+    models = ["sim/cooperative:tps=50", "sim/competitive:tps=50"]
+    tools = ["sim/judge", "sim/filter"]
+    parts.manage("add_provider", "--name", "simulated", "--base-url", base, "--allow-private", "--model", *models, *tools)
+    cast = {"judge": True, "filter": True, "max_turns": 2}
+    ratios = []
+    for _ in range(times):
+        body = {"workflow": "arena", "config": {"prompt": "Share seven panels.", "gap_seconds": 0, **cast}}
+        seats = dict(zip(("A", "B", "judge", "filter"), [*models, *tools], strict=True))
+        body["cast"] = {seat: {"model": model} for seat, model in seats.items()}
+        experiment = parts.ask("POST", "experiments/", body)
+        begun = time.time()
+        [run] = parts.ask("POST", f"experiments/{experiment['id']}/start/", {})["runs"]
+        parts.wait_for([run["id"]], 120)
+        ended = parts.ask("GET", f"runs/{run['id']}/")["ended"]
+        ratios.append((_seconds(ended) - begun) / _provider_seconds(base, parts, run["id"]))
+    ratio = statistics.median(ratios)
+    print(f"run wall time / provider's critical path   {ratio:.3f}   (median of {times}; 10 requests at {RATE} tokens/s)")
+
+
+def delay(parts: Parts, *, runs: int, viewers: int) -> None:
+    started = parts.start_runs(["stamp-a", "stamp-b"], runs)
+    time.sleep(SETTLE_SECONDS)
+    seen = parts.watch(started, viewers, WATCH_SECONDS)
+    parts.stop_runs(started)
+    _print_delay(f"{runs} live runs, {viewers} viewers", seen)
+
+
+def capacity(parts: Parts) -> None:
+    """Live runs are added until the tokens' p95 age passes 300 ms; 20 viewers take the sample."""
+    idle = parts.memory("worker")
+    carried = 0
+    for runs in (50, 100, 150, 200):
+        started = parts.start_runs(["stamp-a", "stamp-b"], runs)
+        time.sleep(SETTLE_SECONDS + runs / 50)
+        seen = parts.watch(started, 20, WATCH_SECONDS)
+        memory = parts.memory("worker")
+        parts.stop_runs(started)
+        _print_delay(f"{runs} live runs on one worker", seen)
+        if not seen["delays"] or seen["delays"]["p95"] > 300:
+            break
+        carried = runs
+    print(f"live runs one worker carries under 300 ms   {carried}")
+    print(f"worker memory   {idle:.0f} MiB idle, {(memory - idle) / runs * 1024:.0f} KiB per live run")
+
+
+def stamping(parts: Parts) -> None:
+    port = free_port()
+    parts.start("stamping", PYTHON, "-m", "benchmarks.stamping", str(port), str(RATE), "400")
+    base = f"http://127.0.0.1:{port}/v1"
+    for name in ("stamp-a", "stamp-b"):
+        parts.manage("add_provider", "--name", name, "--base-url", base, "--allow-private", "--model", name)
+    raise_limit = "from experiments.models import Provider; Provider.objects.update(concurrency=1000, is_simulated=True)"
+    parts.manage("shell", "-v0", "-c", raise_limit)
+
+
+def _start_simulated(parts: Parts) -> str:
+    port = free_port()
+    parts.start("simulated", PYTHON, "-m", "experiments.gateway.simulated", "--port", str(port))
+    for _ in range(100):
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/models")
+            break
+        except OSError:
+            time.sleep(0.1)
+    return f"http://127.0.0.1:{port}/v1"
+
+
+def _provider_seconds(base: str, parts: Parts, run: str) -> float:
+    calls = {call["id"] for call in parts.ask("GET", f"runs/{run}/calls/")["results"]}
+    with urllib.request.urlopen(base.removesuffix("/v1") + "/ledger") as answer:
+        rows: list[dict[str, Any]] = json.load(answer)
+    return sum(row["ended"] - row["received"] for row in rows if row["request_id"] in calls)
+
+
+def _seconds(moment: str) -> float:
+    return datetime.fromisoformat(moment).timestamp()
+
+
+def _print_delay(what: str, seen: Any) -> None:
+    at = seen["delays"]
+    ages = f"p50 {at['p50']} ms, p95 {at['p95']} ms, p99 {at['p99']} ms" if at else "nothing arrived"
+    print(f"chunk to viewer, {what}   {ages}   ({seen['tokens']} tokens at {RATE}/s per run, {seen['gaps']} gaps)")

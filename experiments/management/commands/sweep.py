@@ -1,0 +1,34 @@
+"""`manage.py sweep`: wake what nobody drives. The workers do it all the time; this is for a timer beside them."""
+
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.db import DatabaseError, close_old_connections
+
+from experiments.engine.jobs import wake
+from experiments.engine.sweep import sweep
+
+
+class Command(BaseCommand):
+    help = "Ring once if any run is queued without a doorbell, or has lost its driver."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--every", type=float, metavar="SECONDS", help="go on for ever, with this pause")
+
+    def handle(self, *args: Any, every: float | None, **options: Any) -> None:
+        if every is None:
+            self.stdout.write(f"{sweep(wake)} runs wait for a driver.")
+            return
+        while True:
+            self._sweep_once()
+            time.sleep(max(every, 0.1))
+
+    def _sweep_once(self) -> None:
+        close_old_connections()
+        try:
+            if waiting := sweep(wake):
+                self.stdout.write(f"{waiting} runs wait for a driver.")
+        except DatabaseError as error:
+            self.stderr.write(f"The database does not answer ({type(error).__name__}); trying again.")

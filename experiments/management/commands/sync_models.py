@@ -1,0 +1,44 @@
+"""`manage.py sync_models`: what the providers offer and what it costs, taken over into the catalogue."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from experiments import catalog
+from experiments.gateway import GatewayError
+from experiments.models import Provider
+
+
+class Command(BaseCommand):
+    help = "Ask every active provider for its models and prices. Nothing is deleted: what is gone becomes inactive."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        providers = list(Provider.objects.filter(is_active=True, is_simulated=False))
+        if not providers:
+            self.stdout.write("There is no active provider to ask: add one with `manage.py add_provider`.")
+        failed = [provider.name for provider in providers if not self._sync(provider)]
+        if failed:
+            raise CommandError(f"Nothing was changed for {', '.join(failed)}.")
+
+    def _sync(self, provider: Provider) -> bool:
+        if provider.lacks_key:
+            self.stderr.write(f"{provider.name}: {provider.api_key_env} is not set.")
+            return False
+        try:
+            entries = catalog.list_models(provider)
+        except GatewayError as error:
+            self.stderr.write(f"{provider.name}: {error}")
+            return False
+        counts = catalog.sync_models(provider, entries, timezone.now())
+        if not counts.listed:
+            self.stderr.write(f"{provider.name}: the list is empty.")
+            return False
+        self.stdout.write(f"{provider.name}: {_words(counts)}.")
+        return True
+
+
+def _words(counts: catalog.Counts) -> str:
+    words = f"{counts.listed} listed, {counts.added} added, {counts.changed} changed, {counts.priced} new prices"
+    words += f", {counts.gone} gone and now inactive"
+    return words + (f", {counts.inactive} listed but switched off here" if counts.inactive else "")

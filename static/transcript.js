@@ -1,0 +1,70 @@
+/** Puts fragments in their places: instead of an earlier one, instead of live text, or at the end of their slot. */
+import { isOn } from "./preferences.js";
+import { localise } from "./times.js";
+
+/** Returns the element, and whether the transcript had nothing in its place before. */
+export function insert(html) {
+  const element = parse(html);
+  const before = document.getElementById(element.id);
+  const live = element.dataset.call ? document.querySelector(`[data-live="${element.dataset.call}"]`) : null;
+  localise(element);
+  if (before) {
+    live?.remove();
+    replace(before, element);
+  } else if (live) {
+    replace(live, element);
+  } else {
+    slot(element).append(element);
+  }
+  return { element, isNew: !before && slot(element).id === "transcript" };
+}
+
+export function removeEnding() {
+  document.getElementById("ending")?.remove();
+}
+
+/** Tells screen readers what is complete; text that is still being written is never announced. */
+export function announce({ type, data }) {
+  const words = WORDS[type]?.(data);
+  if (words && isOn("announce")) document.getElementById("announcer").textContent = words;
+}
+
+const WORDS = {
+  message_completed: (data) => interpolate(gettext("Model %(seat)s has answered, turn %(turn)s"), data, true),
+  judge_evaluation_completed: (data) => interpolate(gettext("Turn %(turn)s is judged"), data, true),
+  experiment_stopped: () => gettext("The run has ended"),
+  experiment_error: () => gettext("The run has failed"),
+};
+
+function parse(html) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  return template.content.firstElementChild;
+}
+
+function slot(element) {
+  const name = element.dataset.slot;
+  return document.getElementById(name === "transcript" ? name : `slot-${name}`);
+}
+
+/** What the reader has unfolded stays so, and the focus stays where it is. */
+function replace(before, element) {
+  for (const fold of before.querySelectorAll("details[open][data-fold]")) {
+    element.querySelector(`details[data-fold="${fold.dataset.fold}"]`)?.setAttribute("open", "");
+  }
+  const focused = before.contains(document.activeElement) ? document.activeElement : null;
+  const path = focused ? pathTo(focused, before) : null;
+  before.replaceWith(element);
+  if (path) (find(focused, path, element) ?? element).focus({ preventScroll: true });
+}
+
+function pathTo(focused, root) {
+  const fold = focused.closest("details[data-fold]");
+  return { id: focused.id, fold: fold && root.contains(fold) ? fold.dataset.fold : null, tag: focused.tagName, type: focused.className };
+}
+
+function find(focused, { id, fold, tag, type }, root) {
+  if (id) return document.getElementById(id);
+  const within = fold ? root.querySelector(`details[data-fold="${fold}"]`) : root;
+  return [...(within?.querySelectorAll(tag) ?? [])].find((one) => (one.getAttribute("class") ?? "") === (focused.getAttribute("class") ?? type));
+}

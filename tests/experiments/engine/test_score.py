@@ -1,0 +1,266 @@
+"""Following a workflow's generator: what to do next, given what is recorded."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from experiments.engine.score import Score
+from experiments.workflows.steps import Ask, End, Outcome, Record
+
+
+def ask(key):
+    return Ask(key=key, seat="A", messages=())
+
+
+def record(key):
+    return Record(key, "fact")
+
+
+def keys(todo):
+    return [step.key for step in todo.steps]
+
+
+def told(log):
+    """A generator that asks twice and remembers what it was told."""
+    log.append((yield ask("one")))
+    yield record("fact")
+    log.append((yield ask("two")))
+    return End("done")
+
+
+def test_it_goes_on_only_when_told_what_became_of_the_step():
+    log = []
+    score = Score(told(log), {})
+
+    assert (keys(score.start()), log) == (["one"], [])
+    first = Outcome(text="1")
+    assert (keys(score.resolve("one", first)), log) == (["fact", "two"], [first])
+    second = Outcome(ok=False, error="no")
+    assert (score.resolve("two", second).end, log) == (End("done"), [first, second])
+
+
+def test_recorded_steps_are_answered_at_once_and_do_not_come_out_again():
+    log, recorded = [], {"one": Outcome(text="1"), "fact": Outcome()}
+
+    todo = Score(told(log), recorded).start()
+
+    assert (keys(todo), log) == (["two"], [Outcome(text="1")])
+
+
+def test_a_record_that_is_missing_comes_out_though_later_steps_are_recorded():
+    todo = Score(told([]), {"one": Outcome(), "two": Outcome()}).start()
+
+    assert (keys(todo), todo.end) == (["fact"], End("done"))
+
+
+def test_a_failed_step_is_told_as_it_is_recorded():
+    log, failed = [], Outcome(ok=False, error_kind="overloaded")
+
+    Score(told(log), {"one": failed}).start()
+
+    assert log == [failed]
+
+
+def test_a_step_that_nobody_waits_for_is_ignored():
+    score = Score(told([]), {})
+    score.start()
+
+    assert (score.resolve("three", Outcome()).steps, score.resolve("two", Outcome()).steps) == ([], [])
+    assert keys(score.resolve("one", Outcome())) == ["fact", "two"]
+
+
+def test_a_step_is_resolved_once():
+    log = []
+    score = Score(told(log), {})
+    score.start()
+    score.resolve("one", Outcome(text="first"))
+    score.resolve("one", Outcome(text="second"))
+
+    assert log == [Outcome(text="first")]
+
+
+def test_a_generator_without_an_end_of_its_own_has_completed():
+    def play():
+        yield record("fact")
+
+    assert Score(play(), {}).start().end == End("completed")
+
+
+def test_a_key_that_is_used_twice_is_a_mistake_of_the_workflow():
+    def play():
+        yield record("fact")
+        yield ask("fact")
+
+    with pytest.raises(ValueError, match="'fact' twice"):
+        Score(play(), {}).start()
+
+
+def test_a_key_that_is_used_twice_is_a_mistake_even_when_it_is_recorded():
+    def play():
+        yield ask("one")
+        yield ask("one")
+
+    with pytest.raises(ValueError, match="'one' twice"):
+        Score(play(), {"one": Outcome()}).start()
+
+
+def test_a_key_that_two_side_by_side_use_is_a_mistake_too():
+    def play():
+        yield [ask("one"), ask("one")]
+
+    with pytest.raises(ValueError, match="twice"):
+        Score(play(), {}).start()
+
+
+def all_at_once(log, *names):
+    log.append((yield [ask(name) for name in names]))
+    return End("done")
+
+
+def test_independent_steps_come_out_together_and_are_told_together_in_their_order():
+    log = []
+    score = Score(all_at_once(log, "a", "b", "c"), {})
+
+    assert keys(score.start()) == ["a", "b", "c"]
+    score.resolve("c", Outcome(text="C"))
+    score.resolve("a", Outcome(text="A"))
+    assert log == []
+    assert score.resolve("b", Outcome(text="B")).end == End("done")
+    assert [outcome.text for outcome in log[0]] == ["A", "B", "C"]
+
+
+def test_of_independent_steps_only_the_missing_come_out():
+    log = []
+    score = Score(all_at_once(log, "a", "b", "c"), {"a": Outcome(text="A"), "c": Outcome(text="C")})
+
+    assert keys(score.start()) == ["b"]
+    assert score.resolve("b", Outcome(text="B")).end == End("done")
+    assert [outcome.text for outcome in log[0]] == ["A", "B", "C"]
+
+
+def test_independent_steps_that_are_all_recorded_need_nobody():
+    log = []
+    todo = Score(all_at_once(log, "a", "b"), {"a": Outcome(text="A"), "b": Outcome(text="B")}).start()
+
+    assert (todo.steps, todo.end) == ([], End("done"))
+    assert [outcome.text for outcome in log[0]] == ["A", "B"]
+
+
+def test_nothing_at_once_is_told_as_nothing():
+    log = []
+    assert Score(all_at_once(log), {}).start().end == End("done")
+    assert log == [[]]
+
+
+def test_records_in_a_list_are_made_in_passing():
+    def play():
+        results = yield [record("x"), ask("a"), record("y")]
+        return End("done", message=results[1].text)
+
+    score = Score(play(), {})
+    assert keys(score.start()) == ["x", "a", "y"]
+    assert score.resolve("a", Outcome(text="A")).end.message == "A"
+
+
+def solver(name):
+    first = yield ask(f"{name}/solve")
+    second = yield ask(f"{name}/check")
+    return f"{first.text}+{second.text}"
+
+
+def side_by_side(log, *names):
+    log.append((yield [solver(name) for name in names]))
+    return End("done")
+
+
+def test_sub_generators_advance_each_at_its_own_speed():
+    log = []
+    score = Score(side_by_side(log, "x", "y"), {})
+
+    assert keys(score.start()) == ["x/solve", "y/solve"]
+    assert keys(score.resolve("y/solve", Outcome(text="1"))) == ["y/check"]
+    assert score.resolve("y/check", Outcome(text="2")).steps == []
+    assert keys(score.resolve("x/solve", Outcome(text="3"))) == ["x/check"]
+    assert score.resolve("x/check", Outcome(text="4")).end == End("done")
+    assert log == [["3+4", "1+2"]]
+
+
+def test_a_sub_generator_may_fan_out_itself():
+    def member(name):
+        answers = yield [ask(f"{name}/1"), ask(f"{name}/2")]
+        return "".join(answer.text for answer in answers)
+
+    def play():
+        texts = yield [member("x"), member("y")]
+        return End("done", message=" ".join(texts))
+
+    score = Score(play(), {"x/1": Outcome(text="a"), "y/2": Outcome(text="d")})
+    assert keys(score.start()) == ["x/2", "y/1"]
+    score.resolve("y/1", Outcome(text="c"))
+    assert score.resolve("x/2", Outcome(text="b")).end.message == "ab cd"
+
+
+def test_sub_generators_that_need_nothing_end_at_once():
+    def idle(name):
+        return name
+        yield
+
+    def play():
+        names = yield [idle("x"), ask("a"), idle("y")]
+        return End("done", message=f"{names[0]}{names[2]}")
+
+    score = Score(play(), {})
+    assert keys(score.start()) == ["a"]
+    assert score.resolve("a", Outcome()).end.message == "xy"
+
+
+def test_sub_generators_that_all_need_nothing_do_not_keep_their_owner_waiting():
+    def idle():
+        return 1
+        yield
+
+    def play():
+        counted = yield [idle(), idle()]
+        return End("done", message=str(sum(counted)))
+
+    assert Score(play(), {}).start().end.message == "2"
+
+
+def test_a_long_run_is_taken_up_again_however_many_rounds_are_recorded():
+    def play():
+        for number in range(3000):
+            yield [ask(f"{number}/a"), ask(f"{number}/b")]
+        return End("done")
+
+    recorded = {f"{number}/{side}": Outcome() for number in range(3000) for side in "ab"}
+
+    assert Score(play(), recorded).start().end == End("done")
+
+
+def council(log):
+    """Everything a workflow may yield: steps, lists, generators inside lists inside generators."""
+    yield record("begun")
+    answers = yield [ask("a"), solver("x"), record("noted"), solver("y"), ask("b")]
+    log.append([str(getattr(answer, "text", answer)) for answer in answers])
+    last = yield ask("chair")
+    return End("done", message=last.text)
+
+
+ALL = {key: Outcome(text=key) for key in ["a", "b", "x/solve", "x/check", "y/solve", "y/check", "chair"]}
+
+
+@given(st.sets(st.sampled_from([*ALL, "begun", "noted"])), st.randoms(use_true_random=False))
+def test_whatever_is_recorded_and_in_whatever_order_the_rest_arrives_the_end_is_the_same(recorded, shuffle):
+    log = []
+    score = Score(council(log), {key: ALL.get(key, Outcome()) for key in recorded})
+    todo, done, open_asks = score.start(), [], []
+    while todo.end is None:
+        done += keys(todo)
+        open_asks += [step.key for step in todo.steps if isinstance(step, Ask)]
+        key = open_asks.pop(shuffle.randrange(len(open_asks)))
+        todo = score.resolve(key, ALL[key])
+    done += keys(todo)
+
+    assert todo.end == End("done", message="chair")
+    assert log == [["a", "x/solve+x/check", "", "y/solve+y/check", "b"]]
+    assert sorted(done) == sorted({*ALL, "begun", "noted"} - recorded)

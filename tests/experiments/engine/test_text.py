@@ -1,0 +1,66 @@
+"""Text that every database can hold."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from experiments.engine.text import is_storable, storable, storable_data
+
+any_text = st.text(st.characters() | st.just("\x00") | st.characters(categories=["Cs"]))
+clean_text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
+any_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | any_text,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(any_text, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(clean_text)
+def test_text_that_can_be_stored_is_left_alone(text):
+    assert is_storable(text)
+    assert storable(text) == text
+
+
+@given(any_text)
+def test_whatever_a_model_wrote_can_be_stored_afterwards(text):
+    stored = storable(text)
+
+    assert is_storable(stored)
+    assert stored.encode().decode() == stored
+    assert "\x00" not in stored
+
+
+@given(any_text)
+def test_a_text_is_storable_exactly_when_storing_does_not_change_it(text):
+    assert is_storable(text) == (storable(text) == text)
+
+
+@given(any_text)
+def test_every_other_character_stays_in_its_order(text):
+    def kept(of):
+        return [c for c in of if c not in "\x00\ufffd" and not "\ud800" <= c <= "\udfff"]
+
+    assert kept(storable(text)) == kept(text)
+
+
+@pytest.mark.parametrize(("text", "stored"), [("a\x00b", "a\ufffdb"), ("a\ud800b", "a\ufffdb"), ("\udc00", "\ufffd")])
+def test_one_character_that_cannot_be_stored_becomes_one_replacement_character(text, stored):
+    assert storable(text) == stored
+
+
+@given(any_json)
+def test_every_text_inside_json_can_be_stored_afterwards(value):
+    def texts(of):
+        if isinstance(of, str):
+            return [of]
+        if isinstance(of, dict):
+            return [text for pair in of.items() for part in pair for text in texts(part)]
+        return [text for item in of for text in texts(item)] if isinstance(of, list) else []
+
+    assert all(map(is_storable, texts(storable_data(value))))
+
+
+@given(st.recursive(st.none() | st.booleans() | st.floats(allow_nan=False) | clean_text,
+                    lambda inner: st.lists(inner) | st.dictionaries(clean_text, inner), max_leaves=9))  # fmt: skip
+def test_clean_json_is_left_alone(value):
+    assert storable_data(value) == value
