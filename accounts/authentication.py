@@ -2,12 +2,20 @@
 
 from typing import Any
 
+from django.utils.translation import gettext as _
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from knox.auth import TokenAuthentication
+from rest_framework.exceptions import AuthenticationFailed
 
 
 class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]
-    """`Authorization: Bearer TOKEN`, as knox checks it."""
+    """`Authorization: Bearer TOKEN`, as knox checks it, which takes for granted that a header is text."""
+
+    def authenticate_credentials(self, token: bytes) -> tuple[Any, Any]:
+        if not token.isascii() or b"\0" in token:
+            raise AuthenticationFailed(_("Invalid token."))
+        user, found = super().authenticate_credentials(token)
+        return user, found
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

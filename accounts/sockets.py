@@ -7,9 +7,9 @@ from channels.auth import AuthMiddlewareStack
 from channels.db import database_sync_to_async
 from channels.security.websocket import AllowedHostsOriginValidator
 from django.contrib.auth.models import AnonymousUser
-from knox.auth import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
+from accounts.authentication import BearerAuthentication
 from accounts.models import User
 
 Application = Callable[..., Awaitable[None]]
@@ -37,7 +37,7 @@ def _owner(header: bytes) -> tuple[User | AnonymousUser, str]:
     if scheme.lower() != b"bearer":
         return AnonymousUser(), ""
     try:
-        user, found = TokenAuthentication().authenticate_credentials(token.strip())
+        user, found = BearerAuthentication().authenticate_credentials(token.strip())
     except AuthenticationFailed:
         return AnonymousUser(), ""
     return user, found.digest

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import connections
+from redis import Redis
+from redis.exceptions import RedisError
 
 from arenasite import demo, preparation
 from arenasite.supervisor import redis
@@ -67,6 +69,7 @@ class Launch:
 
     def _start_redis(self) -> None:
         if not settings.REDIS_IS_EMBEDDED:
+            _require_redis()
             return
         redis.end_leftover(settings.SOCKET_DIR)
         child = self._parts.redis()
@@ -146,6 +149,16 @@ class Launch:
         if not is_well:
             lines.append(f"  Not everything answers yet: {address}/api/health/ says what is missing.")
         return "\n".join([*lines, ""])
+
+
+def _require_redis() -> None:
+    try:
+        Redis.from_url(settings.REDIS_URL, socket_connect_timeout=REDIS_SECONDS).ping()
+    except (RedisError, OSError, ValueError) as error:
+        raise CannotStart(
+            f"Redis does not answer at REDIS_URL ({type(error).__name__}). Start it, or unset REDIS_URL to use the "
+            "embedded one."
+        ) from error
 
 
 def _name(host: str) -> str:

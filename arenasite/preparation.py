@@ -20,7 +20,7 @@ def migrate() -> bool:
 def compile_translations() -> None:
     """By the command, which is loaded only when there is something to compile."""
     if stale_translations():
-        call_command("compile_translations", verbosity=0, skip_checks=True)
+        call_command("compile_translations", verbosity=0)
 
 
 def stale_translations() -> list[Path]:

@@ -87,7 +87,7 @@ SQLITE_OPTIONS = {
 DATABASES = {"default": dj_database_url.config(default=f"sqlite:///{DATA_DIR / 'arena.sqlite3'}")}
 DATABASES["default"].setdefault("TEST", {})
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
+    DATABASES["default"] |= {"OPTIONS": SQLITE_OPTIONS, "CONN_MAX_AGE": None}
     # A file, not memory: live servers and workers of the tests share it.
     DATABASES["default"]["TEST"]["NAME"] = str(DATA_DIR / "test.sqlite3")
 else:

@@ -27,7 +27,9 @@ def wall_time(parts: Parts, times: int = 5) -> None:
     base = _start_simulated(parts)
     models = ["sim/cooperative:tps=50", "sim/competitive:tps=50"]
     tools = ["sim/judge", "sim/filter"]
-    parts.manage("add_provider", "--name", "simulated", "--base-url", base, "--allow-private", "--model", *models, *tools)
+    parts.manage(
+        "add_provider", "--name", "measured", "--base-url", base, "--allow-private", "--model", *models, *tools
+    )
     cast = {"judge": True, "filter": True, "max_turns": 2}
     ratios = []
     for _ in range(times):
@@ -41,7 +43,9 @@ def wall_time(parts: Parts, times: int = 5) -> None:
         ended = parts.ask("GET", f"runs/{run['id']}/")["ended"]
         ratios.append((_seconds(ended) - begun) / _provider_seconds(base, parts, run["id"]))
     ratio = statistics.median(ratios)
-    print(f"run wall time / provider's critical path   {ratio:.3f}   (median of {times}; 10 requests at {RATE} tokens/s)")
+    print(
+        f"run wall time / provider's critical path   {ratio:.3f}   (median of {times}; 10 requests at {RATE} tokens/s)"
+    )
 
 
 def delay(parts: Parts, *, runs: int, viewers: int) -> None:
@@ -76,7 +80,9 @@ def stamping(parts: Parts) -> None:
     base = f"http://127.0.0.1:{port}/v1"
     for name in ("stamp-a", "stamp-b"):
         parts.manage("add_provider", "--name", name, "--base-url", base, "--allow-private", "--model", name)
-    raise_limit = "from experiments.models import Provider; Provider.objects.update(concurrency=1000, is_simulated=True)"
+    raise_limit = (
+        "from experiments.models import Provider; Provider.objects.update(concurrency=1000, is_simulated=True)"
+    )
     parts.manage("shell", "-v0", "-c", raise_limit)
 
 

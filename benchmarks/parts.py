@@ -98,7 +98,8 @@ class Parts:
     def wait_for(self, runs: list[str], seconds: float) -> None:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
-            live = {run["id"] for state in ("running", "queued", "stopping") for run in self._runs(state)}
+            newest = self.ask("GET", "runs/?page_size=500")["results"]
+            live = {run["id"] for run in newest if run["ended"] is None}
             if not live & set(runs):
                 return
             time.sleep(0.2)
@@ -109,9 +110,6 @@ class Parts:
             self.ask("POST", f"runs/{run}/stop/")
         self.wait_for(runs, 60)
 
-    def _runs(self, state: str) -> Any:
-        return self.ask("GET", f"runs/?state={state}&page_size=500")["results"]
-
 
 @contextlib.contextmanager
 def platform() -> Iterator[Parts]:
@@ -121,7 +119,7 @@ def platform() -> Iterator[Parts]:
             _start(parts)
             yield parts
         finally:
-            for name in list(parts.processes):
+            for name in reversed(list(parts.processes)):
                 parts.stop(name)
 
 
@@ -132,6 +130,6 @@ def _start(parts: Parts) -> None:
     create = "from accounts.models import User; User.objects.create_user('bench', password='measuring things')"
     parts.manage("shell", "-v0", "-c", create)
     parts.token = parts.manage("create_token", "bench").split()[-1]
-    parts.start("web", PYTHON, "-m", "daphne", "-p", str(parts.port), "arenasite.asgi:application")
-    parts.start("worker", PYTHON, "manage.py", "rqworker", "engine")
+    parts.start("web", PYTHON, "-m", "daphne", "-v", "0", "-p", str(parts.port), "arenasite.asgi:application")
+    parts.start("worker", PYTHON, "manage.py", "rqworker", "engine", "-v", "0")
     parts.wait_for_web()

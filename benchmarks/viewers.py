@@ -1,7 +1,7 @@
 """Viewers of runs, as a process of their own: how old is each token when it arrives?
 
-Reads {"base", "token", "runs": [ID, …], "viewers": N, "seconds": S} as JSON from standard input, watches, and prints
-{"delays": {"p50", "p95", "p99"}, "tokens", "gaps"} in milliseconds.
+Reads {"base", "token", "runs": [ID, …], "viewers": N, "seconds": S} as JSON from standard input. All viewers connect first;
+then they are watched for S seconds. Prints {"delays": {"p50", "p95", "p99"}, "tokens", "gaps"} in milliseconds.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ import time
 
 import websockets
 
+SETTLE_SECONDS = 2
 STAMP = re.compile(r"\d+\.\d{4}")
 
 
@@ -19,18 +20,18 @@ class Viewer:
     """One WebSocket; counts a gap whenever a delta does not begin where the text seen so far ends."""
 
     def __init__(self) -> None:
+        self.is_connected = asyncio.Event()
         self.delays: list[float] = []
         self.gaps = 0
         self._have: dict[str, int] = {}
 
-    async def watch(self, url: str, token: str, until: float) -> None:
+    async def watch(self, url: str, token: str) -> None:
         headers = {"Authorization": f"Bearer {token}"}
-        async with websockets.connect(url, additional_headers=headers, max_size=None, compression=None) as socket:
-            while (left := until - time.monotonic()) > 0:
-                try:
-                    self.take(json.loads(await asyncio.wait_for(socket.recv(), left)))
-                except TimeoutError:
-                    return
+        options = {"additional_headers": headers, "max_size": None, "compression": None, "open_timeout": 60}
+        async with websockets.connect(url, **options) as socket:
+            self.is_connected.set()
+            async for message in socket:
+                self.take(json.loads(message))
 
     def take(self, message: dict) -> None:
         if message["type"] != "message_stream":
@@ -45,14 +46,20 @@ class Viewer:
 
 
 async def main(order: dict) -> dict:
-    until = time.monotonic() + order["seconds"]
     viewers = [Viewer() for _ in range(order["viewers"])]
-    runs = order["runs"]
+    urls = [f"{order['base']}/ws/runs/{run}/" for run in order["runs"]]
     watching = [
-        viewer.watch(f"{order['base']}/ws/runs/{runs[number % len(runs)]}/", order["token"], until)
+        asyncio.create_task(viewer.watch(urls[number % len(urls)], order["token"]))
         for number, viewer in enumerate(viewers)
     ]
-    await asyncio.gather(*watching)
+    for viewer in viewers:
+        await asyncio.wait_for(viewer.is_connected.wait(), 120)
+    await asyncio.sleep(SETTLE_SECONDS)
+    for viewer in viewers:
+        viewer.delays.clear()
+    await asyncio.sleep(order["seconds"])
+    for task in watching:
+        task.cancel()
     delays = sorted(delay * 1000 for viewer in viewers for delay in viewer.delays)
     at = {f"p{share}": round(delays[len(delays) * share // 100], 1) for share in (50, 95, 99)} if delays else {}
     return {"delays": at, "tokens": len(delays), "gaps": sum(viewer.gaps for viewer in viewers)}

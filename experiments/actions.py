@@ -36,8 +36,7 @@ class KeyReused(Exception):
 
 def create(*, owner: "User", workflow: str, title: str = "", config: Any, cast: dict[str, Any]) -> Experiment:
     """A new experiment. Raises InvalidExperiment when it could not be played."""
-    if not owner.may_experiment:
-        raise NotAllowed(_("Your role does not allow experiments: ask an administrator for the role of researcher."))
+    _require_role(owner)
     checked = checked_config(workflow, config)
     participants = checked_cast(workflow, checked, cast)
     experiment = Experiment(
@@ -55,6 +54,7 @@ def start(
     experiment: Experiment, *, by: "User", seed: int | None = None, repeats: int = 1, idempotency_key: str = ""
 ) -> list[Run]:
     """Queue runs with successive seeds. A repetition under the same key gets the runs of the first request."""
+    _require_role(by)
     if not idempotency_key:
         return _start(experiment, seed, repeats)
     fingerprint = _fingerprint("start", str(experiment.pk), seed, repeats)
@@ -93,6 +93,11 @@ def resume(run: Run, *, by: "User") -> bool:
         emit(run.pk, Fact("experiment_state", {"state": Run.State.QUEUED.value, "by": by.get_username()}))
         wake(run.pk)
     return True
+
+
+def _require_role(person: "User") -> None:
+    if not person.may_experiment:
+        raise NotAllowed(_("Your role does not allow experiments: ask an administrator for the role of researcher."))
 
 
 def _start(experiment: Experiment, seed: int | None, repeats: int) -> list[Run]:

@@ -9,7 +9,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import generics, mixins, serializers, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import PermissionDenied, ValidationError
+from rest_framework.exceptions import ParseError, PermissionDenied, ValidationError
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -19,7 +19,7 @@ from rest_framework.views import APIView
 from experiments import actions, metrics
 from experiments.casting import InvalidExperiment
 from experiments.health import HealthSerializer, health
-from experiments.models import Call, Event, Experiment, Judgment, Message, ProviderModel, Run
+from experiments.models import Call, Event, Experiment, Judgment, Message, Provider, ProviderModel, Run
 from experiments.problems import Conflict, ProblemSerializer
 from experiments.reports.document import document
 from experiments.serializers import (
@@ -60,7 +60,8 @@ class ModelFilter(filters.FilterSet):  # type: ignore[misc]
         fields: list[str] = []
 
     def filter_available(self, models: QuerySet[ProviderModel], name: str, value: bool) -> QuerySet[ProviderModel]:
-        on = Q(is_active=True, provider__is_active=True)
+        keyless = [provider.pk for provider in Provider.objects.all() if provider.lacks_key]
+        on = Q(is_active=True, provider__is_active=True) & ~Q(provider__in=keyless)
         return models.filter(on if value else ~on)
 
 
@@ -128,8 +129,8 @@ class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
         experiment = self.get_object()
         asked = _validated(StartRuns, request)
         key = request.headers.get("Idempotency-Key", "")
-        if len(key) > 200:
-            raise ValidationError({"Idempotency-Key": ["A key has at most 200 characters."]})
+        if len(key) > 200 or not key.isprintable():
+            raise ValidationError({"Idempotency-Key": ["A key has at most 200 characters, all of them printable."]})
         try:
             runs = actions.start(experiment, by=_person(request), idempotency_key=key, **asked)
         except actions.NotAllowed as error:
@@ -270,7 +271,10 @@ def _runs() -> Any:
 
 
 def _validated(serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
-    checked = serializer(data=request.data)
+    try:
+        checked = serializer(data=request.data)
+    except RecursionError as error:
+        raise ParseError("The JSON is nested too deeply.") from error
     checked.is_valid(raise_exception=True)
     return dict(checked.validated_data)
 

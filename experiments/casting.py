@@ -1,6 +1,6 @@
 """From what somebody asks for to an experiment that can be played: configuration and cast, validated."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Annotated, Any, Literal
 
@@ -106,17 +106,22 @@ def _default_model(seat: str, field: str) -> ProviderModel:
 
 
 def _refuse_unstorable(field: str, value: Any) -> None:
-    if not _is_storable(value):
+    if not all(map(is_storable, _texts(value))):
         message = _("The text holds characters that cannot be stored (NUL or half a surrogate pair).")
         raise InvalidExperiment({field: [message]})
 
 
-def _is_storable(value: Any) -> bool:
-    if isinstance(value, str):
-        return is_storable(value)
-    if isinstance(value, dict):
-        return all(_is_storable(key) and _is_storable(item) for key, item in value.items())
-    return all(map(_is_storable, value)) if isinstance(value, list | tuple) else True
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a JSON value, names included; without recursion, because strangers decide how deep it is."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            waiting += [*item.keys(), *item.values()]
+        elif isinstance(item, list | tuple):
+            waiting += item
 
 
 def _errors(prefix: str, error: ValidationError) -> Errors:

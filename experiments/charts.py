@@ -9,7 +9,7 @@ Shape = tuple[Point, ...]
 
 LABEL_HEIGHT = 11.0
 LABEL_GAP = 6.0
-MARKER_RADIUS = 2.8
+MARKER_RADIUS = 3.2
 MOST_X_TICKS = 8
 MARKERS_UP_TO = 30  # turns; beyond that only single points and the ends of lines are marked
 
@@ -72,7 +72,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """segments: the places between gaps, each drawn as one stroke; dash: lengths of strokes and gaps, empty for none."""
+    """segments: the places between gaps, each drawn as one stroke. dash: strokes and gaps, empty for none."""
 
     key: str
     label: str

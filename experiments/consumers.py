@@ -1,7 +1,6 @@
 """A viewer of a run: backfill from the table, then live; whatever the wire drops is read again from the table."""
 
 import json
-import logging
 from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID
@@ -12,29 +11,27 @@ from django.contrib.auth.models import AnonymousUser
 from django.utils import translation
 
 from accounts.models import User
-from experiments.engine.live import group_of
+from experiments.engine.live import delta
 from experiments.fragments import render_envelope
 from experiments.models import Call, Event, Run
-from experiments.models.event import ENVELOPE_VERSION
-from experiments.watching import watch
-
-logger = logging.getLogger(__name__)
+from experiments.rights import Entry
+from experiments.viewers import viewers
 
 SIGNED_OUT = 4401
 BACKFILL_ROWS = 200
 
 
 class RunConsumer(AsyncWebsocketConsumer):
-    """`/ws/runs/ID/?after=SEQ[&html=1]`. The rights are checked here and again every few seconds."""
+    """`/ws/runs/ID/?after=SEQ[&html=1&language=CODE]`. The rights are checked here, and again every few seconds."""
+
+    channel_layer_alias = None  # type: ignore[assignment]  # `Viewers` subscribes, once per run and process
 
     async def connect(self) -> None:
         scope: Any = self.scope
+        token: str | None = scope["token"]
         self.user: User | AnonymousUser = scope["user"]
-        self.token: str | None = scope["token"]
-        self.session_key: str | None = None if self.token else scope["session"].session_key
         self.run_id: UUID = scope["url_route"]["kwargs"]["run_id"]
-        self.seen = 0
-        self.is_live = False
+        self.entry = Entry(None if token else scope["session"].session_key, token, self.user.pk or 0, self.run_id)
         query = parse_qs(scope["query_string"].decode("ascii", "replace"))
         after = query.get("after", ["0"])[0]
         self.wants_html = query.get("html") == ["1"]
@@ -44,17 +41,11 @@ class RunConsumer(AsyncWebsocketConsumer):
             return
         self.seen = int(after)
         await self.accept()
-        await self.subscribe()
-        await self.catch_up()
-        await self._send_partials()
-        watch.add(self)
+        await viewers().join(self)
+        await self._send_what_there_is()
 
     async def disconnect(self, code: int) -> None:
-        watch.discard(self)
-        try:
-            await self.channel_layer.group_discard(group_of(self.run_id), self.channel_name)
-        except Exception as error:  # redis, its client and the channel layer raise errors without a common base
-            logger.warning("run=%s viewer left while Redis was away: %s", self.run_id, type(error).__name__)
+        await viewers().leave(self)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """`{"type": "sync", "after": SEQ}`: a client that noticed a gap, or a long silence, asks again."""
@@ -64,56 +55,35 @@ class RunConsumer(AsyncWebsocketConsumer):
         after = message.get("after")
         if isinstance(after, int) and 0 <= after < self.seen:
             self.seen = after
-        await self.catch_up()
-        await self._send_partials()
-
-    async def subscribe(self) -> None:
-        """Join the run's group; without Redis the watch keeps the viewer up to date from the table and tries again."""
-        try:
-            await self.channel_layer.group_add(group_of(self.run_id), self.channel_name)
-            self.is_live = True
-        except Exception as error:  # redis, its client and the channel layer raise errors without a common base
-            self.is_live = False
-            logger.warning("run=%s viewer is not live: %s", self.run_id, type(error).__name__)
+        await self._send_what_there_is()
 
     async def catch_up(self) -> None:
         """Send what the table has beyond what was sent."""
         while envelopes := await self._rows_after(self.seen):
             for envelope in envelopes:
-                await self._send_event(envelope)
+                await self.take_event(envelope)
 
     async def sign_out(self) -> None:
         await self.close(code=SIGNED_OUT)
 
-    # --- from the channel layer ---
+    async def take_event(self, envelope: dict[str, Any]) -> bool:
+        """Send the event if it is the next one. False when there are others before it: those are in the table."""
+        if envelope["seq"] == self.seen + 1:
+            self.seen += 1
+            if self.wants_html:
+                envelope = {**envelope, "html": render_envelope(envelope, self.language)}
+            await self.send(json.dumps(envelope, ensure_ascii=False))
+        return bool(envelope["seq"] <= self.seen)
 
-    async def run_event(self, message: dict[str, Any]) -> None:
-        seq = message["envelope"]["seq"]
-        if seq == self.seen + 1:
-            await self._send_event(message["envelope"])
-        elif seq > self.seen:
+    async def _send_what_there_is(self) -> None:
+        """The events not sent yet and the text of the calls under way, in one visit to the database."""
+        envelopes, partials = await self._rows()
+        for envelope in envelopes:
+            await self.take_event(envelope)
+        if len(envelopes) == BACKFILL_ROWS:
             await self.catch_up()
-
-    async def run_delta(self, message: dict[str, Any]) -> None:
-        await self._send_delta(message["data"])
-
-    # --- to the browser ---
-
-    async def _send_event(self, envelope: dict[str, Any]) -> None:
-        if envelope["seq"] != self.seen + 1:
-            return
-        self.seen += 1
-        if self.wants_html:
-            envelope = {**envelope, "html": render_envelope(envelope, self.language)}
-        await self.send(json.dumps(envelope, ensure_ascii=False))
-
-    async def _send_delta(self, data: dict[str, Any]) -> None:
-        message = {"v": ENVELOPE_VERSION, "run": str(self.run_id), "type": "message_stream", "data": data}
-        await self.send(json.dumps(message, ensure_ascii=False))
-
-    async def _send_partials(self) -> None:
-        for data in await self._partials():
-            await self._send_delta(data)
+        for data in partials:
+            await self.send(delta(self.run_id, data))
 
     # --- from the database ---
 
@@ -122,11 +92,17 @@ class RunConsumer(AsyncWebsocketConsumer):
         return bool(Run.objects.visible_to(self.user).filter(pk=self.run_id).exists())
 
     @database_sync_to_async
+    def _rows(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        return self._events_after(self.seen), self._partials()
+
+    @database_sync_to_async
     def _rows_after(self, seq: int) -> list[dict[str, Any]]:
+        return self._events_after(seq)
+
+    def _events_after(self, seq: int) -> list[dict[str, Any]]:
         events = Event.objects.filter(run_id=self.run_id, seq__gt=seq).order_by("seq")[:BACKFILL_ROWS]
         return [event.envelope for event in events]
 
-    @database_sync_to_async
     def _partials(self) -> list[dict[str, Any]]:
         speaking = Call.objects.filter(run_id=self.run_id, state=Call.State.SENT, step__purpose="reply")
         return [

@@ -29,6 +29,15 @@ class SetupForm(forms.Form):
 
     title = forms.CharField(label=_("Title"), required=False, max_length=200)
 
+    def clean(self) -> dict[str, Any]:
+        """Nothing written is not "no limit": that would cost money by oversight."""
+        for name in self.config_fields:
+            if f"{name}-none" not in self.fields or name in self.errors:
+                continue
+            if self.cleaned_data.get(name) is None and not self.cleaned_data.get(f"{name}-none"):
+                self.add_error(name, _("Write a number, or tick “No limit”."))
+        return self.cleaned_data
+
     def asked(self) -> dict[str, Any]:
         """What was filled in, as `actions.create` takes it."""
         return {"title": self.cleaned_data["title"], "config": self._config(), "cast": self._cast()}
@@ -64,11 +73,15 @@ class SetupForm(forms.Form):
         return cast
 
     def _field_at(self, path: str) -> str | None:
+        """The field of a complaint: `cast.A.params.seed` is `seat-A-seed`, `config.limits.cost` is `limits-cost`."""
         kind, _dot, rest = path.partition(".")
-        name = f"seat-{rest.split('.')[0]}-model" if kind == "cast" else rest.replace(".", "-")
+        names = [rest.replace(".", "-")]
+        if kind == "cast":
+            seat, *inner = rest.split(".")
+            names = [f"seat-{seat}-{name}" for name in (*inner[-1:], "model")]
         if kind == "title":
-            name = "title"
-        return name if name in self.fields else None
+            names = ["title"]
+        return next((name for name in names if name in self.fields), None)
 
 
 SEAT_PARAMS: dict[str, type[forms.Field]] = {

@@ -1,12 +1,14 @@
 """Errors of the API as problem documents (RFC 9457)."""
 
 from http import HTTPStatus
-from itertools import chain
 from typing import Any
 
 from rest_framework import exceptions, serializers
 from rest_framework.response import Response
+from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
+
+from experiments.engine.text import storable
 
 PROBLEM_TYPE = "application/problem+json"
 
@@ -43,14 +45,21 @@ def problem(status: int, said: Any) -> dict[str, Any]:
     if isinstance(said, dict) and set(said) == {"detail"}:
         return {**document, "detail": str(said["detail"])}
     if isinstance(said, dict):
-        errors = {field: _sentences(messages) for field, messages in said.items()}
-        return {**document, "detail": " ".join(chain.from_iterable(errors.values())), "errors": errors}
+        errors = {storable(str(field)): _sentences(messages) for field, messages in said.items()}
+        named = [_named(field, text) for field, texts in errors.items() for text in texts]
+        return {**document, "detail": " ".join(named), "errors": errors}
     return {**document, "detail": " ".join(_sentences(said))}
+
+
+def _named(field: str, text: str) -> str:
+    """The complaint with the field that it is about, as a sentence."""
+    sentence = text if text.endswith((".", "!", "?")) else f"{text}."
+    return sentence if field == api_settings.NON_FIELD_ERRORS_KEY else f"{field}: {sentence}"
 
 
 def _sentences(messages: Any) -> list[str]:
     if isinstance(messages, dict):
-        return [f"{field}: {text}" for field, inner in messages.items() for text in _sentences(inner)]
+        return [storable(f"{field}: {text}") for field, inner in messages.items() for text in _sentences(inner)]
     if isinstance(messages, list):
         return [text for message in messages for text in _sentences(message)]
-    return [str(messages)]
+    return [storable(str(messages))]

@@ -52,8 +52,9 @@ def _seconds(started: datetime | None, ended: datetime | None) -> int | None:
     return None if started is None else round(((ended or timezone.now()) - started).total_seconds())
 
 
-def _eta(run: Run, turn: int, turns: int | None, seconds: int | None) -> int | None:
-    """Seconds left, from the turns done so far."""
+def _eta(run: Any, turn: int, turns: int | None, seconds: int | None) -> int | None:
+    """Seconds left: as long a turn as the turns done took on average, less what has passed of the turn under way."""
     if run.is_over or not turn or not turns or seconds is None:
         return None
-    return round(seconds / turn * (turns - turn))
+    done: float = (run.turn_ended - run.started).total_seconds()
+    return max(0, round(done / turn * (turns - turn) - (seconds - done)))

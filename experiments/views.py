@@ -55,7 +55,8 @@ def runs(request: HttpRequest) -> HttpResponse:
         ).distinct()
     if state in Run.State.values:
         rows = rows.filter(state=state)
-    page = Paginator(rows, RUNS_PER_PAGE).get_page(request.GET.get("page"))
+    cast = "experiment__participants__model"
+    page = Paginator(rows.prefetch_related(cast), RUNS_PER_PAGE).get_page(request.GET.get("page"))
     items = [progress.of(run) for run in page.object_list]
     context = {"page": page, "items": items, "search": search, "state": state, "states": Run.State.choices}
     return render(request, "experiments/runs.html", context)

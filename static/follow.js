@@ -1,6 +1,7 @@
 /** Stays at the end of the page while the reader is there; otherwise counts what has come, and offers to go there. */
 
-const NEAR = 64; // px
+const NEAR = 80; // px within which the reader counts as being at the end
+const ROOM = 24; // px left free below the last words
 
 export class Follower {
   #isAtEnd;
@@ -18,7 +19,9 @@ export class Follower {
   /** Does `change`; the end stays in sight if it was. */
   keep(change) {
     change();
-    if (this.#isAtEnd && this.#isShown()) scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
+    if (!this.#isAtEnd || !this.#isShown()) return;
+    const hidden = this.transcript.getBoundingClientRect().bottom + ROOM - innerHeight;
+    if (hidden > 0) scrollBy({ top: hidden, behavior: "instant" });
   }
 
   /** Something new is in the transcript. */

@@ -29,7 +29,7 @@ function showBadges(select) {
   const provider = select.parentNode.querySelector("[data-badge=provider]");
   if (!option || !simulated) return;
   simulated.hidden = option.dataset.simulated === undefined;
-  provider.hidden = !option.dataset.provider;
+  provider.hidden = !option.dataset.provider || !simulated.hidden;
   provider.textContent = option.dataset.provider ?? "";
 }
 

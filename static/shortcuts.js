@@ -9,6 +9,9 @@ export function startShortcuts() {
     box.checked = isOn(box.dataset.preference);
     box.addEventListener("change", () => setOn(box.dataset.preference, box.checked));
   }
+  const button = document.getElementById("show-shortcuts");
+  button.hidden = false;
+  button.addEventListener("click", () => dialog.showModal());
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     if (isTyping(event.target) || document.querySelector("dialog[open]")) return;

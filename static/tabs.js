@@ -5,6 +5,7 @@ const SMALL = matchMedia("(max-width: 799px)");
 export function startTabs(list, onShow) {
   const tabs = [...list.querySelectorAll("button")];
   const panelOf = (tab) => document.getElementById(tab.getAttribute("aria-controls"));
+  const places = new Map(); // where the reader was in each tab
   let chosen = tabs[1];
 
   function arrange() {
@@ -29,8 +30,12 @@ export function startTabs(list, onShow) {
   }
 
   function choose(tab) {
+    const start = list.previousElementSibling.offsetTop;
+    places.set(chosen, scrollY);
     chosen = tab;
     arrange();
+    scrollTo({ top: places.get(tab) ?? Math.min(scrollY, start), behavior: "instant" });
+    onShow();
   }
 
   for (const tab of tabs) tab.addEventListener("click", () => choose(tab));

@@ -6,6 +6,7 @@ import socket
 from arenasite.supervisor.errors import CannotStart
 
 CONNECT_SECONDS = 0.5
+OTHER_LOCALHOST = {"127.0.0.1": "::1", "0.0.0.0": "::1", "localhost": "::1", "::1": "127.0.0.1", "::": "127.0.0.1"}  # noqa: S104
 
 
 def require_free(host: str, port: int) -> None:
@@ -14,7 +15,7 @@ def require_free(host: str, port: int) -> None:
         _listen(host, port).close()
     except OSError as error:
         raise CannotStart(_sentence(host, port, error)) from error
-    if _is_answered(port):
+    if host in OTHER_LOCALHOST and _is_answered(OTHER_LOCALHOST[host], port):
         raise CannotStart(_in_use(port))
 
 
@@ -31,10 +32,10 @@ def _listen(host: str, port: int) -> socket.socket:
     return socket.create_server((host, port), family=family)
 
 
-def _is_answered(port: int) -> bool:
-    """Whether `localhost` leads to a listener: one on ::1 does not keep us from listening on 127.0.0.1."""
+def _is_answered(address: str, port: int) -> bool:
+    """A listener on ::1 does not keep us from listening on 127.0.0.1, but browsers would ask it first."""
     try:
-        with socket.create_connection(("localhost", port), timeout=CONNECT_SECONDS):
+        with socket.create_connection((address, port), timeout=CONNECT_SECONDS):
             return True
     except OSError:
         return False

@@ -14,7 +14,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 
 from experiments.engine import leases
 from experiments.engine.events import LeaseLost, as_message
-from experiments.engine.live import publish
+from experiments.engine.live import News, Wire
 from experiments.engine.performers import Performers, Report
 from experiments.engine.playing import MANUAL_STOP, Playing, finish
 from experiments.engine.recording import Book
@@ -34,7 +34,8 @@ class Driver:
 
     def __init__(self, stop: threading.Event, beat: Callable[[], None] = lambda: None) -> None:
         self._stop, self._beat = stop, beat
-        self._performers = Performers(publish)
+        self._wire = Wire()
+        self._performers = Performers(self._wire.send)
         self._playing: dict[UUID, Playing] = {}
         self._timers: list[tuple[float, int, UUID, Callable[[], None]]] = []
         self._order = itertools.count()
@@ -199,7 +200,7 @@ class Driver:
         heapq.heappush(self._timers, (time.monotonic() + seconds, next(self._order), run_id, action))
 
     def _announce(self, event: Event) -> None:
-        self._performers.send(event.run_id, as_message(event))
+        self._performers.send(News(event.run_id, as_message(event)))
 
     def _save_partials(self) -> None:
         grown = self._performers.partials()

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from experiments.engine.live import publish
+from experiments.engine.live import News, publish
 from experiments.models import Event, Run
 
 logger = logging.getLogger(__name__)
@@ -64,10 +64,10 @@ def emit(run_id: UUID, *facts: Fact, fence: int | None = None, announce: Announc
 def announce_now(event: Event) -> None:
     """Tell the viewers from a web process or a command. Without Redis they find the event in the table."""
     try:
-        async_to_sync(publish)(event.run_id, as_message(event))
+        async_to_sync(publish)(News(event.run_id, as_message(event)))
     except Exception as error:  # redis, its client and the channel layer raise errors without a common base
         logger.warning("run=%s could not reach its viewers: %s", event.run_id, type(error).__name__)
 
 
 def as_message(event: Event) -> dict[str, Any]:
-    return {"type": "run.event", "envelope": event.envelope}
+    return {"type": "run.event", "run": str(event.run_id), "envelope": event.envelope}

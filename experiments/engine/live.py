@@ -1,15 +1,58 @@
 """The wire to the viewers: which group a run's viewers join, and what is sent to it."""
 
-from typing import Any
+import json
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from channels.layers import get_channel_layer
+from django.conf import settings
+from redis import asyncio as redis
+
+from experiments.models.event import ENVELOPE_VERSION
+
+
+class News(NamedTuple):
+    """A message of the channel layer for the viewers of one run."""
+
+    run_id: UUID
+    message: dict[str, Any]
 
 
 def group_of(run_id: UUID | str) -> str:
     return f"run.{run_id}"
 
 
-async def publish(run_id: UUID, message: dict[str, Any]) -> None:
+def delta(run_id: UUID | str, data: dict[str, Any]) -> str:
+    """A piece of streaming text as it travels; written once, however many viewers there are."""
+    message = {"v": ENVELOPE_VERSION, "run": str(run_id), "type": "message_stream", "data": data}
+    return json.dumps(message, ensure_ascii=False)
+
+
+async def publish(news: News) -> None:
     layer: Any = get_channel_layer()
-    await layer.group_send(group_of(run_id), message)
+    await layer.group_send(group_of(news.run_id), news.message)
+
+
+class Wire:
+    """Sends much news in one round trip, which the channel layer's own `group_send` cannot. Belongs to one loop."""
+
+    def __init__(self) -> None:
+        self._redis: Any = redis.Redis.from_url(settings.REDIS_URL)
+
+    async def send(self, news: Sequence[News]) -> None:
+        layer: Any = get_channel_layer()
+        pipeline = self._redis.pipeline(transaction=False)
+        for run_id, message in news:
+            pipeline.publish(f"{_prefix()}__group__{group_of(run_id)}", layer.serialize(message))
+        await pipeline.execute()
+
+    async def close(self) -> None:
+        await self._redis.aclose()
+
+
+@cache
+def _prefix() -> str:
+    layers: Any = settings.CHANNEL_LAYERS
+    return str(layers["default"]["CONFIG"]["prefix"])

@@ -3,14 +3,16 @@
 import asyncio
 import logging
 import queue
+import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from experiments.engine.live import News, delta
 from experiments.gateway import Client, GatewayError
 from experiments.gateway.addresses import guarded_transport
 from experiments.gateway.concurrency import START, Limiter
@@ -18,9 +20,11 @@ from experiments.gateway.types import ChatRequest, Completion
 
 logger = logging.getLogger(__name__)
 
-FLUSH_SECONDS = 0.04  # text of one stream is sent on at most this often; people do not see the difference
+FLUSH_SECONDS = 0.05  # text of one stream is sent on at most this often; people do not see the difference
 BUSY_FLUSH_SECONDS = 0.1
 BUSY_STREAMS = 60
+MOST_CONNECTIONS = 1000
+SWITCH_SECONDS = 0.0005  # every read gives up the interpreter; the main thread must give it back sooner than in 5 ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,25 +74,28 @@ class Report:
     is_stopped: bool = False
 
 
-Publish = Callable[[UUID, dict[str, Any]], Awaitable[None]]
+Send = Callable[[Sequence[News]], Awaitable[None]]
 
 
 class Performers:
     """Makes calls, sends their text to the viewers as it arrives, and reports each one's end on `reports`."""
 
-    def __init__(self, publish: Publish) -> None:
+    def __init__(self, send: Send) -> None:
         self.reports: queue.Queue[Report] = queue.Queue()
-        self._publish = publish
+        self._send = send
         self._works: dict[UUID, Work] = {}
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._clients: dict[tuple[str, str, bool], Client] = {}
+        self._transports: dict[bool, Any] = {}
         self._limiters: dict[tuple[str, str], Limiter] = {}
+        self._outbox: list[News] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run_loop, name="model-calls", daemon=True)
 
     # --- called by the main thread ---
 
     def start(self) -> None:
+        sys.setswitchinterval(SWITCH_SECONDS)
         self._thread.start()
         self._call_soon(self._flush_forever())
 
@@ -112,9 +119,9 @@ class Performers:
                 grown.append((work.call_id, "".join(work.parts), "".join(work.thoughts)))
         return grown
 
-    def send(self, run_id: UUID, message: dict[str, Any]) -> None:
+    def send(self, news: News) -> None:
         """Send to the viewers of a run, in order with the text that was streamed before."""
-        self._call_soon(self._deliver(run_id, message))
+        self._loop.call_soon_threadsafe(self._outbox.append, news)
 
     def close(self, timeout: float = 5.0) -> None:
         self._call_soon(self._shut_down()).result(timeout)
@@ -150,7 +157,7 @@ class Performers:
         except Exception as bug:
             logger.exception("call=%s failed inside the gateway", work.call_id)
             completion, error = _partial(work), GatewayError(f"The gateway failed: {type(bug).__name__}.")
-        await self._show(work)
+        self._show(work)
         self._works.pop(work.call_id, None)
         self._tasks.pop(work.call_id, None)
         self.reports.put(self._report(work, completion, error))
@@ -194,8 +201,10 @@ class Performers:
     def _client(self, endpoint: Endpoint) -> Client:
         key = (endpoint.base_url, endpoint.api_key, endpoint.allow_private)
         if key not in self._clients:
-            transport = guarded_transport(allow_private=endpoint.allow_private)
-            self._clients[key] = Client(endpoint.base_url, endpoint.api_key, transport)
+            allowed = endpoint.allow_private
+            if allowed not in self._transports:
+                self._transports[allowed] = guarded_transport(allow_private=allowed, max_connections=MOST_CONNECTIONS)
+            self._clients[key] = Client(endpoint.base_url, endpoint.api_key, self._transports[allowed])
         return self._clients[key]
 
     def _limiter(self, endpoint: Endpoint) -> Limiter:
@@ -210,10 +219,11 @@ class Performers:
         while True:
             await asyncio.sleep(BUSY_FLUSH_SECONDS if len(self._works) > BUSY_STREAMS else FLUSH_SECONDS)
             for work in list(self._works.values()):
-                await self._show(work)
+                self._show(work)
+            await self._empty_outbox()
 
-    async def _show(self, work: Work) -> None:
-        """Send what the viewers have not seen yet. Offsets count characters of the text, so that a gap is noticed."""
+    def _show(self, work: Work) -> None:
+        """Post what the viewers have not seen yet. Offsets count characters of the text, so that a gap is noticed."""
         text = "".join(work.parts[work.shown[0] :])
         reasoning = "".join(work.thoughts[work.shown[1] :])
         if not work.is_shown or not (text or reasoning):
@@ -224,14 +234,19 @@ class Performers:
         work.shown = (len(work.parts), len(work.thoughts))
         work.offset += len(text)
         work.reasoning_offset += len(reasoning)
-        await self._deliver(work.run_id, {"type": "run.delta", "data": data})
+        self._outbox.append(
+            News(work.run_id, {"type": "run.delta", "run": str(work.run_id), "text": delta(work.run_id, data)})
+        )
 
-    async def _deliver(self, run_id: UUID, message: dict[str, Any]) -> None:
+    async def _empty_outbox(self) -> None:
         """Viewers are a courtesy: without Redis the run goes on, and they catch up from the database."""
+        if not self._outbox:
+            return
+        news, self._outbox = self._outbox, []
         try:
-            await self._publish(run_id, message)
+            await self._send(news)
         except Exception as error:  # redis, its client and the channel layer raise errors without a common base
-            logger.warning("run=%s could not reach its viewers: %s", run_id, type(error).__name__)
+            logger.warning("viewers of %s runs were not reached: %s", len(news), type(error).__name__)
 
     async def _shut_down(self) -> None:
         others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
@@ -240,6 +255,8 @@ class Performers:
         await asyncio.gather(*others, return_exceptions=True)
         for client in self._clients.values():
             await client.aclose()
+        for transport in self._transports.values():
+            await transport.aclose()
 
 
 def _partial(work: Work) -> Completion:

@@ -47,7 +47,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(models.Q(state=RunState.QUEUED) | abandoned)
 
     def with_totals(self) -> Self:
-        """Adds turn (completed turns), input_tokens, output_tokens, reasoning_tokens, call_count and total_cost."""
+        """Adds turn (completed turns), turn_ended, input_, output_ and reasoning_tokens, call_count, total_cost."""
         this_run = models.OuterRef("pk")
         calls = apps.get_model("experiments.Call").objects.filter(run=this_run).order_by()
         steps = apps.get_model("experiments.Step").objects.filter(run=this_run).order_by()
@@ -57,6 +57,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
         return self.annotate(
             turn=total(steps.filter(purpose="turn_completed"), models.Max("turn")),
+            turn_ended=total(steps.filter(purpose="turn_completed"), models.Max("ended")),
             input_tokens=total(calls, models.Sum("input_tokens")),
             output_tokens=total(calls, models.Sum("output_tokens")),
             reasoning_tokens=total(calls, models.Sum("reasoning_tokens")),

@@ -138,7 +138,7 @@ def error_label(kind: str) -> Any:
 def icon(name: str) -> SafeString:
     """A 16 px drawing beside a word; never a sign by itself."""
     return format_html(
-        '<svg class="icon icon-{}" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">{}</svg>',
+        '<svg class="icon icon-{}" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">{}</svg>',
         name,
         mark_safe(ICONS[name]),  # noqa: S308 - a constant of this file
     )
@@ -176,6 +176,13 @@ ERRORS = {
     "bad_key": _("key refused"),
     "out_of_credit": _("out of credit"),
     "unknown_model": _("unknown model"),
+    "needs_person": _("somebody has to change something"),
+    "refused": _("request refused"),
+    "context_exceeded": _("too long for the model"),
+    "forbidden_address": _("address not allowed"),
+    "bad_answer": _("unusable answer"),
+    "empty_answer": _("empty answer"),
+    "error": _("failure"),
     "lost": _("lost"),
     "stopped": _("stopped"),
     "internal_error": _("the engine failed"),
@@ -190,7 +197,8 @@ ICONS = {
     "completed": '<path d="m3 8.5 3.2 3.2L13 4.8"/>',
     "failed": '<path d="M8 2.2 14.3 13.2H1.7zM8 6.5v3M8 11.3v.4"/>',
     "auto": '<circle cx="8" cy="8" r="5.75"/><path class="solid" d="M8 2.25a5.75 5.75 0 0 1 0 11.5z"/>',
-    "light": '<circle cx="8" cy="8" r="3"/><path d="M8 1v1.7M8 13.3V15M1 8h1.7M13.3 8H15M3 3l1.2 1.2M11.8 11.8 13 13M13 3l-1.2 1.2M4.2 11.8 3 13"/>',
+    "light": '<circle cx="8" cy="8" r="3"/><path d="M8 1v1.7M8 13.3V15M1 8h1.7M13.3 8H15"/>'
+    '<path d="m3 3 1.2 1.2M11.8 11.8 13 13M13 3l-1.2 1.2M4.2 11.8 3 13"/>',
     "dark": '<path d="M13.2 9.6A5.6 5.6 0 0 1 6.4 2.8a5.6 5.6 0 1 0 6.8 6.8z"/>',
     "search": '<circle cx="7" cy="7" r="4.5"/><path d="m10.4 10.4 3.6 3.6"/>',
     "call": '<path d="M2.5 4.5h11M2.5 8h7M2.5 11.5h9"/>',

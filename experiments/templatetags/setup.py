@@ -45,7 +45,7 @@ def control(form: BaseForm, name: str, described_by: str = "", **attributes: Any
     """The input of a field, tied to its hint and to its errors. Underscores in attribute names become dashes."""
     bound = form[name]
     given = {key.replace("_", "-"): value for key, value in attributes.items()}
-    given |= described(bound, described_by)
+    given |= described(bound, described_by) | {key: value for key, value in given.items() if key == "aria-invalid"}
     return bound.as_widget(attrs=given)
 
 
@@ -55,6 +55,17 @@ def described(bound: BoundField, described_by: str) -> dict[str, str]:
     names = " ".join(filter(None, ids))
     invalid = {"aria-invalid": "true"} if bound.errors else {}
     return ({"aria-describedby": names} if names else {}) | invalid
+
+
+@register.simple_tag
+def missing_words(form: BaseForm, name: str, prompting: str) -> list[str]:
+    """Complaints about the whole form, at the prompt that applies and is empty: they are about it."""
+    applies = form["prompting"].value() == prompting
+    return (
+        [str(error) for error in form.non_field_errors()]
+        if applies and not str(form[name].value() or "").strip()
+        else []
+    )
 
 
 @register.filter

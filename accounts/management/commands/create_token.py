@@ -8,6 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 from accounts.models import User
 from accounts.tokens import DEFAULT_DAYS, MOST_DAYS, create_token
 
+LONGEST_NAME = 100
+
 
 class Command(BaseCommand):
     help = "Create an API token. It is printed alone on the last line, this one time: only its hash is stored."
@@ -25,9 +27,6 @@ class Command(BaseCommand):
         token = create_token(_owner(user), name=name, days=days)
         self.stderr.write(f"A token of {user}, valid for {days} days. Send it as `Authorization: Bearer TOKEN`:")
         self.stdout.write(token)
-
-
-LONGEST_NAME = 100
 
 
 def _owner(username: str) -> User:

@@ -1,6 +1,5 @@
 """`manage.py add_provider`: a server that speaks the OpenAI protocol, and models of it."""
 
-import os
 import socket
 from argparse import ArgumentParser
 from typing import Any
@@ -47,7 +46,9 @@ def _provider(*, name: str, base_url: str, api_key_env: str, allow_private: bool
     try:
         provider.full_clean()
     except ValidationError as error:
-        raise CommandError(" ".join(f"{field}: {' '.join(texts)}" for field, texts in error)) from error
+        raise CommandError(
+            " ".join(f"{field}: {' '.join(texts)}" for field, texts in error.message_dict.items())
+        ) from error
     if not allow_private:
         _refuse_private(provider.base_url)
     provider.save()
@@ -77,6 +78,6 @@ def _next_steps(provider: Provider, *, has_models: bool) -> list[str]:
         steps.append("Next: `manage.py sync_models` lists its models, or name some with --model.")
     if not steps:
         steps.append("Next: choose the model when creating an experiment.")
-    if os.environ.get("ARENA_DEMO") is None and catalog.SIMULATED not in catalog.real_providers():
-        steps.append("At its next start `manage.py up` leaves the simulated provider out, as there is a real one now.")
+    if Provider.objects.filter(is_simulated=True, is_active=True).exists():
+        steps.append("At its next start `manage.py up` leaves the simulated provider out, unless ARENA_DEMO=1.")
     return steps

@@ -1,0 +1,80 @@
+# Everything that is needed is put into .venv, once, from the locked and hashed list of requirements.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+MANAGE := $(BIN)/python manage.py
+SOURCES := arenasite accounts experiments $(wildcard leaderboard)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo run test check fix bench messages setup setup-dev
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: setup ## the platform with demo people, simulated models and a run under way: http://localhost:8000
+	@ARENA_DEMO=1 exec $(MANAGE) up
+
+run: setup ## the platform as a lab runs it (PORT, ARENA_DATA, DATABASE_URL, REDIS_URL … are honoured)
+	@exec $(MANAGE) up
+
+test: setup-dev ## everything that must hold: check, then all tests on SQLite, then the database tests on PostgreSQL
+	$(MAKE) check
+	$(MANAGE) compile_translations
+	$(BIN)/python -m pytest
+	ARENA_TEST_DATABASE=postgresql $(BIN)/python -m pytest -m databases
+
+check: setup-dev ## lint, format, types, migrations, templates, settings, translations; changes nothing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(SOURCES)
+	$(BIN)/djlint templates --lint --quiet --profile=django --ignore=H015,H020,H043
+	$(MANAGE) check
+	$(MANAGE) makemigrations --check --dry-run
+	$(MANAGE) check_translations
+
+fix: setup-dev ## repair what can be repaired by itself: lint and format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup-dev ## measure, and print what was measured
+	$(BIN)/python -m benchmarks
+
+messages: setup-dev ## write new sentences into locale/, to be translated there (needs gettext)
+	$(MANAGE) makemessages --locale zh_Hans --ignore 'tests/*' --ignore 'benchmarks/*' --no-location
+	$(MANAGE) makemessages --locale zh_Hans --ignore 'tests/*' --domain djangojs --no-location
+
+# The lists that were installed last are kept in .venv: the same list is not installed twice.
+
+setup:
+	@cmp -s requirements.lock $(VENV)/requirements.lock && $(BIN)/python -c '' || \
+	{ $(call make_venv) && $(call install,requirements.lock) && cp requirements.lock $(VENV)/; }
+
+setup-dev:
+	@cmp -s requirements-dev.lock $(VENV)/requirements-dev.lock && $(BIN)/python -c '' || \
+	{ $(call make_venv) && $(call install,requirements-dev.lock) && cp requirements.lock requirements-dev.lock $(VENV)/; }
+
+define make_venv
+PYTHON='$(PYTHON)' VENV='$(VENV)' sh -c ' \
+  $$PYTHON -c "import sys; sys.exit(sys.version_info < (3, 11))" 2>/dev/null || \
+    { echo "Python 3.11 or newer is needed, and $$PYTHON is not: make PYTHON=/path/to/python3.11" >&2; exit 1; }; \
+  $$VENV/bin/python -c "import sys; sys.exit(sys.version_info < (3, 11))" 2>/dev/null && exit 0; \
+  echo "Making $$VENV …"; rm -rf $$VENV; \
+  $$PYTHON -m venv $$VENV >/dev/null 2>&1 && exit 0; \
+  rm -rf $$VENV; \
+  { uv --version || $$PYTHON -m pip --version; } >/dev/null 2>&1 && $$PYTHON -m venv --without-pip $$VENV && exit 0; \
+  rm -rf $$VENV; \
+  echo "$$PYTHON cannot make virtual environments: apt install python3-venv" >&2; exit 1'
+endef
+
+define install
+VENV='$(VENV)' LOCK='$(1)' sh -c ' \
+  unset PYTHONPATH PYTHONHOME PIP_TARGET PIP_PREFIX PIP_USER PIP_REQUIRE_VIRTUALENV; \
+  echo "Installing $$LOCK …"; \
+  uv --version >/dev/null 2>&1 && \
+    env -u VIRTUAL_ENV -u CONDA_PREFIX -u UV_SYSTEM_PYTHON -u UV_TARGET -u UV_PREFIX -u UV_PYTHON \
+    uv pip install --quiet --no-config --compile-bytecode --python $$VENV/bin/python --require-hashes -r $$LOCK && exit 0; \
+  if $$VENV/bin/python -m pip --version >/dev/null 2>&1; then PIP="$$VENV/bin/python -m pip"; \
+  else PIP="$(PYTHON) -m pip --python $$VENV/bin/python"; fi; \
+  $$PIP install --quiet --disable-pip-version-check --require-hashes -r $$LOCK'
+endef

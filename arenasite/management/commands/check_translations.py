@@ -1,0 +1,98 @@
+"""`manage.py check_translations`: every sentence of the source and the templates exists in every language."""
+
+import contextlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from babel.messages import Catalog, Message
+from babel.messages.pofile import read_po
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.core.management.commands import makemessages
+
+LOCALES = ("zh_Hans",)
+DOMAINS = ("django", "djangojs")
+PLACEHOLDER = re.compile(r"%\((\w+)\)")
+ROOMS = ("accounts", "arenasite", "experiments", "leaderboard", "templates", "static")
+
+
+class Extract(makemessages.Command):
+    """Django's own extraction, into the `locale` directory where it runs and nowhere else."""
+
+    settings_available = False
+
+
+class Command(BaseCommand):
+    help = "Report what is missing, unsure or broken in the translations. Needs xgettext."
+    requires_system_checks = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not shutil.which("xgettext"):
+            self._do_without_xgettext()
+            return
+        with _copy_of_the_source():
+            complaints = [line for domain in DOMAINS for locale in LOCALES for line in _complaints(locale, domain)]
+        for line in complaints:
+            self.stderr.write(line)
+        if complaints:
+            raise CommandError(f"{len(complaints)} translations are to be done: `make messages` writes them down.")
+        self.stdout.write("Every sentence is translated.")
+
+    def _do_without_xgettext(self) -> None:
+        sentence = "Translations were NOT checked: install gettext (Debian: apt install gettext)."
+        if os.environ.get("CI") == "true":
+            raise CommandError(sentence)
+        self.stderr.write(sentence)
+
+
+@contextlib.contextmanager
+def _copy_of_the_source() -> Iterator[None]:
+    """A directory with a copy of the translations beside links to what is translated."""
+    with tempfile.TemporaryDirectory() as name:
+        shutil.copytree(settings.BASE_DIR / "locale", Path(name) / "locale", dirs_exist_ok=True)
+        for room in ROOMS:
+            if (settings.BASE_DIR / room).is_dir():
+                (Path(name) / room).symlink_to(settings.BASE_DIR / room)
+        with contextlib.chdir(name):
+            yield
+
+
+def _complaints(locale: str, domain: str) -> Iterator[str]:
+    call_command(Extract(), locale=[locale], domain=domain, symlinks=True, verbosity=0)
+    path = Path("locale", locale, "LC_MESSAGES", f"{domain}.po")
+    if not path.exists():
+        return  # nothing is to be translated in this domain
+    with path.open("rb") as file:
+        catalogue = read_po(file, locale=locale, domain=domain)
+    for message in catalogue:
+        if message.id and (problem := _problem(message, catalogue)):
+            where = ", ".join(f"{file}:{line}" for file, line in message.locations[:2])
+            yield f"{locale}: {problem}: {message.id!r} ({where})"
+
+
+def _problem(message: Message, catalogue: Catalog) -> str:
+    sources, strings = _all(message.id), _all(message.string)
+    if not strings or not all(strings):
+        return "not translated"
+    if message.fuzzy:
+        return "unsure (fuzzy)"
+    known = set().union(*map(_placeholders, sources))
+    is_plural = len(sources) > 1
+    if any(_placeholders(string) - known or (_placeholders(string) != known and not is_plural) for string in strings):
+        return "other placeholders"
+    return "; ".join(str(error) for error in message.check(catalogue))
+
+
+def _all(texts: object) -> list[str]:
+    """A message has one text, or one for each plural form."""
+    return [str(text or "") for text in (texts if isinstance(texts, tuple | list) else [texts])]
+
+
+def _placeholders(text: str) -> set[str]:
+    return set(PLACEHOLDER.findall(text))

@@ -1,0 +1,134 @@
+"""All viewers of a process: one subscription per run serves them, and a few queries look after them.
+
+Channels would give every socket a subscription, a queue and a thread's visit per message of its own; at a few hundred
+viewers of streaming text that is most of what a core can do.
+"""
+
+import asyncio
+import logging
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+from weakref import WeakKeyDictionary
+
+from channels.layers import get_channel_layer
+from django.db import DatabaseError
+
+from experiments.engine.live import group_of
+from experiments.rights import allowed, newest_events
+
+if TYPE_CHECKING:
+    from experiments.consumers import RunConsumer
+
+logger = logging.getLogger(__name__)
+
+LOOK_SECONDS = 3.0
+
+
+class Viewers:
+    """Belongs to one event loop."""
+
+    def __init__(self) -> None:
+        self._of_run: defaultdict[UUID, set[RunConsumer]] = defaultdict(set)
+        self._subscribed: set[UUID] = set()
+        self._layer: Any = get_channel_layer()
+        self._channel = ""
+        self._tasks: list[asyncio.Task[None]] = []
+        self._errands: set[asyncio.Task[None]] = set()
+
+    async def join(self, viewer: "RunConsumer") -> None:
+        """From now on the viewer gets what its run's driver sends."""
+        self._of_run[viewer.run_id].add(viewer)
+        if not self._tasks:
+            loop = asyncio.get_running_loop()
+            self._tasks = [loop.create_task(self._receive_forever()), loop.create_task(self._look_forever())]
+        await self._subscribe(viewer.run_id)
+
+    async def leave(self, viewer: "RunConsumer") -> None:
+        viewers = self._of_run[viewer.run_id]
+        viewers.discard(viewer)
+        if viewers:
+            return
+        del self._of_run[viewer.run_id]
+        await self._unsubscribe(viewer.run_id)
+        if not self._of_run:
+            for task in self._tasks:
+                task.cancel()
+            self._tasks, self._channel = [], ""
+            self._subscribed.clear()
+
+    # --- the wire ---
+
+    async def _subscribe(self, run_id: UUID) -> None:
+        """Without Redis the viewers are kept up to date from the table, and the next look tries again."""
+        if run_id in self._subscribed:
+            return
+        try:
+            if not self._channel:
+                self._channel = await self._layer.new_channel()
+            await self._layer.group_add(group_of(run_id), self._channel)
+            self._subscribed.add(run_id)
+        except Exception as error:  # redis, its client and the channel layer raise errors without a common base
+            logger.warning("run=%s viewers are not live: %s", run_id, type(error).__name__)
+
+    async def _unsubscribe(self, run_id: UUID) -> None:
+        self._subscribed.discard(run_id)
+        try:
+            await self._layer.group_discard(group_of(run_id), self._channel)
+        except Exception as error:  # redis, its client and the channel layer raise errors without a common base
+            logger.warning("run=%s group could not be left: %s", run_id, type(error).__name__)
+
+    async def _receive_forever(self) -> None:
+        while True:
+            if not self._channel:
+                await asyncio.sleep(0.1)
+                continue
+            message = await self._layer.receive(self._channel)
+            for viewer in tuple(self._of_run.get(UUID(message["run"]), ())):
+                await self._deliver(viewer, message)
+
+    async def _deliver(self, viewer: "RunConsumer", message: dict[str, Any]) -> None:
+        """Hand a message over. Nothing here may wait for the database: the other viewers would wait too."""
+        try:
+            if message["type"] == "run.delta":
+                await viewer.send(message["text"])
+            elif not await viewer.take_event(message["envelope"]):
+                self._run_errand(viewer.catch_up())
+        except Exception as error:  # the socket's server raises errors of its own for a peer that is gone
+            logger.debug("run=%s a viewer is gone: %s", viewer.run_id, type(error).__name__)
+
+    def _run_errand(self, coroutine: Any) -> None:
+        errand = asyncio.get_running_loop().create_task(coroutine)
+        self._errands.add(errand)
+        errand.add_done_callback(self._errands.discard)
+
+    # --- the look: still signed in, still allowed, and not behind the table ---
+
+    async def _look_forever(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            try:
+                await self._look([viewer for viewers in self._of_run.values() for viewer in viewers])
+            except DatabaseError as error:
+                logger.warning("viewers could not be looked after: %s", type(error).__name__)
+
+    async def _look(self, viewers: "list[RunConsumer]") -> None:
+        passes = await allowed({viewer.entry for viewer in viewers})
+        newest = await newest_events({viewer.run_id for viewer in viewers})
+        for run_id in newest:
+            await self._subscribe(run_id)
+        for viewer in viewers:
+            try:
+                if viewer.entry not in passes:
+                    await viewer.sign_out()
+                elif newest.get(viewer.run_id, 0) > viewer.seen:
+                    await viewer.catch_up()
+            except Exception:
+                logger.exception("run=%s a viewer could not be looked after", viewer.run_id)
+
+
+_by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, Viewers] = WeakKeyDictionary()
+
+
+def viewers() -> Viewers:
+    return _by_loop.setdefault(asyncio.get_running_loop(), Viewers())

@@ -1,0 +1,83 @@
+"""Real platforms in directories of their own, and a look at which of their processes are there."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+OURS = ("REDIS_URL", "DATABASE_URL", "ARENA_DATA", "ARENA_DEMO", "OPENROUTER_API_KEY", "PORT")
+READY_SECONDS = 40.0
+PARTS = {"web": "daphne", "worker": "rqworker", "simulated": "experiments.gateway.simulated", "redis": "valkey-server"}
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """Nothing configured but what is named."""
+    return {name: value for name, value in os.environ.items() if name not in OURS} | changes
+
+
+def manage(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "manage.py"), *arguments]
+    return subprocess.run(command, env=environment(**changes), capture_output=True, text=True, timeout=60)
+
+
+class Platform:
+    """A `manage.py up` as somebody starts it in a terminal."""
+
+    def __init__(self, data: Path, *arguments: str, port: int | None = None, **changes: str) -> None:
+        self.data, self.port = data, port or free_port()
+        self._output = data.with_suffix(".output")
+        command = [sys.executable, str(ROOT / "manage.py"), "up", *arguments]
+        with self._output.open("w") as output:
+            self.process = subprocess.Popen(
+                command,
+                env=environment(ARENA_DATA=str(data), PORT=str(self.port), **changes),
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    @property
+    def output(self) -> str:
+        return self._output.read_text()
+
+    def wait_until_ready(self) -> "Platform":
+        wait_until(lambda: "Logs " in self.output or self.process.poll() is not None, READY_SECONDS)
+        assert f"Ready: http://localhost:{self.port}\n" in self.output, self.output
+        return self
+
+    def end(self, number: signal.Signals = signal.SIGTERM, seconds: float = 10) -> int:
+        """The exit code. Fails when it takes longer."""
+        self.process.send_signal(number)
+        return self.process.wait(timeout=seconds)
+
+    def pids(self, part: str) -> list[int]:
+        return [pid for pid in self.all_pids() if PARTS[part] in _read(pid, "cmdline")]
+
+    def all_pids(self) -> list[int]:
+        """Every process of this data directory, wherever it hangs in the tree. Redis overwrites its environment."""
+        mark, directory = f"ARENA_DATA={self.data}\0", f"{self.data}/"
+        pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+        return [pid for pid in pids if mark in _read(pid, "environ") or directory in _read(pid, "cmdline")]
+
+
+def wait_until(is_true, seconds: float = 20) -> None:
+    until = time.monotonic() + seconds
+    while not is_true():
+        assert time.monotonic() < until, f"not within {seconds} s"
+        time.sleep(0.02)
+
+
+def _read(pid: int, file: str) -> str:
+    try:
+        return Path("/proc", str(pid), file).read_bytes().decode(errors="replace")
+    except OSError:
+        return ""

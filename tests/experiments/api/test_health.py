@@ -1,0 +1,107 @@
+"""The health of the platform: whether each part that a run needs answers."""
+
+import time
+
+import django_rq
+import pytest
+from django.utils.dateparse import parse_datetime
+from rq import SimpleWorker
+
+from experiments.engine.jobs import QUEUE
+from experiments.health import SILENT_AFTER
+from experiments.models import Provider
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def worker(redis_server):
+    """A worker that has reported for duty."""
+    worker = SimpleWorker([django_rq.get_queue(QUEUE)], connection=django_rq.get_connection(QUEUE))
+    worker.register_birth()
+    yield worker
+    worker.register_death()
+
+
+def test_it_is_ok_while_every_part_answers(nobodys, provider, worker):
+    response = nobodys.get("health/")
+
+    report = response.json()
+    assert (response.status_code, report["status"]) == (200, "ok")
+    assert set(report["services"]) == {"database", "redis", "workers", "providers"}
+    assert all(part["ok"] and part["detail"] for part in report["services"].values())
+    assert parse_datetime(report["time"]) is not None
+
+
+def test_without_a_worker_it_is_down_and_says_how_to_start_one(nobodys, provider):
+    response = nobodys.get("health/")
+
+    services = response.json()["services"]
+    assert (response.status_code, response.json()["status"]) == (503, "down")
+    assert services["workers"] == {"ok": False, "detail": "no worker: start one with `manage.py up`"}
+    assert services["database"]["ok"]
+    assert services["redis"]["ok"]
+    assert services["providers"] == {"ok": True, "detail": "simulated"}
+
+
+def test_a_worker_that_has_been_silent_for_long_counts_as_gone(nobodys, provider, worker):
+    silent = time.time() - SILENT_AFTER.total_seconds() - 5
+    django_rq.get_connection(QUEUE).hset(
+        worker.key, "last_heartbeat", time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime(silent))
+    )
+
+    assert nobodys.get("health/").json()["services"]["workers"]["ok"] is False
+
+
+def test_without_redis_it_is_down_and_answers_soon(nobodys, provider, redis_server):
+    redis_server.stop()
+    try:
+        began = time.monotonic()
+        response = nobodys.get("health/")
+        seconds = time.monotonic() - began
+    finally:
+        redis_server.start()
+
+    services = response.json()["services"]
+    assert response.status_code == 503
+    assert services["redis"]["ok"] is False
+    assert "Redis does not answer" in services["redis"]["detail"]
+    assert services["workers"] == {"ok": False, "detail": "unknown while Redis is away"}
+    assert services["database"]["ok"]
+    assert seconds < 3
+
+
+def test_when_redis_is_back_it_is_ok_again(nobodys, provider, redis_server):
+    redis_server.stop()
+    try:
+        nobodys.get("health/")
+    finally:
+        redis_server.start()
+
+    assert nobodys.get("health/").json()["services"]["redis"] == {"ok": True, "detail": "answers"}
+
+
+def test_without_a_provider_that_can_be_asked_it_is_down(nobodys, monkeypatch):
+    monkeypatch.delenv("A_KEY_OF_NOBODY", raising=False)
+    Provider.objects.create(name="keyless", base_url="https://api.example.org/v1", api_key_env="A_KEY_OF_NOBODY")
+    Provider.objects.create(name="off", base_url="https://api.example.org/v1", is_active=False)
+
+    part = nobodys.get("health/").json()["services"]["providers"]
+
+    assert part == {"ok": False, "detail": "none: add one with `manage.py add_provider`"}
+
+
+def test_it_tells_nobody_an_address_or_a_key(nobodys, provider, monkeypatch, redis_server):
+    monkeypatch.setenv("A_KEY_OF_SOMEBODY", "sk-very-secret")
+    Provider.objects.create(name="keyed", base_url="https://secret.example.org/v1", api_key_env="A_KEY_OF_SOMEBODY")
+
+    text = nobodys.get("health/").content.decode()
+
+    assert "keyed" in text
+    assert not any(secret in text for secret in ("sk-very-secret", "secret.example.org", str(redis_server.socket)))
+
+
+def test_it_answers_with_a_token_of_nobody_too(nobodys, provider):
+    nobodys.headers = {"Authorization": "Bearer wrong"}
+
+    assert nobodys.get("health/").json()["services"]["database"]["ok"]

@@ -1,0 +1,126 @@
+"""Providers and their models by command."""
+
+import io
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from experiments.management.commands import sweep
+from experiments.models import Provider, ProviderModel
+
+pytestmark = pytest.mark.django_db
+
+
+def run(command: str, *arguments: str) -> tuple[str, str]:
+    """What it said, and what it complained about."""
+    out, err = io.StringIO(), io.StringIO()
+    call_command(command, *arguments, stdout=out, stderr=err)
+    return out.getvalue(), err.getvalue()
+
+
+def add(url: str = "http://127.0.0.1:9/v1", *more: str) -> tuple[str, str]:
+    return run("add_provider", "--name", "lab", "--base-url", url, *more)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:9/v1", "http://localhost:9/v1", "http://10.0.0.1/v1", "http://[::1]/v1"]
+)
+def test_a_private_address_is_refused_unless_it_is_allowed(url):
+    with pytest.raises(CommandError, match="private address"):
+        add(url)
+
+    assert not Provider.objects.exists()
+
+
+def test_a_provider_is_added_with_its_models():
+    said, _ = add("http://127.0.0.1:9/v1/", "--model", "one", "--model", "two", "--allow-private")
+
+    provider = Provider.objects.get()
+    assert (provider.base_url, provider.allow_private, provider.is_active) == ("http://127.0.0.1:9/v1", True, True)
+    assert set(ProviderModel.objects.available().values_list("slug", flat=True)) == {"one", "two"}
+    assert "Next: choose the model" in said
+
+
+def test_adding_it_again_changes_it():
+    add("http://127.0.0.1:9/v1", "--model", "one", "--allow-private")
+    ProviderModel.objects.update(is_active=False)
+
+    add("http://127.0.0.1:10/v1", "--model", "one", "two", "--allow-private")
+
+    assert Provider.objects.get().base_url == "http://127.0.0.1:10/v1"
+    assert ProviderModel.objects.filter(is_active=True).count() == 2
+
+
+def test_a_taken_name_is_said():
+    add("http://127.0.0.1:9/v1", "--model", "one", "--allow-private")
+
+    said, _ = run(
+        *("add_provider", "--name", "other", "--base-url", "http://127.0.0.1:9/v1", "--allow-private"), "--model", "one"
+    )
+
+    assert "Model one, called other/one here: that name was taken." in said
+
+
+def test_the_next_step_names_a_key_that_is_not_set(monkeypatch):
+    monkeypatch.delenv("LAB_KEY", raising=False)
+
+    said, _ = add("https://lab.invalid/v1", "--api-key-env", "LAB_KEY")
+
+    assert "set LAB_KEY in the environment" in said
+    assert "`manage.py sync_models` lists its models" in said
+
+
+@pytest.mark.parametrize("url", ["lab", "ftp://lab.example/v1", ""])
+def test_an_address_that_is_none_is_refused(url):
+    with pytest.raises(CommandError, match="base_url"):
+        add(url)
+
+
+def test_the_simulated_providers_name_is_kept_for_it():
+    with pytest.raises(CommandError, match="Choose another name"):
+        run("add_provider", "--name", "simulated", "--base-url", "https://lab.example/v1")
+
+
+def test_the_models_of_every_active_provider_are_listed(simulated):
+    add(simulated.base_url, "--allow-private")
+
+    said, _ = run("sync_models")
+
+    assert ProviderModel.objects.filter(slug="sim/cooperative", provider__name="lab").exists()
+    count = ProviderModel.objects.count()
+    assert f"lab: {count} listed, {count} added, 0 changed, {count} new prices, 0 gone" in said
+
+
+def test_a_provider_that_does_not_answer_is_named_and_the_others_are_done(simulated):
+    Provider.objects.create(name="away", base_url="http://127.0.0.1:9/v1", allow_private=True)
+    add(simulated.base_url, "--allow-private")
+
+    with pytest.raises(CommandError, match="Nothing was changed for away"):
+        run("sync_models")
+
+    assert ProviderModel.objects.filter(provider__name="lab").exists()
+
+
+def test_a_missing_key_is_said_without_asking(monkeypatch):
+    monkeypatch.delenv("LAB_KEY", raising=False)
+    add("https://lab.invalid/v1", "--api-key-env", "LAB_KEY")
+
+    with pytest.raises(CommandError, match="Nothing was changed for lab"):
+        run("sync_models")
+
+
+def test_nothing_to_ask_is_said():
+    said, _ = run("sync_models")
+
+    assert "add_provider" in said
+
+
+def test_a_sweep_rings_for_queued_runs(arena, start, monkeypatch):
+    rung = []
+    monkeypatch.setattr(sweep, "wake", rung.append)
+    queued = start(arena())
+
+    said, _ = run("sweep")
+
+    assert rung == [queued.pk]
+    assert said == "1 runs wait for a driver.\n"
