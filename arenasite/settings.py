@@ -23,7 +23,6 @@ HTTPS = environment.flag("ARENA_HTTPS")
 
 INSTALLED_APPS = [
     "arenasite",
-    "daphne",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -10,10 +10,10 @@ from redis.exceptions import RedisError
 from rest_framework import serializers
 from rq import Worker
 
-from experiments.engine.jobs import QUEUE
+from experiments.engine.jobs import QUEUE, WORKER_SECONDS
 from experiments.models import Provider
 
-SILENT_AFTER = timedelta(seconds=450)  # an idle RQ worker beats once per wait for a job, 405 seconds by default
+SILENT_AFTER = timedelta(seconds=WORKER_SECONDS)  # an idle worker beats a quarter of a minute before that
 
 
 class PartSerializer(serializers.Serializer[Any]):

@@ -17,6 +17,7 @@ from experiments.engine.sweep import sweep_forever
 logger = logging.getLogger(__name__)
 
 QUEUE = "engine"
+WORKER_SECONDS = 60  # a worker that has not been heard of for so long counts as dead
 ENOUGH_BELLS = 32  # unanswered ones: every driver that starts takes all runs that wait, not only the one that rang
 stop_requested = threading.Event()
 
@@ -32,7 +33,8 @@ def wake(run_id: UUID) -> None:
 def _ring(run_id: UUID) -> None:
     try:
         bells = django_rq.get_queue(QUEUE)
-        if bells.count < ENOUGH_BELLS:
+        if bells.count < WORKER_SECONDS = 60  # a worker that has not been heard of for so long counts as dead
+ENOUGH_BELLS:
             bells.enqueue(drive, str(run_id), result_ttl=0, failure_ttl=0)
     except (RedisError, OSError) as error:
         logger.warning("run=%s waits for the sweep: Redis is away (%s)", run_id, type(error).__name__)
@@ -61,6 +63,10 @@ class EngineWorker(SimpleWorker):
     """One job at a time, in this process: the job is a driver, and a driver drives many runs."""
 
     current: "EngineWorker | None" = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.worker_ttl = WORKER_SECONDS
 
     def work(self, *args: Any, **kwargs: Any) -> bool:
         EngineWorker.current = self

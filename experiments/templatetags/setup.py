@@ -58,6 +58,13 @@ def described(bound: BoundField, described_by: str) -> dict[str, str]:
 
 
 @register.simple_tag
+def blank_prompt(form: BaseForm) -> BoundField | None:
+    """The first prompt that applies and is empty; None when all that apply are written."""
+    names = ("prompts-A", "prompts-B") if form["prompting"].value() == "individual" else ("prompt",)
+    return next((form[name] for name in names if not str(form[name].value() or "").strip()), None)
+
+
+@register.simple_tag
 def missing_words(form: BaseForm, name: str, prompting: str) -> list[str]:
     """Complaints about the whole form, at the prompt that applies and is empty: they are about it."""
     applies = form["prompting"].value() == prompting

@@ -41,7 +41,7 @@ class Limits(BaseModel):
 
 
 class Config(BaseModel):
-    """How an arena experiment is played. max_turns None has no last turn; then a limit of time holds, an hour unless set."""
+    """How an arena experiment is played. max_turns None: no last turn, but a limit of time, an hour unless set."""
 
     model_config = ConfigDict(extra="forbid")
 

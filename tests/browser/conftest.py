@@ -1,0 +1,128 @@
+"""A whole platform in demo mode, and people in real browsers."""
+
+import json
+import shutil
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python import sync_playwright as axe
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from experiments.gateway.simulated import Running, running
+from tests.arenasite.platforms import Platform, manage
+
+PASSWORD = "arena-demo-only"
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+AXE = Path(axe.__file__).parent / "axe.min.js"
+SLOW_MODEL = "sim/cooperative:tps=25:words=400:first=0"
+SHORT_MODEL = "sim/competitive:tps=25:words=100:first=0"
+
+
+class Lab:
+    """The platform under test, as its people reach it."""
+
+    def __init__(self, platform: Platform, paced: Running) -> None:
+        self.platform, self.paced = platform, paced
+        self.url = f"http://localhost:{platform.port}"
+        self.data = {"ARENA_DATA": str(platform.data), "ARENA_DEMO": "1"}
+        self.token = self.manage("create_token", "researcher").split()[-1]
+
+    def manage(self, *command: str) -> str:
+        done = manage(*command, **self.data)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        request = urllib.request.Request(f"{self.url}/api/{path}", method=method)
+        request.add_header("Authorization", f"Bearer {self.token}")
+        request.add_header("Content-Type", "application/json")
+        with urllib.request.urlopen(request, json.dumps(body).encode() if body is not None else None) as answer:
+            return json.load(answer)
+
+    def start(self, a: str = "sim/cooperative", b: str = "sim/competitive", **config: Any) -> str:
+        """The id of a new run of the researcher's."""
+        asked = {"prompt": "Share seven solar panels between two villages.", "gap_seconds": 0, "max_turns": 1, **config}
+        cast = {"A": {"model": a}, "B": {"model": b}}
+        experiment = self.ask("POST", "experiments/", {"workflow": "arena", "config": asked, "cast": cast})
+        [run] = self.ask("POST", f"experiments/{experiment['id']}/start/", {})["runs"]
+        return str(run["id"])
+
+    def call_text(self, run: str) -> str:
+        """What the database has of the latest reply."""
+        calls = self.ask("GET", f"runs/{run}/calls/")["results"]
+        return str(next((call["text"] for call in reversed(calls) if call["purpose"] == "reply"), ""))
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    platform = Platform(tmp_path_factory.mktemp("lab") / "data", "--workers", "1", ARENA_DEMO="1")
+    try:
+        platform.wait_until_ready()
+        with running() as paced:
+            lab = Lab(platform, paced)
+            address = ("--base-url", paced.base_url, "--allow-private")
+            lab.manage("add_provider", "--name", "paced", *address, "--model", SLOW_MODEL, SHORT_MODEL)
+            yield lab
+    finally:
+        platform.process.terminate()
+        platform.process.wait(20)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    assert CHROMIUM, "Chromium is missing: apt install chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+SignIn = Callable[..., Page]
+
+
+@pytest.fixture
+def sign_in(browser: Browser, lab: Lab) -> Iterator[SignIn]:
+    """Opens a browser of its own for a person and signs them in; fails the test on an error in its console."""
+    contexts: list[BrowserContext] = []
+    errors: list[str] = []
+
+    def open_page(name: str = "researcher", **options: Any) -> Page:
+        contexts.append(browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options}))
+        page = contexts[-1].new_page()
+        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(f"{lab.url}/sign-in/")
+        page.fill("#id_username", name)
+        page.fill("#id_password", PASSWORD)
+        page.click("main button.primary")
+        page.wait_for_url(f"{lab.url}/arena/")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert [error for error in errors if not expected(error)] == []
+
+
+def expected(error: str) -> bool:
+    """A refused page and a lost connection are reported by Chromium itself."""
+    return "status of 404" in error or "WebSocket connection" in error or "ERR_CONNECTION_REFUSED" in error
+
+
+def violations(page: Page) -> list[str]:
+    """What axe-core finds, as readable lines. Evaluated, because the page's policy lets no foreign script in."""
+    page.evaluate(AXE.read_text())
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return [f"{rule['id']}: {node['html'][:120]}" for rule in found for node in rule["nodes"]]

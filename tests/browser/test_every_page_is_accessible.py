@@ -1,0 +1,48 @@
+"""axe-core finds nothing on any page, in both themes and languages, wide and narrow; nothing scrolls sideways."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Lab, SignIn, violations
+from tests.fixtures import wait_until
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def finished(lab: Lab) -> str:
+    run = lab.start()
+    wait_until(lambda: lab.ask("GET", f"runs/{run}/")["ended"], "a run to look at", seconds=60)
+    return run
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_no_violation_on_any_page(
+    lab: Lab, sign_in: SignIn, finished: str, width: int, theme: str, language: str
+) -> None:
+    page = sign_in(viewport={"width": width, "height": 800}, color_scheme=theme)
+    page.context.add_cookies([{"name": "arena_theme", "value": theme, "url": lab.url}])
+    page.locator("form[action='/language/'] select, form[action='/language/'] button").first.wait_for(state="attached")
+    page.context.add_cookies([{"name": "arena_language", "value": language, "url": lab.url}])
+    call = lab.ask("GET", f"runs/{finished}/calls/")["results"][0]["id"]
+
+    found = {}
+    for path in ("arena/", "runs/", f"runs/{finished}/", f"calls/{call}/", "account/", "nowhere/"):
+        page.goto(f"{lab.url}/{path}")
+        expect(page.locator("main")).to_be_visible()
+        found[path] = violations(page)
+        sideways = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert sideways <= 0, f"{path} scrolls sideways by {sideways} px"
+
+    assert {path: lines for path, lines in found.items() if lines} == {}
+
+
+def test_no_violation_on_the_sign_in_page(lab: Lab, sign_in: SignIn) -> None:
+    page = sign_in()
+    page.context.clear_cookies()
+
+    page.goto(f"{lab.url}/sign-in/")
+
+    assert violations(page) == []

@@ -1,0 +1,114 @@
+"""What a viewer gets when it opens: everything it has not seen yet, in order and once."""
+
+import asyncio
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.db import transaction
+
+from experiments.consumers import BACKFILL_ROWS
+from experiments.engine.events import Fact, emit
+from experiments.models import Call, Event, Participant, Step
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def ten_events(run):
+    with transaction.atomic():
+        emit(run.pk, *(Fact("turn_started", {"turn": number}) for number in range(1, 10)), announce=lambda event: None)
+
+
+@pytest.mark.databases
+async def test_it_gets_every_event_in_order(watch_run, run, ten_events):
+    messages = await (await watch_run(run)).take(10)
+
+    stored = await sync_to_async(lambda: [event.envelope for event in Event.objects.filter(run=run)])()
+    assert messages == stored
+    assert [message["seq"] for message in messages] == list(range(1, 11))
+
+
+@pytest.mark.parametrize("after", [0, 1, 7, 9])
+async def test_it_gets_only_what_it_has_not_seen(watch_run, run, ten_events, after):
+    viewer = await watch_run(run, f"?after={after}")
+
+    assert await viewer.events(10 - after) == list(range(after + 1, 11))
+    assert await viewer.hears_nothing()
+
+
+async def test_a_viewer_that_has_seen_everything_gets_nothing_until_something_happens(
+    watch_run, run, ten_events, happens
+):
+    viewer = await watch_run(run, "?after=10")
+    assert await viewer.hears_nothing()
+
+    await happens("turn_started", turn=10)
+    assert await viewer.events(1) == [11]
+
+
+async def test_more_events_than_are_read_at_once_come_in_order_and_once(watch_run, run):
+    count = 2 * BACKFILL_ROWS + 50
+
+    def fill():
+        with transaction.atomic():
+            emit(run.pk, *(Fact("turn_started", {"turn": n}) for n in range(count)), announce=lambda event: None)
+
+    await sync_to_async(fill)()
+    viewer = await watch_run(run)
+
+    assert await viewer.events(count + 1) == list(range(1, count + 2))
+    assert await viewer.hears_nothing()
+
+
+async def test_what_happens_while_it_is_opening_comes_in_order_and_once(watch_run, run, happens):
+    opening = [asyncio.create_task(watch_run(run)) for _ in range(5)]
+    for turn in range(20):
+        await happens("turn_started", turn=turn)
+    viewers = [await task for task in opening]
+
+    for viewer in viewers:
+        assert await viewer.events(21) == list(range(1, 22))
+        assert await viewer.hears_nothing(0.1)
+
+
+async def test_it_gets_the_partial_text_of_the_calls_under_way(watch_run, run):
+    call = await sync_to_async(open_call)(run, "turn/1/A", text="I offer three", reasoning="They need four")
+    viewer = await watch_run(run)
+
+    _created, partial = await viewer.take(2)
+    assert partial == {
+        "v": 1,
+        "run": str(run.pk),
+        "type": "message_stream",
+        "data": {
+            "call": str(call.pk),
+            "seat": "A",
+            "turn": 1,
+            "offset": 0,
+            "text": "I offer three",
+            "reasoning_offset": 0,
+            "reasoning": "They need four",
+        },
+    }
+
+
+@pytest.mark.parametrize("fields", [{"state": Call.State.COMPLETED}, {"state": Call.State.LOST}, {"purpose": "judge"}])
+async def test_it_gets_no_partial_text_of_other_calls(watch_run, run, fields):
+    await sync_to_async(open_call)(run, "turn/1/A", text="nothing to be shown", **fields)
+    viewer = await watch_run(run)
+
+    assert await viewer.events(1) == [1]
+    assert await viewer.hears_nothing()
+
+
+async def test_a_run_that_has_ended_is_shown_whole(watch_run, run, happens):
+    await happens("experiment_stopped", state="stopped", reason="manual_stop", message="")
+    viewer = await watch_run(run)
+
+    assert [message["type"] for message in await viewer.take(2)] == ["experiment_created", "experiment_stopped"]
+
+
+def open_call(run, key, *, purpose="reply", **fields):
+    participant = Participant.objects.filter(experiment=run.experiment_id, seat="A").get()
+    step = Step.objects.create(run=run, key=key, kind="ask", purpose=purpose, seat="A", turn=1)
+    return Call.objects.create(run=run, step=step, attempt=1, model=participant.model, request={}, **fields)

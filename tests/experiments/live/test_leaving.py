@@ -1,0 +1,109 @@
+"""A viewer whose right to see has ended is sent away; the others stay."""
+
+import time
+from datetime import timedelta
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import ApiToken, User
+from experiments.consumers import SIGNED_OUT
+from experiments.models import Experiment
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def sign_out(session):
+    browser = Client()
+    browser.cookies[settings.SESSION_COOKIE_NAME] = session.partition(b"=")[2].decode()
+    assert browser.post(reverse("logout")).status_code == 302
+
+
+async def test_signing_out_closes_the_socket_within_five_seconds(watch_run, run, alices_session):
+    viewer = await watch_run(run)
+    await sync_to_async(sign_out)(alices_session)
+    began = time.monotonic()
+
+    assert await viewer.closing_code(seconds=5) == SIGNED_OUT
+    assert time.monotonic() - began < 5
+
+
+async def test_a_viewer_that_was_sent_away_hears_nothing_more(watch_run, run, alices_session, happens, quick_watch):
+    viewer = await watch_run(run)
+    await sync_to_async(sign_out)(alices_session)
+    await viewer.closing_code()
+    await happens("turn_started", turn=1)
+
+    assert await viewer.hears_nothing(0.5)
+
+
+async def test_a_deactivated_person_is_sent_away_from_every_socket(watch_run, run, alice, alices_token, quick_watch):
+    by_session, by_token = await watch_run(run), await watch_run(run, authorization=alices_token)
+    await User.objects.filter(pk=alice.pk).aupdate(is_active=False)
+
+    assert [await viewer.closing_code() for viewer in (by_session, by_token)] == [SIGNED_OUT] * 2
+
+
+async def test_a_revoked_token_closes_its_socket_and_no_other(watch_run, run, alices_token, happens, quick_watch):
+    by_session, by_token = await watch_run(run, "?after=1"), await watch_run(run, authorization=alices_token)
+    await ApiToken.objects.all().adelete()
+
+    assert await by_token.closing_code() == SIGNED_OUT
+    await happens("turn_started", turn=1)
+    assert await by_session.events(1) == [2]
+
+
+async def test_a_token_that_expires_closes_its_socket(watch_run, run, alices_token, quick_watch):
+    viewer = await watch_run(run, authorization=alices_token)
+    await ApiToken.objects.aupdate(expiry=timezone.now() - timedelta(seconds=1))
+
+    assert await viewer.closing_code() == SIGNED_OUT
+
+
+async def test_a_run_that_is_somebody_elses_now_closes_its_viewers(watch_run, run, charlie, quick_watch):
+    viewer = await watch_run(run)
+    await Experiment.objects.filter(pk=run.experiment_id).aupdate(owner=charlie)
+
+    assert await viewer.closing_code() == SIGNED_OUT
+
+
+async def test_signing_out_elsewhere_leaves_this_browser_alone(watch_run, run, alice, session_of, happens, quick_watch):
+    viewer = await watch_run(run, "?after=1")
+    elsewhere = await sync_to_async(session_of)(alice)
+    await sync_to_async(sign_out)(elsewhere)
+    assert await viewer.hears_nothing(0.5)
+
+    await happens("turn_started", turn=1)
+    assert await viewer.events(1) == [2]
+
+
+async def test_with_its_last_viewer_a_runs_subscription_ends(watch_run, run, subscriptions):
+    first, second = await watch_run(run), await watch_run(run)
+    await first.next()
+    await first.leave()
+    assert subscriptions(run) == 1
+
+    await second.leave()
+
+    assert subscriptions(run) == 0
+
+
+async def test_a_viewer_that_comes_back_after_the_last_has_left_is_live(watch_run, run, happens):
+    await (await watch_run(run)).leave()
+    viewer = await watch_run(run, "?after=1")
+    await happens("turn_started", turn=1)
+
+    assert await viewer.events(1, seconds=1) == [2]
+
+
+async def test_a_refused_viewer_takes_nothing_from_the_others(watch_run, run, strangers_session, happens, quick_watch):
+    viewer = await watch_run(run, "?after=1")
+    stranger = await watch_run(run, origin=b"http://localhost:8000", cookie=strangers_session)
+    await stranger.leave()
+    await happens("turn_started", turn=1)
+
+    assert await viewer.events(1, seconds=1) == [2]

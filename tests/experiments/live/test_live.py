@@ -1,0 +1,219 @@
+"""What a viewer gets as it happens, and how it gets over what the wire drops."""
+
+import asyncio
+import json
+import threading
+
+import pytest
+from django.db import connections
+
+from experiments.engine.driver import Driver
+from experiments.models import Message
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+async def viewer(watch_run, run):
+    """Has seen the first event."""
+    viewer = await watch_run(run)
+    await viewer.next()
+    return viewer
+
+
+async def test_an_event_arrives_as_it_is_stored(viewer, happens):
+    [envelope] = await happens("turn_started", turn=1)
+
+    assert await viewer.next() == envelope
+    assert set(envelope) == {"v", "run", "seq", "type", "data", "at"}
+
+
+async def test_events_of_one_transaction_arrive_in_order(viewer, happens):
+    await happens("turn_started", "judge_evaluation_started", "turn_completed", turn=1)
+
+    assert await viewer.events(3) == [2, 3, 4]
+
+
+async def test_every_viewer_gets_every_event(watch_run, run, happens, alices_token):
+    viewers = [await watch_run(run, "?after=1"), await watch_run(run, "?after=1", authorization=alices_token)]
+    await happens("turn_started", turn=1)
+
+    assert [await viewer.events(1) for viewer in viewers] == [[2], [2]]
+
+
+async def test_viewers_of_a_run_share_one_subscription(watch_run, run, subscriptions, alices_token):
+    for _ in range(3):
+        await watch_run(run)
+    await watch_run(run, authorization=alices_token)
+
+    assert subscriptions(run) == 1
+
+
+async def test_viewers_of_several_runs_that_open_at_the_same_moment_are_all_live(watch_run, run, arena, start, happens):
+    others = await asyncio.to_thread(lambda: [start(arena()) for _ in range(5)])
+    runs = [run, *others]
+    viewers = await asyncio.gather(*(watch_run(each, "?after=1") for each in runs))
+    for each in runs:
+        await happens("turn_started", run=each, turn=1)
+
+    assert [await viewer.events(1, seconds=1) for viewer in viewers] == [[2]] * 6
+
+
+async def test_events_of_another_run_do_not_arrive(viewer, happens, arena, start):
+    other = await asyncio.to_thread(lambda: start(arena()))
+    await happens("turn_started", run=other, turn=1)
+
+    assert await viewer.hears_nothing()
+
+
+async def test_an_event_that_the_wire_dropped_comes_with_the_next_one(viewer, happens):
+    await happens("turn_started", turn=1, silently=True)
+    await happens("judge_evaluation_started", turn=1, silently=True)
+    await happens("turn_completed", turn=1)
+
+    assert [(m["seq"], m["type"]) for m in await viewer.take(3)] == [
+        (2, "turn_started"),
+        (3, "judge_evaluation_started"),
+        (4, "turn_completed"),
+    ]
+    assert await viewer.hears_nothing()
+
+
+async def test_a_last_event_that_the_wire_dropped_comes_within_four_seconds(viewer, happens):
+    await happens("experiment_stopped", silently=True, state="stopped", reason="", message="")
+
+    assert await viewer.events(1, seconds=4) == [2]
+
+
+async def test_an_event_that_is_announced_again_comes_once(viewer, happens, announced):
+    await happens("turn_started", turn=1)
+    await announced(2, 2, 1)
+
+    assert await viewer.events(1) == [2]
+    assert await viewer.hears_nothing()
+
+
+async def test_events_that_are_announced_in_the_wrong_order_come_in_the_right_one(viewer, happens, announced):
+    await happens("turn_started", "judge_evaluation_started", "turn_completed", turn=1, silently=True)
+    await announced(4, 3, 2)
+
+    assert await viewer.events(3) == [2, 3, 4]
+    assert await viewer.hears_nothing()
+
+
+async def test_a_wire_that_drops_half_of_everything_loses_nothing(viewer, happens):
+    for number in range(20):
+        await happens("turn_started", turn=number, silently=bool(number % 3))
+    await happens("turn_completed", turn=20)
+
+    assert await viewer.events(21) == list(range(2, 23))
+
+
+async def test_the_text_of_a_run_streams_in_and_ends_as_the_message(watch_run, arena, start):
+    slow = {
+        "a": "sim/cooperative:first=0:tps=400:words=60",
+        "b": "sim/neutral:first=0",
+        "filter": False,
+        "judge": False,
+    }
+    run = await asyncio.to_thread(lambda: start(arena(**slow, max_turns=1)))
+    viewer = await watch_run(run, "?after=1")
+
+    driving = asyncio.create_task(asyncio.to_thread(drive))
+    heard = [await viewer.next()]
+    while heard[-1]["type"] != "experiment_stopped":
+        heard.append(await viewer.next())
+    await driving
+
+    seqs = [message["seq"] for message in heard if "seq" in message]
+    assert seqs == list(range(2, len(seqs) + 2))
+    message = await Message.objects.aget(run=run, seat="A")
+    pieces = [m["data"] for m in heard if m["type"] == "message_stream" and m["data"]["call"] == str(message.call_id)]
+    assert len(pieces) > 3
+    text = ""
+    for piece in pieces:
+        text = text[: piece["offset"]] + piece["text"]
+    assert text == message.raw_text
+    kinds = [m["type"] for m in heard if m["type"] != "message_stream" or m["data"]["seat"] == "A"]
+    assert kinds.index("message_completed") > kinds.index("message_stream")
+
+
+def drive():
+    try:
+        Driver(threading.Event()).drive(0.1)
+    finally:
+        connections.close_all()
+
+
+async def test_with_html_each_event_carries_its_fragment(watch_run, run, happens):
+    viewer = await watch_run(run, "?after=1&html=1")
+    await happens("turn_started", turn=7)
+
+    message = await viewer.next()
+    assert message["type"] == "turn_started"
+    assert "Turn 7" in message["html"]
+    assert 'id="turn-7"' in message["html"]
+
+
+async def test_with_html_an_event_that_shows_nothing_carries_none(watch_run, run):
+    assert (await (await watch_run(run, "?html=1")).next())["html"] is None
+
+
+async def test_without_html_there_is_no_fragment(viewer, happens):
+    await happens("turn_started", turn=7)
+
+    assert "html" not in await viewer.next()
+
+
+async def test_the_fragment_is_in_the_language_asked_for_and_each_viewer_has_its_own(watch_run, run, happens):
+    english = await watch_run(run, "?after=1&html=1&language=en")
+    chinese = await watch_run(run, "?after=1&html=1&language=zh-hans")
+    await happens("experiment_stopped", state="stopped", reason="manual_stop", message="")
+
+    fragments = [(await viewer.next())["html"] for viewer in (english, chinese)]
+    assert "Stopped" in fragments[0]
+    assert "Stopped" not in fragments[1]
+
+
+@pytest.mark.parametrize("language", ["fr", "", "xx-yy", "%00", "../../etc", "en;q=0.5", "x" * 500])
+async def test_a_language_that_is_not_offered_falls_back_to_english(watch_run, run, happens, language):
+    viewer = await watch_run(run, f"?after=1&html=1&language={language}")
+    await happens("turn_started", turn=1)
+
+    assert "Turn 1" in (await viewer.next())["html"]
+
+
+async def test_what_a_model_wrote_is_no_markup_of_ours(watch_run, run, happens):
+    viewer = await watch_run(run, "?after=1&html=1")
+    evil = "<script>alert(1)</script><img src=x onerror=alert(1)> [x](javascript:alert(1))"
+    data = {"id": "m", "turn": 1, "seat": "A", "model": evil, "text": evil, "raw_text": evil, "reasoning": evil}
+    rest = {"filter": None, "logprobs": None, "finish_reason": "stop", "usage": None, "cost": None, "call": None}
+    await happens("message_completed", **data, **rest, created="2025-01-01T00:00:00Z")
+
+    html = (await viewer.next())["html"]
+    assert "<script" not in html
+    assert "<img" not in html
+    assert 'href="javascript' not in html
+
+
+@pytest.mark.parametrize("after", [0, 1, 3])
+async def test_a_client_that_asks_again_gets_what_it_names(viewer, happens, after):
+    await happens("turn_started", "judge_evaluation_started", "turn_completed", turn=1)
+    await viewer.take(3)
+
+    await viewer.socket.send_to(json.dumps({"type": "sync", "after": after}))
+
+    assert await viewer.events(4 - after) == list(range(after + 1, 5))
+
+
+async def test_a_client_that_asks_again_from_its_end_gets_nothing(viewer):
+    await viewer.socket.send_to(json.dumps({"type": "sync", "after": 1}))
+
+    assert await viewer.hears_nothing()
+
+
+async def test_a_client_that_asks_again_gets_what_the_wire_dropped(viewer, happens):
+    await happens("turn_started", turn=1, silently=True)
+    await viewer.socket.send_to(json.dumps({"type": "sync"}))
+
+    assert await viewer.events(1, seconds=2) == [2]

@@ -1,0 +1,102 @@
+"""Who may open a viewer of a run."""
+
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.utils import timezone
+
+from accounts.models import ApiToken, User
+from accounts.tokens import create_token
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_server")]
+
+ORIGIN = b"http://localhost:8000"
+
+
+async def test_the_owner_opens_it_in_a_browser(watch_run, run, alices_session):
+    viewer = await watch_run(run, origin=ORIGIN, cookie=alices_session)
+
+    assert viewer.is_open
+    assert (await viewer.next())["type"] == "experiment_created"
+
+
+async def test_the_owner_opens_it_with_a_token_and_without_an_origin(watch_run, run, alices_token):
+    viewer = await watch_run(run, authorization=alices_token)
+
+    assert viewer.is_open
+    assert (await viewer.next())["seq"] == 1
+
+
+async def test_a_stranger_is_refused_in_a_browser(watch_run, run, strangers_session):
+    assert not (await watch_run(run, origin=ORIGIN, cookie=strangers_session)).is_open
+
+
+async def test_a_stranger_is_refused_with_a_token(watch_run, run, charlie):
+    token = await sync_to_async(create_token)(charlie)
+
+    assert not (await watch_run(run, authorization=f"Bearer {token}".encode())).is_open
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": ORIGIN},
+        {"origin": ORIGIN, "cookie": b"arena_session=abcdef"},
+        {"origin": ORIGIN, "cookie": b"\xff\xfe="},
+        {"authorization": b"Bearer wrong"},
+        {"authorization": b"Bearer \xff\xfe"},
+        {"authorization": b"Bearer a\x00b"},
+        {"authorization": b"Bearer"},
+        {"authorization": b""},
+    ],
+    ids=["no cookie", "unknown session", "broken cookie", "wrong token", "no text", "NUL", "no token", "nothing"],
+)
+async def test_nobody_is_refused(watch_run, run, headers):
+    assert not (await watch_run(run, **headers)).is_open
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [b"http://evil.example", b"https://localhost.evil.example", b"null", b"", b"http://evil.example:8000", b"file://"],
+)
+async def test_a_page_of_another_site_is_refused_with_alices_own_cookie(watch_run, run, alices_session, origin):
+    assert not (await watch_run(run, origin=origin, cookie=alices_session)).is_open
+
+
+async def test_a_cookie_does_not_heal_a_wrong_token(watch_run, run, alices_session):
+    viewer = await watch_run(run, origin=ORIGIN, cookie=alices_session, authorization=b"Bearer wrong")
+
+    assert not viewer.is_open
+
+
+@pytest.mark.parametrize("after", ["x", "-1", "1.5", "", "%00", "٣", "9" * 19, "1e3", "0x1"])
+async def test_a_starting_point_that_is_no_number_is_refused(watch_run, run, after):
+    viewer = await watch_run(run, f"?after={after}")
+
+    assert viewer.is_open == (after == "")
+
+
+async def test_a_run_that_does_not_exist_is_refused_like_a_strangers(watch_run, run):
+    assert not (await watch_run(UUID("00000000-0000-7000-8000-000000000000"))).is_open
+
+
+async def test_a_person_who_was_deactivated_is_refused(watch_run, run, alice, alices_token, alices_session):
+    await User.objects.filter(pk=alice.pk).aupdate(is_active=False)
+
+    assert not (await watch_run(run, authorization=alices_token)).is_open
+    assert not (await watch_run(run, origin=ORIGIN, cookie=alices_session)).is_open
+
+
+async def test_a_token_that_has_expired_is_refused(watch_run, run, alices_token):
+    await ApiToken.objects.aupdate(expiry=timezone.now() - timedelta(seconds=1))
+
+    assert not (await watch_run(run, authorization=alices_token)).is_open
+
+
+async def test_a_refused_viewer_is_sent_nothing(watch_run, run, strangers_session, happens):
+    viewer = await watch_run(run, origin=ORIGIN, cookie=strangers_session)
+    await happens("turn_started", turn=1)
+
+    assert await viewer.hears_nothing()

@@ -1,0 +1,63 @@
+"""Without Redis a viewer is slower and misses nothing."""
+
+import asyncio
+
+import pytest
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def redis_away(redis_server):
+    """Redis is away from the beginning; calling it gives Redis back."""
+    redis_server.stop()
+    is_back = False
+
+    async def give_back():
+        nonlocal is_back
+        await asyncio.to_thread(redis_server.start)
+        is_back = True
+
+    yield give_back
+    if not is_back:
+        redis_server.start()
+
+
+async def test_a_viewer_opens_and_gets_everything_that_happened(run, redis_away, watch_run, happens):
+    await happens("turn_started", "turn_completed", turn=1)
+    viewer = await watch_run(run)
+
+    assert viewer.is_open
+    assert await viewer.events(3) == [1, 2, 3]
+
+
+async def test_new_events_arrive_by_the_watch_within_four_seconds(run, redis_away, watch_run, happens):
+    viewer = await watch_run(run, "?after=1")
+    await happens("turn_started", turn=1)
+
+    assert await viewer.events(1, seconds=4) == [2]
+
+
+async def test_when_redis_is_back_the_viewer_is_live_again(run, redis_away, watch_run, happens, quick_watch):
+    viewer = await watch_run(run, "?after=1")
+    await redis_away()
+    await asyncio.sleep(1)
+
+    await happens("turn_started", turn=1)
+    assert await viewer.events(1) == [2]
+    await happens("turn_completed", turn=1)
+    assert await viewer.events(1, seconds=0.5) == [3]
+
+
+async def test_a_viewer_survives_that_redis_goes_and_comes_back(run, redis_server, watch_run, happens):
+    viewer = await watch_run(run, "?after=1")
+    await asyncio.to_thread(redis_server.stop)
+    try:
+        await happens("turn_started", turn=1)
+        assert await viewer.events(1, seconds=5) == [2]
+    finally:
+        await asyncio.to_thread(redis_server.start)
+
+    await happens("turn_completed", turn=1)
+    assert await viewer.events(1, seconds=5) == [3]
+    assert await viewer.hears_nothing(0.1)
