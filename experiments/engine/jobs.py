@@ -33,8 +33,7 @@ def wake(run_id: UUID) -> None:
 def _ring(run_id: UUID) -> None:
     try:
         bells = django_rq.get_queue(QUEUE)
-        if bells.count < WORKER_SECONDS = 60  # a worker that has not been heard of for so long counts as dead
-ENOUGH_BELLS:
+        if bells.count < ENOUGH_BELLS:
             bells.enqueue(drive, str(run_id), result_ttl=0, failure_ttl=0)
     except (RedisError, OSError) as error:
         logger.warning("run=%s waits for the sweep: Redis is away (%s)", run_id, type(error).__name__)

@@ -35,7 +35,7 @@ class Viewer:
         self.is_open = False
 
     async def open(self) -> bool:
-        self.is_open, _code = await self.socket.connect(timeout=LONG)
+        self.is_open, _code = await self.socket.connect(timeout=5)
         return self.is_open
 
     async def next(self, seconds: float = LONG) -> dict[str, Any]:
