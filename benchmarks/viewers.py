@@ -1,7 +1,7 @@
 """Viewers of runs, as a process of their own: how old is each token when it arrives?
 
-Reads {"base", "token", "runs": [ID, …], "viewers": N, "seconds": S} as JSON from standard input. All viewers connect first;
-then they are watched for S seconds.
+Reads {"base", "token", "runs": [ID, …], "viewers": N, "seconds": S} as JSON from standard input. All viewers connect
+first; then they are watched for S seconds.
 Prints {"delays": {"p50", "p95", "p99"}, "tokens", "gaps"} in milliseconds.
 """
 

@@ -13,7 +13,7 @@ from experiments.casting import InvalidExperiment, checked_cast, checked_config
 from experiments.engine.events import Fact, emit
 from experiments.engine.jobs import wake
 from experiments.engine.text import is_storable
-from experiments.models import Experiment, IdempotentRequest, Participant, Run
+from experiments.models import Call, Experiment, IdempotentRequest, Participant, Run, Step
 from experiments.serializers import ParticipantSerializer
 from experiments.signals import run_finished
 
@@ -89,10 +89,18 @@ def resume(run: Run, *, by: "User") -> bool:
     with transaction.atomic():
         if not run.move(Run.State.QUEUED, from_=(Run.State.FAILED,), fields=FRESH):
             return False
-        run.steps.filter(state="failed", purpose="reply").update(state="open", ended=None)
-        emit(run.pk, Fact("experiment_state", {"state": Run.State.QUEUED.value, "by": by.get_username()}))
+        failed = list(run.steps.filter(state=Step.State.FAILED, purpose="reply"))
+        run.steps.filter(pk__in=[step.pk for step in failed]).update(state=Step.State.OPEN, ended=None)
+        moved = Fact("experiment_state", {"state": Run.State.QUEUED.value, "by": by.get_username()})
+        emit(run.pk, moved, *(_asked_again(call) for step in failed if (call := step.calls.order_by("attempt").last())))
         wake(run.pk)
     return True
+
+
+def _asked_again(call: Call) -> Fact:
+    """What the transcript says of the attempt that had ended the run."""
+    data = {"call": str(call.pk), "seat": call.step.seat, "turn": call.step.turn, "attempt": call.attempt}
+    return Fact("call_retried", {**data, "kind": call.error_kind, "message": call.error, "seconds": 0})
 
 
 def _require_role(person: "User") -> None:

@@ -83,26 +83,12 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """One value of a turn, with the height at which it can be written without covering another."""
-
-    key: str
-    label: str
-    value: float
-    mark_y: float
-    y: float
-
-
-@dataclass(frozen=True, slots=True)
 class Band:
-    """Everything at one turn, shown when it is pointed at. is_left: the words stand left of the turn's position."""
+    """The strip of the plot that belongs to a turn: pointing at it shows its values."""
 
     turn: int
-    x: float
     left: float
     width: float
-    is_left: bool
-    readings: tuple[Reading, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +122,7 @@ def chart(turns: Sequence[int], series: Sequence[Series], scale: Scale, size: Si
         x_ticks=tuple(Tick(places.x(turn), turn) for turn in x_ticks(turns)),
         y_ticks=tuple(Tick(places.y(value), value) for value in scale.ticks),
         lines=lines,
-        bands=tuple(_band(places, place, turn, series) for place, turn in enumerate(turns)),
+        bands=tuple(_band(places, turn) for turn in turns),
         labels_fit=len(labels) * LABEL_HEIGHT <= size.height,
     )
 
@@ -276,17 +262,10 @@ def _last(turns: Sequence[int], values: Sequence[float | None]) -> tuple[int, fl
     )
 
 
-def _band(places: _Places, place: int, turn: int, series: Sequence[Series]) -> Band:
-    given = [(one, value) for one in series if (value := one.values[place]) is not None]
-    heights = spread([places.y(value) for _one, value in given], LABEL_HEIGHT, LABEL_HEIGHT / 2, places.bottom)
-    readings = tuple(
-        Reading(one.key, one.label, value, places.y(value), round(y, 2))
-        for (one, value), y in zip(given, heights, strict=True)
-    )
-    x = places.x(turn)
-    left = round(max(places.size.left, x - places.step / 2), 2)
-    right = min(places.size.width - places.size.right, x + places.step / 2)
-    return Band(turn, x, left, round(right - left, 2), x > (places.left + places.right) / 2, readings)
+def _band(places: _Places, turn: int) -> Band:
+    left = max(places.size.left, places.x(turn) - places.step / 2)
+    right = min(places.size.width - places.size.right, places.x(turn) + places.step / 2)
+    return Band(turn, round(left, 2), round(right - left, 2))
 
 
 def _polygon(corners: int, turned: float) -> Shape:

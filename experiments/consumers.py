@@ -7,6 +7,7 @@ from uuid import UUID
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.utils import translation
 
@@ -28,14 +29,14 @@ class RunConsumer(AsyncWebsocketConsumer):
 
     async def connect(self) -> None:
         scope: Any = self.scope
-        token: str | None = scope["token"]
+        session_key = scope["session"].session_key if "session" in scope else None  # there is none beside a token
         self.user: User | AnonymousUser = scope["user"]
         self.run_id: UUID = scope["url_route"]["kwargs"]["run_id"]
-        self.entry = Entry(None if token else scope["session"].session_key, token, self.user.pk or 0, self.run_id)
+        self.entry = Entry(session_key, scope["token"], self.user.pk or 0, self.run_id)
         query = parse_qs(scope["query_string"].decode("ascii", "replace"))
         after = query.get("after", ["0"])[0]
         self.wants_html = query.get("html") == ["1"]
-        self.language = translation.get_supported_language_variant(query.get("language", ["en"])[0][:16])
+        self.language = _offered(query.get("language", [""])[0])
         if not after.isascii() or not after.isdigit() or len(after) > 18 or not await self._may_see():
             await self.close()
             return
@@ -64,7 +65,9 @@ class RunConsumer(AsyncWebsocketConsumer):
                 await self.take_event(envelope)
 
     async def sign_out(self) -> None:
+        """Nothing more is sent, however long the client takes to go."""
         await self.close(code=SIGNED_OUT)
+        await viewers().leave(self)
 
     async def take_event(self, envelope: dict[str, Any]) -> bool:
         """Send the event if it is the next one. False when there are others before it: those are in the table."""
@@ -119,9 +122,16 @@ class RunConsumer(AsyncWebsocketConsumer):
         ]
 
 
+def _offered(language: str) -> str:
+    try:
+        return translation.get_supported_language_variant(language[:16])
+    except LookupError:
+        return str(settings.LANGUAGE_CODE)
+
+
 def _decoded(text: str | None) -> dict[str, Any]:
     try:
         message = json.loads(text or "")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return message if isinstance(message, dict) else {}

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Sum
+
 from experiments import metrics
 from experiments.models import Call, Event, Run, Step
 from experiments.models.run import TERMINAL_STATES
@@ -81,14 +83,15 @@ def replayed(events: Iterable[Event]) -> list[Entry]:
 
 def from_rows(run: Run) -> list[Entry]:
     """The entries of a run as its rows say."""
-    steps = run.steps.order_by("id").select_related("message__call").prefetch_related("calls", "judgments")
-    judged = {j.turn: j.step for j in run.judgments.select_related("step")}
+    rows = run.steps.order_by("id").select_related("message__call").prefetch_related("calls", "judgments")
+    steps = list(rows)
+    judged = {step.turn: step for step in steps if step.judgments.all()}
     shown = [entry(type_, data) for step in steps for type_, data in _of_step(step, judged)]
     ending = [entry(*_ending(run))] if run.state in TERMINAL_STATES else []
     return [item for item in (*shown, *_metrics(run), *ending) if item]
 
 
-def _of_step(step: Step, judged: dict[int, Step]) -> Iterator[tuple[str, Data]]:
+def _of_step(step: Step, judged: dict[int | None, Step]) -> Iterator[tuple[str, Data]]:
     if step.purpose == "turn_started":
         yield "turn_started", {"turn": step.turn}
     elif step.purpose == "judge_evaluation_started":
@@ -99,8 +102,8 @@ def _of_step(step: Step, judged: dict[int, Step]) -> Iterator[tuple[str, Data]]:
         yield "message_completed", dict(MessageSerializer(step.message).data)
 
 
-def _judgment(step: Step, judged: dict[int, Step]) -> tuple[str, Data]:
-    done = judged.get(step.turn or 0)
+def _judgment(step: Step, judged: dict[int | None, Step]) -> tuple[str, Data]:
+    done = judged.get(step.turn)
     if done is None:
         return "judge_evaluation_started", {"turn": step.turn}
     judgments = list(done.judgments.all())
@@ -111,14 +114,19 @@ def _trouble(step: Step, call: Call) -> Iterator[tuple[str, Data]]:
     data = {"call": str(call.pk), "seat": step.seat, "turn": step.turn, "attempt": call.attempt}
     if call.state == Call.State.LOST:
         yield "call_lost", data
-    elif call.state == Call.State.FAILED and (call.attempt < step.calls.count() or step.state == Step.State.OPEN):
+    elif call.state == Call.State.FAILED and (call.attempt < len(step.calls.all()) or step.state == Step.State.OPEN):
         yield "call_retried", {**data, "kind": call.error_kind, "message": call.error}
 
 
 def _metrics(run: Run) -> Iterator[Entry | None]:
-    subjects = sorted({judgment.subject for judgment in run.judgments.all()})
+    """As they were after the last judged turn: the event that carries them is sent with its judgments."""
+    judgments = list(run.judgments.all())
+    subjects = sorted({judgment.subject for judgment in judgments})
+    last = max((judgment.turn for judgment in judgments), default=0)
+    calls = run.calls.filter(step__seat__in=subjects, step__turn__lte=last).order_by()
+    tokens = dict(calls.values_list("step__seat").annotate(total=Sum("output_tokens")))
     for seat, numbers in metrics.run_metrics(run, subjects).items():
-        yield entry("model_metrics", {"seat": seat, "metrics": numbers})
+        yield entry("model_metrics", {"seat": seat, "metrics": {**numbers, "tokens": tokens.get(seat)}})
 
 
 def _ending(run: Run) -> tuple[str, Data]:

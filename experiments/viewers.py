@@ -7,7 +7,8 @@ viewers of streaming text that is most of what a core can do.
 import asyncio
 import logging
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable
+from typing import Any, Protocol
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
@@ -15,28 +16,39 @@ from channels.layers import get_channel_layer
 from django.db import DatabaseError
 
 from experiments.engine.live import group_of
-from experiments.rights import allowed, newest_events
-
-if TYPE_CHECKING:
-    from experiments.consumers import RunConsumer
+from experiments.rights import Entry, allowed, newest_events
 
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 3.0
 
 
+class Viewer(Protocol):
+    """One socket."""
+
+    run_id: UUID
+    entry: Entry
+    seen: int
+
+    def send(self, text_data: str) -> Awaitable[None]: ...
+    async def take_event(self, envelope: dict[str, Any]) -> bool: ...
+    async def catch_up(self) -> None: ...
+    async def sign_out(self) -> None: ...
+
+
 class Viewers:
     """Belongs to one event loop."""
 
     def __init__(self) -> None:
-        self._of_run: defaultdict[UUID, set[RunConsumer]] = defaultdict(set)
+        self._of_run: defaultdict[UUID, set[Viewer]] = defaultdict(set)
         self._subscribed: set[UUID] = set()
         self._layer: Any = get_channel_layer()
         self._channel = ""
+        self._opening = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
         self._errands: set[asyncio.Task[None]] = set()
 
-    async def join(self, viewer: "RunConsumer") -> None:
+    async def join(self, viewer: Viewer) -> None:
         """From now on the viewer gets what its run's driver sends."""
         self._of_run[viewer.run_id].add(viewer)
         if not self._tasks:
@@ -44,7 +56,7 @@ class Viewers:
             self._tasks = [loop.create_task(self._receive_forever()), loop.create_task(self._look_forever())]
         await self._subscribe(viewer.run_id)
 
-    async def leave(self, viewer: "RunConsumer") -> None:
+    async def leave(self, viewer: Viewer) -> None:
         viewers = self._of_run[viewer.run_id]
         viewers.discard(viewer)
         if viewers:
@@ -59,17 +71,19 @@ class Viewers:
 
     # --- the wire ---
 
-    async def _subscribe(self, run_id: UUID) -> None:
+    async def _subscribe(self, run_id: UUID) -> bool:
         """Without Redis the viewers are kept up to date from the table, and the next look tries again."""
         if run_id in self._subscribed:
-            return
+            return True
         try:
-            if not self._channel:
-                self._channel = await self._layer.new_channel()
+            async with self._opening:  # of two channels only one would be listened to
+                self._channel = self._channel or await self._layer.new_channel()
             await self._layer.group_add(group_of(run_id), self._channel)
             self._subscribed.add(run_id)
         except Exception as error:  # redis, its client and the channel layer raise errors without a common base
             logger.warning("run=%s viewers are not live: %s", run_id, type(error).__name__)
+            return False
+        return True
 
     async def _unsubscribe(self, run_id: UUID) -> None:
         self._subscribed.discard(run_id)
@@ -87,7 +101,7 @@ class Viewers:
             for viewer in tuple(self._of_run.get(UUID(message["run"]), ())):
                 await self._deliver(viewer, message)
 
-    async def _deliver(self, viewer: "RunConsumer", message: dict[str, Any]) -> None:
+    async def _deliver(self, viewer: Viewer, message: dict[str, Any]) -> None:
         """Hand a message over. Nothing here may wait for the database: the other viewers would wait too."""
         try:
             if message["type"] == "run.delta":
@@ -111,12 +125,12 @@ class Viewers:
                 await self._look([viewer for viewers in self._of_run.values() for viewer in viewers])
             except DatabaseError as error:
                 logger.warning("viewers could not be looked after: %s", type(error).__name__)
+            except Exception:
+                logger.exception("viewers could not be looked after")
 
-    async def _look(self, viewers: "list[RunConsumer]") -> None:
+    async def _look(self, viewers: list[Viewer]) -> None:
         passes = await allowed({viewer.entry for viewer in viewers})
         newest = await newest_events({viewer.run_id for viewer in viewers})
-        for run_id in newest:
-            await self._subscribe(run_id)
         for viewer in viewers:
             try:
                 if viewer.entry not in passes:
@@ -125,6 +139,9 @@ class Viewers:
                     await viewer.catch_up()
             except Exception:
                 logger.exception("run=%s a viewer could not be looked after", viewer.run_id)
+        for run_id in list(self._of_run):
+            if not await self._subscribe(run_id):
+                return  # Redis is away, and each try takes its time
 
 
 _by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, Viewers] = WeakKeyDictionary()

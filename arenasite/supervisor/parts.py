@@ -10,7 +10,8 @@ from pathlib import Path
 from arenasite.supervisor import redis
 from arenasite.supervisor.children import Child
 
-WEBSOCKET_BYTES = 65536
+WEBSOCKET_FRAME_BYTES = 65536  # what a viewer may send at once
+WEBSOCKET_MESSAGE_BYTES = 16 << 20  # holds for what we send too: a long reply, or the metrics of many turns
 FIRST, AFTER_WORKERS, LAST = range(3)  # in which order they are ended
 
 
@@ -39,7 +40,8 @@ class Parts:
         child = self._python(
             "web",
             *("-m", "daphne", "-b", host, "-p", str(port), "-v", "0", "--no-server-name"),
-            *("--websocket-max-message-size", str(WEBSOCKET_BYTES), "--websocket-max-frame-size", str(WEBSOCKET_BYTES)),
+            *("--websocket-max-message-size", str(WEBSOCKET_MESSAGE_BYTES)),
+            *("--websocket-max-frame-size", str(WEBSOCKET_FRAME_BYTES)),
             *("--ping-interval", "20", "--application-close-timeout", "2"),
             "arenasite.asgi:application",
         )

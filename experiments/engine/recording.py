@@ -1,23 +1,22 @@
 """An outcome becomes rows and events in one transaction, and only while the lease is ours."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 
-from experiments import metrics
 from experiments.engine.events import Announce, Fact, reserve_numbers, write
+from experiments.engine.findings import message_data, record_step
 from experiments.engine.performers import Report
 from experiments.engine.seating import Order
-from experiments.engine.text import storable, storable_data
+from experiments.engine.text import storable
 from experiments.gateway.pricing import cost
 from experiments.gateway.request import prepare
 from experiments.gateway.types import Completion, TokenLogprob
-from experiments.models import Call, Judgment, Message, Run, Step
-from experiments.serializers import JudgmentSerializer, MessageSerializer
+from experiments.models import Call, Message, Run, Step
 from experiments.workflows.steps import Ask, Outcome, Record
 
 STOPPED_KIND = "stopped"
@@ -49,7 +48,7 @@ def record_facts(book: Book, records: Sequence[Record]) -> None:
         return
     with transaction.atomic():
         reserve_numbers(book.run_id, 0, book.fence)
-        facts = [fact for record in records for fact in _record(book.run_id, record)]
+        facts = [fact for record in records for fact in record_step(book.run_id, record)]
         write(book.run_id, facts, reserve_numbers(book.run_id, len(facts), book.fence), book.announce)
 
 
@@ -215,12 +214,7 @@ def _message(run_id: UUID, call: OpenCall, outcome: Outcome, seq: int) -> Fact:
         reasoning=settled.reasoning,
         finish_reason=outcome.finish_reason,
     )
-    return Fact("message_completed", _without_logprobs(message))
-
-
-def _without_logprobs(message: Message) -> dict[str, Any]:
-    """A message as events carry it; token probabilities are large and are read with the message itself."""
-    return {**MessageSerializer(message).data, "logprobs": None}
+    return Fact("message_completed", message_data(message))
 
 
 def _retried(call: OpenCall, report: Report, seconds: float) -> Fact:
@@ -236,64 +230,3 @@ def _retried(call: OpenCall, report: Report, seconds: float) -> Fact:
             "seconds": seconds,
         },
     )
-
-
-def _record(run_id: UUID, record: Record) -> list[Fact]:
-    now = timezone.now()
-    step = Step.objects.create(
-        run_id=run_id,
-        key=record.key,
-        kind="record",
-        purpose=record.kind,
-        turn=record.turn,
-        state=Step.State.DONE,
-        ended=now,
-    )
-    return FINDINGS.get(record.kind, _plain_fact)(step, replace(record, data=storable_data(record.data)))
-
-
-def _plain_fact(step: Step, record: Record) -> list[Fact]:
-    return [Fact(record.kind, dict(record.data))]
-
-
-def _source(step: Step, record: Record) -> Call | None:
-    calls = Call.objects.filter(run_id=step.run_id, step__key=record.source)
-    return calls.select_related("model").order_by("attempt").last()
-
-
-def _filter(step: Step, record: Record) -> list[Fact]:
-    message = Message.objects.get(run_id=step.run_id, step__key=record.data["message"])
-    message.text = storable(record.data["text"])
-    message.filter = {**record.data["filter"], "call": _id(_source(step, record))}
-    message.save(update_fields=["text", "filter"])
-    return [Fact(record.kind, _without_logprobs(message))]
-
-
-def _judgments(step: Step, record: Record) -> list[Fact]:
-    call = _source(step, record)
-    same = {
-        "step": step,
-        "run_id": step.run_id,
-        "turn": step.turn or 0,
-        "call": call,
-        "judge": call.model.label if call else "",
-        "dynamics": record.data["dynamics"],
-    }
-    judgments = Judgment.objects.bulk_create(Judgment(**same, **data) for data in record.data["judgments"])
-    data = {"turn": step.turn, "judgments": JudgmentSerializer(judgments, many=True).data}
-    return [Fact(record.kind, data), *_metrics(step.run_id, [judgment.subject for judgment in judgments])]
-
-
-def _metrics(run_id: UUID, subjects: Sequence[str]) -> list[Fact]:
-    of_seat = metrics.run_metrics(Run.objects.get(pk=run_id), subjects)
-    return [Fact("model_metrics", {"seat": seat, "metrics": of_seat[seat]}) for seat in subjects]
-
-
-def _id(call: Call | None) -> str | None:
-    return str(call.pk) if call else None
-
-
-FINDINGS: dict[str, Callable[[Step, Record], list[Fact]]] = {
-    "message_filtered": _filter,
-    "judge_evaluation_completed": _judgments,
-}

@@ -16,10 +16,11 @@ register = template.Library()
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A turn in the table behind a chart."""
+    """A turn: in the table behind a chart, and in the chart as the band that shows its values."""
 
     turn: int
     values: tuple[float | None, ...]
+    band: charts.Band
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +91,9 @@ def tick_label(value: float) -> str:
 
 
 @register.filter
-def midpoint(low: float, high: float) -> str:
-    return f"{(low + high) / 2:g}"
+def named(values: Iterable[float | None], names: Iterable[str]) -> list[tuple[str, float | None]]:
+    """Each value with its name."""
+    return list(zip(names, values, strict=True))
 
 
 def _drawing(
@@ -103,6 +105,8 @@ def _drawing(
     size: charts.Size | None = None,
 ) -> Drawing:
     numbers = [turn["turn"] for turn in turns]
-    rows = tuple(Row(turn, tuple(one.values[place] for one in series)) for place, turn in enumerate(numbers))
-    columns = tuple(one.label for one in series)
-    return Drawing(name, title, charts.chart(numbers, series, scale, size), columns, rows)
+    chart = charts.chart(numbers, series, scale, size)
+    rows = tuple(
+        Row(band.turn, tuple(one.values[place] for one in series), band) for place, band in enumerate(chart.bands)
+    )
+    return Drawing(name, title, chart, tuple(one.label for one in series), rows)
