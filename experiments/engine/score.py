@@ -1,5 +1,6 @@
 """Follows a workflow's generator: which steps it needs next, given what is already recorded. No database, no clock."""
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +28,9 @@ class _Group:
     missing: int
 
 
+_Turn = tuple[_Branch, Any]
+
+
 @dataclass(slots=True)
 class Todo:
     """What has to be done now, in order. end is set once the workflow itself has returned."""
@@ -45,64 +49,64 @@ class Score:
         self._keys: set[str] = set()
 
     def start(self) -> Todo:
-        todo = Todo()
-        self._advance(self._root, None, todo)
-        return todo
+        return self._play_on((self._root, None))
 
     def resolve(self, key: str, outcome: Outcome) -> Todo:
         """Continue with what became of the step `key`. A step that nobody waits for is ignored."""
-        todo = Todo()
         if waiting := self._waiting.pop(key, None):
             branch, group, slot = waiting
-            self._deliver(branch, group, slot, outcome, todo)
+            return (
+                self._play_on((branch, outcome)) if group is None else self._play_on(self._fill(group, slot, outcome))
+            )
+        return Todo()
+
+    def _play_on(self, first: _Turn | None) -> Todo:
+        """Advance every branch that can go on. A list, not recursion: a recorded run may have any length."""
+        todo = Todo()
+        ready: deque[_Turn] = deque([first] if first else [])
+        while ready:
+            branch, value = ready.popleft()
+            ready.extendleft(reversed(self._advance(branch, value, todo)))
         return todo
 
-    def _advance(self, branch: _Branch, value: Any, todo: Todo) -> None:
-        while True:
-            try:
-                wanted = branch.play.send(value)
-            except StopIteration as stop:
-                self._finish(branch, stop.value, todo)
-                return
-            if isinstance(wanted, Ask | Record):
-                if not self._have(wanted, todo):
-                    self._waiting[wanted.key] = (branch, None, 0)
-                    return
-                value = self._outcome(wanted)
-            elif not wanted:
-                value = []
-            else:
-                self._fan_out(branch, wanted, todo)
-                return
+    def _advance(self, branch: _Branch, value: Any, todo: Todo) -> list[_Turn]:
+        """Send a branch its value; returns whose turn it is after that."""
+        try:
+            wanted = branch.play.send(value)
+        except StopIteration as stop:
+            return self._finish(branch, stop.value, todo)
+        if not isinstance(wanted, Ask | Record):
+            return self._fan_out(branch, wanted, todo)
+        if self._have(wanted, todo):
+            return [(branch, self._outcome(wanted))]
+        self._waiting[wanted.key] = (branch, None, 0)
+        return []
 
-    def _fan_out(self, branch: _Branch, wanted: Sequence[Any], todo: Todo) -> None:
+    def _fan_out(self, branch: _Branch, wanted: Sequence[Any], todo: Todo) -> list[_Turn]:
         group = _Group(branch, [None] * len(wanted), len(wanted))
-        ready: list[int] = []
+        turns: list[_Turn] = []
         for slot, item in enumerate(wanted):
             if not isinstance(item, Ask | Record):
-                self._advance(_Branch(item, group, slot), None, todo)
+                turns.append((_Branch(item, group, slot), None))
             elif self._have(item, todo):
                 group.results[slot] = self._outcome(item)
-                ready.append(slot)
+                group.missing -= 1
             else:
                 self._waiting[item.key] = (branch, group, slot)
-        for slot in ready:
-            self._deliver(branch, group, slot, group.results[slot], todo)
+        return turns if group.missing else [(branch, group.results)]
 
-    def _deliver(self, branch: _Branch, group: _Group | None, slot: int, value: Any, todo: Todo) -> None:
-        if group is None:
-            self._advance(branch, value, todo)
-            return
+    def _finish(self, branch: _Branch, value: Any, todo: Todo) -> list[_Turn]:
+        if branch.group is not None:
+            turn = self._fill(branch.group, branch.slot, value)
+            return [turn] if turn else []
+        todo.end = value if isinstance(value, End) else End("completed")
+        return []
+
+    def _fill(self, group: _Group, slot: int, value: Any) -> _Turn | None:
+        """Put a result in its place; the owner's turn comes with the last one."""
         group.results[slot] = value
         group.missing -= 1
-        if not group.missing:
-            self._advance(group.owner, group.results, todo)
-
-    def _finish(self, branch: _Branch, value: Any, todo: Todo) -> None:
-        if branch.group is None:
-            todo.end = value if isinstance(value, End) else End("completed")
-        else:
-            self._deliver(branch.group.owner, branch.group, branch.slot, value, todo)
+        return None if group.missing else (group.owner, group.results)
 
     def _have(self, step: Step, todo: Todo) -> bool:
         """Whether the generator can go on at once: the step is recorded, or is a record to be made in passing."""

@@ -1,13 +1,14 @@
 """Text that every database can hold."""
 
+import re
 from typing import Any
+
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def storable(text: str) -> str:
-    """The text with NUL and lone surrogates replaced by U+FFFD: PostgreSQL and UTF-8 can hold neither."""
-    if "\x00" not in text and text.isascii():
-        return text
-    return text.replace("\x00", "\ufffd").encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    """The text with each NUL and lone surrogate replaced by U+FFFD: PostgreSQL and UTF-8 can hold neither."""
+    return UNSTORABLE.sub("\ufffd", text)
 
 
 def storable_data(value: Any) -> Any:
@@ -22,4 +23,4 @@ def storable_data(value: Any) -> Any:
 
 
 def is_storable(text: str) -> bool:
-    return "\x00" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+    return UNSTORABLE.search(text) is None

@@ -1,7 +1,6 @@
 """Asking the API over HTTP, as Alice, as Charlie and as nobody."""
 
 import json
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -10,8 +9,6 @@ from django.apps import apps
 from django.test import Client
 
 from accounts.tokens import create_token
-from experiments.engine.driver import Driver
-from experiments.models import Run
 from tests.fixtures import add_model
 
 
@@ -95,16 +92,3 @@ def body(provider: Any) -> dict[str, Any]:
     }
     config = {"prompt": "Share seven solar panels.", "max_turns": 2, "gap_seconds": 0}
     return {"workflow": "arena", "title": "Panels", "config": config, "cast": seats}
-
-
-@pytest.fixture
-def played(arena: Any, start: Any) -> Callable[..., Run]:
-    """A run that has ended. Driven on this thread, so that the test's transaction holds it all."""
-
-    def play(*speakers: str, **config: Any) -> Run:
-        run: Run = start(arena(*speakers, **config))
-        Driver(threading.Event()).drive(0.1)
-        run.refresh_from_db()
-        return run
-
-    return play

@@ -1,0 +1,53 @@
+"""The WebSocket as the platform's own web server serves it, for programs."""
+
+import json
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+
+from tests.browser.conftest import Lab
+
+pytestmark = pytest.mark.browser
+
+
+def address(lab: Lab, run: str) -> str:
+    return f"{lab.url.replace('http', 'ws')}/ws/runs/{run}/?after=0"
+
+
+def test_a_program_follows_a_run_from_its_first_event_to_its_last(lab: Lab) -> None:
+    run = lab.start(judge=False, filter=False)
+
+    with connect(address(lab, run), additional_headers={"Authorization": f"Bearer {lab.token}"}) as socket:
+        seqs, text = [], {}
+        for message in map(json.loads, socket):
+            if message["type"] == "message_stream":
+                data = message["data"]
+                text[data["call"]] = text.get(data["call"], "")[: data["offset"]] + data["text"]
+                continue
+            seqs.append(message["seq"])
+            if message["type"] == "message_completed":
+                assert message["data"]["raw_text"] == text[message["data"]["call"]]
+            if message["type"] == "experiment_stopped":
+                break
+
+    assert seqs == list(range(1, len(seqs) + 1))
+
+
+def test_a_message_over_64_kib_closes_the_socket(lab: Lab) -> None:
+    run = lab.start(judge=False, filter=False)
+
+    with connect(address(lab, run), additional_headers={"Authorization": f"Bearer {lab.token}"}) as socket:
+        socket.send("x" * 70_000)
+        with pytest.raises(ConnectionClosed):
+            while True:
+                socket.recv(timeout=10)
+
+
+def test_a_foreign_page_gets_no_socket(lab: Lab) -> None:
+    run = lab.start(judge=False, filter=False)
+
+    with pytest.raises(InvalidStatus) as refused:
+        connect(address(lab, run), origin="https://evil.example")
+
+    assert refused.value.response.status_code == 403

@@ -1,0 +1,221 @@
+"""The page that is built from the rows equals the page that is built by replaying the events."""
+
+import threading
+
+import pytest
+from django.db import connection, transaction
+
+from experiments import actions, timeline
+from experiments.engine.driver import Driver
+from experiments.fragments import render
+from experiments.models import Call, Run
+
+pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+
+RETRIED = ":first=0:fail=503:times=1:retry_after=0"
+
+
+def painted(run, entries):
+    """(the transcript in order, the other fragments by their place)"""
+    fragments = [(shown, render(shown, run.pk)) for shown in entries]
+    transcript = [html for shown, html in fragments if shown.type != "model_metrics"]
+    return transcript, {shown.anchor: html for shown, html in fragments if shown.type == "model_metrics"}
+
+
+def assert_same_page(run, *kinds):
+    run = Run.objects.get(pk=run.pk)
+    rows, events = timeline.from_rows(run), timeline.replayed(run.events.all())
+    assert painted(run, rows) == painted(run, events)
+    assert len({shown.anchor for shown in rows}) == len(rows)
+    for kind in kinds:
+        assert kind in {shown.type for shown in rows}, kind
+
+
+def drive():
+    Driver(threading.Event()).drive(0.1)
+
+
+@pytest.mark.parametrize(
+    "setting", [{}, {"filter": False}, {"judge": False}, {"first": "B"}, {"max_turns": 4}], ids=str
+)
+def test_of_a_run_that_was_completed(played, setting):
+    run = played(**setting)
+
+    assert run.state == Run.State.COMPLETED
+    assert_same_page(run, "turn_started", "message_completed", "experiment_stopped")
+
+
+@pytest.mark.parametrize("manner", ["broken", "truncated", "prose", "fenced", "range", "missing", "injected"])
+def test_of_a_run_whose_judge_talks_nonsense(played, manner):
+    assert_same_page(played(judge_model=f"sim/judge:first=0:json={manner}"), "judge_evaluation_completed")
+
+
+@pytest.mark.parametrize("manner", ["broken", "truncated", "missing", "injected"])
+def test_of_a_run_whose_filter_talks_nonsense(played, manner):
+    assert_same_page(played(filter_model=f"sim/filter:first=0:json={manner}"), "message_completed")
+
+
+def test_of_a_run_whose_models_answer_only_when_asked_again(played):
+    run = played(f"sim/cooperative{RETRIED}", f"sim/neutral{RETRIED}")
+
+    assert run.calls.filter(state=Call.State.FAILED).count() == 4
+    assert_same_page(run, "call_retried")
+
+
+def test_of_a_run_whose_judge_and_filter_answer_only_when_asked_again(played):
+    run = played(judge_model=f"sim/judge{RETRIED}", filter_model=f"sim/filter{RETRIED}")
+
+    assert_same_page(run, "call_retried", "judge_evaluation_completed")
+
+
+def test_of_a_run_whose_judge_and_filter_give_up(played):
+    run = played(judge_model="sim/judge:first=0:fail=404", filter_model="sim/filter:first=0:fail=404")
+
+    assert run.state == Run.State.COMPLETED
+    assert_same_page(run, "judge_evaluation_completed", "model_metrics")
+
+
+def test_of_a_run_that_lost_a_call(arena, start, settings):
+    settings.DRAIN_SECONDS = 0
+    run = start(arena("sim/cooperative:first=0:tps=20"))
+    killed = threading.Event()
+    threading.Timer(0.7, killed.set).start()
+    Driver(killed).drive(5)
+    assert run.calls.filter(state=Call.State.SENT).count() == 1
+
+    Run.objects.filter(pk=run.pk).update(lease_until=None)
+    run.experiment.participants.filter(seat="A").update(model=run.experiment.participants.get(seat="B").model)
+    drive()
+
+    assert run.calls.filter(state=Call.State.LOST).count() == 1
+    assert_same_page(run, "call_lost", "experiment_stopped")
+
+
+@pytest.mark.parametrize("seat", ["a", "b"])
+def test_of_a_run_that_failed_at_once(played, seat):
+    run = played(**{seat: "sim/neutral:first=0:fail=404"})
+
+    assert run.state == Run.State.FAILED
+    assert_same_page(run, "experiment_error")
+
+
+def test_of_a_run_that_failed_after_a_judged_turn(arena, start):
+    """What B says in turn 2 is more than its model may say: by then A has written more than was judged."""
+    run = start(arena(max_turns=2))
+    stop_when(run, lambda: run.messages.count() == 3, lambda: switch_off(run, "B"))
+
+    assert Run.objects.get(pk=run.pk).state == Run.State.FAILED
+    assert run.messages.count() == 3
+    assert_same_page(run, "model_metrics", "experiment_error")
+
+
+def test_of_a_run_that_failed_and_goes_on(played, alice):
+    run = played(b="sim/neutral:first=0:fail=404:times=1")
+    assert run.state == Run.State.FAILED
+
+    actions.resume(run, by=alice)
+    assert_same_page(run)
+    drive()
+
+    assert Run.objects.get(pk=run.pk).state == Run.State.COMPLETED
+    assert_same_page(run, "call_retried", "experiment_stopped")
+
+
+def test_of_a_run_that_failed_twice(played, alice):
+    run = played(a="sim/neutral:first=0:fail=404")
+    actions.resume(run, by=alice)
+    drive()
+
+    assert Run.objects.get(pk=run.pk).state == Run.State.FAILED
+    assert_same_page(run, "call_retried", "experiment_error")
+
+
+def test_of_a_run_that_was_stopped_while_somebody_spoke(arena, start, alice):
+    run = start(arena(b="sim/neutral:first=0:tps=25:words=120", max_turns=2))
+    stop_when(run, lambda: run.calls.filter(step__seat="B").exists(), lambda: actions.stop(run, by=alice))
+
+    run.refresh_from_db()
+    assert (run.state, run.messages.last().finish_reason) == (Run.State.STOPPED, "stopped")
+    assert_same_page(run, "experiment_stopped")
+
+
+def test_of_a_run_that_was_stopped_after_a_judged_turn(arena, start, alice):
+    run = start(arena(max_turns=100, gap_seconds=0))
+    stop_when(run, lambda: run.messages.count() > 4, lambda: actions.stop(run, by=alice))
+
+    assert Run.objects.get(pk=run.pk).state == Run.State.STOPPED
+    assert_same_page(run, "model_metrics", "experiment_stopped")
+
+
+def test_of_a_run_that_was_stopped_before_it_began(arena, start, alice):
+    run = start(arena())
+    actions.stop(run, by=alice)
+
+    assert_same_page(run, "experiment_stopped")
+
+
+@pytest.mark.parametrize("limits", [{"tokens": 300}, {"cost": 0.01}, {"seconds": 0.001}], ids=str)
+def test_of_a_run_that_came_to_a_limit(played, limits):
+    run = played(limits=limits, max_turns=9)
+
+    assert run.state == Run.State.STOPPED
+    assert_same_page(run, "experiment_stopped")
+
+
+def test_of_a_run_that_nobody_drives_yet(arena, start):
+    assert_same_page(start(arena()))
+
+
+def stop_when(run, condition, action):
+    """Drive the run; as soon as the condition holds, do the action once, between two moves of the driver."""
+    done = []
+
+    def beat():
+        if not done and condition():
+            action()
+            done.append(True)
+
+    driver = Driver(threading.Event(), beat)
+    driver._due["renew"] = 0.0
+    original = driver._is_due
+    driver._is_due = lambda what, seconds: original(what, 0 if what == "renew" else seconds)
+    driver.drive(0.1)
+    assert done
+
+
+def switch_off(run, seat):
+    """From now on the seat's model does not exist at its provider."""
+    model = run.experiment.participants.get(seat=seat).model
+    model.upstream = "sim/nobody"
+    model.save(update_fields=["upstream"])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_at_every_moment_of_a_run(arena, start):
+    fails = ":fail=503:times=1:retry_after=0.1"
+    run = start(arena(f"sim/cooperative:first=0:tps=400{fails}", "sim/neutral:first=0:tps=400", max_turns=3))
+    driving = threading.Thread(target=drive_and_close)
+    driving.start()
+    moments = set()
+    while driving.is_alive():
+        with transaction.atomic():
+            Run.objects.select_for_update().get(pk=run.pk)
+            moments.add(Run.objects.get(pk=run.pk).last_seq)
+            assert_same_page(run)
+    driving.join()
+
+    assert len(moments) > 8
+    assert_same_page(run, "call_retried", "judge_evaluation_completed")
+
+
+def drive_and_close():
+    drive()
+    connection.close()
+
+
+def test_many_turns_take_as_many_queries_as_few(played, django_assert_max_num_queries):
+    few, many = played(max_turns=1), played(max_turns=6)
+    for run in (few, many):
+        with django_assert_max_num_queries(9):
+            entries = timeline.from_rows(Run.objects.get(pk=run.pk))
+        assert len(entries) > 4
