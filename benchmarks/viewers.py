@@ -58,6 +58,7 @@ async def main(order: dict) -> dict:
     await asyncio.sleep(SETTLE_SECONDS)
     for viewer in viewers:
         viewer.delays.clear()
+        viewer.gaps = 0
     await asyncio.sleep(order["seconds"])
     for task in watching:
         task.cancel()

@@ -107,7 +107,7 @@ class Performers:
         """Close the call's upstream socket; its report says is_stopped."""
         if work := self._works.get(call_id):
             work.is_stopped = True
-            self._loop.call_soon_threadsafe(self._cancel, call_id)
+            self._loop.call_soon_threadsafe(self._cancel, work)
 
     def partials(self) -> list[tuple[UUID, str, str]]:
         """Calls whose text has grown since the last time: (call, text so far, reasoning so far)."""
@@ -140,15 +140,18 @@ class Performers:
     def _begin(self, work: Work) -> None:
         self._tasks[work.call_id] = self._loop.create_task(self._perform(work))
 
-    def _cancel(self, call_id: UUID) -> None:
-        if task := self._tasks.get(call_id):
+    def _cancel(self, work: Work) -> None:
+        """A task that was cancelled before its first step would never run, and nobody would hear of its end."""
+        task = self._tasks.get(work.call_id)
+        if task and work.begun:
             task.cancel()
 
     async def _perform(self, work: Work) -> None:
         work.begun = time.monotonic()
         completion, error = Completion(), None
         try:
-            completion = await self._stream(work)
+            if not work.is_stopped:
+                completion = await self._stream(work)
         except GatewayError as problem:
             completion, error = problem.partial or _partial(work), problem
         except asyncio.CancelledError:

@@ -47,7 +47,9 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(models.Q(state=RunState.QUEUED) | abandoned)
 
     def with_totals(self) -> Self:
-        """Adds turn (completed turns), turn_ended, input_, output_ and reasoning_tokens, call_count, total_cost."""
+        """Adds turn (completed turns), turn_ended, input_, output_ and reasoning_tokens, call_count, total_cost and
+        unpriced_calls: those that are settled, but at an unknown cost, so that total_cost is a lower bound.
+        """
         this_run = models.OuterRef("pk")
         calls = apps.get_model("experiments.Call").objects.filter(run=this_run).order_by()
         steps = apps.get_model("experiments.Step").objects.filter(run=this_run).order_by()
@@ -63,6 +65,7 @@ class RunQuerySet(models.QuerySet["Run"]):
             reasoning_tokens=total(calls, models.Sum("reasoning_tokens")),
             call_count=total(calls, models.Count("pk")),
             total_cost=total(calls, models.Sum("cost")),
+            unpriced_calls=total(calls.exclude(state="sent").filter(cost__isnull=True), models.Count("pk")),
         )
 
 
