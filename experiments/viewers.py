@@ -15,12 +15,13 @@ from weakref import WeakKeyDictionary
 from channels.layers import get_channel_layer
 from django.db import DatabaseError
 
-from experiments.engine.live import group_of
+from experiments.engine.live import delta, group_of, joined
 from experiments.rights import Entry, allowed, newest_events
 
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 3.0
+ROUND_SECONDS = 0.01
 
 
 class Viewer(Protocol):
@@ -45,6 +46,8 @@ class Viewers:
         self._layer: Any = get_channel_layer()
         self._channel = ""
         self._opening = asyncio.Lock()
+        self._inbox: defaultdict[UUID, list[dict[str, Any]]] = defaultdict(list)
+        self._has_mail = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._errands: set[asyncio.Task[None]] = set()
 
@@ -53,7 +56,8 @@ class Viewers:
         self._of_run[viewer.run_id].add(viewer)
         if not self._tasks:
             loop = asyncio.get_running_loop()
-            self._tasks = [loop.create_task(self._receive_forever()), loop.create_task(self._look_forever())]
+            work = (self._receive_forever(), self._deliver_forever(), self._look_forever())
+            self._tasks = [loop.create_task(coroutine) for coroutine in work]
         await self._subscribe(viewer.run_id)
 
     async def leave(self, viewer: Viewer) -> None:
@@ -98,18 +102,32 @@ class Viewers:
                 await asyncio.sleep(0.1)
                 continue
             message = await self._layer.receive(self._channel)
-            for viewer in tuple(self._of_run.get(UUID(message["run"]), ())):
-                await self._deliver(viewer, message)
+            self._inbox[UUID(message["run"])].append(message)
+            self._has_mail.set()
 
-    async def _deliver(self, viewer: Viewer, message: dict[str, Any]) -> None:
+    async def _deliver_forever(self) -> None:
+        """Deliver in rounds. When a round takes long, the next one has more to join, so that nobody falls behind."""
+        while True:
+            await self._has_mail.wait()
+            self._has_mail.clear()
+            inbox = self._inbox
+            self._inbox = defaultdict(list)
+            for run_id, messages in inbox.items():
+                for message in joined(messages):
+                    await self._deliver(run_id, message)
+            await asyncio.sleep(ROUND_SECONDS)
+
+    async def _deliver(self, run_id: UUID, message: dict[str, Any]) -> None:
         """Hand a message over. Nothing here may wait for the database: the other viewers would wait too."""
-        try:
-            if message["type"] == "run.delta":
-                await viewer.send(message["text"])
-            elif not await viewer.take_event(message["envelope"]):
-                self._run_errand(viewer.catch_up())
-        except Exception as error:  # the socket's server raises errors of its own for a peer that is gone
-            logger.debug("run=%s a viewer is gone: %s", viewer.run_id, type(error).__name__)
+        text = delta(run_id, message["data"]) if message["type"] == "run.delta" else ""
+        for viewer in tuple(self._of_run.get(run_id, ())):
+            try:
+                if text:
+                    await viewer.send(text)
+                elif not await viewer.take_event(message["envelope"]):
+                    self._run_errand(viewer.catch_up())
+            except Exception as error:  # the socket's server raises errors of its own for a peer that is gone
+                logger.debug("run=%s a viewer is gone: %s", run_id, type(error).__name__)
 
     def _run_errand(self, coroutine: Any) -> None:
         errand = asyncio.get_running_loop().create_task(coroutine)

@@ -24,6 +24,31 @@ def group_of(run_id: UUID | str) -> str:
     return f"run.{run_id}"
 
 
+def joined(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The messages of one run with neighbouring pieces of one call's text made into one: a viewer who is behind gets
+    fewer and longer pieces.
+    """
+    result: list[dict[str, Any]] = []
+    for message in messages:
+        if result and _continues(result[-1], message):
+            result[-1] = {**result[-1], "data": _sum(result[-1]["data"], message["data"])}
+        else:
+            result.append(message)
+    return result
+
+
+def _continues(first: dict[str, Any], second: dict[str, Any]) -> bool:
+    if not first["type"] == second["type"] == "run.delta":
+        return False
+    one, two = first["data"], second["data"]
+    texts = one["offset"] + len(one["text"]), one["reasoning_offset"] + len(one["reasoning"])
+    return bool(one["call"] == two["call"] and texts == (two["offset"], two["reasoning_offset"]))
+
+
+def _sum(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    return {**first, "text": first["text"] + second["text"], "reasoning": first["reasoning"] + second["reasoning"]}
+
+
 def delta(run_id: UUID | str, data: dict[str, Any]) -> str:
     """A piece of streaming text as it travels; written once, however many viewers there are."""
     message = {"v": ENVELOPE_VERSION, "run": str(run_id), "type": "message_stream", "data": data}

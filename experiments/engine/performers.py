@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from experiments.engine.live import News, delta
+from experiments.engine.live import News
 from experiments.gateway import Client, GatewayError
 from experiments.gateway.addresses import guarded_transport
 from experiments.gateway.concurrency import START, Limiter
@@ -121,7 +121,7 @@ class Performers:
 
     def send(self, news: News) -> None:
         """Send to the viewers of a run, in order with the text that was streamed before."""
-        self._loop.call_soon_threadsafe(self._outbox.append, news)
+        self._loop.call_soon_threadsafe(self._post, news)
 
     def close(self, timeout: float = 5.0) -> None:
         self._call_soon(self._shut_down()).result(timeout)
@@ -238,8 +238,11 @@ class Performers:
         work.offset += len(text)
         work.reasoning_offset += len(reasoning)
         self._outbox.append(
-            News(work.run_id, {"type": "run.delta", "run": str(work.run_id), "text": delta(work.run_id, data)})
+            News(work.run_id, {"type": "run.delta", "run": str(work.run_id), "data": data})
         )
+
+    def _post(self, news: News) -> None:
+        self._outbox.append(news)
 
     async def _empty_outbox(self) -> None:
         """Viewers are a courtesy: without Redis the run goes on, and they catch up from the database."""

@@ -111,7 +111,7 @@ async def test_a_wire_that_drops_half_of_everything_loses_nothing(viewer, happen
 
 async def test_the_text_of_a_run_streams_in_and_ends_as_the_message(watch_run, arena, start):
     slow = {
-        "a": "sim/cooperative:first=0:tps=400:words=60",
+        "a": "sim/cooperative:first=0:tps=150:words=60",
         "b": "sim/neutral:first=0",
         "filter": False,
         "judge": False,

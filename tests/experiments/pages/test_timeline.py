@@ -1,6 +1,7 @@
 """The page that is built from the rows equals the page that is built by replaying the events."""
 
 import threading
+import time
 
 import pytest
 from django.db import connection, transaction
@@ -110,7 +111,7 @@ def test_of_a_run_that_failed_after_a_judged_turn(arena, start):
 
 
 def test_of_a_run_that_failed_and_goes_on(played, alice):
-    run = played(b="sim/neutral:first=0:fail=404:times=1")
+    run = played(b="sim/neutral:first=0:fail=404:times=1", max_turns=1)
     assert run.state == Run.State.FAILED
 
     actions.resume(run, by=alice)
@@ -202,6 +203,7 @@ def test_at_every_moment_of_a_run(arena, start):
             Run.objects.select_for_update().get(pk=run.pk)
             moments.add(Run.objects.get(pk=run.pk).last_seq)
             assert_same_page(run)
+        time.sleep(0.05)  # the driver's turn
     driving.join()
 
     assert len(moments) > 8
