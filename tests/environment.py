@@ -25,7 +25,6 @@ def _as_ordinary_user(*command: str) -> None:
 
 def start_postgres() -> str:
     """A PostgreSQL server of this test session, on a socket of its own. Returns its URL."""
-    assert POSTGRES, "PostgreSQL is missing: apt install postgresql"
     folder, binaries = TEMPORARY / "postgres", Path(POSTGRES).parent
     folder.mkdir()
     TEMPORARY.chmod(0o755)
@@ -44,7 +43,9 @@ def stop_postgres() -> None:
         _as_ordinary_user(str(binaries / "pg_ctl"), "-D", f"{TEMPORARY}/postgres/data", "-m", "immediate", "stop")
 
 
-if os.environ.get("ARENA_TEST_DATABASE") == "postgresql":
+WANTS_POSTGRES = os.environ.get("ARENA_TEST_DATABASE") == "postgresql"
+
+if WANTS_POSTGRES and POSTGRES:
     os.environ["DATABASE_URL"] = start_postgres()
 else:
     os.environ.pop("DATABASE_URL", None)

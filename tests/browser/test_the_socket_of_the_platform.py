@@ -4,7 +4,7 @@ import json
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import connect
+from websockets.sync.client import ClientConnection, connect
 
 from tests.browser.conftest import Lab
 
@@ -40,8 +40,12 @@ def test_a_message_over_64_kib_closes_the_socket(lab: Lab) -> None:
     with connect(address(lab, run), additional_headers={"Authorization": f"Bearer {lab.token}"}) as socket:
         socket.send("x" * 70_000)
         with pytest.raises(ConnectionClosed):
-            while True:
-                socket.recv(timeout=10)
+            read_until_closed(socket)
+
+
+def read_until_closed(socket: ClientConnection) -> None:
+    while True:
+        socket.recv(timeout=10)
 
 
 def test_a_foreign_page_gets_no_socket(lab: Lab) -> None:

@@ -57,14 +57,14 @@ def test_of_a_run_whose_filter_talks_nonsense(played, manner):
 
 
 def test_of_a_run_whose_models_answer_only_when_asked_again(played):
-    run = played(f"sim/cooperative{RETRIED}", f"sim/neutral{RETRIED}")
+    run = played(f"sim/cooperative{RETRIED}", f"sim/neutral{RETRIED}", max_turns=1)
 
-    assert run.calls.filter(state=Call.State.FAILED).count() == 4
+    assert run.calls.filter(state=Call.State.FAILED).count() == 2
     assert_same_page(run, "call_retried")
 
 
 def test_of_a_run_whose_judge_and_filter_answer_only_when_asked_again(played):
-    run = played(judge_model=f"sim/judge{RETRIED}", filter_model=f"sim/filter{RETRIED}")
+    run = played(judge_model=f"sim/judge{RETRIED}", filter_model=f"sim/filter{RETRIED}", max_turns=1)
 
     assert_same_page(run, "call_retried", "judge_evaluation_completed")
 
