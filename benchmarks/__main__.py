@@ -1,6 +1,7 @@
 """`make bench`: ratios and medians, measured in one run on this machine."""
 
-from benchmarks import engine
+from benchmarks import engine, start
 
 if __name__ == "__main__":
+    start.main()
     engine.main()

@@ -237,9 +237,7 @@ class Performers:
         work.shown = (len(work.parts), len(work.thoughts))
         work.offset += len(text)
         work.reasoning_offset += len(reasoning)
-        self._outbox.append(
-            News(work.run_id, {"type": "run.delta", "run": str(work.run_id), "data": data})
-        )
+        self._post(News(work.run_id, {"type": "run.delta", "run": str(work.run_id), "data": data}))
 
     def _post(self, news: News) -> None:
         self._outbox.append(news)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
+from arenasite.preparation import compile_translations
 from experiments.engine.driver import Driver
 from experiments.models import Run
 
@@ -16,6 +17,12 @@ def quick_passwords() -> Iterator[None]:
     """Hashing a password as slowly as it should be would take half of the test time."""
     with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def translations() -> None:
+    """Compiled as `manage.py up` compiles them; a fresh checkout holds their source alone."""
+    compile_translations()
 
 
 @pytest.fixture

@@ -1,0 +1,238 @@
+"""Setting up an arena run: the form works as it is shown, and keeps what was typed when something is wrong."""
+
+import pytest
+from django.urls import reverse
+
+from accounts.models import User
+from experiments import actions
+from experiments.models import Experiment, ProviderModel, Run
+from tests.fixtures import add_model
+
+pytestmark = pytest.mark.django_db
+
+ARENA = "/arena/"
+TYPED = {"title": "Panels of Üsküdar", "prompt": "Share “seven” <b>panels</b> & nothing.\nBe fair."}
+
+
+@pytest.fixture
+def models(provider):
+    return [add_model("sim/cooperative:first=0", label="Anna"), add_model("sim/neutral:first=0", label="Nora")]
+
+
+@pytest.fixture
+def filled(browser, models, read):
+    """What a browser would send if only the prompt were typed."""
+    return {**read(browser.get(ARENA)).form(id="setup"), **TYPED}
+
+
+def start_with(browser, filled, **changes):
+    data = {name: value for name, value in {**filled, **changes}.items() if value is not None}
+    return browser.post(ARENA, data)
+
+
+def assert_refused(response, page, field, words):
+    """The page says what is wrong at the field, and nothing was stored."""
+    assert response.status_code == 422
+    [summary] = page.find(role="alert")
+    assert words in summary.text
+    control = page.by_id(f"id_{field}")
+    assert control.get("aria-invalid") == "true"
+    assert f"id_{field}-error" in (control.get("aria-describedby") or "")
+    assert words in page.by_id(f"id_{field}-error").text
+    assert (Experiment.objects.count(), Run.objects.count()) == (0, 0)
+
+
+def test_the_form_as_it_is_shown_needs_only_a_prompt(browser, filled, alice, nobody_is_woken):
+    response = start_with(browser, filled)
+
+    run = Run.objects.get()
+    assert (response.status_code, response["Location"]) == (302, reverse("run", args=[run.pk]))
+    assert nobody_is_woken == [run.pk]
+    experiment = run.experiment
+    assert (experiment.owner, experiment.title) == (alice, TYPED["title"])
+    assert experiment.config["max_turns"] == 5
+    assert (experiment.config["filter"], experiment.config["judge"], experiment.config["first"]) == (True, True, "A")
+    cast = {p.seat: p.model.slug for p in experiment.participants.select_related("model")}
+    assert len({cast["A"], cast["B"]}) == 2
+    assert cast["judge"].startswith("sim/judge")
+    assert cast["filter"].startswith("sim/filter")
+
+
+def test_the_prompt_is_stored_as_it_was_typed(browser, filled):
+    start_with(browser, filled)
+
+    assert Experiment.objects.get().config["prompt"].replace("\r\n", "\n") == TYPED["prompt"]
+
+
+def test_every_field_that_is_filled_in_is_heard(browser, filled):
+    start_with(
+        browser,
+        filled,
+        max_turns="3",
+        first="B",
+        filter=None,
+        gap_seconds="0.5",
+        **{"limits-tokens": "5000", "limits-seconds": "60", "limits-cost": "0.25"},
+        **{"seat-A-temperature": "0.3", "seat-A-max_tokens": "200", "seat-B-seed": "-7"},
+    )
+
+    config = Experiment.objects.get().config
+    assert (config["max_turns"], config["first"], config["filter"], config["gap_seconds"]) == (3, "B", False, 0.5)
+    assert config["limits"] == {"tokens": 5000, "seconds": 60.0, "cost": 0.25}
+    params = {p.seat: p.params for p in Experiment.objects.get().participants.all()}
+    assert params == {"A": {"temperature": 0.3, "max_tokens": 200}, "B": {"seed": -7}, "judge": {}}
+
+
+def test_without_a_limit_there_is_no_last_turn_but_a_limit_of_time(browser, filled):
+    start_with(browser, filled, **{"max_turns-none": "on"})
+
+    config = Experiment.objects.get().config
+    assert (config["max_turns"], config["limits"]["seconds"]) == (None, 3600.0)
+
+
+def test_a_prompt_for_each_side_is_for_that_side(browser, filled):
+    start_with(browser, filled, prompting="individual", prompt="", **{"prompts-A": "Win.", "prompts-B": "Yield."})
+
+    config = Experiment.objects.get().config
+    assert (config["prompting"], config["prompts"]) == ("individual", {"A": "Win.", "B": "Yield."})
+
+
+@pytest.mark.parametrize("prompt", ["", "   \n\t "])
+def test_a_blank_prompt_is_refused_at_the_prompt(browser, filled, read, prompt):
+    response = start_with(browser, filled, prompt=prompt)
+
+    assert_refused(response, read(response), "prompt", "The prompt is empty")
+
+
+def test_a_missing_prompt_of_one_side_is_refused_at_that_side(browser, filled, read):
+    response = start_with(browser, filled, prompting="individual", prompt="", **{"prompts-A": "Win.", "prompts-B": " "})
+
+    page = read(response)
+    assert_refused(response, page, "prompts-B", "Model B are empty")
+    assert page.by_id("id_prompts-A").get("aria-invalid") is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "words"),
+    [
+        ({"max_turns": "0"}, "max_turns", "greater than or equal to 1"),
+        ({"max_turns": "101"}, "max_turns", "less than or equal to 100"),
+        ({"max_turns": "many"}, "max_turns", "whole number"),
+        ({"max_turns": ""}, "max_turns", "No limit"),
+        ({"gap_seconds": "-1"}, "gap_seconds", "greater than or equal to 0"),
+        ({"gap_seconds": "soon"}, "gap_seconds", "number"),
+        ({"gap_seconds": ""}, "gap_seconds", "number"),
+        ({"limits-tokens": "0"}, "limits-tokens", "greater than or equal to 1"),
+        ({"limits-cost": "-1"}, "limits-cost", "greater than 0"),
+        ({"limits-seconds": "nan"}, "limits-seconds", "number"),
+        ({"seat-A-model": "sim/nobody"}, "seat-A-model", "not one of the available choices"),
+        ({"seat-B-model": ""}, "seat-B-model", "Choose a model"),
+        ({"seat-B-temperature": "3"}, "seat-B-temperature", "less than or equal to 2"),
+        ({"seat-A-max_tokens": "0"}, "seat-A-max_tokens", "greater than or equal to 1"),
+        ({"title": "x" * 201}, "title", "200 characters"),
+        ({"title": "a\x00b"}, "title", "Null characters"),
+        ({"prompt": "a\x00b"}, "prompt", "Null characters"),
+        ({"prompt": "x" * 100_001}, "prompt", "at most 100000"),
+    ],
+    ids=lambda value: str(value)[:30] if isinstance(value, dict) else None,
+)
+def test_what_is_wrong_is_shown_at_its_field_and_nothing_is_stored(browser, filled, read, changes, field, words):
+    response = start_with(browser, filled, **changes)
+
+    assert_refused(response, read(response), field, words)
+
+
+def test_what_was_typed_is_kept_when_something_is_wrong(browser, filled, read, models):
+    typed = {
+        "max_turns": "0",
+        "first": "B",
+        "filter": None,
+        "judge": "on",
+        "gap_seconds": "1.5",
+        "limits-cost": "0.25",
+        "seat-A-model": models[1].slug,
+        "seat-A-temperature": "0.3",
+        "seat-B-model": models[0].slug,
+        "seat-judge-model": "sim/judge:tps=0:first=0",
+    }
+    form = read(start_with(browser, filled, **typed)).form(id="setup")
+
+    expected = {name: value for name, value in {**TYPED, **typed}.items() if value is not None}
+    assert {name: form[name] for name in expected} == expected
+    assert "filter" not in form
+
+
+def test_a_form_that_was_corrected_starts(browser, filled, read):
+    page = read(start_with(browser, filled, max_turns="0"))
+
+    assert start_with(browser, page.form(id="setup"), max_turns="2").status_code == 302
+    assert Experiment.objects.get().config["prompt"].replace("\r\n", "\n") == TYPED["prompt"]
+
+
+def test_what_was_typed_is_no_markup_of_ours(browser, filled):
+    evil = "</textarea><script>alert(1)</script>"
+    html = start_with(browser, filled, prompt=evil, title='"><script>alert(2)</script>', max_turns="0").content.decode()
+
+    assert "<script>alert" not in html
+
+
+def test_two_faults_are_shown_at_once(browser, filled, read):
+    response = start_with(browser, filled, **{"limits-tokens": "0", "gap_seconds": "99"})
+
+    page = read(response)
+    assert_refused(response, page, "limits-tokens", "greater than or equal to 1")
+    assert_refused(response, page, "gap_seconds", "less than or equal to 60")
+
+
+def test_models_that_cannot_be_asked_are_not_offered(browser, models, read):
+    add_model("sim/off", is_active=False)
+    offered = {option.get("value") for option in read(browser.get(ARENA)).find("option")}
+
+    assert {"sim/cooperative:first=0", "sim/neutral:first=0", "sim/judge:tps=0:first=0"} <= offered
+    assert "sim/off" not in offered
+
+
+def test_judges_are_not_offered_as_speakers(browser, models, read):
+    [select] = read(browser.get(ARENA)).find("select", name="seat-A-model")
+
+    assert {option.get("value") for option in select.all() if option.tag == "option"} == {m.slug for m in models}
+
+
+def test_a_lab_without_models_shows_the_form_and_says_so(browser, read):
+    page = read(browser.get(ARENA))
+
+    assert "There is no usable model" in page.text
+
+
+def test_a_lab_without_a_default_judge_says_so_at_the_judge(browser, filled, read):
+    ProviderModel.objects.update(is_default_judge=False)
+    response = start_with(browser, filled)
+
+    assert_refused(response, read(response), "seat-judge-model", "no default model")
+
+
+def test_a_reviewer_is_told_whom_to_ask(browser, filled, alice, read):
+    User.objects.filter(pk=alice.pk).update(role=User.Role.REVIEWER)
+    response = start_with(browser, filled)
+
+    assert response.status_code == 422
+    assert "ask an administrator" in read(response).text
+    assert Experiment.objects.count() == 0
+
+
+def test_an_experiment_whose_run_may_not_start_is_not_left_behind(browser, filled, arena, read):
+    experiment = arena()
+    Run.objects.bulk_create(Run(experiment=experiment, seed=n) for n in range(actions.MOST_LIVE_RUNS))
+
+    response = start_with(browser, filled)
+
+    assert response.status_code == 422
+    assert "200 live runs" in read(response).text
+    assert Experiment.objects.count() == 1
+
+
+def test_an_empty_submission_starts_nothing(browser, models):
+    response = browser.post(ARENA, {"csrfmiddlewaretoken": "x"})
+
+    assert response.status_code == 422
+    assert Experiment.objects.count() == 0
