@@ -25,6 +25,7 @@ class Viewer:
         self.delays: list[float] = []
         self.gaps = 0
         self._have: dict[str, int] = {}
+        self._followed: set[str] = set()
 
     async def watch(self, url: str, token: str) -> None:
         headers = {"Authorization": f"Bearer {token}"}
@@ -40,9 +41,10 @@ class Viewer:
         data, now = message["data"], time.monotonic()
         have = self._have.get(data["call"])
         self._have[data["call"]] = data["offset"] + len(data["text"])
-        if have is None or data["offset"] < have:
-            return  # the snapshot for one who joins mid-stream is old by its nature
-        self.gaps += data["offset"] > have
+        if have is None:
+            return  # the text so far, for one who joins mid-stream: old by its nature, and up to half a second short
+        self.gaps += data["offset"] > have > 0 and data["call"] in self._followed
+        self._followed.add(data["call"])
         self.delays += [now - float(stamp) for stamp in STAMP.findall(data["text"])]
 
 

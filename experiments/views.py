@@ -6,6 +6,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -27,8 +28,9 @@ def arena(request: HttpRequest) -> HttpResponse:
     form = form_for("arena")(request.POST or None, initial=_initial())
     if request.method == "POST" and form.is_valid():
         try:
-            experiment = actions.create(owner=request.user, workflow="arena", **form.asked())  # type: ignore[arg-type]
-            [run] = actions.start(experiment, by=request.user)  # type: ignore[arg-type]
+            with transaction.atomic():
+                experiment = actions.create(owner=request.user, workflow="arena", **form.asked())  # type: ignore[arg-type]
+                [run] = actions.start(experiment, by=request.user)  # type: ignore[arg-type]
             return redirect(run)
         except InvalidExperiment as error:
             form.complain(error)
