@@ -175,7 +175,7 @@ def finish(book: Book, run: Run, end: End, *, was_halted: bool) -> None:
             fence=book.fence,
             fields={
                 "stop_reason": end.reason,
-                "error": end.message if end.failed else "",
+                "error": end.message,
                 "ended": Now(),
                 "lease_until": None,
             },

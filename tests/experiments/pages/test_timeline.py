@@ -100,13 +100,14 @@ def test_of_a_run_that_failed_at_once(played, seat):
     assert_same_page(run, "experiment_error")
 
 
-def test_of_a_run_that_failed_after_a_judged_turn(arena, start):
-    """What B says in turn 2 is more than its model may say: by then A has written more than was judged."""
-    run = start(arena(max_turns=2))
-    stop_when(run, lambda: run.messages.count() == 3, lambda: switch_off(run, "B"))
+def test_of_a_run_that_failed_after_a_judged_turn(played, alice):
+    """By then A has written more than was judged."""
+    run = played(b="sim/neutral:first=0:fail=404:times=1")
+    actions.resume(run, by=alice)
+    drive()
 
     assert Run.objects.get(pk=run.pk).state == Run.State.FAILED
-    assert run.messages.count() == 3
+    assert (run.messages.count(), run.judgments.count()) == (3, 2)
     assert_same_page(run, "model_metrics", "experiment_error")
 
 
@@ -131,20 +132,13 @@ def test_of_a_run_that_failed_twice(played, alice):
     assert_same_page(run, "call_retried", "experiment_error")
 
 
-def test_of_a_run_that_was_stopped_while_somebody_spoke(arena, start, alice):
-    run = start(arena(b="sim/neutral:first=0:tps=25:words=120", max_turns=2))
-    stop_when(run, lambda: run.calls.filter(step__seat="B").exists(), lambda: actions.stop(run, by=alice))
+def test_of_a_run_that_was_stopped_while_somebody_spoke_after_a_judged_turn(arena, start, alice, settings):
+    settings.LEASE_SECONDS = 3  # the driver calls `beat` four times within it
+    run = start(arena(b="sim/neutral:first=0:tps=40:words=60"))
+    Driver(threading.Event(), beat=lambda: run.messages.count() == 3 and actions.stop(run, by=alice)).drive(0.1)
 
     run.refresh_from_db()
     assert (run.state, run.messages.last().finish_reason) == (Run.State.STOPPED, "stopped")
-    assert_same_page(run, "experiment_stopped")
-
-
-def test_of_a_run_that_was_stopped_after_a_judged_turn(arena, start, alice):
-    run = start(arena(max_turns=100, gap_seconds=0))
-    stop_when(run, lambda: run.messages.count() > 4, lambda: actions.stop(run, by=alice))
-
-    assert Run.objects.get(pk=run.pk).state == Run.State.STOPPED
     assert_same_page(run, "model_metrics", "experiment_stopped")
 
 
@@ -165,30 +159,6 @@ def test_of_a_run_that_came_to_a_limit(played, limits):
 
 def test_of_a_run_that_nobody_drives_yet(arena, start):
     assert_same_page(start(arena()))
-
-
-def stop_when(run, condition, action):
-    """Drive the run; as soon as the condition holds, do the action once, between two moves of the driver."""
-    done = []
-
-    def beat():
-        if not done and condition():
-            action()
-            done.append(True)
-
-    driver = Driver(threading.Event(), beat)
-    driver._due["renew"] = 0.0
-    original = driver._is_due
-    driver._is_due = lambda what, seconds: original(what, 0 if what == "renew" else seconds)
-    driver.drive(0.1)
-    assert done
-
-
-def switch_off(run, seat):
-    """From now on the seat's model does not exist at its provider."""
-    model = run.experiment.participants.get(seat=seat).model
-    model.upstream = "sim/nobody"
-    model.save(update_fields=["upstream"])
 
 
 @pytest.mark.django_db(transaction=True)
