@@ -164,7 +164,7 @@ def test_of_a_run_that_nobody_drives_yet(arena, start):
 @pytest.mark.django_db(transaction=True)
 def test_at_every_moment_of_a_run(arena, start):
     fails = ":fail=503:times=1:retry_after=0.1"
-    run = start(arena(f"sim/cooperative:first=0:tps=400{fails}", "sim/neutral:first=0:tps=400", max_turns=3))
+    run = start(arena(f"sim/cooperative:first=0:tps=400{fails}", "sim/neutral:first=0:tps=400", max_turns=2))
     driving = threading.Thread(target=drive_and_close)
     driving.start()
     moments = set()
