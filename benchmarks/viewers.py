@@ -40,10 +40,10 @@ class Viewer:
             return
         data, now = message["data"], time.monotonic()
         have = self._have.get(data["call"])
-        self._have[data["call"]] = data["offset"] + len(data["text"])
-        if have is None:
+        self._have[data["call"]] = max(have or 0, data["offset"] + len(data["text"]))
+        if have is None or data["offset"] < have:
             return  # the text so far, for one who joins mid-stream: old by its nature, and up to half a second short
-        self.gaps += data["offset"] > have > 0 and data["call"] in self._followed
+        self.gaps += data["offset"] > have and data["call"] in self._followed
         self._followed.add(data["call"])
         self.delays += [now - float(stamp) for stamp in STAMP.findall(data["text"])]
 

@@ -3,6 +3,7 @@
 from http import HTTPStatus
 from typing import Any
 
+from django.core.exceptions import RequestDataTooBig
 from rest_framework import exceptions, serializers
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
@@ -31,8 +32,14 @@ class Conflict(exceptions.APIException):
     default_code = "conflict"
 
 
+class TooLarge(exceptions.APIException):
+    status_code = 413
+    default_detail = "The request is too large: use less text."
+    default_code = "too_large"
+
+
 def problem_response(error: Exception, context: dict[str, Any]) -> Response | None:
-    response = exception_handler(error, context)
+    response = exception_handler(TooLarge() if isinstance(error, RequestDataTooBig) else error, context)
     if response is None:
         return None
     response.data = problem(response.status_code, response.data)

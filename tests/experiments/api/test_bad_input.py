@@ -184,6 +184,14 @@ def test_json_that_is_nested_too_deeply_is_refused(api, body, counts, is_problem
     assert counts() == before
 
 
+def test_a_body_of_megabytes_is_refused_unread(api, body, counts, is_problem):
+    before = counts()
+
+    is_problem(api.post("experiments/", body | {"title": "x" * 6_000_000}), 413, "too large")
+
+    assert counts() == before
+
+
 @pytest.mark.parametrize(
     "content_type",
     ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/xml"],
