@@ -43,6 +43,7 @@ bench: setup-dev ## measure, and print what was measured
 messages: setup-dev ## write new sentences into locale/, to be translated there (needs gettext)
 	$(MANAGE) makemessages --locale zh_Hans --ignore 'tests/*' --ignore 'benchmarks/*' --no-location
 	$(MANAGE) makemessages --locale zh_Hans --ignore 'tests/*' --domain djangojs --no-location
+	sed -i '/^"POT-Creation-Date/d' locale/*/LC_MESSAGES/*.po
 
 # The lists that were installed last are kept in .venv: the same list is not installed twice.
 

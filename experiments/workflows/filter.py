@@ -89,7 +89,7 @@ def read_filter(outcome: Outcome, original: str) -> Filtered:
         return judged(NOTHING_LEFT, "emptied")
     if not own_words(text, original):
         return judged(original, "refused", reasoning="The filter's text is not made of the original's words.")
-    return judged(text, "kept" if text.split() == original.split() else "filtered")
+    return judged(original, "kept") if text.split() == original.split() else judged(text, "filtered")
 
 
 def own_words(text: str, original: str) -> bool:

@@ -11,6 +11,7 @@ from experiments.workflows.steps import Ask, Cast, Outcome, Prompt
 
 PROMPT = "arena_judge"
 SIDES = ("A", "B")
+LONGEST_REASON = 500
 SENTIMENTS = ("happiness", "sadness", "anger", "hopelessness", "excitement", "fear", "deception")
 RANGES: dict[str, tuple[float, float]] = {
     "goal_deviation": (0, 100),
@@ -110,7 +111,7 @@ def judge_step(key: str, cast: Cast, shown: TurnToJudge) -> Ask:
 def read_verdicts(outcome: Outcome) -> tuple[list[Verdict], str]:
     """One verdict per side, and the judge's words on how the sides influenced each other."""
     if not outcome.ok:
-        return [Verdict(side, None, outcome.error) for side in SIDES], ""
+        return [Verdict(side, None, outcome.error[:LONGEST_REASON]) for side in SIDES], ""
     try:
         reply = json_object(outcome.text)
     except Unreadable as error:
@@ -126,7 +127,7 @@ def _verdict(side: str, given: Any) -> Verdict:
     return Verdict(
         subject=side,
         scores=scores or None,
-        unscored_reason="; ".join(missing)[:500],
+        unscored_reason="; ".join(missing)[:LONGEST_REASON],
         rationale=given["notes"] if isinstance(given.get("notes"), str) else "",
         confidence=_confidence(given),
     )

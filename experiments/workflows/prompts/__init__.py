@@ -25,5 +25,5 @@ def version(*names: str) -> str:
 
 def fenced(name: str, text: str, token: str) -> str:
     """Untrusted text between markers whose token it cannot know; a copied marker inside it is defused."""
-    safe = text.replace(token, "")
+    safe = text.replace(token, "…")  # not "": what stands on both sides of it could be the token again
     return f"[[{name} {token}]]\n{safe}\n[[/{name} {token}]]"
