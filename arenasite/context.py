@@ -5,9 +5,16 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 
+from arenasite import demo
+
 THEMES = ("auto", "light", "dark")
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
     theme = request.COOKIES.get("arena_theme", "auto")
-    return {"theme": theme if theme in THEMES else "auto", "themes": THEMES, "languages": settings.LANGUAGES}
+    return {
+        "theme": theme if theme in THEMES else "auto",
+        "themes": THEMES,
+        "languages": settings.LANGUAGES,
+        "demo_password": demo.PASSWORD if settings.DEMO_MODE else "",
+    }

@@ -6,6 +6,7 @@ from django.urls import reverse
 
 from accounts.models import ApiToken
 from accounts.tokens import create_token
+from arenasite import demo
 from tests.fixtures import PASSWORD
 
 pytestmark = pytest.mark.django_db
@@ -131,7 +132,13 @@ def test_a_deactivated_person_cannot_sign_in(visitor, alice, read):
 
 
 def test_the_demo_people_are_not_shown_outside_a_demo(visitor):
-    assert "arena-demo-only" not in visitor.get("/sign-in/").content.decode()
+    assert demo.PASSWORD not in visitor.get("/sign-in/").content.decode()
+
+
+def test_a_demo_shows_its_people_and_their_password(visitor, settings):
+    settings.DEMO_MODE = True
+
+    assert demo.PASSWORD in visitor.get("/sign-in/").content.decode()
 
 
 def test_signing_out_ends_the_session_and_leads_to_the_door(browser):
