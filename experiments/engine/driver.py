@@ -34,8 +34,7 @@ class Driver:
 
     def __init__(self, stop: threading.Event, beat: Callable[[], None] = lambda: None) -> None:
         self._stop, self._beat = stop, beat
-        self._wire = Wire()
-        self._performers = Performers(self._wire.send)
+        self._performers = Performers(Wire())
         self._playing: dict[UUID, Playing] = {}
         self._timers: list[tuple[float, int, UUID, Callable[[], None]]] = []
         self._order = itertools.count()

@@ -6,10 +6,10 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from experiments.engine.live import News
@@ -74,15 +74,19 @@ class Report:
     is_stopped: bool = False
 
 
-Send = Callable[[Sequence[News]], Awaitable[None]]
+class Outlet(Protocol):
+    """Where the viewers' news goes."""
+
+    async def send(self, news: Sequence[News]) -> None: ...
+    async def close(self) -> None: ...
 
 
 class Performers:
     """Makes calls, sends their text to the viewers as it arrives, and reports each one's end on `reports`."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, outlet: Outlet) -> None:
         self.reports: queue.Queue[Report] = queue.Queue()
-        self._send = send
+        self._outlet = outlet
         self._works: dict[UUID, Work] = {}
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._clients: dict[tuple[str, str, bool], Client] = {}
@@ -248,7 +252,7 @@ class Performers:
             return
         news, self._outbox = self._outbox, []
         try:
-            await self._send(news)
+            await self._outlet.send(news)
         except Exception as error:  # redis, its client and the channel layer raise errors without a common base
             logger.warning("viewers of %s runs were not reached: %s", len(news), type(error).__name__)
 
@@ -261,6 +265,7 @@ class Performers:
             await client.aclose()
         for transport in self._transports.values():
             await transport.aclose()
+        await self._outlet.close()
 
 
 def _partial(work: Work) -> Completion:

@@ -9,12 +9,22 @@ from experiments.engine.performers import Endpoint, Performers, Work
 from experiments.gateway import ChatMessage, ChatRequest
 
 
-@pytest.fixture
-def performers():
-    async def nobody_listens(news):
+class Nobody:
+    """Viewers that are not there."""
+
+    def __init__(self):
+        self.is_closed = False
+
+    async def send(self, news):
         pass
 
-    started = Performers(nobody_listens)
+    async def close(self):
+        self.is_closed = True
+
+
+@pytest.fixture
+def performers():
+    started = Performers(Nobody())
     started.start()
     yield started
     started.close()
@@ -59,3 +69,13 @@ def test_a_call_that_was_stopped_after_its_end_is_reported_once(performers, simu
 
     assert report.completion.text
     assert performers.reports.empty()
+
+
+def test_closing_closes_the_way_to_the_viewers():
+    viewers = Nobody()
+    performers = Performers(viewers)
+    performers.start()
+
+    performers.close()
+
+    assert viewers.is_closed
