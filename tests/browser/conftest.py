@@ -82,7 +82,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Not for the whole session: Playwright keeps an event loop running, beside which no other test can start its own."""
+    """Not for the whole session: beside the event loop that Playwright runs, no other test can run its own."""
     assert CHROMIUM, "Chromium is missing: apt install chromium"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
