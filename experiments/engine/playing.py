@@ -157,8 +157,8 @@ class Playing:
     def _finish_when_quiet(self) -> None:
         if self.is_over or self.calls or self._ending is None:
             return
-        self.is_over = True
         finish(self.book, self.run, self._ending, was_halted=self._was_halted)
+        self.is_over = True  # only now: what the database refuses stays on the agenda
 
 
 def finish(book: Book, run: Run, end: End, *, was_halted: bool) -> None:
