@@ -10,6 +10,7 @@ import redis
 from tests.arenasite.platforms import wait_until
 
 NAMES = {"web": "web", "worker": "worker-1", "simulated": "simulated", "redis": "redis"}
+PROCESSES_OF_A_WORKER = 2
 
 
 @pytest.mark.parametrize("part", ["web", "worker", "simulated", "redis"])
@@ -35,6 +36,7 @@ def test_redis_keeps_what_is_queued_when_it_is_killed(platform):
 
 
 def test_the_workers_live_through_a_restart_of_redis(platform):
+    wait_until(lambda: len(platform.pids("worker")) == PROCESSES_OF_A_WORKER)
     workers = platform.pids("worker")
     [killed] = platform.pids("redis")
 
@@ -76,7 +78,7 @@ def test_a_part_that_keeps_dying_ends_everything_with_a_sentence(start, tmp_path
 
 def is_replaced(platform, part: str, killed: int) -> bool:
     pids = platform.pids(part)
-    return killed not in pids and len(pids) == (2 if part == "worker" else 1)
+    return killed not in pids and len(pids) == (PROCESSES_OF_A_WORKER if part == "worker" else 1)
 
 
 def is_well(platform) -> bool:
