@@ -3,6 +3,7 @@ from experiments.models.event import Event
 from experiments.models.experiment import Experiment, Participant
 from experiments.models.findings import Judgment
 from experiments.models.idempotency import IdempotentRequest
+from experiments.models.library import Preset, Scenario
 from experiments.models.run import LIVE_STATES, TERMINAL_STATES, Run
 from experiments.models.transcript import Message
 from experiments.models.work import Call, Step
@@ -18,8 +19,10 @@ __all__ = [
     "Message",
     "ModelPrice",
     "Participant",
+    "Preset",
     "Provider",
     "ProviderModel",
     "Run",
+    "Scenario",
     "Step",
 ]

@@ -27,6 +27,20 @@ class RunState(models.TextChoices):
     FAILED = "failed", _("failed")
 
 
+class RunMode(models.TextChoices):
+    AUTOMATIC = "automatic", _("automatic")
+    MANUAL = "manual", _("manual")
+
+
+class RunOrigin(models.TextChoices):
+    """Where a run's record comes from. A demonstration was written, not played: it never counts in statistics."""
+
+    LIVE = "live", _("played here")
+    BRANCH = "branch", _("branched")
+    IMPORTED = "imported", _("imported")
+    DEMONSTRATION = "demonstration", _("demonstration")
+
+
 DRIVEN_STATES = (RunState.RUNNING, RunState.STOPPING)
 LIVE_STATES = (RunState.QUEUED, RunState.RUNNING, RunState.WAITING, RunState.STOPPING)
 TERMINAL_STATES = (RunState.STOPPED, RunState.COMPLETED, RunState.FAILED)
@@ -70,19 +84,42 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 
 class Run(models.Model):
-    """State moves only by `move`. `fence` rises with every claim: a driver that was frozen writes nothing any more."""
+    """State moves only by `move`. `fence` rises with every claim: a driver that was frozen writes nothing any more.
+
+    mode: whether pauses are passed or wait for a person. is_held: no further step begins until somebody resumes it.
+    waited_seconds: how long it has waited for people in all, which no limit of time counts. parent: the run that it
+    branches from (`branched_from` says at which message), or whose transcript it judges again.
+    """
 
     State = RunState
+    Mode = RunMode
+    Origin = RunOrigin
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     experiment = models.ForeignKey(Experiment, models.CASCADE, related_name="runs", verbose_name=_("experiment"))
     seed = models.BigIntegerField(_("seed"))
     state = models.CharField(_("state"), max_length=12, choices=RunState, default=RunState.QUEUED)
+    mode = models.CharField(_("mode"), max_length=12, choices=RunMode, default=RunMode.AUTOMATIC)
+    is_held = models.BooleanField(_("paused"), default=False)
+    origin = models.CharField(_("origin"), max_length=16, choices=RunOrigin, default=RunOrigin.LIVE)
+    parent = models.ForeignKey(
+        "self", models.PROTECT, null=True, blank=True, related_name="children", verbose_name=_("parent")
+    )
+    branched_from = models.ForeignKey(
+        "experiments.Message",
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="branches",
+        verbose_name=_("branched from"),
+    )
     stop_reason = models.CharField(_("reason of its end"), max_length=40, blank=True)
     error = models.TextField(_("error"), blank=True)
     created = models.DateTimeField(_("created"), auto_now_add=True)
     started = models.DateTimeField(_("started"), null=True, blank=True)
     ended = models.DateTimeField(_("ended"), null=True, blank=True)
+    waiting_since = models.DateTimeField(null=True, blank=True, editable=False)
+    waited_seconds = models.FloatField(default=0, editable=False)
     last_seq = models.PositiveBigIntegerField(default=0, editable=False)
     fence = models.PositiveIntegerField(default=0, editable=False)
     lease_until = models.DateTimeField(null=True, blank=True, editable=False)

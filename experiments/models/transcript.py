@@ -11,7 +11,9 @@ from experiments.models.work import Call, Step
 class Message(models.Model):
     """One utterance: `raw_text` as produced, `text` as the others see it.
 
-    seq is the number of the event that announced it, so that messages sort as they were said.
+    seq is the number of the event that announced it, so that messages sort as they were said. operator: what a person
+    did to it, {kind: "edited", by, original}; None for what a model or a person said as it stands. superseded: another
+    answer was asked for in its place.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -26,6 +28,8 @@ class Message(models.Model):
     text = models.TextField(_("text as others see it"), blank=True)
     reasoning = models.TextField(_("reasoning"), blank=True)
     filter = models.JSONField(_("filter"), null=True)
+    operator = models.JSONField(_("change by a person"), null=True, blank=True)
+    superseded = models.BooleanField(_("superseded"), default=False)
     finish_reason = models.CharField(_("finish reason"), max_length=40, blank=True)
     created = models.DateTimeField(_("created"), auto_now_add=True)
 

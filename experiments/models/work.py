@@ -9,7 +9,10 @@ from experiments.models.run import Run
 
 
 class Step(models.Model):
-    """A unit of recorded work. `unique(run, key)` is what makes it happen once."""
+    """A unit of recorded work. `unique(run, key)` is what makes it happen once.
+
+    data: what a step without rows of its own found or stated; of a step that listens, what it offers and what was said.
+    """
 
     class State(models.TextChoices):
         OPEN = "open", _("open")
@@ -24,6 +27,7 @@ class Step(models.Model):
     turn = models.PositiveIntegerField(_("turn"), null=True, blank=True)
     state = models.CharField(_("state"), max_length=8, choices=State, default=State.OPEN)
     prompt_version = models.CharField(_("prompt version"), max_length=16, blank=True)
+    data = models.JSONField(default=dict, blank=True)
     created = models.DateTimeField(_("created"), auto_now_add=True)
     ended = models.DateTimeField(_("ended"), null=True, blank=True)
 
