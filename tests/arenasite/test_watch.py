@@ -10,7 +10,7 @@ import redis
 from tests.arenasite.platforms import wait_until
 
 NAMES = {"web": "web", "worker": "worker-1", "simulated": "simulated", "redis": "redis"}
-PROCESSES_OF_A_WORKER = 2
+WORKERS = 2  # the second one is started when the first page can be served
 
 
 @pytest.mark.parametrize("part", ["web", "worker", "simulated", "redis"])
@@ -36,7 +36,7 @@ def test_redis_keeps_what_is_queued_when_it_is_killed(platform):
 
 
 def test_the_workers_live_through_a_restart_of_redis(platform):
-    wait_until(lambda: len(platform.pids("worker")) == PROCESSES_OF_A_WORKER)
+    wait_until(lambda: len(platform.pids("worker")) == WORKERS and is_registered(platform))
     workers = platform.pids("worker")
     [killed] = platform.pids("redis")
 
@@ -78,7 +78,14 @@ def test_a_part_that_keeps_dying_ends_everything_with_a_sentence(start, tmp_path
 
 def is_replaced(platform, part: str, killed: int) -> bool:
     pids = platform.pids(part)
-    return killed not in pids and len(pids) == (PROCESSES_OF_A_WORKER if part == "worker" else 1)
+    return killed not in pids and len(pids) == (WORKERS if part == "worker" else 1)
+
+
+def is_registered(platform) -> bool:
+    """Whether every worker has come as far as waiting for work."""
+    client = redis.Redis(unix_socket_path=str(platform.data / "run" / "redis.sock"), decode_responses=True)
+    known = {client.hget(f"rq:worker:{key.rpartition(':')[2]}", "pid") for key in client.smembers("rq:workers")}
+    return {str(pid) for pid in platform.pids("worker")} <= known
 
 
 def is_well(platform) -> bool:
