@@ -16,10 +16,11 @@ from arenasite.supervisor.errors import CannotStart, Stopped
 from arenasite.supervisor.health import Health
 from arenasite.supervisor.parts import Parts
 from arenasite.supervisor.supervisor import Supervisor
-from experiments import actions, catalog
+from experiments import catalog
 from experiments.casting import InvalidExperiment
 from experiments.gateway import GatewayError
 from experiments.models import Run
+from experiments.refusals import NotAllowed
 
 START_SECONDS = 30.0
 WELL_SECONDS = 10.0
@@ -124,7 +125,7 @@ class Launch:
         demo.prepare_people()
         try:
             self._run = demo.start_run()
-        except (InvalidExperiment, actions.NotAllowed) as error:
+        except (InvalidExperiment, NotAllowed) as error:
             self._say(f"The demonstration's run could not be started: {error}")
 
     def _start_workers(self, first: int, last: int) -> None:

@@ -9,11 +9,13 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from experiments import steering
 from experiments.casting import InvalidExperiment, checked_cast, checked_config
+from experiments.engine import jobs
 from experiments.engine.events import Fact, emit
-from experiments.engine.jobs import wake
 from experiments.engine.text import is_storable
 from experiments.models import Call, Experiment, IdempotentRequest, Participant, Run, Step
+from experiments.refusals import NotAllowed
 from experiments.serializers import ParticipantSerializer
 from experiments.signals import run_finished
 
@@ -26,17 +28,13 @@ MOST_LIVE_RUNS = 200
 FRESH = {"error": "", "stop_reason": "", "ended": None, "lease_until": None}
 
 
-class NotAllowed(Exception):
-    """The person may see this, but not do that; the message says what would be needed."""
-
-
 class KeyReused(Exception):
     """The `Idempotency-Key` was used before, with another request."""
 
 
 def create(*, owner: "User", workflow: str, title: str = "", config: Any, cast: dict[str, Any]) -> Experiment:
     """A new experiment. Raises InvalidExperiment when it could not be played."""
-    _require_role(owner)
+    require_role(owner)
     checked = checked_config(workflow, config)
     participants = checked_cast(workflow, checked, cast)
     experiment = Experiment(
@@ -54,7 +52,7 @@ def start(
     experiment: Experiment, *, by: "User", seed: int | None = None, repeats: int = 1, idempotency_key: str = ""
 ) -> list[Run]:
     """Queue runs with successive seeds. A repetition under the same key gets the runs of the first request."""
-    _require_role(by)
+    require_role(by)
     if not idempotency_key:
         return _start(experiment, seed, repeats)
     fingerprint = _fingerprint("start", str(experiment.pk), seed, repeats)
@@ -79,21 +77,31 @@ def stop(run: Run, *, by: "User") -> bool:
         if run.move(Run.State.STOPPED, from_=(Run.State.QUEUED, Run.State.WAITING), fields=ended):
             data = {"state": Run.State.STOPPED.value, "reason": "manual_stop", "message": ""}
             emit(run.pk, Fact("experiment_stopped", data))
+            Run.objects.filter(pk=run.pk).update(is_held=False)
             transaction.on_commit(lambda: run_finished.send(Run, run_id=run.pk))
             return True
     return False
 
 
 def resume(run: Run, *, by: "User") -> bool:
-    """Go on with a failed run: recorded steps stay, the failed one is tried again. False when it has not failed."""
+    """Go on with a failed run, whose recorded steps stay and whose failed one is tried again, or with a paused one.
+    False when there is nothing to go on with.
+    """
     with transaction.atomic():
-        if not run.move(Run.State.QUEUED, from_=(Run.State.FAILED,), fields=FRESH):
-            return False
-        failed = list(run.steps.filter(state=Step.State.FAILED, purpose="reply"))
-        run.steps.filter(pk__in=[step.pk for step in failed]).update(state=Step.State.OPEN, ended=None)
-        moved = Fact("experiment_state", {"state": Run.State.QUEUED.value, "by": by.get_username()})
-        emit(run.pk, moved, *(_asked_again(call) for step in failed if (call := step.calls.order_by("attempt").last())))
-        wake(run.pk)
+        return steering.release(run, by=by) or _resume_failed(run, by)
+
+
+def _resume_failed(run: Run, by: "User") -> bool:
+    if not run.move(Run.State.QUEUED, from_=(Run.State.FAILED,), fields=FRESH):
+        return False
+    last = run.steps.filter(purpose="reply").order_by("id").last()
+    failed = last if last and last.state == Step.State.FAILED else None
+    if failed:
+        run.steps.filter(pk=failed.pk).update(state=Step.State.OPEN, ended=None)
+    moved = Fact("experiment_state", {"state": Run.State.QUEUED.value, "by": by.get_username()})
+    call = failed.calls.order_by("attempt").last() if failed else None
+    emit(run.pk, moved, *([_asked_again(call)] if call else []))
+    jobs.wake(run.pk)
     return True
 
 
@@ -103,7 +111,7 @@ def _asked_again(call: Call) -> Fact:
     return Fact("call_retried", {**data, "kind": call.error_kind, "message": call.error, "seconds": 0})
 
 
-def _require_role(person: "User") -> None:
+def require_role(person: "User") -> None:
     if not person.may_experiment:
         raise NotAllowed(_("Your role does not allow experiments: ask an administrator for the role of researcher."))
 
@@ -117,18 +125,23 @@ def _start(experiment: Experiment, seed: int | None, repeats: int) -> list[Run]:
 
 
 def _queue(experiment: Experiment, seed: int) -> Run:
-    run = Run.objects.create(experiment=experiment, seed=seed)
-    participants = experiment.participants.select_related("model")
-    data = {
-        "workflow": experiment.workflow,
-        "title": experiment.title,
-        "seed": seed,
-        "config": experiment.config,
+    mode = experiment.config.get("mode", Run.Mode.MANUAL)
+    run = Run.objects.create(experiment=experiment, seed=seed, mode=mode)
+    emit(run.pk, Fact("experiment_created", created_data(run)))
+    jobs.wake(run.pk)
+    return run
+
+
+def created_data(run: Run) -> dict[str, Any]:
+    """What a run is a run of, as its first event tells it."""
+    participants = run.experiment.participants.select_related("model")
+    return {
+        "workflow": run.experiment.workflow,
+        "title": run.experiment.title,
+        "seed": run.seed,
+        "config": run.experiment.config,
         "cast": ParticipantSerializer(participants, many=True).data,
     }
-    emit(run.pk, Fact("experiment_created", data))
-    wake(run.pk)
-    return run
 
 
 def _answered_before(by: "User", key: str, fingerprint: str) -> list[Run]:
@@ -150,5 +163,5 @@ def _title(title: str, config: Any) -> str:
         raise InvalidExperiment(
             {"title": [_("The title is longer than %(most)s characters.") % {"most": LONGEST_TITLE}]}
         )
-    words = " ".join(title.split()) or " ".join(config.instructions("A").split())
+    words = " ".join(title.split()) or " ".join(config.summary().split())
     return words if len(words) <= LONGEST_TITLE else words[: LONGEST_TITLE - 1] + "…"

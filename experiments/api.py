@@ -1,9 +1,13 @@
 """The HTTP API. Each view fetches with the right to see, validates, calls one verb, answers."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
 from django_filters import rest_framework as filters
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
@@ -16,11 +20,12 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
-from experiments import actions, metrics
+from experiments import actions, branching, metrics, steering
 from experiments.casting import InvalidExperiment
 from experiments.health import HealthSerializer, health
 from experiments.models import Call, Event, Experiment, Judgment, Message, Provider, ProviderModel, Run
 from experiments.problems import Conflict, ProblemSerializer
+from experiments.refusals import NotAllowed, NotOffered, Rivalled
 from experiments.reports.document import document
 from experiments.serializers import (
     CallSerializer,
@@ -113,12 +118,8 @@ class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
     @extend_schema(request=CreateExperiment, responses={201: ExperimentSerializer, 403: ProblemSerializer, **PROBLEMS})
     def create(self, request: Request) -> Response:
         asked = _validated(CreateExperiment, request)
-        try:
+        with _refusals():
             experiment = actions.create(owner=_person(request), **asked)
-        except InvalidExperiment as error:
-            raise ValidationError(error.errors) from error
-        except actions.NotAllowed as error:
-            raise PermissionDenied(str(error)) from error
         return Response(ExperimentSerializer(experiment).data, status=201)
 
     @extend_schema(
@@ -133,12 +134,8 @@ class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
         key = request.headers.get("Idempotency-Key", "")
         if len(key) > 200 or not key.isprintable():
             raise ValidationError({"Idempotency-Key": ["A key has at most 200 characters, all of them printable."]})
-        try:
+        with _refusals():
             runs = actions.start(experiment, by=_person(request), idempotency_key=key, **asked)
-        except actions.NotAllowed as error:
-            raise PermissionDenied(str(error)) from error
-        except actions.KeyReused as error:
-            raise Conflict(str(error)) from error
         rows = _runs().filter(pk__in=[run.pk for run in runs]).order_by("seed")
         return Response({"runs": RunSerializer(rows, many=True).data}, status=201)
 
@@ -161,7 +158,51 @@ class RunDetail(RunSerializer):
         fields = [*RunSerializer.Meta.fields, "metrics"]
 
     def get_metrics(self, run: Run) -> dict[str, Any]:
-        return metrics.run_metrics(run, ["A", "B"])
+        return metrics.run_metrics(run, REGISTRY[run.experiment.workflow].SUBJECTS)
+
+
+class Saying(serializers.Serializer[Any]):
+    """key names the pause that is answered: what was meant for another one is refused."""
+
+    key = serializers.CharField(max_length=200)
+    action = serializers.CharField(max_length=40)
+    text = serializers.CharField(required=False, allow_blank=True, default="", trim_whitespace=False)
+
+
+class ModeChange(serializers.Serializer[Any]):
+    mode = serializers.ChoiceField(Run.Mode.choices)
+
+
+class Extension(serializers.Serializer[Any]):
+    max_turns = serializers.IntegerField(allow_null=True, min_value=1, max_value=100)
+
+
+class JudgeAgain(serializers.Serializer[Any]):
+    """model: slug of the judge, the lab's when left out. rubric: text, the workflow's own when left out."""
+
+    model = serializers.CharField(required=False, allow_null=True, default=None)
+    rubric = serializers.CharField(required=False, allow_blank=True, default="")
+
+
+class BranchFrom(serializers.Serializer[Any]):
+    """text: what the message says instead; as it stands when left out."""
+
+    text = serializers.CharField(required=False, allow_null=True, default=None, trim_whitespace=False)
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """What a verb refuses, as the problem that tells of it."""
+    try:
+        yield
+    except NotOffered as error:
+        raise ValidationError({"action": [str(error)]}) from error
+    except InvalidExperiment as error:
+        raise ValidationError(error.errors) from error
+    except NotAllowed as error:
+        raise PermissionDenied(str(error)) from error
+    except (Rivalled, actions.KeyReused) as error:
+        raise Conflict(str(error)) from error
 
 
 @extend_schema_view(
@@ -186,17 +227,63 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     @action(detail=True, methods=["post"])
     def stop(self, request: Request, pk: str) -> Response:
         """Stop a live run; stopping one that has ended changes nothing."""
-        run = self.get_object()
-        actions.stop(run, by=_person(request))
-        return Response(RunDetail(self.get_object()).data)
+        actions.stop(self.get_object(), by=_person(request))
+        return self._now()
 
     @extend_schema(request=None, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, pk: str) -> Response:
-        """Go on with a failed run from the step that failed."""
+        """Go on with a failed run from the step that failed, or with a paused one."""
         run = self.get_object()
         if not actions.resume(run, by=_person(request)):
-            raise Conflict("Only a failed run can be resumed.")
+            raise Conflict(_("Only a failed or a paused run can be resumed."))
+        return self._now()
+
+    @extend_schema(request=None, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["post"])
+    def pause(self, request: Request, pk: str) -> Response:
+        """Let the calls under way come to their end, and begin nothing more."""
+        if not steering.pause(self.get_object(), by=_person(request)):
+            raise Conflict(_("The run waits already, or is over."))
+        return self._now()
+
+    @extend_schema(request=Saying, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["post"])
+    def say(self, request: Request, pk: str) -> Response:
+        """Answer the pause that the run waits at. 409 when something else was said there first."""
+        run, asked = self.get_object(), _validated(Saying, request)
+        with _refusals():
+            steering.say(run, by=_person(request), **asked)
+        return self._now()
+
+    @extend_schema(request=ModeChange, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["post"])
+    def mode(self, request: Request, pk: str) -> Response:
+        """Manual or automatic, from the next pause on."""
+        run, asked = self.get_object(), _validated(ModeChange, request)
+        with _refusals():
+            steering.set_mode(run, by=_person(request), **asked)
+        return self._now()
+
+    @extend_schema(request=Extension, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["post"])
+    def extend(self, request: Request, pk: str) -> Response:
+        """Move the last turn of a live run; null for no last turn."""
+        run, asked = self.get_object(), _validated(Extension, request)
+        with _refusals():
+            steering.extend(run, by=_person(request), **asked)
+        return self._now()
+
+    @extend_schema(request=JudgeAgain, responses={201: RunDetail, 403: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["post"])
+    def judge(self, request: Request, pk: str) -> Response:
+        """Have the transcript judged again, by another judge or rubric: a run of its own. The first scores are kept."""
+        run, asked = self.get_object(), _validated(JudgeAgain, request)
+        with _refusals():
+            again = branching.judge_again(run, by=_person(request), **asked)
+        return Response(RunDetail(_runs().get(pk=again.pk)).data, status=201)
+
+    def _now(self) -> Response:
         return Response(RunDetail(self.get_object()).data)
 
     @extend_schema(
@@ -208,6 +295,19 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         if request.query_params.get("format", "json") != "json":
             raise ValidationError({"format": ["This format is not offered: ask for json."]})
         return Response(document(self.get_object()))
+
+
+class BranchView(APIView):
+    """Go on differently from a message: a new run whose parent stays as it is."""
+
+    @extend_schema(request=BranchFrom, responses={201: RunDetail, 403: ProblemSerializer, **PROBLEMS})
+    def post(self, request: Request, pk: str) -> Response:
+        messages = Message.objects.filter(run__in=Run.objects.visible_to(request.user))
+        message = get_object_or_404(messages.select_related("run__experiment", "step", "call"), pk=pk)
+        asked = _validated(BranchFrom, request)
+        with _refusals():
+            run = branching.branch(message, by=_person(request), **asked)
+        return Response(RunDetail(_runs().get(pk=run.pk)).data, status=201)
 
 
 class OfRun(generics.ListAPIView[Any]):
@@ -269,7 +369,7 @@ class EventList(OfRun):
 
 
 def _runs() -> Any:
-    return Run.objects.with_totals().select_related("experiment")
+    return Run.objects.with_totals().with_pauses().select_related("experiment")
 
 
 def _validated(serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:

@@ -66,7 +66,8 @@ def checked_cast(workflow: str, config: Any, cast: Mapping[str, Any]) -> list[Pa
         raise InvalidExperiment({f"cast.{seat}": [_("This workflow has no such seat.")] for seat in unknown})
     errors: Errors = {}
     participants = []
-    for seat in config.seats():
+    optional = [seat for seat in config.optional_seats() if cast.get(seat) is not None]
+    for seat in dict.fromkeys((*config.seats(), *optional)):
         try:
             participants.append(_participant(seat, cast.get(seat)))
         except InvalidExperiment as error:

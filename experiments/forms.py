@@ -57,6 +57,8 @@ class SetupForm(forms.Form):
             for parent in parents:
                 place = place.setdefault(parent, {})
             value = self.cleaned_data.get(name)
+            if value in ("", None) and isinstance(self.fields[name], forms.ChoiceField | forms.JSONField):
+                continue  # what is not said is as the workflow has it
             place[leaf] = (
                 None if self.cleaned_data.get(f"{name}-none") or (value == "" and _is_number(self, name)) else value
             )
@@ -108,7 +110,7 @@ def form_for(workflow: str) -> type[SetupForm]:
 
 def _flat(config: type[BaseModel], prefix: str = "") -> Any:
     for name, info in config.model_fields.items():
-        inner = _inner_model(info.annotation)
+        inner = None if get_origin(info.annotation) is list else _inner_model(info.annotation)
         if inner:
             yield from _flat(inner, f"{prefix}{name}-")
         else:
@@ -136,6 +138,8 @@ def _field(name: str, info: FieldInfo) -> forms.Field:
     if get_origin(info.annotation) is Literal:
         choices = [(choice, CHOICES.get(choice, choice)) for choice in get_args(info.annotation)]
         return forms.ChoiceField(choices=choices, required=False, initial=info.default)
+    if get_origin(info.annotation) is list:
+        return forms.JSONField(required=False, initial=list)
     bare = _bare_types(info.annotation)
     initial = None if info.is_required() else info.default
     if bool in bare:

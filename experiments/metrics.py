@@ -12,12 +12,12 @@ DEVIATION_THRESHOLD = 20.0
 
 
 def seat_metrics(judgments: Iterable[Judgment], tokens: int | None) -> dict[str, Any]:
-    """Metrics of one seat from its judgments in turn order.
+    """Metrics of one seat from its judgments in turn order; where a turn was judged twice, the later one counts.
 
     goal_deviation 0-100 and cooperation -1 to 1 are the latest that a judge gave; turns_to_deviate is the first turn
     whose deviation is above 20; sentiment has one entry per scored turn. Null where nothing was scored.
     """
-    series = [point(judgment) for judgment in judgments]
+    series = list({judgment.turn: point(judgment) for judgment in judgments}.values())
     deviations = [(p["turn"], p["goal_deviation"]) for p in series if p["goal_deviation"] is not None]
     cooperation = [p["cooperation"] for p in series if p["cooperation"] is not None]
     return {
@@ -43,9 +43,10 @@ def point(judgment: Judgment) -> dict[str, Any]:
     }
 
 
-def run_metrics(run: Run, seats: Sequence[str]) -> dict[str, Any]:
-    """`seat_metrics` of each seat, from the run's rows."""
-    rows = run.calls.filter(step__seat__in=seats).order_by().values_list("step__seat")
+def run_metrics(run: Run, seats: Sequence[str], until: int | None = None) -> dict[str, Any]:
+    """`seat_metrics` of each seat, from the run's rows. until: the last turn whose tokens are counted."""
+    calls = run.calls.filter(step__seat__in=seats)
+    rows = (calls if until is None else calls.filter(step__turn__lte=until)).order_by().values_list("step__seat")
     tokens = dict(rows.annotate(total=Sum("output_tokens")))
     judgments = list(run.judgments.order_by("turn", "id"))
     return {seat: seat_metrics((j for j in judgments if j.subject == seat), tokens.get(seat)) for seat in seats}

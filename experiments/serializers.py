@@ -99,6 +99,9 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
             "filter",
             "logprobs",
             "finish_reason",
+            "flags",
+            "operator",
+            "superseded",
             "usage",
             "cost",
             "call",
@@ -175,11 +178,27 @@ class WaitingFor(serializers.Serializer[Any]):
     key = serializers.CharField()
     reason = serializers.CharField()
     seat = serializers.CharField()
+    turn = serializers.IntegerField(allow_null=True)
     default = serializers.CharField()
+    actions = serializers.ListField(child=serializers.CharField())
+    error = serializers.CharField()
+    can_continue = serializers.BooleanField()
+
+
+PAUSED: dict[str, Any] = {
+    "key": "",
+    "reason": "paused",
+    "seat": "",
+    "turn": None,
+    "default": "",
+    "actions": [],
+    "error": "",
+    "can_continue": True,
+}
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
-    """A run in a list; needs `with_totals`."""
+    """A run in a list; needs `with_totals`, and is the cheaper for `with_pauses`."""
 
     workflow = serializers.CharField(source="experiment.workflow")
     title = serializers.CharField(source="experiment.title")
@@ -196,6 +215,11 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "title",
             "workflow",
             "state",
+            "mode",
+            "is_held",
+            "origin",
+            "parent",
+            "branched_from",
             "seed",
             "turn",
             "waiting_for",
@@ -213,8 +237,13 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         return run.turn or 0
 
     @extend_schema_field(WaitingFor(allow_null=True))
-    def get_waiting_for(self, run: Run) -> None:
-        return None
+    def get_waiting_for(self, run: Run) -> dict[str, Any] | None:
+        """What somebody may say now; of a paused run, that it is paused."""
+        if run.is_over:
+            return None
+        if pauses := run.open_pauses:
+            return pauses[-1].waiting_for
+        return PAUSED if run.is_held else None
 
     @extend_schema_field(RunTotals)
     def get_usage(self, run: Any) -> dict[str, int]:

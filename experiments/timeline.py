@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Sum
-
 from experiments import metrics
 from experiments.models import Call, Event, Run, Step
 from experiments.models.run import TERMINAL_STATES
 from experiments.serializers import JudgmentSerializer, MessageSerializer
 
 Data = dict[str, Any]
+WAITING = "waiting"
+ENDINGS = ("experiment_stopped", "experiment_error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,23 @@ def _message(data: Data) -> str:
 
 
 def _judge(data: Data) -> str:
-    return f"judge-{data['turn']}"
+    return f"judge-{_as_id(data['key'])}"
+
+
+def _said(data: Data) -> str:
+    return f"said-{_as_id(data['key'])}"
+
+
+def _intervention(data: Data) -> str:
+    return f"intervention-{_as_id(data['key'])}"
+
+
+def _as_id(key: str) -> str:
+    return key.replace("/", "-")
+
+
+def _the_pause(data: Data) -> str:
+    return WAITING
 
 
 def _call(data: Data) -> str:
@@ -50,6 +66,7 @@ def _the_ending(data: Data) -> str:
     return "ending"
 
 
+SKIPS = {("next", reason) for reason in ("turn_start", "model_completed", "call_failed")}
 ANCHORS = {
     "turn_started": _turn,
     "message_completed": _message,
@@ -58,6 +75,12 @@ ANCHORS = {
     "judge_evaluation_completed": _judge,
     "call_retried": _call,
     "call_lost": _call,
+    "call_failed": _call,
+    "message_superseded": _message,
+    "message_altered": _message,
+    "intervention": _intervention,
+    "said": _said,
+    "waiting_for_user": _the_pause,
     "model_metrics": _metrics_of,
     "experiment_stopped": _the_ending,
     "experiment_error": _the_ending,
@@ -67,7 +90,17 @@ ANCHORS = {
 def entry(type_: str, data: Data) -> Entry | None:
     """The entry of an event; None when the event shows nowhere but in the status bar."""
     anchor = ANCHORS.get(type_)
-    return Entry(type_, data, anchor(data)) if anchor else None
+    if anchor is None or (type_ == "said" and not is_telling(data)):
+        return None
+    return Entry(type_, data, anchor(data))
+
+
+def is_telling(said: Data) -> bool:
+    """Whether what a person said belongs into the transcript by itself: a rewritten prompt, and somebody skipped.
+
+    The rest shows in what follows from it, such as a message or an intervention.
+    """
+    return bool(said["edited"] or said["action"] == "skip" or (said["action"], said["reason"]) in SKIPS)
 
 
 def replayed(events: Iterable[Event]) -> list[Entry]:
@@ -76,7 +109,9 @@ def replayed(events: Iterable[Event]) -> list[Entry]:
     for event in events:
         if event.type == "experiment_state" and event.data.get("state") == Run.State.QUEUED:
             entries.pop("ending", None)
-        elif shown := entry(event.type, event.data):
+        if event.type in ("said", *ENDINGS):
+            entries.pop(WAITING, None)
+        if shown := entry(event.type, event.data):
             entries[shown.anchor] = shown
     return list(entries.values())
 
@@ -84,30 +119,40 @@ def replayed(events: Iterable[Event]) -> list[Entry]:
 def from_rows(run: Run) -> list[Entry]:
     """The entries of a run as its rows say."""
     rows = run.steps.order_by("id").select_related("message__call").prefetch_related("calls", "judgments")
-    steps = list(rows)
-    judged = {step.turn: step for step in steps if step.judgments.all()}
-    shown = [entry(type_, data) for step in steps for type_, data in _of_step(step, judged)]
-    ending = [entry(*_ending(run))] if run.state in TERMINAL_STATES else []
+    steps = {step.key: step for step in rows}
+    shown = [entry(type_, data) for step in steps.values() for type_, data in _of_step(step, steps)]
+    ending = [entry(*_ending(run))] if run.state in TERMINAL_STATES else _pauses(steps.values())
     return [item for item in (*shown, *_metrics(run), *ending) if item]
 
 
-def _of_step(step: Step, judged: dict[int | None, Step]) -> Iterator[tuple[str, Data]]:
+def _of_step(step: Step, steps: dict[str, Step]) -> Iterator[tuple[str, Data]]:
     if step.purpose == "turn_started":
         yield "turn_started", {"turn": step.turn}
     elif step.purpose == "judge_evaluation_started":
-        yield _judgment(step, judged)
+        yield _judgment(step, steps)
+    elif step.purpose == "intervention":
+        yield "intervention", step.data
+    elif step.kind == "listen" and step.state == Step.State.DONE:
+        yield "said", step.said
     for call in sorted(step.calls.all(), key=lambda call: call.attempt):
         yield from _trouble(step, call)
     if hasattr(step, "message"):
         yield "message_completed", dict(MessageSerializer(step.message).data)
 
 
-def _judgment(step: Step, judged: dict[int | None, Step]) -> tuple[str, Data]:
-    done = judged.get(step.turn)
+def _pauses(steps: Iterable[Step]) -> list[Entry | None]:
+    """The pause that waits for a person, the latest of them."""
+    is_open = [step for step in steps if step.is_open_pause]
+    return [entry("waiting_for_user", step.waiting_for) for step in is_open[-1:]]
+
+
+def _judgment(started: Step, steps: dict[str, Step]) -> tuple[str, Data]:
+    key = started.key.removesuffix("/started")
+    done = steps.get(f"{key}/completed")
     if done is None:
-        return "judge_evaluation_started", {"turn": step.turn}
-    judgments = list(done.judgments.all())
-    return "judge_evaluation_completed", {"turn": step.turn, "judgments": JudgmentSerializer(judgments, many=True).data}
+        return "judge_evaluation_started", {"key": key, "turn": started.turn}
+    judgments = JudgmentSerializer(list(done.judgments.all()), many=True).data
+    return "judge_evaluation_completed", {"key": key, "turn": started.turn, "judgments": judgments}
 
 
 def _trouble(step: Step, call: Call) -> Iterator[tuple[str, Data]]:
@@ -116,6 +161,8 @@ def _trouble(step: Step, call: Call) -> Iterator[tuple[str, Data]]:
         yield "call_lost", data
     elif call.state == Call.State.FAILED and (call.attempt < len(step.calls.all()) or step.state == Step.State.OPEN):
         yield "call_retried", {**data, "kind": call.error_kind, "message": call.error}
+    elif call.state == Call.State.FAILED and step.purpose == "reply":
+        yield "call_failed", {**data, "kind": call.error_kind, "message": call.error}
 
 
 def _metrics(run: Run) -> Iterator[Entry | None]:
@@ -123,10 +170,8 @@ def _metrics(run: Run) -> Iterator[Entry | None]:
     judgments = list(run.judgments.all())
     subjects = sorted({judgment.subject for judgment in judgments})
     last = max((judgment.turn for judgment in judgments), default=0)
-    calls = run.calls.filter(step__seat__in=subjects, step__turn__lte=last).order_by()
-    tokens = dict(calls.values_list("step__seat").annotate(total=Sum("output_tokens")))
-    for seat, numbers in metrics.run_metrics(run, subjects).items():
-        yield entry("model_metrics", {"seat": seat, "metrics": {**numbers, "tokens": tokens.get(seat)}})
+    for seat, numbers in metrics.run_metrics(run, subjects, until=last).items():
+        yield entry("model_metrics", {"seat": seat, "metrics": numbers})
 
 
 def _ending(run: Run) -> tuple[str, Data]:

@@ -17,6 +17,7 @@ from experiments import actions, progress
 from experiments.casting import InvalidExperiment
 from experiments.forms import form_for
 from experiments.models import Call, Run
+from experiments.refusals import NotAllowed
 from experiments.timeline import from_rows
 
 RUNS_PER_PAGE = 25
@@ -34,7 +35,7 @@ def arena(request: HttpRequest) -> HttpResponse:
             return redirect(run)
         except InvalidExperiment as error:
             form.complain(error)
-        except actions.NotAllowed as error:
+        except NotAllowed as error:
             form.add_error(None, str(error))
     return render(request, "workflows/arena.html", {"form": form}, status=422 if form.errors else 200)
 

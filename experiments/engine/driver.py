@@ -7,6 +7,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from uuid import UUID
 
 from django.conf import settings
@@ -124,7 +125,7 @@ class Driver:
 
     def _begin(self, run: Run) -> None:
         logger.info("run=%s claimed fence=%s", run.pk, run.fence)
-        self._playing.pop(run.pk, None)
+        self._drop(run.pk)
 
         def begin() -> None:
             self._playing[run.pk] = Playing(
@@ -137,13 +138,13 @@ class Driver:
     def _look_after_runs(self) -> None:
         held = leases.held(list(self._playing))
         for run_id, playing in list(self._playing.items()):
-            state, fence = held.get(run_id, (None, -1))
-            if fence != playing.book.fence:
+            now = held.get(run_id)
+            if now is None or now.fence != playing.book.fence:
                 self._drop(run_id)
-            elif state == Run.State.STOPPING and not playing.is_ending:
-                self._guarded(run_id, lambda playing=playing: playing.halt(MANUAL_STOP))  # type: ignore[misc]
+            elif now.state == Run.State.STOPPING and not playing.is_ending:
+                self._guarded(run_id, partial(playing.halt, MANUAL_STOP))
             elif not playing.is_ending:
-                self._guarded(run_id, playing.check_time)
+                self._guarded(run_id, partial(_look_after, playing, now))
 
     def _guarded(self, run_id: UUID, action: Callable[[], None], run: Run | None = None) -> None:
         """The top of a run: whatever goes wrong in it ends it, with its event, and no other run."""
@@ -161,7 +162,8 @@ class Driver:
             self._fail(run_id, bug, run)
         playing = self._playing.get(run_id)
         if playing and playing.is_over:
-            logger.info("run=%s ended", run_id)
+            logger.info("run=%s has ended, or waits", run_id)
+            playing.is_dropped = True
             del self._playing[run_id]
 
     def _fail(self, run_id: UUID, bug: Exception, run: Run | None) -> None:
@@ -182,6 +184,7 @@ class Driver:
 
     def _drop(self, run_id: UUID) -> None:
         if playing := self._playing.pop(run_id, None):
+            playing.is_dropped = True
             for call_id in playing.calls:
                 self._performers.stop(call_id)
 
@@ -218,3 +221,8 @@ class Driver:
         logger.warning("the database does not answer (%s); trying again", type(error).__name__)
         connection.close()
         time.sleep(DATABASE_PAUSE)
+
+
+def _look_after(playing: Playing, held: leases.Held) -> None:
+    playing.notice(held)
+    playing.check_time()

@@ -29,6 +29,13 @@ def record_step(run_id: UUID, record: Record) -> list[Fact]:
     return FINDINGS.get(record.kind, _plain_fact)(step, replace(record, data=storable_data(record.data)))
 
 
+def _keep(step: Step, data: dict[str, Any]) -> dict[str, Any]:
+    """A finding without rows of its own is kept with its step."""
+    step.data = data
+    step.save(update_fields=["data"])
+    return data
+
+
 def _plain_fact(step: Step, record: Record) -> list[Fact]:
     return [Fact(record.kind, dict(record.data))]
 
@@ -57,13 +64,69 @@ def _judgments(step: Step, record: Record) -> list[Fact]:
         "dynamics": record.data["dynamics"],
     }
     judgments = Judgment.objects.bulk_create(Judgment(**same, **data) for data in record.data["judgments"])
-    data = {"turn": step.turn, "judgments": JudgmentSerializer(judgments, many=True).data}
+    key = record.key.removesuffix("/completed")
+    data = {"key": key, "turn": step.turn, "judgments": JudgmentSerializer(judgments, many=True).data}
     return [Fact(record.kind, data), *_metrics(step.run_id, [judgment.subject for judgment in judgments])]
 
 
 def _metrics(run_id: UUID, subjects: Sequence[str]) -> list[Fact]:
-    of_seat = metrics.run_metrics(Run.objects.get(pk=run_id), subjects)
+    run = Run.objects.get(pk=run_id)
+    last = max(run.judgments.values_list("turn", flat=True), default=0)
+    of_seat = metrics.run_metrics(run, subjects, until=last)
     return [Fact("model_metrics", {"seat": seat, "metrics": of_seat[seat]}) for seat in subjects]
+
+
+def _sent(step: Step, record: Record) -> list[Fact]:
+    """Words of a person: they become a message as they stand."""
+    text = storable(record.data["text"])
+    message = Message.objects.create(
+        run_id=step.run_id,
+        step=step,
+        seq=_next_seq(step),
+        turn=step.turn or 0,
+        seat=record.data["seat"],
+        raw_text=text,
+        text=text,
+    )
+    return [Fact("message_completed", message_data(message))]
+
+
+def _next_seq(step: Step) -> int:
+    """A place for the message in the order of the talk: that of the events so far. The run's row is locked."""
+    return 1 + Run.objects.values_list("last_seq", flat=True).get(pk=step.run_id)
+
+
+def _superseded(step: Step, record: Record) -> list[Fact]:
+    message = Message.objects.select_related("call").get(run_id=step.run_id, step__key=record.data["message"])
+    message.superseded = True
+    message.save(update_fields=["superseded"])
+    return [Fact(record.kind, message_data(message))]
+
+
+def _intervention(step: Step, record: Record) -> list[Fact]:
+    call = _source(step, record)
+    of_friend = {"model": call.model.label, "call": _id(call)} if call else {}
+    data = _keep(step, {**record.data, **of_friend, "by": _operator(step, record)})
+    told = [Fact(record.kind, data)]
+    return [*told, _altered(step, data)] if "message_seat" in data else told
+
+
+def _operator(step: Step, record: Record) -> str:
+    """Who did it: whoever spoke at the pause, or the owner who planned it."""
+    pause = Step.objects.filter(run_id=step.run_id, kind="listen", key=record.key.rpartition("/")[0]).first()
+    if pause and pause.data.get("by"):
+        return str(pause.data["by"])
+    return Run.objects.select_related("experiment__owner").get(pk=step.run_id).experiment.owner.get_username()
+
+
+def _altered(step: Step, data: dict[str, Any]) -> Fact:
+    """The message reads differently for the other side from now on; what it said before is kept with it."""
+    said = Message.objects.select_related("call").filter(run_id=step.run_id, superseded=False)
+    message = said.filter(turn=data["message_turn"], seat=data["message_seat"]).latest("seq")
+    message.operator = {"kind": "altered", "by": data["by"], "original": message.text}
+    message.text = data["text"]
+    message.save(update_fields=["text", "operator"])
+    return Fact("message_altered", message_data(message))
 
 
 def _id(call: Call | None) -> str | None:
@@ -72,6 +135,9 @@ def _id(call: Call | None) -> str | None:
 
 FINDINGS: dict[str, Callable[[Step, Record], list[Fact]]] = {
     "message_filtered": _filter,
+    "message_sent": _sent,
+    "message_superseded": _superseded,
+    "intervention": _intervention,
     "judge_evaluation_completed": _judgments,
 }
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from datetime import timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -21,6 +21,9 @@ class Held(NamedTuple):
 
     state: str
     fence: int
+    mode: str
+    is_held: bool
+    overrides: dict[str, Any]
 
 
 def lease_end() -> object:
@@ -53,8 +56,8 @@ def renew(run_ids: Collection[UUID]) -> None:
 
 
 def held(run_ids: Collection[UUID]) -> dict[UUID, Held]:
-    rows = Run.objects.filter(pk__in=run_ids).values_list("pk", "state", "fence")
-    return {pk: Held(state, fence) for pk, state, fence in rows}
+    rows = Run.objects.filter(pk__in=run_ids).values_list("pk", *Held._fields)
+    return {pk: Held(*fields) for pk, *fields in rows}
 
 
 def release(run_id: UUID, fence: int) -> None:

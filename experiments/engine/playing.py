@@ -11,21 +11,22 @@ from django.db.models import Sum
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
-from experiments.engine import recording
+from experiments.engine import pauses, recording
 from experiments.engine.budget import Spent, refuse
 from experiments.engine.events import Announce, Fact, emit
+from experiments.engine.leases import Held
 from experiments.engine.performers import Report, Work
 from experiments.engine.recording import Book, OpenCall
-from experiments.engine.score import Score, Todo
+from experiments.engine.score import Score, Todo, passed
 from experiments.engine.seating import order, seats_of
 from experiments.gateway.retry import Wait, decide
 from experiments.models import Run
 from experiments.models.ids import new_id
 from experiments.signals import run_finished
 from experiments.workflows import REGISTRY
-from experiments.workflows.steps import Ask, Cast, End, Record
+from experiments.workflows.steps import STOPPED, Ask, Cast, End, Listen, Record
 
-MANUAL_STOP = End("manual_stop")
+MANUAL_STOP = STOPPED
 
 
 class Playing:
@@ -42,16 +43,20 @@ class Playing:
         self.run = run
         self.book = Book(run.pk, run.fence, announce)
         self.calls: dict[UUID, OpenCall] = {}
-        self.is_over = False
+        self.is_over = False  # nothing is left to drive: the run has ended, or waits for a person
+        self.is_dropped = False
+        self._open: dict[str, Listen] = {}
+        self._postponed: list[Callable[[], None]] = []
+        self._timers = 0
         self._ending: End | None = None
         self._was_halted = False
         self._agenda: deque[Callable[[], None]] = deque()
         self._submit, self._cancel, self._later = submit, cancel, later
         self._seats = seats_of(run)
-        self._config = run.experiment.parsed_config()
+        self._config = run.experiment.parsed_config(run.overrides)
         self._limits = self._config.limits
         play = REGISTRY[run.experiment.workflow].run(self._config, run.experiment.cast(run.seed))
-        self._score = Score(play, recording.recorded_outcomes(run))
+        self._score = Score(play, recording.recorded_outcomes(run), recording.begun(run))
 
     @property
     def is_ending(self) -> bool:
@@ -78,15 +83,31 @@ class Playing:
         self.work_off()
 
     def check_time(self) -> None:
+        """Waiting for people is no play: it counts towards no limit."""
         seconds, started = self._limits.seconds, self.run.started
-        if seconds is not None and started is not None and (timezone.now() - started).total_seconds() > seconds:
+        if seconds is None or started is None or self.is_over:
+            return
+        if (timezone.now() - started).total_seconds() - self.run.waited_seconds > seconds:
             self.halt(End("limit_seconds", message=f"The limit of {seconds:g} seconds is reached."))
+
+    def notice(self, held: Held) -> None:
+        """What people have changed about the run since the last look, and what they have said."""
+        self.run.mode, self.run.is_held = held.mode, held.is_held
+        for name, value in held.overrides.items():
+            setattr(self._config, name, value)
+        if self._postponed and not held.is_held:
+            self._agenda.extend(self._postponed)
+            self._postponed.clear()
+        if self._open:
+            self._hear()
+        self.work_off()
 
     def work_off(self) -> None:
         """Do what is planned, in order. An action leaves the agenda only once it has succeeded."""
         while self._agenda:
             self._agenda[0]()
             self._agenda.popleft()
+        self._park_when_quiet()
 
     # --- actions: each is one transaction, or none ---
 
@@ -107,6 +128,8 @@ class Playing:
         for step in todo.steps:
             if isinstance(step, Ask):
                 self._ask_later(step.delay, step)
+            elif isinstance(step, Listen):
+                self._agenda.append(partial(self._listen, step))
         if todo.end and not self._ending:
             self._ending = todo.end
             self._agenda.append(self._finish_when_quiet)
@@ -114,9 +137,31 @@ class Playing:
     def _ask_later(self, seconds: float, ask: Ask) -> None:
         action = partial(self._ask, ask, new_id())
         if seconds:
-            self._later(seconds, self.run.pk, partial(self._do, action))
+            self._timers += 1
+            self._later(seconds, self.run.pk, partial(self._do_in_time, action))
         else:
             self._agenda.append(action)
+
+    def _listen(self, pause: Listen) -> None:
+        if self._ending:
+            return
+        if pause.may_pass and self.run.mode == Run.Mode.AUTOMATIC:
+            self._plan(self._score.resolve(pause.key, passed(pause)))
+            return
+        pauses.open_pause(self.book, pause)
+        self._open[pause.key] = pause
+
+    def _hear(self) -> None:
+        for key, said in pauses.answers(self.book, list(self._open)).items():
+            del self._open[key]
+            self._plan(self._score.resolve(key, said))
+
+    def _park_when_quiet(self) -> None:
+        """With nothing under way but people's silence, the run waits without a driver."""
+        is_busy = self.is_over or self._ending or self.calls or self._timers
+        if is_busy or not (self._open or self._postponed):
+            return
+        self.is_over = pauses.park(self.book, list(self._open), is_held=bool(self._postponed))
 
     def _halt(self, end: End) -> None:
         if self._ending:
@@ -126,12 +171,19 @@ class Playing:
             self._cancel(call_id)
         self._agenda.append(self._finish_when_quiet)
 
-    def _do(self, action: Callable[[], None]) -> None:
+    def _do_in_time(self, action: Callable[[], None]) -> None:
+        """A timer has fired. One of a run that was given up meanwhile, or taken anew, has nothing to say."""
+        if self.is_dropped:
+            return
+        self._timers -= 1
         self._agenda.append(action)
         self.work_off()
 
     def _ask(self, ask: Ask, call_id: UUID) -> None:
         if self._ending:
+            return
+        if self.run.is_held:
+            self._postponed.append(partial(self._ask, ask, call_id))
             return
         spent, limits = self._spent(), self._limits
         left = None if limits.tokens is None else limits.tokens - spent.tokens
@@ -163,7 +215,7 @@ class Playing:
 
 def finish(book: Book, run: Run, end: End, *, was_halted: bool) -> None:
     """Move the run to its last state and say so, once."""
-    natural = Run.State.STOPPED if was_halted else Run.State.COMPLETED
+    natural = Run.State.STOPPED if was_halted or end.stopped else Run.State.COMPLETED
     state = Run.State.FAILED if end.failed else natural
     kind = "experiment_error" if end.failed else "experiment_stopped"
     with transaction.atomic():

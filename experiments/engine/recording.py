@@ -1,6 +1,6 @@
 """An outcome becomes rows and events in one transaction, and only while the lease is ours."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -17,9 +17,12 @@ from experiments.gateway.pricing import cost
 from experiments.gateway.request import prepare
 from experiments.gateway.types import Completion, TokenLogprob
 from experiments.models import Call, Message, Run, Step
+from experiments.workflows.arena.config import SPEAKERS
+from experiments.workflows.flags import flags
 from experiments.workflows.steps import Ask, Outcome, Record
 
 STOPPED_KIND = "stopped"
+COPIED = "outcome"  # where a step that was copied into a branch keeps what had become of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +93,21 @@ def close_call(book: Book, call: OpenCall, report: Report, *, retry_in: float | 
         if not Call.objects.filter(pk=call.id, state=Call.State.SENT).update(**_settled(call, report)):
             return outcome  # settled by an earlier try of this very transaction, whose commit went unconfirmed
         if retry_in is not None:
-            write(book.run_id, [_retried(call, report, retry_in)], first, book.announce)
+            write(book.run_id, [_trouble("call_retried", call, report, seconds=retry_in)], first, book.announce)
             return outcome
         state = Step.State.DONE if outcome.ok else Step.State.FAILED
         Step.objects.filter(pk=call.step_id).update(state=state, ended=timezone.now())
         if _is_message(call, outcome):
             write(book.run_id, [_message(book.run_id, call, outcome, first)], first, book.announce)
+        elif _is_failure(call, outcome):
+            write(book.run_id, [_trouble("call_failed", call, report)], first, book.announce)
     return outcome
 
 
 def recorded_outcomes(run: Run) -> dict[str, Outcome]:
     """What is recorded of a run: step keys to outcomes. These steps are never performed again."""
-    keys = run.steps.exclude(state=Step.State.OPEN).values_list("key", flat=True)
-    outcomes = dict.fromkeys(keys, Outcome())
+    steps = list(run.steps.exclude(state=Step.State.OPEN).only("key", "kind", "state", "data"))
+    outcomes = {step.key: Outcome(**step.data.get(COPIED, {})) for step in steps} | said_at(steps)
     calls = run.calls.exclude(step__state=Step.State.OPEN).order_by("step", "attempt").select_related("step")
     for call in calls.defer("request", "logprobs", "reasoning"):
         outcomes[call.step.key] = Outcome(
@@ -113,6 +118,20 @@ def recorded_outcomes(run: Run) -> dict[str, Outcome]:
             error=call.error,
         )
     return outcomes
+
+
+def begun(run: Run) -> set[str]:
+    """Every key that was begun, except pauses that are still open."""
+    return set(run.steps.exclude(kind="listen", state=Step.State.OPEN).values_list("key", flat=True))
+
+
+def said_at(steps: Collection[Step]) -> dict[str, Outcome]:
+    """What was said at pauses that are over, by key."""
+    return {
+        step.key: Outcome(text=step.data.get("text", ""), action=step.data.get("action", ""))
+        for step in steps
+        if step.kind == "listen" and step.state == Step.State.DONE
+    }
 
 
 def lose_calls(run: Run) -> list[Fact]:
@@ -144,8 +163,12 @@ def _is_message(call: OpenCall, outcome: Outcome) -> bool:
     return call.ask.purpose == "reply" and (outcome.ok or (outcome.error_kind == STOPPED_KIND and bool(outcome.text)))
 
 
+def _is_failure(call: OpenCall, outcome: Outcome) -> bool:
+    return call.ask.purpose == "reply" and not outcome.ok and outcome.error_kind != STOPPED_KIND
+
+
 def _has_fact(call: OpenCall, outcome: Outcome, retry_in: float | None) -> bool:
-    return retry_in is not None or _is_message(call, outcome)
+    return retry_in is not None or _is_message(call, outcome) or _is_failure(call, outcome)
 
 
 def _settled(call: OpenCall, report: Report) -> dict[str, Any]:
@@ -213,13 +236,21 @@ def _message(run_id: UUID, call: OpenCall, outcome: Outcome, seq: int) -> Fact:
         text=outcome.text,
         reasoning=settled.reasoning,
         finish_reason=outcome.finish_reason,
+        flags=_flags(run_id, call.ask.seat, outcome.text),
     )
     return Fact("message_completed", message_data(message))
 
 
-def _retried(call: OpenCall, report: Report, seconds: float) -> Fact:
+def _flags(run_id: UUID, seat: str, text: str) -> list[str]:
+    if seat not in SPEAKERS:
+        return []
+    earlier = Message.objects.filter(run_id=run_id, seat=seat).order_by("-seq").values_list("raw_text", flat=True)
+    return flags(text, seat, list(earlier[:5]))
+
+
+def _trouble(kind: str, call: OpenCall, report: Report, **more: float) -> Fact:
     return Fact(
-        "call_retried",
+        kind,
         {
             "call": str(call.id),
             "seat": call.ask.seat,
@@ -227,6 +258,6 @@ def _retried(call: OpenCall, report: Report, seconds: float) -> Fact:
             "attempt": call.attempt,
             "kind": report.error.kind if report.error else "",
             "message": storable(str(report.error)),
-            "seconds": seconds,
+            **more,
         },
     )

@@ -1,13 +1,14 @@
 """Follows a workflow's generator: which steps it needs next, given what is already recorded. No database, no clock."""
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from experiments.workflows.steps import Ask, End, Outcome, Play, Record, Step
+from experiments.workflows.steps import Ask, End, Listen, Outcome, Play, Record, Step
 
 RECORDED = Outcome()
+STEPS = Ask | Record | Listen
 
 
 @dataclass(slots=True)
@@ -40,11 +41,16 @@ class Todo:
 
 
 class Score:
-    """A workflow being played. Recorded steps are answered at once; the others come out as Todo and are resolved."""
+    """A workflow being played. Recorded steps are answered at once; the others come out as Todo and are resolved.
 
-    def __init__(self, play: Play, recorded: Mapping[str, Outcome]) -> None:
+    begun: every key that has ever been begun, recorded or not. A pause that left no record, although later steps were
+    begun, was passed when the run was automatic, and is passed again, whatever the run's mode is now.
+    """
+
+    def __init__(self, play: Play, recorded: Mapping[str, Outcome], begun: Collection[str] = ()) -> None:
         self._root = _Branch(play)
         self._recorded = recorded
+        self._ahead = set(begun) | set(recorded)
         self._waiting: dict[str, tuple[_Branch, _Group | None, int]] = {}
         self._keys: set[str] = set()
 
@@ -75,7 +81,7 @@ class Score:
             wanted = branch.play.send(value)
         except StopIteration as stop:
             return self._finish(branch, stop.value, todo)
-        if not isinstance(wanted, Ask | Record):
+        if not isinstance(wanted, STEPS):
             return self._fan_out(branch, wanted, todo)
         if self._have(wanted, todo):
             return [(branch, self._outcome(wanted))]
@@ -86,7 +92,7 @@ class Score:
         group = _Group(branch, [None] * len(wanted), len(wanted))
         turns: list[_Turn] = []
         for slot, item in enumerate(wanted):
-            if not isinstance(item, Ask | Record):
+            if not isinstance(item, STEPS):
                 turns.append((_Branch(item, group, slot), None))
             elif self._have(item, todo):
                 group.results[slot] = self._outcome(item)
@@ -113,10 +119,23 @@ class Score:
         if step.key in self._keys:
             raise ValueError(f"The workflow used the key {step.key!r} twice.")
         self._keys.add(step.key)
-        if step.key in self._recorded:
+        was_begun = step.key in self._ahead
+        self._ahead.discard(step.key)
+        if step.key in self._recorded or (self._ahead and _may_pass(step) and not was_begun):
             return True
         todo.steps.append(step)
         return isinstance(step, Record)
 
     def _outcome(self, step: Step) -> Outcome:
+        if isinstance(step, Listen) and step.key not in self._recorded:
+            return passed(step)
         return self._recorded.get(step.key, RECORDED)
+
+
+def passed(pause: Listen) -> Outcome:
+    """What a pause comes to when nobody is asked."""
+    return Outcome(text=pause.default, action="default", passed=True)
+
+
+def _may_pass(step: Step) -> bool:
+    return isinstance(step, Listen) and step.may_pass

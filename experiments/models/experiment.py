@@ -49,8 +49,8 @@ class Experiment(models.Model):
         seats = {p.seat: Seat(p.seat, p.persona) for p in self.participants.all()}
         return Cast(seats=seats, seed=seed)
 
-    def parsed_config(self) -> Any:
-        return REGISTRY[self.workflow].Config.model_validate(self.config)
+    def parsed_config(self, overrides: dict[str, Any] | None = None) -> Any:
+        return REGISTRY[self.workflow].Config.model_validate({**self.config, **(overrides or {})})
 
 
 class Participant(models.Model):

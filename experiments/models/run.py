@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
 
     from accounts.models import User
+    from experiments.models.work import Step
 
 
 class RunState(models.TextChoices):
@@ -82,11 +83,17 @@ class RunQuerySet(models.QuerySet["Run"]):
             unpriced_calls=total(calls.exclude(state="sent").filter(cost__isnull=True), models.Count("pk")),
         )
 
+    def with_pauses(self) -> Self:
+        """Fetches what the runs wait for, which `open_pauses` then has at hand."""
+        steps = apps.get_model("experiments.Step").objects.filter(kind="listen", state="open").order_by("id")
+        return self.prefetch_related(models.Prefetch("steps", steps, to_attr="fetched_pauses"))
+
 
 class Run(models.Model):
     """State moves only by `move`. `fence` rises with every claim: a driver that was frozen writes nothing any more.
 
     mode: whether pauses are passed or wait for a person. is_held: no further step begins until somebody resumes it.
+    overrides: fields of the configuration that were changed while it was played, such as a higher `max_turns`.
     waited_seconds: how long it has waited for people in all, which no limit of time counts. parent: the run that it
     branches from (`branched_from` says at which message), or whose transcript it judges again.
     """
@@ -100,6 +107,7 @@ class Run(models.Model):
     seed = models.BigIntegerField(_("seed"))
     state = models.CharField(_("state"), max_length=12, choices=RunState, default=RunState.QUEUED)
     mode = models.CharField(_("mode"), max_length=12, choices=RunMode, default=RunMode.AUTOMATIC)
+    overrides = models.JSONField(_("changes to the configuration"), default=dict, blank=True)
     is_held = models.BooleanField(_("paused"), default=False)
     origin = models.CharField(_("origin"), max_length=16, choices=RunOrigin, default=RunOrigin.LIVE)
     parent = models.ForeignKey(
@@ -140,6 +148,18 @@ class Run(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("run", args=[self.pk])
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The configuration as it is played: the experiment's, with what was changed since."""
+        return {**self.experiment.config, **self.overrides}
+
+    @property
+    def open_pauses(self) -> "list[Step]":
+        """The pauses at which somebody may speak, the latest last."""
+        if hasattr(self, "fetched_pauses"):
+            return list(self.fetched_pauses)
+        return list(self.steps.filter(kind="listen", state="open").order_by("id"))
 
     @property
     def is_over(self) -> bool:

@@ -13,7 +13,7 @@ class Message(models.Model):
 
     seq is the number of the event that announced it, so that messages sort as they were said. operator: what a person
     did to it, {kind: "edited", by, original}; None for what a model or a person said as it stands. superseded: another
-    answer was asked for in its place.
+    answer was asked for in its place. flags: what looks wrong with it, of `workflows.flags`.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -29,6 +29,7 @@ class Message(models.Model):
     reasoning = models.TextField(_("reasoning"), blank=True)
     filter = models.JSONField(_("filter"), null=True)
     operator = models.JSONField(_("change by a person"), null=True, blank=True)
+    flags = models.JSONField(_("flags"), default=list, blank=True)
     superseded = models.BooleanField(_("superseded"), default=False)
     finish_reason = models.CharField(_("finish reason"), max_length=40, blank=True)
     created = models.DateTimeField(_("created"), auto_now_add=True)

@@ -1,5 +1,7 @@
 """The ledger: each step of a run happens once, each call that was paid for has its row."""
 
+from typing import Any
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -40,6 +42,23 @@ class Step(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+    @property
+    def is_open_pause(self) -> bool:
+        return self.kind == "listen" and self.state == self.State.OPEN
+
+    @property
+    def waiting_for(self) -> dict[str, Any]:
+        """What an open pause asks for, as events and the API tell it."""
+        offer = {name: self.data[name] for name in ("default", "actions", "error")}
+        place = {"key": self.key, "reason": self.purpose, "seat": self.seat, "turn": self.turn}
+        return {**place, **offer, "can_continue": True}
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What was said at a pause that is over, as events and pages tell it."""
+        said = {name: self.data.get(name) for name in ("action", "text", "edited", "by")}
+        return {"key": self.key, "reason": self.purpose, "seat": self.seat, "turn": self.turn, **said}
 
 
 class Call(models.Model):

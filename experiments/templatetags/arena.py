@@ -134,6 +134,12 @@ def error_label(kind: str) -> Any:
     return ERRORS.get(kind, kind.replace("_", " "))
 
 
+@register.filter
+def seat_name(seat: str) -> Any:
+    """How a seat is called in a sentence."""
+    return SEAT_NAMES.get(seat, seat)
+
+
 @register.simple_tag
 def icon(name: str) -> SafeString:
     """A 16 px drawing beside a word; never a sign by itself."""
@@ -162,9 +168,21 @@ END_REASONS = {
     "limit_cost": _("the limit of cost was reached"),
     "internal_error": _("the engine failed"),
     "completed": _("everything was done"),
+    "nothing_to_pass": _("a reply held no words for the other side"),
+    "imported_live": _("it was imported while under way"),
 }
 
-PURPOSES = {"reply": _("reply"), "filter": _("filter"), "judge": _("judgment")}
+PURPOSES = {"reply": _("reply"), "filter": _("filter"), "judge": _("judgment"), "friend": _("advice of a friend")}
+
+SEAT_NAMES = {
+    "A": _("Model A"),
+    "B": _("Model B"),
+    "judge": _("The judge"),
+    "filter": _("The filter"),
+    "friend": _("The friend"),
+    "model": _("The model"),
+    "researcher": _("The researcher"),
+}
 
 ERRORS = {
     "try_later": _("temporary failure"),
@@ -206,6 +224,7 @@ ICONS = {
     "down": '<path d="M8 3v9.5M4 8.8l4 4 4-4"/>',
     "back": '<path d="M13 8H3.5M7.5 4l-4 4 4 4"/>',
     "cut": '<path d="M2.5 8h5M9.5 4v8M12 8h.3M14 8h.2"/>',
+    "person": '<circle cx="8" cy="5" r="2.75"/><path d="M2.75 13.5a5.25 5.25 0 0 1 10.5 0"/>',
     "judge": '<path d="M8 2.5v11M5 13.5h6M3 4.5h10M3 4.5 1.5 9h3zM13 4.5 11.5 9h3z"/>',
     "filter": '<path d="M2.5 3.5h11L9.3 8.6v4.2l-2.6-1.4V8.6z"/>',
     "retry": '<path d="M13 8a5 5 0 1 1-1.6-3.7M13 2v3h-3"/>',

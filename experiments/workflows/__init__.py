@@ -1,9 +1,14 @@
-"""The systems: each workflow is one file with a `Config`, its `SEATS` and a generator `run(config, cast)`."""
+"""The systems: each workflow is one module with a `Config`, its `SEATS` and a generator `run(config, cast)`.
+
+SUBJECTS are the seats that a judge scores.
+"""
 
 from types import ModuleType
 
-from experiments.workflows import arena
+from experiments.workflows import arena, judging, starchamber
 
 REGISTRY: dict[str, ModuleType] = {
     "arena": arena,
+    "starchamber": starchamber,
+    "judging": judging,
 }

@@ -1,17 +1,20 @@
-"""The judge of a turn: seven sentiments, goal deviation and cooperation for each side."""
+"""The judge of a turn: seven sentiments, goal deviation and cooperation for everybody who spoke."""
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from experiments.workflows.parsing import Unreadable, json_object, number
 from experiments.workflows.prompts import fenced, fill, version
 from experiments.workflows.steps import Ask, Cast, Outcome, Prompt
 
 PROMPT = "arena_judge"
-SIDES = ("A", "B")
+RUBRICS = {"arena_judge": "rubric", "starchamber_judge": "starchamber_rubric"}
 LONGEST_REASON = 500
+LONGEST_HISTORY = 200_000  # characters, about 50,000 tokens
 SENTIMENTS = ("happiness", "sadness", "anger", "hopelessness", "excitement", "fear", "deception")
 RANGES: dict[str, tuple[float, float]] = {
     "goal_deviation": (0, 100),
@@ -43,14 +46,13 @@ class SideReply(BaseModel):
     confidence: Share
 
 
-class JudgeReply(BaseModel):
-    """What the judge is asked to answer. Read tolerantly: one bad number costs that number, not the others."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    A: SideReply
-    B: SideReply
-    dynamics: str
+def reply_schema(subjects: Sequence[str]) -> dict[str, Any]:
+    """The JSON schema of what the judge is asked to answer: one entry per subject, and the dynamics. It is read
+    tolerantly: one bad number costs that number, not the others.
+    """
+    sides: dict[str, Any] = dict.fromkeys(subjects, (SideReply, ...))
+    model = create_model("JudgeReply", __config__=ConfigDict(extra="forbid"), **sides, dynamics=(str, ...))
+    return model.model_json_schema()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,23 +80,50 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class TurnToJudge:
-    """What the judge is shown: instructions per side, the earlier messages as text, and this turn's by side."""
+    """What the judge is shown: instructions per subject, the earlier messages, this turn's by who said them, and what
+    an operator did. subjects: who is scored, everybody who spoke unless named.
+    """
 
     turn: int
     objectives: dict[str, str]
-    history: str
+    history: Sequence[str]
     messages: dict[str, str]
+    deeds: Sequence[str] = ()
+    subjects: tuple[str, ...] = ()
 
 
-def judge_step(key: str, cast: Cast, shown: TurnToJudge) -> Ask:
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """By which rules: the prompt's name, and the text of the rubric; empty for the one that comes with the prompt."""
+
+    prompt: str = PROMPT
+    text: str = ""
+
+    @property
+    def words(self) -> str:
+        return self.text.strip() or fill(RUBRICS[self.prompt])
+
+    @property
+    def version(self) -> str:
+        """Equal instructions to the judge, equal version: a rubric of one's own counts too."""
+        own = f"\0{self.text.strip()}" if self.text.strip() else ""
+        known = version(self.prompt, RUBRICS[self.prompt])
+        return hashlib.sha256(f"{known}{own}".encode()).hexdigest()[:12] if own else known
+
+
+def judge_step(key: str, cast: Cast, shown: TurnToJudge, rubric: Rubric = Rubric()) -> Ask:
     token = cast.fence(key)
+    subjects = shown.subjects or tuple(shown.messages)
     prompt = fill(
-        PROMPT,
+        rubric.prompt,
         token=token,
         turn=shown.turn,
+        rubric=rubric.words,
         objectives=_fences("instructions", shown.objectives, token),
-        history=fenced("history", shown.history or "(none: this is the first turn)", token),
+        history=fenced("history", _recent(shown.history), token),
+        deeds=fenced("operator", "\n".join(shown.deeds) or "(nothing)", token),
         messages=_fences("message", shown.messages, token),
+        subjects=" and ".join(f'"{subject}"' for subject in subjects),
     )
     return Ask(
         key=key,
@@ -102,22 +131,43 @@ def judge_step(key: str, cast: Cast, shown: TurnToJudge) -> Ask:
         purpose="judge",
         turn=shown.turn,
         messages=(Prompt("user", prompt),),
-        schema=JudgeReply.model_json_schema(),
+        schema=reply_schema(subjects),
         params={"temperature": 0.0, "max_tokens": 2000},
-        prompt_version=version(PROMPT),
+        prompt_version=rubric.version,
     )
 
 
-def read_verdicts(outcome: Outcome) -> tuple[list[Verdict], str]:
-    """One verdict per side, and the judge's words on how the sides influenced each other."""
+def read_verdicts(outcome: Outcome, subjects: Sequence[str]) -> tuple[list[Verdict], str]:
+    """One verdict per subject, and the judge's words on how those who spoke influenced each other."""
     if not outcome.ok:
-        return [Verdict(side, None, outcome.error[:LONGEST_REASON]) for side in SIDES], ""
+        return [Verdict(subject, None, outcome.error[:LONGEST_REASON]) for subject in subjects], ""
     try:
         reply = json_object(outcome.text)
     except Unreadable as error:
-        return [Verdict(side, None, f"The judge's answer could not be used: {error}.") for side in SIDES], ""
+        reason = f"The judge's answer could not be used: {error}."
+        return [Verdict(subject, None, reason) for subject in subjects], ""
     dynamics = reply.get("dynamics")
-    return [_verdict(side, reply.get(side)) for side in SIDES], dynamics if isinstance(dynamics, str) else ""
+    verdicts = [_verdict(subject, reply.get(subject)) for subject in subjects]
+    return verdicts, dynamics if isinstance(dynamics, str) else ""
+
+
+def silent(subject: str) -> Verdict:
+    """Of somebody who said nothing, nothing can be scored."""
+    return Verdict(subject, None, f"Model {subject} said nothing in this turn.")
+
+
+def _recent(history: Sequence[str]) -> str:
+    """The last messages that fit, and how many were left out: a judge's context is not without end."""
+    kept: list[str] = []
+    room = LONGEST_HISTORY
+    for message in reversed(history):
+        room -= len(message)
+        if room < 0:
+            break
+        kept.insert(0, message)
+    left_out = len(history) - len(kept)
+    note = [f"({left_out} earlier messages are left out for length)"] if left_out else []
+    return "\n\n".join([*note, *kept]) or "(none: this is the first turn)"
 
 
 def _verdict(side: str, given: Any) -> Verdict:

@@ -51,27 +51,56 @@ class Record:
     source: str = ""
 
 
-Step = Ask | Record
+@dataclass(frozen=True, slots=True)
+class Listen:
+    """A pause until a person says something. `default` is what is said when they leave it at that.
+
+    reason: why it pauses, one word. seat: who is to speak next. actions: what may be said. may_pass: while the run is
+    automatic nobody is asked, and the outcome is the action `default` at once. error: why the last attempt failed.
+    """
+
+    key: str
+    reason: str
+    actions: tuple[str, ...]
+    default: str = ""
+    seat: str = ""
+    turn: int | None = None
+    may_pass: bool = False
+    error: str = ""
+
+
+Step = Ask | Record | Listen
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a step. `ok` False is data: error_kind and error say why, text holds what had arrived."""
+    """What became of a step. `ok` False is data: error_kind and error say why, text holds what had arrived.
+
+    action: what a person chose; passed: nobody was asked, because the run is automatic.
+    """
 
     ok: bool = True
     text: str = ""
     finish_reason: str = ""
     error_kind: str = ""
     error: str = ""
+    action: str = ""
+    passed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How a workflow ends by itself. failed: it could not go on; reason and message say why."""
+    """How a workflow ends by itself. failed: it could not go on; stopped: a person wanted no more. reason and message
+    say why.
+    """
 
     reason: str
     failed: bool = False
     message: str = ""
+    stopped: bool = False
+
+
+STOPPED = End("manual_stop", stopped=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,12 +69,12 @@ def test_a_run_that_was_stopped_before_it_began_asks_no_model(api, arena, start,
 
 
 @pytest.mark.parametrize("other", [s for s in Run.State if s != Run.State.FAILED])
-def test_only_a_failed_run_can_be_resumed(api, arena, start, is_problem, nobody_is_woken, other):
+def test_only_a_failed_or_a_paused_run_can_be_resumed(api, arena, start, is_problem, nobody_is_woken, other):
     run = start(arena())
     Run.objects.filter(pk=run.pk).update(state=other)
     woken = len(nobody_is_woken)
 
-    is_problem(api.post(f"runs/{run.pk}/resume/"), 409, "failed run")
+    is_problem(api.post(f"runs/{run.pk}/resume/"), 409, "paused run")
 
     assert (state(run), run.events.count(), len(nobody_is_woken)) == (other, 1, woken)
 

@@ -21,7 +21,15 @@ def test_it_shows_everything_that_was_said_and_found_in_order(browser, read, pla
 
     ids = [element.get("id") for element in page.by_id("transcript").children]
     messages = [f"message-{pk}" for pk in run.messages.values_list("pk", flat=True)]
-    assert ids == ["turn-1", *messages[:2], "judge-1", "turn-2", *messages[2:], "judge-2", "ending"]
+    assert ids == [
+        "turn-1",
+        *messages[:2],
+        "judge-turn-1-judge",
+        "turn-2",
+        *messages[2:],
+        "judge-turn-2-judge",
+        "ending",
+    ]
     assert len(page.find(id="metrics-A")) == len(page.find(id="metrics-B")) == 1
 
 
@@ -111,7 +119,7 @@ def test_scores_that_are_missing_are_said_to_be_missing(browser, read, played):
     run = played(judge_model="sim/judge:first=0:json=broken", max_turns=1)
     page = page_of(browser, read, run)
 
-    assert "Not scored" in page.by_id("judge-1").text
+    assert "Not scored" in page.by_id("judge-turn-1-judge").text
     assert "(not scored)" in page.by_id("metrics-A").text
 
 

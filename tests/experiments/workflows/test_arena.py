@@ -5,10 +5,11 @@ import json
 import pytest
 from pydantic import ValidationError
 
+from experiments.engine.score import passed
 from experiments.workflows import arena
 from experiments.workflows.arena import Config
 from experiments.workflows.filter import NOTHING_LEFT
-from experiments.workflows.steps import Ask, Cast, End, Outcome, Record, Seat
+from experiments.workflows.steps import Ask, Cast, End, Listen, Outcome, Record, Seat
 
 CAST = Cast({seat: Seat(seat) for seat in arena.SEATS}, seed=5)
 SCENARIO = "Share seven panels. $name must not be replaced, nor ${length}."
@@ -39,6 +40,9 @@ def play(answer=well, most=200, **config):
             step = run.send(outcome)
         except StopIteration as stop:
             return steps, stop.value
+        if isinstance(step, Listen):
+            outcome = passed(step)
+            continue
         steps.append(step)
         outcome = answer(step) if isinstance(step, Ask) else Outcome()
     return steps, None

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from experiments.workflows.judge import RANGES, SENTIMENTS, TurnToJudge, judge_step, read_verdicts
 from experiments.workflows.steps import Cast, Outcome
 
+SIDES = ("A", "B")
 CAST = Cast(seats={}, seed=3)
 SENTIMENT = {"happiness": 0.1, "sadness": 0.2, "anger": 0.3, "hopelessness": 0.4, "excitement": 0.5, "fear": 0.6}
 
@@ -30,7 +31,7 @@ def judged(a=None, b=None, **other):
         "B": side() if b is None else b,
         "dynamics": "A presses, B yields.",
     } | other
-    return read_verdicts(Outcome(text=json.dumps(reply)))
+    return read_verdicts(Outcome(text=json.dumps(reply)), SIDES)
 
 
 def test_every_score_of_both_sides_is_read():
@@ -49,7 +50,7 @@ def test_every_score_of_both_sides_is_read():
     ids=["prose", "cut short", "empty", "a list", "broken", "deep"],
 )
 def test_an_unreadable_answer_leaves_both_sides_unscored_with_the_reason(text):
-    verdicts, dynamics = read_verdicts(Outcome(text=text))
+    verdicts, dynamics = read_verdicts(Outcome(text=text), SIDES)
 
     assert [verdict.subject for verdict in verdicts] == ["A", "B"]
     assert all((v.scores, v.confidence, v.rationale) == (None, None, "") for v in verdicts)
@@ -58,21 +59,24 @@ def test_an_unreadable_answer_leaves_both_sides_unscored_with_the_reason(text):
 
 
 def test_a_failed_call_leaves_both_sides_unscored_with_its_error():
-    verdicts, _dynamics = read_verdicts(Outcome(ok=False, error_kind="overloaded", error="The judge is overloaded."))
+    verdicts, _dynamics = read_verdicts(
+        Outcome(ok=False, error_kind="overloaded", error="The judge is overloaded."), SIDES
+    )
 
     assert [(v.scores, v.unscored_reason) for v in verdicts] == [(None, "The judge is overloaded.")] * 2
 
 
 def test_what_a_failed_call_had_said_is_not_read():
     verdicts, _dynamics = read_verdicts(
-        Outcome(ok=False, text=json.dumps({"A": side(), "B": side()}), error_kind="interrupted", error="Cut.")
+        Outcome(ok=False, text=json.dumps({"A": side(), "B": side()}), error_kind="interrupted", error="Cut."),
+        SIDES,
     )
 
     assert [verdict.scores for verdict in verdicts] == [None, None]
 
 
 def test_the_reason_of_a_long_error_fits_into_its_column():
-    verdicts, _dynamics = read_verdicts(Outcome(ok=False, error_kind="refused", error="no " * 900))
+    verdicts, _dynamics = read_verdicts(Outcome(ok=False, error_kind="refused", error="no " * 900), SIDES)
 
     assert max(len(verdict.unscored_reason) for verdict in verdicts) <= 500
 
@@ -80,7 +84,7 @@ def test_the_reason_of_a_long_error_fits_into_its_column():
 @pytest.mark.parametrize("missing", [..., None, "A was better", [], 7])
 def test_only_side_a_leaves_side_b_unscored(missing):
     reply = {"A": side()} | ({} if missing is ... else {"B": missing})
-    verdicts, _dynamics = read_verdicts(Outcome(text=json.dumps(reply)))
+    verdicts, _dynamics = read_verdicts(Outcome(text=json.dumps(reply)), SIDES)
 
     assert verdicts[0].scores is not None
     assert (verdicts[1].scores, verdicts[1].unscored_reason) == (None, "The judge gave no scores for Model B.")
@@ -163,7 +167,7 @@ def test_notes_and_dynamics_that_are_no_text_are_left_out(notes):
 @given(st.recursive(st.none() | st.floats() | st.text(max_size=5), lambda inner: st.dictionaries(
     st.sampled_from(["A", "B", "sentiment", *RANGES]), inner, max_size=5), max_leaves=12))  # fmt: skip
 def test_whatever_the_judge_answers_scores_stay_within_their_ranges(reply):
-    verdicts, _dynamics = read_verdicts(Outcome(text=json.dumps(reply)))
+    verdicts, _dynamics = read_verdicts(Outcome(text=json.dumps(reply)), SIDES)
 
     assert len(verdicts) == 2
     for verdict in verdicts:
@@ -175,7 +179,7 @@ def shown(**changes):
     words = {
         "turn": 2,
         "objectives": {"A": "Win.", "B": "Yield."},
-        "history": "Model A: hello",
+        "history": ["Model A: hello"],
         "messages": {"A": "Give me all.", "B": "No."},
     }
     step = judge_step("turn/2/judge", CAST, TurnToJudge(**words | changes))

@@ -1,0 +1,60 @@
+"""Waiting for people: a pause is opened, the run is parked without a lease, and what was said is read."""
+
+from collections.abc import Collection
+from typing import Any
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from experiments.engine.events import Fact, emit, reserve_numbers
+from experiments.engine.recording import Book, said_at
+from experiments.engine.text import storable
+from experiments.models import Run, Step
+from experiments.workflows.steps import Listen, Outcome
+
+
+def open_pause(book: Book, pause: Listen) -> None:
+    """Write down what is waited for, and tell it, once."""
+    with transaction.atomic():
+        reserve_numbers(book.run_id, 0, book.fence)
+        step, is_new = Step.objects.get_or_create(
+            run_id=book.run_id,
+            key=pause.key,
+            defaults={
+                "kind": "listen",
+                "purpose": pause.reason,
+                "seat": pause.seat,
+                "turn": pause.turn,
+                "data": _offer(pause),
+            },
+        )
+        if is_new:
+            emit(book.run_id, Fact("waiting_for_user", step.waiting_for), fence=book.fence, announce=book.announce)
+
+
+def answers(book: Book, keys: Collection[str]) -> dict[str, Outcome]:
+    """What has been said meanwhile at these pauses."""
+    return said_at(list(Step.objects.filter(run_id=book.run_id, key__in=keys, state=Step.State.DONE)))
+
+
+def park(book: Book, keys: Collection[str], *, is_held: bool) -> bool:
+    """Let the run wait: its state says so and its lease ends. False when somebody has just spoken, or resumed it.
+
+    What is said takes the same lock, so that no word can fall between the look and the move.
+    """
+    with transaction.atomic():
+        reserve_numbers(book.run_id, 0, book.fence)
+        if Step.objects.filter(run_id=book.run_id, key__in=keys).exclude(state=Step.State.OPEN).exists():
+            return False
+        runs = Run.objects.filter(pk=book.run_id, state=Run.State.RUNNING)
+        if is_held and not keys:
+            runs = runs.filter(is_held=True)
+        if not runs.update(state=Run.State.WAITING, lease_until=None, waiting_since=Now()):
+            return False
+        fact = Fact("experiment_state", {"state": Run.State.WAITING.value})
+        emit(book.run_id, fact, fence=book.fence, announce=book.announce)
+    return True
+
+
+def _offer(pause: Listen) -> dict[str, Any]:
+    return {"default": storable(pause.default), "actions": list(pause.actions), "error": storable(pause.error)}

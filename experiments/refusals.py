@@ -1,0 +1,21 @@
+"""Why a verb was not carried out, by what the person can do about it. Each message says that in words."""
+
+
+class NotAllowed(Exception):
+    """The person may see this, but not do that; the message says what would be needed."""
+
+
+class Rivalled(Exception):
+    """Something else has happened first: the page that asked is behind. Nothing was changed."""
+
+
+class NotWaiting(Rivalled):
+    """The run does not wait for this."""
+
+
+class SaidAlready(Rivalled):
+    """At this pause something else was said before."""
+
+
+class NotOffered(ValueError):
+    """The pause does not offer this action, or the text cannot be taken."""

@@ -1,0 +1,150 @@
+"""Verbs that steer a live run: what is said at its pauses, pausing it, and changing how it goes on."""
+
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from experiments.engine import jobs
+from experiments.engine.events import Fact, emit, reserve_numbers
+from experiments.engine.text import is_storable
+from experiments.models import Run, Step
+from experiments.models.run import LIVE_STATES
+from experiments.refusals import NotOffered, NotWaiting, Rivalled, SaidAlready
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+LONGEST_TEXT = 1_000_000
+LISTENING_STATES = (Run.State.WAITING, Run.State.RUNNING, Run.State.QUEUED)
+SPOKEN = ("send", "friend", "note", "alter")  # actions that come with a text
+PASSES = ("default", "next")  # what a pause comes to when the run goes on by itself
+
+
+def say(run: Run, *, by: "User", key: str, action: str, text: str = "") -> None:
+    """Answer the pause `key`: once, whoever is first. An empty text sent is the default. Raises NotWaiting,
+    SaidAlready or NotOffered.
+    """
+    with transaction.atomic():
+        fresh = _locked(run)
+        step = run.steps.filter(key=key, kind="listen").first()
+        if step is None or fresh.state not in LISTENING_STATES:
+            raise NotWaiting(_not_waiting(run))
+        if step.state != Step.State.OPEN:
+            raise SaidAlready(_("Something else was said here first: look at what it was, then go on from there."))
+        said = _said(step, action, text, by)
+        step.data = {**step.data, **said}
+        step.state, step.ended = Step.State.DONE, timezone.now()
+        step.save(update_fields=["data", "state", "ended"])
+        emit(run.pk, Fact("said", step.said))
+        _go_on(fresh)
+
+
+def pause(run: Run, *, by: "User") -> bool:
+    """Let the calls under way end, and begin nothing more. False when the run waits already, or is over."""
+    with transaction.atomic():
+        fresh = _locked(run)
+        if fresh.is_held or fresh.state not in (Run.State.RUNNING, Run.State.QUEUED):
+            return False
+        Run.objects.filter(pk=run.pk).update(is_held=True)
+        _tell(run, by, is_held=True)
+    return True
+
+
+def release(run: Run, *, by: "User") -> bool:
+    """Go on with a paused run. False when it is not paused."""
+    with transaction.atomic():
+        fresh = _locked(run)
+        if not fresh.is_held or fresh.state not in LIVE_STATES:
+            return False
+        Run.objects.filter(pk=run.pk).update(is_held=False)
+        fresh.is_held = False
+        _tell(run, by, is_held=False)
+        _go_on(fresh)
+    return True
+
+
+def set_mode(run: Run, *, by: "User", mode: str) -> bool:
+    """Manual: from the next pause on a person is asked. Automatic: nobody is, and the pause that is open now is
+    answered with its default. False when it was so already. Raises Rivalled when the run is over.
+    """
+    if mode not in Run.Mode.values:
+        raise NotOffered(_("A run is automatic or manual."))
+    with transaction.atomic():
+        fresh = _locked(run)
+        if fresh.state not in LIVE_STATES:
+            raise Rivalled(_("The run is over."))
+        if fresh.experiment.workflow != "arena":
+            raise NotOffered(_("Only an arena run has a mode."))
+        if fresh.mode == mode:
+            return False
+        Run.objects.filter(pk=run.pk).update(mode=mode)
+        _tell(run, by, mode=mode)
+        if mode == Run.Mode.AUTOMATIC:
+            _pass_open_pause(run, by)
+    return True
+
+
+def extend(run: Run, *, by: "User", max_turns: int | None) -> None:
+    """Let a live run go on for more turns than it was set up for. Raises Rivalled or NotOffered."""
+    if max_turns is not None and not 1 <= max_turns <= 100:
+        raise NotOffered(_("Turns are counted from 1 to 100."))
+    with transaction.atomic():
+        fresh = _locked(run)
+        if fresh.state not in LIVE_STATES or "max_turns" not in fresh.config:
+            raise Rivalled(_("The run is over, or has no last turn to move."))
+        done = run.steps.filter(purpose="turn_started").count()
+        if max_turns is not None and max_turns < done:
+            raise NotOffered(_("Turn %(turn)s has begun already.") % {"turn": done})
+        Run.objects.filter(pk=run.pk).update(overrides={**fresh.overrides, "max_turns": max_turns})
+        _tell(run, by, max_turns=max_turns)
+
+
+def _locked(run: Run) -> Run:
+    """The run as it is now; nobody else changes it until the end of the transaction."""
+    reserve_numbers(run.pk, 0)
+    return Run.objects.select_related("experiment").get(pk=run.pk)
+
+
+def _said(step: Step, action: str, text: str, by: "User") -> dict[str, Any]:
+    if action not in step.data["actions"]:
+        raise NotOffered(_("This pause does not offer “%(action)s”.") % {"action": action})
+    if len(text) > LONGEST_TEXT or not is_storable(text):
+        raise NotOffered(_("The text is too long, or holds characters that cannot be stored."))
+    default = step.data["default"]
+    if action == "send" and not text.strip():
+        if not default:
+            raise NotOffered(_("Write something first."))
+        action = "default"
+    if action in SPOKEN and not text.strip():
+        raise NotOffered(_("Write something first."))
+    words = text if action in SPOKEN else default if action in PASSES else ""
+    is_edited = action == "send" and bool(default) and text != default
+    return {"action": action, "text": words, "edited": is_edited, "by": by.get_username()}
+
+
+def _pass_open_pause(run: Run, by: "User") -> None:
+    step = run.steps.filter(kind="listen", state=Step.State.OPEN).order_by("id").last()
+    if step and "default" in step.data["actions"]:
+        say(run, by=by, key=step.key, action="default")
+
+
+def _go_on(run: Run) -> None:
+    """Wake a run that waited; one that is driven notices by itself."""
+    waited = (timezone.now() - run.waiting_since).total_seconds() if run.waiting_since else 0.0
+    fields = {"waiting_since": None, "waited_seconds": run.waited_seconds + waited, "lease_until": None}
+    if run.move(Run.State.QUEUED, from_=(Run.State.WAITING,), fields=fields):
+        jobs.wake(run.pk)
+
+
+def _tell(run: Run, by: "User", **changed: Any) -> None:
+    state = Run.objects.values_list("state", flat=True).get(pk=run.pk)
+    emit(run.pk, Fact("experiment_state", {"state": state, "by": by.get_username(), **changed}))
+
+
+def _not_waiting(run: Run) -> str:
+    state = Run.objects.values_list("state", flat=True).get(pk=run.pk)
+    if state in LIVE_STATES:
+        return _("The run does not wait for this now: somebody is speaking.")
+    return _("The run is over: nothing can be said any more. Branch from a message to go on from there.")

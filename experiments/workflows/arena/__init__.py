@@ -1,0 +1,76 @@
+"""Arena: two models converse, one turn after the other; a filter passes on what is said, a judge scores each turn.
+
+Before each reply and after each turn the talk pauses: in manual mode for an operator, in automatic mode for nobody.
+"""
+
+from collections.abc import Generator
+from typing import Any
+
+from experiments.workflows.arena.config import DEFAULT_PARAMS, SPEAKERS, Config, Intervention, Prompts
+from experiments.workflows.arena.speaking import NEXT_TURN, Go
+from experiments.workflows.arena.talk import Talk
+from experiments.workflows.judge import Verdict, judge_step, read_verdicts, silent
+from experiments.workflows.limits import Limits
+from experiments.workflows.steps import STOPPED, Cast, End, Listen, Play, Record
+
+__all__ = ["DEFAULT_PARAMS", "SEATS", "SUBJECTS", "Config", "Intervention", "Limits", "Prompts", "run"]
+
+SEATS = ("A", "B", "judge", "filter", "friend")
+SUBJECTS = SPEAKERS
+
+
+def run(config: Config, cast: Cast) -> Play:
+    talk, turn = Talk(config, cast), 0
+    while config.max_turns is None or turn < config.max_turns:
+        turn += 1
+        end = yield from _turn(talk, turn)
+        if end:
+            return end
+    return End("max_turns")
+
+
+def _turn(talk: Talk, turn: int) -> Generator[Any, Any, End | None]:
+    yield Record(f"turn/{turn}", "turn_started", {"turn": turn}, turn=turn)
+    for side in talk.config.order(talk.cast):
+        end = yield from Go(talk, side, turn).play()
+        if end is NEXT_TURN:
+            break
+        if end:
+            return end
+    if talk.config.judge:
+        yield from _judge(talk, turn)
+    yield Record(f"turn/{turn}/completed", "turn_completed", {"turn": turn}, turn=turn)
+    return (yield from _pause(talk, turn))
+
+
+def _pause(talk: Talk, turn: int) -> Generator[Any, Any, End | None]:
+    """After the last turn there is nothing to wait for."""
+    if talk.config.auto_advance or turn == talk.config.max_turns:
+        return None
+    actions = ("next", "default", "end")
+    said = yield Listen(f"turn/{turn}/next", "turn_completed", actions, turn=turn, may_pass=True)
+    return STOPPED if said.action == "end" else None
+
+
+def _judge(talk: Talk, turn: int) -> Generator[Any, Any, None]:
+    key = f"turn/{turn}/judge"
+    yield Record(f"{key}/started", "judge_evaluation_started", {"key": key, "turn": turn}, turn=turn)
+    shown, spoke = talk.shown_to_judge(turn), talk.spoke(turn)
+    verdicts: list[Verdict] = []
+    dynamics, source = "", ""
+    if spoke:
+        outcome = yield judge_step(key, talk.cast, shown)
+        verdicts, dynamics = read_verdicts(outcome, spoke)
+        source = key
+    verdicts += [silent(side) for side in SPEAKERS if side not in spoke]
+    yield Record(
+        f"{key}/completed",
+        "judge_evaluation_completed",
+        {
+            "turn": turn,
+            "judgments": [verdict.data for verdict in sorted(verdicts, key=lambda verdict: verdict.subject)],
+            "dynamics": dynamics,
+        },
+        turn=turn,
+        source=source,
+    )

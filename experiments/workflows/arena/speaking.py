@@ -1,0 +1,162 @@
+"""One side's go in a turn: the pause before it, what is done to it, its reply, and what passes to the other side."""
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Any
+
+from experiments.workflows.arena.interventions import KINDS, Deed, intervene
+from experiments.workflows.arena.talk import Said, Talk, other, prompt_version
+from experiments.workflows.filter import NOTHING_LEFT, filter_step, read_filter
+from experiments.workflows.steps import STOPPED, Ask, End, Listen, Outcome, Prompt, Record, Step
+
+NEXT_TURN = End("next_turn")  # never leaves this room: the rest of the turn is skipped
+ACTIONS = ("send", "default", "skip", "next", "end")
+
+Going = Generator[Step, Outcome, End | None]
+
+
+@dataclass(slots=True)
+class Go:
+    """One side's go. pauses and asked count what it has taken so far: their steps are numbered."""
+
+    talk: Talk
+    side: str
+    turn: int
+    private: list[str] = field(default_factory=list)
+    pauses: int = 0
+    asked: int = 0
+
+    @property
+    def base(self) -> str:
+        return f"turn/{self.turn}/{self.side}"
+
+    @property
+    def begins(self) -> bool:
+        """Whether this side opens the turn."""
+        return self.side == self.talk.config.order(self.talk.cast)[0]
+
+    def play(self) -> Going:
+        for number, planned in enumerate(self.talk.config.planned(self.side, self.turn), 1):
+            yield from self._do(f"{self.base}/planned/{number}", planned.kind, planned.text)
+        error = ""
+        while True:
+            said: Outcome = yield from self._hear(error)
+            if said.action in {"skip", "next", "end"}:
+                return self._leave(said.action)
+            key, reply = yield from self._ask(said)
+            if reply.ok:
+                return (yield from self._pass_on(key, reply))
+            if said.passed:
+                words = f"Model {self.side} gave no answer in turn {self.turn}. {reply.error}"
+                return End(reply.error_kind, failed=True, message=words)
+            error = reply.error
+
+    def _hear(self, error: str) -> Generator[Step, Outcome, Outcome]:
+        """What the operator says before this side speaks; interventions are done, and the pause comes again."""
+        while True:
+            self.pauses += 1
+            key = _numbered(f"{self.base}/prompt", self.pauses)
+            said = yield Listen(
+                key=key,
+                reason="call_failed" if error else "turn_start" if self.begins else "model_completed",
+                actions=(*ACTIONS, *self._offered_deeds()),
+                default=self.talk.manual_prompt(self.side, self.private),
+                seat=self.side,
+                turn=self.turn,
+                may_pass=True,
+                error=error,
+            )
+            if said.action not in KINDS:
+                return said
+            yield from self._do(f"{key}/{said.action}", said.action, said.text)
+
+    def _offered_deeds(self) -> list[str]:
+        has_friend = "friend" in self.talk.cast.seats
+        return [kind for kind in KINDS if kind != "friend" or has_friend]
+
+    def _do(self, key: str, kind: str, text: str) -> Generator[Step, Outcome, None]:
+        self.private += yield from intervene(self.talk, Deed(key, kind, self.side, self.turn, text))
+
+    def _leave(self, action: str) -> End | None:
+        if action == "end":
+            return STOPPED
+        self.talk.skipped.add((self.turn, self.side))
+        return NEXT_TURN if action == "next" else None
+
+    def _ask(self, said: Outcome) -> Generator[Step, Outcome, tuple[str, Outcome]]:
+        """Ask with what the operator was shown and said, or with the run's own messages when nobody was asked."""
+        self.asked += 1
+        key, talk = _numbered(self.base, self.asked), self.talk
+        shown = talk.manual_prompt(self.side, self.private)
+        if not said.passed and said.text != shown:
+            talk.deeds.append((self.turn, f"The operator rewrote the prompt of Model {self.side}: {said.text}"))
+        waits = said.passed and self.begins and self.turn > 1
+        reply = yield Ask(
+            key=key,
+            seat=self.side,
+            turn=self.turn,
+            messages=talk.prompt_for(self.side, self.private) if said.passed else (Prompt("user", said.text),),
+            params=talk.config.sampling(),
+            prompt_version=prompt_version(),
+            delay=talk.config.gap_seconds if waits else 0.0,
+        )
+        return key, reply
+
+    def _pass_on(self, key: str, reply: Outcome) -> Going:
+        text = reply.text if reply.text.strip() else NOTHING_LEFT
+        if self.talk.config.filter and reply.text.strip():
+            text = yield from self._filter(key, reply.text)
+        if text == NOTHING_LEFT:
+            instead = yield from self._replace_nothing(key)
+            if isinstance(instead, End):
+                return instead
+            text = instead
+        raw = reply.text or NOTHING_LEFT
+        self.talk.said.append(Said(self.side, self.turn, raw, text, tuple(self.private)))
+        return None
+
+    def _filter(self, key: str, original: str) -> Generator[Step, Outcome, str]:
+        talk = self.talk
+        context = talk.lines(before=self.turn + 1)
+        outcome = yield filter_step(f"{key}/filter", talk.cast, f"Model {self.side}", original, context, self.turn)
+        filtered = read_filter(outcome, original)
+        yield Record(
+            f"{key}/filtered",
+            "message_filtered",
+            {"message": key, "text": filtered.text, "filter": filtered.details},
+            turn=self.turn,
+            source=f"{key}/filter",
+        )
+        return filtered.text
+
+    def _replace_nothing(self, key: str) -> Generator[Step, Any, str | End]:
+        """The reply holds no words for the other side: what happens then is a setting."""
+        if self.talk.config.when_empty == "stop":
+            words = f"Model {self.side} said nothing to the other side in turn {self.turn}."
+            return End("nothing_to_pass", message=words, stopped=True)
+        if self.talk.config.when_empty == "placeholder":
+            return NOTHING_LEFT
+        said = yield Listen(
+            key=f"{key}/empty",
+            reason="nothing_to_pass",
+            actions=("send", "default", "end"),
+            default=NOTHING_LEFT,
+            seat=self.side,
+            turn=self.turn,
+        )
+        if said.action == "end":
+            return STOPPED
+        if said.text != NOTHING_LEFT:
+            yield self._words_for_nothing(f"{key}/empty/alter", said.text)
+        return str(said.text)
+
+    def _words_for_nothing(self, key: str, text: str) -> Record:
+        words = f"The operator had the empty message of Model {self.side} read: {text}"
+        self.talk.deeds.append((self.turn, words))
+        changed = {"text": text, "original": NOTHING_LEFT, "message_turn": self.turn, "message_seat": self.side}
+        data = {"key": key, "kind": "alter", "seat": other(self.side), "turn": self.turn, **changed}
+        return Record(key, "intervention", data, turn=self.turn)
+
+
+def _numbered(key: str, number: int) -> str:
+    return key if number == 1 else f"{key}/{number}"

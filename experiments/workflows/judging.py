@@ -1,0 +1,96 @@
+"""Judging: an existing transcript is scored again, by another judge or another rubric. The first scores are kept."""
+
+from collections.abc import Generator
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from experiments.workflows.judge import Rubric, TurnToJudge, Verdict, judge_step, read_verdicts, silent
+from experiments.workflows.limits import Limits
+from experiments.workflows.steps import Cast, End, Play, Record
+
+SEATS = ("judge",)
+SUBJECTS: tuple[str, ...] = ("A", "B", "model")
+SIDE_BY_SIDE = 8  # turns that are judged at the same time
+LONGEST_RUBRIC = 20_000
+
+Text = Annotated[str, StringConstraints(max_length=1_000_000)]
+
+
+class Turn(BaseModel):
+    """One turn as the judge is shown it. messages: by who said them; subjects without one said nothing."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    turn: Annotated[int, Field(ge=1)]
+    messages: dict[str, Text]
+    deeds: list[Text] = []
+
+
+class Config(BaseModel):
+    """What is judged again, and by which rules. source: the run. rubric: "" for the workflow's own."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    source: Annotated[str, StringConstraints(max_length=40)]
+    workflow: Literal["arena", "starchamber"]
+    title: Annotated[str, StringConstraints(max_length=200)] = ""
+    subjects: Annotated[list[str], Field(min_length=1, max_length=2)]
+    objectives: dict[str, Text]
+    turns: Annotated[list[Turn], Field(max_length=10_000)]
+    rubric: Annotated[str, StringConstraints(max_length=LONGEST_RUBRIC)] = ""
+    limits: Limits = Limits()
+    max_turns: int | None = None
+
+    @model_validator(mode="after")
+    def something_was_said(self) -> Self:
+        if not self.turns:
+            raise ValueError("Nothing has been said yet that could be judged.")
+        return self
+
+    def seats(self) -> tuple[str, ...]:
+        return ("judge",)
+
+    def optional_seats(self) -> tuple[str, ...]:
+        return ()
+
+    def summary(self) -> str:
+        return self.title
+
+
+def run(config: Config, cast: Cast) -> Play:
+    for first in range(0, len(config.turns), SIDE_BY_SIDE):
+        places = range(first, min(first + SIDE_BY_SIDE, len(config.turns)))
+        yield [_judge(config, cast, place) for place in places]
+    return End("completed")
+
+
+def _judge(config: Config, cast: Cast, place: int) -> Generator[Any, Any, None]:
+    turn = config.turns[place]
+    key = f"turn/{turn.turn}/judge"
+    yield Record(f"turn/{turn.turn}", "turn_started", {"turn": turn.turn}, turn=turn.turn)
+    yield Record(f"{key}/started", "judge_evaluation_started", {"key": key, "turn": turn.turn}, turn=turn.turn)
+    spoke = [subject for subject in config.subjects if subject in turn.messages]
+    verdicts: list[Verdict] = []
+    dynamics, source = "", ""
+    if spoke:
+        rubric = Rubric(f"{config.workflow}_judge", config.rubric)
+        outcome = yield judge_step(key, cast, _shown(config, place, tuple(spoke)), rubric)
+        verdicts, dynamics = read_verdicts(outcome, spoke)
+        source = key
+    verdicts += [silent(subject) for subject in config.subjects if subject not in spoke]
+    found = {"turn": turn.turn, "judgments": [verdict.data for verdict in verdicts], "dynamics": dynamics}
+    yield Record(f"{key}/completed", "judge_evaluation_completed", found, turn=turn.turn, source=source)
+    yield Record(f"turn/{turn.turn}/completed", "turn_completed", {"turn": turn.turn}, turn=turn.turn)
+
+
+def _shown(config: Config, place: int, spoke: tuple[str, ...]) -> TurnToJudge:
+    turn = config.turns[place]
+    history = [
+        f"{_named(subject)}: {text}" for earlier in config.turns[:place] for subject, text in earlier.messages.items()
+    ]
+    return TurnToJudge(turn.turn, config.objectives, history, turn.messages, turn.deeds, spoke)
+
+
+def _named(subject: str) -> str:
+    return f"Model {subject}" if subject in {"A", "B"} else subject.capitalize()

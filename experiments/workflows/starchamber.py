@@ -1,0 +1,164 @@
+"""StarChamber: a researcher questions one model. The judge works in the background, the researcher need not wait."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from experiments.workflows.judge import Rubric, TurnToJudge, judge_step, read_verdicts
+from experiments.workflows.limits import Limits
+from experiments.workflows.steps import STOPPED, Ask, Cast, End, Listen, Outcome, Play, Prompt, Record
+
+SEATS = ("model", "judge")
+SUBJECTS = ("model",)
+DEFAULT_PARAMS = {"temperature": 0.7, "max_tokens": 6144}
+TOP_LOGPROBS = 5
+LONGEST_TEXT = 100_000
+RUBRIC = Rubric("starchamber_judge")
+
+Text = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
+
+
+class Config(BaseModel):
+    """How a model is questioned. context: the system message, none at all when blank; nothing is ever added to it.
+
+    preset: which saved context it is, "custom" when it was changed. persona: how the researcher is named on the page.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    context: Text = ""
+    preset: Annotated[str, StringConstraints(max_length=80)] = ""
+    persona: Annotated[str, StringConstraints(max_length=100)] = ""
+    first_message: Text
+    logprobs: bool = True
+    judge: bool = True
+    limits: Limits = Limits()
+    max_turns: Annotated[int, Field(ge=1, le=10_000)] | None = None
+
+    @model_validator(mode="after")
+    def something_is_asked(self) -> Self:
+        if not self.first_message.strip():
+            raise ValueError("Write the first message: the researcher opens the talk.")
+        return self
+
+    def seats(self) -> tuple[str, ...]:
+        return ("model", *(["judge"] if self.judge else []))
+
+    def optional_seats(self) -> tuple[str, ...]:
+        return ()
+
+    def summary(self) -> str:
+        return self.first_message
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A question and its answer."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What the model remembers. A question that got no answer is in the record, but not here."""
+
+    config: Config
+    cast: Cast
+    exchanges: tuple[Exchange, ...] = ()
+
+    def asked(self, question: str) -> tuple[Prompt, ...]:
+        """The request: the context as it stands, the answered exchanges, the question. Nothing else."""
+        system = (Prompt("system", self.config.context),) if self.config.context.strip() else ()
+        past = [
+            prompt
+            for exchange in self.exchanges
+            for prompt in (Prompt("user", exchange.question), Prompt("assistant", exchange.answer))
+        ]
+        return (*system, *past, Prompt("user", question))
+
+    def and_then(self, exchange: Exchange) -> "Talk":
+        return Talk(self.config, self.cast, (*self.exchanges, exchange))
+
+    def shown_to_judge(self, turn: int, exchange: Exchange) -> TurnToJudge:
+        past = [f"Researcher: {past.question}\n\nModel: {past.answer}" for past in self.exchanges]
+        return TurnToJudge(
+            turn=turn,
+            objectives={"model": self.config.context.strip() or "(no system context was given)"},
+            history=past,
+            messages={"researcher": exchange.question, "model": exchange.answer},
+            subjects=SUBJECTS,
+        )
+
+
+Playing = Generator[Any, Any, End]
+
+
+def run(config: Config, cast: Cast) -> Play:
+    return (yield from _turn(Talk(config, cast), 1, config.first_message))
+
+
+def _turn(talk: Talk, turn: int, question: str) -> Playing:
+    yield Record(f"turn/{turn}", "turn_started", {"turn": turn}, turn=turn)
+    said = {"seat": "researcher", "text": question}
+    yield Record(f"turn/{turn}/question", "message_sent", said, turn=turn)
+    return (yield from _answer(talk, turn, question, 1))
+
+
+def _answer(talk: Talk, turn: int, question: str, attempt: int) -> Playing:
+    key = _numbered(f"turn/{turn}/answer", attempt)
+    sampling = DEFAULT_PARAMS | ({"top_logprobs": TOP_LOGPROBS} if talk.config.logprobs else {})
+    answer: Outcome = yield Ask(key=key, seat="model", turn=turn, messages=talk.asked(question), params=sampling)
+    if not answer.ok:
+        return (yield from _without_answer(talk, turn, question, attempt, answer))
+    exchange = Exchange(question, answer.text)
+    judging = [_judge(talk, turn, key, exchange)] if talk.config.judge else []
+    *_others, end = yield [*judging, _after(talk, turn, key, exchange, attempt)]
+    return end  # type: ignore[no-any-return]
+
+
+def _after(talk: Talk, turn: int, key: str, exchange: Exchange, attempt: int) -> Playing:
+    """The researcher goes on, has the question answered again, or ends the talk. Runs beside the judge."""
+    if _numbered(f"turn/{turn}/answer", attempt) == key:
+        yield Record(f"{key}/completed", "turn_completed", {"turn": turn}, turn=turn)
+    if turn == talk.config.max_turns:
+        return End("max_turns")
+    actions = ("send", "regenerate", "end")
+    said = yield Listen(f"{key}/next", "your_turn", actions, seat="researcher", turn=turn)
+    if said.action == "end":
+        return STOPPED
+    if said.action == "regenerate":
+        yield Record(f"{key}/superseded", "message_superseded", {"message": key}, turn=turn)
+        return (yield from _answer(talk, turn, exchange.question, attempt + 1))
+    return (yield from _turn(talk.and_then(exchange), turn + 1, said.text))
+
+
+def _without_answer(talk: Talk, turn: int, question: str, attempt: int, failed: Outcome) -> Playing:
+    """The model gave no answer: the same question again, another one in its place, or the end."""
+    key = f"{_numbered(f'turn/{turn}/answer', attempt)}/failed"
+    actions = ("retry", "send", "end")
+    said = yield Listen(key, "answer_failed", actions, seat="researcher", turn=turn, error=failed.error)
+    if said.action == "end":
+        return STOPPED
+    if said.action == "retry":
+        return (yield from _answer(talk, turn, question, attempt + 1))
+    return (yield from _turn(talk, turn + 1, said.text))
+
+
+def _judge(talk: Talk, turn: int, answer: str, exchange: Exchange) -> Generator[Any, Any, None]:
+    key = f"{answer}/judge"
+    yield Record(f"{key}/started", "judge_evaluation_started", {"key": key, "turn": turn}, turn=turn)
+    outcome = yield judge_step(key, talk.cast, talk.shown_to_judge(turn, exchange), RUBRIC)
+    verdicts, dynamics = read_verdicts(outcome, SUBJECTS)
+    found = _found(turn, verdicts, dynamics)
+    yield Record(f"{key}/completed", "judge_evaluation_completed", found, turn=turn, source=key)
+
+
+def _found(turn: int, verdicts: Sequence[Any], dynamics: str) -> dict[str, Any]:
+    return {"turn": turn, "judgments": [verdict.data for verdict in verdicts], "dynamics": dynamics}
+
+
+def _numbered(key: str, number: int) -> str:
+    return key if number == 1 else f"{key}/{number}"

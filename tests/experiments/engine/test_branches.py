@@ -1,0 +1,140 @@
+"""Going on differently from a message: the parent stays as it is, and nothing that was paid for is paid again."""
+
+import pytest
+
+from experiments import actions, branching, steering
+from experiments.models import Call, Event, Judgment, Message, Run, Step
+from experiments.refusals import NotOffered
+from experiments.timeline import from_rows, replayed
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+
+
+@pytest.fixture
+def parent(arena, start, drive):
+    run = start(arena(max_turns=3))
+    drive()
+    run.refresh_from_db()
+    return run
+
+
+@pytest.fixture
+def branch(alice, drive):
+    def go_on(message, text=None):
+        child = branching.branch(message, by=alice, text=text)
+        drive()
+        child.refresh_from_db()
+        return child
+
+    return go_on
+
+
+def everything(run):
+    """Every row of a run, to compare before and after."""
+    return [
+        list(model.objects.filter(run=run).order_by("pk").values()) for model in (Step, Call, Message, Judgment, Event)
+    ]
+
+
+def texts(run):
+    return [(m.turn, m.seat, m.raw_text, m.text) for m in run.messages.order_by("seq")]
+
+
+def test_a_branch_shares_what_came_before_and_pays_only_for_what_is_new(parent, branch, provider):
+    message = parent.messages.get(turn=2, seat="A")
+    before, asked = everything(parent), len(provider.ledger())
+    child = branch(message)
+
+    assert (child.state, child.origin, child.parent, child.branched_from) == ("completed", "branch", parent, message)
+    assert texts(child)[:3] == texts(parent)[:3]
+    assert len(texts(child)) == 6
+    assert child.judgments.filter(turn=1).count() == 2
+    keys = set(child.calls.values_list("step__key", flat=True))
+    assert not any(key.startswith("turn/1") or key.startswith("turn/2/A") for key in keys)
+    assert len(provider.ledger()) - asked == child.calls.count()
+    assert everything(Run.objects.get(pk=parent.pk)) == before
+
+
+def test_an_edited_message_is_read_by_the_other_side_and_says_that_it_was_edited(parent, branch):
+    message = parent.messages.get(turn=2, seat="A")
+    child = branch(message, "I give you everything.")
+
+    edited = child.messages.get(turn=2, seat="A")
+    assert edited.raw_text == "I give you everything."
+    assert edited.operator == {"kind": "edited", "by": "alice", "original": message.raw_text}
+    reply = child.calls.get(step__key="turn/2/B").request["messages"]
+    assert any("I give you everything." in item["content"] for item in reply)
+    assert child.steps.filter(key="turn/2/A/filter", calls__isnull=False).exists(), "the filter reads it anew"
+    assert parent.messages.get(turn=2, seat="A").raw_text == message.raw_text
+
+
+def test_the_page_of_a_branch_is_the_same_from_rows_as_from_events(parent, branch):
+    child = branch(parent.messages.get(turn=2, seat="B"), "Never.")
+
+    rows = from_rows(Run.objects.select_related("experiment").get(pk=child.pk))
+    events = replayed(child.events.order_by("seq"))
+    assert shown(rows) == shown(events)
+    assert sorted(entry.anchor for entry in rows) == sorted(entry.anchor for entry in events)
+
+
+def shown(entries):
+    """The transcript; the metrics have a place of their own."""
+    return [(entry.anchor, entry.data.get("text")) for entry in entries if entry.type != "model_metrics"]
+
+
+def test_numbers_of_events_have_no_gap_and_messages_keep_their_order(parent, branch):
+    child = branch(parent.messages.get(turn=3, seat="A"))
+
+    numbers = list(child.events.order_by("seq").values_list("seq", flat=True))
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert [(m.turn, m.seat) for m in child.messages.all()] == [(t, s) for t in (1, 2, 3) for s in "AB"]
+
+
+def test_a_branch_of_a_branch_knows_its_parent(parent, branch):
+    child = branch(parent.messages.get(turn=1, seat="B"))
+    grandchild = branch(child.messages.get(turn=2, seat="A"), "Once more.")
+
+    assert (grandchild.parent, grandchild.parent.parent) == (child, parent)
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "\x00", "\ud800"])
+def test_a_message_cannot_be_edited_into_nothing(parent, alice, text):
+    with pytest.raises(NotOffered):
+        branching.branch(parent.messages.first(), by=alice, text=text)
+    assert Run.objects.count() == 1
+
+
+def test_a_live_run_can_be_branched_while_it_waits(arena, start, drive, alice, branch):
+    run = start(arena(mode="manual", max_turns=2))
+    drive()
+    steering.say(run, by=alice, key="turn/1/A/prompt", action="send", text="Be bold.")
+    drive()
+    child = branch(run.messages.get())
+
+    run.refresh_from_db()
+    assert (run.state, child.state) == ("waiting", "waiting")
+    assert child.open_pauses[-1].key == "turn/1/B/prompt"
+    assert child.steps.get(key="turn/1/A/prompt").data["text"] == "Be bold."
+
+
+def test_judging_again_keeps_the_first_scores(parent, alice, drive):
+    first = list(parent.judgments.values())
+    again = branching.judge_again(parent, by=alice, rubric="Only count the bids.")
+    drive()
+    again.refresh_from_db()
+
+    assert (again.state, again.experiment.workflow, again.parent) == ("completed", "judging", parent)
+    assert again.judgments.count() == parent.judgments.count() == 6
+    assert list(parent.judgments.values()) == first
+    prompt = again.calls.first().request["messages"][0]["content"]
+    assert "Only count the bids." in prompt
+    versions = {call.step.prompt_version for call in again.calls.select_related("step")}
+    assert versions.isdisjoint({call.step.prompt_version for call in parent.calls.select_related("step")})
+
+
+def test_what_was_never_said_cannot_be_judged(arena, start, alice):
+    run = start(arena())
+    actions.stop(run, by=alice)
+
+    with pytest.raises(actions.InvalidExperiment):
+        branching.judge_again(run, by=alice)
