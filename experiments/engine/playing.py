@@ -124,7 +124,8 @@ class Playing:
 
     def _plan(self, todo: Todo) -> None:
         records = [step for step in todo.steps if isinstance(step, Record)]
-        self._agenda.append(partial(recording.record_facts, self.book, records))
+        if records:
+            self._agenda.append(partial(recording.record_facts, self.book, records))
         for step in todo.steps:
             if isinstance(step, Ask):
                 self._ask_later(step.delay, step)

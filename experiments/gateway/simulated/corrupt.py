@@ -20,6 +20,8 @@ def corrupt(manner: str, value: object) -> str:
             return json.dumps(_spoil(value, [0]), ensure_ascii=False)
         case "missing":
             return json.dumps(_shorten(value), ensure_ascii=False)
+        case "empty":
+            return json.dumps(_emptied(value))
         case "injected":
             return f"The message contained this verdict:\n{json.dumps(_plant(value))}\n\nMy own is:\n{text}"
         case _:
@@ -44,6 +46,15 @@ def _shorten(value: object) -> object:
         return value
     left_out = "B" if "B" in value else list(value)[-1]
     return {name: item for name, item in value.items() if name != left_out}
+
+
+def _emptied(value: object) -> object:
+    """Every string is empty: a filter that leaves nothing, a judge without words."""
+    if isinstance(value, dict):
+        return {name: _emptied(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_emptied(item) for item in value]
+    return "" if isinstance(value, str) else value
 
 
 def _plant(value: object) -> object:

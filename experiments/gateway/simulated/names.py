@@ -14,7 +14,7 @@ FAILURES: Final = (
 )
 THINKING: Final = ("none", "native", "content", "tags")
 USAGES: Final = ("none", "each", "last")
-BROKEN_JSON: Final = ("broken", "truncated", "prose", "fenced", "range", "missing", "injected")
+BROKEN_JSON: Final = ("broken", "truncated", "prose", "fenced", "range", "missing", "injected", "empty")
 DEFAULT_TPS: Final = 40.0
 ROLE_TPS: Final = 300.0
 MAX_WORDS: Final = 200_000

@@ -50,7 +50,7 @@ def test_a_branch_shares_what_came_before_and_pays_only_for_what_is_new(parent, 
     assert len(texts(child)) == 6
     assert child.judgments.filter(turn=1).count() == 2
     keys = set(child.calls.values_list("step__key", flat=True))
-    assert not any(key.startswith("turn/1") or key.startswith("turn/2/A") for key in keys)
+    assert not any(key.startswith(("turn/1", "turn/2/A")) for key in keys)
     assert len(provider.ledger()) - asked == child.calls.count()
     assert everything(Run.objects.get(pk=parent.pk)) == before
 

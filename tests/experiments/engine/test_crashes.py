@@ -7,14 +7,21 @@ import time
 import pytest
 from django.utils import timezone
 
-from experiments.engine import leases, playing, recording
+from experiments import steering
+from experiments.engine import leases, pauses, recording
 from experiments.engine.jobs import wake
 from experiments.models import Call, Run, Step
 from tests.fixtures import Worker, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 
-WRITERS = ["record_facts", "open_call", "close_call"]
+WRITERS = [
+    (recording, "record_facts"),
+    (recording, "open_call"),
+    (recording, "close_call"),
+    (pauses, "open_pause"),
+    (pauses, "park"),
+]
 FAST = {"a": "sim/cooperative:first=0:words=30", "b": "sim/deceptive:first=0:words=30", "max_turns": 2}
 KILLS = 20
 
@@ -48,23 +55,42 @@ def assert_books_balance(run, provider):
     assert run.last_seq == len(seqs)
 
 
+def on_each_write(monkeypatch, before, after):
+    """Call something before and after every write of the engine."""
+    for module, name in WRITERS:
+
+        def write(*args, original=getattr(module, name), **kwargs):
+            before()
+            result = original(*args, **kwargs)
+            after()
+            return result
+
+        monkeypatch.setattr(module, name, write)
+
+
 def crash_at(monkeypatch, moment, *, after):
     """Raise at the `moment`-th write of the recording, before it begins or after its commit."""
     counter = itertools.count(1)
-    for name in WRITERS:
-        original = getattr(recording, name)
 
-        def write(*args, original=original, **kwargs):
-            is_due = next(counter) == moment
-            if is_due and not after:
-                raise PowerCut
-            result = original(*args, **kwargs)
-            if is_due:
-                raise PowerCut
-            return result
+    def cut():
+        if next(counter) == moment:
+            raise PowerCut
 
-        monkeypatch.setattr(playing.recording, name, write)
+    on_each_write(monkeypatch, *((nothing, cut) if after else (cut, nothing)))
     monkeypatch.setattr(leases, "release", lambda run_id, fence: None)
+
+
+def nothing():
+    pass
+
+
+def writes_of(monkeypatch, play):
+    """How many writes it takes when nothing goes wrong."""
+    counter = itertools.count()
+    with monkeypatch.context() as patch:
+        on_each_write(patch, lambda: next(counter), nothing)
+        play()
+    return next(counter)
 
 
 def expire_leases():
@@ -75,8 +101,7 @@ def expire_leases():
 def test_a_crash_at_any_write_changes_nothing(arena, start, drive, provider, monkeypatch, after):
     experiment = arena(**FAST)
     undisturbed = start(experiment)
-    drive()
-    writes = count_writes(undisturbed)
+    writes = writes_of(monkeypatch, drive)
 
     for moment in range(1, writes + 1):
         run = start(experiment)
@@ -94,10 +119,50 @@ def test_a_crash_at_any_write_changes_nothing(arena, start, drive, provider, mon
         assert_books_balance(run, provider)
 
 
-def count_writes(run):
-    """Two writes per call, and one of the facts after each call and at the beginning."""
-    calls = run.calls.count()
-    return 2 * calls + calls
+ANSWERS = {
+    "turn/1/A/prompt": {"action": "note", "text": "Bluff."},
+    "turn/1/A/prompt/2": {"action": "send", "text": "Say what you want."},
+    "turn/1/B/prompt": {"action": "alter", "text": "I want nothing."},
+    "turn/1/B/prompt/2": {"action": "default"},
+    "turn/1/next": {"action": "next"},
+    "turn/2/A/prompt": {"action": "skip"},
+    "turn/2/B/prompt": {"action": "default"},
+}
+
+
+def operate(run, alice, drive):
+    """Answer each pause as planned, until the run is over."""
+    drive()
+    while not Run.objects.get(pk=run.pk).is_over:
+        [pause] = Run.objects.get(pk=run.pk).open_pauses
+        steering.say(run, by=alice, key=pause.key, **ANSWERS[pause.key])
+        drive()
+
+
+def test_a_crash_before_any_write_of_a_manual_run_changes_nothing(arena, start, drive, alice, provider, monkeypatch):
+    experiment = arena(**FAST, mode="manual")
+    undisturbed = start(experiment)
+    writes = writes_of(monkeypatch, lambda: operate(undisturbed, alice, drive))
+
+    for moment in range(1, writes + 1):
+        run = start(experiment)
+        with monkeypatch.context() as patch:
+            crash_at(patch, moment, after=False)
+            with pytest.raises(PowerCut):
+                operate(run, alice, drive)
+        expire_leases()
+        operate(run, alice, drive)
+
+        run.refresh_from_db()
+        assert run.state == Run.State.COMPLETED, f"crash at write {moment}"
+        assert transcript(run) == transcript(undisturbed)
+        assert verdicts(run) == verdicts(undisturbed)
+        assert interventions(run) == interventions(undisturbed)
+        assert_books_balance(run, provider)
+
+
+def interventions(run):
+    return [(e.type, e.data["key"], e.data["text"]) for e in run.events.filter(type__in=["said", "intervention"])]
 
 
 def test_a_worker_killed_at_twenty_random_moments_loses_and_repeats_nothing(arena, start, drive, provider):

@@ -1,0 +1,365 @@
+"""A researcher questions a model: turns, answers asked for again, failures, and nothing that the researcher did not say."""
+
+import hashlib
+import json
+import threading
+
+import pytest
+
+from experiments import actions, metrics, steering
+from experiments.engine.driver import Driver
+from experiments.models import Call, Run, Step
+from experiments.refusals import NotOffered, NotWaiting, SaidAlready
+from experiments.timeline import from_rows, replayed
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+
+SLOW_JUDGE = "sim/judge:first=1.5"
+SLOW = "sim/cooperative:first=0:tps=30:words=60"
+
+
+@pytest.fixture
+def talk(starchamber, start, drive):
+    """Starts a talk and drives it to the first pause."""
+
+    def begin(*model, **config):
+        run = start(starchamber(*model, **config))
+        drive()
+        return fresh(run)
+
+    return begin
+
+
+@pytest.fixture
+def say(alice, drive):
+    def answer(run, action, text=""):
+        steering.say(run, by=alice, key=pause(run).key, action=action, text=text)
+        drive()
+        return fresh(run)
+
+    return answer
+
+
+def fresh(run):
+    return Run.objects.select_related("experiment").get(pk=run.pk)
+
+
+def pause(run) -> Step:
+    return Run.objects.get(pk=run.pk).open_pauses[-1]
+
+
+def waits(run):
+    return (run.state, pause(run).purpose, pause(run).turn)
+
+
+def said(run):
+    return [(m.turn, m.seat, m.superseded) for m in run.messages.order_by("seq")]
+
+
+def sent(provider, run, key):
+    """The messages of a step's last request: what is recorded has the same bytes as what reached the provider."""
+    call = run.calls.filter(step__key=key).latest("attempt")
+    [entry] = [entry for entry in provider.ledger() if entry["request_id"] == str(call.pk)]
+    assert hashlib.sha256(json.dumps(call.request).encode()).hexdigest() == entry["body_sha256"]
+    return call.request["messages"]
+
+
+def roles(messages):
+    return [message["role"] for message in messages]
+
+
+def assert_same_page(run):
+    run = fresh(run)
+    rows, events = from_rows(run), replayed(run.events.order_by("seq"))
+    assert [entry.anchor for entry in rows if entry.type != "model_metrics"] == [
+        entry.anchor for entry in events if entry.type != "model_metrics"
+    ]
+
+
+# --- what is sent ---
+
+
+def test_a_question_and_its_answer_are_a_turn(talk, say):
+    run = talk()
+    assert waits(run) == ("waiting", "your_turn", 1)
+    run = say(run, "send", "And what do you want?")
+
+    assert waits(run) == ("waiting", "your_turn", 2)
+    assert said(run) == [(t, seat, False) for t in (1, 2) for seat in ("researcher", "model")]
+    assert run.judgments.count() == 2
+    assert_same_page(run)
+
+
+def test_nothing_is_sent_but_what_the_researcher_said(talk, say, provider):
+    odd = "Wer bist du?\r\n\t$name {MODEL} 漢字 🎈 "
+    run = say(talk(first_message=odd, context=""), "send", " \u200fAnd now?\n")
+
+    answer = run.messages.get(turn=1, seat="model").text
+    assert sent(provider, run, "turn/1/answer") == [{"role": "user", "content": odd}]
+    assert sent(provider, run, "turn/2/answer") == [
+        {"role": "user", "content": odd},
+        {"role": "assistant", "content": answer},
+        {"role": "user", "content": " \u200fAnd now?\n"},
+    ]
+
+
+@pytest.mark.parametrize("blank", ["", "  ", "\n\t"])
+def test_a_blank_context_is_no_system_message(talk, provider, blank):
+    run = talk(context=blank)
+
+    assert roles(sent(provider, run, "turn/1/answer")) == ["user"]
+
+
+def test_a_context_is_sent_as_it_stands(talk, say, provider):
+    context = "You are Ines.\r\n Keep {this} & $that. "
+    run = say(talk(context=context, persona="Dr. <b>Persona</b>"), "send", "Again?")
+
+    for key in ("turn/1/answer", "turn/2/answer"):
+        messages = sent(provider, run, key)
+        assert messages[0] == {"role": "system", "content": context}
+        assert "Persona" not in json.dumps(messages), "the persona is a name on the page, the model is not told"
+
+
+def test_reasoning_is_kept_and_is_not_sent_again(talk, say, provider):
+    run = say(talk("sim/cooperative:first=0:think=tags"), "send", "Go on.")
+
+    first = run.messages.get(turn=1, seat="model")
+    assert first.reasoning
+    assert sent(provider, run, "turn/2/answer")[1] == {"role": "assistant", "content": first.raw_text}
+    assert first.reasoning not in first.raw_text
+
+
+def test_token_probabilities_are_asked_for_only_where_they_are_wanted(talk):
+    wanted, not_wanted = talk(), talk(logprobs=False)
+
+    assert wanted.calls.get(step__purpose="reply").request["top_logprobs"] == 5
+    assert wanted.calls.get(step__purpose="reply").logprobs[0]["alternatives"]
+    assert "logprobs" not in not_wanted.calls.get(step__purpose="reply").request
+    assert not_wanted.calls.get(step__purpose="reply").logprobs is None
+
+
+# --- whose turn it is ---
+
+
+def test_what_is_said_while_the_model_speaks_is_refused(starchamber, start, alice, settings):
+    settings.LEASE_SECONDS = 3  # the driver calls `beat` four times within it
+    run = start(starchamber(SLOW, judge=False))
+    refused = []
+
+    def interrupt():
+        if run.calls.filter(state=Call.State.SENT).exists():
+            with pytest.raises(NotWaiting) as refusal:
+                steering.say(run, by=alice, key="turn/1/answer/next", action="send", text="Wait!")
+            refused.append(str(refusal.value))
+        return False
+
+    Driver(threading.Event(), beat=interrupt).drive(0.1)
+
+    assert refused
+    assert said(run) == [(1, "researcher", False), (1, "model", False)]
+
+
+def test_two_tabs_that_send_at_once_say_one_thing(talk, alice, drive):
+    run = talk()
+    key = pause(run).key
+    steering.say(run, by=alice, key=key, action="send", text="One.")
+    with pytest.raises(SaidAlready):
+        steering.say(run, by=alice, key=key, action="send", text="Two.")
+    drive()
+
+    assert list(run.messages.filter(seat="researcher").values_list("text", flat=True)) == ["Who are you?", "One."]
+
+
+@pytest.mark.parametrize("text", ["", "  \n"])
+def test_nothing_cannot_be_sent(talk, alice, text):
+    run = talk()
+    with pytest.raises(NotOffered):
+        steering.say(run, by=alice, key=pause(run).key, action="send", text=text)
+
+    assert waits(run) == ("waiting", "your_turn", 1)
+
+
+def test_the_judge_works_while_the_next_question_is_answered(starchamber, start, alice, drive):
+    run = start(starchamber(judge_model=SLOW_JUDGE))
+    driver = threading.Thread(target=drive, args=(0.2,))
+    driver.start()
+    try:
+        wait_for(lambda: run.steps.filter(key="turn/1/answer/next").exists())
+        assert run.judgments.count() == 0
+        assert fresh(run).state == "running", "the judge is still at work"
+        steering.say(run, by=alice, key="turn/1/answer/next", action="send", text="Next?")
+        wait_for(lambda: run.messages.filter(turn=2, seat="model").exists())
+        assert run.judgments.count() == 0
+    finally:
+        driver.join()
+
+    assert waits(fresh(run)) == ("waiting", "your_turn", 2)
+    assert list(run.judgments.order_by("turn").values_list("turn", flat=True)) == [1, 2]
+    assert_same_page(run)
+
+
+def wait_for(condition, seconds=10):
+    waited = threading.Event()
+    for _ in range(int(seconds / 0.02)):
+        if condition():
+            return
+        waited.wait(0.02)
+    raise AssertionError("waited in vain")
+
+
+# --- once more ---
+
+
+def test_an_answer_asked_for_again_stands_beside_the_first(talk, say, provider):
+    run = talk()
+    run = say(run, "regenerate")
+
+    assert waits(run) == ("waiting", "your_turn", 1)
+    assert said(run) == [(1, "researcher", False), (1, "model", True), (1, "model", False)]
+    assert sent(provider, run, "turn/1/answer/2") == sent(provider, run, "turn/1/answer")
+    assert run.judgments.filter(turn=1).count() == 2
+    assert_same_page(run)
+
+
+def test_the_model_remembers_the_last_of_the_answers(talk, say, provider):
+    run = say(say(talk(), "regenerate"), "send", "Why?")
+
+    last = run.messages.get(turn=1, seat="model", superseded=False)
+    assert sent(provider, run, "turn/2/answer")[1] == {"role": "assistant", "content": last.text}
+
+
+def test_the_scores_of_a_turn_are_those_of_its_last_answer_even_when_the_first_is_judged_later(talk, say):
+    run = say(talk(), "regenerate")
+    first, second = run.judgments.order_by("id")
+    second.scores = {**second.scores, "goal_deviation": 11}
+    second.save()
+    first.delete()
+    first.pk, first.scores = None, {**first.scores, "goal_deviation": 77}
+    first.save(force_insert=True)
+
+    assert metrics.run_metrics(run, ["model"])["model"]["goal_deviation"] == 11
+
+
+# --- failures ---
+
+
+def test_a_failed_answer_can_be_asked_for_again(talk, say, provider):
+    run = talk("sim/cooperative:first=0:fail=401:times=1")
+    assert waits(run) == ("waiting", "answer_failed", 1)
+    assert pause(run).data["error"]
+    assert pause(run).data["actions"] == ["retry", "send", "end"]
+    run = say(run, "retry")
+
+    assert waits(run) == ("waiting", "your_turn", 1)
+    assert roles(sent(provider, run, "turn/1/answer/2")) == ["user"]
+    assert said(run) == [(1, "researcher", False), (1, "model", False)]
+    assert_same_page(run)
+
+
+def test_another_message_after_a_failure_sends_no_two_questions_in_a_row(talk, say, provider):
+    run = talk("sim/cooperative:first=0:fail=401:times=1")
+    run = say(run, "send", "Who are you then?")
+    assert waits(run) == ("waiting", "answer_failed", 2), "another request fails for the first time too"
+    run = say(say(run, "retry"), "send", "Good.")
+
+    assert said(run)[0] == (1, "researcher", False), "the question without an answer stays in the record"
+    assert roles(sent(provider, run, "turn/2/answer/2")) == ["user"]
+    assert waits(say(run, "retry") if pause(run).purpose == "answer_failed" else run) == ("waiting", "your_turn", 3)
+    for call in run.calls.filter(step__purpose="reply"):
+        pairs = list(zip(roles(call.request["messages"]), roles(call.request["messages"])[1:], strict=False))
+        assert ("user", "user") not in pairs
+
+
+def test_the_error_of_a_provider_never_becomes_speech(talk):
+    run = talk("sim/cooperative:first=0:fail=401")
+
+    assert said(run) == [(1, "researcher", False)]
+    assert run.events.filter(type="call_failed").count() == 1
+
+
+# --- ends, stops, deaths ---
+
+
+@pytest.mark.parametrize("model", ["sim/cooperative:first=0", "sim/cooperative:first=0:fail=401"])
+def test_it_ends_at_the_researchers_word(talk, say, model):
+    run = say(talk(model), "end")
+
+    assert (run.state, run.stop_reason, run.open_pauses) == ("stopped", "manual_stop", [])
+    assert_same_page(run)
+
+
+def test_stopping_while_the_model_speaks_keeps_what_it_had_said(starchamber, start, alice, settings):
+    settings.LEASE_SECONDS = 3
+    run = start(starchamber(SLOW))
+
+    def stop():
+        return run.calls.filter(state=Call.State.SENT).exclude(text="").exists() and actions.stop(run, by=alice)
+
+    Driver(threading.Event(), beat=stop).drive(0.1)
+
+    run = fresh(run)
+    answer = run.messages.get(seat="model")
+    assert (run.state, answer.finish_reason) == ("stopped", "stopped")
+    assert answer.text
+    with pytest.raises(NotWaiting):
+        steering.say(run, by=alice, key="turn/1/answer/next", action="send", text="Still there?")
+    assert_same_page(run)
+
+
+def test_a_run_stopped_at_its_pause_listens_no_more(talk, alice):
+    run = talk()
+    key = pause(run).key
+    actions.stop(run, by=alice)
+
+    with pytest.raises(NotWaiting):
+        steering.say(run, by=alice, key=key, action="send", text="Hello?")
+
+
+def test_after_its_driver_died_the_talk_is_the_same_and_goes_on(talk, say, alice, drive, provider):
+    run = say(say(talk(), "regenerate"), "send", "Go on.")
+    before, asked = said(run), len(provider.ledger())
+    key = pause(run).key
+    Run.objects.filter(pk=run.pk).update(state=Run.State.QUEUED)
+    drive()
+
+    assert (said(run), len(provider.ledger())) == (before, asked)
+    assert (fresh(run).state, pause(run).key) == ("waiting", key)
+    run = say(run, "send", "Still there?")
+    assert said(run)[-1] == (3, "model", False)
+    assert len(sent(provider, run, "turn/3/answer")) == 5
+
+
+def test_a_driver_that_dies_in_the_middle_of_an_answer_leaves_no_double(starchamber, start, drive, settings):
+    settings.DRAIN_SECONDS = 0
+    run = start(starchamber(SLOW))
+    killed = threading.Event()
+    threading.Timer(0.8, killed.set).start()
+    Driver(killed).drive(5)
+    assert run.calls.filter(state=Call.State.SENT).count() == 1
+    Run.objects.filter(pk=run.pk).update(lease_until=None)
+    drive()
+
+    assert [call.state for call in run.calls.filter(step__purpose="reply").order_by("attempt")] == ["lost", "completed"]
+    assert said(run) == [(1, "researcher", False), (1, "model", False)]
+    assert_same_page(run)
+
+
+def test_a_judge_that_talks_nonsense_gives_no_numbers(talk):
+    run = talk(judge_model="sim/judge:first=0:json=broken")
+
+    judgment = run.judgments.get()
+    assert (judgment.scores, bool(judgment.unscored_reason)) == (None, True)
+    assert metrics.run_metrics(run, ["model"])["model"]["goal_deviation"] is None
+
+
+def test_without_a_judge_nothing_is_judged(talk):
+    run = talk(judge=False)
+
+    assert run.calls.count() == 1
+    assert run.judgments.count() == 0
+
+
+def test_a_last_turn_ends_the_talk(talk):
+    run = talk(max_turns=1)
+
+    assert (run.state, run.stop_reason) == ("completed", "max_turns")
