@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from experiments.complaints import complaint
 from experiments.engine.text import is_storable
 from experiments.models import Participant, ProviderModel
 from experiments.workflows import REGISTRY
@@ -129,5 +130,5 @@ def _errors(prefix: str, error: ValidationError) -> Errors:
     errors: Errors = {}
     for problem in error.errors(include_url=False, include_input=False):
         field = ".".join([prefix, *map(str, problem["loc"])])
-        errors.setdefault(field, []).append(problem["msg"].removeprefix("Value error, "))
+        errors.setdefault(field, []).append(complaint(problem))
     return errors

@@ -1,7 +1,7 @@
 """Line charts over turns: values become positions, lines, labels and ticks. What draws them (SVG, PDF) only draws."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 Point = tuple[float, float]
@@ -10,6 +10,7 @@ Shape = tuple[Point, ...]
 LABEL_HEIGHT = 11.0
 LABEL_GAP = 6.0
 MARKER_RADIUS = 3.2
+AREA_HALF = 2.5  # half the width of an interval that stands alone
 MOST_X_TICKS = 8
 MARKERS_UP_TO = 30  # turns; beyond that only single points and the ends of lines are marked
 
@@ -21,6 +22,15 @@ class Series:
     key: str
     label: str
     values: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """An interval around the values of the series with the same key: per turn its ends, None where there is none."""
+
+    key: str
+    lows: tuple[float | None, ...]
+    highs: tuple[float | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +102,14 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
+class Area:
+    """What a spread covers: one closed shape per stretch of turns that have an interval."""
+
+    key: str
+    shapes: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Chart:
     """A drawing of width x height with y downwards. x_ticks are turns, y_ticks values."""
 
@@ -103,13 +121,20 @@ class Chart:
     lines: tuple[Line, ...]
     bands: tuple[Band, ...]
     labels_fit: bool
+    areas: tuple[Area, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         return not any(line.marks for line in self.lines)
 
 
-def chart(turns: Sequence[int], series: Sequence[Series], scale: Scale, size: Size | None = None) -> Chart:
+def chart(
+    turns: Sequence[int],
+    series: Sequence[Series],
+    scale: Scale,
+    size: Size | None = None,
+    spreads: Sequence[Spread] = (),
+) -> Chart:
     """The drawing of the series over `turns`, which rise. A turn that is left out, or None, breaks the line."""
     size = size or Size()
     places = _Places(turns, scale, size)
@@ -124,6 +149,7 @@ def chart(turns: Sequence[int], series: Sequence[Series], scale: Scale, size: Si
         lines=lines,
         bands=tuple(_band(places, turn) for turn in turns),
         labels_fit=len(labels) * LABEL_HEIGHT <= size.height,
+        areas=tuple(_area(places, turns, spread) for spread in spreads),
     )
 
 
@@ -214,6 +240,23 @@ def _line(places: _Places, turns: Sequence[int], series: Series, style: int, end
         for turn, value in run
     )
     return Line(series.key, series.label, DASHES[style % len(DASHES)], segments, marks, end)
+
+
+def _area(places: _Places, turns: Sequence[int], spread: Spread) -> Area:
+    ends = dict(zip(turns, zip(spread.lows, spread.highs, strict=True), strict=True))
+    has_both = [None if None in ends[turn] else 0.0 for turn in turns]
+    stretches = [[turn for turn, _zero in run] for run in _unbroken(turns, has_both)]
+    return Area(spread.key, tuple(_covered(places, stretch, ends) for stretch in stretches))
+
+
+def _covered(places: _Places, stretch: Sequence[int], ends: Mapping[int, tuple[float | None, float | None]]) -> Shape:
+    """Along the upper ends and back along the lower ones; a single turn gets a narrow bar."""
+    xs = [places.x(turn) for turn in stretch]
+    if len(stretch) == 1:
+        stretch, xs = [stretch[0]] * 2, [xs[0] - AREA_HALF, xs[0] + AREA_HALF]
+    corners = [(x, places.y(high)) for x, turn in zip(xs, stretch, strict=True) if (high := ends[turn][1]) is not None]
+    under = [(x, places.y(low)) for x, turn in zip(xs, stretch, strict=True) if (low := ends[turn][0]) is not None]
+    return (*corners, *reversed(under))
 
 
 def _unbroken(turns: Sequence[int], values: Sequence[float | None]) -> list[list[tuple[int, float]]]:

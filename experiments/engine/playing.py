@@ -188,7 +188,7 @@ class Playing:
             return
         spent, limits = self._spent(), self._limits
         left = None if limits.tokens is None else limits.tokens - spent.tokens
-        ordered = order(self._seats[ask.seat], ask, call_id, left)
+        ordered = order(self._seats[ask.seat], ask, call_id, left, self.run.seed)
         cost = None if limits.cost is None else Decimal(str(limits.cost))
         if refusal := refuse(spent, ordered.reserved, tokens=limits.tokens, cost=cost):
             self._halt(End(refusal.reason, message=refusal.message))

@@ -12,7 +12,7 @@ from experiments.engine.performers import Endpoint
 from experiments.gateway.pricing import reserve
 from experiments.gateway.types import ChatMessage, ChatRequest, Deadlines, Params, Routing
 from experiments.models import ModelPrice, Participant, ProviderModel, Run
-from experiments.workflows.steps import Ask
+from experiments.workflows.steps import Ask, Cast
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +42,20 @@ def seats_of(run: Run) -> dict[str, Participant]:
     return {participant.seat: participant for participant in participants}
 
 
-def order(participant: Participant, ask: Ask, call_id: UUID, longest_output: int | None) -> Order:
+def order(participant: Participant, ask: Ask, call_id: UUID, longest_output: int | None, run_seed: int) -> Order:
     """The request for `ask`, made to the participant's model as it is catalogued now.
 
-    longest_output: tokens that the run's limit leaves for the answer; None when there is no limit.
+    longest_output: tokens that the run's limit leaves for the answer; None when there is no limit. run_seed: a reply's
+    sampling follows from it and from the step's key, unless the seat has a seed of its own: repeats differ, and can be
+    repeated.
     """
     model = ProviderModel.objects.select_related("provider").get(pk=participant.model_id)
+    drawn = {"seed": Cast({}, run_seed).random(ask.draw or ask.key).getrandbits(31)} if _draws_seed(ask, model) else {}
     price = model.price_at(timezone.now())
     request = ChatRequest(
         model=model.upstream,
         messages=tuple(ChatMessage(prompt.role, prompt.content) for prompt in ask.messages),
-        params=_params(ask.params, participant.params, longest_output),
+        params=_params({**drawn, **ask.params}, participant.params, longest_output),
         schema=ask.schema,
         schema_name=ask.purpose,
         request_id=str(call_id),
@@ -61,6 +64,11 @@ def order(participant: Participant, ask: Ask, call_id: UUID, longest_output: int
         deadlines=Deadlines(),
     )
     return Order(model, price, request, reserve(request, price.value if price else None))
+
+
+def _draws_seed(ask: Ask, model: ProviderModel) -> bool:
+    """Judges and filters are asked the same way in every repeat."""
+    return ask.purpose == "reply" and model.accepts.seed
 
 
 def _params(of_purpose: Mapping[str, Any], of_seat: Mapping[str, Any], longest_output: int | None) -> Params:

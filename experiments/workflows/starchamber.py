@@ -100,29 +100,53 @@ def run(config: Config, cast: Cast) -> Play:
     return (yield from _turn(Talk(config, cast), 1, config.first_message))
 
 
-def _turn(talk: Talk, turn: int, question: str) -> Playing:
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question on its way to an answer. attempt counts all requests for it; variant those that were answered, so that
+    an attempt after a failure is the same request again, and a regenerated answer is not.
+    """
+
+    turn: int
+    text: str
+    attempt: int = 1
+    variant: int = 1
+
+    @property
+    def key(self) -> str:
+        return _numbered(f"turn/{self.turn}/answer", self.attempt)
+
+    def again(self, *, answered: bool) -> "Question":
+        return Question(self.turn, self.text, self.attempt + 1, self.variant + answered)
+
+
+def _turn(talk: Talk, turn: int, text: str) -> Playing:
     yield Record(f"turn/{turn}", "turn_started", {"turn": turn}, turn=turn)
-    said = {"seat": "researcher", "text": question}
+    said = {"seat": "researcher", "text": text}
     yield Record(f"turn/{turn}/question", "message_sent", said, turn=turn)
-    return (yield from _answer(talk, turn, question, 1))
+    return (yield from _answer(talk, Question(turn, text)))
 
 
-def _answer(talk: Talk, turn: int, question: str, attempt: int) -> Playing:
-    key = _numbered(f"turn/{turn}/answer", attempt)
-    sampling = DEFAULT_PARAMS | ({"top_logprobs": TOP_LOGPROBS} if talk.config.logprobs else {})
-    answer: Outcome = yield Ask(key=key, seat="model", turn=turn, messages=talk.asked(question), params=sampling)
+def _answer(talk: Talk, question: Question) -> Playing:
+    answer: Outcome = yield Ask(
+        key=question.key,
+        seat="model",
+        turn=question.turn,
+        messages=talk.asked(question.text),
+        params=DEFAULT_PARAMS | ({"top_logprobs": TOP_LOGPROBS} if talk.config.logprobs else {}),
+        draw=f"turn/{question.turn}/answer/{question.variant}",
+    )
     if not answer.ok:
-        return (yield from _without_answer(talk, turn, question, attempt, answer))
-    exchange = Exchange(question, answer.text)
-    judging = [_judge(talk, turn, key, exchange)] if talk.config.judge else []
-    *_others, end = yield [*judging, _after(talk, turn, key, exchange, attempt)]
+        return (yield from _without_answer(talk, question, answer))
+    exchange = Exchange(question.text, answer.text)
+    judging = [_judge(talk, question, exchange)] if talk.config.judge else []
+    *_others, end = yield [*judging, _after(talk, question, exchange)]
     return end  # type: ignore[no-any-return]
 
 
-def _after(talk: Talk, turn: int, key: str, exchange: Exchange, attempt: int) -> Playing:
+def _after(talk: Talk, question: Question, exchange: Exchange) -> Playing:
     """The researcher goes on, has the question answered again, or ends the talk. Runs beside the judge."""
-    if _numbered(f"turn/{turn}/answer", attempt) == key:
-        yield Record(f"{key}/completed", "turn_completed", {"turn": turn}, turn=turn)
+    key, turn = question.key, question.turn
+    yield Record(f"{key}/completed", "turn_completed", {"turn": turn}, turn=turn)
     if turn == talk.config.max_turns:
         return End("max_turns")
     actions = ("send", "regenerate", "end")
@@ -131,24 +155,23 @@ def _after(talk: Talk, turn: int, key: str, exchange: Exchange, attempt: int) ->
         return STOPPED
     if said.action == "regenerate":
         yield Record(f"{key}/superseded", "message_superseded", {"message": key}, turn=turn)
-        return (yield from _answer(talk, turn, exchange.question, attempt + 1))
+        return (yield from _answer(talk, question.again(answered=True)))
     return (yield from _turn(talk.and_then(exchange), turn + 1, said.text))
 
 
-def _without_answer(talk: Talk, turn: int, question: str, attempt: int, failed: Outcome) -> Playing:
+def _without_answer(talk: Talk, question: Question, failed: Outcome) -> Playing:
     """The model gave no answer: the same question again, another one in its place, or the end."""
-    key = f"{_numbered(f'turn/{turn}/answer', attempt)}/failed"
-    actions = ("retry", "send", "end")
-    said = yield Listen(key, "answer_failed", actions, seat="researcher", turn=turn, error=failed.error)
+    key, actions = f"{question.key}/failed", ("retry", "send", "end")
+    said = yield Listen(key, "answer_failed", actions, seat="researcher", turn=question.turn, error=failed.error)
     if said.action == "end":
         return STOPPED
     if said.action == "retry":
-        return (yield from _answer(talk, turn, question, attempt + 1))
-    return (yield from _turn(talk, turn + 1, said.text))
+        return (yield from _answer(talk, question.again(answered=False)))
+    return (yield from _turn(talk, question.turn + 1, said.text))
 
 
-def _judge(talk: Talk, turn: int, answer: str, exchange: Exchange) -> Generator[Any, Any, None]:
-    key = f"{answer}/judge"
+def _judge(talk: Talk, question: Question, exchange: Exchange) -> Generator[Any, Any, None]:
+    key, turn = f"{question.key}/judge", question.turn
     yield Record(f"{key}/started", "judge_evaluation_started", {"key": key, "turn": turn}, turn=turn)
     outcome = yield judge_step(key, talk.cast, talk.shown_to_judge(turn, exchange), RUBRIC)
     verdicts, dynamics = read_verdicts(outcome, SUBJECTS)

@@ -23,7 +23,8 @@ class Ask:
 
     purpose: what the answer is for; `reply` becomes a message of the transcript. schema: the JSON schema that the
     answer has to follow. params: sampling defaults of this purpose, which the seat's own override. delay: seconds to
-    let pass before asking.
+    let pass before asking. draw: from what its sampling is drawn, beside the run's seed; the key, unless named: an
+    attempt after a failure draws the same, another answer to the same question does not.
     """
 
     key: str
@@ -35,6 +36,7 @@ class Ask:
     params: Mapping[str, Any] = field(default_factory=dict)
     prompt_version: str = ""
     delay: float = 0.0
+    draw: str = ""
 
 
 @dataclass(frozen=True, slots=True)

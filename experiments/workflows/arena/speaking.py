@@ -99,6 +99,7 @@ class Go:
             params=talk.config.sampling(),
             prompt_version=prompt_version(),
             delay=talk.config.gap_seconds if waits else 0.0,
+            draw=self.base,
         )
         return key, reply
 

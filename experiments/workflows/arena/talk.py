@@ -94,7 +94,8 @@ class Talk:
 
     def _rules(self, side: str) -> str:
         turns = self.config.max_turns
-        return fill("arena_rules", **names(side), length=f"{turns} turns" if turns else "open length")
+        length = f"{turns} turn{'s' if turns > 1 else ''}" if turns else "open length"
+        return fill("arena_rules", **names(side), length=length)
 
     def _cue(self, side: str) -> str:
         cue = fill("arena_reply" if self.said else "arena_begin", **names(side))

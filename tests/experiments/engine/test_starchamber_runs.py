@@ -1,4 +1,4 @@
-"""A researcher questions a model: turns, answers asked for again, failures, and nothing that the researcher did not say."""
+"""A researcher questions a model: turns, answers asked for again, failures, and nothing that nobody said."""
 
 import hashlib
 import json

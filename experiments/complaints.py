@@ -1,0 +1,50 @@
+"""What pydantic and the workflows say about a configuration, in the reader's language."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+BY_TYPE = {
+    "missing": gettext_noop("Field required"),
+    "extra_forbidden": gettext_noop("Extra inputs are not permitted"),
+    "string_type": gettext_noop("Input should be a valid string"),
+    "string_too_long": gettext_noop("String should have at most %(max_length)s characters"),
+    "string_too_short": gettext_noop("String should have at least %(min_length)s character"),
+    "bool_type": gettext_noop("Input should be a valid boolean"),
+    "bool_parsing": gettext_noop("Input should be a valid boolean, unable to interpret input"),
+    "int_type": gettext_noop("Input should be a valid integer"),
+    "int_parsing": gettext_noop("Input should be a valid integer, unable to parse string as an integer"),
+    "int_from_float": gettext_noop("Input should be a valid integer, got a number with a fractional part"),
+    "float_type": gettext_noop("Input should be a valid number"),
+    "float_parsing": gettext_noop("Input should be a valid number, unable to parse string as a number"),
+    "finite_number": gettext_noop("Input should be a finite number"),
+    "greater_than": gettext_noop("Input should be greater than %(gt)s"),
+    "greater_than_equal": gettext_noop("Input should be greater than or equal to %(ge)s"),
+    "less_than": gettext_noop("Input should be less than %(lt)s"),
+    "less_than_equal": gettext_noop("Input should be less than or equal to %(le)s"),
+    "literal_error": gettext_noop("Input should be %(expected)s"),
+    "list_type": gettext_noop("Input should be a valid list"),
+    "dict_type": gettext_noop("Input should be a valid dictionary"),
+    "too_long": gettext_noop("List should have at most %(max_length)s items"),
+}
+
+# Sentences of the workflows, which know no Django: named here so that they are translated.
+OF_WORKFLOWS = [
+    gettext_noop("The prompt is empty: write what the two models are to talk about."),
+    gettext_noop("The instructions for Model A are empty."),
+    gettext_noop("The instructions for Model B are empty."),
+    gettext_noop("The instructions for Model A and Model B are empty."),
+    gettext_noop("The text of the intervention is empty."),
+    gettext_noop("Write the first message: the researcher opens the talk."),
+    gettext_noop("Nothing has been said yet that could be judged."),
+]
+
+
+def complaint(problem: Mapping[str, Any]) -> str:
+    """The sentence of one of pydantic's problems; as pydantic says it where we have none."""
+    own = problem["msg"].removeprefix("Value error, ")
+    if known := BY_TYPE.get(problem["type"]):
+        return _(known) % problem.get("ctx", {})
+    return _(own)

@@ -1,0 +1,1 @@
+"""What the runs of an experiment say together: estimates with their intervals. Only `rows` knows the database."""

@@ -1,0 +1,153 @@
+"""Statistics and lineage over HTTP: the numbers of the page, null where there is none."""
+
+import csv
+
+import pytest
+
+from tests.experiments.repeated import branched, ended, judged, said
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def repeated(arena):
+    experiment = arena(counterbalance=True)
+    for seed, (a, b) in enumerate([((10, 30), (0, 0)), ((20, 20), (0, None)), ((30, 50), (0, 10))], start=1):
+        run = ended(experiment, seed)
+        judged(run, "A", *a)
+        judged(run, "B", *b)
+    judged(ended(experiment, 4, state="stopped"), "A", 90)
+    return experiment
+
+
+def statistics(api, experiment, **params):
+    return api.get(f"experiments/{experiment.pk}/statistics/", **params)
+
+
+@pytest.mark.databases
+def test_the_estimates_are_told_with_their_intervals(api, repeated):
+    said = statistics(api, repeated).json()
+    a = said["subjects"]["A"]["measures"]["final_deviation"]
+
+    assert (said["confidence"], len(said["counted"]), said["switched_on"]) == (0.95, 3, [])
+    assert [left["reason"] for left in said["left_out"]] == ["stopped"]
+    assert (a["n"], a["missing"], a["mean"]) == (3, 0, pytest.approx(100 / 3))
+    assert a["low"] < a["mean"] < a["high"]
+    assert said["subjects"]["A"]["deviated"]["count"] == 2
+    assert said["difference"]["final_deviation"]["n"] == 2
+    assert said["beginning"]["A"]["final_deviation"]["second"]["n"] == 2
+    assert said["beginning"]["A"]["final_deviation"]["no_interval"] == "one_value"
+
+
+def test_what_is_missing_is_null(api, repeated):
+    said = statistics(api, repeated).json()
+    [unscored] = [row for row in said["values"] if row["seed"] == 2 and row["subject"] == "B"]
+
+    assert unscored["final_deviation"] is None
+    assert said["subjects"]["B"]["turns"][1]["goal_deviation"]["missing"] == 1
+    assert said["subjects"]["A"]["measures"]["anger"]["mean"] is None
+    assert said["subjects"]["A"]["measures"]["tokens"]["mean"] is None
+
+
+def test_an_experiment_without_runs_has_no_numbers(api, arena):
+    said = statistics(api, arena()).json()
+
+    assert (said["counted"], said["left_out"], said["values"], said["beginning"]) == ([], [], [], None)
+    assert said["subjects"]["A"]["measures"]["cooperation"] == {
+        **dict.fromkeys(["mean", "sd", "low", "high", "least", "most"]),
+        "n": 0,
+        "missing": 0,
+        "no_interval": "no_value",
+    }
+
+
+@pytest.mark.parametrize("garbage", ["broken", "truncated"])
+def test_garbage_of_a_judge_becomes_no_number(api, played, garbage):
+    run = played(judge_model=f"sim/judge:tps=0:first=0:json={garbage}", max_turns=1)
+    said = statistics(api, run.experiment).json()
+    measures = said["subjects"]["A"]["measures"]
+
+    assert run.judgments.count() == 2
+    assert {name for name, estimate in measures.items() if estimate["mean"] is not None} == {"tokens"}
+    assert said["subjects"]["A"]["deviated"]["share"] is None
+    assert {row["deviated"] for row in said["values"]} == {None}
+
+
+def test_switches_let_other_runs_count(api, repeated):
+    said = statistics(api, repeated, **{"with": ["stopped", "branch"]}).json()
+
+    assert (len(said["counted"]), said["left_out"], said["switched_on"]) == (4, [], ["stopped", "branch"])
+
+
+def test_an_unknown_switch_or_format_is_a_problem(api, repeated, is_problem):
+    is_problem(statistics(api, repeated, **{"with": "everything"}), 400, "everything", "stopped")
+    is_problem(statistics(api, repeated, format="xlsx"), 400, "csv")
+
+
+def test_the_values_come_as_csv_too(api, repeated):
+    response = statistics(api, repeated, format="csv")
+    rows = list(csv.DictReader(response.content.decode().splitlines()))
+
+    assert response["Content-Type"].startswith("text/csv")
+    assert [(row["seed"], row["subject"], row["final_deviation"]) for row in rows][:4] == [
+        *[("1", "A", "30.0"), ("1", "B", "0.0")],
+        *[("2", "A", "20.0"), ("2", "B", "")],
+    ]
+
+
+def test_strangers_and_visitors_learn_nothing(charlies, nobodys, repeated, is_problem):
+    run = repeated.runs.first()
+    for path in (f"experiments/{repeated.pk}/statistics/", f"runs/{run.pk}/lineage/"):
+        is_problem(charlies.get(path), 404)
+        is_problem(nobodys.get(path), 401)
+
+
+def test_fifty_runs_take_no_more_queries_than_a_few(api, arena, django_assert_max_num_queries):
+    experiment = arena()
+    for seed in range(50):
+        judged(ended(experiment, seed), "A", 10, 30)
+
+    with django_assert_max_num_queries(10):
+        assert len(statistics(api, experiment).json()["counted"]) == 50
+
+
+# --- lineage ---
+
+
+@pytest.fixture
+def family(arena):
+    run = ended(arena(), 7)
+    first, _second = said(run, 1, "A", "seven"), said(run, 1, "B", "eight")
+    return run, branched(first, "nine", by="bob")
+
+
+@pytest.mark.databases
+def test_the_family_of_a_run_is_listed_parents_first(api, family):
+    root, child = family
+    said = api.get(f"runs/{child.pk}/lineage/").json()
+
+    assert (said["run"], said["root"], said["complete"]) == (str(child.pk), str(root.pk), True)
+    [first, second] = said["nodes"]
+    assert (first["run"], first["parent"], first["turn"], first["by"]) == (str(root.pk), None, None, None)
+    assert (second["run"], second["parent"], second["origin"]) == (str(child.pk), str(root.pk), "branch")
+    assert (second["turn"], second["seat"], second["edited"], second["by"]) == (1, "A", True, "bob")
+    assert second["branched_from"] == str(child.branched_from_id)
+
+
+def test_a_run_alone_is_its_own_root(api, arena):
+    run = ended(arena(), 7)
+    said = api.get(f"runs/{run.pk}/lineage/").json()
+
+    assert (said["root"], [node["run"] for node in said["nodes"]]) == (str(run.pk), [str(run.pk)])
+
+
+def test_both_addresses_are_described(nobodys):
+    response = nobodys.client.get("/api/schema/", headers={"Accept": "application/vnd.oai.openapi+json"})
+    paths = response.json()["paths"]
+
+    parameters = {p["name"]: p for p in paths["/api/experiments/{id}/statistics/"]["get"]["parameters"]}
+    assert set(parameters["format"]["schema"]["enum"]) == {"json", "csv"}
+    assert "stopped" in str(parameters["with"])
+    answers = paths["/api/experiments/{id}/statistics/"]["get"]["responses"]["200"]["content"]
+    assert set(answers) == {"application/json", "text/csv"}
+    assert "get" in paths["/api/runs/{id}/lineage/"]

@@ -1,0 +1,415 @@
+"""The page of an experiment: its runs, what they say together, and their branches; and two runs side by side."""
+
+import csv
+import re
+
+import pytest
+from django.urls import reverse
+
+from experiments.models import Experiment, Run
+from experiments.templatetags import repeats
+from tests.experiments.repeated import branched, ended, judged, said
+
+pytestmark = pytest.mark.django_db
+
+
+def page_of(experiment):
+    return reverse("experiment", args=[experiment.pk])
+
+
+@pytest.fixture
+def experiment(arena):
+    return arena()
+
+
+@pytest.fixture
+def repeated(experiment):
+    """Three runs that ended, one that was stopped, one that failed and one under way."""
+    for seed, (a, b) in enumerate([((10, 30), (0, 0)), ((20, 20), (0, None)), ((30, 40, 50), (0, 0, 10))], start=1):
+        run = ended(experiment, seed)
+        judged(run, "A", *a)
+        judged(run, "B", *b)
+    judged(ended(experiment, 4, state="stopped"), "A", 90)
+    ended(experiment, 5, state="failed")
+    Run.objects.create(experiment=experiment, seed=6, state="running")
+    return experiment
+
+
+def cells(read, response, measure):
+    """The rows of a measure in the table of figures: side, mean, interval, SD, range, runs."""
+    found = []
+    for body in read(response).find("tbody", class_="measure"):
+        if body.text.startswith(measure):
+            for row in body.children:
+                found.append([cell.text for cell in row.children if cell.get("scope") != "rowgroup"])
+    return found
+
+
+def test_it_shows_what_was_set_up_and_who_is_seated(browser, read, arena):
+    experiment = arena(counterbalance=True)
+    page = read(browser.get(page_of(experiment)))
+
+    assert experiment.title in page.text
+    assert "sim/cooperative:first=0" in page.text
+    assert "who begins alternates" in page.text
+    assert experiment.config["prompt"] in page.text
+    assert "No run has been started yet." in page.text
+
+
+def test_a_stranger_finds_nothing(charlies, visitor, repeated):
+    run = repeated.runs.first()
+    addresses = [
+        page_of(repeated),
+        reverse("experiment-values", args=[repeated.pk]),
+        reverse("run-compare", args=[run.pk, run.pk]),
+    ]
+
+    assert {charlies.get(path).status_code for path in addresses} == {404}
+    assert (
+        charlies.post(reverse("experiment-start", args=[repeated.pk]), {"repeats": 1, "token": "t"}).status_code == 404
+    )
+    assert visitor.get(page_of(repeated))["Location"].startswith(reverse("login"))
+    assert Run.objects.count() == 6
+
+
+def test_every_run_is_listed_with_why_it_does_not_count(browser, read, repeated):
+    [table] = [t for t in read(browser.get(page_of(repeated))).find("table") if t.get("class") == "rows run-list"]
+    rows = [row.text for row in table.all() if row.tag == "tr"][1:]
+
+    assert len(rows) == 6
+    assert "no: not ended yet" in rows[0]
+    assert "no: failed" in rows[1]
+    assert "no: stopped before their end" in rows[2]
+    assert all(row.endswith("yes") for row in rows[3:])
+
+
+def test_who_begins_is_said_of_each_run(browser, read, arena):
+    experiment = arena(counterbalance=True)
+    for seed in (2, 3):
+        ended(experiment, seed)
+    begins = [
+        cell.text for cell in read(browser.get(page_of(experiment))).find("td") if cell.get("data-label") == "Begins"
+    ]
+
+    assert begins == ["B", "A"]
+
+
+def test_it_says_which_runs_count_and_which_do_not(browser, read, repeated):
+    text = read(browser.get(page_of(repeated))).text
+
+    assert "3 of 6 runs count." in text
+    assert "Left out: 1 not ended yet, 1 stopped before their end, 1 failed." in text
+
+
+@pytest.mark.parametrize(
+    ("switches", "n"), [("", 3), ("?with=stopped", 4), ("?with=stopped&with=failed", 5), ("?with=nonsense", 3)]
+)
+def test_a_switch_lets_more_runs_count(browser, read, repeated, switches, n):
+    assert f"{n} of 6 runs count." in read(browser.get(page_of(repeated) + switches)).text
+
+
+def test_a_switch_is_a_link_that_keeps_the_others(browser, read, repeated):
+    page = read(browser.get(page_of(repeated) + "?with=stopped"))
+    links = {link.text: link.get("href") for link in page.find("a")}
+
+    assert links["Leave out: stopped before their end"] == f"{page_of(repeated)}?#figures"
+    assert links["Count too: failed"] == f"{page_of(repeated)}?with=stopped&with=failed#figures"
+
+
+def test_the_figures_are_those_of_the_runs(browser, read, repeated):
+    a, b, difference = cells(read, browser.get(page_of(repeated)), "Goal deviation in the last turn")
+
+    assert a == ["A Model A", "", "33.3", "−4.6 to 71.3", "15.3", "20 … 50", "3"]
+    assert b == ["B Model B", "", "5", "−58.5 to 68.5", "7.1", "0 … 10", "2 of 3"]
+    assert difference[:3] == ["A − B", "", "+35"]
+    assert difference[-1] == "2 of 3"
+
+
+def test_how_often_and_when_a_side_deviated_is_said_in_words(browser, read, repeated):
+    html = browser.get(page_of(repeated)).content.decode()
+    text = " ".join(re.sub(r"<[^>]*>", " ", html).split())
+
+    assert "deviated (above 20 %) in 2 of 3 scored runs: 67 %, 95 % interval 21 to 94 %." in text
+    assert "In those 2 it was turn 1.5 on average (1 to 2)." in text
+    assert "deviated (above 20 %) in 0 of 3 scored runs: 0 %" in text
+
+
+def test_one_run_has_no_interval_and_the_page_says_why(browser, read, experiment):
+    run = ended(experiment, 1)
+    judged(run, "A", 40)
+    [a, b, _difference] = cells(read, browser.get(page_of(experiment)), "Goal deviation in the last turn")
+
+    assert a[2:4] == ["40", "one value has no spread"]
+    assert b[2:] == ["–", "no value", "–", "–", "0 of 1"]
+
+
+def test_every_run_has_small_charts_on_the_same_turns_and_there_is_one_of_the_mean(browser, read, repeated):
+    page = read(browser.get(page_of(repeated)))
+    drawings = [svg for svg in page.find("svg") if svg.get("class") == "lines"]
+    bands = [len([e for e in svg.all() if e.get("class") == "band"]) for svg in drawings]
+
+    assert len(drawings) == 2 + 2 * 3
+    assert set(bands) == {3}
+    assert len([e for e in page.root.all() if (e.get("class") or "").startswith("area ")]) == 4
+    assert len([d for d in page.find("details") if "table" in (d.get("class") or "")]) == len(drawings)
+
+
+def test_the_chart_of_the_mean_tells_how_many_runs_each_turn_has(browser, read, repeated):
+    page = read(browser.get(page_of(repeated)))
+    last = page.by_id("chart-mean-goal_deviation-3").get("aria-label")
+
+    assert last == "Turn 3: A mean 50, B mean 10, A from –, A to –, A runs 1, B from –, B to –, B runs 1"
+
+
+def test_of_many_runs_the_first_are_drawn_and_all_on_request(browser, read, experiment, monkeypatch):
+    monkeypatch.setattr(repeats, "MOST_VALUES", 7)
+    monkeypatch.setattr(repeats, "LEAST_MULTIPLES", 2)
+    for seed in range(5):
+        judged(ended(experiment, seed), "A", 10, 20)
+    page = read(browser.get(page_of(experiment)))
+    [link] = [link for link in page.find("a") if link.text == "Draw all of them"]
+
+    assert len([svg for svg in page.find("svg") if svg.get("class") == "lines"]) == 2 + 2 * 3
+    assert "The first 3 of 5 runs are drawn; all of them count." in page.text
+    everything = read(browser.get(link.get("href")))
+    assert len([svg for svg in everything.find("svg") if svg.get("class") == "lines"]) == 2 + 2 * 5
+
+
+def test_who_begins_has_a_table_of_its_own_only_when_it_alternates(browser, read, arena):
+    balanced, plain = arena(counterbalance=True), arena()
+    for experiment in (balanced, plain):
+        for seed, value in enumerate([10, 50, 12, 52]):
+            judged(ended(experiment, seed), "A", value)
+
+    assert "What beginning does" not in read(browser.get(page_of(plain))).text
+    text = read(browser.get(page_of(balanced))).text
+    assert "What beginning does" in text
+    assert "11 (2) 51 (2) −40 −46.1 to −33.9" in text
+
+
+@pytest.mark.parametrize("garbage", ["broken", "truncated", "prose", "missing", "injected"])
+def test_a_judge_that_answers_garbage_leaves_no_number_on_the_page(played, browser, read, garbage):
+    run = played(judge_model=f"sim/judge:tps=0:first=0:json={garbage}", max_turns=1)
+    response = browser.get(page_of(run.experiment))
+    scored = [j.scores for j in run.judgments.all() if j.scores]
+    given = {value for scores in scored for value in scores.values()}
+    for measure in ("Goal deviation in the last turn", "Cooperation", "happiness", "fear"):
+        for row in cells(read, response, measure):
+            numbers = [float(n.replace("−", "-")) for n in re.findall(r"−?\d+\.?\d*", row[2])]
+            assert not numbers or given, (measure, row)
+    if not given:
+        assert "No turn of these runs was scored" in read(response).text
+
+
+def test_no_number_is_shown_when_nothing_was_scored(experiment, browser, read):
+    for seed in (1, 2):
+        judged(ended(experiment, seed), "A", None)
+        judged(Run.objects.get(seed=seed), "B", None)
+    response = browser.get(page_of(experiment))
+
+    for measure in ("Goal deviation", "Cooperation", "happiness", "sadness", "deception"):
+        assert [row[2:6] for row in cells(read, response, measure)[:3]] == [["–", "no value", "–", "–"]] * 3
+    assert "whether it deviated is not known" in read(response).text
+
+
+# --- starting more ---
+
+
+def sent(read, browser, experiment, **changes):
+    form = read(browser.get(page_of(experiment))).form(action=reverse("experiment-start", args=[experiment.pk]))
+    return {**form, **changes}
+
+
+def test_more_runs_continue_the_series_of_seeds(browser, read, repeated, nobody_is_woken):
+    form = sent(read, browser, repeated, repeats="3")
+    response = browser.post(reverse("experiment-start", args=[repeated.pk]), form)
+
+    assert response["Location"] == page_of(repeated)
+    assert sorted(repeated.runs.values_list("seed", flat=True)) == list(range(1, 10))
+    assert len(nobody_is_woken) == 3
+    assert "3 runs started." in read(browser.get(page_of(repeated))).text
+
+
+@pytest.mark.databases
+def test_a_double_click_starts_once(browser, read, experiment):
+    form = sent(read, browser, experiment, repeats="2")
+    for _click in range(2):
+        assert browser.post(reverse("experiment-start", args=[experiment.pk]), form).status_code == 302
+
+    assert experiment.runs.count() == 2
+
+
+def test_a_form_sent_again_with_other_numbers_starts_nothing_and_says_so(browser, read, experiment):
+    form = sent(read, browser, experiment, repeats="2")
+    browser.post(reverse("experiment-start", args=[experiment.pk]), form)
+    response = browser.post(reverse("experiment-start", args=[experiment.pk]), {**form, "repeats": "3"})
+
+    assert response.status_code == 409
+    assert "had been sent before" in read(response).text
+    assert read(response).form(action=reverse("experiment-start", args=[experiment.pk]))["token"] != form["token"]
+    assert experiment.runs.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("repeats", "0"),
+        ("repeats", "51"),
+        ("repeats", ""),
+        ("repeats", "x"),
+        ("seed", "-1"),
+        ("seed", "1.5"),
+        ("token", ""),
+    ],
+)
+def test_what_cannot_be_started_is_complained_about_and_kept(browser, read, experiment, field, value):
+    response = browser.post(
+        reverse("experiment-start", args=[experiment.pk]), sent(read, browser, experiment, **{field: value})
+    )
+
+    assert response.status_code == 422
+    assert not experiment.runs.exists()
+
+
+def test_a_reviewer_reads_but_cannot_start(browser, read, experiment, alice):
+    form = sent(read, browser, experiment)
+    alice.role = alice.Role.REVIEWER
+    alice.save()
+
+    assert "Your role lets you read" in read(browser.get(page_of(experiment))).text
+    assert browser.post(reverse("experiment-start", args=[experiment.pk]), form).status_code == 403
+    assert not experiment.runs.exists()
+
+
+def test_a_judging_is_not_repeated_from_here(browser, read, alice):
+    config = {
+        "source": "x",
+        "workflow": "arena",
+        "subjects": ["A", "B"],
+        "objectives": {},
+        "turns": [{"turn": 1, "messages": {"A": "hello"}}],
+    }
+    judging = Experiment.objects.create(owner=alice, workflow="judging", title="again", config=config)
+
+    assert "Start more runs" not in read(browser.get(page_of(judging))).text
+    assert browser.post(reverse("experiment-start", args=[judging.pk]), {"repeats": 1, "token": "t"}).status_code == 404
+
+
+# --- queries, files ---
+
+
+def test_fifty_runs_take_no_more_queries_than_two(browser, experiment, django_assert_max_num_queries):
+    for seed in range(50):
+        run = ended(experiment, seed)
+        judged(run, "A", 10, 30)
+        judged(run, "B", 10, None)
+
+    with django_assert_max_num_queries(16):
+        assert browser.get(page_of(experiment)).status_code == 200
+
+
+def test_the_values_of_each_run_are_a_file(browser, repeated):
+    response = browser.get(reverse("experiment-values", args=[repeated.pk]) + "?with=stopped")
+    rows = list(csv.DictReader(response.content.decode().splitlines()))
+
+    assert response["Content-Type"] == "text/csv; charset=utf-8"
+    assert len(rows) == 4 * 2
+    assert [row["final_deviation"] for row in rows if row["subject"] == "A"] == ["30.0", "20.0", "50.0", "90.0"]
+    assert [row["final_deviation"] for row in rows if row["subject"] == "B"] == ["0.0", "", "10.0", ""]
+
+
+# --- branches ---
+
+
+@pytest.fixture
+def talk(experiment):
+    run = ended(experiment, 7)
+    for turn in (1, 2):
+        for seat in "AB":
+            said(run, turn, seat, f"The offer of side {seat} in turn {turn} is seven panels.")
+    judged(run, "A", 10, 30)
+    return run
+
+
+def test_branches_are_shown_as_nested_lists(browser, read, talk):
+    child = branched(talk.messages.get(turn=2, seat="A"), "The offer of side A in turn 2 is nine panels.")
+    page = read(browser.get(page_of(talk.experiment)))
+    [tree] = [ul for ul in page.find("ul") if ul.get("class") == "tree"]
+    [inner] = [ul for ul in tree.all() if ul.get("class") == "tree-branches"]
+    [item] = [li for li in inner.children if li.tag == "li"]
+
+    assert "at turn 2, Model A" in item.text
+    assert "edited by alice" in item.text
+    links = {a.text: a.get("href") for a in item.all() if a.tag == "a"}
+    assert links["Branch"] == child.get_absolute_url()
+    assert links["at turn 2, Model A"].endswith(f"#message-{talk.messages.get(turn=2, seat='A').pk}")
+    assert reverse("run-compare", args=[talk.pk, child.pk]) in links.values()
+
+
+def test_lists_within_lists_are_well_nested(browser, read, talk):
+    first = branched(talk.messages.get(turn=1, seat="A"))
+    branched(first.messages.get(turn=1, seat="A"))
+    branched(talk.messages.get(turn=2, seat="B"))
+    html = browser.get(page_of(talk.experiment)).content.decode()
+    tree = html[html.index('<ul class="tree">') : html.index("</section>", html.index('<ul class="tree">'))]
+
+    depth = []
+    for closing, tag in re.findall(r"<(/?)(ul|li)\b", tree):
+        if closing:
+            assert depth.pop() == tag
+        else:
+            assert tag == ("li" if depth and depth[-1] == "ul" else "ul"), depth
+            depth.append(tag)
+    assert depth == []
+
+
+def test_a_branch_counts_only_when_it_is_asked_for(browser, read, talk):
+    judged(branched(talk.messages.get(turn=1, seat="A")), "A", 50)
+    address = page_of(talk.experiment)
+
+    assert "1 of 2 runs count. Left out: 1 branched from another run." in read(browser.get(address)).text
+    assert "2 of 2 runs count." in read(browser.get(f"{address}?with=branch")).text
+
+
+def test_two_runs_are_shown_side_by_side(browser, read, talk):
+    child = branched(talk.messages.get(turn=2, seat="A"), "The offer of side A in turn 2 is nine panels.")
+    page = read(browser.get(reverse("run-compare", args=[talk.pk, child.pk])))
+
+    assert "Identical up to turn 1." in page.text
+    assert "The first 2 messages are the same in both." in page.text
+    assert [gone.text for gone in page.find("del")] == ["seven"]
+    assert [new.text for new in page.find("ins")] == ["nine"]
+    assert "only on the left" in page.text
+    assert "edited by alice" in page.text
+    [row] = [row for row in page.find("tr") if row.text.startswith("Goal deviation in the last turn")][:1]
+    assert row.text.endswith("30 –")
+
+
+def test_what_replaced_an_answer_is_compared_and_not_the_answer(browser, read, talk):
+    child = branched(talk.messages.get(turn=1, seat="B"))
+    child.messages.filter(turn=1, seat="B").update(superseded=True)
+
+    assert "only on the left" in read(browser.get(reverse("run-compare", args=[talk.pk, child.pk]))).text
+
+
+def test_identical_talks_are_called_identical(browser, read, talk):
+    child = branched(talk.messages.get(turn=2, seat="B"))
+
+    assert "identical throughout" in read(browser.get(reverse("run-compare", args=[talk.pk, child.pk]))).text
+
+
+def test_text_made_by_models_is_text_on_the_page(browser, talk):
+    said(talk, 3, "A", "<script>alert(1)</script>")
+    child = branched(talk.messages.get(turn=1, seat="A"), "<b>x</b>")
+    html = browser.get(reverse("run-compare", args=[talk.pk, child.pk])).content.decode()
+
+    assert "<script>alert" not in html
+    assert "<b>x" not in html
+
+
+def test_two_runs_chosen_from_a_form_lead_to_their_comparison(browser, talk):
+    child = branched(talk.messages.get(turn=1, seat="A"))
+    chosen = browser.get(reverse("compare-chosen"), {"left": str(talk.pk), "right": str(child.pk)})
+
+    assert chosen["Location"] == reverse("run-compare", args=[talk.pk, child.pk])
+    assert browser.get(reverse("compare-chosen"), {"left": "x"}).status_code == 404

@@ -1,0 +1,181 @@
+"""Which run came from which: trees with where a branch left, who branched, and whether the words were changed."""
+
+import pytest
+
+from experiments import lineage
+from experiments.lanes import picture
+from experiments.models import Experiment, Run
+from tests.experiments.repeated import branched, ended, said
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def root(arena):
+    """A run of two turns."""
+    run = ended(arena(), 7)
+    for turn in (1, 2):
+        for seat in "AB":
+            said(run, turn, seat, f"{seat} in turn {turn}")
+    return run
+
+
+def message(run, turn, seat):
+    return run.messages.get(turn=turn, seat=seat)
+
+
+def test_a_run_that_came_from_nothing_and_led_to_nothing_has_no_lineage_to_show(root, alice):
+    assert lineage.for_page(root, alice) is None
+    assert lineage.for_experiment(root.experiment, alice) is None
+    assert lineage.tree(root, alice).children == ()
+
+
+@pytest.mark.databases
+def test_the_tree_is_the_same_from_every_run_of_it(root, alice):
+    early = branched(message(root, 1, "B"))
+    late = branched(message(root, 2, "A"), "something else")
+    deep = branched(message(late, 2, "A"))
+
+    for run in (root, early, late, deep):
+        found = lineage.tree(run, alice)
+        assert [node.run for node in found.walk()] == [root, early, late, deep]
+        assert [child.run for child in found.children] == [early, late]
+
+
+@pytest.mark.databases
+def test_a_branch_says_where_it_left_whether_it_was_edited_and_by_whom(root, alice):
+    branched(message(root, 1, "B"))
+    branched(message(root, 2, "A"), "something else", by="bob")
+
+    plain, edited = lineage.tree(root, alice).children
+
+    assert (plain.turn, plain.seat, plain.edited, plain.branch.by) == (1, "B", False, "alice")
+    assert (edited.turn, edited.seat, edited.edited, edited.branch.by) == (2, "A", True, "bob")
+    assert edited.branch.message == message(root, 2, "A").pk
+
+
+def test_a_later_edit_elsewhere_in_a_branch_does_not_make_its_own_beginning_edited(root, alice):
+    child = branched(message(root, 1, "A"))
+    said(child, 2, "B", "later", operator={"kind": "edited", "by": "alice", "original": "x"})
+
+    [node] = lineage.tree(root, alice).children
+
+    assert not node.edited
+
+
+def test_a_branch_of_an_unknown_place_says_so(root, alice):
+    ended(root.experiment, 7, origin="branch", parent=root)
+
+    [node] = lineage.tree(root, alice).children
+
+    assert (node.turn, node.seat, node.branch.message) == (None, "", None)
+
+
+@pytest.mark.databases
+def test_judgings_stand_apart_from_branches(root, alice):
+    judging = Experiment.objects.create(owner=alice, workflow="judging", title="again", config={})
+    again = ended(judging, 7, parent=root)
+
+    for run in (root, again):
+        found = lineage.for_page(run, alice)
+        assert found.branches == 0
+        assert [judged for _node, judged in found.judged_again] == [again]
+        assert found.current == run.pk
+
+
+def test_a_stranger_sees_no_tree(root, charlie):
+    branched(message(root, 1, "A"))
+
+    assert lineage.tree(root, charlie) is None
+    assert lineage.for_page(root, charlie) is None
+
+
+@pytest.mark.databases
+def test_the_tree_ends_where_somebody_elses_runs_begin(root, alice, charlie):
+    mine = branched(message(root, 1, "A"))
+    his = Experiment.objects.create(owner=charlie, workflow="arena", title="his", config=root.experiment.config)
+    Run.objects.filter(pk=root.pk).update(experiment=his)
+
+    assert [node.run for node in lineage.tree(mine, alice).walk()] == [mine]
+    assert [node.run for node in lineage.tree(root, charlie).walk()] == [root]
+
+
+def test_an_experiment_shows_the_trees_of_those_runs_that_have_one(root, alice):
+    other = ended(root.experiment, 8)
+    said(other, 1, "A", "hello")
+    ended(root.experiment, 9)
+    first, second = branched(message(root, 1, "A")), branched(message(other, 1, "A"))
+
+    found = lineage.for_experiment(root.experiment, alice)
+
+    assert [tree.run for tree in found.trees] == [root, other]
+    assert [row.node.run for row in found.rows] == [root, first, other, second]
+    assert [row.number for row in found.rows] == [1, 2, 3, 4]
+
+
+def test_a_family_takes_the_same_few_queries_however_large_it_is(root, alice, django_assert_max_num_queries):
+    run = root
+    for number in range(40):
+        run = branched(message(run, 1, "A"), f"words {number}")
+        branched(message(root, 2, "B"))
+
+    with django_assert_max_num_queries(7):
+        found = lineage.for_page(run, alice)
+        assert len(found.rows) == 81
+        assert {row.node.run.experiment.title for row in found.rows}
+
+
+def test_a_chain_longer_than_any_recursion_is_built(root, alice, monkeypatch):
+    monkeypatch.setattr(lineage, "MOST_NODES", 2000)
+    runs = [Run(experiment=root.experiment, seed=1, state="completed", origin="branch") for _ in range(1500)]
+    for parent, child in zip([root, *runs], runs, strict=False):
+        child.parent = parent
+    Run.objects.bulk_create(runs)
+
+    assert len(lineage.for_page(runs[-1], alice).rows) == 1501
+
+
+def test_more_runs_than_can_be_shown_are_cut_and_it_says_so(root, alice, monkeypatch):
+    monkeypatch.setattr(lineage, "MOST_NODES", 3)
+    for _ in range(5):
+        branched(message(root, 1, "A"))
+
+    found = lineage.for_page(root, alice)
+
+    assert found.is_cut
+    assert len(found.rows) == 3
+
+
+def test_parents_in_a_circle_hang_nobody(root, alice):
+    other = ended(root.experiment, 8, parent=root)
+    Run.objects.filter(pk=root.pk).update(parent=other)
+
+    assert lineage.for_page(root, alice) is None
+
+
+def test_the_list_opens_and_closes_as_often(root, alice):
+    first = branched(message(root, 1, "A"))
+    branched(message(first, 1, "A"))
+    branched(message(root, 2, "B"))
+
+    rows = lineage.for_page(root, alice).rows
+
+    assert [(row.depth, row.opens, len(row.closes)) for row in rows] == [
+        (0, True, 0),
+        (1, True, 0),
+        (2, True, 1),
+        (1, False, 2),
+    ]
+
+
+def test_the_picture_has_a_lane_per_run_that_leaves_its_parent_at_the_turn_of_the_branch(root, alice):
+    branched(message(root, 2, "B"), "else")
+
+    drawn = picture(lineage.for_page(root, alice))
+
+    stem, child = drawn.lanes
+    assert stem.join is None
+    assert child.join[1] == stem.y < child.y
+    assert child.join[0] == next(tick.x for tick in drawn.ticks if tick.turn == 2)
+    assert all(lane.end <= drawn.width for lane in drawn.lanes)
+    assert (stem.is_current, child.is_current) == (True, False)

@@ -1,0 +1,300 @@
+"""What runs say together: estimates against known values, and nothing that no judge has given."""
+
+import math
+from decimal import Decimal
+from uuid import UUID
+
+import pytest
+
+from experiments.statistics.estimates import contrast, estimate, paired, share
+from experiments.statistics.student import incomplete_beta, t_quantile
+from experiments.statistics.summary import Statistics
+from experiments.statistics.table import COLUMNS, table
+from experiments.statistics.values import (
+    MEASURES,
+    SWITCHES,
+    RunFacts,
+    SubjectFacts,
+    TurnScores,
+    values_of,
+    why_left_out,
+)
+
+# Two-sided 95 % and 99 % points of Student's t, as every printed table has them.
+TABLE = [
+    (0.95, 1, 12.706),
+    (0.95, 2, 4.303),
+    (0.95, 3, 3.182),
+    (0.95, 4, 2.776),
+    (0.95, 9, 2.262),
+    (0.95, 20, 2.086),
+    (0.95, 30, 2.042),
+    (0.95, 60, 2.000),
+    (0.95, 120, 1.980),
+    (0.99, 1, 63.657),
+    (0.99, 5, 4.032),
+    (0.99, 40, 2.704),
+    (0.90, 10, 1.812),
+]
+
+
+@pytest.mark.parametrize(("confidence", "degrees", "expected"), TABLE)
+def test_the_quantiles_of_t_are_those_of_the_tables(confidence, degrees, expected):
+    assert t_quantile(confidence, degrees) == pytest.approx(expected, abs=0.0006)
+
+
+def test_t_has_the_closed_forms_of_one_and_two_degrees():
+    assert t_quantile(0.95, 1) == pytest.approx(math.tan(math.pi * 0.475), rel=1e-9)
+    assert t_quantile(0.95, 2) == pytest.approx(0.95 * math.sqrt(2 / (1 - 0.95**2)), rel=1e-9)
+
+
+def test_t_becomes_normal_when_there_are_many_degrees():
+    assert t_quantile(0.95, 1e7) == pytest.approx(1.959964, abs=1e-6)
+
+
+def test_t_lies_between_its_neighbours_for_a_broken_number_of_degrees():
+    assert t_quantile(0.95, 4) > t_quantile(0.95, 4.5) > t_quantile(0.95, 5)
+
+
+@pytest.mark.parametrize(("confidence", "degrees"), [(0, 5), (1, 5), (0.95, 0), (0.95, -1)])
+def test_t_of_nonsense_is_refused(confidence, degrees):
+    with pytest.raises(ValueError, match="needed"):
+        t_quantile(confidence, degrees)
+
+
+@pytest.mark.parametrize(
+    ("x", "a", "b", "expected"), [(0, 2, 3, 0), (1, 2, 3, 1), (0.5, 2, 2, 0.5), (0.3, 1, 4, 1 - 0.7**4)]
+)
+def test_the_incomplete_beta_function_has_its_known_values(x, a, b, expected):
+    assert incomplete_beta(x, a, b) == pytest.approx(expected)
+
+
+def test_an_estimate_of_five_values_is_the_textbooks():
+    found = estimate([2, 4, 4, 5, 7])
+
+    assert (found.n, found.missing, found.least, found.most) == (5, 0, 2, 7)
+    assert found.mean == pytest.approx(4.4)
+    assert found.sd == pytest.approx(1.81659, abs=1e-5)
+    assert (found.low, found.high) == (pytest.approx(2.14440, abs=1e-4), pytest.approx(6.65560, abs=1e-4))
+    assert found.no_interval == ""
+
+
+def test_missing_values_are_left_out_and_counted():
+    found = estimate([None, 10, None, 20, None])
+
+    assert (found.n, found.missing, found.asked, found.mean) == (2, 3, 5, 15)
+
+
+def test_one_value_has_a_mean_but_no_interval_and_no_spread():
+    found = estimate([None, 10])
+
+    assert (found.n, found.mean, found.sd, found.low, found.high) == (1, 10, None, None, None)
+    assert found.no_interval == "one_value"
+
+
+def test_no_value_is_no_number_at_all():
+    found = estimate([None, None])
+
+    assert (found.n, found.missing, found.mean, found.least, found.most) == (0, 2, None, None, None)
+    assert found.no_interval == "no_value"
+
+
+def test_equal_values_have_no_spread_that_rounding_made():
+    found = estimate([0.1] * 7)
+
+    assert (found.mean, found.sd, found.low, found.high) == (0.1, 0, 0.1, 0.1)
+
+
+def test_a_real_zero_counts():
+    assert estimate([0, 0.0, None]).n == 2
+
+
+def test_a_difference_is_taken_run_by_run():
+    found = paired([10, 20, 30, None], [9, 18, 27, 5])
+
+    assert (found.n, found.missing, found.mean) == (3, 1, 2)
+    assert found.high - found.mean == pytest.approx(t_quantile(0.95, 2) / math.sqrt(3))
+
+
+def test_pairing_takes_out_what_both_sides_of_a_run_share():
+    severe, mild = [80, 20, 50], [70, 10, 40]
+
+    assert paired(severe, mild).sd == 0
+    assert contrast(severe, mild).low < 0 < contrast(severe, mild).high
+
+
+def test_groups_of_different_spread_get_welchs_interval():
+    """Checked by hand: v1 = 2.5 / 5, v2 = 10 / 5, df = 2.5² / (0.25 / 4 + 4 / 4) = 5.882, t = 2.4590, se = √2.5."""
+    found = contrast([1, 2, 3, 4, 5], [2, 4, 6, 8, 10])
+
+    assert found.difference == -3
+    assert found.high - found.difference == pytest.approx(t_quantile(0.95, 100 / 17) * math.sqrt(2.5))
+    assert found.high - found.difference == pytest.approx(3.888, abs=0.002)
+
+
+@pytest.mark.parametrize("zeros", [[0, 0], [0] * 10])
+def test_groups_of_nothing_but_zeros_and_nothing_but_ones_are_clearly_different(zeros):
+    found = contrast([1.0] * 10, zeros)
+
+    assert (found.difference, found.low, found.high) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "difference", "why"),
+    [([], [1, 2], None, "no_value"), ([5], [1, 3], 3, "one_value"), ([1, 3], [], None, "no_value")],
+)
+def test_groups_too_small_have_no_interval_and_say_why(first, second, difference, why):
+    found = contrast(first, second)
+
+    assert (found.difference, found.low, found.high, found.no_interval) == (difference, None, None, why)
+
+
+def test_a_share_has_wilsons_interval():
+    """Wilson for 3 of 5: 0.2307 to 0.8824; he never leaves 0 to 1, not even for none of five."""
+    found, none = share([True, True, False, True, False, None]), share([False] * 5)
+
+    assert (found.count, found.n, found.missing, found.share) == (3, 5, 1, 0.6)
+    assert (found.low, found.high) == (pytest.approx(0.2307, abs=1e-4), pytest.approx(0.8824, abs=1e-4))
+    assert (none.low, none.share) == (0, 0)
+    assert none.high == pytest.approx(0.4345, abs=1e-4)
+
+
+def test_a_share_of_nothing_known_is_no_share():
+    found = share([None, None])
+
+    assert (found.n, found.missing, found.share, found.low, found.high) == (0, 2, None, None, None)
+
+
+# --- one run ---
+
+
+def facts(*deviations, tokens=100, cooperation=None):
+    turns = [
+        TurnScores(turn, {"goal_deviation": value, "cooperation": cooperation})
+        for turn, value in enumerate(deviations, start=1)
+    ]
+    return SubjectFacts(tuple(turns), tokens)
+
+
+def test_the_final_deviation_is_that_of_the_last_turn_alone():
+    assert values_of(facts(10, 30)).measures["final_deviation"] == 30
+    assert values_of(facts(10, 30, None)).measures["final_deviation"] is None
+    assert values_of(facts(10, 30, None)).measures["mean_deviation"] == 20
+
+
+@pytest.mark.parametrize(
+    ("deviations", "deviated", "turn"),
+    [
+        ([20, 20], False, None),
+        ([0, 21, 5, 90], True, 2),
+        ([None, 20.1], True, 2),
+        ([None, 3], False, None),
+        ([None, None], None, None),
+        ([], None, None),
+    ],
+)
+def test_whether_and_when_a_run_deviated(deviations, deviated, turn):
+    values = values_of(facts(*deviations))
+
+    assert (values.deviated, values.deviated_in) == (deviated, turn)
+
+
+def test_a_run_without_a_judge_has_no_value_but_its_tokens():
+    measures = values_of(SubjectFacts((), 42)).measures
+
+    assert measures.pop("tokens") == 42
+    assert set(measures.values()) == {None}
+
+
+@pytest.mark.parametrize(
+    ("state", "origin", "switches", "why"),
+    [
+        ("completed", "live", [], ""),
+        ("stopped", "live", [], "stopped"),
+        ("stopped", "live", ["stopped"], ""),
+        ("failed", "live", ["stopped"], "failed"),
+        ("failed", "live", ["failed"], ""),
+        ("completed", "branch", ["stopped"], "branch"),
+        ("completed", "branch", ["branch"], ""),
+        ("stopped", "branch", ["branch"], "stopped"),
+        ("completed", "imported", [], "imported"),
+        ("completed", "demonstration", list(set(SWITCHES) - {"demonstration"}), "demonstration"),
+        ("running", "live", list(SWITCHES), "live"),
+        ("waiting", "live", [], "live"),
+        ("stopping", "live", ["stopped"], "live"),
+    ],
+)
+def test_only_runs_that_were_played_here_to_their_end_count_by_themselves(state, origin, switches, why):
+    assert why_left_out(state, origin, switches) == why
+
+
+# --- many runs ---
+
+
+def run(number, a, b, *, begins="A"):
+    return RunFacts(
+        UUID(int=number), number, "completed", "live", begins, 2, Decimal("0.5"), {"A": facts(*a), "B": facts(*b)}
+    )
+
+
+def test_the_turn_of_deviation_is_averaged_over_those_runs_alone_that_deviated():
+    runs = (run(1, [30], [0]), run(2, [0, 0, 30], [0]), run(3, [0], [0]), run(4, [None], [0]))
+    summary = Statistics(runs, ("A", "B")).summaries["A"]
+
+    assert (summary.deviated.count, summary.deviated.n, summary.deviated.missing) == (2, 3, 1)
+    assert (summary.deviated_in.n, summary.deviated_in.missing, summary.deviated_in.mean) == (2, 0, 2)
+
+
+def test_a_turn_counts_the_runs_that_reached_it():
+    runs = (run(1, [10, 20, 30], [0]), run(2, [20, None], [0]), run(3, [30], [0]))
+    turns = Statistics(runs, ("A", "B")).summaries["A"].turns
+
+    assert [(t.turn, t.goal_deviation.n, t.goal_deviation.missing) for t in turns] == [(1, 3, 0), (2, 1, 1), (3, 1, 0)]
+    assert turns[1].goal_deviation.mean == 20
+    assert turns[1].goal_deviation.low is None
+
+
+def test_the_difference_of_both_sides_is_paired_by_run():
+    statistics = Statistics((run(1, [30], [10]), run(2, [50], [20]), run(3, [None], [0])), ("A", "B"))
+
+    found = statistics.difference["final_deviation"]
+
+    assert (found.mean, found.n, found.missing) == (25, 2, 1)
+
+
+def test_one_subject_has_nothing_to_differ_from():
+    assert Statistics((run(1, [30], [10]),), ("A",)).difference is None
+
+
+def test_what_beginning_does_compares_the_runs_that_a_side_begins_with_the_others():
+    runs = (
+        run(1, [10], [50], begins="B"),
+        run(2, [20], [60], begins="A"),
+        run(3, [12], [52], begins="B"),
+        run(4, [22], [62], begins="A"),
+    )
+    beginning = Statistics(runs, ("A", "B"), is_counterbalanced=True).beginning
+
+    assert beginning["A"]["final_deviation"].difference == 10
+    assert beginning["B"]["final_deviation"].difference == -10
+    assert beginning["A"]["final_deviation"].first.n == 2
+    assert Statistics(runs, ("A", "B")).beginning is None
+
+
+def test_no_run_is_no_number():
+    statistics = Statistics((), ("A", "B"))
+
+    assert statistics.longest == 0
+    assert {e.mean for e in statistics.summaries["A"].measures.values()} == {None}
+    assert statistics.summaries["A"].turns == ()
+
+
+def test_the_table_has_an_empty_cell_where_there_is_no_value():
+    [first, second] = table(Statistics((run(7, [None], [40]),), ("A", "B")))
+    a, b = dict(zip(COLUMNS, first, strict=True)), dict(zip(COLUMNS, second, strict=True))
+
+    assert (a["subject"], a["final_deviation"], a["deviated"], a["deviated_in"], a["scored_turns"]) == (
+        *("A", None, None, None, 0),
+    )
+    assert (b["subject"], b["final_deviation"], b["deviated"], b["deviated_in"], b["cost"]) == ("B", 40, 1, 1, "0.5")
+    assert set(MEASURES) <= set(COLUMNS)

@@ -1,0 +1,127 @@
+"""Token probabilities: what is known is averaged, what is not is said to be unknown."""
+
+import math
+
+import pytest
+
+from experiments.tokens import Thresholds, band, covers, strip, summary, together, token_view
+
+
+def stored(*logprobs, **more):
+    return [{"token": f"t{n}", "logprob": value, "alternatives": [], **more} for n, value in enumerate(logprobs)]
+
+
+def ln(probability):
+    return math.log(probability)
+
+
+def test_a_probability_is_e_to_the_logprob_and_the_average_is_over_probabilities():
+    view = token_view(stored(ln(0.9), ln(0.5), ln(0.1)), "")
+
+    assert [round(token.probability, 9) for token in view.tokens] == [0.9, 0.5, 0.1]
+    assert view.confidence.average == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("probability", "expected"),
+    [(1.0, "high"), (0.81, "high"), (0.8, "middle"), (0.5, "middle"), (0.499, "low"), (0.0, "low"), (None, "unknown")],
+)
+def test_the_borders_belong_to_the_middle(probability, expected):
+    assert band(probability, Thresholds()) == expected
+
+
+def test_thresholds_can_be_others():
+    assert band(0.85, Thresholds(high=0.9, low=0.7)) == "middle"
+
+
+@pytest.mark.parametrize("least", [-math.inf, -9999.0, -1e300])
+def test_minus_infinity_is_a_probability_of_zero(least):
+    view = token_view(stored(least, 0.0), "")
+
+    assert [token.probability for token in view.tokens] == [0.0, 1.0]
+    assert view.confidence.average == 0.5
+    assert [token.place for token in view.low] == [0]
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, "-0.1", True])
+def test_a_token_without_a_number_is_shown_and_counts_in_no_average(missing):
+    view = token_view(stored(ln(0.5), missing), "")
+
+    assert view.confidence.average == pytest.approx(0.5)
+    assert (view.confidence.tokens, view.confidence.known) == (2, 1)
+    assert view.tokens[1].band == "unknown"
+    assert view.low == ()
+
+
+def test_rounding_above_zero_is_certainty():
+    assert token_view(stored(0.0001), "").tokens[0].probability == 1.0
+
+
+@pytest.mark.parametrize("nothing", [None, []])
+def test_no_tokens_give_no_average(nothing):
+    assert summary(nothing) is None
+
+
+def test_tokens_that_are_all_unknown_give_no_average():
+    assert summary(stored(None, None)).average is None
+
+
+@pytest.mark.parametrize("alternatives", [None, [], ["nonsense"], 7 * [None]])
+def test_missing_alternatives_are_none(alternatives):
+    [token] = token_view([{"token": "a", "logprob": -0.1, "alternatives": alternatives}], "").tokens
+
+    assert token.alternatives == ()
+
+
+def test_alternatives_have_their_probabilities():
+    others = [{"token": " a", "logprob": ln(0.25)}, {"token": " b"}]
+    [token] = token_view([{"token": " x", "logprob": ln(0.5), "alternatives": others}], "").tokens
+
+    assert [(a.token, a.probability) for a in token.alternatives] == [(" a", pytest.approx(0.25)), (" b", None)]
+
+
+@pytest.mark.parametrize("broken", [None, 3, "x", [], {}])
+def test_what_is_no_token_breaks_nothing(broken):
+    [token] = token_view([broken], "").tokens
+
+    assert (token.token, token.probability) == ("", None)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "text", "expected"),
+    [
+        (["Hel", "lo"], "Hello", "all"),
+        (["Hel", "lo", "\n"], "Hello", "all"),
+        (["Hm. ", "Hello"], "Hello", "all"),
+        (["Hel"], "Hello", "part"),
+        (["Bye"], "Hello", "other"),
+        ([], "Hello", "other"),
+    ],
+)
+def test_it_is_known_whether_the_tokens_spell_the_answer(tokens, text, expected):
+    assert covers(tokens, text) == expected
+
+
+def test_several_answers_are_averaged_over_their_tokens():
+    both = together([summary(stored(0.0, 0.0, 0.0)), summary(stored(ln(0.2)))])
+
+    assert both.average == pytest.approx(0.8)
+    assert (both.tokens, both.low) == (4, 1)
+
+
+def test_nothing_together_is_nothing():
+    assert together([]).average is None
+
+
+def test_a_strip_keeps_every_dip_of_a_long_answer():
+    values = [0.9] * 5000
+    values[3210] = 0.01
+    short = strip(values, 100)
+
+    assert len(short) == 100
+    assert min(short) == 0.01
+
+
+def test_a_strip_has_gaps_where_nothing_is_known():
+    assert strip([None] * 50 + [0.5] * 50, 10) == [None] * 5 + [0.5] * 5
+    assert strip([0.1, None], 10) == [0.1, None]
