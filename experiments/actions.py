@@ -14,7 +14,7 @@ from experiments.casting import InvalidExperiment, checked_cast, checked_config
 from experiments.engine import jobs
 from experiments.engine.events import Fact, emit
 from experiments.engine.text import is_storable
-from experiments.models import Call, Experiment, IdempotentRequest, Participant, Run, Step
+from experiments.models import Call, Experiment, IdempotentRequest, Participant, ProviderModel, Run, Step
 from experiments.refusals import NotAllowed
 from experiments.serializers import ParticipantSerializer
 from experiments.signals import run_finished
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 LONGEST_TITLE = 200
 MOST_REPEATS = 50
 MOST_LIVE_RUNS = 200
+RECORDS = (Run.Origin.IMPORTED, Run.Origin.DEMONSTRATION)  # played elsewhere, or never: there is nothing to go on with
 FRESH = {"error": "", "stop_reason": "", "ended": None, "lease_until": None}
 
 
@@ -92,7 +93,7 @@ def resume(run: Run, *, by: "User") -> bool:
 
 
 def _resume_failed(run: Run, by: "User") -> bool:
-    if not run.move(Run.State.QUEUED, from_=(Run.State.FAILED,), fields=FRESH):
+    if run.origin in RECORDS or not run.move(Run.State.QUEUED, from_=(Run.State.FAILED,), fields=FRESH):
         return False
     last = run.steps.filter(purpose="reply").order_by("id").last()
     failed = last if last and last.state == Step.State.FAILED else None
@@ -119,9 +120,21 @@ def require_role(person: "User") -> None:
 def _start(experiment: Experiment, seed: int | None, repeats: int) -> list[Run]:
     if Run.objects.live().filter(experiment__owner=experiment.owner_id).count() + repeats > MOST_LIVE_RUNS:
         raise NotAllowed(_("You have %(most)s live runs already: stop some, or wait.") % {"most": MOST_LIVE_RUNS})
+    _require_models(experiment)
     first = secrets.randbelow(2**31) if seed is None else seed
     with transaction.atomic():
         return [_queue(experiment, first + number) for number in range(repeats)]
+
+
+def _require_models(experiment: Experiment) -> None:
+    """Imported and demonstrated experiments name models that nobody can ask; others may have been switched off."""
+    asked = {
+        participant.model_id: participant.model.label for participant in experiment.participants.select_related("model")
+    }
+    available = set(ProviderModel.objects.available().filter(pk__in=asked).values_list("pk", flat=True))
+    if missing := [label for pk, label in asked.items() if pk not in available]:
+        message = _("These models cannot be asked now: %(models)s. Set the experiment up anew with others.")
+        raise NotAllowed(message % {"models": ", ".join(missing)})
 
 
 def _queue(experiment: Experiment, seed: int) -> Run:

@@ -48,8 +48,8 @@ class ScenarioQuerySet(models.QuerySet["Scenario"]):
     def visible_to(self, user: "User | AnonymousUser") -> Self:
         return self.filter(Q(owner_id=user.pk) | Q(shared=True)) if user.is_active else self.none()
 
-    def latest(self) -> Self:
-        """The newest version of each."""
+    def newest(self) -> Self:
+        """The newest version of each that is not archived."""
         newer = Scenario.objects.filter(family=OuterRef("family"), version__gt=OuterRef("version"))
         return self.filter(~Exists(newer), archived=False)
 

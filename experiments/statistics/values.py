@@ -13,7 +13,7 @@ MEASURES = ("final_deviation", "mean_deviation", "cooperation", *SENTIMENTS, "to
 SCORES = ("goal_deviation", "cooperation", *SENTIMENTS)
 
 UNDER_WAY = "live"
-SWITCHES = ("stopped", "failed", "branch", "imported", "demonstration")
+SWITCHES = ("stopped", "failed", "branch", "imported")  # demonstrations were written, and are never counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""What comes with the platform: scenarios with demonstrations, and system contexts. Files of this package, no rows."""

@@ -1,0 +1,130 @@
+"""A written transcript as the document of a run, so that a demonstration goes the way of every import.
+
+A scenario's file holds what somebody wrote: paragraphs, of which some are `removed` by the filter, reasoning, tokens,
+seconds, scores. The frame that the format asks for is put around it here.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from experiments.library.scenarios import BuiltinScenario
+
+REPORT_VERSION = 1
+NOBODY_ASKED = "Written for a demonstration: no model was asked."
+MODELS = {
+    "A": ("demonstration/model-a", "Demonstration model A"),
+    "B": ("demonstration/model-b", "Demonstration model B"),
+    "judge": ("demonstration/judge", "Demonstration judge"),
+    "filter": ("demonstration/filter", "Demonstration filter"),
+}
+"""Seats to the slug and the label of who sits in them."""
+
+Data = dict[str, Any]
+
+
+def document(scenario: BuiltinScenario, *, title: str, ended: datetime) -> Data:
+    """The demonstration of a scenario in the format of `reports.document`: a completed run that cost nothing known."""
+    messages = scenario.demonstration["messages"]
+    started = ended - timedelta(seconds=sum(message["seconds"] for message in messages))
+    moments = list(_moments(messages, started))
+    run = {"state": "completed", "stop_reason": "max_turns", "seed": 0, "turn": messages[-1]["turn"]}
+    cast = [{"seat": seat, "model": slug} for seat, (slug, _label) in MODELS.items()]
+    return {
+        "report_version": REPORT_VERSION,
+        "run": {**run, "created": _text(started), "started": _text(started), "ended": _text(ended)},
+        "experiment": {"workflow": "arena", "title": title, "config": scenario.config, "cast": cast},
+        "messages": [_message(scenario, m, said) for m, (_sent, said) in zip(messages, moments, strict=True)],
+        "judgments": [_judgment(scenario, judgment) for judgment in scenario.demonstration["judgments"]],
+        "calls": [_call(scenario, m, sent) for m, (sent, _said) in zip(messages, moments, strict=True)],
+    }
+
+
+def raw_text(message: Data) -> str:
+    """All paragraphs: what the model produced."""
+    return "\n\n".join(paragraph["text"] for paragraph in message["paragraphs"])
+
+
+def seen_text(message: Data) -> str:
+    """What the other side sees: the paragraphs that the filter left, or all of them where it failed."""
+    if _status(message) == "failed":
+        return raw_text(message)
+    return "\n\n".join(paragraph["text"] for paragraph in message["paragraphs"] if "removed" not in paragraph)
+
+
+def _moments(messages: list[Data], start: datetime) -> Iterator[tuple[datetime, datetime]]:
+    for message in messages:
+        end = start + timedelta(seconds=message["seconds"])
+        yield start, end
+        start = end
+
+
+def _message(scenario: BuiltinScenario, message: Data, said: datetime) -> Data:
+    return {
+        "id": _id(scenario, message, "message"),
+        "turn": message["turn"],
+        "seat": message["seat"],
+        "model": MODELS[message["seat"]][1],
+        "text": seen_text(message),
+        "raw_text": raw_text(message),
+        "reasoning": message["reasoning"],
+        "filter": _filter(message),
+        "finish_reason": "stop",
+        "call": _id(scenario, message, "call"),
+        "created": _text(said),
+    }
+
+
+def _status(message: Data) -> str:
+    removed = any("removed" in paragraph for paragraph in message["paragraphs"])
+    return str(message["filter"].get("status") or ("filtered" if removed else "kept"))
+
+
+def _filter(message: Data) -> Data:
+    return {
+        "changed": _status(message) == "filtered",
+        "removed": [paragraph["removed"] for paragraph in message["paragraphs"] if "removed" in paragraph],
+        "confidence": message["filter"]["confidence"],
+        "reasoning": message["filter"]["reasoning"],
+        "status": _status(message),
+        "call": None,
+    }
+
+
+def _call(scenario: BuiltinScenario, message: Data, sent: datetime) -> Data:
+    tokens = message["tokens"]
+    return {
+        "id": _id(scenario, message, "call"),
+        "step": f"turn/{message['turn']}/{message['seat']}",
+        "seat": message["seat"],
+        "turn": message["turn"],
+        "purpose": "reply",
+        "model": MODELS[message["seat"]][0],
+        "simulated": True,
+        "warnings": [NOBODY_ASKED],
+        "text": raw_text(message),
+        "reasoning": message["reasoning"],
+        "finish_reason": "stop",
+        "input_tokens": tokens["input"],
+        "output_tokens": tokens["output"],
+        "reasoning_tokens": tokens["reasoning"],
+        "cost": None,
+        "cost_source": "unknown",
+        "sent": _text(sent),
+        "seconds": message["seconds"],
+    }
+
+
+def _judgment(scenario: BuiltinScenario, judgment: Data) -> Data:
+    dynamics = scenario.demonstration["dynamics"].get(str(judgment["turn"]), "")
+    return {**judgment, "judge": MODELS["judge"][1], "dynamics": dynamics}
+
+
+def _id(scenario: BuiltinScenario, message: Data, kind: str) -> str:
+    place = f"{scenario.slug}/{scenario.version}/{message['turn']}/{message['seat']}/{kind}"
+    return str(uuid5(NAMESPACE_URL, place))
+
+
+def _text(moment: datetime) -> str:
+    return moment.isoformat()

@@ -1,0 +1,71 @@
+"""Forms of the library. What a scenario sets is derived from the arena's Config, as its set-up form is."""
+
+from functools import cache
+from typing import Any, get_origin
+
+from django import forms
+from django.forms import BoundField
+from django.utils.translation import gettext_lazy as _
+
+from experiments.casting import InvalidExperiment
+from experiments.forms import SetupForm, form_for
+from experiments.models import Scenario
+
+PLACED = ("prompting", "prompt", "prompts-A", "prompts-B", "max_turns", "first", "filter", "judge")
+
+
+class ScenarioFields(SetupForm):
+    """Adds what a scenario has beside its settings, and takes away the seats: models are chosen when it is played.
+
+    Settings that are lists, such as planned interventions, are not edited here: `kept` carries them over.
+    """
+
+    title = forms.CharField(label=_("Title"), required=False, strip=False)
+    description = forms.CharField(
+        label=_("Description"), required=False, strip=False, widget=forms.Textarea(attrs={"rows": 3})
+    )
+    kind = forms.ChoiceField(label=_("Kind"), choices=Scenario.Kind.choices, required=False)
+    base = forms.IntegerField(widget=forms.HiddenInput, required=False, min_value=1, max_value=2**31 - 1)
+
+    kept: dict[str, Any] = {}
+
+    def content(self) -> dict[str, Any]:
+        """What was filled in, as the verbs of `keeping` take it."""
+        words = {name: self.cleaned_data[name] for name in ("title", "description", "kind")}
+        return {**words, "config": {**self.kept, **self.asked()["config"]}}
+
+    def keep(self, config: dict[str, Any]) -> None:
+        """Carry over what this form does not edit."""
+        self.kept = {name: value for name, value in config.items() if isinstance(value, list)}
+
+    @property
+    def others(self) -> list[BoundField]:
+        """The settings that have no place of their own on the page."""
+        return [self[name] for name in self.config_fields if name not in PLACED]
+
+    def _field_at(self, path: str) -> str | None:
+        return path if path in self.fields else super()._field_at(path)
+
+
+@cache
+def scenario_form() -> type[ScenarioFields]:
+    base = form_for("arena")
+    editable = {name: info for name, info in base.config_fields.items() if get_origin(info.annotation) is not list}
+    kept = {name for name in base.base_fields if name.removesuffix("-none") in editable}
+    members: dict[str, Any] = {name: base.base_fields[name] for name in base.base_fields if name in kept}
+    return type("ScenarioForm", (ScenarioFields,), {**members, "workflow": "arena", "config_fields": editable})
+
+
+class PresetForm(forms.Form):
+    """A system context under a name. Everything is checked once, by the verb."""
+
+    name = forms.CharField(label=_("Name"), required=False, strip=False)
+    description = forms.CharField(label=_("What it is for"), required=False, strip=False)
+    context = forms.CharField(
+        label=_("System context"), required=False, strip=False, widget=forms.Textarea(attrs={"rows": 8})
+    )
+
+    def complain(self, error: InvalidExperiment) -> None:
+        for name, said in error.errors.items():
+            for message in said:
+                self.add_error(name if name in self.fields else None, message)

@@ -1,0 +1,107 @@
+"""The difference between two versions, so that a person can read it."""
+
+import time
+
+import pytest
+from django.urls import reverse
+
+from experiments import keeping
+from experiments.library.differences import lines_between
+from tests.experiments.library.conftest import CONFIG, PROMPT
+
+
+def marked(line):
+    return "".join(f"[{piece.text}]" if piece.is_changed else piece.text for piece in line.pieces)
+
+
+def shown(before, after):
+    signs = {"same": " ", "removed": "-", "added": "+", "gap": "~"}
+    lines = lines_between(before, after)
+    return [f"{signs[line.kind]}{line.count if line.kind == 'gap' else marked(line)}" for line in lines]
+
+
+def test_equal_texts_have_one_gap():
+    assert shown("a\nb\nc", "a\nb\nc") == ["~3"]
+
+
+def test_a_changed_word_is_marked_within_its_line():
+    assert shown("bring four pears home", "bring five pears home") == [
+        "-bring [four ]pears home",
+        "+bring [five ]pears home",
+    ]
+
+
+def test_lines_that_have_little_in_common_are_replaced_whole():
+    assert shown("all of this goes", "nothing stays here today") == ["-all of this goes", "+nothing stays here today"]
+
+
+def test_long_stretches_that_are_the_same_are_left_out():
+    same = [str(n) for n in range(9)]
+
+    assert shown("\n".join(["x", *same, "y"]), "\n".join(["X", *same, "Y"])) == [
+        *("-x", "+X", " 0", "~7", " 8", "-y", "+Y"),
+    ]
+
+
+def test_no_text_at_all_is_a_text_too():
+    assert shown("", "a") == ["+a"]
+    assert shown("a", "") == ["-a"]
+    assert shown("", "") == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a\n" * 40_000, "b\na\n" * 20_000),
+        ("a " * 50_000, "b " * 50_000),
+        ("\n\n".join("abcdefgh" * 24), "\n\n".join("xyzuvwst" * 24)),
+    ],
+)
+def test_a_hostile_pair_is_compared_in_bounded_time(before, after):
+    began = time.monotonic()
+
+    assert lines_between(before, after)
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.django_db
+class TestPage:
+    @pytest.fixture
+    def newer(self, alice, well):
+        prompt = PROMPT.replace("one well", "two wells")
+        config = {**CONFIG, "prompt": prompt, "max_turns": None, "judge": False}
+        return keeping.revise_scenario(well, by=alice, title="The wells", kind="mixed", config=config)
+
+    @pytest.mark.parametrize("is_reversed", [False, True])
+    def test_it_goes_from_the_older_to_the_newer(self, browser, well, newer, read, is_reversed):
+        refs = [newer.pk, well.pk] if is_reversed else [well.pk, newer.pk]
+        page = read(browser.get(reverse("scenario-changes", args=refs)))
+
+        assert "From version 1 to version 2" in page.text
+        assert [mark.text for mark in page.find("mark")] == ["well", "wells", "one well.", "two wells."]
+        assert "cooperation → mixed" in page.text
+        assert "yes → no" in page.text
+        assert "4 → no limit" in page.text
+
+    def test_what_did_not_change_is_not_shown(self, browser, well, newer, read):
+        headings = [h.text for h in read(browser.get(reverse("scenario-changes", args=[well.pk, newer.pk]))).find("h2")]
+
+        assert "Description" in headings  # the new version has none
+        assert "Filter" not in headings
+
+    def test_versions_of_different_scenarios_are_not_compared(self, browser, alice, well):
+        other = keeping.save_scenario(owner=alice, title="Other", config=CONFIG)
+
+        for against in (other.pk, "bidding-war"):
+            assert browser.get(reverse("scenario-changes", args=[well.pk, against])).status_code == 404
+
+    def test_bob_compares_nothing_of_alices(self, bobs, well, newer):
+        assert bobs.get(reverse("scenario-changes", args=[well.pk, newer.pk])).status_code == 404
+
+    def test_markup_in_a_version_is_text(self, browser, alice, well):
+        hostile = keeping.revise_scenario(
+            well, by=alice, title="<script>x</script>", config={"prompt": "</pre><script>alert(1)</script>"}
+        )
+        for page in (reverse("scenario", args=[hostile.pk]), reverse("scenario-changes", args=[well.pk, hostile.pk])):
+            assert b"<script>alert" not in browser.get(page).content
+            assert b"<script>x" not in browser.get(page).content

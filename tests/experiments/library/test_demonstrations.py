@@ -1,0 +1,178 @@
+"""A demonstration is a run that somebody wrote: marked, free, made once, and without any model being asked."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+from django.db import IntegrityError, connection
+from django.urls import reverse
+
+from experiments import keeping, metrics
+from experiments.library.scenarios import builtin_scenarios
+from experiments.models import IdempotentRequest, ProviderModel, Run
+from experiments.refusals import NotAllowed
+from experiments.statistics.rows import repeats
+
+pytestmark = pytest.mark.django_db
+
+SLUG = "resource-negotiation"
+
+
+@pytest.fixture
+def scenario():
+    return builtin_scenarios()[SLUG]
+
+
+@pytest.fixture
+def no_network(monkeypatch):
+    def refuse(*_arguments, **_options):
+        raise AssertionError("a demonstration asked for the network")
+
+    monkeypatch.setattr(httpx.AsyncClient, "send", refuse)
+    monkeypatch.setattr(httpx.Client, "send", refuse)
+
+
+def test_a_click_makes_a_marked_run_and_opens_it(browser, alice, scenario, no_network, nobody_is_woken):
+    response = browser.post(reverse("scenario-demonstration", args=[SLUG]))
+    run = Run.objects.get()
+
+    assert response["Location"] == run.get_absolute_url()
+    assert (run.origin, run.state, run.stop_reason) == (Run.Origin.DEMONSTRATION, Run.State.COMPLETED, "max_turns")
+    assert run.experiment.owner == alice
+    assert run.messages.count() == run.judgments.count() == 6
+    assert nobody_is_woken == []
+
+
+@pytest.mark.parametrize("slug", list(builtin_scenarios()))
+def test_its_page_is_shown(browser, slug, read):
+    run_page = browser.post(reverse("scenario-demonstration", args=[slug]), follow=True)
+
+    assert run_page.status_code == 200
+    assert "Demonstration model A" in read(run_page).text
+
+
+def test_a_second_click_opens_the_same_run(browser):
+    answers = [browser.post(reverse("scenario-demonstration", args=[SLUG])) for _ in range(3)]
+
+    assert len({answer["Location"] for answer in answers}) == Run.objects.count() == 1
+
+
+def test_everybody_gets_one_of_his_own(browser, bobs):
+    mine = browser.post(reverse("scenario-demonstration", args=[SLUG]))["Location"]
+    his = bobs.post(reverse("scenario-demonstration", args=[SLUG]))["Location"]
+
+    assert mine != his
+    assert bobs.get(mine).status_code == 404
+
+
+def test_a_new_version_is_a_run_of_its_own(alice, scenario):
+    newer = type(scenario)(**{name: getattr(scenario, name) for name in scenario.__slots__} | {"version": 2})
+
+    first, _ = keeping.replay_demonstration(scenario, by=alice)
+    second, is_new = keeping.replay_demonstration(newer, by=alice)
+
+    assert is_new
+    assert first != second
+
+
+def test_a_deleted_one_is_made_again(alice, scenario):
+    first, _ = keeping.replay_demonstration(scenario, by=alice)
+    first.messages.all().delete()
+    first.experiment.delete()
+
+    second, is_new = keeping.replay_demonstration(scenario, by=alice)
+
+    assert is_new
+    assert Run.objects.get() == second
+
+
+@pytest.mark.databases
+@pytest.mark.django_db(transaction=True)
+def test_of_many_clicks_at_once_one_makes_the_run(alice, scenario):
+    together = threading.Barrier(4)
+
+    def click():
+        try:
+            together.wait()
+            return keeping.replay_demonstration(scenario, by=alice)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = [pending.result() for pending in [pool.submit(click) for _ in range(4)]]
+
+    assert {run for run, _is_new in answers} == {Run.objects.get()}
+    assert sum(is_new for _run, is_new in answers) == 1
+
+
+def test_an_error_that_is_no_rival_is_not_hidden(alice, scenario, monkeypatch):
+    def fail(*_arguments, **_options):
+        raise IntegrityError("of another kind")
+
+    monkeypatch.setattr(keeping, "import_document", fail)
+
+    with pytest.raises(IntegrityError):
+        keeping.replay_demonstration(scenario, by=alice)
+    assert not IdempotentRequest.objects.exists()
+
+
+def test_nobody_can_choose_its_models(alice, scenario):
+    keeping.replay_demonstration(scenario, by=alice)
+    models = ProviderModel.objects.filter(slug__startswith="demonstration/")
+
+    assert models.count() == 4
+    assert not ProviderModel.objects.available().filter(pk__in=models).exists()
+    assert all(model.provider.is_simulated for model in models)
+
+
+def test_a_missing_score_stays_missing(alice, scenario):
+    run, _ = keeping.replay_demonstration(scenario, by=alice)
+    last = metrics.run_metrics(run, ["A", "B"])["B"]["turns"][-1]
+
+    assert last["goal_deviation"] is None
+    assert last["sentiment"]["fear"] is None
+    assert last["unscored_reason"] == "The judge gave no scores for Model B."
+
+
+def test_it_is_in_no_statistics(alice, scenario):
+    run, _ = keeping.replay_demonstration(scenario, by=alice)
+    found = repeats(run.experiment)
+
+    assert found.counted == ()
+    assert [(left.run, left.reason) for left in found.left_out] == [(run, "demonstration")]
+
+
+def test_no_cost_is_known_and_none_is_zero(api):
+    answer = api.post(f"scenarios/{SLUG}/demonstration/").json()
+    calls = api.get(f"runs/{answer['id']}/calls/").json()["results"]
+
+    assert answer["cost"] is None
+    assert {call["cost"] for call in calls} == {None}
+    assert all("no model was asked" in call["warnings"][0] for call in calls)
+
+
+def test_the_api_makes_it_once_and_answers_it_again(api):
+    first, second = api.post(f"scenarios/{SLUG}/demonstration/"), api.post(f"scenarios/{SLUG}/demonstration/")
+
+    assert (first.status_code, second.status_code) == (201, 200)
+    assert first.json()["id"] == second.json()["id"]
+
+
+def test_a_scenario_of_ones_own_has_none(api, browser, well, read):
+    assert api.post(f"scenarios/{well.pk}/demonstration/").status_code == 409
+    page = browser.post(reverse("scenario-demonstration", args=[well.pk]), follow=True)
+
+    assert "has no demonstration" in read(page).text
+    assert not Run.objects.exists()
+
+
+def test_a_reviewer_may_not(readers, reader, scenario):
+    with pytest.raises(NotAllowed):
+        keeping.replay_demonstration(scenario, by=reader)
+    assert readers.post(reverse("scenario-demonstration", args=[SLUG]), follow=True).status_code == 200
+    assert not Run.objects.exists()
+
+
+def test_a_click_has_to_be_posted(browser):
+    assert browser.get(reverse("scenario-demonstration", args=[SLUG])).status_code == 405
