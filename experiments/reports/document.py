@@ -1,9 +1,10 @@
-"""A run as one document: every report and export is made from it, and it is made from the run's own record."""
+"""A run as one document: every export is made from it, and it is made from the run's own record."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from experiments import metrics
-from experiments.models import Run
+from experiments.models import Message, Run, Step
 from experiments.serializers import (
     CallSerializer,
     ExperimentSerializer,
@@ -13,19 +14,121 @@ from experiments.serializers import (
 )
 
 REPORT_VERSION = 1
+PAUSE = "listen"
+INTERVENTION = "intervention"
+CHOICES = frozenset({"skip", "next", "end", "regenerate", "retry"})  # what a person may choose instead of going on
 
 
 def document(run: Run) -> dict[str, Any]:
     """The whole record of a run. `run` needs the totals of `with_totals`."""
     calls = run.calls.select_related("step", "model__provider").order_by("id")
     messages = list(run.messages.select_related("call"))
+    steps = list(run.steps.order_by("id").select_related("message").prefetch_related("judgments"))
     seats = sorted({message.seat for message in messages})
     return {
         "report_version": REPORT_VERSION,
-        "run": RunSerializer(run).data,
+        "run": _run(run),
         "experiment": ExperimentSerializer(run.experiment).data,
-        "messages": MessageSerializer(messages, many=True).data,
+        "lineage": lineage(run),
+        "messages": [_message(message) for message in messages],
+        "interventions": [intervention(step) for step in steps if is_intervention(step)],
         "judgments": JudgmentSerializer(run.judgments.all(), many=True).data,
         "metrics": metrics.run_metrics(run, seats),
         "calls": CallSerializer(calls, many=True).data,
+        "steps": [_step(step) for step in steps],
     }
+
+
+def lineage(run: Run) -> dict[str, Any]:
+    """Where a run comes from and what was made from it: ids, and the message at which it branched."""
+    children = run.children.order_by("created", "id").select_related("experiment")
+    return {
+        "parent": _id(run.parent_id),
+        "branched_from": _id(run.branched_from_id),
+        "children": [
+            {
+                "run": _id(child.pk),
+                "workflow": child.experiment.workflow,
+                "branched_from": _id(child.branched_from_id),
+                "state": child.state,
+            }
+            for child in children
+        ],
+    }
+
+
+def is_intervention(step: Step) -> bool:
+    """Whether a person changed what happens here: a planned or spontaneous deed, a text of their own, or a choice."""
+    if step.purpose == INTERVENTION:
+        return True
+    return step.kind == PAUSE and (is_edited(step) or _is_choice(step))
+
+
+def is_edited(step: Step) -> bool:
+    """Whether somebody sent another text than the one that was offered. A pause that offers none asks for one."""
+    return bool(step.data.get("edited") and step.data.get("default") and step.data.get("action") == "send")
+
+
+def _is_choice(step: Step) -> bool:
+    """After a whole turn, going on to the next one is what was to come anyway."""
+    action = step.data.get("action")
+    return action in CHOICES and not (action == "next" and step.purpose == "turn_completed")
+
+
+def intervention(step: Step) -> dict[str, Any]:
+    """What a person did, in one shape: kind is that of the deed, `edited`, or the action that was chosen."""
+    data = step.data
+    own = data.get("kind") if step.purpose == INTERVENTION else "edited" if is_edited(step) else data.get("action")
+    return {
+        "key": step.key,
+        "kind": own,
+        "seat": data.get("seat") or step.seat,
+        "turn": step.turn,
+        "by": data.get("by"),
+        "text": data.get("text", ""),
+        "original": data.get("original", data.get("default", "")),
+        "question": data.get("question", ""),
+        "missed": data.get("missed", ""),
+        "at": step.ended,
+    }
+
+
+def _run(run: Run) -> dict[str, Any]:
+    return {
+        **RunSerializer(run).data,
+        "mode": run.mode,
+        "overrides": run.overrides,
+        "origin": run.origin,
+        "waited_seconds": run.waited_seconds,
+    }
+
+
+def _message(message: Message) -> dict[str, Any]:
+    return {
+        **MessageSerializer(message).data,
+        "operator": message.operator,
+        "superseded": message.superseded,
+        "flags": message.flags,
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    judgments: Sequence[Any] = list(step.judgments.all())
+    return {
+        "key": step.key,
+        "kind": step.kind,
+        "purpose": step.purpose,
+        "seat": step.seat,
+        "turn": step.turn,
+        "state": step.state,
+        "prompt_version": step.prompt_version,
+        "data": step.data,
+        "ended": step.ended,
+        "message": _id(step.message.pk) if hasattr(step, "message") else None,
+        "judgments": [_id(judgment.pk) for judgment in judgments],
+        "source": next((_id(judgment.call_id) for judgment in judgments), None),
+    }
+
+
+def _id(key: Any) -> str | None:
+    return str(key) if key else None

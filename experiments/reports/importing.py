@@ -1,0 +1,133 @@
+"""A run's document becomes a run again: checked as a whole, stored in one transaction, with ids of its own."""
+
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from pydantic import ValidationError
+
+from experiments.casting import InvalidExperiment, checked_config
+from experiments.models import Run
+from experiments.models.run import RunOrigin
+from experiments.refusals import NotAllowed
+from experiments.reports.json_values import Errors, InvalidDocument, check, place
+from experiments.reports.planning import planned
+from experiments.reports.shapes import RecordShape, RowShape, StepShape
+from experiments.reports.storing import store
+from experiments.workflows import REGISTRY
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+__all__ = ["InvalidDocument", "import_document"]
+
+
+def import_document(document: Any, *, by: "User", origin: RunOrigin = RunOrigin.IMPORTED) -> Run:
+    """A run of `by` with everything that `document.document` wrote of another one; nothing is stored half.
+
+    Rows get new ids. A run that was under way is stopped with the reason `imported_live`. Models that the lab does not
+    know are entered as inactive ones. Raises NotAllowed, and InvalidDocument naming the places at fault.
+    """
+    if not by.may_experiment:
+        raise NotAllowed(_("Your role does not allow imports: ask an administrator for the role of researcher."))
+    record = checked(document)
+    plan = planned(record)
+    _check_plan(record, plan)
+    with transaction.atomic():
+        return store(record, plan, by, origin)
+
+
+def checked(document: Any) -> RecordShape:
+    """The document, with its configuration complete. Raises InvalidDocument."""
+    check(document)
+    if not isinstance(document, dict):
+        raise InvalidDocument({"document": [_("This is no run: a JSON object is needed, as the report gives it.")]})
+    try:
+        record = RecordShape.model_validate(document)
+    except ValidationError as error:
+        raise InvalidDocument(_errors(error)) from error
+    _check_references(record)
+    return _with_config(record)
+
+
+def _with_config(record: RecordShape) -> RecordShape:
+    """With the configuration as the workflow of today understands it, and the seats that it knows."""
+    asked = record.experiment
+    try:
+        config = checked_config(asked.workflow, asked.config)
+        checked_config(asked.workflow, {**config.model_dump(mode="json"), **record.run.overrides})
+    except InvalidExperiment as error:
+        raise InvalidDocument({f"experiment.{field}": said for field, said in error.errors.items()}) from error
+    errors: Errors = {}
+    for number, participant in enumerate(asked.cast):
+        if participant.seat not in REGISTRY[asked.workflow].SEATS:
+            errors[f"experiment.cast[{number}].seat"] = [_("This workflow has no such seat.")]
+        if participant.seat in [other.seat for other in asked.cast[:number]]:
+            errors[f"experiment.cast[{number}].seat"] = [_("This seat is taken twice.")]
+    _raise(errors)
+    return record.model_copy(update={"experiment": asked.model_copy(update={"config": config.model_dump(mode="json")})})
+
+
+def _check_references(record: RecordShape) -> None:
+    """Every id once, and every call of a message there: only a branch has words that were paid for by its parent."""
+    errors: Errors = {}
+    seen: set[UUID] = set()
+    for name in ("messages", "judgments", "calls"):
+        rows: list[RowShape] = getattr(record, name)
+        for number, row in enumerate(rows):
+            if row.id in seen:
+                errors[f"{name}[{number}].id"] = [_("This id stands twice in the document.")]
+            seen.add(row.id)
+    attempts: set[tuple[str, int]] = set()
+    for number, call in enumerate(record.calls):
+        if (call.step, call.attempt) in attempts:
+            errors[f"calls[{number}].attempt"] = [_("This attempt stands twice in the document.")]
+        attempts.add((call.step, call.attempt))
+    calls = {call.id for call in record.calls}
+    for number, message in enumerate(record.messages if record.lineage.parent is None else []):
+        if message.call and message.call not in calls:
+            errors[f"messages[{number}].call"] = [_("There is no such call in the document.")]
+    _raise(errors)
+
+
+def _check_plan(record: RecordShape, plan: list[StepShape]) -> None:
+    """Every step once; it leaves at most one message, and every message and judgment comes from one step."""
+    errors: Errors = {}
+    keys: set[str] = set()
+    for number, step in enumerate(record.steps):
+        if step.key in keys:
+            errors[f"steps[{number}].key"] = [_("This key stands twice in the document.")]
+        keys.add(step.key)
+    left = [row for step in plan for row in (*([step.message] if step.message else []), *step.judgments)]
+    if len(left) != len(set(left)):
+        errors["steps"] = [_("Two steps lay claim to the same message or judgment.")]
+    if unknown := set(left) - {row.id for row in (*record.messages, *record.judgments)}:
+        errors["steps"] = [_("There is no message or judgment %(id)s in the document.") % {"id": min(unknown)}]
+    _check_subjects(record, plan, errors)
+    _raise(errors)
+
+
+def _check_subjects(record: RecordShape, plan: list[StepShape], errors: Errors) -> None:
+    step_of = {judgment: step.key for step in plan for judgment in step.judgments}
+    subjects: set[tuple[str, str]] = set()
+    for number, judgment in enumerate(record.judgments):
+        judged = (step_of.get(judgment.id, ""), judgment.subject)
+        if judged in subjects:
+            errors[f"judgments[{number}].subject"] = [_("This seat is judged twice in the same step.")]
+        subjects.add(judged)
+
+
+def _errors(error: ValidationError) -> Errors:
+    errors: Errors = {}
+    for problem in error.errors(include_url=False, include_input=False, include_context=False):
+        trail: Any = None
+        for part in problem["loc"]:
+            trail = (trail, part)
+        errors.setdefault(place(trail), []).append(problem["msg"].removeprefix("Value error, "))
+    return errors
+
+
+def _raise(errors: Errors) -> None:
+    if errors:
+        raise InvalidDocument(errors)

@@ -1,0 +1,218 @@
+"""How the run was set up: from its experiment's configuration, never from a form."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from experiments.models import Participant, Run
+from experiments.reports import words
+from experiments.reports.report import Block, Column, Fact, Facts, Fold, Part, Section, Table, Text
+from experiments.reports.rows import Rows, sent_parameters
+from experiments.templatetags.arena import MISSING, exact_money, figure, grouped
+
+
+def setup(rows: Rows) -> Section:
+    blocks = {"arena": _arena, "starchamber": _starchamber, "judging": _judging}.get(rows.workflow)
+    return Section("setup", _("Set-up"), (*_seats(rows), *(blocks(rows) if blocks else ())))
+
+
+def _seats(rows: Rows) -> list[Block]:
+    columns = (
+        Column(_("Seat"), share=1.0),
+        Column(_("Model"), share=2.0),
+        Column(_("Served as"), share=2.0),
+        Column(_("Persona"), share=1.2),
+        Column(_("Parameters sent"), share=2.4),
+    )
+    seats = tuple(_seat(rows, participant) for participant in rows.participants)
+    return [Table(_("Who took part"), columns, seats)] if seats else []
+
+
+def _seat(rows: Rows, participant: Participant) -> tuple[str, ...]:
+    model = participant.model
+    simulated = f" ({_('simulated')})" if model.provider.is_simulated else ""
+    served = {_served(call) for call in rows.calls if call.step.seat == participant.seat and call.served_model}
+    sent = sent_parameters(rows.run, participant.seat)
+    return (
+        words.seat_name(participant.seat),
+        f"{model.label} · {model.provider.name}{simulated}",
+        ", ".join(sorted(served)) or MISSING,
+        participant.persona or MISSING,
+        parameters(sent or participant.params) or MISSING,
+    )
+
+
+def _served(call: Any) -> str:
+    return f"{call.served_model} ({call.served_provider})" if call.served_provider else str(call.served_model)
+
+
+def parameters(params: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {_value(value)}" for name, value in sorted(params.items()))
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"({parameters(value)})"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _arena(rows: Rows) -> list[Block]:
+    config = rows.config
+    facts = (
+        Fact(_("Prompting"), _("each side its own") if config.get("prompting") == "individual" else _("shared")),
+        Fact(_("Mode"), str(Run.Mode(rows.run.mode).label)),
+        Fact(_("Most turns"), _turns(config)),
+        Fact(_("Begins"), _beginner(rows)),
+        Fact(_("Content filter"), words.yes_or_no(config.get("filter"))),
+        Fact(_("Judge"), _judge_setting(config)),
+        Fact(_("Thinking asked for"), words.yes_or_no(config.get("elicit_thinking"))),
+        Fact(_("Token probabilities asked for"), words.yes_or_no(config.get("logprobs"))),
+        Fact(_("Limits"), limits(config)),
+        Fact(_("Seconds between turns"), figure(config.get("gap_seconds"))),
+        Fact(_("Seed"), str(rows.run.seed)),
+        *_changes(rows),
+    )
+    return [Facts(facts), *_arena_prompts(config), *_planned(config)]
+
+
+def _arena_prompts(config: dict[str, Any]) -> list[Block]:
+    own = str(config.get("system_prompt") or "")
+    opening = [_prompt("system-prompt", _("System prompt"), own)] if own.strip() else []
+    if config.get("prompting") == "individual":
+        prompts = config.get("prompts") or {}
+        return [*opening, *(_prompt(f"prompt-{s}", _of_side(s), str(prompts.get(s, "")), s) for s in ("A", "B"))]
+    return [*opening, _prompt("prompt", _("Prompt for both"), str(config.get("prompt", "")))]
+
+
+def _of_side(side: str) -> str:
+    return _("Prompt for %(seat)s") % {"seat": words.seat_name(side)}
+
+
+def _prompt(anchor: str, title: str, text: str, seat: str = "") -> Part:
+    badge = words.badge(seat) if seat else ""
+    return Part(anchor, seat, badge, title, (Text(text or _("(none)"), "plain"),))
+
+
+def _planned(config: dict[str, Any]) -> list[Block]:
+    planned = config.get("interventions") or []
+    if not planned:
+        return []
+    columns = (
+        Column(_("Turn"), is_figure=True, share=0.5),
+        Column(_("Side"), share=0.8),
+        Column(_("What"), share=1.2),
+        Column(_("Text"), share=5.0),
+    )
+    kinds = {"friend": _("phone a friend"), "note": _("private note"), "alter": _("altered message")}
+    table = tuple(
+        (str(one["turn"]), words.seat_name(one["side"]), kinds.get(one["kind"], one["kind"]), one["text"])
+        for one in planned
+    )
+    return [Table(_("Interventions planned"), columns, table)]
+
+
+def _starchamber(rows: Rows) -> list[Block]:
+    config = rows.config
+    facts = (
+        Fact(_("Persona of the researcher"), config.get("persona") or _("You")),
+        Fact(_("Preset"), config.get("preset") or MISSING),
+        Fact(_("Token probabilities asked for"), words.yes_or_no(config.get("logprobs"))),
+        Fact(_("Judge"), words.yes_or_no(config.get("judge"))),
+        Fact(_("Most turns"), _turns(config)),
+        Fact(_("Limits"), limits(config)),
+        Fact(_("Seed"), str(rows.run.seed)),
+        *_changes(rows),
+    )
+    context = str(config.get("context", ""))
+    shown = Text(context, "plain") if context.strip() else Text(_("None: the model got no system message."), "note")
+    return [
+        Facts(facts),
+        Part("context", "", "", _("System context"), (shown,)),
+        _prompt("first-message", _("First message"), str(config.get("first_message", ""))),
+    ]
+
+
+def _judging(rows: Rows) -> list[Block]:
+    config = rows.config
+    facts = (
+        Fact(_("Judged run"), str(rows.run.parent_id or config.get("source") or MISSING)),
+        Fact(_("Its workflow"), words.workflow_name(str(config.get("workflow", MISSING)))),
+        Fact(_("Judged"), ", ".join(words.seat_name(seat) for seat in config.get("subjects", [])) or MISSING),
+        Fact(_("Turns judged"), grouped(len(config.get("turns", [])))),
+        Fact(_("Limits"), limits(config)),
+        Fact(_("Seed"), str(rows.run.seed)),
+    )
+    rubric = str(config.get("rubric", ""))
+    shown = Text(rubric, "plain") if rubric.strip() else Text(_("The rubric that comes with the workflow."), "note")
+    objectives = dict(config.get("objectives") or {})
+    return [
+        Facts(facts),
+        Part("rubric", "", "", _("Rubric"), (shown,)),
+        *(_prompt(f"objective-{seat}", _of_side(seat), str(text), seat) for seat, text in objectives.items()),
+        *_judged_texts(config),
+    ]
+
+
+def _judged_texts(config: dict[str, Any]) -> Iterable[Block]:
+    """What the judge was shown, turn by turn: the judged run's own report has it as a talk."""
+    turns = config.get("turns", [])
+    said = tuple(
+        Part(
+            f"shown-{turn['turn']}-{seat}",
+            seat,
+            words.badge(seat),
+            _("Turn %(turn)s · %(seat)s") % {"turn": turn["turn"], "seat": words.seat_name(seat)},
+            (Text(str(text), "plain"),),
+        )
+        for turn in turns
+        for seat, text in turn.get("messages", {}).items()
+    )
+    return [Fold(_("What was judged"), _("as the judge was shown it"), said)] if said else []
+
+
+def _turns(config: dict[str, Any]) -> str:
+    return grouped(config["max_turns"]) if config.get("max_turns") else _("unlimited")
+
+
+def _beginner(rows: Rows) -> str:
+    swapped = (rows.config.get("first") == "B") != (bool(rows.config.get("counterbalance")) and rows.run.seed % 2 == 1)
+    name = words.seat_name("B" if swapped else "A")
+    return _("%(seat)s (alternates with the seed)") % {"seat": name} if rows.config.get("counterbalance") else name
+
+
+def _judge_setting(config: dict[str, Any]) -> str:
+    if not config.get("judge"):
+        return words.yes_or_no(False)
+    sees = {
+        "filtered": _("sees the filtered messages"),
+        "original": _("sees the messages as produced"),
+        "both": _("sees the messages as produced and as filtered"),
+    }
+    deeds = _("and interventions") if config.get("judge_sees_interventions", True) else _("but no interventions")
+    return f"{sees.get(config.get('judge_sees', 'filtered'), '')} {deeds}"
+
+
+def limits(config: dict[str, Any]) -> str:
+    given = config.get("limits") or {}
+    parts = [
+        _("%(n)s tokens") % {"n": grouped(given["tokens"])} if given.get("tokens") else "",
+        _("%(n)s seconds") % {"n": figure(given["seconds"], 0)} if given.get("seconds") else "",
+        exact_money(given["cost"]) if given.get("cost") is not None else "",
+    ]
+    return ", ".join(part for part in parts if part) or _("none")
+
+
+def _changes(rows: Rows) -> list[Fact]:
+    """Settings that somebody changed while the run was played."""
+    if not rows.run.overrides:
+        return []
+    before = {name: rows.run.experiment.config.get(name) for name in rows.run.overrides}
+    changed = ", ".join(
+        f"{name}: {_shown(before[name])} → {_shown(value)}" for name, value in sorted(rows.run.overrides.items())
+    )
+    return [Fact(_("Changed while it was played"), changed)]
+
+
+def _shown(value: Any) -> str:
+    return _("unlimited") if value is None else str(value)

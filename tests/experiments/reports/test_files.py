@@ -1,0 +1,291 @@
+"""Files that a worker makes: once, whole, and in spite of whoever dies over it."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from experiments.models import Export, Run
+from experiments.reports import jobs, making
+from experiments.reports.formats import FORMATS, Format
+from tests.fixtures import environment, wait_until
+
+pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+
+
+@pytest.fixture
+def ask(alice):
+    """Asks for a file of a run."""
+
+    def request(run, format_="csv", language="en"):
+        return making.request_file(run, by=alice, format_=FORMATS[format_], language=language)
+
+    return request
+
+
+@pytest.fixture
+def written(monkeypatch):
+    """Registers a format that is written by this function."""
+
+    def register(write):
+        monkeypatch.setitem(FORMATS, "odd", Format("odd", "Odd", "text/plain", write, lambda run: "odd.txt"))
+
+    return register
+
+
+def again(export):
+    return Export.objects.get(pk=export.pk)
+
+
+@pytest.mark.parametrize("format_", ["html", "pdf", "json", "jsonl", "csv", "inspect"])
+def test_the_file_holds_what_the_button_of_a_short_run_gives(played, ask, make_files, with_totals, format_):
+    run = played(max_turns=1)
+    export = ask(run, format_)
+
+    make_files()
+
+    done = again(export)
+    assert (done.state, done.progress, done.error) == ("done", 1, "")
+    data = done.path.read_bytes()
+    assert done.size == len(data)
+    if format_ != "pdf":  # which carries the moment of its making
+        assert data == b"".join(FORMATS[format_].chunks(with_totals(run), "en", lambda done: None))
+    assert [path.name for path in done.path.parent.iterdir()] == [str(done.pk)]
+    assert done.path.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_it_speaks_the_language_it_was_asked_for_in(played, ask, make_files):
+    export = ask(played(max_turns=1), "html", "zh-hans")
+
+    make_files()
+
+    assert '<html lang="zh-Hans"' in again(export).path.read_text()
+
+
+def test_the_same_state_of_a_run_gives_the_same_file(played, ask, make_files):
+    run = played(max_turns=1)
+    first = ask(run)
+
+    assert ask(run) == first
+    make_files()
+    assert ask(run) == first
+    Run.objects.filter(pk=run.pk).update(last_seq=99)
+    assert ask(Run.objects.get(pk=run.pk)) != first
+
+
+def test_progress_rises_from_nothing_to_all(played, ask, written, make_files):
+    seen = []
+
+    def write(run, language, progress):
+        for share in (0.25, 0.5, 0.505, 1.0):
+            progress(share)
+            seen.append(Export.objects.get().progress)
+            yield b"x"
+
+    written(write)
+    ask(played(max_turns=1), "odd")
+    make_files()
+
+    assert seen == [0.25, 0.5, 0.5, 1.0]
+
+
+def test_a_renderer_that_stumbles_ends_its_file_and_no_other(played, ask, written, make_files):
+    def write(run, language, progress):
+        yield b"half"
+        raise ValueError("no such glyph")
+
+    written(write)
+    run = played(max_turns=1)
+    odd, table = ask(run, "odd"), ask(run, "csv")
+
+    make_files()
+
+    assert (again(odd).state, again(odd).error) == ("failed", "ValueError: no such glyph")
+    assert again(table).state == "done"
+    assert [path.name for path in table.path.parent.iterdir()] == [str(table.pk)]
+
+
+def test_after_a_failure_it_can_be_asked_for_again(played, ask, written, make_files):
+    broken = [True]
+
+    def write(run, language, progress):
+        if broken.pop():
+            raise ValueError
+        yield b"whole"
+
+    written(write)
+    run = played(max_turns=1)
+    failed = ask(run, "odd")
+    make_files()
+    broken.append(False)
+    second = ask(run, "odd")
+    make_files()
+
+    assert failed != second
+    assert again(second).path.read_bytes() == b"whole"
+
+
+def test_one_worker_makes_it_however_many_try(played, ask, monkeypatch):
+    """The rival claims it between our look and our claim."""
+    export = ask(played(max_turns=1))
+    rows = Export.objects.filter
+    rival = {"state": Export.State.RUNNING, "attempt": 1, "beat": timezone.now()}
+
+    def looked_at(*args, **kwargs):
+        found = list(rows(*args, **kwargs).order_by("created"))
+        if kwargs == {"state": Export.State.QUEUED}:
+            rows(pk=export.pk).update(**rival)
+            return FakeRows(found)
+        return rows(*args, **kwargs)
+
+    class FakeRows(list):
+        def order_by(self, *names):
+            return self
+
+    monkeypatch.setattr(Export.objects, "filter", looked_at)
+
+    assert making._claim() is None
+    assert rows(pk=export.pk).get().attempt == 1
+
+
+def test_a_worker_that_lost_its_claim_leaves_the_file_to_the_other(played, ask, written):
+    def write(run, language, progress):
+        yield b"mine"
+        Export.objects.update(attempt=7)
+        progress(0.5)
+
+    written(write)
+    export = ask(played(max_turns=1), "odd")
+
+    making.make_all(threading.Event())
+
+    assert (again(export).state, again(export).attempt) == ("running", 7)
+    assert list(export.path.parent.iterdir()) == []
+
+
+def test_a_worker_that_is_asked_to_end_puts_its_file_back(played, ask, written):
+    stop = threading.Event()
+
+    def write(run, language, progress):
+        yield b"half"
+        stop.set()
+        progress(0.5)
+
+    written(write)
+    export = ask(played(max_turns=1), "odd")
+
+    making.make_all(stop)
+
+    assert (again(export).state, again(export).progress, again(export).attempt) == ("queued", 0, 0)
+    assert list(export.path.parent.iterdir()) == []
+
+
+def silent(export, seconds=3600, **fields):
+    """A worker died over it so long ago."""
+    beat = timezone.now() - timedelta(seconds=seconds)
+    Export.objects.filter(pk=export.pk).update(**{"state": "running", "attempt": 1, "beat": beat, **fields})
+
+
+def test_what_a_dead_worker_held_is_made_by_the_next(played, ask, make_files):
+    export = ask(played(max_turns=1))
+    silent(export, progress=0.4)
+
+    assert making.sweep() == 1
+    make_files()
+
+    assert (again(export).state, again(export).attempt) == ("done", 2)
+
+
+def test_what_a_worker_makes_is_left_to_it(played, ask):
+    export = ask(played(max_turns=1))
+    silent(export, seconds=1)
+
+    assert making.sweep() == 0
+    assert again(export).state == "running"
+
+
+def test_what_killed_three_workers_is_given_up(played, ask):
+    export = ask(played(max_turns=1))
+    silent(export, attempt=making.MOST_ATTEMPTS)
+
+    assert making.sweep() == 0
+    assert again(export).state == "failed"
+    assert "3 times" in again(export).error
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_says_that_it_is_alive_while_a_renderer_says_nothing(played, ask, written, settings, make_files):
+    settings.EXPORT_LEASE_SECONDS = 0.2
+    beats = set()
+
+    def write(run, language, progress):
+        wait_until(lambda: beats.add(Export.objects.get().beat) or len(beats) > 2, "beats")
+        yield b"x"
+
+    written(write)
+    ask(played(max_turns=1), "odd")
+    make_files()
+
+    assert Export.objects.get().state == "done"
+
+
+def test_files_of_last_week_are_forgotten(played, ask, make_files):
+    run = played(max_turns=1)
+    old, new = ask(run, "csv"), ask(run, "json")
+    make_files()
+    Export.objects.filter(pk=old.pk).update(ended=timezone.now() - timedelta(days=8))
+    orphan = old.path.with_name("orphan")
+    orphan.write_bytes(b"x")
+    os.utime(orphan, (0, 0))
+
+    making.sweep()
+
+    assert list(Export.objects.all()) == [new]
+    assert [path.name for path in new.path.parent.iterdir()] == [str(new.pk)]
+
+
+def test_a_bell_that_nobody_hears_is_no_error(played, ask, redis_server, django_capture_on_commit_callbacks):
+    redis_server.stop()
+    try:
+        with django_capture_on_commit_callbacks(execute=True):
+            jobs.ring()
+    finally:
+        redis_server.start()
+
+
+class ReportsWorker:
+    """A real worker process."""
+
+    def __init__(self):
+        command = [sys.executable, "manage.py", "rqworker", "reports", "--worker-class", WORKER, "--skip-checks"]
+        variables = environment() | {"ARENA_SWEEP_SECONDS": "0.2"}
+        self.process = subprocess.Popen(command, env=variables, stderr=subprocess.DEVNULL)
+
+    def end(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        return self.process.wait(timeout=20)
+
+
+WORKER = "experiments.reports.jobs.ReportsWorker"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_real_worker_takes_up_what_a_killed_one_left(arena, start, drive, ask, settings):
+    """The silence of the dead one is noticed by the sweep of the next."""
+    settings.EXPORTS_DIR = settings.DATA_DIR / "exports"
+    run = start(arena(max_turns=1))
+    drive()
+    export = ask(Run.objects.get(pk=run.pk))
+    silent(export)
+    worker = ReportsWorker()
+    try:
+        wait_until(lambda: again(export).state == "done", "the file", 40)
+        assert again(export).path.stat().st_size == again(export).size
+    finally:
+        code = worker.end()
+    assert code == 0

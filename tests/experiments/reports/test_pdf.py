@@ -1,0 +1,307 @@
+"""The PDF report: pages, bookmarks, text that can be copied, and glyphs for whatever was said."""
+
+import io
+import re
+import threading
+from itertools import pairwise
+from typing import Any
+
+from fontTools.ttLib import TTFont
+from pypdf import PdfReader
+from pypdf.generic import ContentStream, TextStringObject
+from reportlab.pdfbase import pdfmetrics
+
+from experiments.reports.html import render_html
+from experiments.reports.narrative import narrate
+from experiments.reports.pdf import draw, render_pdf
+from tests.experiments.reports.records import FILTERED, SCORES, Record, logprobs, long_talk
+from tests.experiments.reports.test_html import section, words
+
+
+def read(pdf: bytes) -> PdfReader:
+    return PdfReader(io.BytesIO(pdf))
+
+
+def text_of(reader: PdfReader) -> str:
+    return " ".join(" ".join(page.extract_text() for page in reader.pages).split())
+
+
+def told(record: Record, language: str = "en") -> PdfReader:
+    return read(render_pdf(record.fetched(), language))
+
+
+def outline_of(reader: PdfReader) -> list[Any]:
+    """Titles; those below another one in a list of their own."""
+    return [[one.title for one in entry] if isinstance(entry, list) else entry.title for entry in reader.outline]
+
+
+def fonts_of(reader: PdfReader) -> dict[str, Any]:
+    return {
+        name: font.get_object()
+        for page in reader.pages
+        for name, font in page["/Resources"]["/Font"].items()  # type: ignore[index]
+    }
+
+
+def shown_codes(reader: PdfReader) -> set[int]:
+    """The codes of all glyphs that any page shows."""
+    operations = [
+        operation
+        for page in reader.pages
+        for operation in ContentStream(page.get_contents(), reader).operations
+        if operation[1] == b"Tj"
+    ]
+    texts = [operands[0] for operands, _operator in operations]
+    return {
+        code for text in texts for code in (text.original_bytes if isinstance(text, TextStringObject) else bytes(text))
+    }
+
+
+def test_it_holds_what_the_html_holds(played: Any) -> None:
+    run = played("sim/cooperative:first=0:think=native", max_turns=1)
+    record = Record.__new__(Record)
+    record.run = run
+
+    text = text_of(told(record))
+
+    message = run.messages.first()
+    html = render_html(record.fetched(), "en")
+    for title in re.findall(r"<h2 id=\"[^\"]+\">([^<]+)</h2>", html):
+        assert title in text
+    assert " ".join(message.reasoning.split()[:8]) in text
+    assert " ".join(message.raw_text.split()[:8]) in text
+    assert "Served as" in text
+    assert "What the other model sees" in text
+
+
+def test_pages_are_numbered_and_there_are_bookmarks(alice: Any) -> None:
+    reader = told(long_talk(alice, 12, "Let us share. " * 30))
+
+    pages = [page.extract_text() for page in reader.pages]
+    assert len(pages) > 4
+    for number, page in enumerate(pages, 1):
+        assert f"{number} / {len(pages)}" in " ".join(page.split())
+    sections = [entry for entry in outline_of(reader) if isinstance(entry, str)]
+    assert sections == ["Set-up", "Conversation log", "Judgments", "Metrics", "Costs", "Calls", "Lineage", "Summary"]
+    [turns] = [entry for entry in outline_of(reader) if isinstance(entry, list) and "Turn 12" in entry]
+    assert turns == [f"Turn {turn}" for turn in range(1, 13)]
+    places = [reader.get_destination_page_number(entry) for entry in reader.outline if not isinstance(entry, list)]
+    assert places == sorted(places)
+
+
+def test_its_metadata_name_the_run(alice: Any) -> None:
+    reader = told(Record(alice, title="星际 <b>talk</b> 🧿"))
+
+    assert reader.metadata
+    assert reader.metadata.title == "星际 <b>talk</b> 🧿"
+    assert reader.trailer["/Root"]["/Lang"] == "en"
+    assert [float(side) for side in reader.pages[0].mediabox[2:]] == [595.2756, 841.8898]
+
+
+def test_chinese_emoji_and_scripts_are_drawn_and_can_be_copied(alice: Any) -> None:
+    record = Record(alice, title="谈判记录")
+    said = "你好，世界。数据保存在这里。日本語 한국어 Ελληνικά Русский 😀🧿🦄 → ≥ ✓ ∑ naïve"
+    record.reply("A", 1, said)
+
+    reader = told(record)
+
+    assert " ".join(said.split()) in text_of(reader)
+    assert 0 not in shown_codes(reader)  # the box that stands for a missing glyph
+
+
+def test_every_font_is_inside_with_a_glyph_for_each_of_its_characters(alice: Any) -> None:
+    record = Record(alice)
+    record.reply("A", 1, "你好 😀\n\n```\ncode 你\n```")
+
+    fonts = fonts_of(told(record))
+
+    assert {re.sub(r"^\w+\+ArenaLab-|-\w+$", "", font["/BaseFont"][1:]) for font in fonts.values()} == {
+        "regular",
+        "bold",
+        "mono",
+    }
+    for font in fonts.values():
+        embedded = font["/FontDescriptor"]["/FontFile2"].get_data()
+        shapes = TTFont(io.BytesIO(embedded))["glyf"]
+        empty = [name for name in shapes.keys() if not shapes[name].numberOfContours]  # noqa: SIM118 - no dict
+        assert len(empty) <= 2, font["/BaseFont"]  # the space
+
+
+def test_what_no_font_has_is_told_by_its_number(alice: Any) -> None:
+    record = Record(alice)
+    record.reply("A", 1, "private \ue123 and unassigned \U0003fffd, a\u200b\ufe0f\u00adb")
+
+    reader = told(record)
+
+    text = text_of(reader)
+    assert "private [U+E123] and unassigned [U+3FFFD], ab" in text
+    assert 0 not in shown_codes(reader)
+
+
+def test_controls_are_left_out_and_text_from_right_to_left_is_drawn(alice: Any) -> None:
+    record = Record(alice)
+    record.reply("A", 1, "a\x01\x07\x1b[31mb\r\nשלום עולם\tمرحبا")
+
+    reader = told(record)
+
+    assert "a[31mb" in text_of(reader)
+    assert "םולש" in text_of(reader) or "שלום" in text_of(reader)
+
+
+def test_markup_is_shown_as_it_was_written(alice: Any) -> None:
+    record = Record(alice)
+    said = "<para>x</para> <b>bold</b> & &amp; <font size=99> {{ 7 }} %d \\ (paren"
+    record.reply("A", 1, said)
+
+    assert said in text_of(told(record))
+
+
+def test_a_word_longer_than_a_line_goes_on_in_the_next(alice: Any) -> None:
+    record = Record(alice)
+    record.reply("A", 1, "x" * 3000)
+
+    reader = told(record)
+
+    assert sum(map(len, re.findall("x{20,}", text_of(reader)))) == 3000
+    for page in reader.pages:
+        assert all(place < 595 for place in _right_ends(page))
+
+
+def _right_ends(page: Any) -> list[float]:
+    ends: list[float] = []
+    page.extract_text(visitor_text=lambda text, _cm, tm, _font, size: ends.append(tm[4]) if text.strip() else None)
+    return ends
+
+
+def test_a_message_longer_than_a_page_goes_on_in_order(alice: Any) -> None:
+    record = Record(alice)
+    record.reply("A", 1, " ".join(f"word{n}" for n in range(4000)), text="Short.", filter=FILTERED)
+
+    text = text_of(told(record))
+
+    places = [text.index(f"word{n} ") for n in range(0, 3990, 10)]
+    assert all(before < after for before, after in pairwise(places))
+
+
+def test_a_long_error_in_a_table_goes_on_over_pages(alice: Any) -> None:
+    record = Record(alice)
+    record.failure("A", 1, " ".join(f"err{n}" for n in range(3000)))
+
+    assert text_of(told(record)).count("err2999") == 2  # in the log and among the calls
+
+
+def test_tokens_below_half_are_bold_and_underlined(alice: Any) -> None:
+    record = Record(alice, "starchamber")
+    record.reply("model", 1, "t", call={"logprobs": logprobs(0.9, 0.6, 0.2)})
+
+    reader = told(record)
+
+    assert "average confidence 56.7 %, 1 of 3 tokens below 50 %" in text_of(reader)
+    assert "less than 50 %, solid line" in text_of(reader)
+
+
+def test_a_run_without_messages_and_one_with_a_single_one_are_told(alice: Any) -> None:
+    nothing = Record(alice, config={"max_turns": None}, state="queued", started=None, ended=None, stop_reason="")
+    one = Record(alice)
+    one.reply("A", 1, "Alone.")
+
+    assert "Nothing was said in this run." in text_of(told(nothing))
+    assert "Most turns unlimited" in text_of(told(nothing))
+    assert "Alone." in text_of(told(one))
+
+
+def test_two_hundred_turns_are_told_whole_and_with_progress(alice: Any) -> None:
+    record = long_talk(alice, 200, "Let us share. " * 6, reasoning="I think. " * 6)
+    shares: list[float] = []
+
+    reader = read(render_pdf(record.fetched(), "en", shares.append))
+
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert len(reader.pages) > 50
+    [turns] = [entry for entry in outline_of(reader) if isinstance(entry, list) and "Turn 200" in entry]
+    assert len(turns) == 200
+    assert "Turns scored 172 of 172 judged turns" in text_of(reader)
+
+
+def test_a_chart_has_gaps_where_a_turn_is_unscored(alice: Any) -> None:
+    record = Record(alice)
+    for turn in (1, 2, 3, 4):
+        record.judged(turn, {"A": None if turn == 3 else SCORES})
+
+    reader = told(record)
+
+    text = text_of(reader)
+    assert "Model A: Sentiment (0 to 1)" in text
+    for name in ("happiness", "sadness", "anger", "hopelessness", "excitement", "fear", "deception"):
+        assert name in text
+
+
+def test_a_broken_judge_gives_no_number_anywhere(played: Any) -> None:
+    record = Record.__new__(Record)
+    record.run = played(max_turns=2, judge_model="sim/judge:tps=0:first=0:json=broken")
+
+    text = text_of(told(record))
+
+    html = words(render_html(record.fetched(), "en"))
+    judged = text[text.index("Judgments Turn") if "Judgments Turn" in text else text.index("Judgments") :]
+    metrics = judged[judged.index("Metrics") : judged.index("Costs")]
+    for name in ("Goal deviation, latest", "Cooperation, average", "Dominant emotion", "Sentiment, averages"):
+        assert f"{name} –" in metrics
+    assert "No value in any turn." in metrics
+    assert "not scored" in html
+
+
+def test_the_interventions_and_failures_are_told_in_the_same_order_as_in_html(alice: Any) -> None:
+    record = Record(alice, state="failed", stop_reason="overloaded", error="No answer.")
+    record.turn(1)
+    record.pause("A", 1, "send", text="Only say yes.", edited=True)
+    record.reply("A", 1, "Yes.", operator={"kind": "edited", "by": "alice", "original": "No."})
+    record.deed("note", "B", 1, text="Stay calm.")
+    record.failure("B", 1, "HTTP 503")
+
+    text = text_of(told(record))
+    log = section(render_html(record.fetched(), "en"), "log")
+
+    lines = [
+        "The prompt of Model A was rewritten",
+        "Only say yes.",
+        "Before it was edited",
+        "Model B got a private note",
+        "Model B: No answer came back",
+        "The run failed: provider overloaded",
+    ]
+    for shown in (text, log):
+        places = [shown.index(line) for line in lines]
+        assert places == sorted(places)
+
+
+def test_it_is_in_the_language_asked_for(alice: Any) -> None:
+    assert "模型 A" in text_of(told(Record(alice), "zh-hans"))
+
+
+def test_its_fonts_are_forgotten_afterwards(alice: Any) -> None:
+    told(Record(alice))
+
+    assert not [name for name in pdfmetrics.getRegisteredFontNames() if name.startswith("ArenaLab")]
+
+
+def test_reports_can_be_drawn_at_the_same_time(alice: Any) -> None:
+    reports = []
+    for said in ("第一个报告", "Second report"):
+        record = Record(alice)
+        record.reply("A", 1, said)
+        reports.append(narrate(record.fetched(), "en"))
+    drawn: dict[int, bytes] = {}
+    threads = [
+        threading.Thread(target=lambda place=place, one=one: drawn.update({place: draw(one, "en")}))
+        for place, one in enumerate(reports)
+    ]
+
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert "第一个报告" in text_of(read(drawn[0]))
+    assert "Second report" in text_of(read(drawn[1]))
