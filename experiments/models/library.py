@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from experiments.models.ids import new_id
 
@@ -58,7 +59,7 @@ class Scenario(models.Model):
     """One version of a saved arena set-up: versions of one scenario share a `family`, and are never changed."""
 
     class Kind(models.TextChoices):
-        COOPERATION = "cooperation", _("cooperation")
+        COOPERATION = "cooperation", pgettext_lazy("kind of scenario", "cooperation")
         COMPETITION = "competition", _("competition")
         MIXED = "mixed", _("mixed")
 

@@ -218,8 +218,8 @@ SCALES: Mapping[str, charts.Scale] = {
     **dict.fromkeys(SENTIMENT_LABELS, charts.SHARE),
 }
 MEAN_TITLES = {
-    "goal_deviation": gettext_lazy("Goal deviation (%), mean and 95 % interval"),
-    "cooperation": gettext_lazy("Cooperation (−1 to 1), mean and 95 % interval"),
+    "goal_deviation": gettext_lazy("Goal deviation (%), mean and interval (95 %)"),
+    "cooperation": gettext_lazy("Cooperation (−1 to 1), mean and interval (95 %)"),
 }
 MEASURE_LABELS = {
     "final_deviation": gettext_lazy("Goal deviation in the last turn (%)"),
