@@ -65,6 +65,8 @@ class Launch:
             raise Stopped
         self._say(self._greeting(is_simulated=simulated is not None, is_well=health.is_well()))
         self._start_workers(2, self._workers)  # the first page is worth more than the second worker
+        if self._workers:
+            self._supervisor.start(self._parts.reports())
 
     # --- Redis and the database ---
 
@@ -125,6 +127,7 @@ class Launch:
         demo.prepare_people()
         try:
             self._run = demo.start_run()
+            demo.start_talk()
         except (InvalidExperiment, NotAllowed) as error:
             self._say(f"The demonstration's run could not be started: {error}")
 

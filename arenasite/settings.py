@@ -104,7 +104,7 @@ CHANNEL_LAYERS = {
         "CONFIG": {"hosts": [REDIS_URL], "prefix": "arena"},
     }
 }
-RQ_QUEUES = {"engine": {"URL": REDIS_URL, "DEFAULT_TIMEOUT": -1}}
+RQ_QUEUES = {queue: {"URL": REDIS_URL, "DEFAULT_TIMEOUT": -1} for queue in ("engine", "reports")}
 RQ = {"WORKER_CLASS": "experiments.engine.jobs.EngineWorker"}
 
 # --- The engine ----------------------------------------------------------------------------------------------
@@ -113,6 +113,13 @@ RUNS_PER_WORKER = int(os.environ.get("ARENA_RUNS_PER_WORKER", "200"))
 LEASE_SECONDS = float(os.environ.get("ARENA_LEASE_SECONDS", "15"))
 SWEEP_SECONDS = float(os.environ.get("ARENA_SWEEP_SECONDS", "3"))
 DRAIN_SECONDS = float(os.environ.get("ARENA_DRAIN_SECONDS", "5"))
+
+# --- Files of runs: made at once for a short run, by a worker for a long one ----------------------------------
+
+EXPORTS_DIR = DATA_DIR / "exports"
+EXPORT_DIRECT_MESSAGES = 60  # a run of more messages has its files made by a worker
+EXPORT_DAYS = 7.0  # a finished file is kept for so long
+EXPORT_LEASE_SECONDS = 30.0  # a worker that was silent for so long has died
 
 # --- People --------------------------------------------------------------------------------------------------
 

@@ -13,9 +13,11 @@ from experiments.models import (
     Message,
     ModelPrice,
     Participant,
+    Preset,
     Provider,
     ProviderModel,
     Run,
+    Scenario,
 )
 
 
@@ -103,3 +105,17 @@ class CallAdmin(ReadOnly):
 class EventAdmin(ReadOnly):
     list_display = ["run", "seq", "type", "at"]
     list_filter = ["type"]
+
+
+@admin.register(Preset)
+class PresetAdmin(ReadOnly):
+    list_display = ["name", "workflow", "owner", "shared", "created"]
+    list_filter = ["workflow", "shared"]
+    search_fields = ["name", "owner__username"]
+
+
+@admin.register(Scenario)
+class ScenarioAdmin(ReadOnly):
+    list_display = ["title", "version", "kind", "owner", "shared", "archived", "created"]
+    list_filter = ["kind", "shared", "archived"]
+    search_fields = ["title", "owner__username"]

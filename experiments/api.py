@@ -9,7 +9,6 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 from django_filters import rest_framework as filters
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import generics, mixins, serializers, viewsets
 from rest_framework.decorators import action
@@ -20,13 +19,12 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
-from experiments import actions, branching, metrics, steering
+from experiments import actions, branching, metrics, steering, unlisted
 from experiments.casting import InvalidExperiment
 from experiments.health import HealthSerializer, health
 from experiments.models import Call, Event, Experiment, Judgment, Message, Provider, ProviderModel, Run
 from experiments.problems import Conflict, ProblemSerializer
 from experiments.refusals import NotAllowed, NotOffered, Rivalled
-from experiments.reports.document import document
 from experiments.serializers import (
     CallSerializer,
     EventSerializer,
@@ -76,7 +74,7 @@ class ModelFilter(filters.FilterSet):  # type: ignore[misc]
 class ModelList(generics.ListAPIView[ProviderModel]):
     """The provider models of the lab."""
 
-    queryset = ProviderModel.objects.select_related("provider")
+    queryset = ProviderModel.objects.exclude(provider__name__in=unlisted.PROVIDERS).select_related("provider")
     serializer_class = ProviderModelSerializer
     filterset_class = ModelFilter
     cursor_ordering = ["slug"]
@@ -285,16 +283,6 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
 
     def _now(self) -> Response:
         return Response(RunDetail(self.get_object()).data)
-
-    @extend_schema(
-        responses={200: OpenApiTypes.OBJECT, **PROBLEMS}, parameters=[OpenApiParameter("format", str, enum=["json"])]
-    )
-    @action(detail=True)
-    def report(self, request: Request, pk: str) -> Response:
-        """The whole record of a run: set-up, transcript, judgments, metrics and calls."""
-        if request.query_params.get("format", "json") != "json":
-            raise ValidationError({"format": ["This format is not offered: ask for json."]})
-        return Response(document(self.get_object()))
 
 
 class BranchView(APIView):

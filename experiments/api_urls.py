@@ -2,7 +2,7 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.routers import SimpleRouter
 
-from experiments import api
+from experiments import api, library_api, report_api, statistics_api
 
 router = SimpleRouter(use_regex_path=False)
 router.register("experiments", api.ExperimentViewSet, basename="api-experiment")
@@ -13,9 +13,27 @@ urlpatterns = [
     path("models/", api.ModelList.as_view(), name="api-models"),
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api-schema"), name="api-docs"),
+    path("messages/<uuid:pk>/branch/", api.BranchView.as_view(), name="api-branch"),
     path("runs/<uuid:pk>/messages/", api.MessageList.as_view(), name="api-messages"),
     path("runs/<uuid:pk>/judgments/", api.JudgmentList.as_view(), name="api-judgments"),
     path("runs/<uuid:pk>/calls/", api.CallList.as_view(), name="api-calls"),
     path("runs/<uuid:pk>/events/", api.EventList.as_view(), name="api-events"),
+    path("runs/<uuid:pk>/lineage/", statistics_api.LineageView.as_view(), name="api-lineage"),
+    path("experiments/<uuid:pk>/statistics/", statistics_api.StatisticsView.as_view(), name="api-statistics"),
+    path("scenarios/", library_api.ScenariosView.as_view(), name="api-scenarios"),
+    path("scenarios/<slug:ref>/", library_api.ScenarioView.as_view(), name="api-scenario"),
+    path("scenarios/<slug:ref>/versions/", library_api.ScenarioVersions.as_view(), name="api-scenario-versions"),
+    path("scenarios/<slug:ref>/share/", library_api.ScenarioShare.as_view(), name="api-scenario-share"),
+    path("scenarios/<slug:ref>/archive/", library_api.ScenarioArchive.as_view(), name="api-scenario-archive"),
+    path("scenarios/<slug:ref>/copy/", library_api.ScenarioCopy.as_view(), name="api-scenario-copy"),
+    path("scenarios/<slug:ref>/demonstration/", library_api.ScenarioDemonstration.as_view(), name="api-demonstration"),
+    path("presets/", library_api.PresetsView.as_view(), name="api-presets"),
+    path("presets/<slug:ref>/", library_api.PresetView.as_view(), name="api-preset"),
+    path("runs/import/", report_api.ImportView.as_view(), name="api-run-import"),
+    path("runs/<uuid:pk>/report/", report_api.ReportView.as_view(), name="api-run-report"),
+    path("runs/<uuid:pk>/export/", report_api.ExportView.as_view(), name="api-run-export"),
+    path("runs/<uuid:pk>/files/", report_api.RunFilesView.as_view(), name="api-run-files"),
+    path("files/<uuid:pk>/", report_api.FileView.as_view(), name="api-file"),
+    path("files/<uuid:pk>/download/", report_api.FileDownloadView.as_view(), name="api-file-download"),
     *router.urls,
 ]

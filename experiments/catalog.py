@@ -12,6 +12,7 @@ from django.utils import timezone
 from experiments.gateway import Client, guarded_transport
 from experiments.listing import Listing, read_listing
 from experiments.models import ModelPrice, Provider, ProviderModel
+from experiments.unlisted import adopt
 
 OPENROUTER_KEY = "OPENROUTER_API_KEY"
 SIMULATED = "simulated"
@@ -82,6 +83,7 @@ def sync_models(provider: Provider, entries: Sequence[Mapping[str, Any]], now: d
     if not listings:
         return counts
     with transaction.atomic():
+        adopt(provider, listings)
         known = {model.upstream: model for model in provider.models.all()}
         _add(provider, [listings[name] for name in listings.keys() - known.keys()], counts)
         _change([(known[name], listings[name]) for name in listings.keys() & known.keys()], counts)
@@ -93,6 +95,7 @@ def sync_models(provider: Provider, entries: Sequence[Mapping[str, Any]], now: d
 
 def add_model(provider: Provider, upstream: str) -> ProviderModel:
     """A model entered by hand; one that was known becomes active."""
+    adopt(provider, [upstream])
     model, _ = ProviderModel.objects.update_or_create(
         provider=provider,
         upstream=upstream,

@@ -46,5 +46,5 @@ def complaint(problem: Mapping[str, Any]) -> str:
     """The sentence of one of pydantic's problems; as pydantic says it where we have none."""
     own = problem["msg"].removeprefix("Value error, ")
     if known := BY_TYPE.get(problem["type"]):
-        return _(known) % problem.get("ctx", {})
+        return str(_(known) % problem.get("ctx", {}))
     return _(own)

@@ -14,12 +14,12 @@ from django.utils import translation
 from accounts.models import User
 from experiments.engine.live import delta
 from experiments.fragments import render_envelope
-from experiments.models import Call, Event, Run
+from experiments.models import Run
+from experiments.news import ROWS, events_after, partials
 from experiments.rights import Entry
 from experiments.viewers import viewers
 
 SIGNED_OUT = 4401
-BACKFILL_ROWS = 200
 
 
 class RunConsumer(AsyncWebsocketConsumer):
@@ -80,12 +80,12 @@ class RunConsumer(AsyncWebsocketConsumer):
 
     async def _send_what_there_is(self) -> None:
         """The events not sent yet and the text of the calls under way, in one visit to the database."""
-        envelopes, partials = await self._rows()
+        envelopes, texts = await self._rows()
         for envelope in envelopes:
             await self.take_event(envelope)
-        if len(envelopes) == BACKFILL_ROWS:
+        if len(envelopes) == ROWS:
             await self.catch_up()
-        for data in partials:
+        for data in texts:
             await self.send(delta(self.run_id, data))
 
     # --- from the database ---
@@ -96,30 +96,11 @@ class RunConsumer(AsyncWebsocketConsumer):
 
     @database_sync_to_async
     def _rows(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        return self._events_after(self.seen), self._partials()
+        return events_after(self.run_id, self.seen), partials(self.run_id)
 
     @database_sync_to_async
     def _rows_after(self, seq: int) -> list[dict[str, Any]]:
-        return self._events_after(seq)
-
-    def _events_after(self, seq: int) -> list[dict[str, Any]]:
-        events = Event.objects.filter(run_id=self.run_id, seq__gt=seq).order_by("seq")[:BACKFILL_ROWS]
-        return [event.envelope for event in events]
-
-    def _partials(self) -> list[dict[str, Any]]:
-        speaking = Call.objects.filter(run_id=self.run_id, state=Call.State.SENT, step__purpose="reply")
-        return [
-            {
-                "call": str(call.pk),
-                "seat": call.step.seat,
-                "turn": call.step.turn,
-                "offset": 0,
-                "text": call.text,
-                "reasoning_offset": 0,
-                "reasoning": call.reasoning,
-            }
-            for call in speaking.select_related("step").defer("request", "logprobs")
-        ]
+        return events_after(self.run_id, seq)
 
 
 def _offered(language: str) -> str:

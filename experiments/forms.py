@@ -1,6 +1,7 @@
 """The set-up form of a workflow, derived from its Config and its seats."""
 
 import types
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -10,11 +11,14 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from experiments.casting import InvalidExperiment
+from experiments.form_fields import InterventionsField, LinesField
 from experiments.models import ProviderModel
 from experiments.workflows import REGISTRY
 
-LONG_TEXT = 10_000
+LONGEST_PERSONA = 100
 TOOL_SEATS = ("judge", "filter")
+GUEST_SEATS = ("friend",)  # nobody sits there unless somebody is chosen
+EFFORTS = ("minimal", "low", "medium", "high")
 
 
 class SetupForm(forms.Form):
@@ -47,7 +51,14 @@ class SetupForm(forms.Form):
         for path, messages in error.errors.items():
             name = self._field_at(path)
             for message in messages:
+                self._complain_at_row(path, message)
                 self.add_error(name, message)
+
+    def _complain_at_row(self, path: str, message: str) -> None:
+        """`config.interventions.2.text`: the complaint stands beside the third row, too."""
+        match path.split("."):
+            case ["config", name, number, *parts] if isinstance(self.fields.get(name), InterventionsField):
+                self.fields[name].complain(int(number), parts[0] if parts else "", message)  # type: ignore[attr-defined]
 
     def _config(self) -> dict[str, Any]:
         config: dict[str, Any] = {}
@@ -57,7 +68,7 @@ class SetupForm(forms.Form):
             for parent in parents:
                 place = place.setdefault(parent, {})
             value = self.cleaned_data.get(name)
-            if value in ("", None) and isinstance(self.fields[name], forms.ChoiceField | forms.JSONField):
+            if value in ("", None) and isinstance(self.fields[name], forms.ChoiceField):
                 continue  # what is not said is as the workflow has it
             place[leaf] = (
                 None if self.cleaned_data.get(f"{name}-none") or (value == "" and _is_number(self, name)) else value
@@ -71,13 +82,14 @@ class SetupForm(forms.Form):
                 names = [name for name in SEAT_PARAMS if f"seat-{seat}-{name}" in self.fields]
                 given = {name: self.cleaned_data.get(f"seat-{seat}-{name}") for name in names}
                 params = {name: value for name, value in given.items() if value not in (None, "")}
-                cast[seat] = {"model": model, "params": params}
+                persona = self.cleaned_data.get(f"seat-{seat}-persona", "")
+                cast[seat] = {"model": model, "persona": persona, "params": params}
         return cast
 
     def _field_at(self, path: str) -> str | None:
         """The field of a complaint: `cast.A.params.seed` is `seat-A-seed`, `config.limits.cost` is `limits-cost`."""
         kind, _dot, rest = path.partition(".")
-        names = [rest.replace(".", "-")]
+        names = [rest.replace(".", "-"), rest.partition(".")[0]]
         if kind == "cast":
             seat, *inner = rest.split(".")
             names = [f"seat-{seat}-{name}" for name in (*inner[-1:], "model")]
@@ -86,10 +98,16 @@ class SetupForm(forms.Form):
         return next((name for name in names if name in self.fields), None)
 
 
-SEAT_PARAMS: dict[str, type[forms.Field]] = {
-    "temperature": forms.FloatField,
-    "max_tokens": forms.IntegerField,
-    "seed": forms.IntegerField,
+def _effort() -> forms.Field:
+    offered = [("", _("the model's own")), *((effort, CHOICES[effort]) for effort in EFFORTS)]
+    return forms.ChoiceField(choices=offered, required=False)
+
+
+SEAT_PARAMS: dict[str, Callable[[], forms.Field]] = {
+    "temperature": lambda: forms.FloatField(required=False),
+    "max_tokens": lambda: forms.IntegerField(required=False),
+    "seed": lambda: forms.IntegerField(required=False),
+    "reasoning_effort": _effort,
 }
 
 
@@ -139,7 +157,7 @@ def _field(name: str, info: FieldInfo) -> forms.Field:
         choices = [(choice, CHOICES.get(choice, choice)) for choice in get_args(info.annotation)]
         return forms.ChoiceField(choices=choices, required=False, initial=info.default)
     if get_origin(info.annotation) is list:
-        return forms.JSONField(required=False, initial=list)
+        return InterventionsField()
     bare = _bare_types(info.annotation)
     initial = None if info.is_required() else info.default
     if bool in bare:
@@ -148,7 +166,7 @@ def _field(name: str, info: FieldInfo) -> forms.Field:
         return forms.IntegerField(required=False, initial=initial)
     if float in bare:
         return forms.FloatField(required=False, initial=initial, widget=forms.NumberInput(attrs={"step": "any"}))
-    return forms.CharField(required=False, strip=False, initial=initial, widget=forms.Textarea(attrs={"rows": 7}))
+    return LinesField(required=False, strip=False, initial=initial, widget=forms.Textarea(attrs={"rows": 7}))
 
 
 def _has_no_limit_box(info: FieldInfo) -> bool:
@@ -159,8 +177,9 @@ def _seat_fields(seat: str) -> dict[str, forms.Field]:
     fields: dict[str, forms.Field] = {
         f"seat-{seat}-model": forms.ChoiceField(choices=lambda: _models(seat), required=False)
     }
-    if seat not in TOOL_SEATS:
-        fields |= {f"seat-{seat}-{name}": kind(required=False) for name, kind in SEAT_PARAMS.items()}
+    if seat not in (*TOOL_SEATS, *GUEST_SEATS):
+        fields[f"seat-{seat}-persona"] = forms.CharField(required=False, max_length=LONGEST_PERSONA)
+        fields |= {f"seat-{seat}-{name}": make() for name, make in SEAT_PARAMS.items()}
     return fields
 
 
@@ -169,7 +188,7 @@ def _models(seat: str) -> list[tuple[str, Any]]:
     if seat not in TOOL_SEATS:
         models = models.speaking()
     usable = [(model.slug, model.label) for model in models if not model.provider.lacks_key]
-    return usable if seat not in TOOL_SEATS else [("", _("the lab's choice")), *usable]
+    return [*NOBODY.get(seat, []), *usable]
 
 
 def _is_number(form: SetupForm, name: str) -> bool:
@@ -185,10 +204,27 @@ def _without_blanks(config: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+NOBODY = {
+    "judge": [("", _("the lab's choice"))],
+    "filter": [("", _("the lab's choice"))],
+    "friend": [("", _("nobody"))],
+}
+
 CHOICES = {
     "automatic": _("Automatic"),
+    "manual": _("Manual"),
     "shared": _("One prompt for both"),
     "individual": _("A prompt for each"),
     "A": _("Model A"),
     "B": _("Model B"),
+    "filtered": _("what the other side sees"),
+    "original": _("what was written"),
+    "both": _("both"),
+    "placeholder": _("the other side reads that nothing was said"),
+    "pause": _("the run waits for you"),
+    "stop": _("the run stops"),
+    "minimal": _("minimal"),
+    "low": _("low"),
+    "medium": _("medium"),
+    "high": _("high"),
 }

@@ -1,5 +1,6 @@
 """Events as HTML: one template per event type serves the first paint, the live push and the report."""
 
+import re
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -9,10 +10,22 @@ from django.utils import translation
 
 from experiments.timeline import Entry, entry
 
+SEATS_OF_A_TALK = {"model", "researcher"}
+OF_AN_ANSWER = re.compile(r"turn/\d+/answer")
 
-def render(shown: Entry, run_id: UUID | str) -> str:
-    context = {"run_id": run_id, "anchor": shown.anchor, "type": shown.type, "data": shown.data}
-    return render_to_string(f"events/{shown.type}.html", context)
+
+def render(shown: Entry, run_id: UUID | str, **words: Any) -> str:
+    """words: what only the page knows, such as the researcher's name; a pushed fragment does without."""
+    context = {"run_id": run_id, "anchor": shown.anchor, "type": shown.type, "data": shown.data, **words}
+    folders = ["starchamber/events", "events"] if _is_of_a_talk(shown) else ["events"]
+    return render_to_string([f"{folder}/{shown.type}.html" for folder in folders], context)
+
+
+def _is_of_a_talk(shown: Entry) -> bool:
+    """Whether a researcher and a model are who speaks, instead of two sides; events tell it by seat, subject or key."""
+    judged = {judgment["subject"] for judgment in shown.data.get("judgments", ())}
+    is_theirs = bool(SEATS_OF_A_TALK & {shown.data.get("seat"), *judged})
+    return is_theirs or OF_AN_ANSWER.match(str(shown.data.get("key", ""))) is not None
 
 
 def render_envelope(envelope: dict[str, Any], language: str) -> str | None:

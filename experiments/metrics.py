@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from django.db.models import Sum
+from django.db.models import F, OuterRef, QuerySet, Subquery, Sum, Value
+from django.db.models.functions import Replace
 
-from experiments.models import Judgment, Run
+from experiments.models import Judgment, Run, Step
 from experiments.workflows.judge import SENTIMENTS
 
 DEVIATION_THRESHOLD = 20.0
@@ -48,5 +49,15 @@ def run_metrics(run: Run, seats: Sequence[str], until: int | None = None) -> dic
     calls = run.calls.filter(step__seat__in=seats)
     rows = (calls if until is None else calls.filter(step__turn__lte=until)).order_by().values_list("step__seat")
     tokens = dict(rows.annotate(total=Sum("output_tokens")))
-    judgments = list(run.judgments.order_by("turn", "id"))
+    judgments = list(_in_order(run))
     return {seat: seat_metrics((j for j in judgments if j.subject == seat), tokens.get(seat)) for seat in seats}
+
+
+def _in_order(run: Run) -> "QuerySet[Judgment]":
+    """By turn, and within a turn by when judging began: an answer that was replaced may be judged after the one that
+    replaced it.
+    """
+    key = Replace(OuterRef("step__key"), Value("/completed"), Value("/started"))
+    began = Step.objects.filter(run=OuterRef("run"), key=key).values("pk")[:1]
+    rows = run.judgments.annotate(began=Subquery(began))
+    return rows.order_by("turn", F("began").asc(nulls_first=True), "id")

@@ -117,6 +117,13 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
         return message.call.logprobs if message.call else None
 
 
+class TranscriptSerializer(MessageSerializer):
+    """A message as pages and events carry it; token probabilities are large and are read with the message itself."""
+
+    def get_logprobs(self, message: Message) -> None:
+        return None
+
+
 class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
     class Meta:
         model = Judgment

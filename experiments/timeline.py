@@ -4,13 +4,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Prefetch
+
 from experiments import metrics
 from experiments.models import Call, Event, Run, Step
 from experiments.models.run import TERMINAL_STATES
-from experiments.serializers import JudgmentSerializer, MessageSerializer
+from experiments.serializers import JudgmentSerializer, TranscriptSerializer
 
 Data = dict[str, Any]
 WAITING = "waiting"
+LARGE = ("request", "logprobs", "text", "reasoning")  # of a call, and shown only with the call itself
 ENDINGS = ("experiment_stopped", "experiment_error")
 
 
@@ -118,14 +121,22 @@ def replayed(events: Iterable[Event]) -> list[Entry]:
 
 def from_rows(run: Run) -> list[Entry]:
     """The entries of a run as its rows say."""
-    rows = run.steps.order_by("id").select_related("message__call").prefetch_related("calls", "judgments")
-    steps = {step.key: step for step in rows}
-    shown = [entry(type_, data) for step in steps.values() for type_, data in _of_step(step, steps)]
+    calls = Prefetch("calls", Call.objects.defer(*LARGE))
+    rows = run.steps.order_by("id").prefetch_related(calls, "judgments")
+    steps, said = {step.key: step for step in rows}, _said_at(run)
+    shown = [entry(type_, data) for step in steps.values() for type_, data in _of_step(step, steps, said)]
     ending = [entry(*_ending(run))] if run.state in TERMINAL_STATES else _pauses(steps.values())
     return [item for item in (*shown, *_metrics(run), *ending) if item]
 
 
-def _of_step(step: Step, steps: dict[str, Step]) -> Iterator[tuple[str, Data]]:
+def _said_at(run: Run) -> dict[int, Data]:
+    """The messages by their step, made in one go: a serializer of its own for each would cost more than the rest."""
+    messages = list(run.messages.select_related("call").defer(*(f"call__{field}" for field in LARGE)))
+    shown = TranscriptSerializer(messages, many=True).data
+    return {message.step_id: data for message, data in zip(messages, shown, strict=True)}
+
+
+def _of_step(step: Step, steps: dict[str, Step], said: dict[int, Data]) -> Iterator[tuple[str, Data]]:
     if step.purpose == "turn_started":
         yield "turn_started", {"turn": step.turn}
     elif step.purpose == "judge_evaluation_started":
@@ -136,8 +147,8 @@ def _of_step(step: Step, steps: dict[str, Step]) -> Iterator[tuple[str, Data]]:
         yield "said", step.said
     for call in sorted(step.calls.all(), key=lambda call: call.attempt):
         yield from _trouble(step, call)
-    if hasattr(step, "message"):
-        yield "message_completed", dict(MessageSerializer(step.message).data)
+    if step.pk in said:
+        yield "message_completed", said[step.pk]
 
 
 def _pauses(steps: Iterable[Step]) -> list[Entry | None]:

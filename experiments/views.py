@@ -13,37 +13,41 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from experiments import actions, progress
+from experiments import actions, arena_setup, lineage, progress, rejudging, standing
 from experiments.casting import InvalidExperiment
-from experiments.forms import form_for
 from experiments.models import Call, Run
 from experiments.refusals import NotAllowed
+from experiments.statistics.rows import begins_in
 from experiments.timeline import from_rows
+from experiments.workflows.prompts import fill
 
 RUNS_PER_PAGE = 25
 
 
 @login_required
 def arena(request: HttpRequest) -> HttpResponse:
-    """Set up an arena experiment and start a run of it."""
-    form = form_for("arena")(request.POST or None, initial=_initial())
+    """Set up an arena experiment and start its runs."""
+    form = arena_setup.arena_form()(request.POST or None, initial=arena_setup.initial(request))
     if request.method == "POST" and form.is_valid():
         try:
             with transaction.atomic():
                 experiment = actions.create(owner=request.user, workflow="arena", **form.asked())  # type: ignore[arg-type]
-                [run] = actions.start(experiment, by=request.user)  # type: ignore[arg-type]
-            return redirect(run)
+                started = actions.start(experiment, by=request.user, repeats=form.runs)  # type: ignore[arg-type]
+            return redirect(started[0]) if len(started) == 1 else redirect("experiment", pk=experiment.pk)
         except InvalidExperiment as error:
             form.complain(error)
         except NotAllowed as error:
             form.add_error(None, str(error))
-    return render(request, "workflows/arena.html", {"form": form}, status=422 if form.errors else 200)
+    context = {"form": form, "estimate": arena_setup.estimate_of(form), "think": fill("arena_think")}
+    return render(request, "workflows/arena.html", context, status=422 if form.errors else 200)
 
 
-def _initial() -> dict[str, Any]:
-    """Two different models to begin with, so that the defaults run as they are."""
-    models = [slug for slug, _label in form_for("arena")().fields["seat-A-model"].choices]  # type: ignore[attr-defined]
-    return {f"seat-{seat}-model": slug for seat, slug in zip("AB", models * 2, strict=False)}
+@login_required
+@require_POST
+def arena_estimate(request: HttpRequest) -> HttpResponse:
+    """What the form would come to as it is filled in now."""
+    form = arena_setup.arena_form()(request.POST)
+    return render(request, "workflows/_estimate.html", {"estimate": arena_setup.estimate_of(form)})
 
 
 @login_required
@@ -70,7 +74,14 @@ def runs(request: HttpRequest) -> HttpResponse:
 def run(request: HttpRequest, pk: UUID) -> HttpResponse:
     """A run, live or ended: first paint from the rows, the rest by WebSocket."""
     shown = _visible_run(request, pk)
-    context = {"run": shown, "entries": from_rows(shown), "progress": progress.of(shown), "seats": _seats(shown)}
+    context = {
+        **_status(request, shown),
+        "entries": from_rows(shown),
+        "seats": _seats(shown),
+        "begins": _begins(shown),
+        "lineage": lineage.for_page(shown, request.user),
+        "rejudged": rejudging.of(shown) if shown.experiment.workflow == "judging" else None,
+    }
     return render(request, f"workflows/{shown.experiment.workflow}_run.html", context)
 
 
@@ -78,8 +89,7 @@ def run(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_GET
 def run_status(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The status bar alone, fetched again whenever something durable has happened."""
-    shown = _visible_run(request, pk)
-    return render(request, "experiments/_status.html", {"run": shown, "progress": progress.of(shown)})
+    return render(request, "experiments/_status.html", _status(request, _visible_run(request, pk)))
 
 
 @login_required
@@ -106,13 +116,28 @@ def stop(request: HttpRequest, pk: UUID) -> HttpResponse:
 def resume(request: HttpRequest, pk: UUID) -> HttpResponse:
     shown = _visible_run(request, pk)
     if not actions.resume(shown, by=request.user):  # type: ignore[arg-type]
-        messages.info(request, _("Only a failed run can be resumed."))
+        messages.info(request, _("Only a failed run can be resumed, or a paused one."))
     return redirect(shown)
 
 
+def _status(request: HttpRequest, shown: Run) -> dict[str, Any]:
+    return {
+        "run": shown,
+        "progress": progress.of(shown),
+        "standing": standing.of(shown),
+        "may_control": shown.experiment.owner_id == request.user.pk,
+    }
+
+
 def _visible_run(request: HttpRequest, pk: UUID) -> Run:
-    rows = Run.objects.visible_to(request.user).with_totals().select_related("experiment__owner")
+    rows = Run.objects.visible_to(request.user).with_totals().select_related("experiment__owner", "parent__experiment")
     return get_object_or_404(rows, pk=pk)
+
+
+def _begins(run: Run) -> str:
+    """The side that speaks first in this run; "" where the workflow has no sides."""
+    first = begins_in(run.experiment)
+    return str(first(run.seed)) if first else ""
 
 
 def _seats(run: Run) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 const NEAR = 80; // px within which the reader counts as being at the end
 const ROOM = 24; // px left free below the last words
+const MOST_COVERED = 0.75; // of the window, by the panel of a run that waits
 
 export class Follower {
   #isAtEnd;
@@ -20,7 +21,7 @@ export class Follower {
   keep(change) {
     change();
     if (!this.#isAtEnd || !this.#isShown()) return;
-    const hidden = this.transcript.getBoundingClientRect().bottom + ROOM - innerHeight;
+    const hidden = this.transcript.getBoundingClientRect().bottom + ROOM - this.#floor;
     if (hidden > 0) scrollBy({ top: hidden, behavior: "instant" });
   }
 
@@ -41,7 +42,18 @@ export class Follower {
   }
 
   #isNear() {
-    return this.transcript.getBoundingClientRect().bottom - innerHeight < NEAR;
+    return this.transcript.getBoundingClientRect().bottom - this.#floor < NEAR;
+  }
+
+  /** Where the transcript can be seen down to: a run that waits for somebody covers the end of the window. */
+  get #floor() {
+    const covered = document.querySelector(".waiting-place")?.offsetHeight ?? 0;
+    return innerHeight - Math.min(covered, innerHeight * MOST_COVERED);
+  }
+
+  /** Somebody goes elsewhere: the end is not followed for now. */
+  leave() {
+    this.#isAtEnd = false;
   }
 
   #look() {

@@ -1,20 +1,38 @@
-/** The page of a run: joins the socket, the transcript, the live text and the status bar. */
+/** The page of a run: joins the socket, the transcript, the live text, the status bar and what people do to the run. */
+import { startCopying } from "./copying.js";
+import { startDialogs } from "./dialogs.js";
+import { startFinding } from "./find.js";
 import { Follower } from "./follow.js";
-import { announce, insert, removeEnding } from "./transcript.js";
+import { startJumping } from "./jump.js";
+import { startReading } from "./reading.js";
+import { startRefreshing } from "./refresh.js";
 import { openSocket } from "./socket.js";
 import { StatusBar } from "./status.js";
-import { LiveText } from "./stream.js";
+import { startSteering } from "./steer.js";
 import { startStop } from "./stop.js";
+import { LiveText } from "./stream.js";
 import { startTabs } from "./tabs.js";
+import { announce, insert, removeEnding } from "./transcript.js";
+import { Waiting } from "./waiting.js";
 
 const page = document.getElementById("run");
-const follower = new Follower(document.getElementById("transcript"));
+const transcript = document.getElementById("transcript");
+const follower = new Follower(transcript);
 const status = new StatusBar(page);
-const live = new LiveText(document.getElementById("transcript"), () => socket?.sync());
+const live = new LiveText(transcript, () => socket?.sync());
+const waiting = document.getElementById("slot-waiting") ? new Waiting(page) : null;
+const jump = startJumping(transcript);
+const refresh = startRefreshing();
 const ENDINGS = ["experiment_stopped", "experiment_error"];
 
 startTabs(document.getElementById("tabs"), () => follower.settle());
 startStop(page, status);
+startSteering(page, status);
+startCopying(transcript);
+startDialogs();
+startFinding(transcript, () => follower.leave());
+startReading();
+for (const part of document.querySelectorAll(".needs-script")) part.hidden = false;
 
 const socket = openSocket({
   run: page.dataset.run,
@@ -26,11 +44,8 @@ const socket = openSocket({
 });
 
 function take(envelope) {
-  follower.keep(() => {
-    const shown = envelope.html ? insert(envelope.html) : null;
-    if (shown?.isNew) follower.count(shown.element);
-    if (shown) announce(envelope);
-  });
+  if (envelope.type === "waiting_for_user" && waiting?.isShowing(envelope.data.key)) return;
+  follower.keep(() => show(envelope));
   if (ENDINGS.includes(envelope.type)) {
     follower.keep(() => live.clear());
     page.dataset.over = "";
@@ -39,6 +54,20 @@ function take(envelope) {
     delete page.dataset.over;
     removeEnding();
   }
-  if (envelope.type === "turn_started") status.turn(envelope.data.turn);
+  if (envelope.type === "turn_started") {
+    status.turn(envelope.data.turn);
+    jump.add(envelope.data.turn);
+  }
+  refresh(envelope.type);
   status.refresh();
+  page.dispatchEvent(new CustomEvent("news", { detail: envelope })); // for the scripts of a workflow's own page
+}
+
+function show(envelope) {
+  if (envelope.type === "said") waiting?.said(envelope.data);
+  if (ENDINGS.includes(envelope.type)) waiting?.remove();
+  const shown = envelope.html ? insert(envelope.html) : null;
+  if (envelope.type === "waiting_for_user") waiting?.adopt();
+  if (shown?.isNew) follower.count(shown.element);
+  if (shown) announce(envelope);
 }

@@ -1,8 +1,10 @@
-/** The set-up form: shows what applies, says what folded settings are set to, and what a run may come to. */
+/** The set-up form: shows what applies, and says what folded settings are set to. */
+import { startEstimate } from "./estimate.js";
+import { startPlanning } from "./planned.js";
 
 const form = document.getElementById("setup");
 const field = (name) => form.elements.namedItem(name);
-const estimate = document.getElementById("estimate");
+const TURNS = "5";
 
 function isOn(name) {
   return field(name).checked;
@@ -13,12 +15,24 @@ function showWhatApplies() {
   const prompting = field("prompting").value;
   for (const part of form.querySelectorAll("[data-when]")) part.hidden = part.dataset.when !== prompting;
   for (const part of form.querySelectorAll("[data-needs]")) part.hidden = !isOn(part.dataset.needs);
+  for (const part of form.querySelectorAll("[data-in-mode]")) part.hidden = part.dataset.inMode !== field("mode").value;
   field("max_turns").disabled = isOn("max_turns-none");
 }
 
 function sayWhatIsSet() {
   for (const place of form.querySelectorAll("[data-of]")) {
     place.textContent = field(place.dataset.of).value.trim() || place.dataset.default;
+  }
+  for (const place of form.querySelectorAll("[data-length-of]")) {
+    const { length } = field(place.dataset.lengthOf).value;
+    const words = ngettext("%(n)s character", "%(n)s characters", length);
+    place.textContent = length ? interpolate(words, { n: length.toLocaleString("en") }, true) : place.dataset.default;
+  }
+  for (const place of form.querySelectorAll("[data-switch-of]")) {
+    place.textContent = isOn(place.dataset.switchOf) ? gettext("yes") : gettext("no");
+  }
+  for (const place of form.querySelectorAll("[data-choice-of]")) {
+    place.textContent = field(place.dataset.choiceOf).selectedOptions[0].text;
   }
   for (const select of form.querySelectorAll("select")) showBadges(select);
 }
@@ -33,45 +47,26 @@ function showBadges(select) {
   provider.textContent = option.dataset.provider ?? "";
 }
 
-function number(name) {
-  const value = Number(field(name).value);
-  return Number.isFinite(value) ? value : 0;
-}
-
-function callsPerTurn() {
-  return 2 + (isOn("filter") ? 2 : 0) + (isOn("judge") ? 1 : 0);
-}
-
-function longestReply(seat) {
-  const given = field(`seat-${seat}-max_tokens`);
-  return Number(given.value || given.placeholder);
-}
-
-function sayEstimate() {
-  const turns = isOn("max_turns-none") ? null : number("max_turns");
-  const each = callsPerTurn();
-  estimate.hidden = turns === 0;
-  if (turns === null) {
-    const words = ngettext("%(n)s call a turn, until a limit or Stop ends it", "%(n)s calls a turn, until a limit or Stop ends it", each);
-    estimate.textContent = interpolate(words, { n: each }, true);
-    return;
-  }
-  const calls = turns * each;
-  const tokens = turns * (longestReply("A") + longestReply("B"));
-  const counts = { n: calls, tokens: tokens.toLocaleString("en") };
-  const words = ngettext("At most %(n)s call, replies up to %(tokens)s tokens", "At most %(n)s calls, replies up to %(tokens)s tokens", calls);
-  estimate.textContent = interpolate(words, counts, true);
+/** Somebody who leads the talk turn by turn also ends it: there is no last turn unless one is asked for. */
+function modeChanged(event) {
+  if (event.target.name !== "mode") return;
+  const none = field("max_turns-none");
+  none.checked = field("mode").value === "manual";
+  if (!none.checked && !field("max_turns").value) field("max_turns").value = TURNS;
 }
 
 function update() {
   showWhatApplies();
   sayWhatIsSet();
-  sayEstimate();
 }
 
+form.addEventListener("change", modeChanged);
 form.addEventListener("input", update);
 form.addEventListener("change", update);
 addEventListener("pageshow", update); // a browser restores fields after "back" without an event
+for (const part of form.querySelectorAll(".needs-script")) part.hidden = false;
+startPlanning(form.querySelector("[data-rows]"));
+startEstimate(form, document.getElementById("estimate"));
 
 let isSent = false;
 form.addEventListener("submit", (event) => {

@@ -1,4 +1,4 @@
-/** Single keys: `?` lists them, `/` searches, `j k` move, `o` opens, `s` stops, `g` follows. They can be switched off. */
+/** Single keys: `?` lists them, `/` searches, `j k` move, `o` opens, `s` stops, `g` follows, `t` goes to a turn, `f` reads in full screen. They can be switched off. */
 import { isOn, setOn } from "./preferences.js";
 
 const ITEMS = "[data-item], #transcript article.message";
@@ -15,7 +15,7 @@ export function startShortcuts() {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     if (isTyping(event.target) || document.querySelector("dialog[open]")) return;
-    if (event.key === "Escape") document.getElementById("stop-button")?.focus();
+    if (event.key === "Escape" && !document.documentElement.hasAttribute("data-reading")) document.getElementById("stop-button")?.focus();
     const action = ACTIONS[event.key];
     if (action && (event.key === "?" || isOn("keys")) && action(dialog)) event.preventDefault();
   });
@@ -33,6 +33,9 @@ const ACTIONS = {
   o: () => open(document.activeElement?.closest(ITEMS)),
   s: () => press(document.getElementById("stop-button")),
   g: () => press(document.getElementById("follow")),
+  t: () => focus(document.getElementById("jump")),
+  f: () => press(shown("#leave-reading") ?? shown("#enter-reading")),
+  e: () => focus(shown("#pause-text")),
 };
 
 function isTyping(element) {
@@ -42,6 +45,11 @@ function isTyping(element) {
 function focus(element) {
   element?.focus();
   return Boolean(element);
+}
+
+function shown(selector) {
+  const element = document.querySelector(selector);
+  return element?.checkVisibility() ? element : null;
 }
 
 function press(button) {

@@ -1,46 +1,83 @@
-/** A WebSocket that knows where it is: takes events in order, asks again after gaps and silences, comes back when cut off. */
+/**
+ * What happens in a run, as it happens: a WebSocket that knows where it is, takes events in order, asks again after
+ * gaps and silences, and comes back when cut off. Where no WebSocket gets through, the page asks every few seconds.
+ */
+import { openNews } from "./news.js";
 
 const SIGNED_OUT = 4401;
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 8000;
 const SILENCE = 20000;
 const FLAT_AFTER = 5000; // a connection that held this long lets the pauses begin anew
+const OPENING = 10000; // a proxy that swallows the handshake neither opens nor closes
+const BLOCKED_AFTER = 2; // connections in a row that never opened
 
 /**
  * after: the number of the last event that the page shows.
- * onConnection gets "connecting", "live", "reconnecting" or "signed-out".
+ * onConnection gets "connecting", "live", "polling", "reconnecting" or "signed-out".
  */
 export function openSocket({ run, after, language, onEvent, onDelta, onConnection }) {
   let cursor = after;
   let failures = 0;
+  let unopened = 0;
   let socket = null;
   let quiet = null;
   let reopen = null;
+  const news = openNews({
+    run,
+    cursor: () => cursor,
+    onNews: takeNews,
+    onAway: () => onConnection("reconnecting"),
+    onSignedOut: signOut,
+  });
 
   function open() {
     clearTimeout(reopen);
     const scheme = location.protocol === "https:" ? "wss" : "ws";
-    socket = new WebSocket(`${scheme}://${location.host}/ws/runs/${run}/?after=${cursor}&html=1&language=${language}`);
     const opened = Date.now();
-    socket.onopen = () => {
+    let wasOpen = false;
+    try {
+      socket = new WebSocket(`${scheme}://${location.host}/ws/runs/${run}/?after=${cursor}&html=1&language=${language}`);
+    } catch {
+      socket = null; // forbidden by the browser or an extension
+      lost(opened, false);
+      return;
+    }
+    const here = socket;
+    const patience = setTimeout(() => here.close(), OPENING);
+    here.onopen = () => {
+      wasOpen = true;
+      unopened = 0;
+      clearTimeout(patience);
+      news.stop();
       onConnection("live");
       listen();
     };
-    socket.onmessage = (message) => {
+    here.onmessage = (message) => {
       listen();
       take(JSON.parse(message.data));
     };
-    socket.onclose = (event) => {
+    here.onclose = (event) => {
       clearTimeout(quiet);
-      if (event.code === SIGNED_OUT) {
-        onConnection("signed-out");
-        return;
-      }
-      if (Date.now() - opened > FLAT_AFTER) failures = 0;
-      onConnection("reconnecting");
-      const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** failures++);
-      reopen = setTimeout(open, pause * (0.75 + Math.random() / 2));
+      clearTimeout(patience);
+      if (event.code === SIGNED_OUT) signOut();
+      else lost(opened, wasOpen);
     };
+  }
+
+  function lost(opened, wasOpen) {
+    if (Date.now() - opened > FLAT_AFTER) failures = 0;
+    unopened = wasOpen ? 0 : unopened + 1;
+    if (unopened >= BLOCKED_AFTER) news.start();
+    if (!news.isOn) onConnection("reconnecting");
+    const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** failures++);
+    reopen = setTimeout(open, pause * (0.75 + Math.random() / 2));
+  }
+
+  function signOut() {
+    clearTimeout(reopen);
+    news.stop();
+    onConnection("signed-out");
   }
 
   function listen() {
@@ -62,15 +99,24 @@ export function openSocket({ run, after, language, onEvent, onDelta, onConnectio
     }
   }
 
-  function sync() {
-    if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ type: "sync", after: cursor }));
+  function takeNews({ events, partials }) {
+    onConnection("polling");
+    for (const envelope of events) take(envelope);
+    for (const data of partials) onDelta(data);
   }
 
+  function sync() {
+    if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ type: "sync", after: cursor }));
+    else if (news.isOn) news.ask();
+  }
+
+  const isClosed = () => !socket || socket.readyState === WebSocket.CLOSED;
+
   // A phone that slept, or a network that changed, does not wait for the next pause to end.
-  addEventListener("online", () => socket.readyState === WebSocket.CLOSED && open());
+  addEventListener("online", () => isClosed() && open());
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState !== "visible") return;
-    if (socket.readyState === WebSocket.CLOSED) open();
+    if (isClosed()) open();
     else sync();
   });
 

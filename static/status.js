@@ -34,9 +34,9 @@ export class StatusBar {
   }
 
   connection(state) {
-    const place = document.getElementById("connection");
     this.state = state;
-    place.dataset.connection = this.isOver && state !== "signed-out" ? "ended" : state;
+    const shown = this.isOver && state !== "signed-out" ? "ended" : state;
+    for (const place of document.querySelectorAll(".connection")) place.dataset.connection = shown;
   }
 
   async #fetch() {
@@ -66,7 +66,7 @@ export class StatusBar {
     if (!fresh) return;
     this.#read = performance.now();
     this.#copyData(fresh);
-    for (const part of fresh.querySelectorAll("[data-part]")) this.#showPart(part);
+    for (const part of template.content.querySelectorAll("[data-part]")) this.#showPart(part);
     this.page.toggleAttribute("data-over", this.isOver);
     this.connection(this.state);
     this.#tick();
@@ -80,7 +80,8 @@ export class StatusBar {
 
   /** Actions are forms with tokens that differ each time: they change only when other actions are offered. */
   #showPart(fresh) {
-    const part = this.bar.querySelector(`[data-part="${fresh.dataset.part}"]`);
+    const part = this.page.querySelector(`[data-part="${fresh.dataset.part}"]`);
+    if (!part) return;
     const isSame = "actions" in fresh.dataset ? part.dataset.actions === fresh.dataset.actions : part.innerHTML === fresh.innerHTML;
     if (isSame) return;
     const hadFocus = part.contains(document.activeElement);
@@ -89,7 +90,7 @@ export class StatusBar {
   }
 
   #tick() {
-    if (this.isOver || !this.bar.dataset.seconds) return;
+    if (this.isOver || !("ticking" in this.bar.dataset)) return;
     const passed = Math.round((performance.now() - this.#read) / 1000);
     this.#write("elapsed", clock(Number(this.bar.dataset.seconds) + passed));
     if (!this.bar.dataset.eta) return;

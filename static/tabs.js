@@ -3,6 +3,7 @@
 const SMALL = matchMedia("(max-width: 799px)");
 
 export function startTabs(list, onShow) {
+  if (!list) return;
   const tabs = [...list.querySelectorAll("button")];
   const panelOf = (tab) => document.getElementById(tab.getAttribute("aria-controls"));
   const places = new Map(); // where the reader was in each tab

@@ -30,11 +30,16 @@ export function announce({ type, data }) {
 }
 
 const WORDS = {
-  message_completed: (data) => interpolate(gettext("Model %(seat)s has answered, turn %(turn)s"), data, true),
+  message_completed: (data) => (data.seat === "researcher" ? "" : interpolate(answered(data.seat), data, true)),
+  waiting_for_user: () => gettext("The run waits for you"),
   judge_evaluation_completed: (data) => interpolate(gettext("Turn %(turn)s is judged"), data, true),
   experiment_stopped: () => gettext("The run has ended"),
   experiment_error: () => gettext("The run has failed"),
 };
+
+function answered(seat) {
+  return seat === "model" ? gettext("The model has answered, turn %(turn)s") : gettext("Model %(seat)s has answered, turn %(turn)s");
+}
 
 function parse(html) {
   const template = document.createElement("template");

@@ -7,7 +7,7 @@ import pytest
 
 from tests.environment import POSTGRES, WANTS_POSTGRES
 
-pytest_plugins = ["tests.fixtures"]
+pytest_plugins = ["tests.fixtures", "tests.scripted"]
 
 NO_CHROMIUM = "Chromium is missing: apt install chromium"
 NO_POSTGRES = "PostgreSQL is missing: apt install postgresql"

@@ -126,6 +126,21 @@ def arena(provider: Running, alice: Any) -> Callable[..., Experiment]:
 
 
 @pytest.fixture
+def starchamber(provider: Running, alice: Any) -> Callable[..., Experiment]:
+    """Makes a StarChamber experiment of Alice's with a simulated model."""
+
+    def make(model: str = "sim/cooperative:first=0", **config: Any) -> Experiment:
+        params, judge = config.pop("params", {}), config.pop("judge_model", None)
+        cast: dict[str, Any] = {"model": {"model": add_model(model).slug, "params": params}}
+        cast |= {"judge": {"model": add_model(judge).slug}} if judge else {}
+        return actions.create(
+            owner=alice, workflow="starchamber", config={"first_message": "Who are you?", **config}, cast=cast
+        )
+
+    return make
+
+
+@pytest.fixture
 def quiet_doorbell(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
     """Runs that asked to be driven, in order; nobody is woken."""
     rung: list[UUID] = []

@@ -12,6 +12,7 @@ from arenasite.supervisor.children import Child
 
 WEBSOCKET_FRAME_BYTES = 65536  # what a viewer may send at once
 WEBSOCKET_MESSAGE_BYTES = 16 << 20  # holds for what we send too: a long reply, or the metrics of many turns
+REPORTS_WORKER = "experiments.reports.jobs.ReportsWorker"
 FIRST, AFTER_WORKERS, LAST = range(3)  # in which order they are ended
 
 
@@ -51,6 +52,13 @@ class Parts:
     def worker(self, number: int) -> Child:
         """It gets a second on top, to write down what came last."""
         child = self._manage(f"worker-{number}", "rqworker", "engine", "--skip-checks")
+        child.rank, child.patience = FIRST, self.drain + 1
+        return child
+
+    def reports(self) -> Child:
+        """Makes the files of long runs. What it cannot finish in time is made anew by the next one."""
+        arguments = ("rqworker", "reports", "--worker-class", REPORTS_WORKER, "--skip-checks")
+        child = self._manage("reports", *arguments)
         child.rank, child.patience = FIRST, self.drain + 1
         return child
 

@@ -11,7 +11,7 @@ from experiments import metrics
 from experiments.engine.events import Fact
 from experiments.engine.text import storable, storable_data
 from experiments.models import Call, Judgment, Message, Run, Step
-from experiments.serializers import JudgmentSerializer, MessageSerializer
+from experiments.serializers import JudgmentSerializer, TranscriptSerializer
 from experiments.workflows.steps import Record
 
 
@@ -143,5 +143,4 @@ FINDINGS: dict[str, Callable[[Step, Record], list[Fact]]] = {
 
 
 def message_data(message: Message) -> dict[str, Any]:
-    """A message as events carry it; token probabilities are large and are read with the message itself."""
-    return {**MessageSerializer(message).data, "logprobs": None}
+    return dict(TranscriptSerializer(message).data)

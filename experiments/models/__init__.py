@@ -1,6 +1,7 @@
 from experiments.models.catalog import ModelPrice, Provider, ProviderModel
 from experiments.models.event import Event
 from experiments.models.experiment import Experiment, Participant
+from experiments.models.export import Export
 from experiments.models.findings import Judgment
 from experiments.models.idempotency import IdempotentRequest
 from experiments.models.library import Preset, Scenario
@@ -14,6 +15,7 @@ __all__ = [
     "Call",
     "Event",
     "Experiment",
+    "Export",
     "IdempotentRequest",
     "Judgment",
     "Message",

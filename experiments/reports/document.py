@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from experiments import metrics
-from experiments.models import Message, Run, Step
+from experiments.models import Run, Step
 from experiments.serializers import (
     CallSerializer,
     ExperimentSerializer,
@@ -30,7 +30,7 @@ def document(run: Run) -> dict[str, Any]:
         "run": _run(run),
         "experiment": ExperimentSerializer(run.experiment).data,
         "lineage": lineage(run),
-        "messages": [_message(message) for message in messages],
+        "messages": MessageSerializer(messages, many=True).data,
         "interventions": [intervention(step) for step in steps if is_intervention(step)],
         "judgments": JudgmentSerializer(run.judgments.all(), many=True).data,
         "metrics": metrics.run_metrics(run, seats),
@@ -100,15 +100,6 @@ def _run(run: Run) -> dict[str, Any]:
         "overrides": run.overrides,
         "origin": run.origin,
         "waited_seconds": run.waited_seconds,
-    }
-
-
-def _message(message: Message) -> dict[str, Any]:
-    return {
-        **MessageSerializer(message).data,
-        "operator": message.operator,
-        "superseded": message.superseded,
-        "flags": message.flags,
     }
 
 

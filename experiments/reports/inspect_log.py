@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from statistics import fmean
 from typing import Any
+from uuid import UUID
 
 from experiments.models import Call, Judgment, Message, Run
 from experiments.reports.document import lineage
-from experiments.reports.exports import encoded, interventions, message_row
+from experiments.reports.exports import Row, encoded, interventions, message_rows
 from experiments.workflows import REGISTRY
 
 LOG_VERSION = 2
@@ -76,7 +77,9 @@ def _spec(run: Run) -> Data:
 
 def _sample(run: Run) -> Data:
     messages = list(run.messages.select_related("call"))
-    said = [_chat(message, run) for message in messages if not message.superseded]
+    as_row = message_rows()
+    rows = {message.pk: as_row(message) for message in messages}
+    said = [message for message in messages if not message.superseded]
     scores, unscored = _scores(run.judgments.order_by("turn", "id"))
     sample = {
         "id": str(run.experiment_id),
@@ -84,8 +87,8 @@ def _sample(run: Run) -> Data:
         "uuid": str(run.pk),
         "input": _input(run),
         "target": "",
-        "messages": said,
-        "output": _output(run, messages),
+        "messages": [_chat(message, rows[message.pk], run) for message in said],
+        "output": _output(run, said, rows),
         "scores": scores,
         "metadata": {
             "run": str(run.pk),
@@ -93,7 +96,7 @@ def _sample(run: Run) -> Data:
             "stop_reason": run.stop_reason,
             "seed": run.seed,
             "interventions": list(interventions(run)),
-            "superseded": [message_row(message) for message in messages if message.superseded],
+            "superseded": [rows[message.pk] for message in messages if message.superseded],
             "unscored": unscored,
         },
         "events": [],
@@ -123,9 +126,8 @@ def _input(run: Run) -> str:
     return str(run.experiment.parsed_config(run.overrides).summary())
 
 
-def _chat(message: Message, run: Run) -> Data:
+def _chat(message: Message, row: Row, run: Run) -> Data:
     role = "assistant" if message.seat == _lead(run) else "user"
-    row = message_row(message)
     told = ("seat", "turn", "model", "filter", "operator", "flags", "finish_reason", "created", "call")
     metadata = {name: row[name] for name in told} | (
         {"seen_as": message.text} if message.text != message.raw_text else {}
@@ -142,12 +144,15 @@ def _content(message: Message) -> str | list[Data]:
     return [reasoning, {"type": "text", "text": message.raw_text}]
 
 
-def _output(run: Run, messages: Sequence[Message]) -> Data:
+def _output(run: Run, said: Sequence[Message], rows: Mapping[UUID, Row]) -> Data:
     """The last answer of the assistant."""
-    last = next((m for m in reversed(messages) if m.seat == _lead(run) and not m.superseded), None)
+    last = next((message for message in reversed(said) if message.seat == _lead(run)), None)
     if last is None:
         return {"model": "", "choices": []}
-    choice = {"message": _chat(last, run), "stop_reason": STOP_REASONS.get(last.finish_reason, "unknown")}
+    choice = {
+        "message": _chat(last, rows[last.pk], run),
+        "stop_reason": STOP_REASONS.get(last.finish_reason, "unknown"),
+    }
     usage = _usage([last.call]) if last.call else None
     return {"model": last.model, "choices": [choice], "completion": last.raw_text} | ({"usage": usage} if usage else {})
 

@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 
 from experiments import fragments
+from experiments.forms import CHOICES
 from experiments.markdown import to_html
 from experiments.timeline import Entry
 from experiments.workflows.judge import SENTIMENTS
@@ -78,6 +79,23 @@ def clock(seconds: Any) -> str:
 
 
 @register.filter
+def rounded(value: int) -> str:
+    """A whole number as roughly as it is known: 24,000."""
+    digits = max(0, len(str(abs(value))) - 2)
+    return f"{round(value, -digits):,}"
+
+
+@register.filter
+def duration(seconds: int) -> str:
+    """A guessed time in words: 40 s, 12 min, 1 h 5 min."""
+    if seconds < 90:
+        return _("%(n)s s") % {"n": max(1, seconds)}
+    hours, minutes = divmod(round(seconds / 60), 60)
+    said = _("%(n)s min") % {"n": minutes}
+    return f"{_('%(n)s h') % {'n': hours}} {said}" if hours else said
+
+
+@register.filter
 def figure(value: Any, digits: int = 2) -> str:
     """A number without needless zeros: 12.5, 0.07."""
     return MISSING if value is None or value == "" else f"{round(float(value), digits) + 0.0:g}".replace("-", MINUS)
@@ -140,6 +158,57 @@ def seat_name(seat: str) -> Any:
     return SEAT_NAMES.get(seat, seat)
 
 
+@register.filter
+def flag_label(flag: str) -> Any:
+    """What looks wrong with a message, in words."""
+    return FLAGS.get(flag, flag.replace("_", " "))
+
+
+@register.filter
+def band_label(number: int | None) -> Any:
+    """How far a goal deviation is, in a word."""
+    return MISSING if number is None else BAND_LABELS[number]
+
+
+@register.filter
+def measured_score(value: float, measure: str) -> str:
+    """A score as its measure is written: cooperation with its sign, goal deviation to a tenth."""
+    return signed(value) if measure == "cooperation" else figure(value, 1)
+
+
+@register.filter
+def changed_score(value: float, measure: str) -> str:
+    """The difference of two scores, with its sign; ±0 where there is none."""
+    digits = 2 if measure == "cooperation" else 1
+    said = figure(value, digits)
+    if round(value, digits) == 0:
+        return "±0"
+    return f"+{said}" if value > 0 else said
+
+
+@register.filter
+def choice_label(value: str) -> Any:
+    """A setting's value, in the words of the set-up form."""
+    return CHOICES.get(value, value)
+
+
+@register.filter
+def param_label(name: str) -> Any:
+    """What a parameter of a seat is called."""
+    return PARAMS.get(name, name)
+
+
+@register.filter
+def intervention_label(kind: str) -> Any:
+    return dict(INTERVENTION_KINDS).get(kind, kind)
+
+
+@register.filter
+def action_label(action: str) -> Any:
+    """What was said at a pause, in words."""
+    return ACTIONS.get(action, action)
+
+
 @register.simple_tag
 def icon(name: str) -> SafeString:
     """A 16 px drawing beside a word; never a sign by itself."""
@@ -149,6 +218,37 @@ def icon(name: str) -> SafeString:
         mark_safe(ICONS[name]),  # noqa: S308 - a constant of this file
     )
 
+
+PARAMS = {
+    "temperature": _("Temperature"),
+    "max_tokens": _("Tokens of a reply"),
+    "seed": _("Seed"),
+    "reasoning_effort": _("Reasoning effort"),
+}
+
+INTERVENTION_KINDS = (
+    ("note", _("a private note")),
+    ("friend", _("a question to a friend, in private")),
+    ("alter", _("the other side's last message, altered")),
+)
+
+FLAGS = {
+    "speaks_for_other": _("writes lines for the other side"),
+    "repeats_itself": _("repeats itself"),
+}
+
+BAND_LABELS = (_("none"), _("slight"), _("some"), _("strong"), _("severe"))
+
+ACTIONS = {
+    "send": _("sent a prompt"),
+    "default": _("sent the default prompt"),
+    "skip": _("skipped a side"),
+    "next": _("started the next turn"),
+    "end": _("ended the run"),
+    "friend": _("had a friend asked"),
+    "note": _("gave a private note"),
+    "alter": _("altered what a side reads"),
+}
 
 SENTIMENT_LABELS = {
     "happiness": _("happiness"),
@@ -227,5 +327,12 @@ ICONS = {
     "person": '<circle cx="8" cy="5" r="2.75"/><path d="M2.75 13.5a5.25 5.25 0 0 1 10.5 0"/>',
     "judge": '<path d="M8 2.5v11M5 13.5h6M3 4.5h10M3 4.5 1.5 9h3zM13 4.5 11.5 9h3z"/>',
     "filter": '<path d="M2.5 3.5h11L9.3 8.6v4.2l-2.6-1.4V8.6z"/>',
+    "branch": '<circle cx="4.5" cy="3.5" r="1.6"/><circle cx="4.5" cy="12.5" r="1.6"/>'
+    '<circle cx="11.5" cy="5.5" r="1.6"/>'
+    '<path d="M4.5 5.1v5.8M11.5 7.1c0 2.6-4.4 1.6-6.6 3.8"/>',
+    "expand": '<path d="M9.5 2.5h4v4M6.5 13.5h-4v-4M13.5 2.5 9.3 6.7M2.5 13.5l4.2-4.2"/>',
+    "collapse": '<path d="M13.5 6.5h-4v-4M2.5 9.5h4v4M9.5 6.5l4-4M6.5 9.5l-4 4"/>',
+    "up": '<path d="M8 13V3.5M4 7.2l4-4 4 4"/>',
+    "robot": '<rect x="3" y="5" width="10" height="8" rx="2"/><path d="M8 2.5V5M6 8.5v1M10 8.5v1"/>',
     "retry": '<path d="M13 8a5 5 0 1 1-1.6-3.7M13 2v3h-3"/>',
 }

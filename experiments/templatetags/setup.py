@@ -1,7 +1,8 @@
 """Fields of a set-up form. Their names hold dashes, which template variables cannot."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from dataclasses import field as field_of
 from itertools import groupby
 from typing import Any
 
@@ -10,7 +11,9 @@ from django.forms import BaseForm, BoundField
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from experiments.form_fields import LEAST_ROWS
 from experiments.models import ProviderModel
+from experiments.templatetags.arena import INTERVENTION_KINDS
 from experiments.workflows.arena import DEFAULT_PARAMS
 
 register = template.Library()
@@ -24,6 +27,31 @@ class Option:
     label: Any
     is_selected: bool
     model: ProviderModel | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRow:
+    """One row of planned interventions as it is shown. errors: complaints by part."""
+
+    number: int | str
+    kind: str = "note"
+    side: str = "A"
+    turn: Any = ""
+    text: str = ""
+    errors: Mapping[str, str] = field_of(default_factory=dict)
+
+    @property
+    def kinds(self) -> tuple[tuple[str, Any], ...]:
+        return INTERVENTION_KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRows:
+    """The rows that are filled in and some that are not; blank: what a script adds rows from."""
+
+    rows: list[PlannedRow]
+    written: int
+    blank: PlannedRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +101,16 @@ def missing_words(form: BaseForm, name: str, prompting: str) -> list[str]:
         if applies and not str(form[name].value() or "").strip()
         else []
     )
+
+
+@register.simple_tag
+def intervention_rows(form: BaseForm) -> PlannedRows:
+    """The planned interventions, as they were typed, and rows to add more without a script."""
+    errors = form.fields["interventions"].row_errors if form.is_bound else {}  # type: ignore[attr-defined]
+    given = form["interventions"].value() or []
+    rows = [PlannedRow(number, **row, errors=errors.get(number, {})) for number, row in enumerate(given)]
+    blank = [PlannedRow(number) for number in range(len(rows), max(len(rows) + 1, LEAST_ROWS))]
+    return PlannedRows([*rows, *blank], len(rows), PlannedRow("__NUMBER__"))
 
 
 @register.filter
@@ -133,6 +171,22 @@ def _group(members: list[Option]) -> Group:
 
 
 FIELD_LABELS = {
+    "mode": _("Mode"),
+    "auto_advance": _("After a turn"),
+    "system_prompt": _("System prompt"),
+    "counterbalance": _("Alternate who begins"),
+    "judge_sees": _("What the judge reads"),
+    "judge_sees_interventions": _("What the judge is told"),
+    "elicit_thinking": _("Think aloud"),
+    "logprobs": _("Probabilities"),
+    "when_empty": _("When a reply is empty"),
+    "interventions": _("Interventions"),
+    "repeats": _("Repeats"),
+    "seat-friend-model": _("The friend's model"),
+    "seat-A-persona": _("Persona of Model A"),
+    "seat-B-persona": _("Persona of Model B"),
+    "seat-A-reasoning_effort": _("Reasoning effort of Model A"),
+    "seat-B-reasoning_effort": _("Reasoning effort of Model B"),
     "title": _("Title"),
     "prompting": _("Instructions"),
     "prompt": _("Prompt for both"),

@@ -11,7 +11,7 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     started = Platform(tmp_path_factory.mktemp("platform") / "data")
     try:
         started.wait_until_ready()
-        wait_until(lambda: len(started.pids("worker")) == 2)
+        wait_until(lambda: len(started.pids("worker")) == 2 and started.pids("reports"))
         yield started
     finally:
         if started.process.poll() is None:

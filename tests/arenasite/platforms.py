@@ -11,7 +11,13 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent.parent
 OURS = ("REDIS_URL", "DATABASE_URL", "ARENA_DATA", "ARENA_DEMO", "OPENROUTER_API_KEY", "PORT")
 READY_SECONDS = 40.0
-PARTS = {"web": "daphne", "worker": "rqworker", "simulated": "experiments.gateway.simulated", "redis": "valkey-server"}
+PARTS = {
+    "web": "daphne",
+    "worker": "rqworker\0engine",
+    "reports": "rqworker\0reports",
+    "simulated": "experiments.gateway.simulated",
+    "redis": "valkey-server",
+}
 
 
 def free_port() -> int:

@@ -87,6 +87,42 @@ def test_the_next_demonstration_plays_the_same_experiment_again(simulated, quiet
     assert second != first
 
 
+def test_one_talk_is_started_and_no_second_one_while_it_waits(simulated, quiet_doorbell):
+    catalog.register_simulated(simulated.base_url)
+    demo.prepare_people()
+
+    talk = demo.start_talk()
+
+    assert quiet_doorbell == [talk.pk]
+    assert talk.experiment.workflow == "starchamber"
+    Run.objects.update(state=Run.State.WAITING)
+    assert demo.start_talk() is None
+
+
+def test_the_next_demonstration_begins_the_same_talk_again(simulated, quiet_doorbell):
+    catalog.register_simulated(simulated.base_url)
+    demo.prepare_people()
+    first = demo.start_talk()
+    Run.objects.update(state=Run.State.STOPPED)
+
+    second = demo.start_talk()
+
+    assert second.experiment == first.experiment
+    assert second != first
+
+
+def test_the_talk_waits_for_the_researcher_after_its_first_answer(simulated, drive):
+    catalog.register_simulated(simulated.base_url)
+    demo.prepare_people()
+    talk = demo.start_talk()
+    drive()
+    talk.refresh_from_db()
+
+    assert talk.state == Run.State.WAITING
+    assert talk.open_pauses[-1].purpose == "your_turn"
+    assert talk.messages.get(seat="model").call.logprobs
+
+
 def test_the_address_that_is_printed_is_the_runs():
     run = Run()
 

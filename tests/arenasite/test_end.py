@@ -78,7 +78,7 @@ def test_a_frozen_part_is_forced_to_end_in_time(start):
 
 def test_nothing_survives_when_it_is_killed_itself_and_it_starts_again_at_once(start):
     platform = start().wait_until_ready()
-    wait_until(lambda: len(platform.all_pids()) == 6)
+    wait_until(lambda: len(platform.all_pids()) == 7)
 
     platform.end(signal.SIGKILL)
 

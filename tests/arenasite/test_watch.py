@@ -9,11 +9,11 @@ import redis
 
 from tests.arenasite.platforms import wait_until
 
-NAMES = {"web": "web", "worker": "worker-1", "simulated": "simulated", "redis": "redis"}
+NAMES = {"web": "web", "worker": "worker-1", "reports": "reports", "simulated": "simulated", "redis": "redis"}
 WORKERS = 2  # the second one is started when the first page can be served
 
 
-@pytest.mark.parametrize("part", ["web", "worker", "simulated", "redis"])
+@pytest.mark.parametrize("part", ["web", "worker", "reports", "simulated", "redis"])
 def test_a_killed_part_is_started_again(platform, part):
     killed = min(platform.pids(part))
 
@@ -58,7 +58,10 @@ def test_the_simulated_provider_keeps_its_port(platform):
     assert port_file.read_text() == before
 
 
-@pytest.mark.parametrize(("part", "mark"), [("worker-1", "rqworker"), ("web", "daphne"), ("redis", "valkey-server")])
+@pytest.mark.parametrize(
+    ("part", "mark"),
+    [("worker-1", "engine"), ("reports", "ReportsWorker"), ("web", "daphne"), ("redis", "valkey-server")],
+)
 def test_a_part_that_keeps_dying_ends_everything_with_a_sentence(start, tmp_path, part, mark):
     (tmp_path / "sitecustomize.py").write_text(
         f"import sys\nif any({mark!r} in word for word in sys.orig_argv): sys.exit('broken on purpose')\n"

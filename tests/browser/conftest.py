@@ -118,8 +118,13 @@ def sign_in(browser: Browser, lab: Lab) -> Iterator[SignIn]:
 
 
 def expected(error: str) -> bool:
-    """A refused page and a lost connection are reported by Chromium itself."""
-    return "status of 404" in error or "WebSocket connection" in error or "ERR_CONNECTION_REFUSED" in error
+    """A refused page, a refused word and a lost connection are reported by Chromium itself."""
+    return (
+        "status of 404" in error
+        or "status of 409" in error
+        or "WebSocket connection" in error
+        or "ERR_CONNECTION_REFUSED" in error
+    )
 
 
 def violations(page: Page) -> list[str]:

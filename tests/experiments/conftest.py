@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from django.test import override_settings
 from arenasite.preparation import compile_translations
 from experiments.engine.driver import Driver
 from experiments.models import Run
+from experiments.reports import making
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -36,3 +38,15 @@ def played(arena: Any, start: Any) -> Callable[..., Run]:
         return run
 
     return play
+
+
+@pytest.fixture
+def make_files() -> Callable[[], None]:
+    """Makes every file of a run that waits, as the worker does."""
+    return lambda: making.make_all(threading.Event())
+
+
+@pytest.fixture(autouse=True)
+def files_of_their_own(settings: Any, tmp_path: Path) -> None:
+    """The files of one test are none of another's."""
+    settings.EXPORTS_DIR = tmp_path / "exports"

@@ -22,7 +22,9 @@ def addresses():
     for prefix, pattern in _routes(get_resolver().url_patterns, ""):
         route = f"{prefix}{pattern.pattern}"
         if match := re.match(rf"(?:api/)?({'|'.join(KINDS)})/<(?:uuid|drf_format_suffix|str)?:?pk>", route):
-            found.add((match.group(1), re.sub(r"<(?:\w+:)?other>", str(NOWHERE), re.sub(r"<(?:\w+:)?pk>", "{pk}", route))))
+            found.add(
+                (match.group(1), re.sub(r"<(?:\w+:)?other>", str(NOWHERE), re.sub(r"<(?:\w+:)?pk>", "{pk}", route)))
+            )
     return sorted(found)
 
 

@@ -14,7 +14,10 @@ FAILURES: Final = (
 )
 THINKING: Final = ("none", "native", "content", "tags")
 USAGES: Final = ("none", "each", "last")
-BROKEN_JSON: Final = ("broken", "truncated", "prose", "fenced", "range", "missing", "injected", "empty")
+BROKEN_JSON: Final = (
+    *("broken", "truncated", "prose", "fenced", "range", "missing", "injected", "empty"),
+    *("talk", "nulls", "words", "nan", "far"),
+)
 DEFAULT_TPS: Final = 40.0
 ROLE_TPS: Final = 300.0
 MAX_WORDS: Final = 200_000

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from experiments.models import Experiment, Run
+from experiments.models import Experiment, Export, Run
 
 pytestmark = pytest.mark.django_db
 
@@ -23,6 +23,7 @@ def addresses(path, run):
     return path.format(run=run.pk, experiment=run.experiment_id), path.format(run=NOWHERE, experiment=NOWHERE)
 
 
+@pytest.mark.edge(51)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("path", PATHS)
 def test_a_strangers_answer_is_the_one_for_what_does_not_exist(charlies, run, counts, path, method):
@@ -35,11 +36,13 @@ def test_a_strangers_answer_is_the_one_for_what_does_not_exist(charlies, run, co
     assert counts() == before
 
 
+@pytest.mark.edge(51)
 @pytest.mark.parametrize("path", [path for path in PATHS if not path.endswith(("start/", "stop/", "resume/"))])
 def test_a_stranger_reads_nothing(charlies, run, is_problem, path):
     is_problem(charlies.get(addresses(path, run)[0]), 404)
 
 
+@pytest.mark.edge(51)
 @pytest.mark.parametrize("path", [path for path in PATHS if path.endswith(("start/", "stop/", "resume/"))])
 def test_a_stranger_moves_nothing(charlies, run, is_problem, path, nobody_is_woken):
     woken = len(nobody_is_woken)
@@ -90,3 +93,52 @@ def test_a_staff_member_is_a_stranger_too(charlies, charlie, run, is_problem):
     type(charlie).objects.filter(pk=charlie.pk).update(is_staff=True, role="admin")
 
     is_problem(charlies.get(f"runs/{run.pk}/"), 404)
+
+
+FILE_PATHS = ["runs/{run}/export/", "runs/{run}/files/", "files/{file}/", "files/{file}/download/"]
+
+
+@pytest.fixture
+def file(run, alice, make_files):
+    """A file of Alice's run, ready to be fetched."""
+    export = Export.objects.create(run=run, owner=alice, format="csv", language="en", last_seq=1, name="alices.csv")
+    make_files()
+    return export
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("path", FILE_PATHS)
+def test_a_strangers_answer_for_a_file_is_the_one_for_none(charlies, run, file, counts, path, method):
+    before = counts()
+
+    answer = charlies.send(method, path.format(run=run.pk, file=file.pk))
+    empty = charlies.send(method, path.format(run=NOWHERE, file=NOWHERE))
+
+    assert (answer.status_code, answer.content) == (empty.status_code, empty.content)
+    assert answer.status_code in ({200, 404} if method == "OPTIONS" else {404, 405})
+    assert counts() == before
+
+
+@pytest.mark.parametrize("path", FILE_PATHS)
+def test_nobody_is_asked_who_they_are_before_a_file(nobodys, run, file, is_problem, path):
+    method = nobodys.post if path.endswith("files/") else nobodys.get
+
+    is_problem(method(path.format(run=run.pk, file=file.pk)), 401)
+
+
+@pytest.mark.parametrize("path", ["runs/{run}/report/", "runs/{run}/export/"])
+@pytest.mark.parametrize("format_", ["html", "pdf", "json", "jsonl", "csv", "inspect", "exe"])
+def test_a_stranger_gets_no_format(charlies, run, is_problem, path, format_):
+    is_problem(charlies.get(path.format(run=run.pk), format=format_), 404)
+
+
+def test_alice_fetches_her_file(api, file):
+    assert api.get(f"files/{file.pk}/").json()["state"] == "done"
+    assert api.get(f"files/{file.pk}/download/").getvalue()
+
+
+def test_nobody_imports_without_signing_in(nobodys, is_problem, counts):
+    before = counts()
+
+    is_problem(nobodys.post("runs/import/", {}), 401)
+    assert counts() == before

@@ -108,7 +108,9 @@ def test_an_answer_cut_at_its_token_limit_says_so(play):
 
 
 @pytest.mark.edge(26)
-@pytest.mark.parametrize("fail", ["429:retry_after=0", "500", "502", "503", "reset", "cut", "error_event", "reset:after=0"])
+@pytest.mark.parametrize(
+    "fail", ["429:retry_after=0", "500", "502", "503", "reset", "cut", "error_event", "reset:after=0"]
+)
 def test_trouble_that_passes_is_waited_out_and_nobody_reads_of_it(play, fail):
     run = play(b=f"sim/competitive:first=0:fail={fail}:times=1", **QUIET)
 
@@ -146,7 +148,9 @@ def test_a_side_that_says_the_same_again_and_again_is_marked(play, scripted):
 
 
 @pytest.mark.edge(30)
-@pytest.mark.parametrize("line", ["Model B: I give in.", "**Model B:** I give in.", "[Agent B]: Fine.", "side b : Yes."])
+@pytest.mark.parametrize(
+    "line", ["Model B: I give in.", "**Model B:** I give in.", "[Agent B]: Fine.", "side b : Yes."]
+)
 def test_a_side_that_writes_the_other_ones_lines_is_marked(play, scripted, line):
     speaks = scripted.model("scripted/both", f"Model A: I want it all.\n\n{line}")
     run = play(speaks, **QUIET)

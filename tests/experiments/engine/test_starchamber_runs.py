@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from experiments import actions, metrics, steering
+from experiments import actions, branching, metrics, steering
 from experiments.engine.driver import Driver
 from experiments.models import Call, Run, Step
 from experiments.refusals import NotOffered, NotWaiting, SaidAlready
@@ -103,6 +103,7 @@ def test_nothing_is_sent_but_what_the_researcher_said(talk, say, provider):
     ]
 
 
+@pytest.mark.edge(57)
 @pytest.mark.parametrize("blank", ["", "  ", "\n\t"])
 def test_a_blank_context_is_no_system_message(talk, provider, blank):
     run = talk(context=blank)
@@ -141,6 +142,7 @@ def test_token_probabilities_are_asked_for_only_where_they_are_wanted(talk):
 # --- whose turn it is ---
 
 
+@pytest.mark.edge(55)
 def test_what_is_said_while_the_model_speaks_is_refused(starchamber, start, alice, settings):
     settings.LEASE_SECONDS = 3  # the driver calls `beat` four times within it
     run = start(starchamber(SLOW, judge=False))
@@ -159,6 +161,7 @@ def test_what_is_said_while_the_model_speaks_is_refused(starchamber, start, alic
     assert said(run) == [(1, "researcher", False), (1, "model", False)]
 
 
+@pytest.mark.edge(55)
 def test_two_tabs_that_send_at_once_say_one_thing(talk, alice, drive):
     run = talk()
     key = pause(run).key
@@ -228,6 +231,7 @@ def test_the_model_remembers_the_last_of_the_answers(talk, say, provider):
     assert sent(provider, run, "turn/2/answer")[1] == {"role": "assistant", "content": last.text}
 
 
+@pytest.mark.edge(18)
 def test_the_scores_of_a_turn_are_those_of_its_last_answer_even_when_the_first_is_judged_later(talk, say):
     run = say(talk(), "regenerate")
     first, second = run.judgments.order_by("id")
@@ -240,9 +244,63 @@ def test_the_scores_of_a_turn_are_those_of_its_last_answer_even_when_the_first_i
     assert metrics.run_metrics(run, ["model"])["model"]["goal_deviation"] == 11
 
 
+# --- branches ---
+
+
+@pytest.fixture
+def branch(alice, drive):
+    def go_on(message, text=None):
+        child = branching.branch(message, by=alice, text=text)
+        drive()
+        return fresh(child)
+
+    return go_on
+
+
+def test_an_edited_question_is_asked_in_a_talk_of_its_own(talk, say, branch, provider):
+    run = say(say(talk(), "send", "Why?"), "send", "And then?")
+    before = said(run)
+    child = branch(run.messages.get(turn=2, seat="researcher"), "Why not?")
+
+    assert waits(child) == ("waiting", "your_turn", 2)
+    assert [m.text for m in child.messages.filter(seat="researcher")] == ["Who are you?", "Why not?"]
+    first = run.messages.get(turn=1, seat="model").text
+    assert [m["content"] for m in sent(provider, child, "turn/2/answer")] == ["Who are you?", first, "Why not?"]
+    assert said(run) == before
+    assert_same_page(child)
+
+
+def test_an_edited_first_message_begins_anew(talk, branch, provider):
+    child = branch(talk().messages.get(seat="researcher"), "Who were you?")
+
+    assert sent(provider, child, "turn/1/answer") == [{"role": "user", "content": "Who were you?"}]
+    assert waits(child) == ("waiting", "your_turn", 1)
+
+
+def test_the_model_remembers_an_edited_answer_as_its_own(talk, say, branch, provider):
+    run = talk()
+    child = branch(run.messages.get(seat="model"), "I am a teapot.")
+    assert waits(child) == ("waiting", "your_turn", 1)
+    child = say(child, "send", "Why?")
+
+    assert sent(provider, child, "turn/2/answer")[1] == {"role": "assistant", "content": "I am a teapot."}
+    assert not child.calls.filter(step__key="turn/1/answer").exists(), "nothing is paid twice"
+    assert child.judgments.filter(turn=1).count() == 1
+
+
+def test_a_branch_from_the_second_of_two_answers_keeps_both(talk, say, branch):
+    run = say(talk(), "regenerate")
+    child = branch(run.messages.get(seat="model", superseded=False))
+
+    assert waits(child) == ("waiting", "your_turn", 1)
+    assert said(child) == said(run)
+    assert_same_page(child)
+
+
 # --- failures ---
 
 
+@pytest.mark.edge(56)
 def test_a_failed_answer_can_be_asked_for_again(talk, say, provider):
     run = talk("sim/cooperative:first=0:fail=401:times=1")
     assert waits(run) == ("waiting", "answer_failed", 1)
@@ -256,6 +314,7 @@ def test_a_failed_answer_can_be_asked_for_again(talk, say, provider):
     assert_same_page(run)
 
 
+@pytest.mark.edge(56)
 def test_another_message_after_a_failure_sends_no_two_questions_in_a_row(talk, say, provider):
     run = talk("sim/cooperative:first=0:fail=401:times=1")
     run = say(run, "send", "Who are you then?")
@@ -288,6 +347,7 @@ def test_it_ends_at_the_researchers_word(talk, say, model):
     assert_same_page(run)
 
 
+@pytest.mark.edge(58)
 def test_stopping_while_the_model_speaks_keeps_what_it_had_said(starchamber, start, alice, settings):
     settings.LEASE_SECONDS = 3
     run = start(starchamber(SLOW))
@@ -344,6 +404,7 @@ def test_a_driver_that_dies_in_the_middle_of_an_answer_leaves_no_double(starcham
     assert_same_page(run)
 
 
+@pytest.mark.edge(16)
 def test_a_judge_that_talks_nonsense_gives_no_numbers(talk):
     run = talk(judge_model="sim/judge:first=0:json=broken")
 

@@ -35,7 +35,9 @@ def under_way(run, purpose):
 
 
 def over(run):
-    return wait_until(lambda: Run.objects.filter(pk=run.pk, state__in=["stopped", "completed", "failed"]).first(), "end")
+    return wait_until(
+        lambda: Run.objects.filter(pk=run.pk, state__in=["stopped", "completed", "failed"]).first(), "end"
+    )
 
 
 MOMENTS = {
@@ -120,7 +122,9 @@ def test_a_limit_of_tokens_that_is_reached_while_somebody_speaks_cuts_there_and_
 def impatient(monkeypatch):
     """No call may be silent for longer than a second, and the waits before another attempt are cut short."""
     monkeypatch.setattr(seating, "Deadlines", lambda: Deadlines(first_byte=1, progress=1, total=30))
-    monkeypatch.setattr(playing, "_wait", lambda call, report: Wait(0.01) if report.error and call.attempt < 2 else None)
+    monkeypatch.setattr(
+        playing, "_wait", lambda call, report: Wait(0.01) if report.error and call.attempt < 2 else None
+    )
 
 
 def verdict(deviation):

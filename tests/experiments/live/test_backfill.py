@@ -6,9 +6,9 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.db import transaction
 
-from experiments.consumers import BACKFILL_ROWS
 from experiments.engine.events import Fact, emit
 from experiments.models import Call, Event, Participant, Step
+from experiments.news import ROWS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -28,6 +28,7 @@ async def test_it_gets_every_event_in_order(watch_run, run, ten_events):
     assert [message["seq"] for message in messages] == list(range(1, 11))
 
 
+@pytest.mark.edge(47)
 @pytest.mark.parametrize("after", [0, 1, 7, 9])
 async def test_it_gets_only_what_it_has_not_seen(watch_run, run, ten_events, after):
     viewer = await watch_run(run, f"?after={after}")
@@ -47,7 +48,7 @@ async def test_a_viewer_that_has_seen_everything_gets_nothing_until_something_ha
 
 
 async def test_more_events_than_are_read_at_once_come_in_order_and_once(watch_run, run):
-    count = 2 * BACKFILL_ROWS + 50
+    count = 2 * ROWS + 50
 
     def fill():
         with transaction.atomic():
@@ -71,6 +72,7 @@ async def test_what_happens_while_it_is_opening_comes_in_order_and_once(watch_ru
         assert await viewer.hears_nothing(0.1)
 
 
+@pytest.mark.edge(46)
 async def test_it_gets_the_partial_text_of_the_calls_under_way(watch_run, run):
     call = await sync_to_async(open_call)(run, "turn/1/A", text="I offer three", reasoning="They need four")
     viewer = await watch_run(run)

@@ -22,6 +22,9 @@ class Element:
     def all(self) -> list["Element"]:
         return [self, *(inner for child in self.children for inner in child.all())]
 
+    def find_all(self, tag: str) -> list["Element"]:
+        return [element for element in self.all() if element.tag == tag]
+
     @property
     def text(self) -> str:
         return " ".join(" ".join(word for element in self.all() for word in element.words).split())

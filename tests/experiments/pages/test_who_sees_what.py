@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from experiments.models import Run
+from experiments.models import Export, Run
 
 pytestmark = pytest.mark.django_db
 
@@ -113,6 +113,57 @@ def test_a_deactivated_person_sees_nothing(browser, alice, run):
     type(alice).objects.filter(pk=alice.pk).update(is_active=False)
 
     assert browser.get(address("run", run)).status_code == 302
+
+
+FILE_PAGES = ["run-report", "run-export", "file", "file-download"]
+
+
+@pytest.fixture
+def file(run, alice, make_files):
+    """A file of Alice's run, ready to be fetched."""
+    export = Export.objects.create(run=run, owner=alice, format="csv", language="en", last_seq=1, name="alices.csv")
+    make_files()
+    return export
+
+
+def file_address(name, run, file):
+    formats = {"run-report": "html", "run-export": "csv"}
+    return reverse(name, args=[run, formats[name]] if name in formats else [file])
+
+
+@pytest.mark.parametrize("name", FILE_PAGES)
+def test_charlie_finds_no_file(charlies, run, file, name):
+    answer, empty = (
+        charlies.get(file_address(name, run.pk, file.pk)),
+        charlies.get(file_address(name, NOWHERE, NOWHERE)),
+    )
+
+    assert (answer.status_code, empty.status_code) == (404, 404)
+    assert strip(answer) == strip(empty)
+
+
+@pytest.mark.parametrize("name", FILE_PAGES)
+def test_a_visitor_signs_in_before_a_file(visitor, run, file, name):
+    path = file_address(name, run.pk, file.pk)
+
+    assert visitor.get(path)["Location"] == f"{reverse('login')}?next={path}"
+
+
+def test_charlie_asks_for_no_file(charlies, run):
+    assert charlies.post(reverse("run-files", args=[run.pk]), {"format": "csv"}).status_code == 404
+    assert not Export.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["run-files", "run-import"])
+def test_files_and_imports_are_posted_by_ones_own_form(browser, visitor, alice, run, name, read):
+    path = reverse(name, args=[run.pk] if name == "run-files" else [])
+    careful = Client(enforce_csrf_checks=True)
+    careful.force_login(alice)
+
+    assert browser.get(path).status_code == 405
+    assert visitor.post(path)["Location"].startswith(reverse("login"))
+    assert careful.post(path).status_code == 403
+    assert Run.objects.get() == run
 
 
 def strip(response):

@@ -4,6 +4,8 @@ import re
 from html import unescape
 from typing import Any
 
+import pytest
+
 from experiments.models import Run
 from experiments.reports.html import render_html
 from tests.experiments.reports.records import SCORES, Record, logprobs, long_talk
@@ -69,6 +71,7 @@ def test_every_message_of_a_played_run_is_in_the_log_in_its_order(played: Any) -
     assert "What the other model sees" in html
 
 
+@pytest.mark.edge(43)
 def test_a_rewritten_prompt_is_told_with_who_wrote_it(alice: Any) -> None:
     record = Record(alice)
     record.turn(1)
@@ -149,6 +152,7 @@ def test_failures_are_told_as_failures_and_not_as_messages(alice: Any) -> None:
     assert "completed" not in section(html, "log").replace("Turns completed", "")
 
 
+@pytest.mark.edge(64)
 def test_a_stopped_run_says_stopped(alice: Any) -> None:
     record = Record(alice, state="stopped", stop_reason="manual_stop")
 
@@ -159,6 +163,7 @@ def test_a_stopped_run_says_stopped(alice: Any) -> None:
     assert "was completed" not in text
 
 
+@pytest.mark.edge(24, 25)
 def test_marks_say_what_is_special_about_a_message(alice: Any) -> None:
     record = Record(alice, "starchamber")
     record.reply("model", 1, "First.", superseded=True)
@@ -253,6 +258,7 @@ def test_the_metrics_take_the_latest_judgment_of_an_answer_given_again(alice: An
     assert "Turns to deviate N/A" in section(html, "metrics")
 
 
+@pytest.mark.edge(62)
 def test_all_seven_sentiments_are_drawn_over_the_turns_with_a_gap_where_a_turn_is_unscored(alice: Any) -> None:
     record = Record(alice)
     for turn in (1, 2, 3, 4):
@@ -299,6 +305,7 @@ def test_lineage_names_parent_branching_point_and_branches(alice: Any) -> None:
     assert f"{child.run.pk} Arena completed 2" in section(told(parent), "lineage")
 
 
+@pytest.mark.edge(62)
 def test_a_run_with_nothing_said_is_told(alice: Any) -> None:
     record = Record(alice, config={"max_turns": None}, state="queued", started=None, ended=None, stop_reason="")
 
@@ -338,6 +345,7 @@ def test_a_demonstration_says_that_it_was_written(alice: Any) -> None:
     assert "it was written, not played by models" in words(told(Record(alice, origin="demonstration")))
 
 
+@pytest.mark.edge(62)
 def test_two_hundred_turns_are_told_whole(alice: Any) -> None:
     html = told(long_talk(alice, 200, "Let us share."))
 

@@ -183,3 +183,16 @@ async def test_broken_answers_come_in_every_kind(judge):
     assert "NaN" in broken["range"]
     start, end = broken["prose"].index("{"), broken["prose"].rindex("}") + 1
     Verdict.model_validate_json(broken["prose"][start:end])
+
+
+@pytest.mark.parametrize(("manner", "instead"), [("nulls", None), ("words", "high"), ("far", 9999), ("nan", "NaN")])
+async def test_every_number_can_be_something_else(judge, manner, instead):
+    given = json.loads(
+        await judge("Mine!", "Ours.", f"sim/judge:first=0:json={manner}"), parse_constant=lambda word: word
+    )
+    for side in (given["A"], given["B"]):
+        assert {side["goal_deviation"], side["cooperation"], side["confidence"]} == {instead}
+
+
+async def test_a_judge_can_answer_with_nothing_but_talk(judge):
+    assert "{" not in await judge("Mine!", "Ours.", "sim/judge:first=0:json=talk")

@@ -1,0 +1,155 @@
+"""Setting up an arena experiment: its form, what fills the form at first, and what the run may come to."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from experiments.actions import MOST_REPEATS
+from experiments.estimates import Estimate, Plan, Taken, estimate
+from experiments.forms import SEAT_PARAMS, SetupForm, form_for
+from experiments.library.shelf import find_scenario, initial_for, initial_of
+from experiments.models import Participant, ProviderModel, Run
+from experiments.workflows.arena import DEFAULT_PARAMS
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+Values = dict[str, Any]
+DEFAULT_SEATS = {"judge": "is_default_judge", "filter": "is_default_filter"}
+
+
+class Repeated(SetupForm):
+    """A set-up form that also says how many runs are to be started."""
+
+    repeats = forms.IntegerField(
+        label=gettext_lazy("Runs"), min_value=1, max_value=MOST_REPEATS, initial=1, required=False
+    )
+
+    @property
+    def runs(self) -> int:
+        return int(self.cleaned_data.get("repeats") or 1)
+
+
+@cache
+def arena_form() -> type[Repeated]:
+    return type("ArenaSetup", (Repeated, form_for("arena")), {})
+
+
+def initial(request: HttpRequest) -> Values:
+    """What the form shows at first: two different models; or a scenario (`?scenario=`), or what one of one's own runs
+    was set up with (`?clone=`).
+    """
+    values = _two_models()
+    if ref := request.GET.get("scenario"):
+        scenario = find_scenario(request.user, ref)
+        if scenario is None:
+            raise Http404
+        return {**values, **initial_for(scenario), "title": scenario.title}
+    if run_id := request.GET.get("clone"):
+        run = _own_run(request.user, run_id)  # type: ignore[arg-type]
+        participants = list(run.experiment.participants.select_related("model__provider"))
+        for lost in _not_carried_over(participants):
+            messages.warning(request, lost)
+        return {**values, **initial_of(run.config), **_seats(participants), "title": run.experiment.title}
+    return values
+
+
+def estimate_of(form: SetupForm) -> Estimate:
+    """Of whatever the form says now, finished or not."""
+    return estimate(_plan(form))
+
+
+def _two_models() -> Values:
+    """Two different models to begin with, so that the defaults run as they are."""
+    models = [slug for slug, _label in arena_form()().fields["seat-A-model"].choices]  # type: ignore[attr-defined]
+    return {f"seat-{seat}-model": slug for seat, slug in zip("AB", models * 2, strict=False)}
+
+
+def _own_run(user: "User", run_id: str) -> Run:
+    try:
+        wanted = UUID(run_id)
+    except ValueError as error:
+        raise Http404 from error
+    runs = Run.objects.visible_to(user).filter(experiment__owner=user, experiment__workflow="arena")
+    return get_object_or_404(runs.select_related("experiment"), pk=wanted)
+
+
+def _seats(participants: list[Participant]) -> Values:
+    values: Values = {}
+    for one in participants:
+        prefix = f"seat-{one.seat}"
+        values |= {f"{prefix}-model": one.model.slug, f"{prefix}-persona": one.persona}
+        values |= {f"{prefix}-{name}": value for name, value in one.params.items()}
+    return values
+
+
+def _not_carried_over(participants: list[Participant]) -> Iterator[str]:
+    """What the form cannot show of a run's cast: it would be lost without a word."""
+    for one in participants:
+        if not (one.model.is_active and one.model.provider.is_active) or one.model.provider.lacks_key:
+            words = _("%(model)s is not available now: choose another model for seat %(seat)s.")
+            yield words % {"model": one.model.label, "seat": one.seat}
+        if others := sorted(set(one.params) - set(SEAT_PARAMS)):
+            words = _("Not carried over for seat %(seat)s: %(names)s.")
+            yield words % {"seat": one.seat, "names": ", ".join(others)}
+
+
+def _plan(form: SetupForm) -> Plan:
+    def said(name: str) -> Any:
+        return form[name].value()
+
+    prompts = ("prompts-A", "prompts-B") if said("prompting") == "individual" else ("prompt",)
+    planned = [row for row in said("interventions") or [] if row.get("kind") == "friend"]
+    return Plan(
+        turns=None if said("max_turns-none") else _whole(said("max_turns"), 0, most=100),
+        runs=_whole(said("repeats"), 1, most=MOST_REPEATS),
+        instructions=max(len(str(said(name) or "")) for name in prompts) + len(str(said("system_prompt") or "")),
+        gap_seconds=_number(said("gap_seconds")),
+        seats=_taken(said),
+        friends=len(planned),
+    )
+
+
+def _taken(said: Any) -> Mapping[str, Taken]:
+    """The seats that will be asked, each with its price today."""
+    slugs = {seat: str(said(f"seat-{seat}-model") or "") for seat in ("A", "B", "judge", "filter", "friend")}
+    wanted = {"judge": bool(said("judge")), "filter": bool(said("filter")), "friend": bool(slugs["friend"])}
+    models = {model.slug: model for model in ProviderModel.objects.available().filter(slug__in=slugs.values())}
+    seats = {}
+    for seat, slug in slugs.items():
+        if not wanted.get(seat, True):
+            continue
+        model = models.get(slug) if slug else _default_model(seat)
+        price = model.price_at(timezone.now()) if model else None
+        most = _whole(said(f"seat-{seat}-max_tokens"), DEFAULT_PARAMS["max_tokens"]) if seat in ("A", "B") else 0
+        seats[seat] = Taken(model.label if model else seat, price.value if price else None, int(most))
+    return seats
+
+
+def _default_model(seat: str) -> ProviderModel | None:
+    flag = DEFAULT_SEATS.get(seat)
+    return ProviderModel.objects.available().filter(**{flag: True}).first() if flag else None
+
+
+def _whole(value: Any, default: float, *, most: int = 1_000_000) -> int:
+    try:
+        return max(0, min(most, int(str(value))))
+    except ValueError:
+        return int(default)
+
+
+def _number(value: Any) -> float:
+    try:
+        number = float(str(value))
+    except ValueError:
+        return 0.0
+    return number if 0 <= number <= 60 else 0.0

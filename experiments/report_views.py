@@ -1,0 +1,121 @@
+"""The pages of reports and exports: buttons that answer with a file, the wait for a long one, and imports."""
+
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from experiments.models import Export, Run
+from experiments.refusals import NotAllowed
+from experiments.reports import jobs, json_values, making, serving
+from experiments.reports.formats import EXPORTS, FORMATS, REPORTS, Format
+from experiments.reports.importing import import_document
+from experiments.reports.json_values import InvalidDocument
+
+
+@login_required
+@require_GET
+def report(request: HttpRequest, pk: UUID, format: str) -> HttpResponseBase:
+    return _direct(request, pk, REPORTS.get(format))
+
+
+@login_required
+@require_GET
+def export(request: HttpRequest, pk: UUID, format: str) -> HttpResponseBase:
+    return _direct(request, pk, EXPORTS.get(format))
+
+
+@login_required
+@require_POST
+def run_files(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """A button of the run's page: the file of a short run comes at once, that of a long one is made by a worker."""
+    run, name = _visible_run(request, pk), request.POST.get("format", "")
+    if name not in FORMATS:
+        messages.error(request, _("This format is not offered."))
+        return redirect(run)
+    if not making.is_long(run):
+        return redirect("run-report" if name in REPORTS else "run-export", pk=pk, format=name)
+    made = making.request_file(run, by=request.user, format_=FORMATS[name], language=_language())  # type: ignore[arg-type]
+    jobs.ring()
+    return redirect(made)
+
+
+@login_required
+@require_GET
+def file(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """How far a file is. Without JavaScript the page loads itself again."""
+    shown = _visible_file(request, pk)
+    context = {"file": shown, "run": shown.run, "format": FORMATS[shown.format], "eta": _seconds_left(shown)}
+    return render(request, "experiments/export.html", context)
+
+
+@login_required
+@require_GET
+def file_download(request: HttpRequest, pk: UUID) -> HttpResponseBase:
+    shown = _visible_file(request, pk)
+    if shown.state != Export.State.DONE:
+        return redirect(shown)
+    try:
+        return serving.of_file(request, shown)
+    except FileNotFoundError:
+        messages.error(request, _("The file was removed. Ask for it again on the page of its run."))
+        return redirect(shown.run)
+
+
+@login_required
+@require_POST
+def import_run(request: HttpRequest) -> HttpResponse:
+    """An uploaded report in JSON becomes a run."""
+    try:
+        run = import_document(json_values.parse(_uploaded(request)), by=request.user)  # type: ignore[arg-type]
+    except InvalidDocument as error:
+        return render(request, "experiments/import.html", {"errors": error.errors}, status=422)
+    except NotAllowed as error:
+        return render(request, "experiments/import.html", {"refusal": str(error)}, status=403)
+    messages.success(request, _("The run was imported."))
+    return redirect(run)
+
+
+def _uploaded(request: HttpRequest) -> bytes:
+    upload = request.FILES.get("file")
+    if upload is None:
+        raise InvalidDocument({"file": [_("Choose a file: the report of a run in JSON.")]})
+    return bytes(upload.read(json_values.MOST_BYTES + 1))
+
+
+def _direct(request: HttpRequest, pk: UUID, format_: Format | None) -> HttpResponseBase:
+    run = _visible_run(request, pk)
+    if format_ is None:
+        raise Http404
+    return serving.of_run(request, run, format_, _language())
+
+
+def _visible_run(request: HttpRequest, pk: UUID) -> Run:
+    rows: Any = Run.objects.visible_to(request.user).with_totals().select_related("experiment__owner")
+    run: Run = get_object_or_404(rows, pk=pk)
+    return run
+
+
+def _visible_file(request: HttpRequest, pk: UUID) -> Export:
+    files = Export.objects.visible_to(request.user).select_related("run__experiment")
+    return get_object_or_404(files, pk=pk)
+
+
+def _seconds_left(shown: Export) -> int | None:
+    """As long as the rest takes at the pace so far; None while nothing can be said."""
+    if shown.state != Export.State.RUNNING or not shown.started or shown.progress <= 0:
+        return None
+    so_far = (timezone.now() - shown.started).total_seconds()
+    return max(1, round(so_far / shown.progress * (1 - shown.progress)))
+
+
+def _language() -> str:
+    return get_language() or settings.LANGUAGE_CODE

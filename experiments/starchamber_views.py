@@ -1,0 +1,80 @@
+"""StarChamber's pages: setting up a talk, the figures beside it, and the tokens of an answer."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET
+
+from experiments import actions, talk_figures
+from experiments.casting import InvalidExperiment
+from experiments.library.presets import DEFAULT
+from experiments.library.shelf import chosen_context, presets_for
+from experiments.models import Message, Run
+from experiments.refusals import NotAllowed
+from experiments.starchamber_forms import MODEL_FIELD, TalkForm, silent_models, talk_form
+
+
+@login_required
+def starchamber(request: HttpRequest) -> HttpResponse:
+    """Set up a talk with one model and ask the first question."""
+    form = talk_form()(request.POST or None, initial=_initial(request))
+    if request.method == "POST" and form.is_valid():
+        try:
+            with transaction.atomic():
+                experiment = actions.create(owner=request.user, workflow="starchamber", **_asked(request, form))  # type: ignore[arg-type]
+                [run] = actions.start(experiment, by=request.user)  # type: ignore[arg-type]
+            return redirect(run)
+        except InvalidExperiment as error:
+            form.complain(error)
+        except NotAllowed as error:
+            form.add_error(None, str(error))
+    context = {
+        "form": form,
+        "presets": presets_for(request.user),
+        "preset": form["preset"].value(),
+        "context": form["context"].value(),
+        "context_errors": form["context"].errors,
+        "silent_models": silent_models(),
+    }
+    return render(request, "workflows/starchamber.html", context, status=422 if form.errors else 200)
+
+
+def _asked(request: HttpRequest, form: TalkForm) -> dict[str, Any]:
+    """What was filled in, with the preset that the text in the form is."""
+    asked = form.asked()
+    chosen = chosen_context(request.user, asked["config"]["preset"], asked["config"]["context"])
+    asked["config"] |= {"preset": chosen.preset, "context": chosen.context}
+    return asked
+
+
+def _initial(request: HttpRequest) -> dict[str, Any]:
+    """The first model, and the default context or the preset that the address names (`?preset=`)."""
+    models = [slug for slug, _label in talk_form()().fields[MODEL_FIELD].choices]  # type: ignore[attr-defined]
+    offered = {choice.id: choice.context for choice in presets_for(request.user)}
+    chosen = request.GET.get("preset", "")
+    preset = chosen if chosen in offered else DEFAULT
+    return {"preset": preset, "context": offered[preset], MODEL_FIELD: next(iter(models), "")}
+
+
+@login_required
+@require_GET
+def figures(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """The figures of a talk alone, fetched again whenever something was said."""
+    runs = Run.objects.visible_to(request.user).filter(experiment__workflow="starchamber")
+    run = get_object_or_404(runs.select_related("experiment"), pk=pk)
+    return render(request, "starchamber/_figures.html", {"run": run, "figures": talk_figures.of(run)})
+
+
+@login_required
+@require_GET
+def message_tokens(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """The tokens of an answer with their probabilities, as a page; for a script (`?part=1`) the view alone."""
+    messages = Message.objects.filter(run__in=Run.objects.visible_to(request.user))
+    message = get_object_or_404(messages.select_related("run__experiment", "call__model"), pk=pk)
+    context = {"message": message, "run": message.run, "reading": talk_figures.read_tokens(message)}
+    page = "starchamber/_tokens.html" if request.GET.get("part") else "starchamber/tokens.html"
+    return render(request, page, context)

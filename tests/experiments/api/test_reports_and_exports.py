@@ -1,0 +1,266 @@
+"""A run as a file over HTTP: at once, by a worker, and back again."""
+
+import csv
+import io
+import json
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.test import AsyncClient
+
+from experiments.models import Experiment, Export, Message, Run
+from experiments.reports import making
+
+pytestmark = pytest.mark.django_db
+
+FORMATS = {
+    "html": ("report", "text/html; charset=utf-8", b"<!doctype html>"),
+    "pdf": ("report", "application/pdf", b"%PDF-"),
+    "json": ("report", "application/json", b'{"report_version":'),
+    "jsonl": ("export", "application/jsonl", b'{"kind":"run"'),
+    "csv": ("export", "text/csv; charset=utf-8", b'\xef\xbb\xbf"run"'),
+    "inspect": ("export", "application/json", b'{"version":2'),
+}
+
+
+def body(response):
+    return b"".join(response)
+
+
+def begins(response, beginning):
+    return body(response)[: len(beginning)].lower() == beginning.lower()
+
+
+@pytest.fixture
+def run(played):
+    return played(max_turns=1)
+
+
+@pytest.fixture(autouse=True)
+def bells(monkeypatch):
+    """How often somebody rang for the worker that makes files."""
+    rung = []
+    monkeypatch.setattr("experiments.reports.jobs.ring", lambda: rung.append(1))
+    return rung
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_each_format_is_a_file_to_be_saved(api, run, format_):
+    where, type_, beginning = FORMATS[format_]
+
+    response = api.get(f"runs/{run.pk}/{where}/", format=format_)
+
+    assert response.status_code == 200
+    assert response["Content-Type"] == type_
+    assert response["Content-Disposition"].startswith('attachment; filename="')
+    assert run.experiment.workflow in response["Content-Disposition"]
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response["Content-Security-Policy"].startswith("sandbox; default-src 'none'")
+    assert begins(response, beginning)
+
+
+@pytest.mark.parametrize("where", ["report", "export"])
+@pytest.mark.parametrize("format_", ["exe", "", "HTML", "html ", "\u0000"])
+def test_an_unknown_format_is_named(api, run, is_problem, where, format_):
+    problem = is_problem(api.get(f"runs/{run.pk}/{where}/", format=format_), 400, "format")
+
+    assert list(problem["errors"]) == ["format"]
+
+
+def test_a_report_is_json_unless_asked_otherwise_and_an_export_says_which(api, run, is_problem):
+    assert json.loads(body(api.get(f"runs/{run.pk}/report/")))["run"]["id"] == str(run.pk)
+    is_problem(api.get(f"runs/{run.pk}/export/"), 400, "jsonl", "csv", "inspect")
+
+
+@pytest.mark.edge(61)
+def test_a_report_of_hostile_words_runs_nothing(api, run):
+    """Edge case 61."""
+    hostile = "<script>alert(1)</script></style><img src=x onerror=alert(2)>"
+    Message.objects.filter(run=run).update(raw_text=hostile, text=hostile, reasoning=hostile, model=hostile)
+
+    html = body(api.get(f"runs/{run.pk}/report/", format="html")).decode()
+
+    assert "<script" not in html.lower()
+    assert "<img src=x" not in html
+
+
+def test_a_run_without_a_word_has_every_format(api, arena, start):
+    run = start(arena())
+
+    for format_, (where, _type, beginning) in FORMATS.items():
+        assert begins(api.get(f"runs/{run.pk}/{where}/", format=format_), beginning), format_
+
+
+def test_a_table_can_be_read_by_a_program(api, run):
+    text = body(api.get(f"runs/{run.pk}/export/", format="csv")).decode("utf-8-sig")
+
+    assert [row["seat"] for row in csv.DictReader(io.StringIO(text, newline=""))] == ["A", "B"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_real_server_sends_it_piece_by_piece(alice, run, recwarn):
+    """Under ASGI an ordinary iterator would be gathered as a whole; Django warns of it."""
+    client = AsyncClient()
+    client.force_login(alice)
+
+    async def fetch():
+        response = await client.get(f"/api/runs/{run.pk}/export/", {"format": "jsonl"})
+        assert response.is_async
+        return b"".join([chunk async for chunk in response.streaming_content])
+
+    text = async_to_sync(fetch)()
+
+    assert json.loads(text.splitlines()[0])["id"] == str(run.pk)
+    assert not [warning for warning in recwarn if "synchronous iterator" in str(warning.message)]
+
+
+# --- files that a worker makes ---
+
+
+def test_a_file_is_asked_for_and_waits(api, run, bells):
+    response = api.post(f"runs/{run.pk}/files/", {"format": "pdf"})
+
+    assert response.status_code == 202
+    asked = response.json()
+    assert (asked["state"], asked["progress"], asked["download"]) == ("queued", 0, None)
+    assert asked["name"].endswith(".pdf")
+    assert bells == [1]
+    assert api.get(f"files/{asked['id']}/").json() == asked
+
+
+def test_a_file_asked_for_twice_is_one_file(api, run):
+    first, second = (api.post(f"runs/{run.pk}/files/", {"format": "csv"}).json() for _ in range(2))
+
+    assert first["id"] == second["id"]
+    assert Export.objects.count() == 1
+    assert api.post(f"runs/{run.pk}/files/", {"format": "csv", "language": "zh-hans"}).json()["id"] != first["id"]
+
+
+def test_what_is_done_can_be_fetched(api, run, make_files):
+    asked = api.post(f"runs/{run.pk}/files/", {"format": "csv"}).json()
+    make_files()
+
+    done = api.get(f"files/{asked['id']}/").json()
+    response = api.client.get(done["download"], headers=api.headers)
+
+    assert (done["state"], done["progress"]) == ("done", 1)
+    assert response["Content-Disposition"] == f'attachment; filename="{done["name"]}"'
+    assert int(response["Content-Length"]) == done["size"] == len(body(response))
+
+
+def test_what_is_not_done_cannot(api, run, is_problem):
+    asked = api.post(f"runs/{run.pk}/files/", {"format": "csv"}).json()
+
+    is_problem(api.get(f"files/{asked['id']}/download/"), 409, "not there yet")
+
+
+def test_a_file_that_was_removed_is_said_to_be(api, run, is_problem, make_files):
+    asked = api.post(f"runs/{run.pk}/files/", {"format": "csv"}).json()
+    make_files()
+    Export.objects.get().path.unlink()
+
+    is_problem(api.get(f"files/{asked['id']}/download/"), 404, "ask for it again")
+    assert api.post(f"runs/{run.pk}/files/", {"format": "csv"}).json()["state"] == "queued"
+
+
+@pytest.mark.parametrize("asked", [{}, {"format": "exe"}, {"format": "csv", "language": "xx"}, {"format": ["csv"]}, []])
+def test_a_bad_request_for_a_file_is_refused(api, run, is_problem, asked):
+    is_problem(api.post(f"runs/{run.pk}/files/", asked), 400)
+    assert not Export.objects.exists()
+
+
+# --- imports ---
+
+
+@pytest.fixture
+def report(api, run):
+    return body(api.get(f"runs/{run.pk}/report/")).decode()
+
+
+def test_a_report_becomes_a_run(api, report, run):
+    response = api.post("runs/import/", report)
+
+    assert response.status_code == 201
+    again = Run.objects.get(pk=response.json()["id"])
+    assert again.origin == Run.Origin.IMPORTED
+    assert [m.raw_text for m in again.messages.all()] == [m.raw_text for m in run.messages.all()]
+
+
+@pytest.mark.edge(65)
+def test_what_was_exported_imported_and_exported_is_equal(api, report):
+    """Edge case 65."""
+    again = json.loads(body(api.get(f"runs/{api.post('runs/import/', report).json()['id']}/report/")))
+    before = json.loads(report)
+
+    for name in ("messages", "judgments", "calls"):
+        for old, new in zip(before[name], again[name], strict=True):
+            ids = {"id", "call", "filter"}
+            assert {k: v for k, v in old.items() if k not in ids} == {k: v for k, v in new.items() if k not in ids}
+    assert again["metrics"] == before["metrics"]
+
+
+BROKEN = {
+    "nothing": lambda text: "",
+    "half": lambda text: text[: len(text) // 2],
+    "no JSON": lambda text: "<html>",
+    "no object": lambda text: "[]",
+    "bytes": lambda text: b"\xff\xfe\x00",
+    "NaN": lambda text: text.replace('"seed":7', '"seed":NaN'),
+    "Infinity": lambda text: text.replace('"seed":7', '"seed":-Infinity'),
+    "twice": lambda text: text.replace('"seed":7', '"seed":7,"seed":8'),
+    "huge": lambda text: text.replace('"seed":7', '"seed":' + "9" * 5000),
+    "large": lambda text: text.replace('"seed":7', '"seed":1e400'),
+    "deep": lambda text: text.replace('"seed":7', '"seed":' + "[" * 100_000 + "]" * 100_000),
+    "workflow": lambda text: text.replace('"workflow":"arena"', '"workflow":"poker"'),
+    "NUL": lambda text: text.replace('"seed":7', '"seed":7,"x":"\\u0000"'),
+    "surrogate": lambda text: text.replace('"seed":7', '"seed":7,"x":"\\ud800"'),
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_garbage_is_refused_with_its_place_and_nothing_is_stored(api, report, is_problem, counts, how):
+    before, sent = counts(), BROKEN[how](report)
+    assert sent != report
+
+    problem = is_problem(api.post("runs/import/", sent), 400)
+
+    assert problem["errors"]
+    assert counts() == before
+
+
+@pytest.mark.parametrize("cut", [1, 200, 900, 2500])
+def test_a_report_cut_anywhere_is_refused(api, report, is_problem, counts, cut):
+    before = counts()
+
+    is_problem(api.post("runs/import/", report[:cut]), 400, "JSON")
+    assert counts() == before
+
+
+def test_a_report_of_several_megabytes_is_taken(api, report):
+    large = json.loads(report)
+    large["messages"][0]["raw_text"] = "long " * 390_000
+    large["messages"][1]["reasoning"] = "long " * 390_000
+
+    assert api.post("runs/import/", large).status_code == 201
+
+
+def test_a_report_of_more_than_twenty_is_not(api, is_problem, counts):
+    before = counts()
+
+    is_problem(api.post("runs/import/", '"' + "x" * (20 << 20) + '"'), 413, "too large")
+    assert counts() == before
+
+
+def test_a_reader_imports_nothing(api, alice, report, is_problem):
+    type(alice).objects.filter(pk=alice.pk).update(role="reviewer")
+
+    is_problem(api.post("runs/import/", report), 403, "role")
+    assert Experiment.objects.count() == 1
+
+
+def test_models_of_imported_runs_are_not_offered(api, report):
+    api.post("runs/import/", report.replace("sim/cooperative:first=0", "elsewhere/one"))
+
+    slugs = [model["slug"] for model in api.get("models/").json()["results"]]
+    assert "elsewhere/one" not in slugs
+    assert making.is_long(Run.objects.first()) is False

@@ -1,0 +1,134 @@
+"""Answering a run's pauses over the API: once, where it waits, and nowhere else."""
+
+import pytest
+
+from experiments.models import Run
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def run(arena, start, drive):
+    """Waits for its first prompt."""
+    begun = start(arena(mode="manual", max_turns=1))
+    drive()
+    return Run.objects.get(pk=begun.pk)
+
+
+def waiting_for(api, run):
+    return api.get(f"runs/{run.pk}/").json()["waiting_for"]
+
+
+@pytest.mark.edge(45)
+def test_what_is_waited_for_is_told_with_everything_that_would_be_sent(api, run, drive):
+    asked = waiting_for(api, run)
+    assert (asked["key"], asked["reason"], asked["seat"]) == ("turn/1/A/prompt", "turn_start", "A")
+    assert {"send", "default", "skip", "next", "end"} <= set(asked["actions"])
+
+    api.post(f"runs/{run.pk}/say/", {"key": asked["key"], "action": "default"})
+    drive()
+
+    sent = api.get(f"runs/{run.pk}/calls/").json()["results"][0]["request"]["messages"]
+    assert sent == [{"role": "user", "content": asked["default"]}]
+
+
+@pytest.mark.edge(41)
+def test_the_second_tab_gets_a_conflict(api, run, drive, is_problem):
+    said = {"key": waiting_for(api, run)["key"], "action": "default"}
+    assert api.post(f"runs/{run.pk}/say/", said).status_code == 200
+
+    is_problem(api.post(f"runs/{run.pk}/say/", {**said, "action": "send", "text": "Me too."}), 409)
+    drive()
+    assert run.messages.filter(seat="A").count() == 1
+
+
+@pytest.mark.edge(42)
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ({"key": "turn/1/B/prompt", "action": "default"}, 409),
+        ({"key": "turn/2/A/prompt", "action": "default"}, 409),
+        ({"key": "turn/1/A/prompt", "action": "regenerate"}, 400),
+        ({"key": "turn/1/A/prompt", "action": "send", "text": "a\u0000b"}, 400),
+        ({"key": "turn/1/A/prompt", "action": "send", "text": "x" * 1_000_001}, 400),
+        ({"key": "turn/1/A/prompt"}, 400),
+        ({"action": "default"}, 400),
+        ({"key": ["a"], "action": "default"}, 400),
+        ({}, 400),
+    ],
+    ids=[
+        "other side",
+        "beyond the last turn",
+        "not offered",
+        "NUL",
+        "too long",
+        "no action",
+        "no key",
+        "list",
+        "empty",
+    ],
+)
+def test_what_makes_no_sense_here_is_refused_and_asks_nobody(api, run, drive, provider, is_problem, said, status):
+    is_problem(api.post(f"runs/{run.pk}/say/", said), status)
+    drive()
+
+    assert provider.ledger() == []
+    assert waiting_for(api, run)["key"] == "turn/1/A/prompt"
+
+
+@pytest.mark.edge(42)
+def test_a_run_that_was_stopped_hears_nothing(api, run, drive, provider, is_problem):
+    key = waiting_for(api, run)["key"]
+    api.post(f"runs/{run.pk}/stop/")
+
+    is_problem(api.post(f"runs/{run.pk}/say/", {"key": key, "action": "default"}), 409, "over")
+    drive()
+    assert provider.ledger() == []
+    assert waiting_for(api, run) is None
+
+
+def test_pausing_and_resuming_and_the_mode_are_told(api, run, drive, is_problem):
+    assert api.post(f"runs/{run.pk}/mode/", {"mode": "automatic"}).json()["mode"] == "automatic"
+    drive()
+    assert api.get(f"runs/{run.pk}/").json()["state"] == "completed"
+    is_problem(api.post(f"runs/{run.pk}/mode/", {"mode": "manual"}), 409)
+    is_problem(api.post(f"runs/{run.pk}/pause/"), 409)
+    is_problem(api.post(f"runs/{run.pk}/mode/", {"mode": "sideways"}), 400)
+
+
+def test_a_queued_run_can_be_paused_and_says_so(api, arena, start, drive):
+    run = start(arena(max_turns=1))
+    assert api.post(f"runs/{run.pk}/pause/").json()["is_held"] is True
+    drive()
+    assert waiting_for(api, run)["reason"] == "paused"
+
+    assert api.post(f"runs/{run.pk}/resume/").json()["is_held"] is False
+    drive()
+    assert api.get(f"runs/{run.pk}/").json()["state"] == "completed"
+
+
+@pytest.mark.edge(37)
+def test_the_last_turn_can_be_moved_while_it_is_played(api, run, drive):
+    assert api.post(f"runs/{run.pk}/extend/", {"max_turns": 2}).status_code == 200
+    api.post(f"runs/{run.pk}/mode/", {"mode": "automatic"})
+    drive()
+
+    assert [m["turn"] for m in api.get(f"runs/{run.pk}/messages/").json()["results"]] == [1, 1, 2, 2]
+
+
+def test_a_branch_and_a_second_judging_are_runs_of_their_own(api, run, drive, is_problem):
+    api.post(f"runs/{run.pk}/mode/", {"mode": "automatic"})
+    drive()
+    [first, *_] = api.get(f"runs/{run.pk}/messages/").json()["results"]
+
+    branched = api.post(f"messages/{first['id']}/branch/", {"text": "I give you all of it."})
+    judged = api.post(f"runs/{run.pk}/judge/", {"rubric": "Count the offers."})
+    is_problem(api.post(f"messages/{first['id']}/branch/", {"text": " "}), 400)
+
+    assert (branched.status_code, judged.status_code) == (201, 201)
+    assert (branched.json()["origin"], branched.json()["parent"], branched.json()["branched_from"]) == (
+        "branch",
+        str(run.pk),
+        first["id"],
+    )
+    assert (judged.json()["workflow"], judged.json()["parent"]) == ("judging", str(run.pk))

@@ -1,0 +1,161 @@
+"""Odd answers over a real socket: what streams out at each moment, and what is left at the end."""
+
+import asyncio
+import json
+
+import pytest
+
+from experiments.gateway import Deadlines, EmptyAnswer, Interrupted, OutcomeUnknown, Params
+
+
+def delta(**fields):
+    return b"data: " + json.dumps({"choices": [{"index": 0, "delta": fields}]}).encode() + b"\n\n"
+
+
+def whole(*deltas, finish="stop"):
+    end = {"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}
+    return b"".join(deltas) + b"data: " + json.dumps(end).encode() + b"\n\ndata: [DONE]\n\n"
+
+
+@pytest.mark.edge(1)
+@pytest.mark.parametrize("cut", range(1, len("<think>plan</think>Hello")))
+async def test_no_tick_shows_a_tag_that_is_cut_by_the_chunks(provider, asker, cut):
+    text = "<think>plan</think>Hello"
+    provider.streams(whole(delta(content=text[:cut]), delta(content=text[cut:])))
+    completion = await asker.stream()
+
+    assert (completion.text, completion.reasoning) == ("Hello", "plan")
+    assert not any(mark in chunk.text + chunk.reasoning for chunk in asker.chunks for mark in "<>")
+
+
+@pytest.mark.edge(2)
+async def test_a_block_that_is_never_closed_loses_nothing_and_is_flagged(provider, asker):
+    provider.streams(whole(delta(content="Hello.<think>half a th"), delta(content="ought")))
+    completion = await asker.stream()
+
+    assert (completion.text, completion.reasoning) == ("Hello.", "half a thought")
+    assert any("never closed" in warning for warning in completion.warnings)
+
+
+@pytest.mark.edge(2, 7)
+async def test_an_unclosed_block_alone_is_no_reply_and_says_so(provider, asker):
+    provider.streams(whole(delta(content="<think>half a thought")))
+    with pytest.raises(EmptyAnswer, match="reasoning but no answer") as caught:
+        await asker.stream()
+
+    assert (caught.value.partial.text, caught.value.partial.reasoning) == ("", "half a thought")
+    assert any("never closed" in warning for warning in caught.value.partial.warnings)
+
+
+@pytest.mark.edge(3)
+async def test_two_rounds_of_thinking_in_one_answer_are_both_taken_out(provider, asker):
+    provider.streams(whole(delta(content="<think>one</think>Hello <thin"), delta(content="k>two</think>there")))
+    completion = await asker.stream()
+
+    assert (completion.text, completion.reasoning) == ("Hello there", "onetwo")
+
+
+@pytest.mark.edge(5)
+@pytest.mark.parametrize(
+    "thought",
+    [
+        {"reasoning": "Let me think"},
+        {"reasoning_content": "Let me think"},
+        {"reasoning_details": [{"type": "reasoning.text", "text": "Let me think"}]},
+        {"thinking": "Let me think"},
+        {"reasoning": "Let me think", "reasoning_content": "Let me think"},
+        {"reasoning": "Let me think", "reasoning_details": [{"text": "Let me think"}]},
+    ],
+    ids=lambda thought: "+".join(thought),
+)
+@pytest.mark.parametrize("tagged", ["", "<think>Let me think</think>"], ids=["alone", "with tags"])
+async def test_thinking_comes_out_once_wherever_the_provider_puts_it(provider, asker, thought, tagged):
+    provider.streams(whole(delta(**thought), delta(content=f"{tagged}Hello")))
+    completion = await asker.stream()
+
+    assert (completion.text, completion.reasoning) == ("Hello", "Let me think")
+
+
+@pytest.mark.edge(27)
+async def test_a_stream_that_stalls_ends_in_time_and_is_hung_up_on(provider, asker):
+    provider.streams(delta(content="Hello"), then="hang")
+    with pytest.raises(Interrupted) as caught:
+        await asker.stream(deadlines=Deadlines(progress=0.4))
+
+    assert caught.value.partial.text == asker.text == "Hello"
+    await asyncio.wait_for(provider.hung_up.wait(), 10)
+
+
+@pytest.mark.edge(28)
+@pytest.mark.parametrize(("body", "error"), [(b"", OutcomeUnknown), (whole(), EmptyAnswer)], ids=["no byte", "no word"])
+async def test_a_stream_without_a_word_is_an_error_and_no_text(provider, asker, body, error):
+    provider.streams(body)
+    with pytest.raises(error) as caught:
+        await asker.stream()
+
+    assert asker.chunks == []
+    assert not (caught.value.partial and caught.value.partial.text)
+
+
+@pytest.mark.edge(29)
+async def test_one_chunk_may_be_very_long(provider, asker):
+    text = "All of it, at once. " * 40_000
+    provider.streams(whole(delta(content=text)))
+
+    assert (await asker.stream()).text == text
+
+
+@pytest.mark.edge(29)
+async def test_ten_thousand_chunks_may_be_one_character_each(provider, asker):
+    text = "".join(chr(97 + n % 26) for n in range(10_000))
+    provider.streams(whole(*(delta(content=letter) for letter in text)))
+
+    assert (await asker.stream()).text == text == asker.text
+
+
+@pytest.mark.edge(31)
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+async def test_characters_of_several_bytes_survive_being_cut_between_chunks(provider, asker, size):
+    text = "漢字 مرحبا 👩‍👩‍👧‍👦 é \u200f\u202e 🎈"
+    body = whole(
+        b"data: " + json.dumps({"choices": [{"delta": {"content": text}}]}, ensure_ascii=False).encode() + b"\n\n"
+    )
+    provider.streams(body, size=size)
+
+    assert (await asker.stream()).text == text
+
+
+@pytest.mark.edge(31)
+async def test_a_nul_is_replaced_where_a_database_could_not_hold_it(provider, asker):
+    provider.streams(whole(delta(content="a\x00b")))
+
+    assert (await asker.stream()).text == "a\ufffdb"
+
+
+def token(text, logprob, **more):
+    return {"token": text, "logprob": logprob, **more}
+
+
+@pytest.mark.edge(33)
+@pytest.mark.parametrize(
+    ("shapes", "expected"),
+    [
+        ([None, None], None),
+        ([{"content": [token("He", -0.1)]}, None], [("He", -0.1)]),
+        ([{"content": [token("He", float("-inf"))]}, {"content": [token("y", -0.2)]}], [("He", -9999.0), ("y", -0.2)]),
+        ([{"tokens": ["He", "y"], "token_logprobs": [-0.1, -0.2]}, None], [("He", -0.1), ("y", -0.2)]),
+        ([{"content": [token("He", "high"), token("y", None), {"logprob": -1}]}, "nonsense"], None),
+    ],
+    ids=["absent", "partial", "minus infinity", "parallel lists", "nonsense"],
+)
+async def test_token_probabilities_are_taken_as_far_as_they_are_there(provider, asker, shapes, expected):
+    frames = []
+    for text, shape in zip(("He", "y"), shapes, strict=True):
+        choice = {"index": 0, "delta": {"content": text}, "logprobs": shape}
+        frames.append(b"data: " + json.dumps({"choices": [choice]}).encode() + b"\n\n")
+    provider.streams(whole(*frames))
+    completion = await asker.stream(params=Params(top_logprobs=5))
+
+    assert completion.text == "Hey"
+    assert (completion.logprobs and [(t.token, t.logprob) for t in completion.logprobs]) == expected
+    assert completion.logprobs_missing == (expected is None)

@@ -1,0 +1,95 @@
+"""Connections that break, and clients that do not read: nothing is lost for them, and nobody else notices."""
+
+import asyncio
+import threading
+
+import pytest
+from django.db import connections
+
+from experiments.engine.driver import Driver
+from experiments.models import Event, Run
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.mark.edge(47)
+async def test_whoever_comes_back_gets_what_was_missed_in_order_and_nothing_twice(watch_run, run, happens):
+    first = await watch_run(run)
+    heard = [(await first.next())["seq"]]
+    await happens("turn_started", turn=1)
+    heard += await first.events(1)
+    await first.leave()
+
+    for turn in range(2, 62):  # a minute of a busy run
+        await happens("turn_started", turn=turn)
+    second = await watch_run(run, f"?after={heard[-1]}")
+    heard += await second.events(60)
+    await happens("turn_started", turn=62)
+    heard += await second.events(1)
+
+    assert heard == list(range(1, 64))
+    assert await second.hears_nothing(0.1)
+
+
+@pytest.mark.edge(54, 48)
+async def test_a_client_that_never_reads_delays_neither_the_run_nor_the_others(watch_run, arena, start):
+    run = await asyncio.to_thread(lambda: start(arena(max_turns=3)))
+    await watch_run(run)  # opens, and is never read from
+    reader = await watch_run(run)
+
+    await asyncio.to_thread(drive)
+
+    count = await Event.objects.filter(run=run).acount()
+    seen = []
+    while len(seen) < count:
+        message = await reader.next()
+        seen += [message["seq"]] if "seq" in message else []
+    assert seen == list(range(1, count + 1))
+    assert (await Run.objects.aget(pk=run.pk)).state == Run.State.COMPLETED
+
+
+@pytest.mark.edge(48)
+async def test_a_run_nobody_watches_any_more_goes_on(watch_run, arena, start):
+    run = await asyncio.to_thread(lambda: start(arena(max_turns=2)))
+    viewers = [await watch_run(run) for _ in range(3)]
+    for viewer in viewers:
+        await viewer.leave()
+
+    await asyncio.to_thread(drive)
+
+    assert (await Run.objects.aget(pk=run.pk)).state == Run.State.COMPLETED
+
+
+@pytest.mark.edge(50)
+async def test_two_people_with_a_run_each_hear_only_their_own(
+    watch_run, arena, start, alice, charlie, strangers_session
+):
+    def both():
+        experiment = arena(prompt="Divide eleven boats.", max_turns=2)
+        other = arena(prompt="Name a mountain.", max_turns=2)
+        type(other).objects.filter(pk=other.pk).update(owner=charlie)
+        return start(experiment), start(other)
+
+    mine, theirs = await asyncio.to_thread(both)
+    alices = await watch_run(mine)
+    charlies = await watch_run(theirs, origin=b"http://localhost:8000", cookie=strangers_session)
+
+    await asyncio.to_thread(drive)
+
+    for viewer, run, foreign in ((alices, mine, theirs), (charlies, theirs, mine)):
+        count = await Event.objects.filter(run=run).acount()
+        seqs = []
+        while len(seqs) < count:
+            message = await viewer.next()
+            assert message["run"] == str(run.pk)
+            assert str(foreign.pk) not in str(message)
+            seqs += [message["seq"]] if "seq" in message else []
+        assert seqs == list(range(1, count + 1))
+    assert not (await watch_run(mine, origin=b"http://localhost:8000", cookie=strangers_session)).is_open
+
+
+def drive():
+    try:
+        Driver(threading.Event()).drive(0.1)
+    finally:
+        connections.close_all()

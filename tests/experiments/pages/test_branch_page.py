@@ -1,0 +1,90 @@
+"""A message in an editor, from which a new run goes on; and the words of a message for the clipboard."""
+
+import pytest
+from django.urls import reverse
+
+from experiments.models import Message, Run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run(played):
+    return played(max_turns=1)
+
+
+@pytest.fixture
+def message(run):
+    message = run.messages.get(seat="A")
+    Message.objects.filter(pk=message.pk).update(raw_text="First.\r\nSecond.\n\n<b>Third</b>", text="First.")
+    message.refresh_from_db()
+    return message
+
+
+def test_every_message_leads_to_its_editor(browser, read, run):
+    page = read(browser.get(reverse("run", args=[run.pk])))
+    links = {a.get("href") for a in page.find("a")}
+
+    assert {reverse("message-branch", args=[m.pk]) for m in run.messages.all()} <= links
+
+
+def test_the_editor_shows_the_message_as_it_was_produced(browser, read, message):
+    page = read(browser.get(reverse("message-branch", args=[message.pk])))
+
+    assert "".join(page.by_id("branch-text").words) == "\n" + message.raw_text
+
+
+def test_unchanged_it_continues_with_the_message_as_it_stands(browser, message):
+    typed = message.raw_text.replace("\r\n", "\n").replace("\n", "\r\n")
+    response = browser.post(reverse("message-branch", args=[message.pk]), {"text": typed})
+
+    child = Run.objects.get(parent=message.run)
+    assert response["Location"] == reverse("run", args=[child.pk])
+    copy = child.messages.get(seat="A")
+    assert (copy.raw_text, copy.operator) == (message.raw_text, None)
+
+
+def test_changed_it_continues_with_what_was_typed_and_says_so(browser, read, message):
+    browser.post(reverse("message-branch", args=[message.pk]), {"text": "First.\r\nSecond.\r\n\r\nFourth."})
+
+    child = Run.objects.get(parent=message.run)
+    copy = child.messages.get(seat="A")
+    assert copy.raw_text == "First.\r\nSecond.\n\nFourth."
+    shown = read(browser.get(reverse("run", args=[child.pk]))).by_id(f"message-{copy.pk}")
+    assert "edited by alice" in shown.text
+    assert "What it said before it was edited" in shown.text
+    assert "<b>" in shown.text
+    assert Run.objects.get(pk=message.run_id).messages.get(seat="A").raw_text == message.raw_text
+
+
+def test_nothing_is_no_message_and_what_was_typed_is_kept(browser, read, message):
+    response = browser.post(reverse("message-branch", args=[message.pk]), {"text": "  "})
+
+    assert response.status_code == 422
+    assert read(response).by_id("branch-text").get("aria-invalid") == "true"
+    assert Run.objects.count() == 1
+
+
+def test_a_stranger_finds_no_message(charlies, message):
+    for name in ("message-branch", "message-text"):
+        assert charlies.get(reverse(name, args=[message.pk])).status_code == 404
+    assert charlies.post(reverse("message-branch", args=[message.pk]), {"text": "x"}).status_code == 404
+    assert Run.objects.count() == 1
+
+
+def test_its_words_are_given_as_they_are(browser, message):
+    address = reverse("message-text", args=[message.pk])
+
+    assert browser.get(address).content.decode() == message.raw_text
+    assert browser.get(address, {"heard": "1"}).content.decode() == "First."
+    assert browser.get(address)["Content-Type"].startswith("text/plain")
+
+
+@pytest.mark.edge(25, 30)
+def test_marks_say_what_is_odd_about_a_message(browser, read, message):
+    odd = {"flags": ["speaks_for_other", "repeats_itself"], "superseded": True, "finish_reason": "length"}
+    Message.objects.filter(pk=message.pk).update(**odd)
+    shown = read(browser.get(reverse("run", args=[message.run_id]))).by_id(f"message-{message.pk}")
+
+    words = ("writes lines for the other side", "repeats itself", "another answer was asked for", "cut off")
+    assert [word for word in words if word not in shown.text] == []

@@ -1,0 +1,227 @@
+"""The buttons for reports and data, the wait for a long file, and the import of a run."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+
+from experiments.models import Experiment, Export, Run
+
+pytestmark = pytest.mark.django_db
+
+FORMATS = {"html": "report", "pdf": "report", "json": "report", "jsonl": "export", "csv": "export", "inspect": "export"}
+
+
+@pytest.fixture
+def run(played):
+    return played(max_turns=1)
+
+
+@pytest.fixture
+def long(run, settings):
+    settings.EXPORT_DIRECT_MESSAGES = 1
+    return run
+
+
+@pytest.fixture(autouse=True)
+def bells(monkeypatch):
+    rung = []
+    monkeypatch.setattr("experiments.reports.jobs.ring", lambda: rung.append(1))
+    return rung
+
+
+def ask(browser, run, format_="csv"):
+    return browser.post(reverse("run-files", args=[run.pk]), {"format": format_})
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_a_button_of_a_short_run_gives_the_file_at_once(browser, run, format_, bells):
+    answer = ask(browser, run, format_)
+
+    assert answer["Location"] == reverse(f"run-{FORMATS[format_]}", args=[run.pk, format_])
+    file = browser.get(answer["Location"])
+    assert file.status_code == 200
+    assert file["Content-Disposition"].startswith("attachment; ")
+    assert b"".join(file)
+    assert (bells, Export.objects.count()) == ([], 0)
+
+
+def test_there_is_a_button_for_every_format(run, read):
+    class Shown:
+        content = render_to_string("experiments/_exports.html", {"run": run}).encode()
+
+    buttons = read(Shown).find("button", name="format")
+
+    assert {button.get("value") for button in buttons} == set(FORMATS)
+    assert all(button.text for button in buttons)
+
+
+def test_a_button_of_a_long_run_leads_to_the_page_of_its_file(browser, long, bells):
+    answer = ask(browser, long)
+
+    export = Export.objects.get()
+    assert answer["Location"] == export.get_absolute_url()
+    assert (export.state, bells) == ("queued", [1])
+
+
+def test_a_double_click_asks_for_one_file(browser, long):
+    assert ask(browser, long)["Location"] == ask(browser, long)["Location"]
+    assert Export.objects.count() == 1
+
+
+def test_an_unknown_format_is_refused(browser, run, read):
+    page = browser.post(reverse("run-files", args=[run.pk]), {"format": "exe"}, follow=True)
+
+    assert "not offered" in read(page).text
+    assert browser.get(reverse("run-report", args=[run.pk, "csv"])).status_code == 404
+    assert browser.get(reverse("run-export", args=[run.pk, "exe"])).status_code == 404
+
+
+def page_of(browser, read, **fields):
+    Export.objects.update(**fields)
+    return read(browser.get(Export.objects.get().get_absolute_url()))
+
+
+def test_the_page_of_a_file_follows_it_to_its_end(browser, long, read, make_files):
+    ask(browser, long)
+
+    waiting = page_of(browser, read)
+    assert "Waiting for a worker" in waiting.text
+    assert [link.get("href") for link in waiting.find("a") if link.text == "Look again"]
+
+    begun = timezone.now() - timedelta(seconds=30)
+    making = page_of(browser, read, state="running", progress=0.25, started=begun)
+    assert "25 %" in making.text
+    assert "≈ 1:3" in making.text
+    [bar] = making.find("progress")
+    assert (bar.get("value"), bar.get("max")) == ("0.250", "1")
+
+    Export.objects.update(state="queued")
+    make_files()
+    done = page_of(browser, read)
+    assert "The file is ready" in done.text
+    [link] = done.find("a", id="download")
+    assert browser.get(link.get("href")).getvalue().startswith(b"\xef\xbb\xbf")
+    assert not done.find("script", src="/static/exports.js")
+
+
+def test_a_file_that_could_not_be_made_says_why_and_offers_another_try(browser, long, read):
+    ask(browser, long)
+
+    page = page_of(browser, read, state="failed", error="ValueError: <b>no</b> such glyph")
+
+    assert "ValueError: <b>no</b> such glyph" in page.text
+    [button] = page.find("button", name="format")
+    assert (button.get("value"), button.text) == ("csv", "Try again")
+    assert ask(browser, long)["Location"] != Export.objects.order_by("created").first().get_absolute_url()
+
+
+def test_a_file_that_is_not_done_leads_back_to_its_page(browser, long):
+    ask(browser, long)
+    export = Export.objects.get()
+
+    assert browser.get(reverse("file-download", args=[export.pk]))["Location"] == export.get_absolute_url()
+
+
+def test_a_file_that_was_removed_leads_back_to_its_run(browser, long, read, make_files):
+    ask(browser, long)
+    make_files()
+    export = Export.objects.get()
+    export.path.unlink()
+
+    page = browser.get(reverse("file-download", args=[export.pk]), follow=True)
+
+    assert page.redirect_chain[-1][0] == long.get_absolute_url()
+    assert "The file was removed" in read(page).text
+
+
+# --- imports ---
+
+
+def upload(browser, data, follow=True):
+    file = SimpleUploadedFile("report.json", data, "application/json")
+    return browser.post(reverse("run-import"), {"file": file}, follow=follow)
+
+
+@pytest.fixture
+def report(browser, run):
+    return browser.get(reverse("run-report", args=[run.pk, "json"])).getvalue()
+
+
+def test_an_uploaded_report_becomes_a_run_that_is_marked(browser, report, run, read):
+    page = upload(browser, report)
+
+    again = Run.objects.exclude(pk=run.pk).get()
+    assert page.redirect_chain[-1][0] == again.get_absolute_url()
+    assert "The run was imported" in read(page).text
+    badges = read(browser.get(reverse("runs"))).find("span", class_="badge origin")
+    assert [badge.text for badge in badges] == ["imported"]
+
+
+def test_the_page_of_an_imported_run_shows_what_was_said(browser, report, run, read):
+    upload(browser, report)
+    again = Run.objects.exclude(pk=run.pk).get()
+
+    text = read(browser.get(again.get_absolute_url())).text
+
+    for message in run.messages.all():
+        assert message.raw_text.split("\n")[0].strip("*# ") in text
+
+
+def test_a_run_with_its_place_at_fault_is_refused_in_words(browser, report, read):
+    broken = json.loads(report)
+    broken["messages"][1]["turn"] = -3
+    broken["experiment"]["workflow"] = "<b>poker</b>"
+
+    page = upload(browser, json.dumps(broken).encode())
+
+    assert page.status_code == 422
+    assert "Nothing was imported" in read(page).text
+    assert "messages[1].turn" in read(page).text
+    assert "experiment.workflow" in read(page).text
+    assert Experiment.objects.count() == 1
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b"<html>", b'{"a": 1, "a": 2}', b"[" * 10_000])
+def test_what_is_no_report_is_refused_in_words(browser, data, read):
+    page = upload(browser, data)
+
+    assert page.status_code == 422
+    assert "Nothing was imported" in read(page).text
+
+
+def test_no_file_is_refused_in_words(browser, read):
+    page = browser.post(reverse("run-import"))
+
+    assert page.status_code == 422
+    assert "Choose a file" in read(page).text
+
+
+def test_too_large_a_file_is_refused_in_words(browser, read):
+    page = upload(browser, b" " * ((20 << 20) + 1))
+
+    assert page.status_code == 422
+    assert "larger than 20 MiB" in read(page).text
+
+
+def test_a_reviewer_is_told_what_would_be_needed(browser, alice, report, read):
+    type(alice).objects.filter(pk=alice.pk).update(role="reviewer")
+
+    page = upload(browser, report)
+
+    assert page.status_code == 403
+    assert "role of researcher" in read(page).text
+    assert "Import a run" not in read(browser.get(reverse("runs"))).text
+
+
+@pytest.mark.parametrize("origin", ["branch", "imported", "demonstration", "live"])
+def test_where_a_run_comes_from_is_marked(run, origin):
+    run.origin = origin
+
+    mark = render_to_string("experiments/_origin.html", {"run": run})
+
+    assert (origin in mark) == (origin != "live")

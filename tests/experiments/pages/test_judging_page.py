@@ -1,0 +1,114 @@
+"""Judging a talk again from its page, and both scores beside each other: a missing one is said to be missing."""
+
+import threading
+
+import pytest
+from django.urls import reverse
+
+from experiments import standing
+from experiments.engine.driver import Driver
+from experiments.models import Run
+from experiments.rejudging import Change
+from experiments.workflows.prompts import fill
+from tests.fixtures import add_model
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run(played):
+    return played(max_turns=2)
+
+
+@pytest.fixture
+def again(browser, read, run):
+    """Judges the run again and returns the judging."""
+
+    def judge(**changes):
+        page = read(browser.get(reverse("run-judge", args=[run.pk])))
+        form = page.form(action=reverse("run-judge", args=[run.pk]))
+        browser.post(reverse("run-judge", args=[run.pk]), {**form, **changes})
+        Driver(threading.Event()).drive(0.1)
+        return Run.objects.select_related("experiment").get(parent=run)
+
+    return judge
+
+
+def shown(browser, read, run):
+    return read(browser.get(reverse("run", args=[run.pk])))
+
+
+def test_the_form_shows_the_usual_rules(browser, read, run):
+    page = read(browser.get(reverse("run-judge", args=[run.pk])))
+
+    assert "".join(page.by_id("id_rubric").words).strip() == fill("rubric")
+
+
+def test_left_as_they_are_the_rules_are_the_usual_ones(again):
+    judging = again()
+
+    assert (judging.experiment.workflow, judging.config["rubric"], judging.state) == ("judging", "", "completed")
+
+
+def test_other_rules_and_another_judge_are_heard(browser, read, again):
+    add_model("sim/judge:first=0:json=fenced", is_tool=True)
+    judging = again(model="sim/judge:first=0:json=fenced", rubric="- goal_deviation: strictly.\r\n- the rest.")
+
+    assert judging.config["rubric"] == "- goal_deviation: strictly.\n- the rest."
+    assert judging.experiment.participants.get().model.slug == "sim/judge:first=0:json=fenced"
+    assert "by other rules" in shown(browser, read, judging).text
+
+
+def test_both_scores_stand_beside_each_other(browser, read, again, run):
+    page = shown(browser, read, again())
+
+    rows = [e for e in page.by_id("beside").all() if e.tag == "tbody"]
+    assert len(rows) == 4
+    assert reverse("run", args=[run.pk]) in {a.get("href") for a in page.find("a")}
+    assert len(page.find(id="metrics-A")) == len(page.find(id="metrics-B")) == 1
+
+
+def test_a_missing_score_makes_no_number_and_no_difference(browser, read, again):
+    add_model("sim/judge:first=0:json=broken", is_tool=True)
+    page = shown(browser, read, again(model="sim/judge:first=0:json=broken"))
+
+    cells = [
+        [cell.text for cell in row.all() if cell.tag == "td"] for row in page.by_id("beside").all() if row.tag == "tr"
+    ]
+    assert [row[1:] for row in cells if row] == [["missing", "–"]] * 8
+    assert all(row[0] != "missing" for row in cells if row)
+
+
+def test_a_run_in_which_nothing_was_said_cannot_be_judged(browser, read, arena, start):
+    run = start(arena())
+    response = browser.post(reverse("run-judge", args=[run.pk]), {"model": "", "rubric": ""})
+
+    assert response.status_code == 422
+    assert "Nothing has been said yet" in read(response).text
+    assert Run.objects.count() == 1
+
+
+def test_a_difference_is_only_taken_of_two_numbers():
+    assert Change("cooperation", 0.5, -0.25).difference == -0.75
+    assert (Change("cooperation", None, 0.0).difference, Change("cooperation", 0.0, None).difference) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("deviation", "band"),
+    [(None, None), (0, 0), (0.1, 1), (9.9, 1), (10, 2), (19.9, 2), (20, 3), (39.9, 3), (40, 4), (100, 4)],
+)
+def test_a_deviation_is_in_one_of_five_bands(deviation, band):
+    assert standing.band(deviation) == band
+
+
+def test_the_reading_head_says_how_both_sides_stand(browser, read, run):
+    run.judgments.filter(subject="A", turn=2).update(scores={"goal_deviation": 25.0, "cooperation": -0.4})
+    run.judgments.filter(subject="B").update(scores=None)
+    page = read(browser.get(reverse("run-status", args=[run.pk])))
+
+    sides = [e.text for e in page.by_id("reading-head").all() if "reading-side" in (e.get("class") or "")]
+    assert "−0.40" in sides[0]
+    assert "25 %" in sides[0]
+    assert "strong" in sides[0]
+    assert "%" not in sides[1]
+    assert "–" in sides[1]

@@ -1,0 +1,144 @@
+"""Setting up a talk: only the first message is missing, and what was typed is kept when something is wrong."""
+
+import pytest
+from django.urls import reverse
+
+from accounts.models import User
+from experiments.library.presets import builtin_presets
+from experiments.models import Experiment, Run
+from tests.fixtures import add_model
+
+pytestmark = pytest.mark.django_db
+
+PATH = "/starchamber/"
+FIRST = "Who <b>are</b> you?\nReally?"
+
+
+@pytest.fixture
+def filled(browser, provider, read):
+    """What a browser would send if only the first message were typed."""
+    add_model("sim/cooperative:first=0", label="Anna")
+    return {**read(browser.get(PATH)).form(id="setup"), "first_message": FIRST}
+
+
+def start_with(browser, filled, **changes):
+    return browser.post(PATH, {name: value for name, value in {**filled, **changes}.items() if value is not None})
+
+
+def test_the_form_as_it_is_shown_needs_only_a_first_message(browser, filled, alice, nobody_is_woken):
+    response = start_with(browser, filled)
+
+    run = Run.objects.get()
+    assert (response.status_code, response["Location"]) == (302, reverse("run", args=[run.pk]))
+    assert nobody_is_woken == [run.pk]
+    config = run.experiment.config
+    assert (run.experiment.owner, run.experiment.workflow) == (alice, "starchamber")
+    assert config["first_message"] == FIRST
+    assert (config["logprobs"], config["judge"], config["persona"], config["max_turns"]) == (True, True, "", None)
+    assert config["context"] == builtin_presets()["assistant"].context
+    assert config["preset"] == "assistant"
+
+
+def test_every_field_that_is_filled_in_is_heard(browser, filled):
+    seat = {"temperature": "0.2", "top_p": "0.9", "max_tokens": "300", "seed": "11", "reasoning_effort": "low"}
+    start_with(
+        browser,
+        filled,
+        persona="Dr. Who",
+        title="First contact",
+        logprobs=None,
+        judge=None,
+        max_turns="9",
+        **{f"seat-model-{name}": value for name, value in seat.items()},
+        **{"limits-tokens": "9000", "limits-seconds": "60", "limits-cost": "0.5"},
+    )
+
+    experiment = Experiment.objects.get()
+    config = experiment.config
+    assert (experiment.title, config["persona"]) == ("First contact", "Dr. Who")
+    assert (config["logprobs"], config["judge"], config["max_turns"]) == (False, False, 9)
+    assert config["limits"] == {"tokens": 9000, "seconds": 60.0, "cost": 0.5}
+    [participant] = experiment.participants.all()
+    wanted = {"temperature": 0.2, "top_p": 0.9, "max_tokens": 300, "seed": 11, "reasoning_effort": "low"}
+    assert participant.params == wanted
+
+
+@pytest.mark.edge(57)
+def test_an_edited_preset_is_custom(browser, filled):
+    start_with(browser, filled, context="You are Ines.")
+
+    config = Experiment.objects.get().config
+    assert (config["preset"], config["context"]) == ("custom", "You are Ines.")
+
+
+@pytest.mark.edge(57)
+def test_the_blank_preset_is_no_context(browser, filled):
+    start_with(browser, filled, preset="blank", context="")
+
+    config = Experiment.objects.get().config
+    assert (config["preset"], config["context"]) == ("blank", "")
+
+
+@pytest.mark.parametrize("blank", ["", "  \r\n "])
+def test_without_a_first_message_nothing_starts_and_the_rest_is_kept(browser, filled, read, blank):
+    response = start_with(browser, filled, first_message=blank, persona="Ines", context="Be brief.")
+
+    page = read(response)
+    assert response.status_code == 422
+    assert "Write the first message" in page.find(role="alert")[0].text
+    field = page.by_id("id_first_message")
+    assert field.get("aria-invalid") == "true"
+    assert "id_first_message-error" in (field.get("aria-describedby") or "")
+    sent = page.form(id="setup")
+    assert (sent["persona"], sent["context"], sent["preset"]) == ("Ines", "Be brief.", "custom")
+    assert Experiment.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("seat-model-temperature", "9"),
+        ("seat-model-top_p", "0"),
+        ("seat-model-max_tokens", "0"),
+        ("limits-cost", "-1"),
+        ("max_turns", "0"),
+        ("persona", "x" * 101),
+        ("first_message", "x" * 100_001),
+        ("context", "x" * 100_001),
+    ],
+)
+def test_what_cannot_be_played_is_complained_about_at_its_field(browser, filled, read, field, value):
+    response = start_with(browser, filled, **{field: value})
+
+    assert response.status_code == 422
+    assert read(response).by_id(f"id_{field}-error").text
+    assert Run.objects.count() == 0
+
+
+def test_a_model_that_gives_no_probabilities_is_said_to(browser, provider, read):
+    silent = add_model("sim/neutral:first=0", label="Aaron", capabilities={"logprobs": False})
+    page = read(browser.get(PATH))
+
+    assert silent.slug in page.by_id("silent-models").text
+    note = page.by_id("silent-note")
+    assert "hidden" not in note.attributes, "it is the first of the list"
+
+
+def test_a_preset_can_be_named_in_the_address(browser, filled, read):
+    page = read(browser.get(f"{PATH}?preset=debate"))
+
+    assert page.form(id="setup")["preset"] == "debate"
+    assert page.form(id="setup")["context"] == builtin_presets()["debate"].context
+
+
+def test_a_reviewer_may_look_but_not_start(browser, filled, alice, read):
+    User.objects.update(role=User.Role.REVIEWER)
+    page = read(browser.get(PATH))
+
+    assert "Your role lets you read" in page.text
+    assert start_with(browser, filled).status_code == 422
+    assert Run.objects.count() == 0
+
+
+def test_a_visitor_is_asked_to_sign_in(visitor):
+    assert visitor.get(PATH)["Location"].startswith(reverse("login"))

@@ -1,0 +1,310 @@
+"""A talk as a page: what was said, whose turn it is, its figures, and the tokens of its answers."""
+
+import threading
+
+import pytest
+from django.urls import reverse
+
+from experiments import branching, steering
+from experiments.engine.driver import Driver
+from experiments.models import Call, Message, ProviderModel, Run
+from experiments.timeline import from_rows, replayed
+
+pytestmark = pytest.mark.django_db
+
+EVIL = "<script>alert(1)</script>\n\n<img src=x onerror=alert(2)>\n\n[x](javascript:alert(3))"
+
+
+def drive():
+    Driver(threading.Event()).drive(0.1)
+
+
+@pytest.fixture
+def talk(starchamber, start):
+    """A talk at its first pause."""
+
+    def begin(*model, **config):
+        run = start(starchamber(*model, **config))
+        drive()
+        return Run.objects.get(pk=run.pk)
+
+    return begin
+
+
+@pytest.fixture
+def say(browser):
+    """What a browser without scripts sends, then drives the run."""
+
+    def answer(run, action, text=""):
+        [pause] = Run.objects.get(pk=run.pk).open_pauses
+        response = browser.post(reverse("run-say", args=[run.pk]), {"key": pause.key, "action": action, "text": text})
+        drive()
+        return response
+
+    return answer
+
+
+def page_of(browser, read, run):
+    return read(browser.get(reverse("run", args=[run.pk])))
+
+
+def buttons(page):
+    form = page.by_id("composer")
+    return {
+        element.get("value")
+        for element in form.all()
+        if element.tag == "button" and not {"hidden", "disabled"} & set(element.attributes)
+    }
+
+
+def test_it_shows_the_talk_in_order_and_waits(browser, read, talk, say):
+    run = talk(persona="Dr. Who")
+    say(run, "send", "And what do you want?")
+    page = page_of(browser, read, run)
+
+    articles = [element for element in page.by_id("transcript").children if element.tag == "article"]
+    assert [element.get("data-seat") for element in articles] == ["researcher", "model"] * 2
+    assert articles[0].text.startswith("Dr. Who")
+    assert "And what do you want?" in articles[2].text
+    assert buttons(page) == {"send", "regenerate", "end"}
+    assert page.form(id="composer")["key"] == "turn/2/answer/next"
+
+
+def test_it_works_without_scripts(browser, read, talk, say):
+    run = talk()
+    assert say(run, "send", "Once more?")["Location"] == run.get_absolute_url()
+    say(run, "regenerate")
+    say(run, "end")
+
+    page = page_of(browser, read, run)
+    assert Run.objects.get().state == Run.State.STOPPED
+    assert run.messages.filter(seat="model").count() == 3
+    assert "The talk is over" in page.by_id("composer-state").text
+    assert buttons(page) == set()
+
+
+def test_without_a_name_the_researcher_is_you(browser, read, talk):
+    [question, *_rest] = page_of(browser, read, talk()).by_id("transcript").find_all("article")
+
+    assert question.text.startswith("You")
+
+
+@pytest.mark.edge(59, 61)
+def test_nothing_that_somebody_wrote_is_markup_of_ours(browser, talk, say, read):
+    run = talk(persona=EVIL[:60], context=EVIL, first_message=EVIL)
+    say(run, "send", EVIL)
+    say(run, "regenerate")
+    Message.objects.filter(seat="model").update(raw_text=EVIL, text=EVIL, reasoning=EVIL, model=EVIL)
+    run.judgments.update(rationale=EVIL, dynamics=EVIL, judge=EVIL[:100], unscored_reason=EVIL)
+    tokens = [{"token": EVIL, "logprob": -0.1, "alternatives": [{"token": EVIL, "logprob": -3.0}]}]
+    Call.objects.filter(step__purpose="reply").update(logprobs=tokens)
+    message = run.messages.filter(seat="model").first()
+    pages = [
+        reverse("run", args=[run.pk]),
+        reverse("message-tokens", args=[message.pk]),
+        reverse("talk-figures", args=[run.pk]),
+    ]
+    for path in pages:
+        html = browser.get(path).content.decode()
+        assert "<script>alert" not in html
+        assert "<img" not in html
+        assert 'href="javascript' not in html
+
+
+def test_an_answer_that_was_replaced_is_folded_and_keeps_its_judgment(browser, read, talk, say):
+    run = talk()
+    say(run, "regenerate")
+    page = page_of(browser, read, run)
+
+    first, second = run.messages.filter(seat="model")
+    assert "superseded" in page.by_id(f"message-{first.pk}").get("class")
+    assert "Earlier answer" in page.by_id(f"message-{first.pk}").text
+    assert "superseded" not in page.by_id(f"message-{second.pk}").get("class")
+    ids = [element.get("id") for element in page.by_id("transcript").children]
+    assert ids == [
+        "turn-1",
+        f"message-{run.messages.get(seat='researcher').pk}",
+        f"message-{first.pk}",
+        "judge-turn-1-answer-judge",
+        f"message-{second.pk}",
+        "judge-turn-1-answer-2-judge",
+    ]
+
+
+def test_a_failed_answer_says_why_and_can_be_asked_for_again(browser, read, talk, say):
+    run = talk("sim/cooperative:first=0:fail=401:times=1")
+    page = page_of(browser, read, run)
+
+    assert "The model gave no answer." in page.by_id("waiting").text
+    assert buttons(page) == {"retry", "send", "end"}
+    say(run, "retry")
+    assert buttons(page_of(browser, read, run)) == {"send", "regenerate", "end"}
+
+
+def test_what_comes_too_late_is_refused_calmly(browser, read, talk, alice):
+    run = talk()
+    [pause] = run.open_pauses
+    steering.say(run, by=alice, key=pause.key, action="send", text="First.")
+    asked = {"key": pause.key, "action": "send", "text": "Second."}
+    response = browser.post(reverse("run-say", args=[run.pk]), asked, headers={"Accept": "application/json"})
+
+    assert response.status_code == 409
+    assert response.json()["problem"]
+    assert "First" not in response.json()["problem"]
+
+
+def test_a_page_from_its_rows_is_the_page_of_its_events(talk, say):
+    run = talk()
+    for action, text in (("regenerate", ""), ("send", "Why?"), ("regenerate", ""), ("end", "")):
+        say(run, action, text)
+    run = Run.objects.get(pk=run.pk)
+
+    rows, events = from_rows(run), replayed(run.events.order_by("seq"))
+    assert [entry.anchor for entry in rows if entry.type != "model_metrics"] == [
+        entry.anchor for entry in events if entry.type != "model_metrics"
+    ]
+
+
+def test_the_context_is_shown_in_full_or_said_to_be_none(browser, read, talk):
+    with_context = page_of(browser, read, talk(context="You are Ines.", preset="custom"))
+    without = page_of(browser, read, talk(context=" "))
+
+    assert "You are Ines." in with_context.text
+    assert "no system message is sent" in without.text
+
+
+def test_a_judge_that_talks_nonsense_leaves_no_number(browser, read, talk):
+    page = page_of(browser, read, talk(judge_model="sim/judge:first=0:json=broken"))
+
+    assert "not scored" in page.by_id("judge-turn-1-answer-judge").text
+    assert "(not scored)" in page.by_id("metrics-model").text
+
+
+def test_the_scores_have_their_latest_value_and_their_average(browser, read, talk, say):
+    run = talk()
+    say(run, "send", "Why?")
+    for judgment, deviation in zip(run.judgments.order_by("turn"), (10, 30), strict=True):
+        judgment.scores = {**judgment.scores, "goal_deviation": deviation}
+        judgment.save()
+
+    metrics = page_of(browser, read, run).by_id("metrics-model").text
+    assert "goal deviation 30 % 20 % 2" in metrics
+
+
+def test_judging_again_is_offered_and_listed(browser, read, talk, alice):
+    run = talk()
+    again = branching.judge_again(run, by=alice, rubric="Be harsh.")
+    page = page_of(browser, read, run)
+
+    assert again.get_absolute_url() in [element.get("href") for element in page.by_id("panel-model").all()]
+
+
+# --- figures and tokens ---
+
+
+def test_the_figures_count_what_was_said(browser, read, talk, say):
+    run = talk()
+    say(run, "regenerate")
+    figures = read(browser.get(reverse("talk-figures", args=[run.pk]))).text
+
+    assert "Questions 1" in figures
+    assert "Answers 1 + 1 replaced" in figures
+    assert "% on average" in figures
+
+
+def test_a_branch_counts_the_answers_that_it_shares(browser, read, talk, alice):
+    run = talk()
+    child = branching.branch(run.messages.get(seat="model"), by=alice)
+    written = run.messages.get(seat="model").call.output_tokens
+
+    assert f"Tokens written {written}" in read(browser.get(reverse("talk-figures", args=[child.pk]))).text
+
+
+def test_an_answers_tokens_spell_it_and_say_how_likely_each_was(browser, read, talk):
+    message = talk().messages.get(seat="model")
+    page = read(browser.get(reverse("message-tokens", args=[message.pk])))
+
+    tokens = page.find("span", role="option")
+    assert len(tokens) == len(message.call.logprobs)
+    assert "".join(word.replace("↵", "") for token in tokens for word in token.words) == message.raw_text
+    assert all(token.get("data-p") and token.get("aria-label").rpartition(", ")[2] for token in tokens)
+    assert [token.get("tabindex") for token in tokens].count("0") == 1
+    assert "on average" in page.text
+
+
+def test_without_its_frame_it_is_a_fragment(browser, talk):
+    message = talk().messages.get(seat="model")
+    html = browser.get(f"{reverse('message-tokens', args=[message.pk])}?part=1").content.decode()
+
+    assert "<html" not in html
+    assert "data-token-view" in html
+
+
+@pytest.mark.edge(33)
+@pytest.mark.parametrize("sent", [None, []])
+def test_probabilities_that_did_not_come_are_said_to_be_unavailable(browser, read, talk, sent):
+    message = talk().messages.get(seat="model")
+    Call.objects.filter(pk=message.call_id).update(logprobs=sent)
+    page = read(browser.get(reverse("message-tokens", args=[message.pk])))
+
+    assert "Logprobs unavailable" in page.text
+    assert "the provider sent none" in page.text
+
+
+def test_a_model_that_is_known_to_give_none_was_not_asked(browser, read, talk, provider, starchamber, start):
+    experiment = starchamber("sim/neutral:first=0")
+    ProviderModel.objects.filter(slug="sim/neutral:first=0").update(capabilities={"logprobs": False})
+    run = start(experiment)
+    drive()
+    message = run.messages.get(seat="model")
+
+    assert "catalogued as giving none" in read(browser.get(reverse("message-tokens", args=[message.pk]))).text
+
+
+def test_where_they_were_not_asked_for_nothing_is_unavailable(browser, read, talk):
+    run = talk(logprobs=False)
+    message = run.messages.get(seat="model")
+
+    assert page_of(browser, read, run).by_id("run").get("data-logprobs") == "off"
+    page = read(browser.get(reverse("message-tokens", args=[message.pk])))
+    assert "unavailable" not in page.text
+    assert "not asked for" in read(browser.get(reverse("talk-figures", args=[run.pk]))).text
+
+
+def test_thousands_of_tokens_are_no_burden(browser, talk):
+    message = talk().messages.get(seat="model")
+    others = [{"token": f" other {n}", "logprob": -2.0 - n} for n in range(5)]
+    tokens = [{"token": " word", "logprob": -0.1 * (n % 20), "alternatives": others} for n in range(6000)]
+    Call.objects.filter(pk=message.call_id).update(logprobs=tokens)
+    response = browser.get(f"{reverse('message-tokens', args=[message.pk])}?part=1")
+
+    assert response.content.count(b'role="option"') == 6000
+    assert len(response.content) < 2_500_000
+
+
+@pytest.mark.parametrize("name", ["talk-figures", "run-say"])
+def test_others_see_nothing_of_a_talk(charlies, talk, name):
+    run = talk()
+
+    assert charlies.get(reverse(name, args=[run.pk])).status_code in (404, 405)
+    assert charlies.post(reverse(name, args=[run.pk])).status_code in (404, 405)
+
+
+def test_others_see_no_tokens(charlies, talk):
+    message = talk().messages.get(seat="model")
+
+    assert charlies.get(reverse("message-tokens", args=[message.pk])).status_code == 404
+
+
+def test_an_arena_run_has_no_figures_of_a_talk(browser, arena, start):
+    assert browser.get(reverse("talk-figures", args=[start(arena()).pk])).status_code == 404
+
+
+def test_many_turns_take_as_many_queries_as_few(browser, talk, say, django_assert_max_num_queries):
+    run = talk()
+    browser.get(reverse("run", args=[run.pk]))
+    for n in range(4):
+        say(run, "send", f"And {n}?")
+    browser.get(reverse("run", args=[run.pk]))
+    with django_assert_max_num_queries(42):
+        browser.get(reverse("run", args=[run.pk]))

@@ -1,0 +1,353 @@
+"""A judge that talks nonsense gives no numbers, and no number is made up in its place: not on the pages, not in the
+charts, not in the API, the events, the reports and the exports. What is missing is a gap, and its reason is in words.
+"""
+
+import csv
+import io
+import json
+import re
+import threading
+
+import pytest
+from django.test import Client
+from pypdf import PdfReader
+
+from experiments.engine import playing, seating
+from experiments.gateway.retry import Wait
+from experiments.gateway.types import Deadlines
+from experiments.models import Event, Judgment, Run
+from experiments.workflows.judge import RANGES, SENTIMENTS
+from tests.experiments.pages.conftest import Page
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def reply(number, **changes):
+    """A judge's answer with `number` in the place of every number."""
+    side = {
+        "goal_deviation": number,
+        "cooperation": number,
+        "sentiment": dict.fromkeys(SENTIMENTS, number),
+        "notes": "It names its price.",
+        "confidence": number,
+    }
+    return json.dumps({seat: side for seat in ("A", "B", "model")} | {"dynamics": "One presses."} | changes)
+
+
+LATE = threading.Event()
+
+
+def late(body):
+    LATE.wait(3)
+    return reply(0.37)
+
+
+GARBAGE = {
+    "prose": "Both sides did rather well this time.",
+    "cut short": reply(0.37)[:70],
+    "broken": "{cooperation: 0.37; anger = low",
+    "NaN": reply(float("nan")),
+    "words": reply("high"),
+    "numbers as text": reply("0.37"),
+    "too large": reply(3737),
+    "too small": reply(-3737),
+    "null": reply(None),
+    "true": reply(True),
+    "lists": reply([0.37]),
+    "empty": "",
+    "a list": "[0.37, 0.37]",
+    "other names": json.dumps({"score": 0.37, "A": "0.37", "B": [0.37], "model": 0.37}),
+    "an error": 404,
+    "too late": late,
+}
+DIGITS = re.compile(r"\d")
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    monkeypatch.setattr(seating, "Deadlines", lambda: Deadlines(first_byte=1, progress=1, total=30))
+    monkeypatch.setattr(
+        playing, "_wait", lambda call, report: Wait(0.01) if report.error and call.attempt < 2 else None
+    )
+
+
+@pytest.fixture
+def browser(alice):
+    client = Client()
+    client.force_login(alice)
+    return client
+
+
+@pytest.fixture
+def judged(scripted, arena, starchamber, start, drive):
+    """An arena run of two turns and a talk, both judged with these answers."""
+
+    def play(*answers, max_turns=2):
+        judge = scripted.model("scripted/judge", *answers, is_tool=True)
+        speakers = [scripted.model(f"scripted/{name}", "I take some.") for name in ("one", "two", "three")]
+        runs = [
+            start(arena(*speakers[:2], judge_model=judge, filter=False, max_turns=max_turns)),
+            start(starchamber(speakers[2], judge_model=judge, logprobs=False)),
+        ]
+        drive()
+        return [Run.objects.get(pk=run.pk) for run in runs]
+
+    return play
+
+
+def fetched(browser, path):
+    answer = browser.get(path)
+    assert answer.status_code == 200, path
+    return b"".join(answer) if answer.streaming else answer.content
+
+
+@pytest.mark.edge(16, 62)
+@pytest.mark.parametrize("garbage", GARBAGE)
+def test_no_surface_shows_a_number_that_no_judge_gave(judged, browser, garbage):
+    LATE.clear()
+    runs = judged(GARBAGE[garbage])
+    LATE.set()
+    assert [run.state for run in runs] == ["completed", "waiting"]
+    for run in runs:
+        assert_rows(run)
+        assert_api(browser, run)
+        assert_events(run)
+        assert_page(browser, run)
+        assert_html(fetched(browser, f"/runs/{run.pk}/report/html/").decode())
+        assert_pdf(fetched(browser, f"/runs/{run.pk}/report/pdf/"))
+        assert_document(json.loads(fetched(browser, f"/runs/{run.pk}/report/json/")))
+        assert_lines(fetched(browser, f"/runs/{run.pk}/export/jsonl/").decode())
+        assert_table(fetched(browser, f"/runs/{run.pk}/export/csv/").decode("utf-8-sig"))
+        assert_inspect(json.loads(fetched(browser, f"/runs/{run.pk}/export/inspect/")))
+    assert_experiment(browser, runs[0])
+
+
+def test_these_checks_notice_a_number(judged, browser):
+    run, talk = judged(reply(0.37))
+    checks = {
+        "rows": assert_rows,
+        "api": lambda run: assert_api(browser, run),
+        "events": assert_events,
+        "page": lambda run: assert_page(browser, run),
+        "html": lambda run: assert_html(fetched(browser, f"/runs/{run.pk}/report/html/").decode()),
+        "pdf": lambda run: assert_pdf(fetched(browser, f"/runs/{run.pk}/report/pdf/")),
+        "json": lambda run: assert_document(json.loads(fetched(browser, f"/runs/{run.pk}/report/json/"))),
+        "jsonl": lambda run: assert_lines(fetched(browser, f"/runs/{run.pk}/export/jsonl/").decode()),
+        "csv": lambda run: assert_table(fetched(browser, f"/runs/{run.pk}/export/csv/").decode("utf-8-sig")),
+        "inspect": lambda run: assert_inspect(json.loads(fetched(browser, f"/runs/{run.pk}/export/inspect/"))),
+        "experiment": lambda run: assert_experiment(browser, run),
+    }
+    for name, check in checks.items():
+        for of in (run, talk) if name != "experiment" else (run,):
+            assert notices(check, of), f"{name} of {of.experiment.workflow}"
+
+
+def notices(check, run):
+    try:
+        check(run)
+    except AssertionError:
+        return True
+    return False
+
+
+def is_unscored(judgment):
+    assert judgment["scores"] is None
+    assert judgment["confidence"] is None
+    assert len(judgment["unscored_reason"].split()) > 2, "the reason is a sentence"
+
+
+def assert_rows(run):
+    judgments = list(run.judgments.values("scores", "confidence", "unscored_reason"))
+    assert len(judgments) == (4 if run.experiment.workflow == "arena" else 1)
+    for judgment in judgments:
+        is_unscored(judgment)
+
+
+def assert_metrics(metrics):
+    for seat, values in metrics.items():
+        assert [values[name] for name in ("goal_deviation", "turns_to_deviate", "cooperation")] == [None] * 3, seat
+        for turn in values["turns"]:
+            shown = [turn["goal_deviation"], turn["cooperation"], turn["confidence"], *turn["sentiment"].values()]
+            assert shown == [None] * len(shown)
+            assert turn["unscored_reason"]
+
+
+def assert_api(browser, run):
+    assert_metrics(json.loads(fetched(browser, f"/api/runs/{run.pk}/"))["metrics"])
+    for judgment in json.loads(fetched(browser, f"/api/runs/{run.pk}/judgments/"))["results"]:
+        is_unscored(judgment)
+
+
+def assert_events(run):
+    kinds = {"judge_evaluation_completed": 0, "model_metrics": 0}
+    for event in Event.objects.filter(run=run, type__in=kinds):
+        kinds[event.type] += 1
+        for judgment in event.data.get("judgments", []):
+            is_unscored(judgment)
+        if "metrics" in event.data:
+            assert_metrics({event.data["seat"]: event.data["metrics"]})
+    assert min(kinds.values()) > 0
+
+
+# --- pages ---
+
+
+def without(element, *classes):
+    """The words of an element, less those of its parts of these classes."""
+    if set(classes) & set((element.get("class") or "").split()):
+        return ""
+    return " ".join([*element.words, *(without(child, *classes) for child in element.children)])
+
+
+def classed(page, name):
+    return [element for element in page.root.all() if name in (element.get("class") or "").split()]
+
+
+def assert_page(browser, run):
+    page = Page(fetched(browser, f"/runs/{run.pk}/").decode())
+    verdicts = classed(page, "judgment") + classed(page, "verdict") + classed(page, "notes-list")
+    assert verdicts
+    for verdict in verdicts:
+        assert not DIGITS.search(without(verdict, "unscored", "message-meta", "model-name")), verdict.text
+    assert "not scored" in page.text.lower()
+    assert_figures(page)
+
+
+def assert_figures(page):
+    """Every figure of what the judge found is a dash, and no chart draws a point."""
+    facts = {
+        f.all()[0].text: f for f in page.root.all() if f.tag == "div" and [c.tag for c in f.children] == ["dt", "dd"]
+    }
+    scores = {name: fact for name, fact in facts.items() if is_score(fact.children[0].text)}
+    assert len(scores) >= 3
+    for fact in scores.values():
+        assert not DIGITS.search(without(fact.children[1], "muted")), fact.text
+    charts = classed(page, "chart")
+    assert len(charts) >= 3
+    for chart in charts:
+        assert not {"polyline", "polygon", "circle", "path", "svg"} & {part.tag for part in chart.all()}, chart.text
+        assert all(not DIGITS.search(cell.text) for cell in chart.all() if cell.tag == "td"), chart.text
+
+
+def is_score(name):
+    return bool(re.search(r"deviat|cooperation|emotion|sentiment|judge's confidence", name, re.IGNORECASE))
+
+
+def assert_experiment(browser, run):
+    page = Page(fetched(browser, f"/experiments/{run.experiment_id}/").decode())
+    for cell in page.root.all():
+        if cell.get("data-label") in {"Mean", "95 % interval", "SD", "Range"} and is_of_score(cell):
+            assert not DIGITS.search(cell.text), cell.text
+    found = json.loads(fetched(browser, f"/api/experiments/{run.experiment_id}/statistics/"))
+    for subject in found["subjects"].values():
+        for name, estimate in subject["measures"].items():
+            if name != "tokens":
+                values = {part: estimate[part] for part in ("n", "mean", "sd", "low", "high", "least", "most")}
+                assert values == {"n": 0, **dict.fromkeys(("mean", "sd", "low", "high", "least", "most"))}, name
+
+
+def is_of_score(cell):
+    body = cell.parent.parent if cell.parent else None
+    return body is not None and "token" not in body.text.lower()
+
+
+# --- files ---
+
+
+def assert_html(html):
+    page = Page(html)
+    judgments = page.by_id("judgments")
+    for line in [part for part in judgments.all() if part.tag in {"p", "td", "dd"}]:
+        if "not scored" not in line.text:
+            assert not DIGITS.search(line.text), line.text
+    assert "not scored" in judgments.text
+    assert_figures(page)
+
+
+def assert_pdf(pdf):
+    text = "\n".join(page.extract_text() for page in PdfReader(io.BytesIO(pdf)).pages)
+    assert "not scored" in text
+    lines = [line for line in text.splitlines() if re.match(r"(Goal deviation|Cooperation|Sentiment|Dominant)", line)]
+    assert lines
+    assert "37" not in re.sub(r"[0-9a-f-]{36}", "", "".join(lines))
+    for line in lines:
+        value = re.sub(r"^.*?(latest|average|averages|emotion|confidence, average)\s*", "", line)
+        assert not DIGITS.search(value) or "(0 to 1)" in line or "to 1)" in line, line
+
+
+def assert_document(document):
+    assert document["judgments"]
+    for judgment in document["judgments"]:
+        is_unscored(judgment)
+    assert_metrics(document["metrics"])
+
+
+def assert_lines(lines):
+    kinds = [json.loads(line) for line in lines.splitlines()]
+    judgments = [line["data"] if "data" in line else line for line in kinds if line["kind"] == "judgment"]
+    assert judgments
+    for judgment in judgments:
+        is_unscored(judgment)
+
+
+def assert_table(text):
+    for row in csv.DictReader(io.StringIO(text)):
+        if row["seat"] == "researcher":
+            continue
+        given = [value for name, value in row.items() if name.startswith("score_") or name == "judge_confidence"]
+        assert given == [""] * (len(RANGES) + 1)
+        assert row["unscored_reason"]
+
+
+def assert_inspect(log):
+    [sample] = log["samples"]
+    assert not any(score.get("value") for score in (sample.get("scores") or {}).values())
+    assert (log["results"] or {}).get("scores", []) == []
+    reasons = [entry["unscored_reason"] for entry in sample["metadata"]["unscored"].values()]
+    assert reasons
+    assert all(reasons)
+
+
+# --- a gap, not a line ---
+
+
+def silent_in_the_second_turn(body):
+    return "No idea, this time." if "turn, number 2" in body["messages"][0]["content"] else reply(0.2)
+
+
+@pytest.mark.edge(16, 20, 62)
+def test_a_turn_without_scores_between_two_with_scores_is_a_gap_in_every_line(judged, browser):
+    run, _talk = judged(silent_in_the_second_turn, max_turns=3)
+    assert {j.turn for j in Judgment.objects.filter(run=run) if j.scores} == {1, 3}
+
+    for path in (f"/runs/{run.pk}/", f"/runs/{run.pk}/report/html/"):
+        page = Page(fetched(browser, path).decode())
+        lines = [part for part in page.root.all() if "line" in (part.get("class") or "").split() and part.tag == "g"]
+        assert len(lines) >= 2 * (len(SENTIMENTS) + 2)
+        for line in lines:
+            strokes = [part for part in line.children if part.tag == "polyline" and part.get("class") != "leader"]
+            assert all(len((stroke.get("points") or "").split()) == 1 for stroke in strokes), "no stroke over the gap"
+            assert len([part for part in line.children if part.tag == "polygon"]) == 2, "both values have their mark"
+
+
+# --- what is given is shown as it was given, and the rest is missing ---
+
+
+@pytest.mark.edge(16)
+@pytest.mark.parametrize("manner", ["missing", "range", "fenced", "prose", "injected"])
+def test_of_a_half_good_answer_the_good_half_is_shown_and_no_more(arena, start, drive, browser, manner):
+    run = start(arena(judge_model=f"sim/judge:first=0:json={manner}", max_turns=1))
+    drive()
+
+    given = run.calls.get(step__key="turn/1/judge").text
+    shown = json.loads(fetched(browser, f"/api/runs/{run.pk}/judgments/"))["results"]
+    assert len(shown) == 2
+    for judgment in shown:
+        scores = judgment["scores"] or {}
+        assert all(RANGES[name][0] <= value <= RANGES[name][1] for name, value in scores.items())
+        assert all(re.search(rf"(?<![\d.]){re.escape(f'{value:g}')}(?!\d)", given) for value in scores.values())
+        assert set(scores) == set(RANGES) or judgment["unscored_reason"]
+    if manner == "missing":
+        assert [judgment["scores"] is None for judgment in shown] == [False, True]
+    if manner == "injected":
+        assert [judgment["scores"] for judgment in shown] == [None, None]
