@@ -25,7 +25,7 @@ KEPT = (
     *("turn", "seat", "model", "raw_text", "text", "reasoning"),
     *("filter", "operator", "finish_reason", "flags"),
 )
-BELONGS = ("/filter", "/filtered", "/completed", "/judge", "/judge/started", "/judge/completed")
+BELONGS = ("/nothing", "/filter", "/filtered", "/completed", "/judge", "/judge/started", "/judge/completed")
 
 
 def branch(message: Message, *, by: "User", text: str | None = None) -> Run:

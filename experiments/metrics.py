@@ -49,12 +49,12 @@ def run_metrics(run: Run, seats: Sequence[str], until: int | None = None) -> dic
     calls = run.calls.filter(step__seat__in=seats)
     rows = (calls if until is None else calls.filter(step__turn__lte=until)).order_by().values_list("step__seat")
     tokens = dict(rows.annotate(total=Sum("output_tokens")))
-    judgments = list(_in_order(run))
+    judgments = list(in_order(run))
     return {seat: seat_metrics((j for j in judgments if j.subject == seat), tokens.get(seat)) for seat in seats}
 
 
-def _in_order(run: Run) -> "QuerySet[Judgment]":
-    """By turn, and within a turn by when judging began: an answer that was replaced may be judged after the one that
+def in_order(run: Run) -> "QuerySet[Judgment]":
+    """The judgments by turn, and within a turn by when judging began: an answer that was replaced may be judged after the one that
     replaced it.
     """
     key = Replace(OuterRef("step__key"), Value("/completed"), Value("/started"))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from experiments.metrics import in_order
 from experiments.models import Judgment, Run
 
 Scores = Mapping[tuple[int, str], Judgment]
@@ -54,7 +55,7 @@ def of(run: Run) -> Rejudged | None:
 
 def _scores(run: Run) -> Scores:
     """Of a turn that was judged twice, the later judgment."""
-    return {(judgment.turn, judgment.subject): judgment for judgment in run.judgments.order_by("turn", "id")}
+    return {(judgment.turn, judgment.subject): judgment for judgment in in_order(run)}
 
 
 def _line(place: tuple[int, str], before: Scores, after: Scores) -> Line:

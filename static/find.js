@@ -78,7 +78,7 @@ class Finder {
 
   /** The first match that is not above what the reader sees. */
   #nearest() {
-    const at = this.#ranges.findIndex((range) => range.startContainer.parentElement.getBoundingClientRect().bottom > 0);
+    const at = this.#ranges.findIndex((range) => shownPart(range).getBoundingClientRect().bottom > 0);
     return at < 0 && this.#ranges.length ? 0 : at;
   }
 
@@ -119,6 +119,13 @@ class Finder {
     change();
     queueMicrotask(() => (this.#isOurs = false));
   }
+}
+
+/** What can be seen of the place of a match: folded text has none of its own. */
+function shownPart(range) {
+  let element = range.startContainer.parentElement;
+  for (let fold = element.closest("details:not([open])"); fold; fold = fold.parentElement.closest("details:not([open])")) element = fold;
+  return element;
 }
 
 function rangesOf(sought, root) {

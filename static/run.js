@@ -65,7 +65,7 @@ function take(envelope) {
 
 function show(envelope) {
   if (envelope.type === "said") waiting?.said(envelope.data);
-  if (ENDINGS.includes(envelope.type)) waiting?.remove();
+  if (ENDINGS.includes(envelope.type)) waiting?.ended();
   const shown = envelope.html ? insert(envelope.html) : null;
   if (envelope.type === "waiting_for_user") waiting?.adopt();
   if (shown?.isNew) follower.count(shown.element);

@@ -7,13 +7,14 @@ import { difference } from "./words.js";
 
 const DEEDS = ["friend", "note", "alter"];
 const TOKEN = 4; // characters, roughly
+const KEPT = "kept"; // in the place of a pause: texts that were not said at any
 
 export class Waiting {
   #form = document.getElementById("say-form");
   #notice = document.getElementById("waiting-notice");
   #slot = document.getElementById("slot-waiting");
   #isBusy = false;
-  #mine = new Set(); // pauses that this tab has answered
+  #mine = new Set(); // pauses that this tab has answered, or may have: the answer to the answer was lost
   #given = new WeakMap(); // what a field was filled with, and is no draft
 
   constructor(page) {
@@ -24,6 +25,7 @@ export class Waiting {
     this.#form?.addEventListener("submit", (event) => this.#submit(event));
     addEventListener("beforeunload", (event) => this.#isDirty() && event.preventDefault());
     new ResizeObserver(() => this.#measure()).observe(this.#slot.parentElement);
+    this.#keepTexts("", new Draft(this.run, KEPT).read().texts ?? []);
     this.adopt();
   }
 
@@ -55,7 +57,14 @@ export class Waiting {
     this.remove();
   }
 
-  /** The run is over, or has gone on. */
+  /** The run is over: nothing is waited for any more. */
+  ended() {
+    if (this.panel && !this.#mine.has(this.panel.dataset.key) && this.#isDirty()) {
+      this.#keep(gettext("The run has ended; nothing of yours was sent."));
+    }
+    this.remove();
+  }
+
   remove() {
     const hadFocus = this.#slot.contains(document.activeElement);
     if (this.panel) this.#draft().clear();
@@ -136,7 +145,7 @@ export class Waiting {
     const answering = send(this.#form, button);
     this.#enable(false);
     const answer = await answering;
-    if (answer.status !== 200) this.#mine.delete(key);
+    if (answer.status >= 400) this.#mine.delete(key);
     if (!this.isShowing(key)) return;
     if (answer.status === 200) this.#done(button.value);
     else if (answer.said) this.#lost(answer.said);
@@ -144,7 +153,7 @@ export class Waiting {
   }
 
   #done(action) {
-    this.#notice.replaceChildren();
+    if (!this.#notice.querySelector(".kept")) this.#notice.replaceChildren();
     if (DEEDS.includes(action)) this.#keep("", action);
     this.remove();
   }
@@ -165,9 +174,16 @@ export class Waiting {
 
   /** A sentence, and every text that would be lost otherwise. */
   #keep(words, said = "") {
-    const texts = this.#fields().filter((field) => this.#isTyped(field) && field.name !== `text-${said}`);
-    const parts = texts.map((field) => kept(field, (text) => this.#putBack(text)));
-    if (words || parts.length) this.#notice.replaceChildren(...(words ? [paragraph(words)] : []), ...parts, this.#closing());
+    const fields = this.#fields().filter((field) => this.#isTyped(field) && field.name !== `text-${said}`);
+    this.#keepTexts(words, fields.map((field) => field.value));
+  }
+
+  /** Kept until the notice is closed, also when the page is loaded again. */
+  #keepTexts(words, texts) {
+    if (!words && !texts.length) return;
+    new Draft(this.run, KEPT).write(texts.length ? { texts } : {});
+    const parts = texts.map((text) => kept(text, () => this.#putBack(text)));
+    this.#notice.replaceChildren(...(words ? [paragraph(words)] : []), ...parts, this.#closing());
   }
 
   #putBack(text) {
@@ -185,6 +201,7 @@ export class Waiting {
     button.textContent = gettext("Close this notice");
     button.addEventListener("click", () => {
       this.#notice.replaceChildren();
+      new Draft(this.run, KEPT).clear();
       (this.panel ?? document.getElementById("transcript").lastElementChild)?.focus({ preventScroll: true });
     });
     return button;
@@ -230,20 +247,19 @@ function paragraph(words) {
 }
 
 /** A text that was typed, to be read, copied or put back. */
-function kept(field, putBack) {
+function kept(words, putBack) {
   const fold = document.createElement("details");
   fold.className = "fold";
   const head = document.createElement("summary");
   head.textContent = gettext("What you had written is kept");
   const text = document.createElement("div");
   text.className = "plain kept";
-  text.textContent = field.value;
+  text.textContent = words;
   const button = document.createElement("button");
   button.type = "button";
   button.className = "button small";
   button.textContent = gettext("Put it into the prompt");
-  const { value } = field;
-  button.addEventListener("click", () => putBack(value));
+  button.addEventListener("click", putBack);
   fold.append(head, text, button);
   return fold;
 }

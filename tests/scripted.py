@@ -18,7 +18,8 @@ class Scripted:
     """Each model has its answers, given in order; the last one is given again and again.
 
     An answer is a text, the deltas of a stream (a text among them is a delta of content), a status of failure, or a
-    function of the request's body that gives one of these. received: the headers and the body of each request.
+    function of the request's body that gives one of these. {"finish": reason} among the deltas says how the stream
+    ends, if not with "stop". received: the headers and the body of each request.
     """
 
     def __init__(self) -> None:
@@ -79,7 +80,11 @@ def _handler(scripted: Scripted) -> type[BaseHTTPRequestHandler]:
 
 
 def _frame(delta: Delta | str) -> bytes:
-    given = {"content": delta} if isinstance(delta, str) else {k: v for k, v in delta.items() if k != "logprobs"}
+    given = (
+        {"content": delta}
+        if isinstance(delta, str)
+        else {k: v for k, v in delta.items() if k not in ("logprobs", "finish")}
+    )
     choice: Delta = {"index": 0, "delta": given, "finish_reason": None}
     if isinstance(delta, dict) and "logprobs" in delta:
         choice["logprobs"] = delta["logprobs"]
@@ -87,7 +92,8 @@ def _frame(delta: Delta | str) -> bytes:
 
 
 def _end(deltas: list[Delta | str]) -> bytes:
-    finish = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+    reason = next((delta["finish"] for delta in deltas if isinstance(delta, dict) and "finish" in delta), "stop")
+    finish = {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
     usage = {"choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": max(1, len(deltas))}}
     return b"".join(b"data: " + json.dumps(part).encode() + b"\n\n" for part in (finish, usage)) + b"data: [DONE]\n\n"
 

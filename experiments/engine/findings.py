@@ -53,6 +53,14 @@ def _filter(step: Step, record: Record) -> list[Fact]:
     return [Fact(record.kind, message_data(message))]
 
 
+def _replaced(step: Step, record: Record) -> list[Fact]:
+    """What the other side reads where a reply holds no words."""
+    message = Message.objects.select_related("call").get(run_id=step.run_id, step__key=record.data["message"])
+    message.text = storable(record.data["text"])
+    message.save(update_fields=["text"])
+    return [Fact("message_altered", message_data(message))]
+
+
 def _judgments(step: Step, record: Record) -> list[Fact]:
     call = _source(step, record)
     same = {
@@ -135,6 +143,7 @@ def _id(call: Call | None) -> str | None:
 
 FINDINGS: dict[str, Callable[[Step, Record], list[Fact]]] = {
     "message_filtered": _filter,
+    "message_replaced": _replaced,
     "message_sent": _sent,
     "message_superseded": _superseded,
     "intervention": _intervention,

@@ -114,6 +114,8 @@ def test_a_rival_is_told_and_keeps_what_was_typed(quick: Lab, sign_in: SignIn) -
     second.click("#waiting-notice summary")
     expect(second.locator("#waiting-notice")).to_contain_text("Too late, but dear to me.")
     wait_for(second, "model_completed")
+    second.reload()
+    second.click("#waiting-notice summary")
     second.click("#waiting-notice .fold button")
     assert second.input_value("#pause-text") == "Too late, but dear to me."
     expect(first.locator("#waiting-notice")).to_be_empty()
@@ -236,7 +238,7 @@ def test_its_pages_have_no_violation(quick: Lab, sign_in: SignIn, talk: str, wid
     page.evaluate("scrollTo(0, 0)")
     page.click("#enter-reading")
     expect(page.locator("#leave-reading")).to_be_focused()
-    expect(page.locator("#reading-head")).to_contain_text("Turn 1 of 3")
+    expect(page.locator("#reading-head")).to_contain_text("1 of 3 turns")
     expect(page.locator(".site")).to_be_hidden()
     assert_fine(page)
     page.keyboard.press("Escape")

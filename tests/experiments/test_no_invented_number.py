@@ -31,7 +31,7 @@ def reply(number, **changes):
         "notes": "It names its price.",
         "confidence": number,
     }
-    return json.dumps({seat: side for seat in ("A", "B", "model")} | {"dynamics": "One presses."} | changes)
+    return json.dumps(dict.fromkeys(("A", "B", "model"), side) | {"dynamics": "One presses."} | changes)
 
 
 LATE = threading.Event()
@@ -284,7 +284,7 @@ def assert_document(document):
 
 def assert_lines(lines):
     kinds = [json.loads(line) for line in lines.splitlines()]
-    judgments = [line["data"] if "data" in line else line for line in kinds if line["kind"] == "judgment"]
+    judgments = [line.get("data", line) for line in kinds if line["kind"] == "judgment"]
     assert judgments
     for judgment in judgments:
         is_unscored(judgment)

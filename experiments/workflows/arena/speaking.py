@@ -104,8 +104,12 @@ class Go:
         return key, reply
 
     def _pass_on(self, key: str, reply: Outcome) -> Going:
-        text = reply.text if reply.text.strip() else NOTHING_LEFT
-        if self.talk.config.filter and reply.text.strip():
+        text = reply.text
+        if not text.strip():
+            text = NOTHING_LEFT
+            seen = {"message": key, "text": text}
+            yield Record(f"{key}/nothing", "message_replaced", seen, turn=self.turn)
+        elif self.talk.config.filter:
             text = yield from self._filter(key, reply.text)
         if text == NOTHING_LEFT:
             instead = yield from self._replace_nothing(key)

@@ -58,8 +58,9 @@ def assert_books_balance(run, provider):
 def on_each_write(monkeypatch, before, after):
     """Call something before and after every write of the engine."""
     for module, name in WRITERS:
+        original = getattr(module, name)
 
-        def write(*args, original=getattr(module, name), **kwargs):
+        def write(*args, original=original, **kwargs):
             before()
             result = original(*args, **kwargs)
             after()

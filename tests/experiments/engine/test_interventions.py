@@ -51,7 +51,8 @@ def test_a_friend_is_asked_in_private(played):
 
     [told] = [event.data for event in run.events.filter(type="intervention")]
     assert (told["seat"], told["kind"], told["question"]) == ("A", "friend", "How do I answer this?")
-    assert told["text"] and told["text"] in asked(run, "turn/2/A")
+    assert told["text"]
+    assert told["text"] in asked(run, "turn/2/A")
     assert told["text"] not in asked(run, "turn/2/B")
     assert told["model"] == "sim/neutral:first=0"
     assert run.calls.get(step__key="turn/2/A/planned/1/answer").step.seat == "friend"

@@ -74,7 +74,8 @@ def test_what_is_shown_is_byte_for_byte_what_is_sent(manual, say, provider):
     say(run, "default")
 
     assert sent(provider, run, "turn/1/A") == [{"role": "user", "content": shown}]
-    assert "Ich bin A." in shown and "Teile {sieben} Platten & $geld.\r\n\t漢字 🎈 " in shown
+    assert "Ich bin A." in shown
+    assert "Teile {sieben} Platten & $geld.\r\n\t漢字 🎈 " in shown
 
     second = pause(run).data["default"]
     edited = second + "\n\nBe quick. \u200f"

@@ -7,7 +7,7 @@ import pytest
 from experiments import actions, steering
 from experiments.engine import playing
 from experiments.gateway.retry import Wait
-from experiments.models import Call, Run
+from experiments.models import Call
 from experiments.workflows.filter import NOTHING_LEFT
 from experiments.workflows.flags import REPEATS_ITSELF, SPEAKS_FOR_OTHER
 
@@ -95,6 +95,17 @@ def test_a_refusal_is_recorded_as_one_and_is_no_error(play):
     assert refused.exists()
     assert all(message.call.state == Call.State.COMPLETED for message in refused)
     assert not run.events.filter(type__in=["call_failed", "call_retried", "experiment_error"]).exists()
+
+
+@pytest.mark.edge(7, 9, 24)
+def test_a_refusal_without_a_word_is_read_as_the_placeholder_by_the_other_side(play, scripted):
+    mute = scripted.model("mute", [{"finish": "content_filter"}])
+    run = play(mute, "sim/neutral:first=0", **QUIET)
+
+    message = run.messages.get(seat="A")
+    assert (run.state, message.finish_reason, message.raw_text) == ("completed", "content_filter", "")
+    assert message.text == NOTHING_LEFT
+    assert run.calls.get(step__key="turn/1/B").request["messages"][1]["content"] == NOTHING_LEFT
 
 
 @pytest.mark.edge(25)

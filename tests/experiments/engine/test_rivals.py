@@ -1,4 +1,4 @@
-"""Two tabs, two people, two threads: each pause is answered once, and what is said where nobody listens costs nothing."""
+"""Two tabs, two people, two threads: a pause is answered once, and what is said where nobody listens costs nothing."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""What a side is told, in automatic and in manual mode: all of it is the researcher's, and nothing is added in secret."""
+"""What a side is told, in automatic and in manual mode: all of it is the researcher's, nothing is added in secret."""
 
 import pytest
 
