@@ -54,8 +54,8 @@ def run_metrics(run: Run, seats: Sequence[str], until: int | None = None) -> dic
 
 
 def in_order(run: Run) -> "QuerySet[Judgment]":
-    """The judgments by turn, and within a turn by when judging began: an answer that was replaced may be judged after the one that
-    replaced it.
+    """The judgments by turn, and within a turn by when judging began: an answer that was replaced may be judged after
+    the one that replaced it.
     """
     key = Replace(OuterRef("step__key"), Value("/completed"), Value("/started"))
     began = Step.objects.filter(run=OuterRef("run"), key=key).values("pk")[:1]
