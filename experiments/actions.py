@@ -120,13 +120,13 @@ def require_role(person: "User") -> None:
 def _start(experiment: Experiment, seed: int | None, repeats: int) -> list[Run]:
     if Run.objects.live().filter(experiment__owner=experiment.owner_id).count() + repeats > MOST_LIVE_RUNS:
         raise NotAllowed(_("You have %(most)s live runs already: stop some, or wait.") % {"most": MOST_LIVE_RUNS})
-    _require_models(experiment)
+    require_models(experiment)
     first = secrets.randbelow(2**31) if seed is None else seed
     with transaction.atomic():
         return [_queue(experiment, first + number) for number in range(repeats)]
 
 
-def _require_models(experiment: Experiment) -> None:
+def require_models(experiment: Experiment) -> None:
     """Imported and demonstrated experiments name models that nobody can ask; others may have been switched off."""
     asked = {
         participant.model_id: participant.model.label for participant in experiment.participants.select_related("model")

@@ -33,6 +33,7 @@ def branch(message: Message, *, by: "User", text: str | None = None) -> Run:
     instead. The parent stays as it is, and nothing that it has paid for is paid again.
     """
     actions.require_role(by)
+    actions.require_models(message.run.experiment)
     edited = text if text is not None and text != message.raw_text else None
     if edited is not None and (not edited.strip() or len(edited) > LONGEST_TEXT or not is_storable(edited)):
         raise NotOffered(_("The message is empty, too long, or holds characters that cannot be stored."))

@@ -4,7 +4,7 @@ import pytest
 
 from experiments import actions, branching, steering
 from experiments.models import Call, Event, Judgment, Message, Run, Step
-from experiments.refusals import NotOffered
+from experiments.refusals import NotAllowed, NotOffered
 from experiments.timeline import from_rows, replayed
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
@@ -139,3 +139,11 @@ def test_what_was_never_said_cannot_be_judged(arena, start, alice):
 
     with pytest.raises(actions.InvalidExperiment):
         branching.judge_again(run, by=alice)
+
+
+def test_a_run_whose_models_nobody_can_ask_is_not_branched(parent, alice):
+    parent.experiment.participants.get(seat="A").model.provider.models.update(is_active=False)
+
+    with pytest.raises(NotAllowed, match="cannot be asked now"):
+        branching.branch(parent.messages.first(), by=alice)
+    assert Run.objects.count() == 1

@@ -240,3 +240,10 @@ def test_more_runs_than_fit_come_in_pages(browser, read, arena):
         links = [a.get("href") or "" for a in read(browser.get(reverse("runs"), {"page": number})).find("a")]
         shown.append({link for link in links if link.startswith("/runs/") and link.count("/") == 3})
     assert (len(shown[0]), len(shown[1]), len(shown[0] & shown[1])) == (25, 5, 0)
+
+
+def test_the_browser_is_told_of_every_script_at_once(browser, read, arena, start):
+    page = page_of(browser, read, start(arena()))
+    hinted = {link.get("href") for link in page.find("link", rel="modulepreload")}
+
+    assert {"/static/socket.js", "/static/waiting.js", "/static/drafts.js", "/static/preferences.js"} <= hinted
