@@ -94,7 +94,7 @@ class Client:
         pace = Pace(request.deadlines, streaming=stream)
         failure: GatewayError | None = None
         try:
-            content = json.dumps(prepared.body).encode()
+            content = json.dumps(prepared.body, sort_keys=True).encode()  # so that a stored body gives the same bytes
             post = self._request("POST", origin, prepared.headers, request.deadlines, content=content)
             async with self._send(post, origin, pace) as response, aclosing(body_of(response)) as body:
                 answer.name_generation(response.headers.get("x-generation-id", ""))

@@ -60,7 +60,7 @@ def sent(provider, run, key):
     """The messages of a step's last request: what is recorded has the same bytes as what reached the provider."""
     call = run.calls.filter(step__key=key).latest("attempt")
     [entry] = [entry for entry in provider.ledger() if entry["request_id"] == str(call.pk)]
-    assert hashlib.sha256(json.dumps(call.request).encode()).hexdigest() == entry["body_sha256"]
+    assert hashlib.sha256(json.dumps(call.request, sort_keys=True).encode()).hexdigest() == entry["body_sha256"]
     return call.request["messages"]
 
 
