@@ -189,7 +189,7 @@ async def test_a_language_that_is_not_offered_falls_back_to_english(watch_run, r
 async def test_what_a_model_wrote_is_no_markup_of_ours(watch_run, run, happens):
     viewer = await watch_run(run, "?after=1&html=1")
     evil = "<script>alert(1)</script><img src=x onerror=alert(1)> [x](javascript:alert(1))"
-    data = {"id": "m", "turn": 1, "seat": "A", "model": evil, "text": evil, "raw_text": evil, "reasoning": evil}
+    data = {"id": str(run.pk), "turn": 1, "seat": "A", "model": evil, "text": evil, "raw_text": evil, "reasoning": evil}
     rest = {"filter": None, "logprobs": None, "finish_reason": "stop", "usage": None, "cost": None, "call": None}
     await happens("message_completed", **data, **rest, created="2025-01-01T00:00:00Z")
 
