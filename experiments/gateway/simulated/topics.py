@@ -10,6 +10,7 @@ _PHRASE: Final = re.compile(
     r"(?=[.,;:!?)\n]|\s+(?:is|are|was|and|or|of|to|for|in|on|with|by|at|from|that|which|will|should|would|can|could|must"
     r"|if|but|as|than|when|where|between|before|after|has|have|needs?)\b|\s*$)"
 )
+_SIDE: Final = re.compile(r"\bmodel [ab]\b")
 _WORD: Final = re.compile(r"\b[a-z]{5,}\b")
 _HAN_NOUN: Final = re.compile(
     r"(?:的|关于|讨论|分配|争夺|谈判|解决|提到|关心|需要|保护|购买|使用|其中有)"
@@ -25,6 +26,7 @@ _DULL: Final = frozenset(
     reply respond response instructions following answer question write please begin start continue never always
     because against between under something anything nothing someone thing things whole role character mechanics
     best better good well side sides end rest reasoning strategy demand problem matter moment kind sort lot way
+    three four five six seven eight nine ten twelve fifteen twenty thirty forty fifty hundred thousand
     and for with from that not rules exercise lines words instruction ask part length name names
     """.split()  # noqa: SIM905
 )
@@ -41,7 +43,7 @@ def find_topics(text: str, *, chinese: bool) -> list[str]:
     if chinese:
         nouns = [noun for noun in _HAN_NOUN.findall(text) if not _HAN_DULL.search(noun)]
         return [noun for noun, _ in Counter(nouns).most_common(8)]
-    lowered = text.lower()
+    lowered = _SIDE.sub(" ", text.lower())  # "Model A speaks" is not about a speaks
     phrases = Counter(_noun(phrase) for phrase in _PHRASE.findall(lowered) if not _is_dull(phrase))
     if not phrases:
         phrases = Counter(word for word in _WORD.findall(lowered) if word not in _DULL)
