@@ -2,22 +2,22 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.routers import SimpleRouter
 
-from experiments import api, library_api, report_api, statistics_api
+from experiments import api, library_api, record_api, report_api, run_api, statistics_api
 
 router = SimpleRouter(use_regex_path=False)
 router.register("experiments", api.ExperimentViewSet, basename="api-experiment")
-router.register("runs", api.RunViewSet, basename="api-run")
+router.register("runs", run_api.RunViewSet, basename="api-run")
 
 urlpatterns = [
     path("health/", api.HealthView.as_view(), name="api-health"),
     path("models/", api.ModelList.as_view(), name="api-models"),
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api-schema"), name="api-docs"),
-    path("messages/<uuid:pk>/branch/", api.BranchView.as_view(), name="api-branch"),
-    path("runs/<uuid:pk>/messages/", api.MessageList.as_view(), name="api-messages"),
-    path("runs/<uuid:pk>/judgments/", api.JudgmentList.as_view(), name="api-judgments"),
-    path("runs/<uuid:pk>/calls/", api.CallList.as_view(), name="api-calls"),
-    path("runs/<uuid:pk>/events/", api.EventList.as_view(), name="api-events"),
+    path("messages/<uuid:pk>/branch/", run_api.BranchView.as_view(), name="api-branch"),
+    path("runs/<uuid:pk>/messages/", record_api.MessageList.as_view(), name="api-messages"),
+    path("runs/<uuid:pk>/judgments/", record_api.JudgmentList.as_view(), name="api-judgments"),
+    path("runs/<uuid:pk>/calls/", record_api.CallList.as_view(), name="api-calls"),
+    path("runs/<uuid:pk>/events/", record_api.EventList.as_view(), name="api-events"),
     path("runs/<uuid:pk>/lineage/", statistics_api.LineageView.as_view(), name="api-lineage"),
     path("experiments/<uuid:pk>/statistics/", statistics_api.StatisticsView.as_view(), name="api-statistics"),
     path("scenarios/", library_api.ScenariosView.as_view(), name="api-scenarios"),

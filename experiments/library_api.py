@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from experiments import keeping
-from experiments.api import PROBLEMS, _person, _runs, _validated
+from experiments.api_requests import PROBLEMS, person, runs_with_totals, validated
 from experiments.casting import InvalidExperiment
 from experiments.library.shelf import (
     PRESET_WORKFLOW,
@@ -139,13 +139,13 @@ class ScenariosView(APIView):
         search, kind = request.query_params.get("search", ""), request.query_params.get("kind", "")
         if kind and kind not in Scenario.Kind.values:
             raise ValidationError({"kind": [_("Choose cooperation, competition or mixed.")]})
-        found = scenarios_for(_person(request), search=search.replace("\x00", ""), kind=kind)
+        found = scenarios_for(person(request), search=search.replace("\x00", ""), kind=kind)
         return Response(_whole(ScenarioChoiceSerializer(found, many=True).data))
 
     @extend_schema(request=SaveNewScenario, responses={201: ScenarioDetail, **REFUSED})
     def post(self, request: Request) -> Response:
-        asked = _validated(SaveNewScenario, request)
-        saved = _carried_out(keeping.save_scenario, owner=_person(request), **asked)
+        asked = validated(SaveNewScenario, request)
+        saved = _carried_out(keeping.save_scenario, owner=person(request), **asked)
         return _detail(request, str(saved.pk), 201)
 
 
@@ -161,8 +161,8 @@ class ScenarioVersions(APIView):
     @extend_schema(request=SaveScenario, responses={201: ScenarioDetail, **CONTESTED})
     def post(self, request: Request, ref: str) -> Response:
         """A new version after this one. 409 when there is one already: read that first."""
-        row, asked = _own_row(request, ref), _validated(SaveScenario, request)
-        saved = _carried_out(keeping.revise_scenario, row, by=_person(request), **asked)
+        row, asked = _own_row(request, ref), validated(SaveScenario, request)
+        saved = _carried_out(keeping.revise_scenario, row, by=person(request), **asked)
         return _detail(request, str(saved.pk), 201)
 
 
@@ -170,8 +170,8 @@ class ScenarioShare(APIView):
     @extend_schema(request=Share, responses={200: ScenarioDetail, **REFUSED})
     def post(self, request: Request, ref: str) -> Response:
         """Show every version of it to the lab, or to nobody else any more."""
-        row, asked = _own_row(request, ref), _validated(Share, request)
-        _carried_out(keeping.share_scenario, row, by=_person(request), **asked)
+        row, asked = _own_row(request, ref), validated(Share, request)
+        _carried_out(keeping.share_scenario, row, by=person(request), **asked)
         return _detail(request, ref)
 
 
@@ -179,8 +179,8 @@ class ScenarioArchive(APIView):
     @extend_schema(request=Archive, responses={200: ScenarioDetail, **REFUSED})
     def post(self, request: Request, ref: str) -> Response:
         """Take it off the lists, or put it back on them. Nothing is deleted."""
-        row, asked = _own_row(request, ref), _validated(Archive, request)
-        _carried_out(keeping.archive_scenario, row, by=_person(request), **asked)
+        row, asked = _own_row(request, ref), validated(Archive, request)
+        _carried_out(keeping.archive_scenario, row, by=person(request), **asked)
         return _detail(request, ref)
 
 
@@ -188,7 +188,7 @@ class ScenarioCopy(APIView):
     @extend_schema(request=None, responses={201: ScenarioDetail, **REFUSED})
     def post(self, request: Request, ref: str) -> Response:
         """A scenario of your own with the same content."""
-        copy = _carried_out(keeping.copy_scenario, _visible(request, ref), by=_person(request))
+        copy = _carried_out(keeping.copy_scenario, _visible(request, ref), by=person(request))
         return _detail(request, str(copy.pk), 201)
 
 
@@ -197,8 +197,8 @@ class ScenarioDemonstration(APIView):
     def post(self, request: Request, ref: str) -> Response:
         """A run of the written transcript, marked as a demonstration. Asked again, the same run is answered (200)."""
         shown = _visible(request, ref)
-        run, is_new = _carried_out(keeping.replay_demonstration, shown.builtin, by=_person(request))
-        return Response(RunSerializer(_runs().get(pk=run.pk)).data, status=201 if is_new else 200)
+        run, is_new = _carried_out(keeping.replay_demonstration, shown.builtin, by=person(request))
+        return Response(RunSerializer(runs_with_totals().get(pk=run.pk)).data, status=201 if is_new else 200)
 
 
 class PresetsView(APIView):
@@ -211,19 +211,19 @@ class PresetsView(APIView):
     )
     def get(self, request: Request) -> Response:
         workflow = request.query_params.get("workflow", PRESET_WORKFLOW).replace("\x00", "")
-        return Response(_whole(PresetChoiceSerializer(presets_for(_person(request), workflow), many=True).data))
+        return Response(_whole(PresetChoiceSerializer(presets_for(person(request), workflow), many=True).data))
 
     @extend_schema(request=SavePreset, responses={201: PresetChoiceSerializer, **REFUSED})
     def post(self, request: Request) -> Response:
-        saved = _carried_out(keeping.save_preset, owner=_person(request), **_validated(SavePreset, request))
-        return Response(PresetChoiceSerializer(of_preset(saved, _person(request))).data, status=201)
+        saved = _carried_out(keeping.save_preset, owner=person(request), **validated(SavePreset, request))
+        return Response(PresetChoiceSerializer(of_preset(saved, person(request))).data, status=201)
 
 
 class PresetView(APIView):
     @extend_schema(operation_id="presets_retrieve", responses={200: PresetChoiceSerializer, **PROBLEMS})
     def get(self, request: Request, ref: str) -> Response:
         """One preset: built-in by its slug, otherwise by its id."""
-        shown = next((preset for preset in presets_for(_person(request)) if preset.id == ref), None)
+        shown = next((preset for preset in presets_for(person(request)) if preset.id == ref), None)
         if shown is None:
             raise Http404
         return Response(PresetChoiceSerializer(shown).data)
@@ -231,19 +231,19 @@ class PresetView(APIView):
     @extend_schema(request=ChangePreset, responses={200: PresetChoiceSerializer, **REFUSED})
     def patch(self, request: Request, ref: str) -> Response:
         """Change what is given of a preset of yours. Runs keep the text that they were started with."""
-        preset, asked = _own_preset(request, ref), _validated(ChangePreset, request)
-        person, shared = _person(request), asked.pop("shared", None)
-        changed = _carried_out(keeping.revise_preset, preset, by=person, **asked) if asked else preset
+        preset, asked = _own_preset(request, ref), validated(ChangePreset, request)
+        owner, shared = person(request), asked.pop("shared", None)
+        changed = _carried_out(keeping.revise_preset, preset, by=owner, **asked) if asked else preset
         if shared is not None:
-            _carried_out(keeping.share_preset, changed, by=person, shared=shared)
-        return Response(PresetChoiceSerializer(of_preset(changed, person)).data)
+            _carried_out(keeping.share_preset, changed, by=owner, shared=shared)
+        return Response(PresetChoiceSerializer(of_preset(changed, owner)).data)
 
     @extend_schema(responses={200: PresetChoiceSerializer, **REFUSED})
     def delete(self, request: Request, ref: str) -> Response:
         """Delete a preset of yours; the answer is what it was. Runs keep its text."""
         preset = _own_preset(request, ref)
-        was = PresetChoiceSerializer(of_preset(preset, _person(request))).data
-        _carried_out(keeping.delete_preset, preset, by=_person(request))
+        was = PresetChoiceSerializer(of_preset(preset, person(request))).data
+        _carried_out(keeping.delete_preset, preset, by=person(request))
         return Response(was)
 
 
@@ -260,7 +260,7 @@ def _carried_out(verb: Any, *of: Any, **fields: Any) -> Any:
 
 
 def _visible(request: Request, ref: str) -> ScenarioChoice:
-    shown = find_scenario(_person(request), ref)
+    shown = find_scenario(person(request), ref)
     if shown is None:
         raise Http404
     return shown
@@ -275,8 +275,7 @@ def _own_row(request: Request, ref: str) -> Scenario:
 
 
 def _own_preset(request: Request, ref: str) -> Preset:
-    person = _person(request)
-    shown = next((preset for preset in presets_for(person) if preset.id == ref), None)
+    shown = next((preset for preset in presets_for(person(request)) if preset.id == ref), None)
     if shown is None:
         raise Http404
     if not shown.is_mine:
@@ -286,7 +285,7 @@ def _own_preset(request: Request, ref: str) -> Preset:
 
 def _detail(request: Request, ref: str, status: int = 200) -> Response:
     shown = _visible(request, ref)
-    versions = VersionSerializer(versions_of(shown, _person(request)), many=True).data
+    versions = VersionSerializer(versions_of(shown, person(request)), many=True).data
     return Response({**ScenarioChoiceSerializer(shown).data, "versions": versions}, status=status)
 
 

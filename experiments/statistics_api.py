@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from experiments import lineage
-from experiments.api import PROBLEMS
+from experiments.api_requests import PROBLEMS
 from experiments.experiment_views import values_as_csv
 from experiments.models import Experiment, Run
 from experiments.statistics import rows

@@ -1,0 +1,50 @@
+"""What every view of the API does with a request: read it, know who asks, and tell refusals as problems."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.http import HttpRequest
+from rest_framework import serializers
+from rest_framework.exceptions import ParseError, PermissionDenied, ValidationError
+from rest_framework.request import Request
+
+from experiments import actions
+from experiments.casting import InvalidExperiment
+from experiments.models import Run
+from experiments.problems import Conflict, ProblemSerializer
+from experiments.refusals import NotAllowed, NotOffered, Rivalled
+
+PROBLEMS = {400: ProblemSerializer, 401: ProblemSerializer, 404: ProblemSerializer}
+
+
+def runs_with_totals() -> Any:
+    return Run.objects.with_totals().with_pauses().select_related("experiment")
+
+
+def validated(serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
+    try:
+        checked = serializer(data=request.data)
+    except RecursionError as error:
+        raise ParseError("The JSON is nested too deeply.") from error
+    checked.is_valid(raise_exception=True)
+    return dict(checked.validated_data)
+
+
+def person(request: Request | HttpRequest) -> Any:
+    return request.user
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What a verb refuses, as the problem that tells of it."""
+    try:
+        yield
+    except NotOffered as error:
+        raise ValidationError({"action": [str(error)]}) from error
+    except InvalidExperiment as error:
+        raise ValidationError(error.errors) from error
+    except NotAllowed as error:
+        raise PermissionDenied(str(error)) from error
+    except (Rivalled, actions.KeyReused) as error:
+        raise Conflict(str(error)) from error

@@ -1,0 +1,167 @@
+"""The API of runs: what they are, and steering them while they are played."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import mixins, serializers, viewsets
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+from rest_framework.views import APIView
+
+from experiments import actions, branching, metrics, steering
+from experiments.api_requests import PROBLEMS, person, refusals, runs_with_totals, validated
+from experiments.models import Message, Run
+from experiments.problems import Conflict, ProblemSerializer
+from experiments.serializers import RunSerializer
+from experiments.workflows import REGISTRY
+
+
+class RunFilter(filters.FilterSet):  # type: ignore[misc]
+    experiment = filters.UUIDFilter(field_name="experiment_id")
+    workflow = filters.CharFilter(field_name="experiment__workflow")
+    state = filters.ChoiceFilter(choices=Run.State.choices)
+    search = filters.CharFilter(field_name="experiment__title", lookup_expr="icontains")
+
+    class Meta:
+        model = Run
+        fields: list[str] = []
+
+
+class RunDetail(RunSerializer):
+    metrics = serializers.SerializerMethodField()
+
+    class Meta(RunSerializer.Meta):
+        fields = [*RunSerializer.Meta.fields, "metrics"]
+
+    def get_metrics(self, run: Run) -> dict[str, Any]:
+        return metrics.run_metrics(run, REGISTRY[run.experiment.workflow].SUBJECTS)
+
+
+class Saying(serializers.Serializer[Any]):
+    """key names the pause that is answered: what was meant for another one is refused."""
+
+    key = serializers.CharField(max_length=200)
+    action = serializers.CharField(max_length=40)
+    text = serializers.CharField(required=False, allow_blank=True, default="", trim_whitespace=False)
+
+
+class ModeChange(serializers.Serializer[Any]):
+    mode = serializers.ChoiceField(Run.Mode.choices)
+
+
+class Extension(serializers.Serializer[Any]):
+    max_turns = serializers.IntegerField(allow_null=True, min_value=1, max_value=100)
+
+
+class JudgeAgain(serializers.Serializer[Any]):
+    """model: slug of the judge, the lab's when left out. rubric: text, the workflow's own when left out."""
+
+    model = serializers.CharField(required=False, allow_null=True, default=None)
+    rubric = serializers.CharField(required=False, allow_blank=True, default="")
+
+
+class BranchFrom(serializers.Serializer[Any]):
+    """text: what the message says instead; as it stands when left out."""
+
+    text = serializers.CharField(required=False, allow_null=True, default=None, trim_whitespace=False)
+
+
+@extend_schema_view(
+    list=extend_schema(responses={200: RunSerializer(many=True), **PROBLEMS}),
+    retrieve=extend_schema(responses={200: RunDetail, **PROBLEMS}),
+)
+class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Run]):
+    """Runs of yours, with what was said and found in them."""
+
+    queryset = Run.objects.none()
+    filterset_class = RunFilter
+    lookup_value_converter = "uuid"
+
+    def get_queryset(self) -> QuerySet[Run]:
+        rows: QuerySet[Run] = runs_with_totals().visible_to(self.request.user)
+        return rows
+
+    def get_serializer_class(self) -> type[BaseSerializer[Run]]:
+        return RunSerializer if self.action == "list" else RunDetail
+
+    @extend_schema(request=None, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["post"])
+    def stop(self, request: Request, pk: str) -> Response:
+        """Stop a live run; stopping one that has ended changes nothing."""
+        actions.stop(self.get_object(), by=person(request))
+        return self._now()
+
+    @extend_schema(request=None, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["post"])
+    def resume(self, request: Request, pk: str) -> Response:
+        """Go on with a failed run from the step that failed, or with a paused one."""
+        run = self.get_object()
+        if not actions.resume(run, by=person(request)):
+            raise Conflict(_("Only a failed or a paused run can be resumed."))
+        return self._now()
+
+    @extend_schema(request=None, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["post"])
+    def pause(self, request: Request, pk: str) -> Response:
+        """Let the calls under way come to their end, and begin nothing more."""
+        if not steering.pause(self.get_object(), by=person(request)):
+            raise Conflict(_("The run waits already, or is over."))
+        return self._now()
+
+    @extend_schema(request=Saying, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["post"])
+    def say(self, request: Request, pk: str) -> Response:
+        """Answer the pause that the run waits at. 409 when something else was said there first."""
+        run, asked = self.get_object(), validated(Saying, request)
+        with refusals():
+            steering.say(run, by=person(request), **asked)
+        return self._now()
+
+    @extend_schema(request=ModeChange, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["post"])
+    def mode(self, request: Request, pk: str) -> Response:
+        """Manual or automatic, from the next pause on."""
+        run, asked = self.get_object(), validated(ModeChange, request)
+        with refusals():
+            steering.set_mode(run, by=person(request), **asked)
+        return self._now()
+
+    @extend_schema(request=Extension, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["post"])
+    def extend(self, request: Request, pk: str) -> Response:
+        """Move the last turn of a live run; null for no last turn."""
+        run, asked = self.get_object(), validated(Extension, request)
+        with refusals():
+            steering.extend(run, by=person(request), **asked)
+        return self._now()
+
+    @extend_schema(request=JudgeAgain, responses={201: RunDetail, 403: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["post"])
+    def judge(self, request: Request, pk: str) -> Response:
+        """Have the transcript judged again, by another judge or rubric: a run of its own. The first scores are kept."""
+        run, asked = self.get_object(), validated(JudgeAgain, request)
+        with refusals():
+            again = branching.judge_again(run, by=person(request), **asked)
+        return Response(RunDetail(runs_with_totals().get(pk=again.pk)).data, status=201)
+
+    def _now(self) -> Response:
+        return Response(RunDetail(self.get_object()).data)
+
+
+class BranchView(APIView):
+    """Go on differently from a message: a new run whose parent stays as it is."""
+
+    @extend_schema(request=BranchFrom, responses={201: RunDetail, 403: ProblemSerializer, **PROBLEMS})
+    def post(self, request: Request, pk: str) -> Response:
+        messages = Message.objects.filter(run__in=Run.objects.visible_to(request.user))
+        message = get_object_or_404(messages.select_related("run__experiment", "step", "call"), pk=pk)
+        asked = validated(BranchFrom, request)
+        with refusals():
+            run = branching.branch(message, by=person(request), **asked)
+        return Response(RunDetail(runs_with_totals().get(pk=run.pk)).data, status=201)
