@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 from experiments.workflows.judge import Rubric, TurnToJudge, judge_step, read_verdicts
 from experiments.workflows.limits import Limits
-from experiments.workflows.steps import STOPPED, Ask, Cast, End, Listen, Outcome, Play, Prompt, Record
+from experiments.workflows.steps import STOPPED, Ask, Cast, End, Listen, Outcome, Play, Prompt, Record, numbered
 
 SEATS = ("model", "judge")
 SUBJECTS = ("model",)
@@ -113,7 +113,7 @@ class Question:
 
     @property
     def key(self) -> str:
-        return _numbered(f"turn/{self.turn}/answer", self.attempt)
+        return numbered(f"turn/{self.turn}/answer", self.attempt)
 
     def again(self, *, answered: bool) -> "Question":
         return Question(self.turn, self.text, self.attempt + 1, self.variant + answered)
@@ -181,7 +181,3 @@ def _judge(talk: Talk, question: Question, exchange: Exchange) -> Generator[Any,
 
 def _found(turn: int, verdicts: Sequence[Any], dynamics: str) -> dict[str, Any]:
     return {"turn": turn, "judgments": [verdict.data for verdict in verdicts], "dynamics": dynamics}
-
-
-def _numbered(key: str, number: int) -> str:
-    return key if number == 1 else f"{key}/{number}"

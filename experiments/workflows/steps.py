@@ -130,3 +130,8 @@ class Cast:
 
 Yielded = Step | Sequence[Step] | Sequence["Play"]
 Play = Generator[Yielded, Any, End | Any]
+
+
+def numbered(key: str, number: int) -> str:
+    """The key of a step that may be taken several times: the first time it stands alone."""
+    return key if number == 1 else f"{key}/{number}"

@@ -7,7 +7,7 @@ from typing import Any
 from experiments.workflows.arena.interventions import KINDS, Deed, intervene
 from experiments.workflows.arena.talk import Said, Talk, other, prompt_version
 from experiments.workflows.filter import NOTHING_LEFT, filter_step, read_filter
-from experiments.workflows.steps import STOPPED, Ask, End, Listen, Outcome, Prompt, Record, Step
+from experiments.workflows.steps import STOPPED, Ask, End, Listen, Outcome, Prompt, Record, Step, numbered
 
 NEXT_TURN = End("next_turn")  # never leaves this room: the rest of the turn is skipped
 ACTIONS = ("send", "default", "skip", "next", "end")
@@ -55,7 +55,7 @@ class Go:
         """What the operator says before this side speaks; interventions are done, and the pause comes again."""
         while True:
             self.pauses += 1
-            key = _numbered(f"{self.base}/prompt", self.pauses)
+            key = numbered(f"{self.base}/prompt", self.pauses)
             said = yield Listen(
                 key=key,
                 reason="call_failed" if error else "turn_start" if self.begins else "model_completed",
@@ -86,7 +86,7 @@ class Go:
     def _ask(self, said: Outcome) -> Generator[Step, Outcome, tuple[str, Outcome]]:
         """Ask with what the operator was shown and said, or with the run's own messages when nobody was asked."""
         self.asked += 1
-        key, talk = _numbered(self.base, self.asked), self.talk
+        key, talk = numbered(self.base, self.asked), self.talk
         shown = talk.manual_prompt(self.side, self.private)
         if not said.passed and said.text != shown:
             talk.deeds.append((self.turn, f"The operator rewrote the prompt of Model {self.side}: {said.text}"))
@@ -161,7 +161,3 @@ class Go:
         changed = {"text": text, "original": NOTHING_LEFT, "message_turn": self.turn, "message_seat": self.side}
         data = {"key": key, "kind": "alter", "seat": other(self.side), "turn": self.turn, **changed}
         return Record(key, "intervention", data, turn=self.turn)
-
-
-def _numbered(key: str, number: int) -> str:
-    return key if number == 1 else f"{key}/{number}"
