@@ -74,6 +74,8 @@ def imports_in_functions(tree: ast.AST) -> list[ast.AST]:
 def why_forbidden(module: str, name: str) -> str:
     if room := room_of(module):
         return why_impure(room, name)
+    if room_of(name):
+        return ""  # a pure room stands on no floor: every floor may use it, though no other pure room
     above = FLOORS[: FLOORS.index(top_of(module))]
     return f"{top_of(name)} stands above" if top_of(name) in above else ""
 
@@ -166,6 +168,8 @@ FORBIDDEN = [
     ("accounts.views", "from arenasite.context import THEMES"),
     ("accounts.views", "from ..experiments import actions"),
     ("experiments.models.run", "if TYPE_CHECKING:\n    from leaderboard.models import Ladder"),
+    ("experiments.views", "from leaderboard import models, ratings"),
+    ("experiments.workflows.council", "from leaderboard.ratings.orders import Ballots"),
     ("experiments.gateway.client", "import experiments"),
     ("experiments.gateway.client", "from experiments import *"),
     ("experiments.gateway.client", "from django.conf import settings"),
@@ -204,6 +208,7 @@ ALLOWED = [
     ("arenasite.urls", "from experiments import api_urls"),
     ("leaderboard.compute", "from experiments.models import Run\nfrom leaderboard.ratings import fit\nimport accounts"),
     ("experiments.actions", "from accounts.models import User\nfrom experiments.gateway import Client"),
+    ("experiments.standing", "from leaderboard.ratings.orders import Ballots\nfrom leaderboard import ratings"),
     ("experiments.gateway.client", "import httpx\nfrom experiments.gateway.types import Usage\nfrom . import types"),
     ("experiments.gateway.simulated.names", "from ..types import Usage"),
     ("experiments.workflows.arena", "from experiments.workflows import judge\nimport pydantic, urllib.parse"),

@@ -1,0 +1,38 @@
+"""The mathematics of ratings. Numpy alone: usable in a notebook, without Django and without a database.
+
+Ratings of contestants from battles: `fit`, intervals by `sandwich` and `bootstrap`, `ranks`, Elo, biases of judges.
+One order from rankings: `leaderboard.ratings.orders`. How far raters agree: `leaderboard.ratings.agreement`.
+"""
+
+from leaderboard.ratings.battles import Battles, Table, tally
+from leaderboard.ratings.bias import Bias, covariate_bias, length_bias, position_bias
+from leaderboard.ratings.bootstrap import bootstrap
+from leaderboard.ratings.bradley_terry import Ratings, fit
+from leaderboard.ratings.elo import Elo, batch_elo, sequential_elo
+from leaderboard.ratings.intervals import Intervals, sandwich
+from leaderboard.ratings.newton import NotConverged
+from leaderboard.ratings.ranks import Ranks, ranks
+from leaderboard.ratings.undefined import Reason, Undefined
+
+__all__ = [
+    "Battles",
+    "Bias",
+    "Elo",
+    "Intervals",
+    "NotConverged",
+    "Ranks",
+    "Ratings",
+    "Reason",
+    "Table",
+    "Undefined",
+    "batch_elo",
+    "bootstrap",
+    "covariate_bias",
+    "fit",
+    "length_bias",
+    "position_bias",
+    "ranks",
+    "sandwich",
+    "sequential_elo",
+    "tally",
+]

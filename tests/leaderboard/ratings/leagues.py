@@ -1,0 +1,57 @@
+"""Leagues for the tests: battles from known strengths, and ratings found in another way than the product's."""
+
+import math
+
+import numpy as np
+
+from leaderboard.ratings import Battles, tally
+
+ELO = 400 / math.log(10)
+
+
+def names(count):
+    return [f"c{index:03}" for index in range(count)]
+
+
+def league(count, size, seed=0, *, spread=0.8, ties=0.0, strengths=None):
+    """Battles among pairs drawn at random, and the true ratings with mean 1000."""
+    random = np.random.default_rng(seed)
+    strengths = random.normal(0, spread, count) if strengths is None else np.asarray(strengths)
+    left = random.integers(0, count, size)
+    right = (left + random.integers(1, count, size)) % count
+    wins = random.random(size) < 1 / (1 + np.exp(strengths[right] - strengths[left]))
+    score = np.where(random.random(size) < ties, 0.5, wins)
+    return Battles(left, right, score, names(count)), 1000 + ELO * (strengths - strengths.mean())
+
+
+def rows(*results, contestants=None):
+    """Battles from ("a", "b", 1) rows."""
+    known = contestants or sorted({name for first, second, _ in results for name in (first, second)})
+    left, right = ([known.index(row[side]) for row in results] for side in (0, 1))
+    return Battles(np.array(left, int), np.array(right, int), [row[2] for row in results], known)
+
+
+def by_minorisation(battles, rounds=20_000):
+    """Ratings by Hunter's MM iteration, Ann. Statist. 32 (2004): slow, simple, and nothing like Newton."""
+    table = tally(battles)
+    strengths = np.ones(len(table.contestants))
+    for _ in range(rounds):
+        shares = (table.games / (strengths[:, None] + strengths[None, :])).sum(axis=1)
+        moved = table.points.sum(axis=1) / shares
+        moved /= np.exp(np.log(moved).mean())
+        if np.abs(moved / strengths - 1).max() < 1e-15:
+            break
+        strengths = moved
+    return 1000 + ELO * np.log(strengths)
+
+
+def distance_to_maximum(battles, values):
+    """How far (Elo) a rating is from the maximum of the likelihood: one Newton step in extended precision."""
+    table = tally(battles)
+    strengths = (values.astype(np.longdouble) - 1000) / np.longdouble(ELO)
+    chance = 1 / (1 + np.exp(strengths[None, :] - strengths[:, None]))
+    surprise = table.points * (1 - chance)
+    slope = (surprise.sum(axis=1) - surprise.sum(axis=0)).astype(float)
+    weights = (table.games * chance * (1 - chance)).astype(float)
+    curvature = np.diag(weights.sum(axis=1)) - weights
+    return float(np.abs(np.linalg.pinv(curvature, rcond=1e-13) @ slope).max()) * ELO

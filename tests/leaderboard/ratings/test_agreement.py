@@ -1,0 +1,240 @@
+"""Coefficients of agreement against published examples, and what is said where they do not exist."""
+
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leaderboard.ratings.agreement import (
+    Interval,
+    Reason,
+    Undefined,
+    alpha_interval,
+    cohen_interval,
+    cohen_kappa,
+    fleiss_interval,
+    fleiss_kappa,
+    kendalls_w,
+    krippendorff_alpha,
+)
+from leaderboard.ratings.orders import Ballots
+
+x = np.nan
+KRIPPENDORFF = np.array(  # "Computing Krippendorff's alpha-reliability" (2011), section C: 4 observers, 12 units
+    [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, x, x, x],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, x, 3],
+        [x, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, x],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, x],
+    ]
+)
+FLEISS = [  # en.wikipedia.org/wiki/Fleiss'_kappa: 10 subjects, 14 raters, kappa 0.210
+    *([0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1]),
+    *([7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7]),
+]
+TABLE = [("yes", "yes")] * 20 + [("yes", "no")] * 5 + [("no", "yes")] * 10 + [("no", "no")] * 15
+
+
+def ranking(*ranks):
+    """A ballot from ranks, ties sharing one."""
+    return tuple(tuple(i for i, own in enumerate(ranks) if own == rank) for rank in sorted(set(ranks)))
+
+
+def ballots(*rankings):
+    return Ballots(rankings, tuple(map(str, range(max(len(sum(r, ())) for r in rankings)))))
+
+
+def by_definition(matrix, distance):
+    """Alpha as 1 - mean distance within units / mean distance of all pairable values, in exact fractions."""
+    units = [[Fraction(v) for v in column if not np.isnan(v)] for column in matrix.T]
+    units = [unit for unit in units if len(unit) > 1]
+    pooled = [value for unit in units for value in unit]
+    within = sum(Fraction(sum(distance(a, b) for a, b in permutations(u, 2)), len(u) - 1) for u in units)
+    among = sum(distance(a, b) for a, b in permutations(pooled, 2))
+    return float(1 - (len(pooled) - 1) * within / among)
+
+
+def test_kendalls_example_of_six_applicants():
+    """Siegel & Castellan, Nonparametric Statistics (1988), table 9.12: three executives, six applicants, W = .16."""
+    found = kendalls_w(ballots(ranking(1, 6, 3, 2, 5, 4), ranking(1, 5, 6, 4, 2, 3), ranking(6, 3, 2, 5, 4, 1)))
+
+    assert found == pytest.approx(25.5 / 157.5, abs=1e-9)
+
+
+def test_kendalls_example_with_ties():
+    """Kendall, Rank Correlation Methods (1948), example 6.3: S = 591, W = .828 with the correction."""
+    found = kendalls_w(
+        ballots(
+            ranking(1, 4.5, 2, 4.5, 3, 7.5, 6, 9, 7.5, 10),
+            ranking(2.5, 1, 2.5, 4.5, 4.5, 8, 9, 6.5, 10, 6.5),
+            ranking(2, 1, 4.5, 4.5, 4.5, 4.5, 8, 8, 8, 10),
+        )
+    )
+
+    assert found == pytest.approx(591 / 714, abs=1e-9)
+
+
+def test_a_circle_of_opinions_has_no_concordance():
+    assert kendalls_w(ballots(ranking(1, 2, 3), ranking(3, 1, 2), ranking(2, 3, 1))) == 0
+
+
+def test_the_same_ballots_agree_wholly_ties_or_not():
+    assert kendalls_w(ballots(*[ranking(1, 2, 2, 3)] * 3)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (ballots(ranking(1, 2, 3), ranking(1, 2)), Reason.INCOMPLETE_BALLOTS),
+        (Ballots((ranking(1, 2),) * 2, ("a", "b", "c"), (frozenset({0, 1, 2}),) * 2), Reason.INCOMPLETE_BALLOTS),
+        (ballots(ranking(1, 2, 3)), Reason.ONE_BALLOT),
+        (Ballots(((),), ("a",)), Reason.NO_COMPARISONS),
+        (ballots(ranking(1), ranking(1)), Reason.ONE_CANDIDATE),
+        (ballots(ranking(1, 1, 1), ranking(1, 1, 1)), Reason.CONSTANT),
+    ],
+    ids=lambda value: str(value) if isinstance(value, Reason) else "",
+)
+def test_concordance_that_does_not_exist_has_a_reason(given, reason):
+    assert kendalls_w(given) == Undefined(reason)
+
+
+def test_an_abstention_does_not_spoil_concordance():
+    assert kendalls_w(Ballots((ranking(1, 2), (), ranking(1, 2)), ("a", "b"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("level", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)]
+)
+def test_krippendorffs_own_example(level, published):
+    assert krippendorff_alpha(KRIPPENDORFF, level=level) == pytest.approx(published, abs=5e-4)
+
+
+def test_krippendorffs_nominal_example_as_he_works_it_out():
+    """Section D: (39 · 32 - 344) / (40 · 39 - 344)."""
+    assert krippendorff_alpha(KRIPPENDORFF, "nominal") == pytest.approx(904 / 1216, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("level", "distance"),
+    [
+        ("nominal", lambda a, b: int(a != b)),
+        ("interval", lambda a, b: (a - b) ** 2),
+        ("ratio", lambda a, b: ((a - b) / (a + b)) ** 2),
+    ],
+)
+def test_alpha_is_what_its_definition_says(level, distance):
+    found = krippendorff_alpha(KRIPPENDORFF, level=level)
+
+    assert found == pytest.approx(by_definition(KRIPPENDORFF, distance), abs=1e-9)
+
+
+def test_ordinal_alpha_is_interval_alpha_of_mid_ranks():
+    paired = KRIPPENDORFF[:, (~np.isnan(KRIPPENDORFF)).sum(axis=0) > 1]
+    values, counts = np.unique(paired[~np.isnan(paired)], return_counts=True)
+    ranks = dict(zip(values, np.cumsum(counts) - counts / 2, strict=True))
+    ranked = np.vectorize(lambda v: ranks.get(v, np.nan))(paired)
+
+    ordinal = krippendorff_alpha(KRIPPENDORFF, "ordinal")
+    assert ordinal == pytest.approx(by_definition(ranked, lambda a, b: (a - b) ** 2), abs=1e-9)
+
+
+def test_alpha_of_constant_values_is_undefined():
+    assert krippendorff_alpha(np.ones((3, 4)), "interval") == Undefined(Reason.CONSTANT)
+
+
+def test_alpha_needs_a_unit_with_two_values():
+    assert krippendorff_alpha([[1, x], [x, 2]], "nominal") == Undefined(Reason.NOTHING_PAIRED)
+
+
+def test_a_ratio_scale_refuses_negative_values():
+    with pytest.raises(ValueError, match="negative"):
+        krippendorff_alpha([[-1, 2], [1, 2]], "ratio")
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.lists(st.sampled_from([1, 2, 3, x]), min_size=5, max_size=5), min_size=2, max_size=4), st.randoms())
+def test_alpha_does_not_know_who_rated_nor_in_which_sequence(rows, random):
+    matrix = np.array(rows, dtype=float)
+    shuffled = matrix.copy()
+    for column in shuffled.T:
+        random.shuffle(column)
+    before, after = krippendorff_alpha(matrix, "ordinal"), krippendorff_alpha(shuffled[:, ::-1], "ordinal")
+
+    assert before == after if isinstance(before, Undefined) else before == pytest.approx(after, abs=1e-12)
+
+
+def test_cohens_kappa_of_the_grant_proposals():
+    """en.wikipedia.org/wiki/Cohen's_kappa: 20, 5, 10 and 15 of 50 proposals; observed .7, expected .5, kappa .4."""
+    assert cohen_kappa(*zip(*TABLE, strict=True)) == pytest.approx(0.4, abs=1e-9)
+
+
+@pytest.mark.parametrize("weights", ["linear", "quadratic"])
+def test_weights_make_no_difference_to_two_categories(weights):
+    found = cohen_kappa(*zip(*TABLE, strict=True), weights=weights, categories=("yes", "no"))
+
+    assert found == pytest.approx(0.4, abs=1e-9)
+
+
+def test_quadratic_kappa_of_mirrored_raters_is_their_correlation():
+    """Fleiss & Cohen, Educ. Psychol. Meas. 33 (1973): with equal margins it is the intraclass correlation."""
+    first, second = [1, 2, 3, 1, 2, 3, 2], [2, 1, 3, 1, 3, 2, 2]
+
+    assert sorted(first) == sorted(second)
+    found = cohen_kappa(first, second, weights="quadratic", categories=(1, 2, 3))
+    assert found == pytest.approx(np.corrcoef(first, second)[0, 1], abs=1e-9)
+
+
+def test_missing_verdicts_are_left_out_not_counted_as_a_category():
+    assert cohen_kappa(["a", None, "b", "a"], ["a", "b", "b", None]) == 1
+
+
+def test_kappa_of_one_category_is_undefined():
+    assert cohen_kappa(["a"] * 5, ["a"] * 5) == Undefined(Reason.CONSTANT)
+    assert cohen_kappa([None], ["a"]) == Undefined(Reason.NOTHING_PAIRED)
+
+
+def test_kappa_refuses_what_it_cannot_weigh():
+    with pytest.raises(ValueError, match="categories"):
+        cohen_kappa([1], [2], weights="linear")
+    with pytest.raises(ValueError, match="not one of the categories"):
+        cohen_kappa([1], [2], weights="linear", categories=(1, 3))
+
+
+def test_fleiss_kappa_of_ten_subjects():
+    """The published steps: the mean agreement 0.378, that by chance 0.213, kappa 0.210."""
+    agreement = Fraction(sum(n * (n - 1) for row in FLEISS for n in row), 10 * 14 * 13)
+    chance = sum(Fraction(sum(column), 140) ** 2 for column in zip(*FLEISS, strict=True))
+
+    assert (round(float(agreement), 3), round(float(chance), 3)) == (0.378, 0.213)
+    assert fleiss_kappa(FLEISS) == pytest.approx(float((agreement - chance) / (1 - chance)), abs=1e-9)
+    assert fleiss_kappa(FLEISS) == pytest.approx(0.210, abs=5e-4)
+
+
+def test_fleiss_kappa_that_does_not_exist_has_a_reason():
+    assert fleiss_kappa([[2, 0], [1, 2]]) == Undefined(Reason.UNEQUAL_RATERS)
+    assert fleiss_kappa([[2, 0], [2, 0]]) == Undefined(Reason.CONSTANT)
+    assert fleiss_kappa([[1, 0], [0, 1]]) == Undefined(Reason.NOTHING_PAIRED)
+
+
+def test_intervals_hold_the_figure_and_are_the_same_for_the_same_seed():
+    for found, figure in [
+        (alpha_interval(KRIPPENDORFF, "interval", rounds=200), krippendorff_alpha(KRIPPENDORFF, "interval")),
+        (cohen_interval(*zip(*TABLE, strict=True), rounds=200), 0.4),
+        (fleiss_interval(FLEISS, rounds=200), fleiss_kappa(FLEISS)),
+    ]:
+        assert found.low < figure < found.high
+    assert fleiss_interval(FLEISS, rounds=50, seed=3) == fleiss_interval(FLEISS, rounds=50, seed=3)
+
+
+def test_an_interval_says_in_how_many_rounds_the_figure_did_not_exist():
+    found = cohen_interval(["a", "a", "a", "a", "b", "b"], ["a", "a", "a", "a", "b", "a"], rounds=200)
+
+    assert isinstance(found, Interval)
+    assert 0 < found.undefined < 100
+
+
+def test_one_unit_gives_no_interval():
+    assert cohen_interval(["a"], ["b"]) == Undefined(Reason.TOO_FEW_UNITS)

@@ -1,0 +1,95 @@
+"""The lean of a judge to one side, or to length, estimated together with the ratings."""
+
+import numpy as np
+import pytest
+
+from leaderboard.ratings import Battles, Reason, Undefined, covariate_bias, fit, length_bias, position_bias
+from tests.leaderboard.ratings.leagues import ELO, league, names, rows
+
+LEAN = 0.6
+
+
+def leaning(seed, covariate, size=1500, count=6):
+    """Battles of which the judge leans by LEAN nats per unit of the covariate, and the true ratings."""
+    random = np.random.default_rng(seed)
+    strengths = random.normal(0, 0.8, count)
+    left = random.integers(0, count, size)
+    right = (left + random.integers(1, count, size)) % count
+    wins = random.random(size) < 1 / (1 + np.exp(strengths[right] - strengths[left] - LEAN * covariate))
+    return Battles(left, right, wins.astype(float), names(count)), 1000 + ELO * (strengths - strengths.mean())
+
+
+def test_the_interval_of_a_lean_to_the_left_covers_the_truth():
+    found = [position_bias(leaning(seed, 1.0)[0]) for seed in range(200)]
+    shares = np.mean([bias.lower <= ELO * LEAN <= bias.upper for bias in found])
+
+    assert 0.91 <= shares <= 0.985
+    assert np.mean([bias.effect for bias in found]) == pytest.approx(ELO * LEAN, rel=0.03)
+
+
+def test_even_contestants_show_the_lean_as_the_odds_of_the_left():
+    """Everybody wins three of four battles on the left, none is better: the effect is 400 · log10(3)."""
+    battles = rows(*[(a, b, s) for a, b in ("ab", "ba", "bc", "cb", "ac", "ca") for s in (1, 1, 1, 0)])
+    bias = position_bias(battles)
+
+    assert bias.effect == pytest.approx(400 * np.log10(3), abs=1e-6)
+    assert bias.ratings == pytest.approx([1000] * 3, abs=1e-6)
+    assert bias.n == 24
+
+
+def test_without_a_lean_the_interval_holds_nought_and_ratings_are_those_of_the_fit():
+    battles, _truth = league(6, 5000, 1)
+    bias = position_bias(battles)
+
+    assert bias.lower < 0 < bias.upper
+    assert bias.ratings == pytest.approx(fit(battles).values, abs=2)
+
+
+def test_ratings_are_cleaned_of_length():
+    """The longest winded writes twice as much, and the judge pays for it: its rating falls when that is held fixed."""
+    random = np.random.default_rng(3)
+    lengths = random.uniform(50, 150, (2, 4000)) * 1.0
+    left = random.integers(0, 5, 4000)
+    right = (left + random.integers(1, 5, 4000)) % 5
+    lengths[0][left == 0] *= 2
+    lengths[1][right == 0] *= 2
+    relative = (lengths[0] - lengths[1]) / lengths.sum(axis=0)
+    wins = random.random(4000) < 1 / (1 + np.exp(-LEAN * relative / np.sqrt(np.mean(relative**2))))
+    battles = Battles(left, right, wins.astype(float), names(5))
+    bias = length_bias(battles, *lengths)
+
+    assert bias.lower < ELO * LEAN < bias.upper
+    assert fit(battles)["c000"] > 1080
+    assert bias.ratings[0] == pytest.approx(1000, abs=35)
+
+
+def test_one_side_that_always_wins_has_no_finite_lean():
+    """Everybody wins on the left: strengths are equal, and no lean is large enough."""
+    battles = rows(*[(a, b, 1) for a, b in ("ab", "ba", "bc", "cb", "ac", "ca")])
+
+    assert position_bias(battles) == Undefined(Reason.SEPARATED)
+
+
+def test_a_contestant_who_always_stands_left_hides_the_lean():
+    battles = rows(*[("a", "b", s) for s in (1, 1, 0)])
+
+    assert position_bias(battles) == Undefined(Reason.CONFOUNDED)
+
+
+def test_lengths_that_are_all_equal_say_nothing():
+    battles, _truth = league(3, 30)
+
+    assert length_bias(battles, [7] * 30, [7] * 30) == Undefined(Reason.CONSTANT)
+
+
+def test_no_battles_have_no_lean():
+    assert position_bias(Battles([], [], [], ["a", "b"])) == Undefined(Reason.NO_BATTLES)
+
+
+def test_a_covariate_that_does_not_fit_is_refused():
+    battles, _truth = league(3, 30)
+
+    with pytest.raises(ValueError, match="per battle"):
+        covariate_bias(battles, [1.0])
+    with pytest.raises(ValueError, match="0 or more"):
+        length_bias(battles, [-1] * 30, [1] * 30)

@@ -1,0 +1,198 @@
+"""The maximum-likelihood ratings: to a millionth of a point, and nothing where there are none."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leaderboard.ratings import Battles, Reason, Table, fit, tally
+from tests.leaderboard.ratings.leagues import by_minorisation, distance_to_maximum, league, names, rows
+
+CLOSE = 1e-6
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ratings_are_those_of_another_algorithm(seed):
+    battles, _truth = league(10, 1500, seed, ties=0.2)
+
+    assert np.abs(fit(battles).values - by_minorisation(battles)).max() < CLOSE
+
+
+@pytest.mark.parametrize(("count", "size"), [(3, 60), (20, 10_000), (100, 100_000)])
+def test_ratings_are_at_the_maximum_of_the_likelihood(count, size):
+    battles, _truth = league(count, size, ties=0.2)
+
+    assert distance_to_maximum(battles, fit(battles).values) < CLOSE
+
+
+def test_a_chain_of_forty_has_the_ratings_of_its_links():
+    """In a chain each link stands alone: the difference is 400 · log10(won / lost)."""
+    won = [1 + index % 9 for index in range(39)]
+    games = [(i, i + 1, 1.0) for i in range(39) for _ in range(won[i])] + [(i, i + 1, 0.0) for i in range(39)]
+    values = fit(Battles(*map(np.array, zip(*games, strict=True)), names(40))).values
+
+    assert np.abs(-np.diff(values) - 400 * np.log10(won)).max() < CLOSE
+    assert values.mean() == pytest.approx(1000, abs=CLOSE)
+
+
+def test_a_lopsided_pair_is_as_far_apart_as_its_odds():
+    table = Table(np.array([[0.0, 1e6], [1.0, 0.0]]), np.zeros((2, 2)), ("a", "b"))
+
+    assert -np.diff(fit(table).values) == pytest.approx(2400, abs=CLOSE)
+
+
+def test_a_tie_is_half_a_win_each():
+    ties = fit(rows(("a", "b", 0.5), ("a", "b", 1), ("b", "c", 0.5)))
+    halves = fit(Table(np.array([[0, 1.5, 0], [0.5, 0, 0.5], [0, 0.5, 0]]), np.zeros((3, 3)), ("a", "b", "c")))
+
+    assert ties.values == pytest.approx(halves.values, abs=CLOSE)
+
+
+def test_the_undefeated_and_the_winless_have_no_rating_and_the_others_have_theirs():
+    inner, _truth = league(6, 300, 1)
+    left, right = [*inner.left, 6, 6, 0, 1], [*inner.right, 0, 3, 7, 7]
+    ratings = fit(Battles(left, right, [*inner.score, 1, 1, 1, 1], names(8)))
+
+    assert ratings.values[:6] == pytest.approx(fit(inner).values, abs=CLOSE)
+    assert np.isnan(ratings.values[6:]).all()
+    assert ratings.reasons == (None,) * 6 + (Reason.UNDEFEATED, Reason.WINLESS)
+    assert len(ratings.components) == 1
+
+
+def test_two_components_have_each_a_mean_of_a_thousand():
+    first, _truth = league(5, 300, 1)
+    second, _truth = league(4, 200, 2)
+    both = Battles(
+        [*first.left, *(second.left + 5)], [*first.right, *(second.right + 5)], [*first.score, *second.score], names(9)
+    )
+    ratings = fit(both)
+
+    assert ratings.components == (tuple(names(9)[:5]), tuple(names(9)[5:]))
+    assert ratings.component_of.tolist() == [0] * 5 + [1] * 4
+    assert ratings.values[:5] == pytest.approx(fit(first).values, abs=CLOSE)
+    assert ratings.values[5:] == pytest.approx(fit(second).values, abs=CLOSE)
+
+
+def test_a_group_that_never_lost_to_the_larger_one_is_above_it():
+    low, _truth = league(5, 300, 1)
+    left, right = [*low.left, 5, 6, 5], [*low.right, 6, 5, 0]
+    ratings = fit(Battles(left, right, [*low.score, 1, 1, 1], names(7)))
+
+    assert ratings.reasons == (None,) * 5 + (Reason.ABOVE,) * 2
+    assert ratings.values[:5].mean() == pytest.approx(1000)
+
+
+def test_wins_that_never_come_back_rate_nobody():
+    ratings = fit(rows(("a", "b", 1), ("b", "c", 1)))
+
+    assert np.isnan(ratings.values).all()
+    assert ratings.reasons == (Reason.UNDEFEATED, Reason.UNLINKED, Reason.WINLESS)
+
+
+def test_whoever_never_battled_is_said_to_have_not():
+    ratings = fit(rows(("a", "b", 0.5), contestants=["a", "b", "c"]))
+
+    assert ratings.values == pytest.approx([1000, 1000, math.nan], nan_ok=True)
+    assert ratings.reasons[2] is Reason.NO_BATTLES
+    assert ratings.components == (("a", "b"), ("c",))
+
+
+def test_no_battles_and_no_contestants_are_no_failure():
+    empty = Battles([], [], [], [])
+
+    assert fit(empty).values.size == 0
+
+
+def test_anchors_stay_and_the_others_are_fitted_to_them():
+    battles, _truth = league(6, 600, 3)
+    free = fit(battles)
+    same = fit(battles, anchors={"c001": free["c001"], "c004": free["c004"]})
+    moved = fit(battles, anchors={"c001": free["c001"] + 500})
+
+    assert same.values == pytest.approx(free.values, abs=CLOSE)
+    assert moved.values == pytest.approx(free.values + 500, abs=CLOSE)
+    assert same["c004"] == free["c004"]
+
+
+def test_anchors_join_components_that_never_met():
+    ratings = fit(rows(("a", "x", 0.5), ("b", "y", 0.5)), anchors={"a": 1200, "b": 900})
+
+    assert ratings.values == pytest.approx([1200, 900, 1200, 900], abs=CLOSE)
+    assert ratings.components == (("a", "b", "x", "y"),)
+
+
+def test_who_never_lost_to_an_anchor_has_no_rating():
+    ratings = fit(rows(("x", "a", 1)), anchors={"a": 1200})
+
+    assert ratings.values == pytest.approx([1200, math.nan], nan_ok=True)
+    assert ratings.reasons == (None, Reason.UNDEFEATED)
+
+
+@pytest.mark.parametrize("anchors", [{"nobody": 1000}, {"a": math.inf}, {"a": math.nan}])
+def test_an_anchor_that_makes_no_sense_is_refused(anchors):
+    with pytest.raises(ValueError, match="anchor"):
+        fit(rows(("a", "b", 0.5)), anchors=anchors)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.randoms(use_true_random=False))
+def test_the_sequence_of_rows_and_of_contestants_changes_nothing_at_all(seed, random):
+    battles, _truth = league(6, 25, seed, ties=0.2)
+    order, seats = list(range(25)), list(range(6))
+    random.shuffle(order)
+    random.shuffle(seats)
+    contestants = [battles.contestants[seats.index(place)] for place in range(6)]
+    moved = Battles(
+        np.array(seats)[battles.left[order]], np.array(seats)[battles.right[order]], battles.score[order], contestants
+    )
+    before, after = fit(battles), fit(moved)
+
+    assert np.array_equal(after.values[seats], before.values, equal_nan=True)
+    assert tuple(after.reasons[seat] for seat in seats) == before.reasons
+    assert after.components == before.components
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.permutations(range(7)))
+def test_other_names_give_the_same_ratings(seed, seats):
+    battles, _truth = league(7, 30, seed)
+    renamed = Battles(battles.left, battles.right, battles.score, [f"x{seat}" for seat in seats])
+
+    assert fit(renamed).values == pytest.approx(fit(battles).values, abs=CLOSE, nan_ok=True)
+    assert fit(renamed).reasons == fit(battles).reasons
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6))
+def test_swapping_sides_changes_nothing_and_swapping_verdicts_mirrors(seed):
+    battles, _truth = league(5, 25, seed, ties=0.1)
+    sides = Battles(battles.right, battles.left, 1 - battles.score, battles.contestants)
+    verdicts = Battles(battles.left, battles.right, 1 - battles.score, battles.contestants)
+
+    assert np.array_equal(fit(sides).values, fit(battles).values, equal_nan=True)
+    if not np.isnan(fit(battles).values).any():
+        assert fit(verdicts).values == pytest.approx(2000 - fit(battles).values, abs=CLOSE)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "score"),
+    [([0], [0], [1]), ([0], [2], [1]), ([-1], [0], [1]), ([0], [1], [0.7]), ([0], [1], [math.nan]), ([0], [1], [1, 1])],
+)
+def test_battles_that_make_no_sense_are_refused(left, right, score):
+    with pytest.raises(ValueError, match=r"contestant|score"):
+        Battles(left, right, score, ["a", "b"])
+
+
+def test_a_name_stands_for_one_contestant():
+    with pytest.raises(ValueError, match="twice"):
+        Battles([0], [1], [1], ["a", "a"])
+
+
+def test_the_table_counts_wins_and_ties():
+    table = tally(rows(("a", "b", 1), ("b", "a", 0), ("b", "a", 0.5), ("b", "a", 1)))
+
+    assert table.wins.tolist() == [[0, 2], [1, 0]]
+    assert table.ties.tolist() == [[0, 1], [1, 0]]
+    assert table.points.tolist() == [[0, 2.5], [1.5, 0]]
