@@ -1,9 +1,9 @@
 """From a request to the reply its model gives."""
 
-from experiments.gateway.simulated.personalities import speak
 from experiments.gateway.simulated.reply import Reply, limit_tokens, place_reasoning, stop_at
 from experiments.gateway.simulated.request import Request
 from experiments.gateway.simulated.structured import answer_structured, find_schema
+from experiments.gateway.simulated.tasks import spoken
 
 _THINKERS = ("deceptive", "drifting")
 
@@ -14,7 +14,7 @@ def answer_to(request: Request) -> Reply:
     if schema is not None:
         reply = Reply(answer_structured(schema, request.prompt, request.behaviour, request.seed))
     else:
-        reply = place_reasoning(speak(request.prompt, request.behaviour, request.seed), _thinking(request))
+        reply = place_reasoning(spoken(request.prompt, request.behaviour, request.seed), _thinking(request))
     return limit_tokens(stop_at(reply, request.stops), request.max_tokens)
 
 

@@ -5,7 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-PERSONALITIES: Final = ("cooperative", "competitive", "drifting", "deceptive", "refusing", "neutral")
+PERSONALITIES: Final = (
+    *("cooperative", "competitive", "drifting", "deceptive", "refusing", "neutral"),
+    *("sceptical", "practical"),
+)
 ROLES: Final = ("judge", "filter")
 STATUS_FAILURES: Final = (401, 402, 404, 429, 500, 502, 503)
 FAILURES: Final = (
@@ -36,7 +39,7 @@ class Behaviour:
     (`reasoning_content`) or tags. fail: one of FAILURES. after: tokens sent before cut, stall, reset, length and
     error_event. times: failures per distinct request body before success, None means always. retry_after: seconds named
     in the header of a status failure. usage: last sends it when asked for, each with every chunk, none never. json: how
-    a structured answer is spoiled, see `corrupt.py`. cost: usage says what the call cost.
+    a structured answer or a plain ballot is spoiled, see `corrupt.py`. cost: usage says what the call cost.
     """
 
     personality: str

@@ -1,22 +1,20 @@
 """Composes what a personality says: a reaction, arguments, an offer and a question, about what the prompt is about."""
 
-import re
 from dataclasses import dataclass
 from random import Random
 from typing import Final
 
 from experiments.gateway.simulated.names import ROLES, Behaviour
+from experiments.gateway.simulated.phrasing import cut, fill, longest_piece
 from experiments.gateway.simulated.prompt import Prompt
 from experiments.gateway.simulated.reply import Reply
-from experiments.gateway.simulated.tokens import count_tokens, split_tokens
+from experiments.gateway.simulated.tokens import count_tokens
 from experiments.gateway.simulated.topics import excerpt, find_points, find_topics
 from experiments.gateway.simulated.voices import Voice, load_voice
 
 DRIFTS_AFTER: Final = 2
 _STRATEGISTS: Final = ("cooperative", "competitive", "deceptive")
 _FALLBACK: Final = {True: ["这个问题", "下一步"], False: ["matter at hand", "next step", "open question"]}
-_PLURAL_VERBS: Final = {"is": "are", "has": "have", "was": "were", "does": "do", "worries": "worry"}
-_SLOT: Final = re.compile(r"\{(\w+)(?:\|(\w+))?\}")
 
 
 def speak(prompt: Prompt, behaviour: Behaviour, seed: int) -> Reply:
@@ -67,11 +65,11 @@ class _Speaker:
     def say(self, part: str) -> str:
         """A sentence that was said neither in this message nor in the last four, as long as there is one."""
         sentences = self._voice_for(part)[part]
-        fresh = [s for s in sentences if s not in self.said and _longest_piece(s) not in self.history]
+        fresh = [s for s in sentences if s not in self.said and longest_piece(s) not in self.history]
         unused = fresh or [s for s in sentences if s not in self.said] or list(sentences)
         sentence = self.rng.choice(unused)
         self.said.add(sentence)
-        return self._fill(sentence)
+        return fill(sentence, lambda name: self.rng.choice(self.slots[name]))
 
     def _voice_for(self, part: str) -> Voice:
         if self.other_voice is None or (part != "react" and self.rng.random() >= self.drifted):
@@ -89,7 +87,7 @@ class _Speaker:
             paragraphs.insert(-1, self._paragraph("argue", "argue"))
             length += count_tokens(paragraphs[-2])
         text = "\n\n".join(paragraphs)
-        return text if words is None else _cut(text, words)
+        return text if words is None else cut(text, words)
 
     def _extras(self, *, asides: bool) -> list[str]:
         extras = [self._list()] if self.rng.random() < 0.22 else []
@@ -109,9 +107,6 @@ class _Speaker:
         if len(self.said.intersection(argued)) > len(argued) - 2:
             self.said.difference_update(argued)
 
-    def _fill(self, sentence: str) -> str:
-        return _SLOT.sub(lambda slot: _agree(self.rng.choice(self.slots[slot[1]]), slot[2]), sentence)
-
 
 def _slots(prompt: Prompt, rng: Random, *, chinese: bool) -> dict[str, list[str]]:
     topics = find_topics(prompt.scenario, chinese=chinese) or _FALLBACK[chinese]
@@ -128,21 +123,3 @@ def _slots(prompt: Prompt, rng: Random, *, chinese: bool) -> dict[str, list[str]
         "big": [str(rng.randrange(50, 1000, 25))],
         "pct": [str(rng.randrange(40, 95, 5))],
     }
-
-
-def _agree(noun: str, verb: str | None) -> str:
-    """The noun and its verb, given in the singular, in the number of the noun."""
-    if verb is None:
-        return noun
-    is_plural = noun.endswith("s") and not noun.endswith(("ss", "us", "is"))
-    return f"{noun} {_PLURAL_VERBS.get(verb, verb.removesuffix('s')) if is_plural else verb}"
-
-
-def _longest_piece(sentence: str) -> str:
-    return max(_SLOT.split(sentence)[::3], key=len)
-
-
-def _cut(text: str, words: int) -> str:
-    """Exactly that many tokens, ending like a sentence."""
-    kept = "".join(split_tokens(text)[:words])
-    return kept.rstrip(".,;:!?–，。；：！？ \n") + ("。" if kept[-1:] > "\u3000" else ".") if kept else ""

@@ -8,7 +8,8 @@ from experiments.gateway.simulated.corrupt import corrupt
 from experiments.gateway.simulated.names import Behaviour
 from experiments.gateway.simulated.prompt import BadRequest, Prompt
 from experiments.gateway.simulated.roles import Judge, filter_answer, is_filter_schema
-from experiments.gateway.simulated.schema import Generator, Schema
+from experiments.gateway.simulated.schema import Generator, Informant, Schema, fit_string
+from experiments.gateway.simulated.tasks import known_values
 
 _PLAIN: Schema = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
 
@@ -28,12 +29,30 @@ def find_schema(response_format: dict[str, Any], prompt: Prompt) -> Schema | Non
 
 def answer_structured(schema: Schema, prompt: Prompt, behaviour: Behaviour, seed: int) -> str:
     judge = Judge(prompt, behaviour, seed)
-    value = Generator(schema, Random(seed), judge).generate()
+    known = known_values(schema, prompt, seed)
+    value = Generator(schema, Random(seed), _informant(known, judge)).generate()
     if is_filter_schema(schema) and isinstance(value, dict):
         value = {**value, **{name: item for name, item in filter_answer(prompt).items() if name in value}}
     if behaviour.json is not None:
         return corrupt(behaviour.json, value)
     return json.dumps(value, ensure_ascii=False)
+
+
+def _informant(known: dict[str, Any], judge: Judge) -> Informant:
+    """Known properties first; a list no longer than its schema allows. The judge knows about the others."""
+
+    def inform(path: tuple[str, ...], schema: Schema) -> object:
+        if len(path) == 1 and path[0] in known:
+            return _fitted(known[path[0]], schema)
+        return judge(path, schema)
+
+    return inform
+
+
+def _fitted(value: object, schema: Schema) -> object:
+    if isinstance(value, list):
+        return value[: schema.get("maxItems")]
+    return fit_string(schema, value) if isinstance(value, str) else value
 
 
 def _embedded_schema(text: str) -> Schema | None:
