@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.forms import TokenForm
 from accounts.models import ApiToken, User
+from accounts.people import person
 from accounts.tokens import create_token
 
 THEMES = ("auto", "light", "dark")
@@ -24,7 +25,7 @@ def account(request: HttpRequest) -> HttpResponse:
     form = TokenForm(request.POST or None)
     token = ""
     if request.method == "POST" and form.is_valid():
-        token = create_token(request.user, **form.cleaned_data)  # type: ignore[arg-type]
+        token = create_token(person(request), **form.cleaned_data)
         form = TokenForm()
     tokens = ApiToken.objects.filter(user=request.user).order_by("-created")
     response = render(request, "accounts/account.html", {"form": form, "token": token, "tokens": tokens})

@@ -6,11 +6,21 @@ import secrets
 import tempfile
 from pathlib import Path
 
+from django.core.exceptions import ImproperlyConfigured
+
 SOCKET_PATH_LIMIT = 100  # the kernel takes 107 bytes; Redis adds a suffix while it starts
 
 
 def flag(name: str, default: bool = False) -> bool:
     return os.environ.get(name, str(default)).lower() in {"1", "true", "yes", "on"}
+
+
+def whole(name: str, default: int) -> int:
+    """A whole number from 1 on. Raises ImproperlyConfigured for anything else: half of "800abc" is no limit."""
+    text = os.environ.get(name, "").strip() or str(default)
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise ImproperlyConfigured(f"{name} must be a whole number from 1 on, not {text!r}.")
+    return int(text)
 
 
 def words(name: str, default: str = "") -> list[str]:

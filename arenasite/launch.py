@@ -9,7 +9,7 @@ from django.db import connections
 from redis import Redis
 from redis.exceptions import RedisError
 
-from arenasite import demo, preparation
+from arenasite import demo, preparation, showcase
 from arenasite.supervisor import redis
 from arenasite.supervisor.children import Child
 from arenasite.supervisor.errors import CannotStart, Stopped
@@ -38,7 +38,7 @@ class Launch:
         self._supervisor, self._say = supervisor, say
         self._host, self._port, self._workers = host, port, workers
         self._parts = Parts(settings.BASE_DIR, settings.DATA_DIR, settings.SOCKET_DIR, settings.DRAIN_SECONDS)
-        self._run: Run | None = None
+        self._runs: list[Run] = []
 
     def start(self) -> None:
         self._start_redis()
@@ -126,10 +126,9 @@ class Launch:
             return
         demo.prepare_people()
         try:
-            self._run = demo.start_run()
-            demo.start_talk()
+            self._runs = showcase.start_all()
         except (InvalidExperiment, NotAllowed) as error:
-            self._say(f"The demonstration's run could not be started: {error}")
+            self._say(f"The demonstration's runs could not be started: {error}")
 
     def _start_workers(self, first: int, last: int) -> None:
         workers = [self._parts.worker(number) for number in range(first, last + 1)]
@@ -142,8 +141,9 @@ class Launch:
         lines = ["", f"Ready: {address}", ""]
         if settings.DEMO_MODE:
             lines.append(f"  Sign in   {demo.SIGN_INS}")
-        if self._run:
-            lines.append(f"  On stage  {address}{RUN_PATH.format(self._run.pk)}")
+        for number, run in enumerate(self._runs):
+            word = "Watch" if number == 0 else ""
+            lines.append(f"  {word:<9} {address}{RUN_PATH.format(run.pk)}  {run.experiment.workflow}")
         lines += [
             f"  Models:   {_models(is_simulated)}",
             f"  Data      {settings.DATA_DIR}",

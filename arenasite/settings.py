@@ -114,6 +114,14 @@ LEASE_SECONDS = float(os.environ.get("ARENA_LEASE_SECONDS", "15"))
 SWEEP_SECONDS = float(os.environ.get("ARENA_SWEEP_SECONDS", "3"))
 DRAIN_SECONDS = float(os.environ.get("ARENA_DRAIN_SECONDS", "5"))
 
+# Tokens that an answer in these roles of a debate may have at most; who sets a debate up cannot raise them.
+ROLE_TOKENS = {
+    "refiner": environment.whole("ARENA_TOKENS_REFINER", 1500),
+    "debater": environment.whole("ARENA_TOKENS_DEBATER", 2000),
+    "summarizer": environment.whole("ARENA_TOKENS_SUMMARIZER", 2500),
+}
+ROLE_TOKENS_CAP = environment.whole("ARENA_TOKENS_CAP", 4096)
+
 # --- Files of runs: made at once for a short run, by a worker for a long one ----------------------------------
 
 EXPORTS_DIR = DATA_DIR / "exports"
@@ -210,6 +218,7 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/",
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {"RunState": "experiments.models.run.RunState"},  # files have states of their own
 }
 
 # --- Logs: what an operator must know; never prompts, replies or keys ----------------------------------------

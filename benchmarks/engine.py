@@ -12,40 +12,59 @@ from benchmarks.parts import PYTHON, Parts, free_port, platform
 RATE = 50
 SETTLE_SECONDS = 4
 WATCH_SECONDS = 10
+SPEAKERS = [f"sim/{name}:tps=50" for name in ("cooperative", "competitive", "drifting", "deceptive", "neutral")]
+TOOLS = ["sim/judge", "sim/filter"]
 
 
 def main() -> None:
     with platform() as parts:
-        wall_time(parts)
+        base = start_simulated(parts)
+        wall_time(parts, base)
+        council(parts, base)
         stamping(parts)
         delay(parts, runs=20, viewers=200)
         capacity(parts)
 
 
-def wall_time(parts: Parts, times: int = 5) -> None:
+def wall_time(parts: Parts, base: str, times: int = 5) -> None:
     """A run of two turns, filtered and judged, against the sum of its requests' times at the provider."""
-    base = _start_simulated(parts)
-    models = ["sim/cooperative:tps=50", "sim/competitive:tps=50"]
-    tools = ["sim/judge", "sim/filter"]
-    parts.manage(
-        "add_provider", "--name", "measured", "--base-url", base, "--allow-private", "--model", *models, *tools
-    )
     cast = {"judge": True, "filter": True, "max_turns": 2}
     ratios = []
     for _ in range(times):
         body = {"workflow": "arena", "config": {"prompt": "Share seven panels.", "gap_seconds": 0, **cast}}
-        seats = dict(zip(("A", "B", "judge", "filter"), [*models, *tools], strict=True))
+        seats = dict(zip(("A", "B", "judge", "filter"), [*SPEAKERS[:2], *TOOLS], strict=True))
         body["cast"] = {seat: {"model": model} for seat, model in seats.items()}
-        experiment = parts.ask("POST", "experiments/", body)
-        begun = time.time()
-        [run] = parts.ask("POST", f"experiments/{experiment['id']}/start/", {})["runs"]
-        parts.wait_for([run["id"]], 120)
-        ended = parts.ask("GET", f"runs/{run['id']}/")["ended"]
-        ratios.append((_seconds(ended) - begun) / _provider_seconds(base, parts, run["id"]))
+        run, seconds = _played(parts, body)
+        ratios.append(seconds / sum(_provider_seconds(base, parts, run).values()))
     ratio = statistics.median(ratios)
     print(
         f"run wall time / provider's critical path   {ratio:.3f}   (median of {times}; 10 requests at {RATE} tokens/s)"
     )
+
+
+def council(parts: Parts, base: str, times: int = 5) -> None:
+    """A council of five against its critical path: the slowest answer, the slowest review, the conclusion."""
+    seats = {f"member-{number}": {"model": model} for number, model in enumerate(SPEAKERS, 1)}
+    ratios = []
+    for _ in range(times):
+        config = {"question": "How should one telescope be shared by two groups?", "max_turns": 1, "title": False}
+        body = {"workflow": "council", "config": config, "cast": {**seats, "chair": {"model": SPEAKERS[-1]}}}
+        run, seconds = _played(parts, body)
+        took = _provider_seconds(base, parts, run)
+        stages = ("turn/1/answer/", "turn/1/review/", "turn/1/conclusion")
+        path = sum(max(of for key, of in took.items() if key.startswith(stage)) for stage in stages)
+        ratios.append(seconds / path)
+    ratio = statistics.median(ratios)
+    print(f"council wall time / provider's critical path   {ratio:.3f}   (median of {times}; 5 members, 11 requests)")
+
+
+def _played(parts: Parts, body: dict[str, Any]) -> tuple[str, float]:
+    """A run that has ended, and the seconds from the request that started it to its end."""
+    experiment = parts.ask("POST", "experiments/", body)
+    begun = time.time()
+    [run] = parts.ask("POST", f"experiments/{experiment['id']}/start/", {})["runs"]
+    parts.wait_for([run["id"]], 120)
+    return run["id"], _seconds(parts.ask("GET", f"runs/{run['id']}/")["ended"]) - begun
 
 
 def delay(parts: Parts, *, runs: int, viewers: int) -> None:
@@ -86,7 +105,8 @@ def stamping(parts: Parts) -> None:
     parts.manage("shell", "-v0", "-c", raise_limit)
 
 
-def _start_simulated(parts: Parts) -> str:
+def start_simulated(parts: Parts) -> str:
+    """A simulated provider with everybody who is measured, and its address."""
     port = free_port()
     parts.start("simulated", PYTHON, "-m", "experiments.gateway.simulated", "--port", str(port))
     for _ in range(100):
@@ -95,14 +115,19 @@ def _start_simulated(parts: Parts) -> str:
             break
         except OSError:
             time.sleep(0.1)
-    return f"http://127.0.0.1:{port}/v1"
+    base = f"http://127.0.0.1:{port}/v1"
+    models = ("--model", *SPEAKERS, *TOOLS)
+    parts.manage("add_provider", "--name", "measured", "--base-url", base, "--allow-private", *models)
+    return base
 
 
-def _provider_seconds(base: str, parts: Parts, run: str) -> float:
-    calls = {call["id"] for call in parts.ask("GET", f"runs/{run}/calls/")["results"]}
+def _provider_seconds(base: str, parts: Parts, run: str) -> dict[str, float]:
+    """How long the provider took for each step of a run, by the step's key."""
+    steps = {call["id"]: call["step"] for call in parts.ask("GET", f"runs/{run}/calls/")["results"]}
     with urllib.request.urlopen(base.removesuffix("/v1") + "/ledger") as answer:
         rows: list[dict[str, Any]] = json.load(answer)
-    return sum(row["ended"] - row["received"] for row in rows if row["request_id"] in calls)
+    known = [row for row in rows if row["request_id"] in steps]
+    return {steps[row["request_id"]]: row["ended"] - row["received"] for row in known}
 
 
 def _seconds(moment: str) -> float:

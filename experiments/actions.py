@@ -1,23 +1,25 @@
 """The verbs: pages, API, admin and commands all call these. Each is one transaction and emits its event."""
 
-import hashlib
-import json
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from experiments import steering
+from experiments.admission import require_models, require_role
 from experiments.casting import InvalidExperiment, checked_cast, checked_config
 from experiments.engine import jobs
 from experiments.engine.events import Fact, emit
 from experiments.engine.text import is_storable
-from experiments.models import Call, Experiment, IdempotentRequest, Participant, ProviderModel, Run, Step
+from experiments.idempotency import once
+from experiments.models import Call, Experiment, Participant, Run, Step
+from experiments.models.run import RECORDS
 from experiments.refusals import NotAllowed
 from experiments.serializers import ParticipantSerializer
 from experiments.signals import run_finished
+from experiments.workflows.steps import SPOKEN
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -25,12 +27,6 @@ if TYPE_CHECKING:
 LONGEST_TITLE = 200
 MOST_REPEATS = 50
 MOST_LIVE_RUNS = 200
-RECORDS = (Run.Origin.IMPORTED, Run.Origin.DEMONSTRATION)  # played elsewhere, or never: there is nothing to go on with
-FRESH = {"error": "", "stop_reason": "", "ended": None, "lease_until": None}
-
-
-class KeyReused(Exception):
-    """The `Idempotency-Key` was used before, with another request."""
 
 
 def create(*, owner: "User", workflow: str, title: str = "", config: Any, cast: dict[str, Any]) -> Experiment:
@@ -54,18 +50,13 @@ def start(
 ) -> list[Run]:
     """Queue runs with successive seeds. A repetition under the same key gets the runs of the first request."""
     require_role(by)
-    if not idempotency_key:
-        return _start(experiment, seed, repeats)
-    fingerprint = _fingerprint("start", str(experiment.pk), seed, repeats)
-    try:
-        with transaction.atomic():
-            request = IdempotentRequest.objects.create(owner=by, key=idempotency_key, fingerprint=fingerprint)
-            runs = _start(experiment, seed, repeats)
-            request.answer = {"runs": [str(run.pk) for run in runs]}
-            request.save(update_fields=["answer"])
-            return runs
-    except IntegrityError:
-        return _answered_before(by, idempotency_key, fingerprint)
+    answer = once(
+        lambda: {"runs": [str(run.pk) for run in _start(experiment, seed, repeats)]},
+        by=by,
+        key=idempotency_key,
+        request=("start", str(experiment.pk), seed, repeats),
+    )
+    return list(Run.objects.filter(pk__in=answer["runs"]).select_related("experiment__owner").order_by("seed"))
 
 
 def stop(run: Run, *, by: "User") -> bool:
@@ -93,28 +84,32 @@ def resume(run: Run, *, by: "User") -> bool:
 
 
 def _resume_failed(run: Run, by: "User") -> bool:
-    if run.origin in RECORDS or not run.move(Run.State.QUEUED, from_=(Run.State.FAILED,), fields=FRESH):
+    if run.origin in RECORDS or not run.move(Run.State.QUEUED, from_=(Run.State.FAILED,), fields=steering.FRESH):
         return False
-    last = run.steps.filter(purpose="reply").order_by("id").last()
-    failed = last if last and last.state == Step.State.FAILED else None
-    if failed:
-        run.steps.filter(pk=failed.pk).update(state=Step.State.OPEN, ended=None)
+    failed = _ended_by(run)
+    run.steps.filter(pk__in=[step.pk for step in failed]).update(state=Step.State.OPEN, ended=None)
     moved = Fact("experiment_state", {"state": Run.State.QUEUED.value, "by": by.get_username()})
-    call = failed.calls.order_by("attempt").last() if failed else None
-    emit(run.pk, moved, *([_asked_again(call)] if call else []))
+    calls = [call for step in failed if (call := step.calls.order_by("attempt").last())]
+    emit(run.pk, moved, *map(_asked_again, calls))
     jobs.wake(run.pk)
     return True
+
+
+def _ended_by(run: Run) -> list[Step]:
+    """The answers whose failure ended the run: those after the last one that somebody gave."""
+    failed: list[Step] = []
+    for step in run.steps.filter(purpose__in=SPOKEN).exclude(state=Step.State.OPEN).order_by("-id"):
+        if step.state != Step.State.FAILED:
+            break
+        failed.insert(0, step)
+    return failed
 
 
 def _asked_again(call: Call) -> Fact:
     """What the transcript says of the attempt that had ended the run."""
     data = {"call": str(call.pk), "seat": call.step.seat, "turn": call.step.turn, "attempt": call.attempt}
+    data["purpose"] = call.step.purpose
     return Fact("call_retried", {**data, "kind": call.error_kind, "message": call.error, "seconds": 0})
-
-
-def require_role(person: "User") -> None:
-    if not person.may_experiment:
-        raise NotAllowed(_("Your role does not allow experiments: ask an administrator for the role of researcher."))
 
 
 def _start(experiment: Experiment, seed: int | None, repeats: int) -> list[Run]:
@@ -124,17 +119,6 @@ def _start(experiment: Experiment, seed: int | None, repeats: int) -> list[Run]:
     first = secrets.randbelow(2**31) if seed is None else seed
     with transaction.atomic():
         return [_queue(experiment, first + number) for number in range(repeats)]
-
-
-def require_models(experiment: Experiment) -> None:
-    """Imported and demonstrated experiments name models that nobody can ask; others may have been switched off."""
-    asked = {
-        participant.model_id: participant.model.label for participant in experiment.participants.select_related("model")
-    }
-    available = set(ProviderModel.objects.available().filter(pk__in=asked).values_list("pk", flat=True))
-    if missing := [label for pk, label in asked.items() if pk not in available]:
-        message = _("These models cannot be asked now: %(models)s. Set the experiment up anew with others.")
-        raise NotAllowed(message % {"models": ", ".join(missing)})
 
 
 def _queue(experiment: Experiment, seed: int) -> Run:
@@ -155,17 +139,6 @@ def created_data(run: Run) -> dict[str, Any]:
         "config": run.experiment.config,
         "cast": ParticipantSerializer(participants, many=True).data,
     }
-
-
-def _answered_before(by: "User", key: str, fingerprint: str) -> list[Run]:
-    request = IdempotentRequest.objects.get(owner=by, key=key)
-    if request.fingerprint != fingerprint:
-        raise KeyReused(_("This Idempotency-Key was used before, for another request: use a new one."))
-    return list(Run.objects.filter(pk__in=request.answer["runs"]).order_by("seed"))
-
-
-def _fingerprint(*parts: object) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _title(title: str, config: Any) -> str:

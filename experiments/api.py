@@ -4,17 +4,24 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 from django_filters import rest_framework as filters
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import generics, mixins, serializers, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import ValidationError
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from experiments import actions, unlisted
-from experiments.api_requests import PROBLEMS, person, refusals, runs_with_totals, validated
+from experiments.api_requests import (
+    IDEMPOTENCY_KEY,
+    PROBLEMS,
+    idempotency_key,
+    person,
+    refusals,
+    runs_with_totals,
+    validated,
+)
 from experiments.health import HealthSerializer, health
 from experiments.models import Experiment, Provider, ProviderModel
 from experiments.problems import ProblemSerializer
@@ -24,10 +31,6 @@ from experiments.serializers import (
     RunSerializer,
 )
 from experiments.workflows import REGISTRY
-
-IDEMPOTENCY_KEY = OpenApiParameter(
-    "Idempotency-Key", str, OpenApiParameter.HEADER, description="A repetition with the same key starts nothing new."
-)
 
 
 class HealthView(APIView):
@@ -116,9 +119,7 @@ class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
     def start(self, request: Request, pk: str) -> Response:
         experiment = self.get_object()
         asked = validated(StartRuns, request)
-        key = request.headers.get("Idempotency-Key", "")
-        if len(key) > 200 or not key.isprintable():
-            raise ValidationError({"Idempotency-Key": ["A key has at most 200 characters, all of them printable."]})
+        key = idempotency_key(request)
         with refusals():
             runs = actions.start(experiment, by=person(request), idempotency_key=key, **asked)
         rows = runs_with_totals().filter(pk__in=[run.pk for run in runs]).order_by("seed")

@@ -5,12 +5,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.http import HttpRequest
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError, PermissionDenied, ValidationError
 from rest_framework.request import Request
 
-from experiments import actions
 from experiments.casting import InvalidExperiment
+from experiments.idempotency import KeyReused
 from experiments.models import Run
 from experiments.problems import Conflict, ProblemSerializer
 from experiments.refusals import NotAllowed, NotOffered, Rivalled
@@ -35,16 +36,29 @@ def person(request: Request | HttpRequest) -> Any:
     return request.user
 
 
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key", str, OpenApiParameter.HEADER, description="A repetition with the same key does nothing new."
+)
+
+
+def idempotency_key(request: Request) -> str:
+    """Empty when there is none. Raises ValidationError for what could not be stored."""
+    key = request.headers.get("Idempotency-Key", "")
+    if len(key) > 200 or not key.isprintable():
+        raise ValidationError({"Idempotency-Key": ["A key has at most 200 characters, all of them printable."]})
+    return str(key)
+
+
 @contextmanager
-def refusals() -> Iterator[None]:
-    """What a verb refuses, as the problem that tells of it."""
+def refusals(field: str = "action") -> Iterator[None]:
+    """What a verb refuses, as the problem that tells of it. field: what is at fault when it is not offered."""
     try:
         yield
     except NotOffered as error:
-        raise ValidationError({"action": [str(error)]}) from error
+        raise ValidationError({field: [str(error)]}) from error
     except InvalidExperiment as error:
         raise ValidationError(error.errors) from error
     except NotAllowed as error:
         raise PermissionDenied(str(error)) from error
-    except (Rivalled, actions.KeyReused) as error:
+    except (Rivalled, KeyReused) as error:
         raise Conflict(str(error)) from error

@@ -2,7 +2,7 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.routers import SimpleRouter
 
-from experiments import api, library_api, record_api, report_api, run_api, statistics_api
+from experiments import api, library_api, ranking_api, record_api, report_api, run_api, statistics_api
 
 router = SimpleRouter(use_regex_path=False)
 router.register("experiments", api.ExperimentViewSet, basename="api-experiment")
@@ -16,6 +16,8 @@ urlpatterns = [
     path("messages/<uuid:pk>/branch/", run_api.BranchView.as_view(), name="api-branch"),
     path("runs/<uuid:pk>/messages/", record_api.MessageList.as_view(), name="api-messages"),
     path("runs/<uuid:pk>/judgments/", record_api.JudgmentList.as_view(), name="api-judgments"),
+    path("runs/<uuid:pk>/ballots/", record_api.BallotList.as_view(), name="api-ballots"),
+    path("runs/<uuid:pk>/ranking/", ranking_api.RankingView.as_view(), name="api-ranking"),
     path("runs/<uuid:pk>/calls/", record_api.CallList.as_view(), name="api-calls"),
     path("runs/<uuid:pk>/events/", record_api.EventList.as_view(), name="api-events"),
     path("runs/<uuid:pk>/lineage/", statistics_api.LineageView.as_view(), name="api-lineage"),

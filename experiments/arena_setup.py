@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from accounts.people import person
 from experiments.actions import MOST_REPEATS
 from experiments.estimates import Estimate, Plan, Taken, estimate
 from experiments.forms import SEAT_PARAMS, SetupForm, form_for
@@ -55,7 +56,7 @@ def initial(request: HttpRequest) -> Values:
             raise Http404
         return {**values, **initial_for(scenario), "title": scenario.title}
     if run_id := request.GET.get("clone"):
-        run = _own_run(request.user, run_id)  # type: ignore[arg-type]
+        run = _own_run(person(request), run_id)
         participants = list(run.experiment.participants.select_related("model__provider"))
         for lost in _not_carried_over(participants):
             messages.warning(request, lost)

@@ -4,14 +4,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from experiments import actions, timeline
+from experiments.admission import require_models, require_role
 from experiments.engine import jobs
 from experiments.engine.events import Fact, emit
 from experiments.engine.recording import COPIED, recorded_outcomes
 from experiments.engine.text import is_storable
-from experiments.models import Judgment, Message, Run, Step
+from experiments.models import Ballot, Judgment, Message, Run, Step
+from experiments.models.run import PAUSES
 from experiments.refusals import NotOffered
 from experiments.workflows import REGISTRY
 from experiments.workflows.steps import Outcome
@@ -20,24 +23,34 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 LONGEST_TEXT = 1_000_000
+SIDE_BY_SIDE = ("council",)  # workflows in which a message does not follow from those before it
 JUDGED = ("arena", "starchamber")
 KEPT = (
     *("turn", "seat", "model", "raw_text", "text", "reasoning"),
-    *("filter", "operator", "finish_reason", "flags"),
+    *("filter", "operator", "finish_reason", "flags", "parsed"),
 )
-BELONGS = ("/nothing", "/filter", "/filtered", "/completed", "/judge", "/judge/started", "/judge/completed")
+KEPT_OF_BALLOT = (
+    *("call", "turn", "count", "reviewer", "model", "labels", "order"),
+    *("abstained_reason", "flags", "reading", "superseded"),
+)
+BELONGS = (
+    *("/nothing", "/filter", "/filtered", "/completed", "/judge", "/judge/started", "/judge/completed"),
+    *("/repair", "/parsed", "/ballot"),
+)
 
 
 def branch(message: Message, *, by: "User", text: str | None = None) -> Run:
     """A new run that shares everything up to `message`, and goes on from there by itself. text: what the message says
     instead. The parent stays as it is, and nothing that it has paid for is paid again.
     """
-    actions.require_role(by)
-    actions.require_models(message.run.experiment)
+    require_role(by)
+    require_models(message.run.experiment)
     edited = text if text is not None and text != message.raw_text else None
     if edited is not None and (not edited.strip() or len(edited) > LONGEST_TEXT or not is_storable(edited)):
         raise NotOffered(_("The message is empty, too long, or holds characters that cannot be stored."))
     parent = message.run
+    if parent.experiment.workflow in SIDE_BY_SIDE and message.seat != "person":
+        raise NotOffered(_("Its neighbours were asked at the same time: branch from the question instead."))
     with transaction.atomic():
         child = Run.objects.create(
             experiment=parent.experiment,
@@ -94,15 +107,21 @@ def _copy(message: Message, child: Run, edited: str | None, by: "User") -> None:
             change = {"kind": "edited", "by": by.get_username(), "original": message.raw_text}
             _copy_message(step.message, copy, next(places), edited if is_branching_point else None, change)
         Judgment.objects.bulk_create(_copied_judgment(judgment, copy) for judgment in step.judgments.all())
+        if hasattr(step, "ballot"):
+            Ballot.objects.create(run=child, step=copy, **{name: getattr(step.ballot, name) for name in KEPT_OF_BALLOT})
     if edited is not None and message.call_id is None:
-        _say_instead(message, child, edited)
+        _say_instead(message, child, edited, by)
 
 
 def _shared_steps(message: Message, *, is_edited: bool) -> Iterator[Step]:
     """Everything recorded before the message, the message, and, unless it was edited, what was found about it."""
     point = message.step
     belongs = set() if is_edited else {f"{point.key}{ending}" for ending in BELONGS}
-    steps = message.run.steps.exclude(state=Step.State.OPEN).select_related("message").prefetch_related("judgments")
+    steps = (
+        message.run.steps.exclude(state=Step.State.OPEN)
+        .select_related("message", "ballot")
+        .prefetch_related("judgments")
+    )
     for step in steps.order_by("id"):
         is_earlier = (step.turn or 0) < message.turn or step.pk <= point.pk
         if step.key in belongs or (is_earlier and not _comes_after(step, message)):
@@ -148,14 +167,29 @@ def _copied_judgment(judgment: Judgment, copy: Step) -> Judgment:
     return Judgment(run=copy.run, step=copy, **{name: getattr(judgment, name) for name in kept})
 
 
-def _say_instead(message: Message, child: Run, text: str) -> None:
+def _say_instead(message: Message, child: Run, text: str, by: "User") -> None:
     """What the researcher says at this point of the new run: the answer to its last pause, or its first message."""
-    pause = child.steps.filter(kind="listen").order_by("id").last()
+    workflow = REGISTRY[child.experiment.workflow]
+    pause = child.steps.filter(kind__in=PAUSES).order_by("id").last()
+    place = getattr(workflow, "PASSED", {}).get(message.step.key)
+    if place and (pause is None or str(pause.data.get("text", "")).strip() != message.raw_text.strip()):
+        _say_where_it_was_passed(child, place, text, by)
+        return
     if pause is None:
-        Run.objects.filter(pk=child.pk).update(overrides={**child.overrides, "first_message": text})
+        opening = workflow.OPENING
+        Run.objects.filter(pk=child.pk).update(overrides={**child.overrides, opening: text})
         return
     pause.data = {**pause.data, "text": text}
     pause.save(update_fields=["data"])
+
+
+def _say_where_it_was_passed(child: Run, place: tuple[str, str], text: str, by: "User") -> None:
+    """Of a pause that an automatic run passed there is no row, until somebody has words of their own there."""
+    key, reason = place
+    said = {"action": "default", "text": text, "edited": True, "by": by.get_username()}
+    offer = {"default": "", "actions": ["default"], "error": ""}
+    done = {"state": Step.State.DONE, "ended": timezone.now()}
+    child.steps.create(key=key, kind="listen", purpose=reason, data={**offer, **said}, **done)
 
 
 def _tell(child: Run, by: "User") -> None:

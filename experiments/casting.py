@@ -68,7 +68,7 @@ def checked_cast(workflow: str, config: Any, cast: Mapping[str, Any]) -> list[Pa
     errors: Errors = {}
     participants = []
     optional = [seat for seat in config.optional_seats() if cast.get(seat) is not None]
-    for seat in dict.fromkeys((*config.seats(), *optional)):
+    for seat in dict.fromkeys((*config.seats(cast), *optional)):
         try:
             participants.append(_participant(seat, cast.get(seat)))
         except InvalidExperiment as error:
@@ -98,7 +98,7 @@ def _participant(seat: str, asked: Any) -> Participant:
 
 
 def _default_model(seat: str, field: str) -> ProviderModel:
-    defaults = {"judge": "is_default_judge", "filter": "is_default_filter"}
+    defaults = {"judge": "is_default_judge", "filter": "is_default_filter", "title": "is_default_filter"}
     if seat not in defaults:
         raise InvalidExperiment({field: [_("Choose a model.")]})
     model = ProviderModel.objects.available().filter(**{defaults[seat]: True}).first()

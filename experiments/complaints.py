@@ -39,6 +39,7 @@ OF_WORKFLOWS = [
     gettext_noop("The text of the intervention is empty."),
     gettext_noop("Write the first message: the researcher opens the talk."),
     gettext_noop("Nothing has been said yet that could be judged."),
+    gettext_noop("Write the question that the council is to answer."),
 ]
 
 

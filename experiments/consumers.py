@@ -40,6 +40,7 @@ class RunConsumer(AsyncWebsocketConsumer):
         if not after.isascii() or not after.isdigit() or len(after) > 18 or not await self._may_see():
             await self.close()
             return
+        self.workflow, self.cast = await self._workflow()
         self.seen = int(after)
         await self.accept()
         await viewers().join(self)
@@ -74,7 +75,7 @@ class RunConsumer(AsyncWebsocketConsumer):
         if envelope["seq"] == self.seen + 1:
             self.seen += 1
             if self.wants_html:
-                envelope = {**envelope, "html": render_envelope(envelope, self.language)}
+                envelope = {**envelope, "html": render_envelope(envelope, self.language, self.workflow, self.cast)}
             await self.send(json.dumps(envelope, ensure_ascii=False))
         return bool(envelope["seq"] <= self.seen)
 
@@ -93,6 +94,11 @@ class RunConsumer(AsyncWebsocketConsumer):
     @database_sync_to_async
     def _may_see(self) -> bool:
         return bool(Run.objects.visible_to(self.user).filter(pk=self.run_id).exists())
+
+    @database_sync_to_async
+    def _workflow(self) -> tuple[str, dict[str, str]]:
+        run = Run.objects.select_related("experiment").get(pk=self.run_id)
+        return run.experiment.workflow, run.experiment.labels
 
     @database_sync_to_async
     def _rows(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

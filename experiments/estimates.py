@@ -63,7 +63,9 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class Asked:
+    """One call: whose seat is asked, and the tokens that it reads and writes."""
+
     seat: str
     read: int
     written: int
@@ -83,20 +85,21 @@ def _amounts(plan: Plan, turns: int, *, at_most: bool) -> Amounts:
     written = sum(one.written for one in asked)
     seconds = written / TOKENS_A_SECOND + len(asked) * SECONDS_BEFORE_A_REPLY + plan.gap_seconds * (turns - 1)
     tokens = plan.runs * sum(one.read + one.written for one in asked)
-    return Amounts(tokens, _cost(plan, asked), round(seconds))
+    return Amounts(tokens, cost_of(asked, plan.seats, plan.runs), round(seconds))
 
 
-def _cost(plan: Plan, asked: list[_Asked]) -> Decimal | None:
+def cost_of(asked: list[Asked], seats: Mapping[str, Taken], runs: int = 1) -> Decimal | None:
+    """US dollars; None when a price is not known."""
     total = Decimal(0)
     for one in asked:
-        price = plan.seats[one.seat].price
+        price = seats[one.seat].price
         if price is None:
             return None
         total += price.per_request + price.input * one.read + price.output * one.written
-    return plan.runs * total
+    return runs * total
 
 
-def _played(plan: Plan, turns: int, *, at_most: bool) -> Iterator[_Asked]:
+def _played(plan: Plan, turns: int, *, at_most: bool) -> Iterator[Asked]:
     """Every call of one run, with the talk growing by each reply."""
     instructions = plan.instructions // (3 if at_most else 4)
     longest = {side: plan.seats[side].max_tokens for side in ("A", "B")}
@@ -104,11 +107,11 @@ def _played(plan: Plan, turns: int, *, at_most: bool) -> Iterator[_Asked]:
     talk = 0
     for _turn in range(turns):
         for side, length in reply.items():
-            yield _Asked(side, instructions + RULES + talk, length)
+            yield Asked(side, instructions + RULES + talk, length)
             if "filter" in plan.seats:
-                yield _Asked("filter", ASIDE["filter"] + min(talk, CONTEXT_OF_FILTER) + length, length)
+                yield Asked("filter", ASIDE["filter"] + min(talk, CONTEXT_OF_FILTER) + length, length)
             talk += length
         if "judge" in plan.seats:
-            yield _Asked("judge", ASIDE["judge"] + 2 * instructions + talk, JUDGMENT[at_most])
+            yield Asked("judge", ASIDE["judge"] + 2 * instructions + talk, JUDGMENT[at_most])
     for _friend in range(plan.friends if "friend" in plan.seats else 0):
-        yield _Asked("friend", ASIDE["friend"] + instructions + talk, ADVICE[at_most])
+        yield Asked("friend", ASIDE["friend"] + instructions + talk, ADVICE[at_most])

@@ -13,8 +13,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
+from accounts.people import person
 from experiments import actions, lineage, progress
 from experiments.comparison import Said, compare
+from experiments.idempotency import KeyReused
 from experiments.models import Experiment, Message, Run
 from experiments.refusals import NotAllowed
 from experiments.repeating import MoreRuns, fresh_form, may_repeat
@@ -44,11 +46,11 @@ def experiment_start(request: HttpRequest, pk: UUID) -> HttpResponse:
     if not form.is_valid():
         return _page(request, shown, form, status=422)
     try:
-        started = actions.start(shown, by=request.user, **form.asked())  # type: ignore[arg-type]
+        started = actions.start(shown, by=person(request), **form.asked())
     except NotAllowed as error:
         form.add_error(None, str(error))
         return _page(request, shown, form, status=403)
-    except actions.KeyReused:
+    except KeyReused:
         messages.warning(request, _("This form had been sent before, with other numbers: check them and start again."))
         return _page(request, shown, fresh_form(shown), status=409)
     said = ngettext("%(n)s run started.", "%(n)s runs started.", len(started))

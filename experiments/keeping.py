@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from experiments.actions import require_role
+from experiments.admission import require_role
 from experiments.casting import InvalidExperiment, checked_config
 from experiments.engine.text import is_storable
 from experiments.library import demonstrations
@@ -16,6 +16,7 @@ from experiments.models import IdempotentRequest, Preset, Provider, ProviderMode
 from experiments.refusals import NotAllowed, Rivalled
 from experiments.reports.importing import import_document
 from experiments.workflows.arena.config import LONGEST_PROMPT
+from experiments.workflows.council.config import LEAST_MEMBERS
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -108,6 +109,19 @@ def save_preset(
         raise NotAllowed(_("You keep %(most)s presets already: delete some.") % {"most": MOST_PRESETS})
     preset = Preset(owner=owner, workflow=workflow, shared=shared)
     return _store(preset, name, description, context)
+
+
+def save_council(*, owner: "User", name: str, content: dict[str, Any], shared: bool = False) -> Preset:
+    """A council under a name of one's own: {cast, config}. Raises NotAllowed, and InvalidExperiment naming fields."""
+    require_role(owner)
+    if Preset.objects.filter(owner=owner).count() >= MOST_PRESETS:
+        raise NotAllowed(_("You keep %(most)s presets already: delete some.") % {"most": MOST_PRESETS})
+    if sum(seat.startswith("member-") for seat in content["cast"]) < LEAST_MEMBERS:
+        raise InvalidExperiment({"members": [_("A council has at least two members: choose their models.")]})
+    if errors := _complaints("name", name, LONGEST_NAME, is_needed=True):
+        raise InvalidExperiment(errors)
+    preset = Preset(owner=owner, workflow="council", shared=shared, name=" ".join(name.split()), config=content)
+    return _named_once(preset)
 
 
 def copy_preset(choice: PresetChoice, *, by: "User") -> Preset:
@@ -228,6 +242,10 @@ def _store(preset: Preset, name: str, description: str, context: str) -> Preset:
         raise InvalidExperiment(errors)
     preset.name = " ".join(name.split())
     preset.config = {"context": _lines(context), "description": " ".join(description.split())}
+    return _named_once(preset)
+
+
+def _named_once(preset: Preset) -> Preset:
     try:
         with transaction.atomic():
             preset.save()

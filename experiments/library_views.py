@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from accounts.people import person
 from experiments import keeping
 from experiments.casting import InvalidExperiment
 from experiments.library.shelf import (
@@ -79,7 +80,7 @@ def scenario_new(request: HttpRequest) -> HttpResponse:
     form.keep(config)
     if request.method == "POST" and form.is_valid():
         try:
-            saved = keeping.save_scenario(owner=request.user, **form.content())  # type: ignore[arg-type]
+            saved = keeping.save_scenario(owner=person(request), **form.content())
             messages.success(request, _("The scenario is saved."))
             return redirect("scenario", saved.pk)
         except InvalidExperiment as error:
@@ -100,7 +101,7 @@ def scenario_edit(request: HttpRequest, ref: str) -> HttpResponse:
     status = 200
     if request.method == "POST" and form.is_valid():
         try:
-            saved = keeping.revise_scenario(_base(shown, form), by=request.user, **form.content())  # type: ignore[arg-type]
+            saved = keeping.revise_scenario(_base(shown, form), by=person(request), **form.content())
             messages.success(request, _("Version %(version)s is saved.") % {"version": saved.version})
             return redirect("scenario", saved.pk)
         except InvalidExperiment as error:
@@ -118,7 +119,7 @@ def scenario_edit(request: HttpRequest, ref: str) -> HttpResponse:
 @require_POST
 def scenario_share(request: HttpRequest, ref: str) -> HttpResponse:
     shown, shared = _mine(request, ref), request.POST.get("shared") == "1"
-    keeping.share_scenario(_row(shown), by=request.user, shared=shared)  # type: ignore[arg-type]
+    keeping.share_scenario(_row(shown), by=person(request), shared=shared)
     messages.success(request, _("The lab sees this scenario now.") if shared else _("Only you see this scenario now."))
     return redirect("scenario", shown.ref)
 
@@ -127,7 +128,7 @@ def scenario_share(request: HttpRequest, ref: str) -> HttpResponse:
 @require_POST
 def scenario_archive(request: HttpRequest, ref: str) -> HttpResponse:
     shown, archived = _mine(request, ref), request.POST.get("archived") == "1"
-    keeping.archive_scenario(_row(shown), by=request.user, archived=archived)  # type: ignore[arg-type]
+    keeping.archive_scenario(_row(shown), by=person(request), archived=archived)
     said = _("The scenario is archived.") if archived else _("The scenario is on the list again.")
     messages.success(request, said)
     return redirect("scenario", shown.ref)
@@ -139,7 +140,7 @@ def scenario_copy(request: HttpRequest, ref: str) -> HttpResponse:
     """Mine from here on: a scenario that I may see, built-in or shared."""
     shown = _visible(request, ref)
     try:
-        copy = keeping.copy_scenario(shown, by=request.user)  # type: ignore[arg-type]
+        copy = keeping.copy_scenario(shown, by=person(request))
     except (NotAllowed, InvalidExperiment) as error:
         messages.error(request, str(error))
         return redirect("scenario", shown.ref)
@@ -153,7 +154,7 @@ def scenario_demonstration(request: HttpRequest, ref: str) -> HttpResponse:
     """The scenario as somebody wrote it, as a run of mine that is marked as a demonstration."""
     shown = _visible(request, ref)
     try:
-        run, _is_new = keeping.replay_demonstration(shown.builtin, by=request.user)  # type: ignore[arg-type]
+        run, _is_new = keeping.replay_demonstration(shown.builtin, by=person(request))
     except (NotAllowed, keeping.NoDemonstration) as error:
         messages.error(request, str(error))
         return redirect("scenario", shown.ref)
@@ -166,7 +167,7 @@ def presets(request: HttpRequest) -> HttpResponse:
     form = PresetForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            saved = keeping.save_preset(owner=request.user, **form.cleaned_data)  # type: ignore[arg-type]
+            saved = keeping.save_preset(owner=person(request), **form.cleaned_data)
             messages.success(request, _("The preset “%(name)s” is saved.") % {"name": saved.name})
             return redirect("presets")
         except InvalidExperiment as error:
@@ -184,7 +185,7 @@ def preset_edit(request: HttpRequest, pk: UUID) -> HttpResponse:
     form = PresetForm(request.POST or None, initial=shown)
     if request.method == "POST" and form.is_valid():
         try:
-            keeping.revise_preset(preset, by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
+            keeping.revise_preset(preset, by=person(request), **form.cleaned_data)
             messages.success(request, _("The preset is changed. Runs keep the text that they were started with."))
             return redirect("presets")
         except InvalidExperiment as error:
@@ -199,7 +200,7 @@ def preset_edit(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def preset_share(request: HttpRequest, pk: UUID) -> HttpResponse:
     preset, shared = _my_preset(request, pk), request.POST.get("shared") == "1"
-    keeping.share_preset(preset, by=request.user, shared=shared)  # type: ignore[arg-type]
+    keeping.share_preset(preset, by=person(request), shared=shared)
     messages.success(request, _("The lab sees this preset now.") if shared else _("Only you see this preset now."))
     return redirect("presets")
 
@@ -207,7 +208,7 @@ def preset_share(request: HttpRequest, pk: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def preset_delete(request: HttpRequest, pk: UUID) -> HttpResponse:
-    keeping.delete_preset(_my_preset(request, pk), by=request.user)  # type: ignore[arg-type]
+    keeping.delete_preset(_my_preset(request, pk), by=person(request))
     messages.success(request, _("The preset is deleted. Runs keep its text."))
     return redirect("presets")
 
@@ -220,7 +221,7 @@ def preset_copy(request: HttpRequest, id_: str) -> HttpResponse:
     if shown is None:
         raise Http404
     try:
-        copy = keeping.copy_preset(shown, by=request.user)  # type: ignore[arg-type]
+        copy = keeping.copy_preset(shown, by=person(request))
     except (NotAllowed, InvalidExperiment) as error:
         messages.error(request, str(error))
         return redirect("presets")

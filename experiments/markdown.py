@@ -1,26 +1,112 @@
-"""Model-made Markdown as safe HTML: no raw HTML, no images, links only to http and https."""
+"""Model-made Markdown as safe HTML: no raw HTML, no images, links only to http and https, code with its colours."""
+
+import contextlib
+import re
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from typing import Any
 
 import nh3
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from pygments import highlight  # type: ignore[import-untyped]
+from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
+from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
+from pygments.token import STANDARD_TYPES  # type: ignore[import-untyped]
+from pygments.util import ClassNotFound  # type: ignore[import-untyped]
 
 TAGS = {
     "a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s",
-    "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+    "span", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
+CLASSES = {"span": {name for name in STANDARD_TYPES.values() if name}, "pre": {"highlight"}, "strong": {"named"}}
 LONGEST_RENDERED = 200_000
+LONGEST_COLOURED = 20_000  # some lexers take time out of all proportion
+NAMED = "named"
+QUOTED = '“[^”]{0,300}”|"[^"]{0,300}"|«[^»]{0,300}»|「[^」]{0,300}」|『[^』]{0,300}』'
 
-_parser = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
-_parser.disable("image")
 
+def to_html(text: str, names: Mapping[str, str] | None = None) -> str:
+    """Rendered and sanitised. Text too long to render at once is shown as it is, escaped.
 
-def to_html(text: str) -> str:
-    """Rendered and sanitised. Text too long to render at once is shown as it is, escaped."""
+    names: what is written in place of exact words, in bold; not inside code, links and quotes.
+    """
     if len(text) > LONGEST_RENDERED:
         return f"<pre>{nh3.clean_text(text)}</pre>"
+    environment: dict[str, Any] = {}
+    tokens = _parser.parse(text, environment)
+    if names:
+        _put_names(tokens, names)
+    html = _parser.renderer.render(tokens, _parser.options, environment)
     return nh3.clean(
-        _parser.render(text),
+        html.replace("<th></th>", "<td></td>"),  # an empty cell is nobody's heading
         tags=TAGS,
         attributes={"a": {"href"}, "ol": {"start"}},
+        allowed_classes=CLASSES,
         url_schemes={"http", "https"},
+        url_relative="deny",
         link_rel="noopener noreferrer nofollow",
     )
+
+
+def _coloured(code: str, language: str, _attributes: str) -> str:
+    """A block of code with pygments' classes; as it is, where the language is not named or not known."""
+    inner = nh3.clean_text(code)
+    if language and len(code) <= LONGEST_COLOURED:
+        with contextlib.suppress(ClassNotFound):
+            inner = highlight(code, get_lexer_by_name(language, stripnl=False), _formatter)
+    return f'<pre class="highlight"><code>{inner}</code></pre>'
+
+
+def _put_names(tokens: Sequence[Token], names: Mapping[str, str]) -> None:
+    quotes = 0
+    words = re.compile(f"{QUOTED}|(?<![A-Za-z0-9_])({_any_of(names)})(?![A-Za-z0-9_])")
+    for token in tokens:
+        quotes += {"blockquote_open": 1, "blockquote_close": -1}.get(token.type, 0)
+        if token.type == "inline" and token.children and not quotes:
+            token.children = [part for child in _outside_links(token.children) for part in _parts(child, words, names)]
+
+
+def _any_of(names: Mapping[str, str]) -> str:
+    return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+
+
+def _outside_links(children: Sequence[Token]) -> list[Token]:
+    """The same tokens; the words of links are marked, so that they are left as they are."""
+    depth = 0
+    for child in children:
+        depth += {"link_open": 1, "link_close": -1}.get(child.type, 0)
+        child.meta["linked"] = depth > 0
+    return list(children)
+
+
+def _parts(child: Token, words: re.Pattern[str], names: Mapping[str, str]) -> list[Token]:
+    """A piece of text, cut where a name is put in."""
+    if child.type != "text" or child.meta["linked"]:
+        return [child]
+    parts, end = [], 0
+    for found in words.finditer(child.content):
+        if found[1] is None:  # somebody else's words
+            continue
+        parts += [_token("text", child.content[end : found.start()]), _token(NAMED, names[found[1]])]
+        end = found.end()
+    return [*parts, _token("text", child.content[end:])]
+
+
+def _token(kind: str, content: str) -> Token:
+    return Token(type=kind, tag="", nesting=0, content=content)
+
+
+def _render_named(tokens: Sequence[Token], index: int, _options: Any, _environment: MutableMapping[str, Any]) -> str:
+    return f'<strong class="named">{nh3.clean_text(tokens[index].content)}</strong>'
+
+
+def _made() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False, "breaks": True, "highlight": _coloured})
+    parser.enable(["table", "strikethrough"]).disable("image")
+    rules: dict[str, Callable[..., str]] = parser.renderer.rules  # type: ignore[attr-defined]
+    rules[NAMED] = _render_named
+    return parser
+
+
+_formatter = HtmlFormatter(nowrap=True)
+_parser = _made()

@@ -1,10 +1,12 @@
 """What somebody who watches a run has not seen yet: its next events, and the text of the calls under way."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 from experiments.fragments import render_envelope
 from experiments.models import Call, Event
+from experiments.workflows.steps import SPOKEN
 
 ROWS = 200
 
@@ -17,12 +19,13 @@ def events_after(run_id: UUID, seq: int) -> list[dict[str, Any]]:
 
 def partials(run_id: UUID) -> list[dict[str, Any]]:
     """The replies under way from their first character on, in the shape of a piece of streaming text."""
-    speaking = Call.objects.filter(run_id=run_id, state=Call.State.SENT, step__purpose="reply")
+    speaking = Call.objects.filter(run_id=run_id, state=Call.State.SENT, step__purpose__in=SPOKEN)
     return [
         {
             "call": str(call.pk),
             "seat": call.step.seat,
             "turn": call.step.turn,
+            "purpose": call.step.purpose,
             "offset": 0,
             "text": call.text,
             "reasoning_offset": 0,
@@ -32,8 +35,10 @@ def partials(run_id: UUID) -> list[dict[str, Any]]:
     ]
 
 
-def since(run_id: UUID, seq: int, language: str) -> dict[str, Any]:
+def since(
+    run_id: UUID, seq: int, language: str, workflow: str = "", cast: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """For a page that gets no WebSocket: what the socket would have sent. more: there is more to be asked for now."""
     envelopes = events_after(run_id, seq)
-    events = [{**envelope, "html": render_envelope(envelope, language)} for envelope in envelopes]
+    events = [{**envelope, "html": render_envelope(envelope, language, workflow, cast)} for envelope in envelopes]
     return {"events": events, "partials": partials(run_id), "more": len(events) == ROWS}

@@ -17,7 +17,12 @@ from experiments.models import Run
 @require_GET
 def run_news(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The events after number `after` with their fragments, and the text that is being written."""
-    run, after = get_object_or_404(Run.objects.visible_to(request.user), pk=pk), request.GET.get("after", "0")
+    run, after = _run(request, pk), request.GET.get("after", "0")
     if not after.isascii() or not after.isdigit() or len(after) > 18:
         return JsonResponse({"after": [_("A whole number is needed.")]}, status=400)
-    return JsonResponse(news.since(run.pk, int(after), get_language()))
+    experiment = run.experiment
+    return JsonResponse(news.since(run.pk, int(after), get_language(), experiment.workflow, experiment.labels))
+
+
+def _run(request: HttpRequest, pk: UUID) -> Run:
+    return get_object_or_404(Run.objects.visible_to(request.user).select_related("experiment"), pk=pk)

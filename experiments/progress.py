@@ -10,9 +10,19 @@ from experiments.models import Run
 
 
 @dataclass(frozen=True, slots=True)
+class Stage:
+    """Part of a turn: its name, its number from 1 on, and how many there are."""
+
+    name: str
+    number: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """turns None is an open length. seconds and eta are whole seconds of play, without waiting for people; eta None
-    while nothing can be said. is_ticking: time passes, because the run neither waits nor is over.
+    while nothing can be said. is_ticking: time passes, because the run neither waits nor is over. stage None where the
+    workflow has no stages, or none is under way.
     """
 
     run: Run
@@ -25,9 +35,12 @@ class Progress:
     seconds: int | None
     eta: int | None
     is_ticking: bool
+    stage: Stage | None = None
 
     @property
     def percent(self) -> int | None:
+        if self.stage:
+            return round(100 * (self.stage.number - 1) / self.stage.of)
         return round(100 * self.turn / self.turns) if self.turns else None
 
 
@@ -38,6 +51,8 @@ def of(run: Any) -> Progress:
     turn, turns = run.turn or 0, _planned(config)
     seconds = _seconds(run)
     is_ticking = run.started is not None and not run.is_over and run.waiting_since is None
+    has_stage = run.stage and not run.is_over and run.waiting_since is None
+    stage = Stage(*(run.stage[name] for name in ("stage", "number", "of"))) if has_stage else None
     return Progress(
         run=run,
         turn=turn,
@@ -47,8 +62,9 @@ def of(run: Any) -> Progress:
         cost_limit=limits.get("cost"),
         token_limit=limits.get("tokens"),
         seconds=seconds,
-        eta=_eta(run, turn, turns, seconds) if is_ticking else None,
+        eta=(_eta_of_stages(run, stage) if stage else _eta(run, turn, turns, seconds)) if is_ticking else None,
         is_ticking=is_ticking,
+        stage=stage,
     )
 
 
@@ -64,6 +80,15 @@ def _seconds(run: Run) -> int | None:
     now = run.ended or timezone.now()
     waiting = (now - run.waiting_since).total_seconds() if run.waiting_since else 0.0
     return max(0, round((now - run.started).total_seconds() - run.waited_seconds - waiting))
+
+
+def _eta_of_stages(run: Any, stage: Stage) -> int | None:
+    """Seconds left in this turn: the stages to come take as long as those before them did on average."""
+    if stage.number == 1 or run.stages_began is None:
+        return None
+    a_stage: float = (run.stage_began - run.stages_began).total_seconds() / (stage.number - 1)
+    passed: float = (timezone.now() - run.stage_began).total_seconds()
+    return max(0, round(a_stage * (stage.of - stage.number + 1) - passed))
 
 
 def _eta(run: Any, turn: int, turns: int | None, seconds: int | None) -> int | None:

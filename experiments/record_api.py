@@ -1,4 +1,4 @@
-"""The API of what was recorded in a run: messages, judgments, calls, events."""
+"""The API of what was recorded in a run: messages, judgments, ballots, calls, events."""
 
 from typing import Any
 
@@ -9,8 +9,9 @@ from rest_framework import generics
 from rest_framework.exceptions import ValidationError
 
 from experiments.api_requests import PROBLEMS
-from experiments.models import Call, Event, Judgment, Message, Run
+from experiments.models import Ballot, Call, Event, Judgment, Message, Run
 from experiments.serializers import (
+    BallotSerializer,
     CallSerializer,
     EventSerializer,
     JudgmentSerializer,
@@ -39,7 +40,7 @@ class MessageList(OfRun):
     cursor_ordering = ["seq"]
 
     def get_queryset(self) -> QuerySet[Message]:
-        return self.of_run(Message.objects.select_related("call"))
+        return self.of_run(Message.objects.select_related("call", "step"))
 
 
 @extend_schema(responses={200: JudgmentSerializer(many=True), **PROBLEMS})
@@ -51,6 +52,17 @@ class JudgmentList(OfRun):
 
     def get_queryset(self) -> QuerySet[Judgment]:
         return self.of_run(Judgment.objects.all())
+
+
+@extend_schema(responses={200: BallotSerializer(many=True), **PROBLEMS})
+class BallotList(OfRun):
+    """How the members of a council ranked the answers, by turn. An abstention has no order, and says why."""
+
+    serializer_class = BallotSerializer
+    cursor_ordering = ["turn", "count", "id"]
+
+    def get_queryset(self) -> QuerySet[Ballot]:
+        return self.of_run(Ballot.objects.all())
 
 
 @extend_schema(responses={200: CallSerializer(many=True), **PROBLEMS})

@@ -37,7 +37,7 @@ def _files(formats: dict[str, Format]) -> dict[Any, Any]:
 
 
 class ReportView(APIView):
-    """A run as a report, from its own record: HTML for readers, PDF for paper, JSON with all of it."""
+    """A run as a report, from its own record: HTML for readers, PDF for paper, Markdown, JSON with all of it."""
 
     @extend_schema(parameters=[REPORT], responses=_files(REPORTS), operation_id="runs_report_retrieve")
     def get(self, request: Request, pk: UUID) -> HttpResponseBase:

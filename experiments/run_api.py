@@ -14,12 +14,22 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
-from experiments import actions, branching, metrics, steering
-from experiments.api_requests import PROBLEMS, person, refusals, runs_with_totals, validated
+from experiments import actions, branching, furthering, metrics, steering
+from experiments.api_requests import (
+    IDEMPOTENCY_KEY,
+    PROBLEMS,
+    idempotency_key,
+    person,
+    refusals,
+    runs_with_totals,
+    validated,
+)
 from experiments.models import Message, Run
 from experiments.problems import Conflict, ProblemSerializer
 from experiments.serializers import RunSerializer
 from experiments.workflows import REGISTRY
+
+CONTESTED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
 
 
 class RunFilter(filters.FilterSet):  # type: ignore[misc]
@@ -57,6 +67,28 @@ class ModeChange(serializers.Serializer[Any]):
 
 class Extension(serializers.Serializer[Any]):
     max_turns = serializers.IntegerField(allow_null=True, min_value=1, max_value=100)
+
+
+class Question(serializers.Serializer[Any]):
+    """The next question to a council."""
+
+    text = serializers.CharField(trim_whitespace=False)
+
+
+class Draft(serializers.Serializer[Any]):
+    """key names the pause at which the text is to be said."""
+
+    key = serializers.CharField(max_length=200)
+    text = serializers.CharField(allow_blank=True, trim_whitespace=False)
+
+
+class Lift(serializers.Serializer[Any]):
+    """limits: those that hold from now on; what is left out has none. skip: go on without the answer that the limit
+    kept from being asked for.
+    """
+
+    limits = serializers.DictField()
+    skip = serializers.BooleanField(required=False, default=False)
 
 
 class JudgeAgain(serializers.Serializer[Any]):
@@ -139,6 +171,33 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         run, asked = self.get_object(), validated(Extension, request)
         with refusals():
             steering.extend(run, by=person(request), **asked)
+        return self._now()
+
+    @extend_schema(request=Question, parameters=[IDEMPOTENCY_KEY], responses={200: RunDetail, **CONTESTED})
+    @action(detail=True, methods=["post"])
+    def ask(self, request: Request, pk: str) -> Response:
+        """Ask a council further. A question asked while another one is answered waits for its turn."""
+        run, asked = self.get_object(), validated(Question, request)
+        with refusals("text"):
+            furthering.ask_further(run, by=person(request), idempotency_key=idempotency_key(request), **asked)
+        return self._now()
+
+    @extend_schema(request=Draft, responses={200: Draft, 409: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["put"])
+    def draft(self, request: Request, pk: str) -> Response:
+        """Keep what somebody has begun to write at an open pause; it is said only by `say`."""
+        run, asked = self.get_object(), validated(Draft, request)
+        with refusals("text"):
+            furthering.draft(run, **asked)
+        return Response(asked)
+
+    @extend_schema(request=Lift, responses={200: RunDetail, **CONTESTED})
+    @action(detail=True, methods=["post"])
+    def lift(self, request: Request, pk: str) -> Response:
+        """Go on with a run that one of its limits has stopped, under other limits."""
+        run, asked = self.get_object(), validated(Lift, request)
+        with refusals("limits"):
+            furthering.lift(run, by=person(request), **asked)
         return self._now()
 
     @extend_schema(request=JudgeAgain, responses={201: RunDetail, 403: ProblemSerializer, **PROBLEMS})

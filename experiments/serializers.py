@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from experiments.models import Call, Event, Experiment, Judgment, Message, Participant, ProviderModel, Run
+from experiments.models import Ballot, Call, Event, Experiment, Judgment, Message, Participant, ProviderModel, Run
 
 
 class UsageSerializer(serializers.ModelSerializer[Call]):
@@ -85,6 +85,7 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
         source="call.cost", max_digits=20, decimal_places=10, allow_null=True, default=None, read_only=True
     )
     call = serializers.UUIDField(source="call_id", allow_null=True)
+    purpose = serializers.CharField(source="step.purpose")
 
     class Meta:
         model = Message
@@ -92,9 +93,11 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
             "id",
             "turn",
             "seat",
+            "purpose",
             "model",
             "text",
             "raw_text",
+            "parsed",
             "reasoning",
             "filter",
             "logprobs",
@@ -128,6 +131,33 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
     class Meta:
         model = Judgment
         fields = ["id", "turn", "subject", "judge", "scores", "unscored_reason", "rationale", "dynamics", "confidence"]
+
+
+class BallotSerializer(serializers.ModelSerializer[Ballot]):
+    """labels: what the reviewer called the answers, in the order in which they were shown, to seats. order: groups of
+    seats, best first; null when nothing could be read, and `abstained_reason` says why.
+    """
+
+    labels = serializers.DictField(child=serializers.CharField())
+    order = serializers.ListField(child=serializers.ListField(child=serializers.CharField()), allow_null=True)
+    call = serializers.UUIDField(source="call_id", allow_null=True)
+
+    class Meta:
+        model = Ballot
+        fields = [
+            "id",
+            "turn",
+            "count",
+            "reviewer",
+            "model",
+            "labels",
+            "order",
+            "abstained_reason",
+            "flags",
+            "reading",
+            "superseded",
+            "call",
+        ]
 
 
 class EventSerializer(serializers.ModelSerializer[Event]):
@@ -211,6 +241,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     title = serializers.CharField(source="experiment.title")
     turn = serializers.SerializerMethodField()
     waiting_for = serializers.SerializerMethodField()
+    offer = serializers.SerializerMethodField()
     usage = serializers.SerializerMethodField()
     cost = serializers.DecimalField(source="total_cost", max_digits=20, decimal_places=10, allow_null=True)
 
@@ -230,6 +261,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "seed",
             "turn",
             "waiting_for",
+            "offer",
             "stop_reason",
             "error",
             "usage",
@@ -251,6 +283,12 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         if pauses := run.open_pauses:
             return pauses[-1].waiting_for
         return PAUSED if run.is_held else None
+
+    @extend_schema_field(WaitingFor(allow_null=True))
+    def get_offer(self, run: Run) -> dict[str, Any] | None:
+        """What may be said although nothing waits for it, such as the next question to a council that has answered."""
+        offers = run.open_offers
+        return offers[-1].waiting_for if offers else None
 
     @extend_schema_field(RunTotals)
     def get_usage(self, run: Any) -> dict[str, int]:

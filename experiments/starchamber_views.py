@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET
 
+from accounts.people import person
 from experiments import actions, talk_figures
 from experiments.casting import InvalidExperiment
 from experiments.library.presets import DEFAULT
@@ -25,8 +26,8 @@ def starchamber(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             with transaction.atomic():
-                experiment = actions.create(owner=request.user, workflow="starchamber", **_asked(request, form))  # type: ignore[arg-type]
-                [run] = actions.start(experiment, by=request.user)  # type: ignore[arg-type]
+                experiment = actions.create(owner=person(request), workflow="starchamber", **_asked(request, form))
+                [run] = actions.start(experiment, by=person(request))
             return redirect(run)
         except InvalidExperiment as error:
             form.complain(error)

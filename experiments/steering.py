@@ -6,11 +6,12 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from experiments.admission import require_models
 from experiments.engine import jobs
 from experiments.engine.events import Fact, emit, reserve_numbers
 from experiments.engine.text import is_storable
 from experiments.models import Run, Step
-from experiments.models.run import LIVE_STATES
+from experiments.models.run import LIVE_STATES, PAUSES, RECORDS
 from experiments.refusals import NotOffered, NotWaiting, Rivalled, SaidAlready
 
 if TYPE_CHECKING:
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
 
 LONGEST_TEXT = 1_000_000
 LISTENING_STATES = (Run.State.WAITING, Run.State.RUNNING, Run.State.QUEUED)
-SPOKEN = ("send", "friend", "note", "alter")  # actions that come with a text
+OFFERING_STATES = (*LISTENING_STATES, Run.State.COMPLETED)
+SPOKEN = ("send", "friend", "note", "alter", "retry_seat", "retry_short")  # actions that come with a text
+ADDED = ("round", "summarize")  # actions that may come with a text: without one, the draft is what was added
+REOPENED_STATES = (Run.State.COMPLETED, Run.State.STOPPED)
+FRESH = {"error": "", "stop_reason": "", "ended": None, "lease_until": None}
 PASSES = ("default", "next")  # what a pause comes to when the run goes on by itself
 
 
@@ -27,10 +32,10 @@ def say(run: Run, *, by: "User", key: str, action: str, text: str = "") -> None:
     SaidAlready or NotOffered.
     """
     with transaction.atomic():
-        fresh = _locked(run)
-        step = run.steps.filter(key=key, kind="listen").first()
-        if step is None or fresh.state not in LISTENING_STATES:
-            raise NotWaiting(_not_waiting(run))
+        fresh = locked(run)
+        step = run.steps.filter(key=key, kind__in=PAUSES).first()
+        if step is None or fresh.state not in (OFFERING_STATES if step.kind == "offer" else LISTENING_STATES):
+            raise NotWaiting(not_waiting(run))
         if step.state != Step.State.OPEN:
             raise SaidAlready(_("Something else was said here first: look at what it was, then go on from there."))
         said = _said(step, action, text, by)
@@ -38,13 +43,13 @@ def say(run: Run, *, by: "User", key: str, action: str, text: str = "") -> None:
         step.state, step.ended = Step.State.DONE, timezone.now()
         step.save(update_fields=["data", "state", "ended"])
         emit(run.pk, Fact("said", step.said))
-        _go_on(fresh)
+        go_on(fresh, by=by)
 
 
 def pause(run: Run, *, by: "User") -> bool:
     """Let the calls under way end, and begin nothing more. False when the run waits already, or is over."""
     with transaction.atomic():
-        fresh = _locked(run)
+        fresh = locked(run)
         if fresh.is_held or fresh.state not in (Run.State.RUNNING, Run.State.QUEUED):
             return False
         Run.objects.filter(pk=run.pk).update(is_held=True)
@@ -55,13 +60,13 @@ def pause(run: Run, *, by: "User") -> bool:
 def release(run: Run, *, by: "User") -> bool:
     """Go on with a paused run. False when it is not paused."""
     with transaction.atomic():
-        fresh = _locked(run)
+        fresh = locked(run)
         if not fresh.is_held or fresh.state not in LIVE_STATES:
             return False
         Run.objects.filter(pk=run.pk).update(is_held=False)
         fresh.is_held = False
         _tell(run, by, is_held=False)
-        _go_on(fresh)
+        go_on(fresh, by=by)
     return True
 
 
@@ -72,11 +77,11 @@ def set_mode(run: Run, *, by: "User", mode: str) -> bool:
     if mode not in Run.Mode.values:
         raise NotOffered(_("A run is automatic or manual."))
     with transaction.atomic():
-        fresh = _locked(run)
+        fresh = locked(run)
         if fresh.state not in LIVE_STATES:
             raise Rivalled(_("The run is over."))
-        if fresh.experiment.workflow != "arena":
-            raise NotOffered(_("Only an arena run has a mode."))
+        if "mode" not in fresh.experiment.config:
+            raise NotOffered(_("Only arena and debate runs have a mode."))
         if fresh.mode == mode:
             return False
         Run.objects.filter(pk=run.pk).update(mode=mode)
@@ -91,7 +96,7 @@ def extend(run: Run, *, by: "User", max_turns: int | None) -> None:
     if max_turns is not None and not 1 <= max_turns <= 100:
         raise NotOffered(_("Turns are counted from 1 to 100."))
     with transaction.atomic():
-        fresh = _locked(run)
+        fresh = locked(run)
         if fresh.state not in LIVE_STATES or "max_turns" not in fresh.config:
             raise Rivalled(_("The run is over, or has no last turn to move."))
         done = run.steps.filter(purpose="turn_started").count()
@@ -101,7 +106,7 @@ def extend(run: Run, *, by: "User", max_turns: int | None) -> None:
         _tell(run, by, max_turns=max_turns)
 
 
-def _locked(run: Run) -> Run:
+def locked(run: Run) -> Run:
     """The run as it is now; nobody else changes it until the end of the transaction."""
     reserve_numbers(run.pk, 0)
     return Run.objects.select_related("experiment").get(pk=run.pk)
@@ -113,6 +118,9 @@ def _said(step: Step, action: str, text: str, by: "User") -> dict[str, Any]:
     if len(text) > LONGEST_TEXT or not is_storable(text):
         raise NotOffered(_("The text is too long, or holds characters that cannot be stored."))
     default = step.data["default"]
+    if action in ADDED:
+        words = text if text.strip() else str(step.data.get("draft", ""))
+        return {"action": action, "text": words, "edited": False, "by": by.get_username()}
     if action == "send" and not text.strip():
         if not default:
             raise NotOffered(_("Write something first."))
@@ -130,11 +138,20 @@ def _pass_open_pause(run: Run, by: "User") -> None:
         say(run, by=by, key=step.key, action="default")
 
 
-def _go_on(run: Run) -> None:
-    """Wake a run that waited; one that is driven notices by itself."""
-    waited = (timezone.now() - run.waiting_since).total_seconds() if run.waiting_since else 0.0
+def go_on(run: Run, *, by: "User") -> None:
+    """Wake a run that waited, or that is over and goes on all the same; one that is driven notices by itself. Raises
+    NotWaiting for a run from elsewhere.
+    """
+    if run.origin in RECORDS:
+        raise NotWaiting(not_waiting(run))
+    since = run.waiting_since or run.ended
+    waited = (timezone.now() - since).total_seconds() if since else 0.0
     fields = {"waiting_since": None, "waited_seconds": run.waited_seconds + waited, "lease_until": None}
     if run.move(Run.State.QUEUED, from_=(Run.State.WAITING,), fields=fields):
+        jobs.wake(run.pk)
+    elif run.move(Run.State.QUEUED, from_=REOPENED_STATES, fields={**fields, **FRESH}):
+        require_models(run.experiment)
+        emit(run.pk, Fact("experiment_state", {"state": Run.State.QUEUED.value, "by": by.get_username()}))
         jobs.wake(run.pk)
 
 
@@ -143,7 +160,7 @@ def _tell(run: Run, by: "User", **changed: Any) -> None:
     emit(run.pk, Fact("experiment_state", {"state": state, "by": by.get_username(), **changed}))
 
 
-def _not_waiting(run: Run) -> str:
+def not_waiting(run: Run) -> str:
     state = Run.objects.values_list("state", flat=True).get(pk=run.pk)
     if state in LIVE_STATES:
         return _("The run does not wait for this now: somebody is speaking.")

@@ -15,6 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from accounts.people import person
 from experiments import branching, steering
 from experiments.casting import InvalidExperiment
 from experiments.judging_form import JudgeAgainForm
@@ -37,14 +38,14 @@ def say(request: HttpRequest, pk: UUID) -> HttpResponse:
     if action == EDITED and step:
         action, text = _meant(step, text)
     try:
-        steering.say(run, by=request.user, key=key, action=action, text=text)  # type: ignore[arg-type]
+        steering.say(run, by=person(request), key=key, action=action, text=text)
     except SaidAlready as error:
         step = run.steps.filter(key=key).first()
         said = step.said if step else None
         return _answer(request, run, _first(said, str(error)), HTTPStatus.CONFLICT, said)
     except Rivalled as error:
         return _answer(request, run, str(error), HTTPStatus.CONFLICT)
-    except NotOffered as error:
+    except (NotOffered, NotAllowed) as error:
         return _answer(request, run, str(error), HTTPStatus.UNPROCESSABLE_ENTITY)
     return _answer(request, run)
 
@@ -53,7 +54,7 @@ def say(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def pause(request: HttpRequest, pk: UUID) -> HttpResponse:
     run = visible_run(request, pk)
-    is_done = steering.pause(run, by=request.user)  # type: ignore[arg-type]
+    is_done = steering.pause(run, by=person(request))
     return _answer(request, run, "" if is_done else _("The run waits already, or is over."))
 
 
@@ -62,7 +63,7 @@ def pause(request: HttpRequest, pk: UUID) -> HttpResponse:
 def mode(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Automatic or manual, from the next pause on."""
     run = visible_run(request, pk)
-    return _done(request, run, lambda: steering.set_mode(run, by=_person(request), mode=request.POST.get("mode", "")))
+    return _done(request, run, lambda: steering.set_mode(run, by=person(request), mode=request.POST.get("mode", "")))
 
 
 @login_required
@@ -74,7 +75,7 @@ def extend(request: HttpRequest, pk: UUID) -> HttpResponse:
     if asked and not (asked.isdecimal() and len(asked) < 5):
         return _answer(request, run, _("Turns are counted from 1 to 100."), HTTPStatus.UNPROCESSABLE_ENTITY)
     turns = int(asked) if asked and not request.POST.get("max_turns-none") else None
-    return _done(request, run, lambda: steering.extend(run, by=_person(request), max_turns=turns))
+    return _done(request, run, lambda: steering.extend(run, by=person(request), max_turns=turns))
 
 
 @login_required
@@ -86,7 +87,7 @@ def branch(request: HttpRequest, pk: UUID) -> HttpResponse:
     if request.method == "POST":
         edited = None if is_same(text, message.raw_text) else restored(text, message.raw_text)
         try:
-            return redirect(branching.branch(message, by=_person(request), text=edited))
+            return redirect(branching.branch(message, by=person(request), text=edited))
         except (NotOffered, NotAllowed, InvalidExperiment) as refusal:
             error = str(refusal)
     context = {"message": message, "run": message.run, "text": text, "error": error}
@@ -100,7 +101,7 @@ def judge_again(request: HttpRequest, pk: UUID) -> HttpResponse:
     form = JudgeAgainForm(request.POST or None, workflow=run.experiment.workflow)
     if request.method == "POST" and form.is_valid():
         try:
-            return redirect(branching.judge_again(run, by=_person(request), **form.asked()))
+            return redirect(branching.judge_again(run, by=person(request), **form.asked()))
         except InvalidExperiment as error:
             form.complain(error)
         except (NotOffered, NotAllowed) as error:
@@ -162,7 +163,3 @@ def _answer(
     response = redirect(run)
     response.status_code = HTTPStatus.SEE_OTHER
     return response
-
-
-def _person(request: HttpRequest) -> Any:
-    return request.user

@@ -8,12 +8,20 @@ from django.db.models import Prefetch
 
 from experiments import metrics
 from experiments.models import Call, Event, Run, Step
-from experiments.models.run import TERMINAL_STATES
-from experiments.serializers import JudgmentSerializer, TranscriptSerializer
+from experiments.models.run import PAUSES, RECORDS, TERMINAL_STATES
+from experiments.serializers import BallotSerializer, JudgmentSerializer, TranscriptSerializer
+from experiments.workflows.steps import SPOKEN
 
 Data = dict[str, Any]
 WAITING = "waiting"
+OFFER = "offer"
 LARGE = ("request", "logprobs", "text", "reasoning")  # of a call, and shown only with the call itself
+KEPT = (
+    "ballots_counted",
+    "stage_started",
+    "seat_replaced",
+    "concluded_by_rank",
+)  # findings that are kept with their step
 ENDINGS = ("experiment_stopped", "experiment_error")
 
 
@@ -57,6 +65,36 @@ def _the_pause(data: Data) -> str:
     return WAITING
 
 
+def _the_offer(data: Data) -> str:
+    return OFFER
+
+
+def _ballot(data: Data) -> str:
+    """The ballot shows with the review it was read from, where there is one."""
+    ballot = data["ballot"]
+    return _message(data["message"]) if data["message"] else f"ballot-{ballot['id']}"
+
+
+def _count(data: Data) -> str:
+    return f"count-{data['turn']}-{data['count']}"
+
+
+def _stage(data: Data) -> str:
+    return f"stage-{data['turn']}"
+
+
+def _seat(data: Data) -> str:
+    return f"replaced-{_as_id(data['key'])}"
+
+
+def _by_rank(data: Data) -> str:
+    return f"concluded-{_as_id(data['key'])}"
+
+
+def _skipped(data: Data) -> str:
+    return f"skipped-{_as_id(data['key'])}"
+
+
 def _call(data: Data) -> str:
     return f"trouble-{data['call']}"
 
@@ -69,7 +107,8 @@ def _the_ending(data: Data) -> str:
     return "ending"
 
 
-SKIPS = {("next", reason) for reason in ("turn_start", "model_completed", "call_failed")}
+STEERED = ("turn_start", "model_completed", "call_failed")  # the pauses of an arena run in manual mode
+SKIPS = {("next", reason) for reason in STEERED}
 ANCHORS = {
     "turn_started": _turn,
     "message_completed": _message,
@@ -84,6 +123,14 @@ ANCHORS = {
     "intervention": _intervention,
     "said": _said,
     "waiting_for_user": _the_pause,
+    "offer_opened": _the_offer,
+    "message_parsed": _message,
+    "ballot_read": _ballot,
+    "ballots_counted": _count,
+    "stage_started": _stage,
+    "seat_replaced": _seat,
+    "concluded_by_rank": _by_rank,
+    "step_skipped": _skipped,
     "model_metrics": _metrics_of,
     "experiment_stopped": _the_ending,
     "experiment_error": _the_ending,
@@ -103,6 +150,8 @@ def is_telling(said: Data) -> bool:
 
     The rest shows in what follows from it, such as a message or an intervention.
     """
+    if said["reason"] not in STEERED:
+        return False
     return bool(said["edited"] or said["action"] == "skip" or (said["action"], said["reason"]) in SKIPS)
 
 
@@ -114,6 +163,8 @@ def replayed(events: Iterable[Event]) -> list[Entry]:
             entries.pop("ending", None)
         if event.type in ("said", *ENDINGS):
             entries.pop(WAITING, None)
+        if event.type == "said":
+            entries.pop(OFFER, None)
         if shown := entry(event.type, event.data):
             entries[shown.anchor] = shown
     return list(entries.values())
@@ -122,16 +173,19 @@ def replayed(events: Iterable[Event]) -> list[Entry]:
 def from_rows(run: Run) -> list[Entry]:
     """The entries of a run as its rows say."""
     calls = Prefetch("calls", Call.objects.defer(*LARGE))
-    rows = run.steps.order_by("id").prefetch_related(calls, "judgments")
+    rows = run.steps.order_by("id").select_related("ballot").prefetch_related(calls, "judgments")
     steps, said = {step.key: step for step in rows}, _said_at(run)
     shown = [entry(type_, data) for step in steps.values() for type_, data in _of_step(step, steps, said)]
     ending = [entry(*_ending(run))] if run.state in TERMINAL_STATES else _pauses(steps.values())
-    return [item for item in (*shown, *_metrics(run), *ending) if item]
+    offers = [entry("offer_opened", step.waiting_for) for step in steps.values() if step.is_open_offer]
+    offers = [] if run.origin in RECORDS else offers[-1:]
+    found = [item for item in (*shown, *_metrics(run), *offers, *ending) if item]
+    return list({item.anchor: item for item in found}.values())
 
 
 def _said_at(run: Run) -> dict[int, Data]:
     """The messages by their step, made in one go: a serializer of its own for each would cost more than the rest."""
-    messages = list(run.messages.select_related("call").defer(*(f"call__{field}" for field in LARGE)))
+    messages = list(run.messages.select_related("call", "step").defer(*(f"call__{field}" for field in LARGE)))
     shown = TranscriptSerializer(messages, many=True).data
     return {message.step_id: data for message, data in zip(messages, shown, strict=True)}
 
@@ -143,12 +197,32 @@ def _of_step(step: Step, steps: dict[str, Step], said: dict[int, Data]) -> Itera
         yield _judgment(step, steps)
     elif step.purpose == "intervention":
         yield "intervention", step.data
-    elif step.kind == "listen" and step.state == Step.State.DONE:
+    elif step.kind in PAUSES and step.state == Step.State.DONE:
         yield "said", step.said
+    elif step.purpose in KEPT:
+        yield step.purpose, step.data
+    elif _is_skipped(step):
+        yield "step_skipped", {"key": step.key, "purpose": step.purpose, "seat": step.seat, "turn": step.turn}
     for call in sorted(step.calls.all(), key=lambda call: call.attempt):
         yield from _trouble(step, call)
     if step.pk in said:
-        yield "message_completed", said[step.pk]
+        yield ("message_parsed" if f"{step.key}/parsed" in steps else "message_completed"), said[step.pk]
+    if hasattr(step, "ballot"):
+        yield "ballot_read", _of_ballot(step, steps, said)
+
+
+def _is_skipped(step: Step) -> bool:
+    """Of an answer that nobody was asked for, a limit being reached, there is no call."""
+    return step.kind == "ask" and step.state == Step.State.FAILED and not step.calls.all() and "outcome" in step.data
+
+
+def _of_ballot(step: Step, steps: dict[str, Step], said: dict[int, Data]) -> Data:
+    """Its review is the step after which it is named: `review/1/member-2/ballot`."""
+    review = steps.get(step.key.removesuffix("/ballot"))
+    return {
+        "ballot": dict(BallotSerializer(step.ballot).data),
+        "message": said.get(review.pk) if review else None,
+    }
 
 
 def _pauses(steps: Iterable[Step]) -> list[Entry | None]:
@@ -168,11 +242,12 @@ def _judgment(started: Step, steps: dict[str, Step]) -> tuple[str, Data]:
 
 def _trouble(step: Step, call: Call) -> Iterator[tuple[str, Data]]:
     data = {"call": str(call.pk), "seat": step.seat, "turn": step.turn, "attempt": call.attempt}
+    data["purpose"] = step.purpose
     if call.state == Call.State.LOST:
         yield "call_lost", data
     elif call.state == Call.State.FAILED and (call.attempt < len(step.calls.all()) or step.state == Step.State.OPEN):
         yield "call_retried", {**data, "kind": call.error_kind, "message": call.error}
-    elif call.state == Call.State.FAILED and step.purpose == "reply":
+    elif call.state == Call.State.FAILED and step.purpose in SPOKEN:
         yield "call_failed", {**data, "kind": call.error_kind, "message": call.error}
 
 

@@ -2,6 +2,8 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from experiments import (
+    council_views,
+    debate_views,
     experiment_views,
     library_views,
     news_views,
@@ -16,6 +18,16 @@ urlpatterns = [
     path("arena/", views.arena, name="arena"),
     path("arena/estimate/", views.arena_estimate, name="arena-estimate"),
     path("starchamber/", starchamber_views.starchamber, name="starchamber"),
+    path("council/", council_views.council, name="council"),
+    path("council/estimate/", council_views.estimate, name="council-estimate"),
+    path("council/presets/", council_views.presets, name="council-presets"),
+    path("council/presets/<uuid:pk>/delete/", council_views.preset_delete, name="council-preset-delete"),
+    path("runs/<uuid:pk>/ask/", council_views.ask_further, name="run-ask"),
+    path("runs/<uuid:pk>/ranking/<int:turn>/", council_views.ranking, name="run-ranking"),
+    path("debate/", debate_views.debate, name="debate"),
+    path("debate/estimate/", debate_views.estimate, name="debate-estimate"),
+    path("runs/<uuid:pk>/draft/", debate_views.draft, name="run-draft"),
+    path("runs/<uuid:pk>/lift/", debate_views.lift, name="run-lift"),
     path("runs/", views.runs, name="runs"),
     path("runs/<uuid:pk>/", views.run, name="run"),
     path("runs/<uuid:pk>/status/", views.run_status, name="run-status"),

@@ -13,15 +13,18 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from experiments import actions, arena_setup, lineage, progress, rejudging, standing
+from accounts.people import person
+from experiments import actions, arena_setup, council_pages, lineage, progress, rejudging, standing
 from experiments.casting import InvalidExperiment
 from experiments.models import Call, Run
 from experiments.refusals import NotAllowed
 from experiments.statistics.rows import begins_in
 from experiments.timeline import from_rows
+from experiments.workflows import REGISTRY
 from experiments.workflows.prompts import fill
 
 RUNS_PER_PAGE = 25
+MORE = {"council": council_pages.context}  # what the page of a workflow needs beside what every run's page has
 
 
 @login_required
@@ -31,8 +34,8 @@ def arena(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             with transaction.atomic():
-                experiment = actions.create(owner=request.user, workflow="arena", **form.asked())  # type: ignore[arg-type]
-                started = actions.start(experiment, by=request.user, repeats=form.runs)  # type: ignore[arg-type]
+                experiment = actions.create(owner=person(request), workflow="arena", **form.asked())
+                started = actions.start(experiment, by=person(request), repeats=form.runs)
             return redirect(started[0]) if len(started) == 1 else redirect("experiment", pk=experiment.pk)
         except InvalidExperiment as error:
             form.complain(error)
@@ -53,8 +56,9 @@ def arena_estimate(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def runs(request: HttpRequest) -> HttpResponse:
-    """My runs, newest first, with a search over titles and a filter by state."""
+    """My runs, newest first, with a search over titles and filters by workflow and state."""
     search, state = request.GET.get("search", "").strip(), request.GET.get("state", "")
+    workflow = request.GET.get("workflow", "")
     rows = Run.objects.visible_to(request.user).with_totals().select_related("experiment")
     if search:
         rows = rows.filter(
@@ -62,11 +66,14 @@ def runs(request: HttpRequest) -> HttpResponse:
         ).distinct()
     if state in Run.State.values:
         rows = rows.filter(state=state)
+    if workflow in REGISTRY:
+        rows = rows.filter(experiment__workflow=workflow)
     cast = "experiment__participants__model"
     page = Paginator(rows.prefetch_related(cast), RUNS_PER_PAGE).get_page(request.GET.get("page"))
     items = [progress.of(run) for run in page.object_list]
-    context = {"page": page, "items": items, "search": search, "state": state, "states": Run.State.choices}
-    return render(request, "experiments/runs.html", context)
+    asked = {"search": search, "state": state, "workflow": workflow}
+    offered = {"states": Run.State.choices, "workflows": list(REGISTRY)}
+    return render(request, "experiments/runs.html", {"page": page, "items": items, **asked, **offered})
 
 
 @login_required
@@ -74,13 +81,16 @@ def runs(request: HttpRequest) -> HttpResponse:
 def run(request: HttpRequest, pk: UUID) -> HttpResponse:
     """A run, live or ended: first paint from the rows, the rest by WebSocket."""
     shown = _visible_run(request, pk)
+    entries = from_rows(shown)
+    more = MORE.get(shown.experiment.workflow)
     context = {
         **_status(request, shown),
-        "entries": from_rows(shown),
+        "entries": entries,
         "seats": _seats(shown),
         "begins": _begins(shown),
         "lineage": lineage.for_page(shown, request.user),
         "rejudged": rejudging.of(shown) if shown.experiment.workflow == "judging" else None,
+        **(more(shown, entries) if more else {}),
     }
     return render(request, f"workflows/{shown.experiment.workflow}_run.html", context)
 
@@ -106,7 +116,7 @@ def call(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def stop(request: HttpRequest, pk: UUID) -> HttpResponse:
     shown = _visible_run(request, pk)
-    if not actions.stop(shown, by=request.user):  # type: ignore[arg-type]
+    if not actions.stop(shown, by=person(request)):
         messages.info(request, _("This run had ended already."))
     return redirect(shown)
 
@@ -115,7 +125,7 @@ def stop(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def resume(request: HttpRequest, pk: UUID) -> HttpResponse:
     shown = _visible_run(request, pk)
-    if not actions.resume(shown, by=request.user):  # type: ignore[arg-type]
+    if not actions.resume(shown, by=person(request)):
         messages.info(request, _("Only a failed run can be resumed, or a paused one."))
     return redirect(shown)
 

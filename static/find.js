@@ -103,6 +103,7 @@ class Finder {
       fold.open = true;
       fold = fold.parentElement.closest("details:not([open])");
     }
+    range.startContainer.parentElement.dispatchEvent(new CustomEvent("reveal", { bubbles: true })); // for tabs
   }
 
   #reveal(range) {

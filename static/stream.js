@@ -71,7 +71,7 @@ export class LiveText {
     if (!call?.element.isConnected) {
       call = new LiveMessage(data);
       this.#calls.set(data.call, call);
-      this.transcript.append(call.element);
+      (call.slot ?? this.transcript).append(call.element);
     }
     return call;
   }
@@ -85,10 +85,12 @@ export class LiveText {
 }
 
 class LiveMessage {
-  constructor({ call, seat, turn }) {
+  constructor({ call, seat, turn, purpose }) {
     this.text = new Growing();
     this.reasoning = new Growing();
-    this.element = document.getElementById(`live-${seat}`).content.firstElementChild.cloneNode(true);
+    const template = document.getElementById(`live-${purpose}-${seat}`) ?? document.getElementById(`live-${seat}`);
+    this.element = template.content.firstElementChild.cloneNode(true);
+    this.slot = document.getElementById(template.dataset.place?.replace("PURPOSE", purpose).replace("TURN", turn) ?? "");
     this.element.dataset.live = call;
     this.element.dataset.turn = turn;
     this.element.querySelector(".live-turn").textContent = interpolate(gettext("Turn %(turn)s"), { turn }, true);

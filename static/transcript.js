@@ -16,7 +16,7 @@ export function insert(html) {
   } else {
     slot(element).append(element);
   }
-  return { element, isNew: !before && slot(element).id === "transcript" };
+  return { element, isNew: !before && element.closest("#transcript") !== null };
 }
 
 export function removeEnding() {
@@ -30,7 +30,7 @@ export function announce({ type, data }) {
 }
 
 const WORDS = {
-  message_completed: (data) => (data.seat === "researcher" ? "" : interpolate(answered(data.seat), data, true)),
+  message_completed: (data) => (data.call ? interpolate(answered(data.seat), data, true) : ""),
   waiting_for_user: () => gettext("The run waits for you"),
   judge_evaluation_completed: (data) => interpolate(gettext("Turn %(turn)s is judged"), data, true),
   experiment_stopped: () => gettext("The run has ended"),
@@ -38,7 +38,8 @@ const WORDS = {
 };
 
 function answered(seat) {
-  return seat === "model" ? gettext("The model has answered, turn %(turn)s") : gettext("Model %(seat)s has answered, turn %(turn)s");
+  if (seat === "model") return gettext("The model has answered, turn %(turn)s");
+  return seat.length === 1 ? gettext("Model %(seat)s has answered, turn %(turn)s") : gettext("%(model)s has answered");
 }
 
 function parse(html) {

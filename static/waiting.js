@@ -5,7 +5,7 @@ import { trouble } from "./notices.js";
 import { send } from "./send.js";
 import { difference } from "./words.js";
 
-const DEEDS = ["friend", "note", "alter"];
+const KEEPS = ["friend", "note", "alter", "retry"]; // after these the run waits here again
 const TOKEN = 4; // characters, roughly
 const KEPT = "kept"; // in the place of a pause: texts that were not said at any
 
@@ -23,7 +23,7 @@ export class Waiting {
     this.#slot.addEventListener("click", (event) => event.target.closest("[data-reset]") && this.#reset());
     this.#slot.addEventListener("toggle", (event) => this.#unfolded(event.target), true);
     this.#form?.addEventListener("submit", (event) => this.#submit(event));
-    addEventListener("beforeunload", (event) => this.#isDirty() && event.preventDefault());
+    addEventListener("beforeunload", (event) => this.#isUnsaved() && event.preventDefault());
     new ResizeObserver(() => this.#measure()).observe(this.#slot.parentElement);
     this.#keepTexts("", new Draft(this.run, KEPT).read().texts ?? []);
     this.adopt();
@@ -81,11 +81,16 @@ export class Waiting {
   }
 
   #isTyped(field) {
-    return field.value !== (this.#given.get(field) ?? field.defaultValue);
+    return field.value !== (this.#given.get(field) ?? offered(field));
   }
 
   #isDirty() {
     return this.#fields().some((field) => this.#isTyped(field));
+  }
+
+  /** Some pages keep what is typed on the server, too. */
+  #isUnsaved() {
+    return this.#fields().some((field) => this.#isTyped(field) && field.value !== field.dataset.saved);
   }
 
   #typed() {
@@ -96,7 +101,7 @@ export class Waiting {
 
   #reset() {
     const editor = this.panel.querySelector("#pause-text");
-    editor.value = editor.defaultValue;
+    editor.value = offered(editor);
     this.#typed();
     editor.focus();
   }
@@ -154,7 +159,7 @@ export class Waiting {
 
   #done(action) {
     if (!this.#notice.querySelector(".kept")) this.#notice.replaceChildren();
-    if (DEEDS.includes(action)) this.#keep("", action);
+    if (KEEPS.includes(action)) this.#keep("", action);
     this.remove();
   }
 
@@ -213,6 +218,11 @@ export class Waiting {
   }
 }
 
+/** What the run offers to be sent; a field may show a draft in its place. */
+function offered(field) {
+  return field.dataset.default ?? field.defaultValue;
+}
+
 function counted(editor, isChanged) {
   const { length } = editor.value;
   const size = interpolate(
@@ -221,7 +231,7 @@ function counted(editor, isChanged) {
     true,
   );
   if (!isChanged) return size;
-  const { added, removed } = difference(editor.defaultValue, editor.value);
+  const { added, removed } = difference(offered(editor), editor.value);
   return `${size} · ${interpolate(gettext("+%(added)s −%(removed)s words"), { added, removed }, true)}`;
 }
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.environment import POSTGRES, WANTS_POSTGRES
 
-pytest_plugins = ["tests.fixtures", "tests.scripted"]
+pytest_plugins = ["tests.fixtures", "tests.scripted", "tests.experiments.debating", "tests.experiments.deliberating"]
 
 NO_CHROMIUM = "Chromium is missing: apt install chromium"
 NO_POSTGRES = "PostgreSQL is missing: apt install postgresql"

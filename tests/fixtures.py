@@ -126,6 +126,41 @@ def arena(provider: Running, alice: Any) -> Callable[..., Experiment]:
 
 
 @pytest.fixture
+def council(provider: Running, alice: Any) -> Callable[..., Experiment]:
+    """Makes a council of Alice's: the members by their models; `chair`, `chair-2`, `title` seat others. No title is
+    found unless `title` is True or names a model.
+    """
+
+    def make(*members: str, **config: Any) -> Experiment:
+        models = members or ("sim/cooperative:first=0", "sim/competitive:first=0", "sim/neutral:first=0")
+        chair, params = config.pop("chair", "sim/neutral:first=0"), config.pop("params", {})
+        seats = {f"member-{number}": model for number, model in enumerate(models, 1)} | {"chair": chair}
+        seats |= {seat: config.pop(seat) for seat in ("chair-2", "chair-3") if seat in config}
+        title = config.pop("title", False)
+        seats |= {"title": title} if isinstance(title, str) else {}
+        cast = {seat: {"model": add_model(model).slug, "params": params.get(seat, {})} for seat, model in seats.items()}
+        asked = {"question": "Why is the sky blue?", "title": bool(title), **config}
+        return actions.create(owner=alice, workflow="council", config=asked, cast=cast)
+
+    return make
+
+
+@pytest.fixture
+def debate(provider: Running, alice: Any) -> Callable[..., Experiment]:
+    """Makes a debate of Alice's: `A`, `B`, `C`, `refiner`, `summarizer` and `pool` name other models than usual."""
+
+    def make(**config: Any) -> Experiment:
+        models = {"refiner": "neutral", "A": "cooperative", "B": "competitive", "C": "neutral", "summarizer": "neutral"}
+        seats = {seat: config.pop(seat, f"sim/{name}:first=0") for seat, name in models.items()}
+        seats |= {f"pool-{number}": model for number, model in enumerate(config.pop("pool", ()), 1)}
+        cast = {seat: {"model": add_model(model).slug} for seat, model in seats.items()}
+        asked = {"prompt": "How should our lab share one telescope?", **config}
+        return actions.create(owner=alice, workflow="debate", config=asked, cast=cast)
+
+    return make
+
+
+@pytest.fixture
 def starchamber(provider: Running, alice: Any) -> Callable[..., Experiment]:
     """Makes a StarChamber experiment of Alice's with a simulated model."""
 

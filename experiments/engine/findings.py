@@ -10,8 +10,8 @@ from django.utils import timezone
 from experiments import metrics
 from experiments.engine.events import Fact
 from experiments.engine.text import storable, storable_data
-from experiments.models import Call, Judgment, Message, Run, Step
-from experiments.serializers import JudgmentSerializer, TranscriptSerializer
+from experiments.models import Ballot, Call, Experiment, Judgment, Message, Participant, Run, Step
+from experiments.serializers import BallotSerializer, JudgmentSerializer, TranscriptSerializer
 from experiments.workflows.steps import Record
 
 
@@ -55,7 +55,7 @@ def _filter(step: Step, record: Record) -> list[Fact]:
 
 def _replaced(step: Step, record: Record) -> list[Fact]:
     """What the other side reads where a reply holds no words."""
-    message = Message.objects.select_related("call").get(run_id=step.run_id, step__key=record.data["message"])
+    message = Message.objects.select_related("call", "step").get(run_id=step.run_id, step__key=record.data["message"])
     message.text = storable(record.data["text"])
     message.save(update_fields=["text"])
     return [Fact("message_altered", message_data(message))]
@@ -95,6 +95,7 @@ def _sent(step: Step, record: Record) -> list[Fact]:
         seat=record.data["seat"],
         raw_text=text,
         text=text,
+        parsed=record.data.get("parsed"),
     )
     return [Fact("message_completed", message_data(message))]
 
@@ -105,7 +106,7 @@ def _next_seq(step: Step) -> int:
 
 
 def _superseded(step: Step, record: Record) -> list[Fact]:
-    message = Message.objects.select_related("call").get(run_id=step.run_id, step__key=record.data["message"])
+    message = Message.objects.select_related("call", "step").get(run_id=step.run_id, step__key=record.data["message"])
     message.superseded = True
     message.save(update_fields=["superseded"])
     return [Fact(record.kind, message_data(message))]
@@ -129,7 +130,7 @@ def _operator(step: Step, record: Record) -> str:
 
 def _altered(step: Step, data: dict[str, Any]) -> Fact:
     """The message reads differently for the other side from now on; what it said before is kept with it."""
-    said = Message.objects.select_related("call").filter(run_id=step.run_id, superseded=False)
+    said = Message.objects.select_related("call", "step").filter(run_id=step.run_id, superseded=False)
     message = said.filter(turn=data["message_turn"], seat=data["message_seat"]).latest("seq")
     message.operator = {"kind": "altered", "by": data["by"], "original": message.text}
     message.text = data["text"]
@@ -141,6 +142,74 @@ def _id(call: Call | None) -> str | None:
     return str(call.pk) if call else None
 
 
+def _kept_fact(step: Step, record: Record) -> list[Fact]:
+    return [Fact(record.kind, _keep(step, dict(record.data)))]
+
+
+def _parsed(step: Step, record: Record) -> list[Fact]:
+    """What a structured answer says: it reads as `text` from now on, and what was wrong with it joins the flags."""
+    message = _message(step, record.data["message"])
+    message.parsed, message.text = record.data["parsed"], record.data["text"]
+    message.flags = list(dict.fromkeys([*message.flags, *record.data["flags"]]))
+    message.save(update_fields=["parsed", "text", "flags"])
+    return [Fact(record.kind, message_data(message))]
+
+
+def _message(step: Step, key: str) -> Message:
+    return Message.objects.select_related("call", "step").get(run_id=step.run_id, step__key=key)
+
+
+def _ballot(step: Step, record: Record) -> list[Fact]:
+    """A reviewer's ballot takes the place of an earlier one of the same turn."""
+    call = _source(step, record)
+    data = dict(record.data)
+    review = data.pop("message", None)
+    same = {"run_id": step.run_id, "turn": step.turn or 0, "reviewer": data["reviewer"]}
+    earlier = list(Ballot.objects.select_related("step").filter(**same, superseded=False))
+    Ballot.objects.filter(pk__in=[ballot.pk for ballot in earlier]).update(superseded=True)
+    model = call.model.label if call else ""
+    ballot = Ballot.objects.create(**same, step=step, call=call, model=model, **_ballot_fields(data))
+    return [*map(_superseded_ballot, earlier), _ballot_fact(ballot, review)]
+
+
+def _superseded_ballot(ballot: Ballot) -> Fact:
+    ballot.superseded = True
+    review = ballot.step.key.removesuffix("/ballot")
+    said = Message.objects.filter(run_id=ballot.run_id, step__key=review).exists()
+    return _ballot_fact(ballot, review if said else None)
+
+
+def _ballot_fact(ballot: Ballot, review: str | None) -> Fact:
+    said = message_data(_message(ballot.step, review)) if review else None
+    return Fact("ballot_read", {"ballot": dict(BallotSerializer(ballot).data), "message": said})
+
+
+def _ballot_fields(data: dict[str, Any]) -> dict[str, Any]:
+    names = ("count", "labels", "order", "abstained_reason", "flags", "reading")
+    return {name: data[name] for name in names}
+
+
+def _titled(step: Step, record: Record) -> list[Fact]:
+    """A title that a model found takes the place of the first words; never of one that a person gave."""
+    _keep(step, dict(record.data))
+    experiment = Run.objects.select_related("experiment").get(pk=step.run_id).experiment
+    first_words = " ".join(experiment.parsed_config().summary().split())
+    if not first_words.startswith(experiment.title.removesuffix("…")):
+        return []
+    Experiment.objects.filter(pk=experiment.pk).update(title=record.data["title"])
+    return [Fact(record.kind, {"title": record.data["title"]})]
+
+
+def _replaced_seat(step: Step, record: Record) -> list[Fact]:
+    """Another model answers for a seat; the event says which."""
+    seats = {record.data["seat"], record.data["by"], record.data.get("instead_of") or record.data["seat"]}
+    seated = Participant.objects.filter(experiment__runs=step.run_id, seat__in=seats).select_related("model")
+    labels = {participant.seat: participant.model.label for participant in seated}
+    first = record.data.get("instead_of") or record.data["seat"]
+    names = {"model": labels.get(record.data["by"], ""), "failed_model": labels.get(first, "")}
+    return [Fact(record.kind, _keep(step, {**record.data, **names}))]
+
+
 FINDINGS: dict[str, Callable[[Step, Record], list[Fact]]] = {
     "message_filtered": _filter,
     "message_replaced": _replaced,
@@ -148,6 +217,13 @@ FINDINGS: dict[str, Callable[[Step, Record], list[Fact]]] = {
     "message_superseded": _superseded,
     "intervention": _intervention,
     "judge_evaluation_completed": _judgments,
+    "message_parsed": _parsed,
+    "ballot_read": _ballot,
+    "ballots_counted": _kept_fact,
+    "stage_started": _kept_fact,
+    "seat_replaced": _replaced_seat,
+    "concluded_by_rank": _kept_fact,
+    "titled": _titled,
 }
 
 

@@ -10,6 +10,7 @@ from experiments.engine.events import Fact, emit, reserve_numbers
 from experiments.engine.recording import Book, said_at
 from experiments.engine.text import storable
 from experiments.models import Run, Step
+from experiments.signals import run_finished
 from experiments.workflows.steps import Listen, Outcome
 
 
@@ -21,7 +22,7 @@ def open_pause(book: Book, pause: Listen) -> None:
             run_id=book.run_id,
             key=pause.key,
             defaults={
-                "kind": "listen",
+                "kind": "offer" if pause.is_offer else "listen",
                 "purpose": pause.reason,
                 "seat": pause.seat,
                 "turn": pause.turn,
@@ -29,7 +30,8 @@ def open_pause(book: Book, pause: Listen) -> None:
             },
         )
         if is_new:
-            emit(book.run_id, Fact("waiting_for_user", step.waiting_for), fence=book.fence, announce=book.announce)
+            kind = "offer_opened" if pause.is_offer else "waiting_for_user"
+            emit(book.run_id, Fact(kind, step.waiting_for), fence=book.fence, announce=book.announce)
 
 
 def answers(book: Book, keys: Collection[str]) -> dict[str, Outcome]:
@@ -53,6 +55,25 @@ def park(book: Book, keys: Collection[str], *, is_held: bool) -> bool:
             return False
         fact = Fact("experiment_state", {"state": Run.State.WAITING.value})
         emit(book.run_id, fact, fence=book.fence, announce=book.announce)
+    return True
+
+
+def rest(book: Book, run: Run, keys: Collection[str]) -> bool:
+    """The run has done what was asked of it: it is completed, until somebody takes up one of its offers. False when
+    somebody has just done so.
+    """
+    with transaction.atomic():
+        reserve_numbers(book.run_id, 0, book.fence)
+        steps = Step.objects.filter(run_id=book.run_id, key__in=keys)
+        if steps.exclude(state=Step.State.OPEN).exists():
+            return False
+        reason = steps.order_by("id").values_list("purpose", flat=True).last() or ""
+        fields = {"stop_reason": reason, "error": "", "ended": Now(), "lease_until": None}
+        if not run.move(Run.State.COMPLETED, from_=(Run.State.RUNNING,), fence=book.fence, fields=fields):
+            return False
+        data = {"state": Run.State.COMPLETED.value, "reason": reason, "message": ""}
+        emit(book.run_id, Fact("experiment_stopped", data), fence=book.fence, announce=book.announce)
+        transaction.on_commit(lambda: run_finished.send(Run, run_id=run.pk))
     return True
 
 

@@ -49,6 +49,7 @@ class Work:
     request: ChatRequest
     seat: str = ""
     turn: int | None = None
+    purpose: str = "reply"
     is_shown: bool = False
     parts: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
@@ -235,7 +236,7 @@ class Performers:
         reasoning = "".join(work.thoughts[work.shown[1] :])
         if not work.is_shown or not (text or reasoning):
             return
-        data = {"call": str(work.call_id), "seat": work.seat, "turn": work.turn}
+        data = {"call": str(work.call_id), "seat": work.seat, "turn": work.turn, "purpose": work.purpose}
         data |= {"offset": work.offset, "text": text}
         data |= {"reasoning_offset": work.reasoning_offset, "reasoning": reasoning}
         work.shown = (len(work.parts), len(work.thoughts))

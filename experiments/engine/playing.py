@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -19,6 +20,8 @@ from experiments.engine.performers import Report, Work
 from experiments.engine.recording import Book, OpenCall
 from experiments.engine.score import Score, Todo, passed
 from experiments.engine.seating import order, seats_of
+from experiments.gateway import GatewayError
+from experiments.gateway.errors import RateLimited
 from experiments.gateway.retry import Wait, decide
 from experiments.models import Run
 from experiments.models.ids import new_id
@@ -50,6 +53,7 @@ class Playing:
         self._timers = 0
         self._ending: End | None = None
         self._was_halted = False
+        self._refused: Ask | None = None
         self._agenda: deque[Callable[[], None]] = deque()
         self._submit, self._cancel, self._later = submit, cancel, later
         self._seats = seats_of(run)
@@ -93,14 +97,22 @@ class Playing:
     def notice(self, held: Held) -> None:
         """What people have changed about the run since the last look, and what they have said."""
         self.run.mode, self.run.is_held = held.mode, held.is_held
-        for name, value in held.overrides.items():
-            setattr(self._config, name, value)
+        if held.overrides != self.run.overrides:
+            self._adopt(held.overrides)
         if self._postponed and not held.is_held:
             self._agenda.extend(self._postponed)
             self._postponed.clear()
         if self._open:
             self._hear()
         self.work_off()
+
+    def _adopt(self, overrides: dict[str, Any]) -> None:
+        """The workflow holds the very same configuration, and finds in it what has been changed."""
+        self.run.overrides = overrides
+        changed = self.run.experiment.parsed_config(overrides)
+        for name in overrides:
+            setattr(self._config, name, getattr(changed, name))
+        self._limits = self._config.limits
 
     def work_off(self) -> None:
         """Do what is planned, in order. An action leaves the agenda only once it has succeeded."""
@@ -158,11 +170,16 @@ class Playing:
             self._plan(self._score.resolve(key, said))
 
     def _park_when_quiet(self) -> None:
-        """With nothing under way but people's silence, the run waits without a driver."""
+        """With nothing under way but people's silence, the run waits without a driver; or is completed, as long as
+        nobody takes up what it offers.
+        """
         is_busy = self.is_over or self._ending or self.calls or self._timers
         if is_busy or not (self._open or self._postponed):
             return
-        self.is_over = pauses.park(self.book, list(self._open), is_held=bool(self._postponed))
+        if not self._postponed and all(pause.is_offer for pause in self._open.values()):
+            self.is_over = pauses.rest(self.book, self.run, list(self._open))
+        else:
+            self.is_over = pauses.park(self.book, list(self._open), is_held=bool(self._postponed))
 
     def _halt(self, end: End) -> None:
         if self._ending:
@@ -188,9 +205,10 @@ class Playing:
             return
         spent, limits = self._spent(), self._limits
         left = None if limits.tokens is None else limits.tokens - spent.tokens
-        ordered = order(self._seats[ask.seat], ask, call_id, left, self.run.seed)
+        ordered = order(self._seats[ask.played_by or ask.seat], ask, call_id, left, self.run.seed)
         cost = None if limits.cost is None else Decimal(str(limits.cost))
         if refusal := refuse(spent, ordered.reserved, tokens=limits.tokens, cost=cost):
+            self._refused = ask
             self._halt(End(refusal.reason, message=refusal.message))
             return
         call = recording.open_call(self.book, ask, ordered, call_id)
@@ -210,17 +228,20 @@ class Playing:
     def _finish_when_quiet(self) -> None:
         if self.is_over or self.calls or self._ending is None:
             return
-        finish(self.book, self.run, self._ending, was_halted=self._was_halted)
+        finish(self.book, self.run, self._ending, was_halted=self._was_halted, refused=self._refused)
         self.is_over = True  # only now: what the database refuses stays on the agenda
 
 
-def finish(book: Book, run: Run, end: End, *, was_halted: bool) -> None:
-    """Move the run to its last state and say so, once."""
+def finish(book: Book, run: Run, end: End, *, was_halted: bool, refused: Ask | None = None) -> None:
+    """Move the run to its last state and say so, once. refused: what a limit did not allow to be asked any more."""
     natural = Run.State.STOPPED if was_halted or end.stopped else Run.State.COMPLETED
     state = Run.State.FAILED if end.failed else natural
     kind = "experiment_error" if end.failed else "experiment_stopped"
+    data: dict[str, Any] = {"state": state.value, "reason": end.reason, "message": end.message}
+    if refused:
+        data["refused"] = _place(refused)
     with transaction.atomic():
-        fact = Fact(kind, {"state": state.value, "reason": end.reason, "message": end.message})
+        fact = Fact(kind, data)
         emit(book.run_id, fact, fence=book.fence, announce=book.announce)
         run.move(
             state,
@@ -236,12 +257,25 @@ def finish(book: Book, run: Run, end: End, *, was_halted: bool) -> None:
         transaction.on_commit(lambda: run_finished.send(Run, run_id=run.pk))
 
 
+def _place(ask: Ask) -> dict[str, Any]:
+    return {"key": ask.key, "purpose": ask.purpose, "seat": ask.seat, "turn": ask.turn}
+
+
 def _wait(call: OpenCall, report: Report) -> Wait | None:
     if report.error is None or report.is_stopped:
         return None
     jitter = Cast({}, call.attempt).random(str(call.id)).random()
     verdict = decide(report.error, call.attempt, jitter=jitter)
-    return verdict if isinstance(verdict, Wait) else None
+    if not isinstance(verdict, Wait) or _is_beyond(call.ask.patience, call.attempt, verdict, report.error):
+        return None
+    return verdict
+
+
+def _is_beyond(patience: float | None, attempt: int, wait: Wait, error: GatewayError) -> bool:
+    """Whether somebody else is to be asked rather than to wait for this model's rate limit to pass."""
+    if patience is None or not isinstance(error, RateLimited):
+        return False
+    return attempt > 1 or wait.seconds > patience
 
 
 def _work(run_id: UUID, call: OpenCall) -> Work:
@@ -252,5 +286,6 @@ def _work(run_id: UUID, call: OpenCall) -> Work:
         request=call.order.request,
         seat=call.ask.seat,
         turn=call.ask.turn,
-        is_shown=call.ask.purpose == "reply",
+        purpose=call.ask.purpose,
+        is_shown=call.ask.is_spoken,
     )

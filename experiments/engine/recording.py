@@ -17,6 +17,7 @@ from experiments.gateway.pricing import cost
 from experiments.gateway.request import prepare
 from experiments.gateway.types import Completion, TokenLogprob
 from experiments.models import Call, Message, Run, Step
+from experiments.models.run import PAUSES
 from experiments.workflows.arena.config import SPEAKERS
 from experiments.workflows.flags import flags
 from experiments.workflows.steps import Ask, Outcome, Record
@@ -88,6 +89,7 @@ def open_call(book: Book, ask: Ask, order: Order, call_id: UUID) -> OpenCall:
 def close_call(book: Book, call: OpenCall, report: Report, *, retry_in: float | None = None) -> Outcome:
     """Settle a call with everything that follows from it. retry_in: seconds until the next attempt, None for none."""
     outcome = _outcome(report)
+    noticed = _noticed(call, outcome)
     with transaction.atomic():
         first = reserve_numbers(book.run_id, 1 if _has_fact(call, outcome, retry_in) else 0, book.fence)
         if not Call.objects.filter(pk=call.id, state=Call.State.SENT).update(**_settled(call, report)):
@@ -98,7 +100,7 @@ def close_call(book: Book, call: OpenCall, report: Report, *, retry_in: float | 
         state = Step.State.DONE if outcome.ok else Step.State.FAILED
         Step.objects.filter(pk=call.step_id).update(state=state, ended=timezone.now())
         if _is_message(call, outcome):
-            write(book.run_id, [_message(book.run_id, call, outcome, first)], first, book.announce)
+            write(book.run_id, [_message(book.run_id, call, outcome, first, noticed)], first, book.announce)
         elif _is_failure(call, outcome):
             write(book.run_id, [_trouble("call_failed", call, report)], first, book.announce)
     return outcome
@@ -122,7 +124,7 @@ def recorded_outcomes(run: Run) -> dict[str, Outcome]:
 
 def begun(run: Run) -> set[str]:
     """Every key that was begun, except pauses that are still open."""
-    return set(run.steps.exclude(kind="listen", state=Step.State.OPEN).values_list("key", flat=True))
+    return set(run.steps.exclude(kind__in=PAUSES, state=Step.State.OPEN).values_list("key", flat=True))
 
 
 def said_at(steps: Collection[Step]) -> dict[str, Outcome]:
@@ -130,7 +132,7 @@ def said_at(steps: Collection[Step]) -> dict[str, Outcome]:
     return {
         step.key: Outcome(text=step.data.get("text", ""), action=step.data.get("action", ""))
         for step in steps
-        if step.kind == "listen" and step.state == Step.State.DONE
+        if step.kind in PAUSES and step.state == Step.State.DONE
     }
 
 
@@ -145,7 +147,7 @@ def lose_calls(run: Run) -> list[Fact]:
             cost_source="unknown",
         )
         data = {"call": str(call.pk), "seat": call.step.seat, "turn": call.step.turn, "attempt": call.attempt}
-        facts.append(Fact("call_lost", data))
+        facts.append(Fact("call_lost", {**data, "purpose": call.step.purpose}))
     return facts
 
 
@@ -160,11 +162,11 @@ def _outcome(report: Report) -> Outcome:
 
 def _is_message(call: OpenCall, outcome: Outcome) -> bool:
     """Replies, and what there was of one when the run was stopped. The words of an error are no message."""
-    return call.ask.purpose == "reply" and (outcome.ok or (outcome.error_kind == STOPPED_KIND and bool(outcome.text)))
+    return call.ask.is_spoken and (outcome.ok or (outcome.error_kind == STOPPED_KIND and bool(outcome.text)))
 
 
 def _is_failure(call: OpenCall, outcome: Outcome) -> bool:
-    return call.ask.purpose == "reply" and not outcome.ok and outcome.error_kind != STOPPED_KIND
+    return call.ask.is_spoken and not outcome.ok and outcome.error_kind != STOPPED_KIND
 
 
 def _has_fact(call: OpenCall, outcome: Outcome, retry_in: float | None) -> bool:
@@ -222,7 +224,7 @@ def _logprob(token: TokenLogprob) -> dict[str, Any]:
     return {"token": storable(token.token), "logprob": token.logprob, "alternatives": alternatives}
 
 
-def _message(run_id: UUID, call: OpenCall, outcome: Outcome, seq: int) -> Fact:
+def _message(run_id: UUID, call: OpenCall, outcome: Outcome, seq: int, noticed: Sequence[str] | None) -> Fact:
     settled = Call.objects.get(pk=call.id)
     message = Message.objects.create(
         run_id=run_id,
@@ -236,16 +238,21 @@ def _message(run_id: UUID, call: OpenCall, outcome: Outcome, seq: int) -> Fact:
         text=outcome.text,
         reasoning=settled.reasoning,
         finish_reason=outcome.finish_reason,
-        flags=_flags(run_id, call.ask.seat, outcome.text),
+        flags=_flags(run_id, call.ask, outcome.text) if noticed is None else list(noticed),
     )
     return Fact("message_completed", message_data(message))
 
 
-def _flags(run_id: UUID, seat: str, text: str) -> list[str]:
-    if seat not in SPEAKERS:
+def _noticed(call: OpenCall, outcome: Outcome) -> Sequence[str] | None:
+    """What the workflow's own inspection finds; None where it has none. It takes its time outside the transaction."""
+    return call.ask.inspect(outcome.text) if call.ask.inspect and _is_message(call, outcome) else None
+
+
+def _flags(run_id: UUID, ask: Ask, text: str) -> list[str]:
+    if ask.seat not in SPEAKERS:
         return []
-    earlier = Message.objects.filter(run_id=run_id, seat=seat).order_by("-seq").values_list("raw_text", flat=True)
-    return flags(text, seat, list(earlier[:5]))
+    earlier = Message.objects.filter(run_id=run_id, seat=ask.seat).order_by("-seq").values_list("raw_text", flat=True)
+    return flags(text, ask.seat, list(earlier[:5]))
 
 
 def _trouble(kind: str, call: OpenCall, report: Report, **more: float) -> Fact:
@@ -256,6 +263,7 @@ def _trouble(kind: str, call: OpenCall, report: Report, **more: float) -> Fact:
             "seat": call.ask.seat,
             "turn": call.ask.turn,
             "attempt": call.attempt,
+            "purpose": call.ask.purpose,
             "kind": report.error.kind if report.error else "",
             "message": storable(str(report.error)),
             **more,

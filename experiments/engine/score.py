@@ -44,7 +44,8 @@ class Score:
     """A workflow being played. Recorded steps are answered at once; the others come out as Todo and are resolved.
 
     begun: every key that has ever been begun, recorded or not. A pause that left no record, although later steps were
-    begun, was passed when the run was automatic, and is passed again, whatever the run's mode is now.
+    begun, was passed when the run was automatic, and is passed again, whatever the run's mode is now. That is known by
+    the end of `start`: what was begun and is not reached by then was reopened, and need not be reached at all.
     """
 
     def __init__(self, play: Play, recorded: Mapping[str, Outcome], begun: Collection[str] = ()) -> None:
@@ -55,7 +56,9 @@ class Score:
         self._keys: set[str] = set()
 
     def start(self) -> Todo:
-        return self._play_on((self._root, None))
+        todo = self._play_on((self._root, None))
+        self._ahead.clear()
+        return todo
 
     def resolve(self, key: str, outcome: Outcome) -> Todo:
         """Continue with what became of the step `key`. A step that nobody waits for is ignored."""

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.utils import timezone
 
 from experiments.engine.performers import Endpoint
@@ -50,13 +51,15 @@ def order(participant: Participant, ask: Ask, call_id: UUID, longest_output: int
     repeated.
     """
     model = ProviderModel.objects.select_related("provider").get(pk=participant.model_id)
+    takes_schema = not ask.if_native or model.accepts.schema == "json_schema"
     drawn = {"seed": Cast({}, run_seed).random(ask.draw or ask.key).getrandbits(31)} if _draws_seed(ask, model) else {}
     price = model.price_at(timezone.now())
+    most = _least(longest_output, _limit_of(ask.role))
     request = ChatRequest(
         model=model.upstream,
         messages=tuple(ChatMessage(prompt.role, prompt.content) for prompt in ask.messages),
-        params=_params({**drawn, **ask.params}, participant.params, longest_output),
-        schema=ask.schema,
+        params=_params({**drawn, **ask.params}, _roomy(participant.params, ask.room), most),
+        schema=ask.schema if takes_schema else None,
         schema_name=ask.purpose,
         request_id=str(call_id),
         routing=Routing() if model.provider.routes else None,
@@ -68,7 +71,22 @@ def order(participant: Participant, ask: Ask, call_id: UUID, longest_output: int
 
 def _draws_seed(ask: Ask, model: ProviderModel) -> bool:
     """Judges and filters are asked the same way in every repeat."""
-    return ask.purpose == "reply" and model.accepts.seed
+    return ask.is_spoken and model.accepts.seed
+
+
+def _limit_of(role: str) -> int | None:
+    """The server's limit for what a role may write in tokens; nobody who sets a run up can raise it."""
+    limit = settings.ROLE_TOKENS.get(role)
+    return None if limit is None else min(limit, settings.ROLE_TOKENS_CAP)
+
+
+def _least(*limits: int | None) -> int | None:
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def _roomy(of_seat: Mapping[str, Any], room: int) -> Mapping[str, Any]:
+    """The seat's parameters with at least `room` tokens for the answer."""
+    return {**of_seat, "max_tokens": max(of_seat.get("max_tokens") or 0, room)} if room else of_seat
 
 
 def _params(of_purpose: Mapping[str, Any], of_seat: Mapping[str, Any], longest_output: int | None) -> Params:

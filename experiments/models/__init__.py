@@ -2,7 +2,7 @@ from experiments.models.catalog import ModelPrice, Provider, ProviderModel
 from experiments.models.event import Event
 from experiments.models.experiment import Experiment, Participant
 from experiments.models.export import Export
-from experiments.models.findings import Judgment
+from experiments.models.findings import Ballot, Judgment
 from experiments.models.idempotency import IdempotentRequest
 from experiments.models.library import Preset, Scenario
 from experiments.models.run import LIVE_STATES, TERMINAL_STATES, Run
@@ -12,6 +12,7 @@ from experiments.models.work import Call, Step
 __all__ = [
     "LIVE_STATES",
     "TERMINAL_STATES",
+    "Ballot",
     "Call",
     "Event",
     "Experiment",

@@ -103,6 +103,13 @@ class ProviderModel(models.Model):
         return self.label
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """What it is called, by us and by its provider: words by which an answer could give it away."""
+        tail = self.upstream.rpartition("/")[2]
+        telling = [tail] if any(map(str.isdigit, tail)) else []  # "neutral" and "large" are words like any other
+        return tuple(dict.fromkeys([self.label, self.slug, self.upstream, *telling]))
+
+    @property
     def accepts(self) -> Capabilities:
         return Capabilities(**self.capabilities)
 

@@ -45,9 +45,15 @@ class Experiment(models.Model):
         return self.title
 
     def cast(self, seed: int) -> Cast:
-        """Who is seated, as a workflow sees it: names and personas, no models."""
-        seats = {p.seat: Seat(p.seat, p.persona) for p in self.participants.all()}
+        """Who is seated, as a workflow sees it: names and personas, and what the models could be recognised by."""
+        seated = self.participants.select_related("model")
+        seats = {p.seat: Seat(p.seat, p.persona, p.model.names) for p in seated}
         return Cast(seats=seats, seed=seed)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What the seated models are called, by seat."""
+        return {p.seat: p.model.label for p in self.participants.select_related("model")}
 
     def parsed_config(self, overrides: dict[str, Any] | None = None) -> Any:
         return REGISTRY[self.workflow].Config.model_validate({**self.config, **(overrides or {})})

@@ -1,4 +1,4 @@
-"""What judges found."""
+"""What judges and reviewers found."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -33,3 +33,37 @@ class Judgment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.turn} {self.subject}"
+
+
+class Ballot(models.Model):
+    """How one reviewer orders the answers of a turn: `order` holds seats, best first, in groups of equals.
+
+    labels: the names under which the reviewer saw the answers, to seats, in the order in which they were shown. order
+    is None when nothing could be read; `abstained_reason` says why. flags: what was put right when it was read, of
+    `workflows.ballots`. reading: "json", "text" or "repaired". count: 1, and one more each time that the answers of
+    the turn are ranked anew; an earlier ballot of the same reviewer stays, superseded.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    run = models.ForeignKey(Run, models.CASCADE, related_name="ballots")
+    step = models.OneToOneField(Step, models.CASCADE, related_name="ballot")
+    call = models.ForeignKey(Call, models.PROTECT, null=True, related_name="+")
+    turn = models.PositiveIntegerField(_("turn"))
+    count = models.PositiveIntegerField(_("count"), default=1)
+    reviewer = models.CharField(_("reviewer"), max_length=40)
+    model = models.CharField(_("model"), max_length=200, blank=True)
+    labels = models.JSONField(_("labels"))
+    order = models.JSONField(_("order"), null=True)
+    abstained_reason = models.CharField(_("why it abstained"), max_length=500, blank=True)
+    flags = models.JSONField(_("flags"), default=list, blank=True)
+    reading = models.CharField(_("reading"), max_length=12, blank=True)
+    superseded = models.BooleanField(_("superseded"), default=False)
+    created = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        ordering = ["turn", "count", "reviewer", "id"]
+        verbose_name = _("ballot")
+        verbose_name_plural = _("ballots")
+
+    def __str__(self) -> str:
+        return f"{self.turn} {self.reviewer}"

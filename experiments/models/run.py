@@ -42,6 +42,8 @@ class RunOrigin(models.TextChoices):
     DEMONSTRATION = "demonstration", _("demonstration")
 
 
+RECORDS = (RunOrigin.IMPORTED, RunOrigin.DEMONSTRATION)  # played elsewhere, or never: there is nothing to go on with
+PAUSES = ("listen", "offer")  # kinds of step at which somebody says something; nothing waits for an offer
 DRIVEN_STATES = (RunState.RUNNING, RunState.STOPPING)
 LIVE_STATES = (RunState.QUEUED, RunState.RUNNING, RunState.WAITING, RunState.STOPPING)
 TERMINAL_STATES = (RunState.STOPPED, RunState.COMPLETED, RunState.FAILED)
@@ -63,7 +65,9 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def with_totals(self) -> Self:
         """Adds turn (completed turns), turn_ended, input_, output_ and reasoning_tokens, call_count, total_cost and
-        unpriced_calls: those that are settled, but at an unknown cost, so that total_cost is a lower bound.
+        unpriced_calls: those that are settled, but at an unknown cost, so that total_cost is a lower bound. Where the
+        workflow has stages, stage is what is known of the last one, stage_began when it did, and stages_began when the
+        first one of the turn did.
         """
         this_run = models.OuterRef("pk")
         calls = apps.get_model("experiments.Call").objects.filter(run=this_run).order_by()
@@ -72,7 +76,12 @@ class RunQuerySet(models.QuerySet["Run"]):
         def total(rows: Any, expression: Any) -> models.Subquery:
             return models.Subquery(rows.values("run").annotate(total=expression).values("total"))
 
+        stages = steps.filter(purpose="stage_started").order_by("-id")
+
         return self.annotate(
+            stage=models.Subquery(stages.values("data")[:1]),
+            stage_began=models.Subquery(stages.values("created")[:1]),
+            stages_began=models.Subquery(stages.filter(data__number=1).values("created")[:1]),
             turn=total(steps.filter(purpose="turn_completed"), models.Max("turn")),
             turn_ended=total(steps.filter(purpose="turn_completed"), models.Max("ended")),
             input_tokens=total(calls, models.Sum("input_tokens")),
@@ -84,8 +93,8 @@ class RunQuerySet(models.QuerySet["Run"]):
         )
 
     def with_pauses(self) -> Self:
-        """Fetches what the runs wait for, which `open_pauses` then has at hand."""
-        steps = apps.get_model("experiments.Step").objects.filter(kind="listen", state="open").order_by("id")
+        """Fetches what the runs wait for and what they offer: `open_pauses` and `open_offers` have it at hand then."""
+        steps = apps.get_model("experiments.Step").objects.filter(kind__in=PAUSES, state="open").order_by("id")
         return self.prefetch_related(models.Prefetch("steps", steps, to_attr="fetched_pauses"))
 
 
@@ -157,9 +166,17 @@ class Run(models.Model):
     @property
     def open_pauses(self) -> "list[Step]":
         """The pauses at which somebody may speak, the latest last."""
+        return [step for step in self._open_steps() if step.kind == "listen"]
+
+    @property
+    def open_offers(self) -> "list[Step]":
+        """What may still be said although nothing waits for it, the latest last; nothing in a run from elsewhere."""
+        return [] if self.origin in RECORDS else [step for step in self._open_steps() if step.kind == "offer"]
+
+    def _open_steps(self) -> "list[Step]":
         if hasattr(self, "fetched_pauses"):
             return list(self.fetched_pauses)
-        return list(self.steps.filter(kind="listen", state="open").order_by("id"))
+        return list(self.steps.filter(kind__in=PAUSES, state="open").order_by("id"))
 
     @property
     def is_over(self) -> bool:

@@ -13,7 +13,8 @@ class Message(models.Model):
 
     seq is the number of the event that announced it, so that messages sort as they were said. operator: what a person
     did to it, {kind: "edited", by, original}; None for what a model or a person said as it stands. superseded: another
-    answer was asked for in its place. flags: what looks wrong with it, of `workflows.flags`.
+    answer was asked for in its place. flags: what looks wrong with it, of `workflows.flags`. parsed: what the workflow
+    read out of a structured answer, {kind, …}; None where nothing was to be read.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -30,6 +31,7 @@ class Message(models.Model):
     filter = models.JSONField(_("filter"), null=True)
     operator = models.JSONField(_("change by a person"), null=True, blank=True)
     flags = models.JSONField(_("flags"), default=list, blank=True)
+    parsed = models.JSONField(_("what was read out of it"), null=True, blank=True)
     superseded = models.BooleanField(_("superseded"), default=False)
     finish_reason = models.CharField(_("finish reason"), max_length=40, blank=True)
     created = models.DateTimeField(_("created"), auto_now_add=True)

@@ -48,11 +48,20 @@ class Step(models.Model):
         return self.kind == "listen" and self.state == self.State.OPEN
 
     @property
+    def is_open_offer(self) -> bool:
+        return self.kind == "offer" and self.state == self.State.OPEN
+
+    @property
     def waiting_for(self) -> dict[str, Any]:
-        """What an open pause asks for, as events and the API tell it."""
+        """What an open pause asks for, or an offer offers, as events and the API tell it."""
         offer = {name: self.data[name] for name in ("default", "actions", "error")}
         place = {"key": self.key, "reason": self.purpose, "seat": self.seat, "turn": self.turn}
         return {**place, **offer, "can_continue": True}
+
+    @property
+    def draft(self) -> str:
+        """What somebody has begun to write at an open pause; the default when nobody has."""
+        return str(self.data.get("draft", self.data.get("default", "")))
 
     @property
     def said(self) -> dict[str, Any]:

@@ -6,23 +6,27 @@ Every cell is quoted, so that a spreadsheet that splits at semicolons splits whe
 
 import csv
 import io
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from experiments.models import Judgment, Message, Run
+from experiments.models import Ballot, Judgment, Message, Run
+from experiments.reports.document import ballots
 from experiments.reports.exports import each
 from experiments.workflows.judge import RANGES
 
 BOM = "\ufeff".encode()
 SCORES = tuple(f"score_{name}" for name in RANGES)
+BALLOT = ("count", "labels", "order", "abstained_reason", "flags", "reading", "superseded")
 COLUMNS = (
-    *("run", "id", "turn", "seat", "model", "text", "raw_text", "reasoning", "finish_reason", "flags"),
+    *("run", "id", "turn", "seat", "purpose", "model", "text", "raw_text", "reasoning", "finish_reason", "flags"),
     *("filter_status", "filter_changed", "filter_removed", "filter_confidence", "filter_reasoning"),
     *("input_tokens", "output_tokens", "reasoning_tokens", "cost"),
     *("judge", *SCORES, "judge_confidence", "unscored_reason", "rationale"),
+    *("parsed", *(f"ballot_{name}" for name in BALLOT)),
     *("superseded", "operator_kind", "operator_by", "operator_original", "call", "created"),
 )
 Cells = dict[str, Any]
@@ -37,13 +41,18 @@ SHIFTS = ("\t", "\r", "\n")
 def table(run: Run) -> Iterator[bytes]:
     """The rows as CSV (RFC 4180). A cell is empty where something is missing; a missing score is never a zero.
 
-    Judgments without a message of their seat and turn, as when a transcript is judged again, have rows of their own.
+    Judgments without a message of their seat and turn, as when a transcript is judged again, have rows of their own;
+    so have ballots of reviewers who could not be asked.
     """
     yield BOM + _line(COLUMNS)
-    judgments = _by_place(run)
+    judgments, cast = _by_place(run), _by_review(run)
     for message in each(run.messages.select_related("call", "step")):
-        found = _about(message, judgments)
-        yield _line(_ordered(_of_message(message) | (_of_judgment(found) if found else {})))
+        found, ballot = _about(message, judgments), cast.pop(message.step.key, None)
+        about = (_of_judgment(found) if found else {}) | (_of_ballot(ballot) if ballot else {})
+        yield _line(_ordered(_of_message(message) | about))
+    for ballot in cast.values():
+        place = {"run": run.pk, "turn": ballot.turn, "seat": ballot.reviewer, "purpose": "review"}
+        yield _line(_ordered(place | {"model": ballot.model} | _of_ballot(ballot)))
     left = (found for those in judgments.values() for found in those)
     for found in sorted(left, key=lambda found: (found.turn, found.step_id, found.subject)):
         place = {"run": run.pk, "turn": found.turn, "seat": found.subject}
@@ -76,6 +85,11 @@ def _by_place(run: Run) -> Places:
     return places
 
 
+def _by_review(run: Run) -> dict[str, Ballot]:
+    """Each ballot by the key of the review that it was read from."""
+    return {ballot.step.key.removesuffix("/ballot"): ballot for ballot in ballots(run).select_related("step")}
+
+
 def _about(message: Message, judgments: Places) -> Judgment | None:
     """The judgment of this very message, taken out: its own where each answer is judged, else its turn's last."""
     found = judgments.get((message.turn, message.seat), [])
@@ -92,6 +106,8 @@ def _of_message(message: Message) -> Cells:
     return {
         **{name: getattr(message, name) for name in ("id", "turn", "seat", "model", "text", "raw_text", "reasoning")},
         "run": message.run_id,
+        "purpose": message.step.purpose,
+        "parsed": None if message.parsed is None else json.dumps(message.parsed, ensure_ascii=False, sort_keys=True),
         "finish_reason": message.finish_reason,
         "flags": "; ".join(message.flags),
         "filter_status": filter_.get("status"),
@@ -120,6 +136,20 @@ def _of_judgment(found: Judgment) -> Cells:
         "judge_confidence": found.confidence,
         "unscored_reason": found.unscored_reason,
         "rationale": found.rationale,
+    }
+
+
+def _of_ballot(ballot: Ballot) -> Cells:
+    """order: seats, best first, `=` between equals; the cell is empty for an abstention."""
+    order = ballot.order
+    return {
+        "ballot_count": ballot.count,
+        "ballot_labels": "; ".join(f"{label} = {seat}" for label, seat in ballot.labels.items()),
+        "ballot_order": None if order is None else " > ".join(" = ".join(group) for group in order),
+        "ballot_abstained_reason": ballot.abstained_reason,
+        "ballot_flags": "; ".join(ballot.flags),
+        "ballot_reading": ballot.reading,
+        "ballot_superseded": ballot.superseded,
     }
 
 

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from experiments.models import Step
 from experiments.reports import words
-from experiments.reports.document import INTERVENTION, is_edited
+from experiments.reports.document import ASKED_AGAIN, INTERVENTION, is_edited
 from experiments.reports.report import Block, Entry, Fold, Part, Text
 
 
@@ -29,21 +29,32 @@ def told(step: Step) -> Entry:
 def _at_a_pause(step: Step) -> tuple[str, list[Block]]:
     if is_edited(step):
         return _edited(step)
-    seat = {"seat": words.seat_name(step.seat)}
+    action, seat = step.data["action"], {"seat": words.seat_name(step.seat)}
+    if action in ASKED_AGAIN:
+        seat = {"seat": words.seat_name(str(step.data.get("text", "")))}
+    if step.purpose == "final_prompt" and action == "retry":
+        return _("Another refinement was asked for"), []
     chosen = {
         "skip": _("%(seat)s was skipped") % seat,
         "next": _("The rest of the turn was skipped"),
         "end": _("The talk was ended"),
         "regenerate": _("Another answer to the same question was asked for"),
         "retry": _("The question was asked again"),
+        "retry_seat": _("%(seat)s was asked again") % seat,
+        "retry_short": _("%(seat)s was asked again, with less before it") % seat,
+        "deliberate": _("The answers were ranked again"),
+        "conclude": _("Another conclusion was asked for"),
+        "summarize": _("Another summary was asked for"),
+        "round": _("A second round was asked for"),
     }
-    return chosen[step.data["action"]], []
+    return chosen[action], []
 
 
 def _edited(step: Step) -> tuple[str, list[Block]]:
     seat = {"seat": words.seat_name(step.seat)}
     what = (
         _("The empty message of %(seat)s was replaced") if step.purpose == "nothing_to_pass"
+        else _("The final prompt was edited") if step.purpose == "final_prompt"
         else _("The prompt of %(seat)s was rewritten")
     )  # fmt: skip
     offered = Fold(_("What was offered"), _("the text before the change"), (Text(step.data["default"], "plain"),))

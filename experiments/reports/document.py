@@ -3,9 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django.db.models import QuerySet
+
 from experiments import metrics
-from experiments.models import Run, Step
+from experiments.models import Ballot, Run, Step
+from experiments.models.run import PAUSES
 from experiments.serializers import (
+    BallotSerializer,
     CallSerializer,
     ExperimentSerializer,
     JudgmentSerializer,
@@ -14,16 +18,20 @@ from experiments.serializers import (
 )
 
 REPORT_VERSION = 1
-PAUSE = "listen"
 INTERVENTION = "intervention"
-CHOICES = frozenset({"skip", "next", "end", "regenerate", "retry"})  # what a person may choose instead of going on
+OFFER = "offer"
+CHOICES = frozenset(  # what a person may choose instead of going on
+    {"skip", "next", "end", "regenerate", "retry", "retry_seat", "retry_short", "conclude", "deliberate"}
+)
+ASKED_AGAIN = frozenset({"retry_seat", "retry_short"})  # choices that name a seat
+TAKEN_UP = frozenset({"round", "summarize"})  # the usual course of a debate, and a choice once it has concluded
 
 
 def document(run: Run) -> dict[str, Any]:
     """The whole record of a run. `run` needs the totals of `with_totals`."""
     calls = run.calls.select_related("step", "model__provider").order_by("id")
-    messages = list(run.messages.select_related("call"))
-    steps = list(run.steps.order_by("id").select_related("message").prefetch_related("judgments"))
+    messages = list(run.messages.select_related("call", "step"))
+    steps = list(run.steps.order_by("id").select_related("message", "ballot").prefetch_related("judgments"))
     seats = sorted({message.seat for message in messages})
     return {
         "report_version": REPORT_VERSION,
@@ -33,10 +41,16 @@ def document(run: Run) -> dict[str, Any]:
         "messages": MessageSerializer(messages, many=True).data,
         "interventions": [intervention(step) for step in steps if is_intervention(step)],
         "judgments": JudgmentSerializer(run.judgments.all(), many=True).data,
+        "ballots": BallotSerializer(ballots(run), many=True).data,
         "metrics": metrics.run_metrics(run, seats),
         "calls": CallSerializer(calls, many=True).data,
         "steps": [_step(step) for step in steps],
     }
+
+
+def ballots(run: Run) -> QuerySet[Ballot]:
+    """In the order in which they were read, turn by turn."""
+    return run.ballots.order_by("turn", "count", "id")
 
 
 def lineage(run: Run) -> dict[str, Any]:
@@ -61,7 +75,7 @@ def is_intervention(step: Step) -> bool:
     """Whether a person changed what happens here: a planned or spontaneous deed, a text of their own, or a choice."""
     if step.purpose == INTERVENTION:
         return True
-    return step.kind == PAUSE and (is_edited(step) or _is_choice(step))
+    return step.kind in PAUSES and (is_edited(step) or _is_choice(step))
 
 
 def is_edited(step: Step) -> bool:
@@ -72,6 +86,8 @@ def is_edited(step: Step) -> bool:
 def _is_choice(step: Step) -> bool:
     """After a whole turn, going on to the next one is what was to come anyway."""
     action = step.data.get("action")
+    if action in TAKEN_UP:
+        return step.kind == OFFER
     return action in CHOICES and not (action == "next" and step.purpose == "turn_completed")
 
 
@@ -82,7 +98,7 @@ def intervention(step: Step) -> dict[str, Any]:
     return {
         "key": step.key,
         "kind": own,
-        "seat": data.get("seat") or step.seat,
+        "seat": data.get("text", "") if own in ASKED_AGAIN else data.get("seat") or step.seat,
         "turn": step.turn,
         "by": data.get("by"),
         "text": data.get("text", ""),
@@ -105,6 +121,8 @@ def _run(run: Run) -> dict[str, Any]:
 
 def _step(step: Step) -> dict[str, Any]:
     judgments: Sequence[Any] = list(step.judgments.all())
+    ballot = step.ballot if hasattr(step, "ballot") else None
+    found = [*judgments, *([ballot] if ballot else [])]
     return {
         "key": step.key,
         "kind": step.kind,
@@ -117,7 +135,8 @@ def _step(step: Step) -> dict[str, Any]:
         "ended": step.ended,
         "message": _id(step.message.pk) if hasattr(step, "message") else None,
         "judgments": [_id(judgment.pk) for judgment in judgments],
-        "source": next((_id(judgment.call_id) for judgment in judgments), None),
+        "ballot": _id(ballot.pk) if ballot else None,
+        "source": next((_id(one.call_id) for one in found), None),
     }
 
 

@@ -9,8 +9,9 @@ from rest_framework.utils.encoders import JSONEncoder
 
 from experiments import metrics
 from experiments.models import Message, Run
-from experiments.reports.document import REPORT_VERSION, intervention, is_intervention, lineage
+from experiments.reports.document import REPORT_VERSION, ballots, intervention, is_intervention, lineage
 from experiments.serializers import (
+    BallotSerializer,
     CallSerializer,
     ExperimentSerializer,
     JudgmentSerializer,
@@ -23,14 +24,16 @@ ROWS_AT_ONCE = 50
 
 
 def json_lines(run: Run) -> Iterator[bytes]:
-    """One JSON object per line; `kind` says what it is: run, message, judgment, intervention, call or event.
+    """One JSON object per line; `kind` says what it is: run, message, judgment, ballot, intervention, call or
+    event.
 
     Every row names its run, so that the files of several runs can be put one after the other. `run` needs the totals
     of `with_totals`.
     """
     yield _line("run", run, _head(run))
-    yield from _lines("message", run, run.messages.select_related("call"), message_rows())
+    yield from _lines("message", run, run.messages.select_related("call", "step"), message_rows())
     yield from _lines("judgment", run, run.judgments.all(), JudgmentSerializer().to_representation)
+    yield from _lines("ballot", run, ballots(run), BallotSerializer().to_representation)
     yield from (_line("intervention", run, _deed(row)) for row in interventions(run))
     calls = run.calls.select_related("step", "model__provider").order_by("id")
     yield from _lines("call", run, calls, CallSerializer().to_representation)

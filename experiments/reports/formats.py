@@ -14,6 +14,7 @@ from experiments.reports.document import document
 from experiments.reports.exports import encoded, gathered, json_lines
 from experiments.reports.html import render_html
 from experiments.reports.inspect_log import inspect_log, log_name
+from experiments.reports.markdown import render_markdown
 from experiments.reports.names import file_name
 from experiments.reports.pdf import render_pdf
 
@@ -51,6 +52,10 @@ def _pdf(run: Run, language: str, progress: Progress) -> Iterable[bytes]:
     return [render_pdf(run, language, progress)]
 
 
+def _markdown(run: Run, language: str, progress: Progress) -> Iterable[bytes]:
+    return [render_markdown(run, language).encode()]
+
+
 def _json(run: Run, language: str, progress: Progress) -> Iterable[bytes]:
     return [encoded(document(run))]
 
@@ -68,7 +73,7 @@ def _counted(lines: Callable[[Run], Iterator[bytes]], relations: tuple[str, ...]
         progress(min(1.0, number / rows))
 
 
-_json_lines: Write = partial(_counted, json_lines, ("messages", "judgments", "calls", "events"))
+_json_lines: Write = partial(_counted, json_lines, ("messages", "judgments", "ballots", "calls", "events"))
 _table: Write = partial(_counted, table, ("messages",))
 
 
@@ -79,6 +84,7 @@ def _ending(extension: str) -> Callable[[Run], str]:
 REPORTS = {
     "html": Format("html", _("Web page"), "text/html; charset=utf-8", _html, _ending("html")),
     "pdf": Format("pdf", "PDF", "application/pdf", _pdf, _ending("pdf")),
+    "md": Format("md", "Markdown", "text/markdown; charset=utf-8", _markdown, _ending("md")),
     "json": Format("json", "JSON", "application/json", _json, _ending("json")),
 }
 EXPORTS = {

@@ -13,7 +13,8 @@ from experiments.models.run import RunOrigin
 from experiments.refusals import NotAllowed
 from experiments.reports.json_values import Errors, InvalidDocument, check, place
 from experiments.reports.planning import planned
-from experiments.reports.shapes import RecordShape, RowShape, StepShape
+from experiments.reports.shape_types import RowShape
+from experiments.reports.shapes import RecordShape, StepShape
 from experiments.reports.storing import store
 from experiments.workflows import REGISTRY
 
@@ -73,7 +74,7 @@ def _check_references(record: RecordShape) -> None:
     """Every id once, and every call of a message there: only a branch has words that were paid for by its parent."""
     errors: Errors = {}
     seen: set[UUID] = set()
-    for name in ("messages", "judgments", "calls"):
+    for name in ("messages", "judgments", "ballots", "calls"):
         rows: list[RowShape] = getattr(record, name)
         for number, row in enumerate(rows):
             if row.id in seen:
@@ -85,27 +86,36 @@ def _check_references(record: RecordShape) -> None:
             errors[f"calls[{number}].attempt"] = [_("This attempt stands twice in the document.")]
         attempts.add((call.step, call.attempt))
     calls = {call.id for call in record.calls}
-    for number, message in enumerate(record.messages if record.lineage.parent is None else []):
-        if message.call and message.call not in calls:
-            errors[f"messages[{number}].call"] = [_("There is no such call in the document.")]
+    for name in ("messages", "ballots") if record.lineage.parent is None else ():
+        for number, row in enumerate(getattr(record, name)):
+            if row.call and row.call not in calls:
+                errors[f"{name}[{number}].call"] = [_("There is no such call in the document.")]
     _raise(errors)
 
 
 def _check_plan(record: RecordShape, plan: list[StepShape]) -> None:
-    """Every step once; it leaves at most one message, and every message and judgment comes from one step."""
+    """Every step once; it leaves at most one message and ballot, and every message and finding comes from one step."""
     errors: Errors = {}
     keys: set[str] = set()
     for number, step in enumerate(record.steps):
         if step.key in keys:
             errors[f"steps[{number}].key"] = [_("This key stands twice in the document.")]
         keys.add(step.key)
-    left = [row for step in plan for row in (*([step.message] if step.message else []), *step.judgments)]
-    if len(left) != len(set(left)):
+    left = {name: _left(plan, name) for name in ("messages", "judgments", "ballots")}
+    if any(len(rows) != len(set(rows)) for rows in left.values()):
         errors["steps"] = [_("Two steps lay claim to the same message or judgment.")]
-    if unknown := set(left) - {row.id for row in (*record.messages, *record.judgments)}:
-        errors["steps"] = [_("There is no message or judgment %(id)s in the document.") % {"id": min(unknown)}]
+    for name, rows in left.items():
+        if unknown := set(rows) - {row.id for row in getattr(record, name)}:
+            errors["steps"] = [_("There is no message or judgment %(id)s in the document.") % {"id": min(unknown)}]
     _check_subjects(record, plan, errors)
     _raise(errors)
+
+
+def _left(plan: list[StepShape], name: str) -> list[UUID]:
+    """The rows of this kind that the steps say they left."""
+    if name == "judgments":
+        return [row for step in plan for row in step.judgments]
+    return [row for step in plan if (row := step.message if name == "messages" else step.ballot)]
 
 
 def _check_subjects(record: RecordShape, plan: list[StepShape], errors: Errors) -> None:

@@ -1,26 +1,36 @@
 """A run as a log of Inspect AI (`inspect_ai.log.read_eval_log` reads it): one log, one sample, plain dictionaries.
 
-The first judged seat is the assistant, everybody else a user; each message carries its seat, turn and what became of it
-in its metadata. Scores are those that the judge gave: one that is missing is left out, with its reason in the metadata
-of the sample, because Inspect has no number for "not scored".
+The first judged seat is the assistant, everybody else a user; in a council and a debate every model is an assistant,
+and whoever concludes gives the output. Each message carries its seat, turn and what became of it in its metadata.
+Scores are those that the judge gave, and of a council the Borda scores of its answers: one that is missing is left out,
+with its reason in the metadata of the sample, because Inspect has no number for "not scored".
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from statistics import fmean
 from typing import Any
 from uuid import UUID
 
 from experiments.models import Call, Judgment, Message, Run
-from experiments.reports.document import lineage
+from experiments.rankings import Ranking, rankings_of
+from experiments.reports.document import ballots, lineage
 from experiments.reports.exports import Row, encoded, interventions, message_rows
+from experiments.serializers import BallotSerializer
 from experiments.workflows import REGISTRY
 
 LOG_VERSION = 2
 SCORER = "arena_lab_judge"
+BORDA = "borda"
+CONCLUDING = {"council": "chair", "debate": "summarizer"}  # who gives the output where nobody is judged
 STATUS = {"completed": "success", "failed": "error", "stopped": "cancelled"}
 LIMITS = {"limit_tokens": ("token", "tokens"), "limit_seconds": ("time", "seconds"), "limit_cost": ("cost", "cost")}
 STOP_REASONS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter", "tool_calls": "tool_calls"}
+TOLD = (
+    *("seat", "turn", "purpose", "model", "parsed", "filter", "operator", "flags", "finish_reason"),
+    *("created", "call"),
+)
 Data = dict[str, Any]
 
 
@@ -76,11 +86,12 @@ def _spec(run: Run) -> Data:
 
 
 def _sample(run: Run) -> Data:
-    messages = list(run.messages.select_related("call"))
+    messages = list(run.messages.select_related("call", "step"))
     as_row = message_rows()
     rows = {message.pk: as_row(message) for message in messages}
     said = [message for message in messages if not message.superseded]
     scores, unscored = _scores(run.judgments.order_by("turn", "id"))
+    counted = rankings_of(run)
     sample = {
         "id": str(run.experiment_id),
         "epoch": _epoch(run),
@@ -89,7 +100,7 @@ def _sample(run: Run) -> Data:
         "target": "",
         "messages": [_chat(message, rows[message.pk], run) for message in said],
         "output": _output(run, said, rows),
-        "scores": scores,
+        "scores": scores | {f"ranking turn {one.turn}": ranked for one in counted if (ranked := _ranked(one))},
         "metadata": {
             "run": str(run.pk),
             "state": run.state,
@@ -98,6 +109,8 @@ def _sample(run: Run) -> Data:
             "interventions": list(interventions(run)),
             "superseded": [rows[message.pk] for message in messages if message.superseded],
             "unscored": unscored,
+            "ballots": BallotSerializer(ballots(run), many=True).data,
+            "rankings": [asdict(one) for one in counted],
         },
         "events": [],
         "model_usage": _usage_by_model(run),
@@ -113,7 +126,14 @@ def _sample(run: Run) -> Data:
 
 
 def _lead(run: Run) -> str:
-    return str(REGISTRY[run.experiment.workflow].SUBJECTS[0])
+    workflow = run.experiment.workflow
+    return CONCLUDING.get(workflow) or str(REGISTRY[workflow].SUBJECTS[0])
+
+
+def _is_assistant(message: Message, run: Run) -> bool:
+    if run.experiment.workflow in CONCLUDING:
+        return bool(message.model)
+    return message.seat == _lead(run)
 
 
 def _epoch(run: Run) -> int:
@@ -127,8 +147,20 @@ def _input(run: Run) -> str:
 
 
 def _chat(message: Message, row: Row, run: Run) -> Data:
-    role = "assistant" if message.seat == _lead(run) else "user"
-    told = ("seat", "turn", "model", "filter", "operator", "flags", "finish_reason", "created", "call")
+    role = "assistant" if _is_assistant(message, run) else "user"
+    told = (
+        "seat",
+        "turn",
+        "purpose",
+        "model",
+        "parsed",
+        "filter",
+        "operator",
+        "flags",
+        "finish_reason",
+        "created",
+        "call",
+    )
     metadata = {name: row[name] for name in told} | (
         {"seen_as": message.text} if message.text != message.raw_text else {}
     )
@@ -177,6 +209,14 @@ def _scores(judgments: Any) -> tuple[dict[str, Data], dict[str, Data]]:
         if judgment.unscored_reason or not judgment.scores:
             unscored[name] = about
     return scores, unscored
+
+
+def _ranked(found: Ranking) -> Data | None:
+    """The Borda score of each answer; the explanation is the order."""
+    value = {one.seat: one.borda.value for one in found.standings if one.borda.value is not None}
+    order = next((one.groups for one in found.orders if one.method == "borda"), None) or ()
+    explanation = " > ".join(" = ".join(group) for group in order)
+    return {"value": value, "explanation": explanation, "metadata": {"scorer": BORDA}} if value else None
 
 
 def _free(name: str, taken: Mapping[str, Any]) -> str:

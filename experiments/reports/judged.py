@@ -6,12 +6,13 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from experiments import metrics
+from experiments.labels import SENTIMENT_LABELS
 from experiments.models import Judgment
 from experiments.reports import words
 from experiments.reports.figures import drawings
 from experiments.reports.report import Block, Charts, Column, Fact, Facts, Part, Section, Table, Text
 from experiments.reports.rows import Rows
-from experiments.templatetags.arena import MISSING, SENTIMENT_LABELS, figure, signed
+from experiments.templatetags.arena import MISSING, figure, signed
 from experiments.workflows import REGISTRY
 from experiments.workflows.judge import SENTIMENTS
 

@@ -8,6 +8,7 @@ from experiments.models import Call
 from experiments.reports import words
 from experiments.reports.report import Column, Section, Table, Text
 from experiments.reports.rows import Rows
+from experiments.reports.stages import STAGED, stages
 from experiments.templatetags.arena import MISSING, error_label, exact_money, figure, grouped
 
 
@@ -17,10 +18,12 @@ def costs(rows: Rows) -> Section:
     roles = _grouped(rows.calls, lambda call: f"{words.seat_name(call.step.seat)} · {_purpose(call)}")
     models = _grouped(rows.calls, lambda call: f"{call.model.label} · {call.model.provider.name}")
     total = [(_("All"), list(rows.calls))]
+    by_stage = [stages(rows)] if rows.workflow in STAGED else []
     return Section(
         "costs",
         _("Costs"),
         (
+            *by_stage,
             Table(_("By role"), _columns(_("Role")), tuple(_sums(*group) for group in [*roles, *total])),
             Table(_("By model"), _columns(_("Model")), tuple(_sums(*group) for group in [*models, *total])),
         ),

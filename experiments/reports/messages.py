@@ -5,38 +5,56 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
-from experiments.models import Call, Message
-from experiments.reports import words
+from experiments.models import Ballot, Call, Message
+from experiments.reports import points, reviews, words
 from experiments.reports.report import Band, Block, Entry, Fact, Facts, Fold, Mark, Text, Token, Tokens
 from experiments.reports.rows import Rows
 from experiments.templatetags.arena import MISSING, exact_money, figure, grouped
 
 MOST_TOKENS = 300  # of one message are drawn; the average is that of all
 HIGH, LOW = 0.8, 0.5
+PERSONS_WORDS = {
+    "question": gettext_lazy("The question"),
+    "request": gettext_lazy("The request"),
+    "final_prompt": gettext_lazy("The final prompt"),
+    "addendum": gettext_lazy("The addendum"),
+}
 ROWS_AT_ONCE = 20  # token probabilities are large: they are read a few messages at a time
 
 
 def said(rows: Rows) -> dict[int, Entry]:
     """Each message's entry, by the step that left it."""
-    messages = rows.run.messages.select_related("call").defer("call__request", "call__text", "call__reasoning")
+    messages = rows.run.messages.select_related("call", "step").defer("call__request", "call__text", "call__reasoning")
     persona = str(rows.config.get("persona") or _("You")) if rows.workflow == "starchamber" else ""
-    return {message.step_id: _entry(message, persona) for message in messages.iterator(chunk_size=ROWS_AT_ONCE)}
+    read = {ballot.step.key.removesuffix("/ballot"): ballot for ballot in rows.ballots}
+    return {
+        message.step_id: _entry(message, persona, read.get(message.step.key))
+        for message in messages.iterator(chunk_size=ROWS_AT_ONCE)
+    }
 
 
-def _entry(message: Message, persona: str) -> Entry:
+def _entry(message: Message, persona: str, ballot: Ballot | None) -> Entry:
     return Entry(
         anchor=f"message-{message.pk}",
         seat=message.seat,
         badge=words.badge(message.seat),
-        title=words.seat_name(message.seat),
+        title=_title(message),
         by=persona if message.seat == "researcher" else message.model,
         when=words.moment(message.created),
         tone="plain",
         marks=tuple(_marks(message)),
-        blocks=tuple(_blocks(message)),
+        blocks=tuple(_blocks(message, ballot)),
     )
+
+
+def _title(message: Message) -> str:
+    name = PERSONS_WORDS.get((message.parsed or {}).get("kind", ""))
+    if name is not None:
+        return str(name)
+    seat, purpose = words.seat_name(message.seat), message.step.purpose
+    return f"{seat} · {words.purpose_name(purpose)}" if purpose in ("review", "conclusion") else seat
 
 
 def _marks(message: Message) -> Iterator[Mark]:
@@ -53,23 +71,41 @@ def _marks(message: Message) -> Iterator[Mark]:
         person = message.operator.get("by") or _("somebody")
         changed = _("altered by %(person)s") if message.operator.get("kind") == "altered" else _("edited by %(person)s")
         yield Mark(changed % {"person": person}, "operator")
-    flags = {"speaks_for_other": _("speaks for the other side"), "repeats_itself": _("repeats itself")}
-    yield from (Mark(flags.get(flag, str(flag)), "warning") for flag in message.flags)
+    flags = {"speaks_for_other": _("speaks for the other side")}
+    yield from (Mark(flags.get(flag) or words.flag_name(flag), "warning") for flag in message.flags)
 
 
-def _blocks(message: Message) -> Iterator[Block]:
+def _blocks(message: Message, ballot: Ballot | None) -> Iterator[Block]:
     if message.reasoning:
         yield Fold(_("Reasoning"), _characters(message.reasoning), (Text(message.reasoning, "plain", "muted"),))
-    yield Text(message.raw_text, "prose") if message.raw_text.strip() else Text(_("No text came back."), tone="muted")
+    yield from _words(message, ballot)
     if message.filter:
         yield _filter(message, message.filter)
     if message.operator:
         yield from _changed(message, message.operator)
-    elif not message.filter and message.text != message.raw_text:
+    elif not message.filter and message.parsed is None and message.text != message.raw_text:
         yield Fold(_("What the other side sees"), _characters(message.text), (Text(message.text, "prose"),))
     if message.call:
         yield from _tokens(message.call.logprobs)
         yield Text(_usage(message.call), tone="muted")
+
+
+def _words(message: Message, ballot: Ballot | None) -> Iterator[Block]:
+    """What was said: as it stands, with the answers' names put in, or in the parts that were read out of it."""
+    if not message.raw_text.strip():
+        yield Text(_("No text came back."), tone="muted")
+    elif (message.parsed or {}).get("kind") in points.READ:
+        yield from points.blocks(message)
+        yield Fold(_("As it was produced"), _characters(message.raw_text), (Text(message.raw_text, "plain", "muted"),))
+    elif (message.parsed or {}).get("kind") == "unread":
+        yield Text(_("It could not be read, and is shown as it came: %(reason)s") % message.parsed, tone="warning")
+        yield Text(message.raw_text, "prose")
+    elif ballot is not None:
+        yield from reviews.said(message.raw_text, ballot)
+    else:
+        yield Text(message.raw_text, "prose")
+    if ballot is not None:
+        yield from reviews.blocks(ballot)
 
 
 def _characters(text: str) -> str:

@@ -12,6 +12,7 @@ from experiments.reports.document import REPORT_VERSION
 from experiments.reports.report import Block, Column, Fact, Facts, Report, Section, Table, Text
 from experiments.reports.rows import Rows, rows_of
 from experiments.reports.setup import setup
+from experiments.reports.stages import STAGED
 from experiments.reports.talk import talk, unfinished
 from experiments.templatetags.arena import grouped
 
@@ -34,14 +35,20 @@ def _narrate(rows: Rows) -> Report:
         sections=(
             setup(rows),
             talk(rows),
-            judged.judgments(rows),
-            judged.measured(rows),
+            *_judged(rows),
             ledger.costs(rows),
             ledger.calls(rows),
             _lineage(rows),
             _summary(rows),
         ),
     )
+
+
+def _judged(rows: Rows) -> list[Section]:
+    """Nobody is scored by a judge in a council or a debate."""
+    if rows.workflow in STAGED and not rows.judgments:
+        return []
+    return [judged.judgments(rows), judged.measured(rows)]
 
 
 def _header(rows: Rows) -> list[Fact]:
@@ -117,7 +124,7 @@ def _summary(rows: Rows) -> Section:
     seats = list(run.messages.order_by().values_list("seat", flat=True))
     by_seat = [
         Fact(_("Messages of %(seat)s") % {"seat": words.seat_name(seat)}, grouped(seats.count(seat)))
-        for seat in sorted(set(seats))
+        for seat in sorted(set(seats), key=words.seat_order)
     ]
     facts = (
         Fact(_("Messages"), grouped(len(seats))),

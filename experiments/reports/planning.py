@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from uuid import UUID
 
 from experiments.models import Call, Run, Step
+from experiments.reports.found_shapes import BallotShape
 from experiments.reports.shapes import CallShape, JudgmentShape, MessageShape, RecordShape, StepShape
 
 STATES = {Call.State.COMPLETED: Step.State.DONE, Call.State.SENT: Step.State.OPEN, Call.State.LOST: Step.State.OPEN}
 
 
 def planned(record: RecordShape) -> list[StepShape]:
-    """The steps of a document, with one for every message, judgment and call of it."""
+    """The steps of a document, with one for every message, judgment, ballot and call of it."""
     plan = _Plan(record)
     for step in record.steps:
         plan.add(step)
@@ -20,8 +21,8 @@ def planned(record: RecordShape) -> list[StepShape]:
 
 
 def _turns(record: RecordShape) -> list[int]:
-    rows: list[MessageShape | JudgmentShape | CallShape] = [*record.messages, *record.judgments, *record.calls]
-    return sorted({row.turn or 0 for row in rows})
+    rows: list[MessageShape | JudgmentShape | BallotShape | CallShape] = [*record.messages, *record.judgments]
+    return sorted({row.turn or 0 for row in (*rows, *record.ballots, *record.calls)})
 
 
 class _Plan:
@@ -36,7 +37,7 @@ class _Plan:
 
     def add(self, step: StepShape) -> None:
         self.steps.setdefault(step.key, step)
-        self._placed.update(step.judgments, [step.message] if step.message else [])
+        self._placed.update(step.judgments, *([row] for row in (step.message, step.ballot) if row))
 
     def complete(self, turn: int) -> None:
         """What the document's own steps do not say of a turn, in the order in which a workflow records it."""
@@ -52,6 +53,9 @@ class _Plan:
             if message.turn == turn and message.id not in self._placed:
                 yield self._of_message(message)
         yield from (self._of_call(call) for call in calls if call.purpose != "judge")
+        for ballot in self.record.ballots:
+            if ballot.turn == turn and ballot.id not in self._placed:
+                yield self._of_ballot(ballot)
         if judged:
             yield _fact(f"turn/{turn}/judge/started", "judge_evaluation_started", turn)
         judging = [call for call in calls if call.purpose == "judge"]
@@ -66,7 +70,15 @@ class _Plan:
         if call is not None and call.step not in self.steps:
             return self._of_call(call).model_copy(update={"message": message.id})
         key = self._free(f"turn/{message.turn}/{message.seat}")
-        return StepShape(key=key, kind="ask", purpose="reply", seat=message.seat, turn=message.turn, message=message.id)
+        if message.purpose == "message_sent":
+            return _fact(key, "message_sent", message.turn).model_copy(update={"message": message.id})
+        place = {"seat": message.seat, "turn": message.turn, "message": message.id}
+        return StepShape(key=key, kind="ask", purpose=message.purpose, **place)
+
+    def _of_ballot(self, ballot: BallotShape) -> StepShape:
+        key = self._free(f"turn/{ballot.turn}/review/{ballot.reviewer}/ballot")
+        step = _fact(key, "ballot_read", ballot.turn)
+        return step.model_copy(update={"ballot": ballot.id, "source": ballot.call})
 
     def _of_call(self, call: CallShape) -> StepShape:
         """Its last attempt says what became of the step."""

@@ -1,4 +1,6 @@
-"""A report before it has a form: sections of blocks with every word in place. HTML and PDF draw the same value."""
+"""A report before it has a form: sections of blocks with every word in place. HTML, PDF and Markdown draw the
+same value.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal

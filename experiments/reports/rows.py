@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db.models import Q
 
-from experiments.models import Call, Judgment, Participant, Run, Step
-from experiments.reports.document import CHOICES
+from experiments.models import Ballot, Call, Judgment, Participant, Run, Step
+from experiments.reports.document import CHOICES, ballots
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,7 @@ class Rows:
     steps: tuple[Step, ...]
     calls: tuple[Call, ...]
     judgments: tuple[Judgment, ...]
+    ballots: tuple[Ballot, ...]
 
     @property
     def workflow(self) -> str:
@@ -36,6 +37,7 @@ def rows_of(run: Run) -> Rows:
         steps=tuple(steps),
         calls=tuple(calls.defer("request", "logprobs", "text", "reasoning", "step__data")),
         judgments=tuple(run.judgments.order_by("turn", "subject", "id")),
+        ballots=tuple(ballots(run).select_related("step")),
     )
 
 

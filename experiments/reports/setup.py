@@ -1,11 +1,11 @@
 """How the run was set up: from its experiment's configuration, never from a form."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.utils.translation import gettext as _
 
-from experiments.models import Participant, Run
+from experiments.models import Call, Participant, Run
 from experiments.reports import words
 from experiments.reports.report import Block, Column, Fact, Facts, Fold, Part, Section, Table, Text
 from experiments.reports.rows import Rows, sent_parameters
@@ -13,7 +13,7 @@ from experiments.templatetags.arena import MISSING, exact_money, figure, grouped
 
 
 def setup(rows: Rows) -> Section:
-    blocks = {"arena": _arena, "starchamber": _starchamber, "judging": _judging}.get(rows.workflow)
+    blocks = SETTINGS.get(rows.workflow)
     return Section("setup", _("Set-up"), (*_seats(rows), *(blocks(rows) if blocks else ())))
 
 
@@ -32,7 +32,7 @@ def _seats(rows: Rows) -> list[Block]:
 def _seat(rows: Rows, participant: Participant) -> tuple[str, ...]:
     model = participant.model
     simulated = f" ({_('simulated')})" if model.provider.is_simulated else ""
-    served = {_served(call) for call in rows.calls if call.step.seat == participant.seat and call.served_model}
+    served = {_served(call) for call in rows.calls if call.served_model and _is_by(rows, participant, call)}
     sent = sent_parameters(rows.run, participant.seat)
     return (
         words.seat_name(participant.seat),
@@ -41,6 +41,14 @@ def _seat(rows: Rows, participant: Participant) -> tuple[str, ...]:
         participant.persona or MISSING,
         parameters(sent or participant.params) or MISSING,
     )
+
+
+def _is_by(rows: Rows, participant: Participant, call: Call) -> bool:
+    """Whether the participant answered: for its own seat, or for one whose model could not."""
+    if call.model_id != participant.model_id:
+        return False
+    own = {one.seat: one.model_id for one in rows.participants}
+    return call.step.seat == participant.seat or own.get(call.step.seat) != call.model_id
 
 
 def _served(call: Any) -> str:
@@ -154,6 +162,45 @@ def _judging(rows: Rows) -> list[Block]:
     ]
 
 
+def _council(rows: Rows) -> list[Block]:
+    config = rows.config
+    own = _("ranked, too") if config.get("own_answers") == "included" else _("not shown to their authors")
+    cut = _("ranked") if config.get("truncated", "eligible") == "eligible" else _("not ranked")
+    facts = (
+        Fact(_("Own answers"), own),
+        Fact(_("Answers that were cut off"), cut),
+        Fact(_("Title asked for"), words.yes_or_no(config.get("title", True))),
+        Fact(_("Most questions"), _turns(config)),
+        Fact(_("Limits"), limits(config)),
+        Fact(_("Seed"), str(rows.run.seed)),
+        *_changes(rows),
+    )
+    context = str(config.get("system_prompt", ""))
+    shown = Text(context, "plain") if context.strip() else Text(_("None: the members got no system message."), "note")
+    return [
+        Facts(facts),
+        Part("context", "", "", _("System context"), (shown,)),
+        _prompt("question", _("First question"), str(config.get("question", ""))),
+    ]
+
+
+def _debate(rows: Rows) -> list[Block]:
+    config = rows.config
+    facts = (
+        Fact(_("Mode"), str(Run.Mode(rows.run.mode).label)),
+        Fact(_("Refiner"), words.yes_or_no(config.get("refine", True))),
+        Fact(_("Rounds planned"), grouped(config.get("rounds"))),
+        Fact(_("Blind first round"), words.yes_or_no(config.get("blind"))),
+        Fact(_("Another debater begins the second round"), words.yes_or_no(config.get("rotate"))),
+        Fact(_("Limits"), limits(config)),
+        Fact(_("Seed"), str(rows.run.seed)),
+        *_changes(rows),
+    )
+    addendum = str(config.get("addendum", ""))
+    planned = [_prompt("addendum", _("Addendum planned"), addendum)] if addendum.strip() else []
+    return [Facts(facts), _prompt("request", _("What was asked for"), str(config.get("prompt", ""))), *planned]
+
+
 def _judged_texts(config: dict[str, Any]) -> Iterable[Block]:
     """What the judge was shown, turn by turn: the judged run's own report has it as a talk."""
     turns = config.get("turns", [])
@@ -209,10 +256,22 @@ def _changes(rows: Rows) -> list[Fact]:
         return []
     before = {name: rows.run.experiment.config.get(name) for name in rows.run.overrides}
     changed = ", ".join(
-        f"{name}: {_shown(before[name])} → {_shown(value)}" for name, value in sorted(rows.run.overrides.items())
+        f"{name}: {_shown(name, before[name])} → {_shown(name, value)}"
+        for name, value in sorted(rows.run.overrides.items())
     )
     return [Fact(_("Changed while it was played"), changed)]
 
 
-def _shown(value: Any) -> str:
+def _shown(name: str, value: Any) -> str:
+    if name == "limits":
+        return limits({name: value})
     return _("unlimited") if value is None else str(value)
+
+
+SETTINGS: dict[str, Callable[[Rows], list[Block]]] = {
+    "arena": _arena,
+    "starchamber": _starchamber,
+    "council": _council,
+    "debate": _debate,
+    "judging": _judging,
+}

@@ -3,87 +3,40 @@
 Names that are not known are passed over, so that documents of later versions can be read.
 """
 
-from datetime import UTC, datetime
-from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import (
-    AfterValidator,
-    AwareDatetime,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    Strict,
-    StringConstraints,
-)
+from pydantic import Field, Strict, StringConstraints, ValidationError, model_validator
 
 from experiments.casting import SeatParams
-from experiments.models.ids import new_id
 from experiments.models.run import RunMode, RunState
 from experiments.models.work import Call, Step
 from experiments.reports.document import REPORT_VERSION
+from experiments.reports.found_shapes import FINDINGS, BallotShape, Parsed
+from experiments.reports.shape_types import (
+    Count,
+    Flags,
+    Key,
+    Line,
+    LongText,
+    Moment,
+    Money,
+    Number,
+    RowShape,
+    Scores,
+    Seat,
+    Seconds,
+    Shape,
+    Share,
+    Slug,
+    Truth,
+    Word,
+)
 from experiments.workflows import REGISTRY
-from experiments.workflows.judge import RANGES
 
 MOST_MESSAGES = 5_000  # they are stored in one transaction, which other writers wait for
 MOST_CALLS = 30_000
 MOST_STEPS = 60_000
-LONGEST_TEXT = 2_000_000
-LARGEST_COUNT = 2**31 - 1
-
-
-def _no_number(value: Any) -> Any:
-    """A moment is written as text: a bare number may mean seconds, milliseconds or a year."""
-    if isinstance(value, int | float):
-        raise ValueError("A date with its time zone is needed, such as 2026-03-01T12:00:00Z.")
-    return value
-
-
-def _no_truth(value: Any) -> Any:
-    if isinstance(value, bool):
-        raise ValueError("A number is needed.")
-    return value
-
-
-def _in_range(scores: dict[str, float]) -> dict[str, float]:
-    for name, value in scores.items():
-        low, high = RANGES.get(name, (value, value))
-        if not low <= value <= high:
-            raise ValueError(f"{name} is {value:g}, and has to be between {low:g} and {high:g}.")
-    return scores
-
-
-Count = Annotated[int, Strict(), Field(ge=0, le=LARGEST_COUNT)]
-Number = Annotated[float, Strict(), Field(allow_inf_nan=False, ge=-1e15, le=1e15)]
-Seconds = Annotated[Number, Field(ge=0)]
-Share = Annotated[Number, Field(ge=0, le=1)]
-Money = Annotated[
-    Decimal, BeforeValidator(_no_truth), Field(ge=0, max_digits=20, decimal_places=10, allow_inf_nan=False)
-]
-Moment = Annotated[
-    AwareDatetime,
-    BeforeValidator(_no_number),
-    Field(ge=datetime(2000, 1, 1, tzinfo=UTC), lt=datetime(2200, 1, 1, tzinfo=UTC)),
-]
-Truth = Annotated[bool, Strict()]
-LongText = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
-Line = Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
-Slug = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x20\x7f]+$")]
-Word = Annotated[str, StringConstraints(max_length=40, pattern=r"^[^\x00-\x1f\x7f]*$")]
-Seat = Annotated[str, StringConstraints(max_length=40, pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
-ScoreName = Annotated[str, StringConstraints(max_length=40, pattern=r"^[a-z][a-z0-9_]*$")]
-
-
-class Shape(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class RowShape(Shape):
-    """A row that others refer to. Hand-written documents need not number those that nothing refers to."""
-
-    id: UUID = Field(default_factory=new_id)
 
 
 class CastShape(Shape):
@@ -137,14 +90,16 @@ class MessageShape(RowShape):
 
     turn: Count
     seat: Seat
+    purpose: Word = "reply"
     model: Line = ""
     text: LongText
     raw_text: LongText | None = None
+    parsed: Parsed | None = None
     reasoning: LongText = ""
     filter: FilterShape | None = None
     operator: OperatorShape | None = None
     superseded: Truth = False
-    flags: Annotated[list[Word], Field(max_length=20)] = []
+    flags: Flags = []
     finish_reason: Word = ""
     call: UUID | None = None
     created: Moment | None = None
@@ -154,7 +109,7 @@ class JudgmentShape(RowShape):
     turn: Count
     subject: Seat
     judge: Line = ""
-    scores: Annotated[dict[ScoreName, Number], Field(max_length=100), AfterValidator(_in_range)] | None = None
+    scores: Scores | None = None
     unscored_reason: Annotated[str, StringConstraints(max_length=500)] = ""
     rationale: LongText = ""
     dynamics: LongText = ""
@@ -173,7 +128,7 @@ class LogprobShape(Shape):
 
 
 class CallShape(RowShape):
-    step: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    step: Key
     seat: Annotated[str, StringConstraints(max_length=40)] = ""
     turn: Count | None = None
     purpose: Word = "reply"
@@ -209,10 +164,10 @@ class CallShape(RowShape):
 
 
 class StepShape(Shape):
-    """message, judgments: the ids of the rows that the step left. source: the call that its judgments rest on."""
+    """message, judgments, ballot: ids of the rows that the step left. source: the call that its findings rest on."""
 
-    key: Annotated[str, StringConstraints(min_length=1, max_length=200)]
-    kind: Literal["ask", "record", "listen"]
+    key: Key
+    kind: Literal["ask", "record", "listen", "offer"]
     purpose: Word
     seat: Annotated[str, StringConstraints(max_length=40)] = ""
     turn: Count | None = None
@@ -222,7 +177,20 @@ class StepShape(Shape):
     ended: Moment | None = None
     message: UUID | None = None
     judgments: Annotated[list[UUID], Field(max_length=1000)] = []
+    ballot: UUID | None = None
     source: UUID | None = None
+
+    @model_validator(mode="after")
+    def the_finding_has_its_form(self) -> Self:
+        """What pages and reports read out of a step is as they expect it."""
+        if shape := FINDINGS.get(self.purpose):
+            try:
+                shape.model_validate(self.data)
+            except ValidationError as error:
+                problem = error.errors()[0]
+                where = ".".join(map(str, ("data", *problem["loc"])))
+                raise ValueError(f"{where}: {problem['msg'].removeprefix('Value error, ')}") from error
+        return self
 
 
 class LineageShape(Shape):
@@ -238,5 +206,6 @@ class RecordShape(Shape):
     lineage: LineageShape = LineageShape()
     messages: Annotated[list[MessageShape], Field(max_length=MOST_MESSAGES)]
     judgments: Annotated[list[JudgmentShape], Field(max_length=MOST_MESSAGES)] = []
+    ballots: Annotated[list[BallotShape], Field(max_length=MOST_MESSAGES)] = []
     calls: Annotated[list[CallShape], Field(max_length=MOST_CALLS)] = []
     steps: Annotated[list[StepShape], Field(max_length=MOST_STEPS)] = []

@@ -10,6 +10,7 @@ from django.utils import timezone
 from experiments import timeline
 from experiments.models import (
     TERMINAL_STATES,
+    Ballot,
     Call,
     Event,
     Experiment,
@@ -21,7 +22,8 @@ from experiments.models import (
 )
 from experiments.models.ids import new_id
 from experiments.models.run import RunOrigin
-from experiments.reports.shapes import CallShape, MessageShape, RecordShape, RowShape, StepShape
+from experiments.reports.shape_types import RowShape
+from experiments.reports.shapes import CallShape, MessageShape, RecordShape, StepShape
 from experiments.serializers import ParticipantSerializer
 from experiments.unlisted import known_or_entered
 
@@ -42,6 +44,7 @@ def store(record: RecordShape, plan: Sequence[StepShape], owner: "User", origin:
     copy.take_calls()
     copy.take_messages(plan)
     copy.take_judgments(plan)
+    copy.take_ballots(plan)
     copy.tell()
     return copy.run
 
@@ -56,7 +59,7 @@ class _Copy:
         cast = [participant.model for participant in record.experiment.cast]
         simulated = {call.model for call in record.calls if call.simulated}
         self.models = known_or_entered([*cast, *(call.model for call in record.calls)], simulated)
-        rows: list[RowShape] = [*record.calls, *record.messages, *record.judgments]
+        rows: list[RowShape] = [*record.calls, *record.messages, *record.judgments, *record.ballots]
         self.ids = {str(row.id): str(new_id()) for row in rows}
 
     def set_up(self) -> None:
@@ -163,6 +166,7 @@ class _Copy:
             reasoning=said.reasoning,
             filter=filter_,
             operator=said.operator.model_dump(mode="json") if said.operator else None,
+            parsed=said.parsed.model_dump(mode="json", exclude_unset=True) if said.parsed else None,
             superseded=said.superseded,
             flags=said.flags,
             finish_reason=said.finish_reason,
@@ -184,22 +188,45 @@ class _Copy:
             ROWS_AT_ONCE,
         )
 
+    def take_ballots(self, plan: Sequence[StepShape]) -> None:
+        step_of = {step.ballot: self.steps[step.key] for step in plan if step.ballot}
+        Ballot.objects.bulk_create(
+            (
+                Ballot(
+                    **found.model_dump(exclude={"id", "call"}),
+                    id=self.ids[str(found.id)],
+                    run=self.run,
+                    step=step_of[found.id],
+                    call=self.calls.get(found.call) if found.call else None,
+                )
+                for found in self.record.ballots
+            ),
+            ROWS_AT_ONCE,
+        )
+
     def tell(self) -> None:
-        """The events that a page replays: what its rows say, in that order."""
-        entries = [entry for entry in timeline.from_rows(self.run) if entry]
+        """The events that a page replays: what its rows say, in that order, and the messages in theirs."""
+        entries = self._in_order([entry for entry in timeline.from_rows(self.run) if entry])
         moments = {str(message.pk): message.created for message in self.messages}
-        at, places, events = self.run.created, [], [self._created()]
+        at, places, events = self.run.created, dict[str, int](), [self._created()]
         for seq, shown in enumerate(entries, 2):
-            at = max(at, moments.get(str(shown.data.get("id")), at))
+            message = _message_of(shown)
+            at = max(at, moments.get(message, at))
             data = {**shown.data, "logprobs": None} if "logprobs" in shown.data else shown.data
             events.append(Event(run=self.run, seq=seq, type=shown.type, data=data, at=at))
-            places += [seq] if str(shown.data.get("id")) in moments else []
+            places.setdefault(message, seq)
         Event.objects.bulk_create(events, ROWS_AT_ONCE)
-        for message, seq in zip(self.messages, places, strict=True):
-            message.seq = seq
+        for row in self.messages:
+            row.seq = places[str(row.pk)]
         Message.objects.bulk_update(self.messages, ["seq"], ROWS_AT_ONCE)
         Run.objects.filter(pk=self.run.pk).update(last_seq=len(events))
         self.run.last_seq = len(events)
+
+    def _in_order(self, entries: list[timeline.Entry]) -> list[timeline.Entry]:
+        """Answers that were given side by side were not said in the order of their steps."""
+        said = {message: shown for shown in entries if (message := _message_of(shown))}
+        rows = iter([said.pop(str(row.pk)) for row in self.messages])
+        return [next(rows) if _message_of(shown) else shown for shown in entries]
 
     def _created(self) -> Event:
         experiment = self.run.experiment
@@ -220,3 +247,9 @@ class _Copy:
         if isinstance(value, dict):
             return {key: self._with_new_ids(item) for key, item in value.items()}
         return [self._with_new_ids(item) for item in value] if isinstance(value, list) else value
+
+
+def _message_of(shown: timeline.Entry) -> str:
+    """The id of the message that an entry shows; a review shows with the ballot that was read from it."""
+    data = shown.data.get("message") if shown.type == "ballot_read" else shown.data
+    return str(data["id"]) if data and shown.anchor == f"message-{data.get('id')}" else ""

@@ -6,18 +6,29 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from experiments.models import Call, Run, Step
-from experiments.reports import deeds, words
+from experiments.reports import course, deeds, words
 from experiments.reports.document import is_intervention
 from experiments.reports.messages import said
 from experiments.reports.report import Block, Entry, Section, Text, Turn
 from experiments.reports.rows import Rows
 from experiments.templatetags.arena import error_label
+from experiments.workflows.steps import SPOKEN
 
 
 def talk(rows: Rows) -> Section:
-    titles = {"arena": _("Conversation log"), "starchamber": _("Interview log")}
+    titles = {
+        "arena": _("Conversation log"),
+        "starchamber": _("Interview log"),
+        "council": _("What the council said"),
+        "debate": _("Debate log"),
+    }
     messages, calls = said(rows), _calls_by_step(rows)
-    entries = [block for step in rows.steps for block in _of_step(step, messages, calls.get(step.pk, []))]
+    told = course.told(rows)
+    entries = [
+        block
+        for step in rows.steps
+        for block in (*told.get(step.pk, ()), *_of_step(rows, step, messages, calls.get(step.pk, [])))
+    ]
     nothing = [] if messages or rows.workflow == "judging" else [Text(_("Nothing was said in this run."))]
     title = titles.get(rows.workflow, _("What happened"))
     return Section("log", title, (*_in_order(entries), *nothing, *ending(rows.run)))
@@ -30,9 +41,11 @@ def _calls_by_step(rows: Rows) -> dict[int, list[Call]]:
     return calls
 
 
-def _of_step(step: Step, messages: dict[int, Entry], calls: Sequence[Call]) -> Iterator[Block]:
+def _of_step(rows: Rows, step: Step, messages: dict[int, Entry], calls: Sequence[Call]) -> Iterator[Block]:
     if step.purpose == "turn_started":
-        yield Turn(f"turn-{step.turn}", _("Turn %(turn)s") % {"turn": step.turn})
+        titles = {"council": _("Question %(turn)s"), "debate": _("Round %(turn)s")}
+        title = titles.get(rows.workflow, _("Turn %(turn)s"))
+        yield Turn(f"turn-{step.turn}", title % {"turn": step.turn})
     elif is_intervention(step):
         yield deeds.told(step)
     for call in calls:
@@ -56,7 +69,7 @@ def _trouble(step: Step, call: Call, *, is_last: bool) -> Iterator[Entry]:
         yield _failure(step, call, _("The call failed and was made again") if goes_on else _("No answer came back"))
     elif call.state == Call.State.LOST:
         yield _failure(step, call, _("The call was lost") + (f" · {_('made again')}" if goes_on else ""))
-    elif call.state == Call.State.STOPPED and step.purpose != "reply":
+    elif call.state == Call.State.STOPPED and step.purpose not in SPOKEN:
         yield _failure(step, call, _("The call was stopped"))
     elif call.state == Call.State.SENT:
         yield _failure(step, call, _("Under way when this report was made"), tone_is_calm=True)

@@ -1,5 +1,6 @@
 """Words of the reports that several of their parts need."""
 
+import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -9,7 +10,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from experiments.templatetags.arena import END_REASONS, MISSING, error_label, exact_money, grouped
+from experiments import labels
+from experiments.templatetags.arena import MISSING, error_label, exact_money, grouped
 
 SEAT_NAMES = {
     "A": gettext_lazy("Model A"),
@@ -19,40 +21,61 @@ SEAT_NAMES = {
     "judge": gettext_lazy("Judge"),
     "filter": gettext_lazy("Filter"),
     "friend": gettext_lazy("Friend"),
+    "person": gettext_lazy("Person"),
+    "chair": gettext_lazy("Chair"),
+    "refiner": gettext_lazy("Refiner"),
+    "summarizer": gettext_lazy("Summarizer"),
+    "title": gettext_lazy("Title"),
 }
-BADGES = {"model": "M", "researcher": "R", "judge": "J", "filter": "F", "friend": "Fr"}
-WORKFLOW_NAMES = {
-    "arena": gettext_lazy("Arena"),
-    "starchamber": gettext_lazy("StarChamber"),
-    "judging": gettext_lazy("Judged again"),
+BADGES = {
+    "model": "M",
+    "researcher": "R",
+    "judge": "J",
+    "filter": "F",
+    "friend": "Fr",
+    "person": "P",
+    "chair": "Ch",
+    "refiner": "Re",
+    "summarizer": "Su",
+    "title": "T",
 }
-PURPOSE_NAMES = {
-    "reply": gettext_lazy("reply"),
-    "filter": gettext_lazy("filter"),
-    "judge": gettext_lazy("judgment"),
-    "friend": gettext_lazy("friend's answer"),
-}
+PURPOSE_NAMES: dict[str, Any] = {"friend": gettext_lazy("friend's answer")}
+NUMBERED = re.compile(r"(?:member|(chair)|(pool))-(\d+)")
 
 
 def seat_name(seat: str) -> str:
-    return str(SEAT_NAMES.get(seat, seat))
+    return str(SEAT_NAMES.get(seat) or labels.seat_name(seat))
 
 
 def badge(seat: str) -> str:
+    """One or two letters; a member's is its number."""
+    if found := NUMBERED.fullmatch(seat):
+        return f"{'C' if found[1] else 'P' if found[2] else ''}{found[3]}"
     return BADGES.get(seat, seat[:2])
 
 
+def seat_order(seat: str) -> tuple[str, int]:
+    """By which seats are sorted, so that the tenth member follows the ninth."""
+    name, _hyphen, number = seat.rpartition("-")
+    return (name, int(number)) if number.isdigit() else (seat, 0)
+
+
 def workflow_name(workflow: str) -> str:
-    return str(WORKFLOW_NAMES.get(workflow, workflow))
+    return str(labels.workflow_name(workflow))
 
 
 def purpose_name(purpose: str) -> str:
-    return str(PURPOSE_NAMES.get(purpose, purpose.replace("_", " ")))
+    return str(PURPOSE_NAMES.get(purpose) or labels.PURPOSES.get(purpose, purpose.replace("_", " ")))
+
+
+def flag_name(flag: str) -> str:
+    """What looks wrong with an answer or a ballot, in words."""
+    return str(labels.FLAGS.get(flag, str(flag).replace("_", " ")))
 
 
 def end_reason(reason: str) -> str:
     """Why a run came to its end: a reason of its own, or the kind of failure that ended it."""
-    return str(END_REASONS.get(reason) or error_label(reason))
+    return str(labels.END_REASONS.get(reason) or error_label(reason))
 
 
 def moment(value: datetime | None) -> str:

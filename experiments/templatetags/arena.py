@@ -13,8 +13,24 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 
 from experiments import fragments
+from experiments.branching import JUDGED
 from experiments.forms import CHOICES
+from experiments.labels import (
+    ACTIONS,
+    BAND_LABELS,
+    END_REASONS,
+    ERRORS,
+    FLAGS,
+    INTERVENTION_KINDS,
+    PARAMS,
+    PURPOSES,
+    SENTIMENT_LABELS,
+    seat_name,
+    stage_name,
+    workflow_name,
+)
 from experiments.markdown import to_html
+from experiments.models import Run
 from experiments.timeline import Entry
 from experiments.workflows.judge import SENTIMENTS
 
@@ -28,6 +44,12 @@ MINUS = "−"
 def entry(shown: Entry, run_id: UUID) -> SafeString:
     """The fragment of an entry, as the WebSocket sends it too."""
     return mark_safe(fragments.render(shown, run_id))  # noqa: S308 - a rendered template
+
+
+@register.simple_tag
+def run_entry(shown: Entry, run: Run) -> SafeString:
+    """The fragment of an entry on the page of a workflow that has fragments of its own."""
+    return mark_safe(fragments.render(shown, run.pk, run.experiment.workflow))  # noqa: S308 - a rendered template
 
 
 @register.filter
@@ -152,10 +174,21 @@ def error_label(kind: str) -> Any:
     return ERRORS.get(kind, kind.replace("_", " "))
 
 
+register.filter(seat_name)
+register.filter(stage_name)
+register.filter(workflow_name)
+
+
 @register.filter
-def seat_name(seat: str) -> Any:
-    """How a seat is called in a sentence."""
-    return SEAT_NAMES.get(seat, seat)
+def is_member(seat: str) -> bool:
+    """Whether a council's member sits there."""
+    return seat.startswith("member-")
+
+
+@register.filter
+def is_judged(workflow: str) -> bool:
+    """Whether a judge can score its runs, once more or for the first time."""
+    return workflow in JUDGED
 
 
 @register.filter
@@ -219,93 +252,6 @@ def icon(name: str) -> SafeString:
     )
 
 
-PARAMS = {
-    "temperature": _("Temperature"),
-    "max_tokens": _("Tokens of a reply"),
-    "seed": _("Seed"),
-    "reasoning_effort": _("Reasoning effort"),
-}
-
-INTERVENTION_KINDS = (
-    ("note", _("a private note")),
-    ("friend", _("a question to a friend, in private")),
-    ("alter", _("the other side's last message, altered")),
-)
-
-FLAGS = {
-    "speaks_for_other": _("writes lines for the other side"),
-    "repeats_itself": _("repeats itself"),
-}
-
-BAND_LABELS = (_("none"), _("slight"), _("some"), _("strong"), _("severe"))
-
-ACTIONS = {
-    "send": _("sent a prompt"),
-    "default": _("sent the default prompt"),
-    "skip": _("skipped a side"),
-    "next": _("started the next turn"),
-    "end": _("ended the run"),
-    "friend": _("had a friend asked"),
-    "note": _("gave a private note"),
-    "alter": _("altered what a side reads"),
-}
-
-SENTIMENT_LABELS = {
-    "happiness": _("happiness"),
-    "sadness": _("sadness"),
-    "anger": _("anger"),
-    "hopelessness": _("hopelessness"),
-    "excitement": _("excitement"),
-    "fear": _("fear"),
-    "deception": _("deception"),
-}
-
-END_REASONS = {
-    "max_turns": _("all turns were played"),
-    "manual_stop": _("somebody stopped it"),
-    "limit_tokens": _("the limit of tokens was reached"),
-    "limit_seconds": _("the limit of time was reached"),
-    "limit_cost": _("the limit of cost was reached"),
-    "internal_error": _("the engine failed"),
-    "completed": _("everything was done"),
-    "nothing_to_pass": _("a reply held no words for the other side"),
-    "imported_live": _("it was imported while under way"),
-}
-
-PURPOSES = {"reply": _("reply"), "filter": _("filter"), "judge": _("judgment"), "friend": _("advice of a friend")}
-
-SEAT_NAMES = {
-    "A": _("Model A"),
-    "B": _("Model B"),
-    "judge": _("The judge"),
-    "filter": _("The filter"),
-    "friend": _("The friend"),
-    "model": _("The model"),
-    "researcher": _("The researcher"),
-}
-
-ERRORS = {
-    "try_later": _("temporary failure"),
-    "rate_limited": _("rate limited"),
-    "overloaded": _("provider overloaded"),
-    "unreachable": _("provider unreachable"),
-    "interrupted": _("stream interrupted"),
-    "outcome_unknown": _("no answer in time"),
-    "bad_key": _("key refused"),
-    "out_of_credit": _("out of credit"),
-    "unknown_model": _("unknown model"),
-    "needs_person": _("somebody has to change something"),
-    "refused": _("request refused"),
-    "context_exceeded": _("too long for the model"),
-    "forbidden_address": _("address not allowed"),
-    "bad_answer": _("unusable answer"),
-    "empty_answer": _("empty answer"),
-    "error": _("failure"),
-    "lost": _("lost"),
-    "stopped": _("stopped"),
-    "internal_error": _("the engine failed"),
-}
-
 ICONS = {
     "queued": '<circle cx="8" cy="8" r="6.25"/><path d="M8 4.5V8l2.4 1.6"/>',
     "running": '<path class="solid" d="M5 3.2v9.6l7.6-4.8z"/>',
@@ -334,5 +280,6 @@ ICONS = {
     "collapse": '<path d="M13.5 6.5h-4v-4M2.5 9.5h4v4M9.5 6.5l4-4M6.5 9.5l-4 4"/>',
     "up": '<path d="M8 13V3.5M4 7.2l4-4 4 4"/>',
     "robot": '<rect x="3" y="5" width="10" height="8" rx="2"/><path d="M8 2.5V5M6 8.5v1M10 8.5v1"/>',
+    "lock": '<rect x="3.5" y="7" width="9" height="6.5" rx="1.5"/><path d="M5.5 7V5a2.5 2.5 0 0 1 5 0v2"/>',
     "retry": '<path d="M13 8a5 5 0 1 1-1.6-3.7M13 2v3h-3"/>',
 }

@@ -8,7 +8,8 @@ from django import template
 from django.utils.translation import gettext as _
 
 from experiments import charts
-from experiments.templatetags.arena import MINUS, SENTIMENT_LABELS
+from experiments.labels import SENTIMENT_LABELS
+from experiments.templatetags.arena import MINUS
 from experiments.workflows.judge import SENTIMENTS
 
 register = template.Library()

@@ -12,8 +12,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from experiments.form_fields import LEAST_ROWS
+from experiments.labels import INTERVENTION_KINDS
 from experiments.models import ProviderModel
-from experiments.templatetags.arena import INTERVENTION_KINDS
 from experiments.workflows.arena import DEFAULT_PARAMS
 
 register = template.Library()

@@ -5,10 +5,12 @@ SUBJECTS are the seats that a judge scores.
 
 from types import ModuleType
 
-from experiments.workflows import arena, judging, starchamber
+from experiments.workflows import arena, council, debate, judging, starchamber
 
 REGISTRY: dict[str, ModuleType] = {
     "arena": arena,
     "starchamber": starchamber,
+    "council": council,
+    "debate": debate,
     "judging": judging,
 }

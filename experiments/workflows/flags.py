@@ -3,9 +3,29 @@
 import re
 from collections.abc import Sequence
 
+from experiments.workflows.language import language_of
+
 SPEAKS_FOR_OTHER = "speaks_for_other"
 REPEATS_ITSELF = "repeats_itself"
+OTHER_LANGUAGE = "other_language"
+ADDRESSES_REVIEWERS = "addresses_reviewers"
+KIN = ({"id", "ms"}, {"hr", "sr"}, {"da", "no"}, {"gl", "pt"})  # too alike for statistics of letters to tell
 REPEATS = 2  # earlier messages that are the same; with this one that makes three
+# A vote inside an answer, and what an answer says to those who rank it.
+TO_REVIEWERS = re.compile(
+    r"\bFINAL RANKING\b|最终排[名序]"
+    r"|\b(?:dear|attention|note to(?: the)?|instructions? (?:to|for)(?: the)?|as an?)\s(?:\w+\s)?"
+    r"(?:reviewers?|judges?|evaluators?|graders?|rankers?|chair)\b"
+    r"|\b(?:ignore|disregard|forget)\s(?:(?:all|any|every|the|your|other|previous|earlier|above|preceding|of)\s){1,4}"
+    r"(?:answers?|responses?|instructions?|others?|prompts?|rules)\b"
+    r"|\bignore the others\b"
+    r"|\b(?:rank|rate|place|score|put|choose|vote for)\s(?:this|me|my|mine|response [a-z]{1,2})\b"
+    r"(?:\s(?:answer|response|reply|one|text|as|at|in|on|the|very)){0,4}\s"
+    r"(?:first|highest|best|top|number one|above|at the top|last|lowest)\b"
+    r"|\b(?:give|award)\s(?:this|me|my)\b(?:\s(?:answer|response|one|the|a)){0,3}\s(?:highest|top|best|full)\b"
+    r"|忽略(?:以上|上述|之前|前面|其他|其它|所有)|(?:各位|尊敬的|致)评审|(?:请|应)?(?:把|将)(?:我|本|这个?)(?:的)?(?:回答|答案)?排(?:在|为)?第一",
+    re.IGNORECASE,
+)
 SPEAKER = re.compile(r"^\W{0,4}(?:model|side|agent)\s+([AB])\W{0,3}\s*:", re.IGNORECASE | re.MULTILINE)
 
 
@@ -15,6 +35,19 @@ def flags(text: str, seat: str, earlier: Sequence[str] = ()) -> list[str]:
     found = [SPEAKS_FOR_OTHER] if others else []
     same = [_normal(before) for before in earlier].count(_normal(text)) if text.strip() else 0
     return [*found, REPEATS_ITSELF] if same >= REPEATS else found
+
+
+def addresses_reviewers(text: str) -> list[str]:
+    """The flag of an answer that tries to vote, or tells those who rank it what to do."""
+    return [ADDRESSES_REVIEWERS] if TO_REVIEWERS.search(text) else []
+
+
+def other_language(expected: str | None, text: str) -> list[str]:
+    """The flag of a text in another language than expected; none when either of the two is not known."""
+    language = language_of(text) if expected else None
+    if language is None or language == expected or any({language, expected} <= kin for kin in KIN):
+        return []
+    return [OTHER_LANGUAGE]
 
 
 def _normal(text: str) -> str:

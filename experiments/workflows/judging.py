@@ -1,6 +1,6 @@
 """Judging: an existing transcript is scored again, by another judge or another rubric. The first scores are kept."""
 
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
@@ -48,7 +48,7 @@ class Config(BaseModel):
             raise ValueError("Nothing has been said yet that could be judged.")
         return self
 
-    def seats(self) -> tuple[str, ...]:
+    def seats(self, named: Collection[str] = ()) -> tuple[str, ...]:
         return ("judge",)
 
     def optional_seats(self) -> tuple[str, ...]:

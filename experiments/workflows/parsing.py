@@ -3,6 +3,8 @@
 import json
 import math
 import re
+from bisect import bisect_right
+from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import Any
 
@@ -10,7 +12,17 @@ LONGEST_ANSWER = 200_000
 DEEPEST_ANSWER = 40
 LARGEST_SHOWN = 10**15
 MOST_FENCES = 5
+MOST_LOOKED_AT = 3 * LONGEST_ANSWER  # characters in all, however many brackets are tried
+MOST_BRACKETS = 5_000
 FENCE = re.compile(r"```[a-zA-Z]*[ \t\r]*\n[ \t]*\{")
+THOUGHT = re.compile(r"\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+THOUGHT_ENDS = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
+OPENS = re.compile(r"[{\[]")
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
+LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+Found = tuple[Any, int, int]  # a JSON value, where it begins, and where the text goes on after it
 
 
 class Unreadable(ValueError):
@@ -23,8 +35,7 @@ def json_object(text: str) -> dict[str, Any]:
     Raises Unreadable when there is none, when another one follows it, when it is cut short, nested deeper than 40
     levels or longer than 200 kB.
     """
-    if len(text) > LONGEST_ANSWER:
-        raise Unreadable(f"the answer is longer than {LONGEST_ANSWER} characters")
+    _refuse_longest(text)
     found = _objects(text)
     if any(other != found[0] for other in found):
         raise Unreadable("the answer holds two JSON objects that differ")
@@ -33,6 +44,33 @@ def json_object(text: str) -> dict[str, Any]:
     if "{" in text:
         raise Unreadable("the answer is not valid JSON, or was cut short")
     raise Unreadable("the answer holds no JSON object")
+
+
+def json_answer(text: str, names: Collection[str]) -> dict[str, Any] | list[Any]:
+    """The JSON object in an answer that has one of the `names`, or the list that stands in its place.
+
+    More is forgiven than in `json_object`: braces in the prose around it, thinking before it, another object around
+    it, a comma after the last item. Raises Unreadable when there is none, or when two of them differ.
+    """
+    _refuse_longest(text)
+    found = _after_thinking(text)
+    objects = [inner for value, *_place in found if (inner := _unwrapped(value, names)) is not None]
+    if any(other != objects[0] for other in objects):
+        raise Unreadable("the answer holds two JSON objects that differ")
+    if objects:
+        return objects[0]
+    if found and _is_list(found[0], text):
+        return list(found[0][0])
+    if found and "{" not in text[: found[0][1]]:
+        raise Unreadable(f"the answer has none of the names {', '.join(names)}")
+    if "{" in text:
+        raise Unreadable("the answer is not valid JSON, or was cut short")
+    raise Unreadable("the answer holds no JSON object")
+
+
+def plain(value: Any) -> str:
+    """A text without blanks around it and without characters that no database can hold; "" for what is no text."""
+    return UNSTORABLE.sub("\ufffd", value).strip() if isinstance(value, str) else ""
 
 
 def number(value: Any, low: float, high: float) -> float:
@@ -45,6 +83,14 @@ def number(value: Any, low: float, high: float) -> float:
         shown = f"{value:g}" if abs(value) < LARGEST_SHOWN else "far"  # an integer may be too large for a float
         raise Unreadable(f"is {shown}, outside {low:g} to {high:g}")
     return float(value)
+
+
+def _refuse_longest(text: str) -> None:
+    if len(text) > LONGEST_ANSWER:
+        raise Unreadable(f"the answer is longer than {LONGEST_ANSWER} characters")
+
+
+# --- an answer for which a strict form was asked: nothing in it is taken for the answer that is not ---
 
 
 def _objects(text: str) -> list[dict[str, Any]]:
@@ -78,3 +124,82 @@ def _depth(text: str) -> int:
         elif character in "}]":
             depth -= 1
     return deepest
+
+
+# --- an answer that is known by its names ---
+
+
+def _after_thinking(text: str) -> list[Found]:
+    """The outermost JSON values of the answer, not those of the thinking before it."""
+    begin = 0
+    while thought := THOUGHT.match(text, begin):
+        begin = thought.end()
+    found = list(_values(text, begin))
+    starts = [start for _value, start, _end in found]
+    for end in reversed([end.start() for end in THOUGHT_ENDS.finditer(text, begin)]):
+        before = bisect_right(starts, end)
+        if not before or found[before - 1][2] <= end:
+            return found[before:]
+    return found
+
+
+def _values(text: str, begin: int) -> Iterator[Found]:
+    looked_at = 0
+    for _bracket in range(MOST_BRACKETS):
+        opening = OPENS.search(text, begin)
+        if opening is None or looked_at > MOST_LOOKED_AT:
+            return
+        start = opening.start()
+        end, looked = _closing(text, start)
+        looked_at += looked - start
+        value = None if end is None else _lenient(text[start:end])
+        if value is None or end is None:
+            begin = start + 1
+        else:
+            yield value, start, end
+            begin = end
+
+
+def _closing(text: str, start: int) -> tuple[int | None, int]:
+    """Where the bracket at `start` is closed, brackets in strings left out of account, and how far was looked. None
+    when it is not, or when more than 40 are open at once.
+    """
+    depth = 0
+    for token in TOKEN.finditer(text, start):
+        if token[0] in "{[":
+            depth += 1
+        elif token[0] in "}]":
+            depth -= 1
+        if depth == 0:
+            return token.end(), token.end()
+        if depth > DEEPEST_ANSWER:
+            return None, token.end()
+    return None, len(text)
+
+
+def _lenient(text: str) -> Any:
+    """The value of a bracketed text, None when it is no JSON."""
+    for attempt in (text, LAST_COMMA.sub(lambda match: match[1] or "", text)):
+        try:
+            return json.JSONDecoder(strict=False).decode(attempt)
+        except ValueError:
+            continue
+    return None
+
+
+def _unwrapped(value: Any, names: Collection[str]) -> dict[str, Any] | None:
+    """The object that has one of the names: the value itself, or the only thing in it."""
+    inner = value
+    if isinstance(value, list) and len(value) == 1:
+        inner = value[0]
+    elif isinstance(value, dict) and len(value) == 1 and not any(name in value for name in names):
+        [inner] = value.values()
+    return inner if isinstance(inner, dict) and any(name in inner for name in names) else None
+
+
+def _is_list(found: Found, text: str) -> bool:
+    """Whether a list stands where the object should: with nothing in braces before it, whose part it could be."""
+    value, start, _end = found
+    if not isinstance(value, list) or "{" in text[:start]:
+        return False
+    return bool(value) and all(isinstance(item, str | dict) for item in value)

@@ -1,6 +1,6 @@
 """StarChamber: a researcher questions one model. The judge works in the background, the researcher need not wait."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
@@ -12,6 +12,7 @@ from experiments.workflows.steps import STOPPED, Ask, Cast, End, Listen, Outcome
 
 SEATS = ("model", "judge")
 SUBJECTS = ("model",)
+OPENING = "first_message"  # the field of Config that holds the first words of a person
 DEFAULT_PARAMS = {"temperature": 0.7, "max_tokens": 6144}
 TOP_LOGPROBS = 5
 LONGEST_TEXT = 100_000
@@ -43,7 +44,7 @@ class Config(BaseModel):
             raise ValueError("Write the first message: the researcher opens the talk.")
         return self
 
-    def seats(self) -> tuple[str, ...]:
+    def seats(self, named: Collection[str] = ()) -> tuple[str, ...]:
         return ("model", *(["judge"] if self.judge else []))
 
     def optional_seats(self) -> tuple[str, ...]:

@@ -2,11 +2,12 @@
 
 import hashlib
 import random
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Role = Literal["system", "user", "assistant"]
+SPOKEN = frozenset({"reply", "review", "conclusion", "refinement", "summary"})  # purposes whose answers are messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +22,14 @@ class Prompt:
 class Ask:
     """One completion from the model in `seat`.
 
-    purpose: what the answer is for; `reply` becomes a message of the transcript. schema: the JSON schema that the
-    answer has to follow. params: sampling defaults of this purpose, which the seat's own override. delay: seconds to
-    let pass before asking. draw: from what its sampling is drawn, beside the run's seed; the key, unless named: an
-    attempt after a failure draws the same, another answer to the same question does not.
+    purpose: what the answer is for; those of SPOKEN become messages of the transcript. schema: the JSON schema that the
+    answer has to follow; if_native: only where the model takes one, the prompt alone says it to the others. params:
+    sampling defaults of this purpose, which the seat's own override. role: whose limit of tokens, set by the server,
+    holds. room: tokens that the answer may have at least, where its seat allows fewer. delay: seconds to let pass
+    before asking. draw: from what its sampling is drawn, beside the run's seed; the key, unless named: an attempt after
+    a failure draws the same, another answer to the same question does not. played_by: the seat whose model answers for
+    `seat`, when it is not its own. patience: the longest pause in seconds before another attempt, when somebody else
+    could be asked instead. inspect: what looks wrong with an answer, as names of `flags`.
     """
 
     key: str
@@ -37,6 +42,16 @@ class Ask:
     prompt_version: str = ""
     delay: float = 0.0
     draw: str = ""
+    if_native: bool = False
+    role: str = ""
+    room: int = 0
+    played_by: str = ""
+    patience: float | None = None
+    inspect: Callable[[str], Sequence[str]] | None = field(default=None, compare=False)
+
+    @property
+    def is_spoken(self) -> bool:
+        return self.purpose in SPOKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +74,8 @@ class Listen:
 
     reason: why it pauses, one word. seat: who is to speak next. actions: what may be said. may_pass: while the run is
     automatic nobody is asked, and the outcome is the action `default` at once. error: why the last attempt failed.
+    is_offer: nothing waits for it; a run that has nothing but offers left is completed, and goes on when somebody takes
+    one up.
     """
 
     key: str
@@ -69,6 +86,7 @@ class Listen:
     turn: int | None = None
     may_pass: bool = False
     error: str = ""
+    is_offer: bool = False
 
 
 Step = Ask | Record | Listen
@@ -107,10 +125,11 @@ STOPPED = End("manual_stop", stopped=True)
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """Somebody seated, as a workflow sees them."""
+    """Somebody seated, as a workflow sees them. called: names by which the model could give itself away."""
 
     name: str
     persona: str = ""
+    called: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

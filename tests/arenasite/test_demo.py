@@ -6,7 +6,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from accounts.models import User
-from arenasite import demo, launch
+from arenasite import demo, launch, showcase
 from experiments import catalog
 from experiments.models import Run
 
@@ -65,62 +65,70 @@ def test_the_password_is_as_long_as_anybodys_has_to_be():
     assert len(demo.PASSWORD) >= 12
 
 
-def test_one_run_is_started_and_no_second_one_beside_it(simulated, quiet_doorbell):
+@pytest.fixture
+def on_stage(simulated, quiet_doorbell):
+    """Everything the demonstration needs, except its runs."""
     catalog.register_simulated(simulated.base_url)
     demo.prepare_people()
-
-    run = demo.start_run()
-
-    assert quiet_doorbell == [run.pk]
-    assert demo.start_run() is None
+    return quiet_doorbell
 
 
-def test_the_next_demonstration_plays_the_same_experiment_again(simulated, quiet_doorbell):
-    catalog.register_simulated(simulated.base_url)
-    demo.prepare_people()
-    first = demo.start_run()
+def test_one_run_of_each_workflow_is_started_and_no_second_one_beside_it(on_stage):
+    runs = showcase.start_all()
+
+    assert on_stage == [run.pk for run in runs]
+    assert [run.experiment.workflow for run in runs] == ["arena", "starchamber", "council", "debate"]
+    assert showcase.start_all() == []
+
+
+def test_no_second_one_is_started_while_the_first_waits_for_somebody(on_stage):
+    showcase.SCENES["starchamber"].start()
+    Run.objects.update(state=Run.State.WAITING)
+
+    assert showcase.SCENES["starchamber"].start() is None
+
+
+@pytest.mark.parametrize("workflow", showcase.SCENES)
+def test_the_next_demonstration_plays_the_same_experiment_again(on_stage, workflow):
+    scene = showcase.SCENES[workflow]
+    first = scene.start()
     Run.objects.update(state=Run.State.COMPLETED)
 
-    second = demo.start_run()
+    second = scene.start()
 
     assert second.experiment == first.experiment
     assert second != first
 
 
-def test_one_talk_is_started_and_no_second_one_while_it_waits(simulated, quiet_doorbell):
-    catalog.register_simulated(simulated.base_url)
-    demo.prepare_people()
-
-    talk = demo.start_talk()
-
-    assert quiet_doorbell == [talk.pk]
-    assert talk.experiment.workflow == "starchamber"
-    Run.objects.update(state=Run.State.WAITING)
-    assert demo.start_talk() is None
-
-
-def test_the_next_demonstration_begins_the_same_talk_again(simulated, quiet_doorbell):
-    catalog.register_simulated(simulated.base_url)
-    demo.prepare_people()
-    first = demo.start_talk()
-    Run.objects.update(state=Run.State.STOPPED)
-
-    second = demo.start_talk()
-
-    assert second.experiment == first.experiment
-    assert second != first
-
-
-def test_the_talk_waits_for_the_researcher_after_its_first_answer(simulated, drive):
-    catalog.register_simulated(simulated.base_url)
-    demo.prepare_people()
-    talk = demo.start_talk()
+def test_the_talk_waits_for_the_researcher_after_its_first_answer(on_stage, drive):
+    talk = showcase.SCENES["starchamber"].start()
     drive()
     talk.refresh_from_db()
 
     assert talk.state == Run.State.WAITING
     assert talk.open_pauses[-1].purpose == "your_turn"
     assert talk.messages.get(seat="model").call.logprobs
+
+
+def test_the_council_answers_and_takes_another_question(on_stage, drive):
+    run = showcase.SCENES["council"].start()
+    drive()
+    run.refresh_from_db()
+
+    assert (run.state, run.open_offers[-1].purpose) == (Run.State.COMPLETED, "your_turn")
+    assert run.ballots.filter(order__isnull=False).count() == 4
+    assert run.messages.get(seat="chair").text
+
+
+def test_the_debate_goes_through_two_rounds_with_its_addendum(on_stage, drive):
+    run = showcase.SCENES["debate"].start()
+    drive()
+    run.refresh_from_db()
+
+    assert run.state == Run.State.COMPLETED
+    spoken = [message.seat for message in run.messages.filter(step__purpose="reply").order_by("seq")]
+    assert spoken == ["A", "B", "C", "A", "B", "C"]
+    assert run.messages.filter(text=showcase.DEBATE_ADDENDUM).exists()
 
 
 def test_the_address_that_is_printed_is_the_runs():

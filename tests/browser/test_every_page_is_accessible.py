@@ -8,6 +8,8 @@ from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.browser
 
+PAGES = ("arena/", "council/", "debate/", "runs/", "account/", "nowhere/")
+
 
 @pytest.fixture(scope="module")
 def finished(lab: Lab) -> str:
@@ -16,11 +18,22 @@ def finished(lab: Lab) -> str:
     return run
 
 
+@pytest.fixture(scope="module")
+def answered(lab: Lab) -> str:
+    """A council that has answered."""
+    cast = {"member-1": {"model": "sim/cooperative"}, "member-2": {"model": "sim/competitive"}}
+    body = {"workflow": "council", "config": {"question": "Why is the sky blue?"}}
+    experiment = lab.ask("POST", "experiments/", {**body, "cast": {**cast, "chair": {"model": "sim/neutral"}}})
+    [run] = lab.ask("POST", f"experiments/{experiment['id']}/start/", {})["runs"]
+    wait_until(lambda: lab.ask("GET", f"runs/{run['id']}/")["offer"], "a council to look at", seconds=90)
+    return str(run["id"])
+
+
 @pytest.mark.parametrize("width", [1280, 360])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
 def test_no_violation_on_any_page(
-    lab: Lab, sign_in: SignIn, finished: str, width: int, theme: str, language: str
+    lab: Lab, sign_in: SignIn, finished: str, answered: str, width: int, theme: str, language: str
 ) -> None:
     page = sign_in(viewport={"width": width, "height": 800}, color_scheme=theme)
     page.context.add_cookies([{"name": "arena_theme", "value": theme, "url": lab.url}])
@@ -29,7 +42,7 @@ def test_no_violation_on_any_page(
     call = lab.ask("GET", f"runs/{finished}/calls/")["results"][0]["id"]
 
     found = {}
-    for path in ("arena/", "runs/", f"runs/{finished}/", f"calls/{call}/", "account/", "nowhere/"):
+    for path in (*PAGES, f"runs/{finished}/", f"calls/{call}/", f"runs/{answered}/", f"runs/{answered}/ranking/1/"):
         page.goto(f"{lab.url}/{path}")
         expect(page.locator("main")).to_be_visible()
         found[path] = violations(page)

@@ -70,7 +70,7 @@ def paths(runs):
     yield from (f"/api/{name}/" for name in LISTS)
     for run in runs:
         yield from (f"/runs/{run.pk}/{end}" for end in ("", "status/", "news/", "judge/"))
-        yield from (f"/runs/{run.pk}/report/{name}/" for name in ("html", "pdf", "json"))
+        yield from (f"/runs/{run.pk}/report/{name}/" for name in ("html", "pdf", "md", "json"))
         yield from (f"/runs/{run.pk}/export/{name}/" for name in ("jsonl", "csv", "inspect"))
         yield from (f"/api/runs/{run.pk}/{end}" for end in OF_RUN)
         yield from (f"/calls/{call.pk}/" for call in run.calls.all())

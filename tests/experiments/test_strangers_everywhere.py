@@ -10,6 +10,7 @@ from django.urls import URLPattern, get_resolver
 from experiments.models import Experiment, Run
 from experiments.reports import making
 from experiments.reports.formats import REPORTS
+from tests.experiments.reports import deliberations
 
 NOWHERE = UUID("00000000-0000-7000-8000-000000000000")
 KINDS = ("runs", "messages", "calls", "experiments", "files")
@@ -22,10 +23,15 @@ def addresses():
     for prefix, pattern in _routes(get_resolver().url_patterns, ""):
         route = f"{prefix}{pattern.pattern}"
         if match := re.match(rf"(?:api/)?({'|'.join(KINDS)})/<(?:uuid|drf_format_suffix|str)?:?pk>", route):
-            found.add(
-                (match.group(1), re.sub(r"<(?:\w+:)?other>", str(NOWHERE), re.sub(r"<(?:\w+:)?pk>", "{pk}", route)))
-            )
+            found.add((match.group(1), _filled(route)))
     return sorted(found)
+
+
+def _filled(route):
+    """The route with a place for the id, and something for whatever else it asks for."""
+    for name, value in {"pk": "{pk}", "other": str(NOWHERE), "turn": "1"}.items():
+        route = re.sub(rf"<(?:\w+:)?{name}>", value, route)
+    return route
 
 
 def _routes(patterns, prefix):
@@ -42,14 +48,31 @@ ADDRESSES = addresses()
 def test_the_routes_are_found():
     paths = {path for _kind, path in ADDRESSES}
     wanted = {"runs/{pk}/", "runs/{pk}/news/", "api/runs/{pk}/", "api/runs/{pk}/report/", "api/messages/{pk}/branch/"}
-    assert wanted <= paths
+    further = {f"{prefix}runs/{{pk}}/{name}/" for prefix in ("", "api/") for name in ("ask", "draft", "lift")}
+    ranked = {"runs/{pk}/ranking/1/", "api/runs/{pk}/ranking/", "api/runs/{pk}/ballots/"}
+    assert wanted | further | ranked <= paths
     assert len(paths) > 30
 
 
 @pytest.fixture
-def alices(played, alice):
+def an_arena_run(played):
+    return played(max_turns=1)
+
+
+@pytest.fixture
+def a_council(alice):
+    return deliberations.council(alice).run
+
+
+@pytest.fixture
+def a_debate(alice):
+    return deliberations.debate(alice).run
+
+
+@pytest.fixture(params=["an_arena_run", "a_council", "a_debate"])
+def alices(request, alice):
     """An id of each kind of thing that Alice has."""
-    run = played(max_turns=1)
+    run = request.getfixturevalue(request.param)
     file = making.request_file(run, by=alice, format_=REPORTS["html"], language="en")
     return {
         "runs": run.pk,
@@ -93,4 +116,6 @@ def test_alice_herself_is_answered_at_the_same_addresses(alices, alice):
 
     unknown = {path for path, status in answers.items() if status == 404}
     of_talks = "runs/{pk}/figures/"
-    assert unknown == {f"runs/{{pk}}/compare/{NOWHERE}/", of_talks}
+    of_councils = {"runs/{pk}/ranking/1/", "api/runs/{pk}/ranking/"}
+    is_ranked = Run.objects.get(pk=alices["runs"]).ballots.exists()
+    assert unknown == {f"runs/{{pk}}/compare/{NOWHERE}/", of_talks, *(() if is_ranked else of_councils)}

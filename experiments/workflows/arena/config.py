@@ -1,6 +1,6 @@
 """How an arena experiment is set up."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
@@ -91,7 +91,7 @@ class Config(BaseModel):
         is_swapped = (self.first == "B") != (self.counterbalance and cast.seed % 2 == 1)
         return ("B", "A") if is_swapped else ("A", "B")
 
-    def seats(self) -> tuple[str, ...]:
+    def seats(self, named: Collection[str] = ()) -> tuple[str, ...]:
         """The seats that have to be taken."""
         has_friend = any(planned.kind == "friend" for planned in self.interventions)
         wanted = {"judge": self.judge, "filter": self.filter, "friend": has_friend}

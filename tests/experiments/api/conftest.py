@@ -27,6 +27,9 @@ class Api:
         sent = {**self.headers, **{name.replace("_", "-"): value for name, value in headers.items()}}
         return self.client.post(f"/api/{path}", text, content_type=content_type, headers=sent)
 
+    def put(self, path: str, body: Any) -> Any:
+        return self.client.put(f"/api/{path}", json.dumps(body), content_type="application/json", headers=self.headers)
+
     def send(self, method: str, path: str) -> Any:
         return self.client.generic(method, f"/api/{path}", "{}", "application/json", headers=self.headers)
 

@@ -4,6 +4,9 @@ import json
 import re
 
 import pytest
+from django.core.management import call_command
+
+from tests.experiments.reports.deliberations import council
 
 pytestmark = pytest.mark.django_db
 
@@ -55,6 +58,11 @@ def test_every_public_address_is_in_it(schema):
         "GET /api/runs/{id}/judgments/",
         "GET /api/runs/{id}/calls/",
         "GET /api/runs/{id}/events/",
+        "GET /api/runs/{id}/ballots/",
+        "GET /api/runs/{id}/ranking/",
+        "POST /api/runs/{id}/ask/",
+        "PUT /api/runs/{id}/draft/",
+        "POST /api/runs/{id}/lift/",
     }
 
 
@@ -130,6 +138,21 @@ def test_what_is_described_is_what_is_answered(schema, api, played, body):
         assert set(answer) == set(page["properties"]), name
         assert set(answer["results"][0]) == set(row["properties"]), name
     assert set(api.get(f"runs/{run.pk}/").json()) == set(answered(schema, "GET /api/runs/{id}/")["properties"])
+
+
+def test_what_is_described_of_councils_is_what_is_answered(schema, api, alice):
+    run = council(alice).run
+    row = resolved(schema, answered(schema, "GET /api/runs/{id}/ballots/")["properties"]["results"]["items"])
+    assert set(api.get(f"runs/{run.pk}/ballots/").json()["results"][0]) == set(row["properties"])
+
+    ranking, found = answered(schema, "GET /api/runs/{id}/ranking/"), api.get(f"runs/{run.pk}/ranking/").json()
+    assert set(found) == set(ranking["properties"])
+    for name in ("standings", "orders", "on_winner", "position_effect", "abstained"):
+        assert set(found[name][0]) == set(resolved(schema, ranking["properties"][name]["items"])["properties"]), name
+
+
+def test_it_is_made_without_a_warning(tmp_path, db):
+    call_command("spectacular", "--validate", "--fail-on-warn", file=str(tmp_path / "schema.yml"))
 
 
 def test_the_page_for_people_loads_nothing_from_outside(nobodys):

@@ -127,7 +127,7 @@ def test_nobody_is_asked_who_they_are_before_a_file(nobodys, run, file, is_probl
 
 
 @pytest.mark.parametrize("path", ["runs/{run}/report/", "runs/{run}/export/"])
-@pytest.mark.parametrize("format_", ["html", "pdf", "json", "jsonl", "csv", "inspect", "exe"])
+@pytest.mark.parametrize("format_", ["html", "pdf", "md", "json", "jsonl", "csv", "inspect", "exe"])
 def test_a_stranger_gets_no_format(charlies, run, is_problem, path, format_):
     is_problem(charlies.get(path.format(run=run.pk), format=format_), 404)
 

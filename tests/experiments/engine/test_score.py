@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.engine.score import Score
-from experiments.workflows.steps import Ask, End, Outcome, Record
+from experiments.workflows.steps import Ask, End, Listen, Outcome, Record
 
 
 def ask(key):
@@ -265,3 +265,23 @@ def test_whatever_is_recorded_and_in_whatever_order_the_rest_arrives_the_end_is_
     assert todo.end == End("done", message="chair")
     assert log == [["a", "x/solve+x/check", "", "y/solve+y/check", "b"]]
     assert sorted(done) == sorted({*ALL, "begun", "noted"} - recorded)
+
+
+def listening():
+    """Asks somebody else where the first fails, and listens before it goes on."""
+    if not (yield ask("one")).ok:
+        yield ask("one/other")
+    yield Listen("pause", "after", ("default",), may_pass=True)
+    yield ask("two")
+    return End("done")
+
+
+def test_a_pause_is_passed_again_when_what_came_after_it_was_begun():
+    assert keys(Score(listening(), {"one": Outcome()}, begun=["one", "two"]).start()) == ["two"]
+
+
+def test_a_step_that_was_reopened_and_is_not_reached_any_more_passes_no_pause():
+    score = Score(listening(), {}, begun=["one", "one/other"])
+    score.start()
+
+    assert keys(score.resolve("one", Outcome())) == ["pause"]

@@ -86,6 +86,7 @@ async def test_it_gets_the_partial_text_of_the_calls_under_way(watch_run, run):
             "call": str(call.pk),
             "seat": "A",
             "turn": 1,
+            "purpose": "reply",
             "offset": 0,
             "text": "I offer three",
             "reasoning_offset": 0,

@@ -13,7 +13,7 @@ from experiments.models import Experiment, Export, Run
 
 pytestmark = pytest.mark.django_db
 
-FORMATS = {"html": "report", "pdf": "report", "json": "report", "jsonl": "export", "csv": "export", "inspect": "export"}
+FORMATS = dict.fromkeys(("html", "pdf", "md", "json"), "report") | dict.fromkeys(("jsonl", "csv", "inspect"), "export")
 
 
 @pytest.fixture

@@ -206,7 +206,7 @@ def test_the_page_offers_the_reports_of_the_run(browser, read, played):
 
     [form] = page.find("form", action=reverse("run-files", args=[run.pk]))
     offered = {button.get("value") for button in form.all() if button.tag == "button"}
-    assert {"html", "pdf", "json", "csv", "jsonl", "inspect"} <= offered
+    assert {"html", "pdf", "md", "json", "csv", "jsonl", "inspect"} <= offered
 
 
 def test_runs_are_found_by_words_and_by_state(browser, read, arena, start, alice):

@@ -8,6 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from experiments.models import Call, Experiment, Judgment, Message, Participant, Provider, ProviderModel, Run, Step
+from experiments.workflows import REGISTRY
 from experiments.workflows.judge import SENTIMENTS
 
 ARENA_CONFIG = {
@@ -29,7 +30,15 @@ STARCHAMBER_CONFIG = {
     "judge": True,
     "limits": {},
 }
-CASTS = {"arena": ("A", "B", "judge", "filter"), "starchamber": ("model", "judge"), "judging": ("judge",)}
+COUNCIL_CONFIG = REGISTRY["council"].Config(question="Why is the sky blue?").model_dump(mode="json")
+DEBATE_CONFIG = REGISTRY["debate"].Config(prompt="How should our lab share one telescope?").model_dump(mode="json")
+CASTS = {
+    "arena": ("A", "B", "judge", "filter"),
+    "starchamber": ("model", "judge"),
+    "council": ("member-1", "member-2", "member-3", "chair", "chair-2", "title"),
+    "debate": ("refiner", "A", "B", "C", "summarizer", "pool-1"),
+    "judging": ("judge",),
+}
 FILTERED = {"changed": True, "removed": ["plan"], "confidence": 0.9, "reasoning": "A plan.", "status": "filtered"}
 SCORES = {"goal_deviation": 12.0, "cooperation": 0.4, **dict.fromkeys(SENTIMENTS, 0.25)}
 
@@ -40,7 +49,12 @@ class Record:
     def __init__(self, owner: Any, workflow: str = "arena", config: dict[str, Any] | None = None, **run: Any) -> None:
         self.now = timezone.now() - timedelta(minutes=10)
         self.models = {seat: self._model(seat) for seat in CASTS[workflow]}
-        base = {"arena": ARENA_CONFIG, "starchamber": STARCHAMBER_CONFIG}.get(workflow, {})
+        base = {
+            "arena": ARENA_CONFIG,
+            "starchamber": STARCHAMBER_CONFIG,
+            "council": COUNCIL_CONFIG,
+            "debate": DEBATE_CONFIG,
+        }.get(workflow, {})
         experiment = Experiment.objects.create(
             owner=owner, workflow=workflow, title=run.pop("title", "A crafted run"), config={**base, **(config or {})}
         )

@@ -42,7 +42,7 @@ def again(export):
     return Export.objects.get(pk=export.pk)
 
 
-@pytest.mark.parametrize("format_", ["html", "pdf", "json", "jsonl", "csv", "inspect"])
+@pytest.mark.parametrize("format_", ["html", "pdf", "md", "json", "jsonl", "csv", "inspect"])
 def test_the_file_holds_what_the_button_of_a_short_run_gives(played, ask, make_files, with_totals, format_):
     run = played(max_turns=1)
     export = ask(run, format_)

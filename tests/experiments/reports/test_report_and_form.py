@@ -54,7 +54,7 @@ def body(browser, run, format_):
 
 
 @pytest.mark.edge(64)
-@pytest.mark.parametrize("format_", ["html", "pdf", "json", "jsonl", "inspect"])
+@pytest.mark.parametrize("format_", ["html", "pdf", "md", "json", "jsonl", "inspect"])
 def test_a_run_that_was_stopped_is_told_as_stopped_in_every_format(arena, start, alice, browser, format_):
     from_start = start(arena())
     browser.post(reverse("run-stop", args=[from_start.pk]))
@@ -70,7 +70,7 @@ def test_a_run_that_was_stopped_is_told_as_stopped_in_every_format(arena, start,
 @pytest.mark.edge(61)
 def test_there_is_no_format_whose_special_characters_nobody_has_thought_of():
     """LaTeX, whose escaping is hard to get right, is not offered."""
-    assert set(FORMATS) == {"html", "pdf", "json", "jsonl", "csv", "inspect"}
+    assert set(FORMATS) == {"html", "pdf", "md", "json", "jsonl", "csv", "inspect"}
 
 
 @pytest.mark.edge(62)

@@ -1,0 +1,131 @@
+"""Setting up a debate: what fills its form at first, what it may come to, and the debates there have been."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Page, Paginator
+from django.db.models import Exists, OuterRef, Q
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accounts.people import person
+from experiments import progress
+from experiments.debate_estimates import DebateEstimate, Plan, estimate, token_limit
+from experiments.debate_forms import SPEAKING_SEATS, DebateForm, model_field, speaking_models
+from experiments.estimates import Taken
+from experiments.labels import seat_name
+from experiments.library.shelf import flat
+from experiments.models import Message, Participant, ProviderModel, Run
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+Values = dict[str, Any]
+SEATING_ORDER = ("A", "B", "C", "summarizer", "refiner")  # who gets a model of their own when there are few
+RUNS_PER_PAGE = 20
+SEARCHED = ("request", "final_prompt")
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The debates of a person, newest first, as far as they fit what is searched for."""
+
+    page: Page[Run]
+    items: list[progress.Progress]
+    search: str
+    state: str
+
+
+def initial(request: HttpRequest) -> Values:
+    """What the form shows at first: different models; or what one of one's own debates was set up with (`?clone=`)."""
+    run_id = request.GET.get("clone")
+    if not run_id:
+        return _different_models()
+    run = _own_run(person(request), run_id)
+    participants = list(run.experiment.participants.select_related("model__provider"))
+    for lost in _not_carried_over(participants):
+        messages.warning(request, lost)
+    seats = {model_field(one.seat): one.model.slug for one in participants}
+    return {**_different_models(), **dict(flat(run.config)), **seats, "title": run.experiment.title}
+
+
+def estimate_of(form: DebateForm) -> DebateEstimate:
+    """Of whatever the form says now, finished or not."""
+    return estimate(_plan(form))
+
+
+def token_limits() -> dict[str, int]:
+    return {role: token_limit(role) for role in ("refiner", "debater", "summarizer")}
+
+
+def history(request: HttpRequest) -> History:
+    search, state = request.GET.get("search", "").strip(), request.GET.get("state", "")
+    rows = Run.objects.visible_to(request.user).filter(experiment__workflow="debate")
+    if search:
+        rows = rows.filter(_found(search))
+    if state in Run.State.values:
+        rows = rows.filter(state=state)
+    rows = rows.with_totals().select_related("experiment").prefetch_related("experiment__participants__model")
+    page = Paginator(rows, RUNS_PER_PAGE).get_page(request.GET.get("page"))
+    return History(page, [progress.of(run) for run in page.object_list], search, state)
+
+
+def _found(words: str) -> Any:
+    """In the title, in the request, or in a final prompt: of the last two, the messages hold what was really said."""
+    said = Message.objects.filter(run=OuterRef("pk"), parsed__kind__in=SEARCHED, raw_text__icontains=words)
+    return Q(experiment__title__icontains=words) | Q(experiment__config__prompt__icontains=words) | Exists(said)
+
+
+def _different_models() -> Values:
+    """As many different models as there are, so that the defaults run as they are."""
+    models = [slug for slug, _label in speaking_models()]
+    return {model_field(seat): models[n % len(models)] for n, seat in enumerate(SEATING_ORDER)} if models else {}
+
+
+def _own_run(user: "User", run_id: str) -> Run:
+    try:
+        wanted = UUID(run_id)
+    except ValueError as error:
+        raise Http404 from error
+    runs = Run.objects.visible_to(user).filter(experiment__owner=user, experiment__workflow="debate")
+    return get_object_or_404(runs.select_related("experiment"), pk=wanted)
+
+
+def _not_carried_over(participants: list[Participant]) -> Iterator[str]:
+    """What the form cannot show of a run's cast: it would be lost without a word."""
+    for one in participants:
+        if not (one.model.is_active and one.model.provider.is_active) or one.model.provider.lacks_key:
+            words = _("%(model)s is not available now: choose another model. It was: %(seat)s.")
+            yield words % {"model": one.model.label, "seat": seat_name(one.seat)}
+
+
+def _plan(form: DebateForm) -> Plan:
+    def said(name: str) -> Any:
+        return form[name].value()
+
+    refine, is_automatic = bool(said("refine")), said("mode") == "automatic"
+    asked = [seat for seat in SPEAKING_SEATS if refine or seat != "refiner"]
+    rounds = 2 if str(said("rounds")) == "2" else 1
+    return Plan(
+        refine=refine,
+        rounds=(rounds, rounds) if is_automatic else (1, 2),
+        request=len(str(said("prompt") or "")),
+        addendum=len(str(said("addendum") or "")) if is_automatic else 0,
+        seats=_taken({seat: str(said(model_field(seat)) or "") for seat in asked}),
+    )
+
+
+def _taken(slugs: Mapping[str, str]) -> dict[str, Taken]:
+    """The seats that will be asked, each with its price today."""
+    models = {model.slug: model for model in ProviderModel.objects.available().filter(slug__in=slugs.values())}
+    seats = {}
+    for seat, slug in slugs.items():
+        model = models.get(slug)
+        price = model.price_at(timezone.now()) if model else None
+        seats[seat] = Taken(model.label if model else str(seat_name(seat)), price.value if price else None)
+    return seats

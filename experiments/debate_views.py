@@ -1,0 +1,83 @@
+"""The debate's pages: setting one up, what is kept of a text that is being written, and limits that are raised."""
+
+from http import HTTPStatus
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
+
+from accounts.people import person
+from experiments import actions, debate_setup, furthering
+from experiments.casting import InvalidExperiment
+from experiments.debate_forms import debate_form
+from experiments.line_ends import as_typed
+from experiments.models import Run
+from experiments.refusals import NotAllowed, NotOffered, Rivalled
+from experiments.steering_views import visible_run
+
+LIMITS = ("tokens", "seconds", "cost")
+
+
+@login_required
+def debate(request: HttpRequest) -> HttpResponse:
+    """Set up a debate and start it; under it, the debates there have been."""
+    form = debate_form()(request.POST or None, initial=debate_setup.initial(request))
+    if request.method == "POST" and form.is_valid():
+        try:
+            with transaction.atomic():
+                experiment = actions.create(owner=person(request), workflow="debate", **form.asked())
+                [run] = actions.start(experiment, by=person(request))
+            return redirect(run)
+        except InvalidExperiment as error:
+            form.complain(error)
+        except NotAllowed as error:
+            form.add_error(None, str(error))
+    context = {
+        "form": form,
+        "estimate": debate_setup.estimate_of(form),
+        "token_limits": debate_setup.token_limits(),
+        "history": debate_setup.history(request),
+        "states": Run.State.choices,
+    }
+    return render(request, "workflows/debate.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+@require_POST
+def estimate(request: HttpRequest) -> HttpResponse:
+    """What the form would come to as it is filled in now."""
+    form = debate_form()(request.POST)
+    return render(request, "debate/_estimate.html", {"estimate": debate_setup.estimate_of(form)})
+
+
+@login_required
+@require_POST
+def draft(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Keep what is being written at a pause: 204; 409 when something was said there meanwhile."""
+    run = visible_run(request, pk)
+    try:
+        furthering.draft(run, key=request.POST.get("key", ""), text=as_typed(request.POST.get("text", "")))
+    except Rivalled as error:
+        return JsonResponse({"problem": str(error)}, status=HTTPStatus.CONFLICT)
+    except NotOffered as error:
+        return JsonResponse({"problem": str(error)}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    return HttpResponse(status=HTTPStatus.NO_CONTENT)
+
+
+@login_required
+@require_POST
+def lift(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Go on with a debate that a limit has stopped: with other limits, or without the answer that was too much."""
+    run = visible_run(request, pk)
+    given: dict[str, Any] = {name: request.POST.get(name, "").strip() or None for name in LIMITS}
+    is_skip = request.POST.get("action") == "skip"
+    try:
+        furthering.lift(run, by=person(request), limits=given, skip=is_skip)
+    except (Rivalled, NotOffered, NotAllowed) as error:
+        messages.warning(request, str(error))
+    return redirect(run)

@@ -1,0 +1,211 @@
+"""Words for what the rows name: seats, purposes, failures, endings. Pages and reports say them the same way."""
+
+import re
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+NUMBERED = re.compile(r"(member|chair|pool)-(\d+)")
+
+
+def seat_name(seat: str) -> Any:
+    """How a seat is called in a sentence."""
+    if found := NUMBERED.fullmatch(seat):
+        return str(NUMBERED_SEATS[found[1]]) % {"number": int(found[2])}
+    return SEAT_NAMES.get(seat, seat)
+
+
+def stage_name(stage: str) -> Any:
+    """What is done in a stage of a turn, in a word; a debater's own letter is its stage."""
+    return STAGES.get(stage, seat_name(stage))
+
+
+def workflow_name(workflow: str) -> Any:
+    return WORKFLOWS.get(workflow, workflow)
+
+
+PARAMS = {
+    "temperature": _("Temperature"),
+    "max_tokens": _("Tokens of a reply"),
+    "seed": _("Seed"),
+    "reasoning_effort": _("Reasoning effort"),
+}
+
+INTERVENTION_KINDS = (
+    ("note", _("a private note")),
+    ("friend", _("a question to a friend, in private")),
+    ("alter", _("the other side's last message, altered")),
+)
+
+FLAGS = {
+    "speaks_for_other": _("writes lines for the other side"),
+    "repeats_itself": _("repeats itself"),
+    "names_itself": _("names itself; the name was masked for the reviewers"),
+    "addresses_reviewers": _("speaks to the reviewers"),
+    "other_language": _("not in the language of the question"),
+    "repaired": _("put into its form by a second call"),
+    "unread": _("could not be read"),
+    "too_few_points": _("fewer new points than asked for"),
+    "too_few_counterpoints": _("fewer counterpoints than asked for"),
+    "unexpected_counterpoints": _("counterpoints that were not asked for were left out"),
+    "wrong_speaker": _("named another speaker"),
+    "renumbered": _("numbered anew"),
+    "unknown_sources": _("sources that do not exist were left out"),
+    "out_of_order": _("spoke after the others"),
+    "late": _("answered after the ranking"),
+    "partial": _("did not rank every answer"),
+    "duplicate": _("named an answer twice; the first place counts"),
+    "unknown_label": _("named an answer that does not exist"),
+    "ties": _("ranked answers as equal"),
+}
+
+BAND_LABELS = (_("none"), _("slight"), _("some"), _("strong"), _("severe"))
+
+ACTIONS = {
+    "send": _("sent a prompt"),
+    "default": _("sent the default prompt"),
+    "skip": _("skipped a side"),
+    "next": _("started the next turn"),
+    "end": _("ended the run"),
+    "friend": _("had a friend asked"),
+    "note": _("gave a private note"),
+    "alter": _("altered what a side reads"),
+    "round": _("started the second round"),
+    "summarize": _("asked for the summary"),
+    "retry": _("had it tried again"),
+    "retry_seat": _("had one asked again"),
+    "retry_short": _("had one asked again, with less before it"),
+    "deliberate": _("had the answers ranked again"),
+    "conclude": _("had the conclusion drawn again"),
+    "regenerate": _("asked for another answer"),
+}
+
+SENTIMENT_LABELS = {
+    "happiness": _("happiness"),
+    "sadness": _("sadness"),
+    "anger": _("anger"),
+    "hopelessness": _("hopelessness"),
+    "excitement": _("excitement"),
+    "fear": _("fear"),
+    "deception": _("deception"),
+}
+
+END_REASONS = {
+    "max_turns": _("all turns were played"),
+    "manual_stop": _("somebody stopped it"),
+    "limit_tokens": _("the limit of tokens was reached"),
+    "limit_seconds": _("the limit of time was reached"),
+    "limit_cost": _("the limit of cost was reached"),
+    "internal_error": _("the engine failed"),
+    "completed": _("everything was done"),
+    "nothing_to_pass": _("a reply held no words for the other side"),
+    "imported_live": _("it was imported while under way"),
+    "your_turn": _("the question was answered"),
+    "concluded": _("the summary was given"),
+    "nobody_answered": _("no member answered"),
+    "no_conclusion": _("nobody could conclude, and no answer was ranked"),
+    "refine_failed": _("the refiner gave no answer"),
+    "round_failed": _("no debater gave an answer"),
+    "summary_failed": _("no summary was given"),
+}
+
+PURPOSES = {
+    "reply": _("reply"),
+    "filter": _("filter"),
+    "judge": _("judgment"),
+    "friend": _("advice of a friend"),
+    "review": _("review"),
+    "conclusion": _("conclusion"),
+    "title": _("title"),
+    "repair": _("repair"),
+    "refinement": _("refinement"),
+    "summary": _("summary"),
+}
+
+SEAT_NAMES = {
+    "A": _("Model A"),
+    "B": _("Model B"),
+    "judge": _("The judge"),
+    "filter": _("The filter"),
+    "friend": _("The friend"),
+    "model": _("The model"),
+    "researcher": _("The researcher"),
+    "person": _("The person"),
+    "chair": _("The chair"),
+    "title": _("The title"),
+    "refiner": _("The refiner"),
+    "summarizer": _("The summarizer"),
+    "C": _("Model C"),
+}
+
+ERRORS = {
+    "try_later": _("temporary failure"),
+    "rate_limited": _("rate limited"),
+    "overloaded": _("provider overloaded"),
+    "unreachable": _("provider unreachable"),
+    "interrupted": _("stream interrupted"),
+    "outcome_unknown": _("no answer in time"),
+    "bad_key": _("key refused"),
+    "out_of_credit": _("out of credit"),
+    "unknown_model": _("unknown model"),
+    "needs_person": _("somebody has to change something"),
+    "refused": _("request refused"),
+    "context_exceeded": _("too long for the model"),
+    "forbidden_address": _("address not allowed"),
+    "bad_answer": _("unusable answer"),
+    "empty_answer": _("empty answer"),
+    "error": _("failure"),
+    "lost": _("lost"),
+    "stopped": _("stopped"),
+    "internal_error": _("the engine failed"),
+    "limit": _("a limit was reached"),
+}
+
+NUMBERED_SEATS = {
+    "member": _("Member %(number)s"),
+    "chair": _("Chair %(number)s"),
+    "pool": _("Model %(number)s of the pool"),
+}
+
+STAGES = {
+    "answers": _("Answers"),
+    "reviews": _("Reviews"),
+    "conclusion": _("Conclusion"),
+    "refine": _("Refinement"),
+    "summary": _("Summary"),
+}
+
+WORKFLOWS = {
+    "arena": _("Arena"),
+    "starchamber": _("StarChamber"),
+    "council": _("Council"),
+    "debate": _("Debate"),
+    "judging": _("Judged again"),
+}
+
+RANKING_METHODS = {
+    "mean_rank": _("mean rank"),
+    "borda": "Borda",
+    "copeland": "Copeland",
+    "schulze": "Schulze",
+    "kemeny": "Kemeny",
+    "bradley_terry": "Bradley-Terry",
+}
+
+UNDEFINED = {
+    "no_comparisons": _("no ballot compares two answers"),
+    "too_many_candidates": _("an exact order is sought for up to 8 answers only"),
+    "incomplete_ballots": _("the reviewers did not all rank the same answers"),
+    "one_ballot": _("agreement needs two ballots or more"),
+    "one_candidate": _("an order needs two answers or more"),
+    "constant": _("every place is the same, so agreement cannot be told from chance"),
+    "nothing_paired": _("no answer was ranked by two reviewers"),
+    "undefeated": _("nobody ranked another answer above it, so no rating is high enough"),
+    "winless": _("nobody ranked it above another answer, so no rating is low enough"),
+    "above": _("it stands above the rated answers without ever having been ranked below them"),
+    "below": _("it stands below the rated answers without ever having been ranked above them"),
+    "unlinked": _("the ballots do not link it with the rated answers"),
+    "no_battles": _("no ballot compares it with another answer"),
+    "own_not_shown": _("reviewers were not shown their own answers"),
+    "nobody_ranked": _("no ballot places it beside another answer"),
+}

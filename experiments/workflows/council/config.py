@@ -1,0 +1,59 @@
+"""How a council is set up."""
+
+from collections.abc import Collection
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from experiments.workflows.limits import Limits
+
+MOST_MEMBERS = 30
+LEAST_MEMBERS = 2
+CHAIRS = ("chair", "chair-2", "chair-3")
+LONGEST_TEXT = 100_000
+
+Text = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
+
+
+def member(number: int) -> str:
+    """The seat of a member; numbers count from 1."""
+    return f"member-{number}"
+
+
+MEMBERS = tuple(member(number) for number in range(1, MOST_MEMBERS + 1))
+SEATS = (*MEMBERS, *CHAIRS, "title")
+
+
+class Config(BaseModel):
+    """What a council is asked, and by which rules it answers. system_prompt: what every member is told before the
+    question, no system message at all when blank. own_answers: whether a reviewer ranks its own answer, too. truncated:
+    whether an answer that was cut off at the token limit takes part in the ranking. title: whether a title is found
+    beside the first question. max_turns: questions at most; None, as many as are asked.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: Text
+    system_prompt: Text = ""
+    own_answers: Literal["excluded", "included"] = "excluded"
+    truncated: Literal["eligible", "left_out"] = "eligible"
+    title: bool = True
+    limits: Limits = Limits()
+    max_turns: Annotated[int, Field(ge=1, le=1000)] | None = None
+
+    @model_validator(mode="after")
+    def something_is_asked(self) -> Self:
+        if not self.question.strip():
+            raise ValueError("Write the question that the council is to answer.")
+        return self
+
+    def seats(self, named: Collection[str] = ()) -> tuple[str, ...]:
+        """As many members as the highest one that is named, and a chair."""
+        highest = max((number for number, seat in enumerate(MEMBERS, 1) if seat in named), default=0)
+        return (*MEMBERS[: max(LEAST_MEMBERS, highest)], "chair")
+
+    def optional_seats(self) -> tuple[str, ...]:
+        return (*CHAIRS[1:], "title")
+
+    def summary(self) -> str:
+        return self.question

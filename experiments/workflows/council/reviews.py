@@ -1,0 +1,202 @@
+"""The second stage: every member who has answered ranks the answers of the others without knowing whose they are."""
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from experiments.workflows.ballots import Ranked, read_ballot, read_repaired
+from experiments.workflows.council.counting import Ballot
+from experiments.workflows.council.masking import masked
+from experiments.workflows.council.order import includes_own, shown
+from experiments.workflows.council.talk import Deliberation, Sitting
+from experiments.workflows.flags import other_language
+from experiments.workflows.parsing import Unreadable, json_object
+from experiments.workflows.prompts import fenced, fill, version
+from experiments.workflows.steps import Ask, Outcome, Prompt, Record
+
+REVIEW, REPAIR = "council_review", "council_repair"
+LONGEST_REASON = 500
+REPAIRED = "repaired"
+
+Playing = Generator[Any, Any, None]
+
+
+def deliberate(sitting: Sitting) -> Playing:
+    """Everybody ranks the answers that there are now; what was ranked before counts no more."""
+    seats, before = sitting.survivors, sitting.deliberation
+    held = sitting.deliberation = Deliberation(before.number + 1 if before else 1, seats)
+    if len(seats) > 1:
+        yield sitting.stage("reviews")
+        random = sitting.talk.cast.random(f"{sitting.base}/order/{held.number}")
+        held.with_own = includes_own(seats, sitting.talk.config.own_answers)
+        held.offered = shown(seats, random, with_own=held.with_own)
+        yield [Review(sitting, held, seat).play() for seat in seats]
+    yield count(sitting, held)
+
+
+def review_again(sitting: Sitting, reviewer: str) -> Playing:
+    """One reviewer once more, shown the same in the same order; then the ballots are counted anew."""
+    held = sitting.held
+    held.abstained.pop(reviewer, None)
+    yield from Review(sitting, held, reviewer).play()
+    yield count(sitting, held)
+
+
+def count(sitting: Sitting, held: Deliberation) -> Record:
+    """The fact on which everything that is computed of the ballots rests."""
+    ballots = [held.ballots[seat] for seat in held.seats if seat in held.ballots]
+    data = {
+        "turn": sitting.turn,
+        "count": held.number,
+        "seats": list(held.seats),
+        "ballots": [
+            {"reviewer": one.reviewer, "order": [list(group) for group in one.order], "offered": list(one.offered)}
+            for one in ballots
+        ],
+        "abstained": [
+            {"reviewer": seat, "reason": held.abstained[seat]} for seat in held.seats if seat in held.abstained
+        ],
+        "own_answers": "included" if held.with_own else "excluded",
+        "skipped": held.skipped,
+        "best": held.best,
+    }
+    return Record(sitting.next_key("count"), "ballots_counted", data, turn=sitting.turn)
+
+
+@dataclass(slots=True)
+class Review:
+    """One reviewer's way to a ballot: a review, one more call where its ranking cannot be read, or an abstention."""
+
+    sitting: Sitting
+    held: Deliberation
+    reviewer: str
+    key: str = ""
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return self.held.labels(self.reviewer)
+
+    def play(self) -> Playing:
+        self.key = self.sitting.next_key(f"review/{self.reviewer}")
+        answers = {label: anonymous(self.sitting, seat) for label, seat in self.labels.items()}
+        outcome: Outcome = yield self._ask(answers)
+        if not outcome.ok:
+            yield self._abstain(outcome.error or "It gave no review.")
+            return
+        self.held.reviews[self.reviewer] = words(outcome.text)
+        try:
+            ranked = read_ballot(outcome.text, list(self.labels), answers.values())
+        except Unreadable as why:
+            yield from self._repair(outcome, why)
+        else:
+            yield self._vote(ranked, ranked.reading, self.key)
+
+    def _repair(self, unread: Outcome, why: Unreadable) -> Playing:
+        key = f"{self.key}/repair"
+        outcome: Outcome = yield self._ask_for_ranking(key, unread.text, why)
+        try:
+            ranked = _read_again(outcome, list(self.labels))
+        except Unreadable as again:
+            reason = f"The ranking in its review could not be read: {why}. Asked for it once more: {again}."
+            yield self._abstain(reason, source=key, is_written=True)
+        else:
+            yield self._vote(ranked, REPAIRED, key)
+
+    def _ask(self, answers: Mapping[str, str]) -> Ask:
+        token = self.sitting.talk.cast.fence(self.key)
+        prompt = fill(
+            REVIEW,
+            token=token,
+            question=fenced("question", self.sitting.question, token),
+            answers="\n\n".join(
+                f"{label}:\n{fenced(label.replace('Response ', 'response-'), text, token)}"
+                for label, text in answers.items()
+            ),
+            labels=_listed(list(answers)),
+        )
+        return Ask(
+            key=self.key,
+            seat=self.reviewer,
+            turn=self.sitting.turn,
+            purpose="review",
+            messages=(*self.sitting.talk.past, Prompt("user", prompt)),
+            schema=_schema(list(answers), with_review=True),
+            if_native=True,
+            prompt_version=version(REVIEW),
+            inspect=partial(_inspected, self.sitting),
+        )
+
+    def _ask_for_ranking(self, key: str, review: str, why: Unreadable) -> Ask:
+        token = self.sitting.talk.cast.fence(key)
+        prompt = fill(
+            REPAIR,
+            token=token,
+            labels=_listed(list(self.labels)),
+            reason=why,
+            review=fenced("review", words(review), token),
+        )
+        return Ask(
+            key=key,
+            seat=self.reviewer,
+            turn=self.sitting.turn,
+            purpose="repair",
+            messages=(Prompt("user", prompt),),
+            schema=_schema(list(self.labels), with_review=False),
+            params={"temperature": 0.0},
+            prompt_version=version(REPAIR),
+        )
+
+    def _vote(self, ranked: Ranked, reading: str, source: str) -> Record:
+        labels = self.labels
+        order = tuple(tuple(labels[label] for label in place) for place in ranked.order)
+        self.held.ballots[self.reviewer] = Ballot(self.reviewer, order, tuple(labels.values()))
+        found = {"order": [list(place) for place in order], "abstained_reason": "", "flags": list(ranked.flags)}
+        return self._record({**found, "reading": reading, "message": self.key}, source)
+
+    def _abstain(self, reason: str, *, source: str = "", is_written: bool = False) -> Record:
+        reason = reason[:LONGEST_REASON]
+        self.held.abstained[self.reviewer] = reason
+        found: dict[str, Any] = {"order": None, "abstained_reason": reason, "flags": [], "reading": ""}
+        return self._record({**found, "message": self.key if is_written else None}, source or self.key)
+
+    def _record(self, found: Mapping[str, Any], source: str) -> Record:
+        same = {"reviewer": self.reviewer, "count": self.held.number, "labels": self.labels}
+        return Record(f"{self.key}/ballot", "ballot_read", {**same, **found}, turn=self.sitting.turn, source=source)
+
+
+def anonymous(sitting: Sitting, seat: str) -> str:
+    """A member's answer without the names of its model."""
+    return masked(sitting.answers[seat].text, sitting.talk.names(seat), sitting.question)
+
+
+def words(review: str) -> str:
+    """What a reviewer wrote; of a structured answer, the assessment in it."""
+    if not review.lstrip().startswith("{"):
+        return review
+    try:
+        said = json_object(review).get("review")
+    except Unreadable:
+        return review
+    return said if isinstance(said, str) and said.strip() else review
+
+
+def _read_again(outcome: Outcome, labels: list[str]) -> Ranked:
+    if not outcome.ok:
+        raise Unreadable(outcome.error)
+    return read_repaired(outcome.text, labels)
+
+
+def _schema(labels: list[str], *, with_review: bool) -> dict[str, Any]:
+    ranking = {"type": "array", "items": {"type": "string", "enum": labels}}
+    properties = {**({"review": {"type": "string"}} if with_review else {}), "ranking": ranking}
+    closed = {"required": list(properties), "additionalProperties": False}
+    return {"type": "object", "properties": properties, **closed}
+
+
+def _listed(labels: list[str]) -> str:
+    return f"{', '.join(labels[:-1])} and {labels[-1]}"
+
+
+def _inspected(sitting: Sitting, text: str) -> list[str]:
+    return other_language(sitting.language, words(text))

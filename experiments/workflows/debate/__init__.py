@@ -1,0 +1,36 @@
+"""Debate: a task is refined, three debaters speak in order for one or two rounds, a summary says what to do."""
+
+from experiments.workflows.debate.config import SEATS, Config
+from experiments.workflows.debate.refining import refined
+from experiments.workflows.debate.rounds import gone_on, played
+from experiments.workflows.debate.summing import summed_up
+from experiments.workflows.debate.talk import Talk
+from experiments.workflows.steps import Cast, End, Play
+
+__all__ = ["OPENING", "PASSED", "SEATS", "SUBJECTS", "Config", "run"]
+
+SUBJECTS: tuple[str, ...] = ()
+OPENING = "prompt"
+# Where a person's words would have been said, had the run not passed the pause: message to pause and its reason.
+PASSED = {"prompt/final": ("prompt", "final_prompt"), "addendum": ("round/1/next", "after_round")}
+
+
+def run(config: Config, cast: Cast) -> Play:
+    talk: Talk | End = yield from refined(Talk(config, cast, said=(config.prompt,)))
+    number, summaries, step = 0, 0, "round"
+    while not isinstance(talk, End):
+        if step == "round":
+            number += 1
+            talk = yield from played(talk, number)
+            if isinstance(talk, End):
+                break
+            went = yield from gone_on(talk, number)
+            if isinstance(went, End):
+                return went
+            talk, step = went
+        else:
+            summed = yield from summed_up(talk, summaries)
+            if isinstance(summed, End):
+                return summed
+            talk, step, summaries = summed
+    return talk

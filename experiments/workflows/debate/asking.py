@@ -1,0 +1,192 @@
+"""One question of a debate: asked, of others of the pool where a model is rate-limited, read, and repaired once."""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from experiments.workflows.debate.answers import Reading, prose
+from experiments.workflows.debate.config import POOL
+from experiments.workflows.debate.prompting import REPAIR, to_repair
+from experiments.workflows.flags import other_language
+from experiments.workflows.parsing import Unreadable
+from experiments.workflows.prompts import version
+from experiments.workflows.steps import Ask, Cast, Outcome, Prompt, Record, numbered
+
+PATIENCE = 5.0  # seconds; a model that wants to be left alone for longer is not waited for where others could answer
+PAUSE = 0.2  # seconds between one model's refusal and the next one's question
+RATE_LIMITED = "rate_limited"
+TRUNCATED = "length"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of a seat, and how its answer is read. language: the one that is expected. flags: what is known to
+    be out of the ordinary before it is asked.
+    """
+
+    key: str
+    seat: str
+    turn: int
+    purpose: str
+    role: str
+    messages: tuple[Prompt, ...]
+    form: Mapping[str, Any]
+    prompts: tuple[str, ...]
+    read: Callable[[str], Reading]
+    language: str | None = None
+    temperature: float = 0.7
+    draw: str = ""
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of a question. key: of the step that was answered, or failed last. reading None: see raw and
+    unread_reason, or error_kind and error.
+    """
+
+    key: str
+    reading: Reading | None = None
+    raw: str = ""
+    unread_reason: str = ""
+    error_kind: str = ""
+    error: str = ""
+
+    @property
+    def has_failed(self) -> bool:
+        return bool(self.error_kind)
+
+
+Playing = Generator[Any, Any, Answer]
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """A question on its way: who has been tried, and what became of it."""
+
+    key: str
+    outcome: Outcome
+    tried: list[str] = field(default_factory=list)
+
+    @property
+    def last(self) -> str:
+        return self.tried[-1]
+
+
+def answered(cast: Cast, question: Question) -> Playing:
+    """Ask, and read what is answered. A failure is data; an answer that cannot be read even when it is given again is
+    kept as it is.
+    """
+    spare = [seat for seat in POOL if seat in cast.seats]
+    attempt = _Attempt(question.key, (yield _ask(question, bool(spare))), [question.seat])
+    for number, seat in enumerate(spare, 1):
+        if attempt.outcome.ok or attempt.outcome.error_kind != RATE_LIMITED:
+            break
+        key = f"{question.key}/{seat}"
+        yield _replaced(question, number, attempt, key=key, by=seat)
+        attempt.key, attempt.outcome = key, (yield _ask(question, is_impatient=True, key=key, played_by=seat))
+        attempt.tried.append(seat)
+    if not attempt.outcome.ok:
+        return Answer(attempt.key, error_kind=attempt.outcome.error_kind, error=_failure(cast, attempt))
+    return (yield from _read(cast, question, attempt))
+
+
+def _read(cast: Cast, question: Question, attempt: _Attempt) -> Playing:
+    key, raw = attempt.key, attempt.outcome.text
+    reading: Reading | None
+    try:
+        reading, reason, source = question.read(raw), "", key
+    except Unreadable as unreadable:
+        reading, reason = yield from _repair(cast, question, attempt, _why(unreadable, attempt.outcome))
+        source = f"{key}/repair"
+    yield _parsed(question, key, source, reading or _unread(raw, reason))
+    return Answer(key, reading, raw, reason)
+
+
+def _repair(
+    cast: Cast, question: Question, attempt: _Attempt, reason: str
+) -> Generator[Any, Any, tuple[Reading | None, str]]:
+    """The same answer once more, in the form that was asked for."""
+    key = f"{attempt.key}/repair"
+    messages = to_repair(question.messages, attempt.outcome.text, reason, cast.fence(key))
+    outcome = yield Ask(
+        key=key,
+        seat=question.seat,
+        messages=messages,
+        purpose="repair",
+        turn=question.turn,
+        schema=dict(question.form),
+        params={"temperature": 0.0},
+        prompt_version=version(*question.prompts, REPAIR),
+        role=question.role,
+        played_by="" if attempt.last == question.seat else attempt.last,
+        patience=PATIENCE,
+    )
+    if not outcome.ok:
+        return None, f"{reason}; asked to give it again, the model failed: {outcome.error}"
+    try:
+        reading = question.read(outcome.text)
+    except Unreadable as unreadable:
+        return None, f"{reason}; when it was given again, {_why(unreadable, outcome)}"
+    return Reading(reading.parsed, reading.text, ("repaired", *reading.flags)), ""
+
+
+def _ask(question: Question, is_impatient: bool, *, key: str = "", played_by: str = "") -> Ask:
+    return Ask(
+        key=key or question.key,
+        seat=question.seat,
+        messages=question.messages,
+        purpose=question.purpose,
+        turn=question.turn,
+        schema=dict(question.form),
+        params={"temperature": question.temperature},
+        prompt_version=version(*question.prompts),
+        delay=PAUSE if played_by else 0.0,
+        draw=question.draw,
+        role=question.role,
+        played_by=played_by,
+        patience=PATIENCE if is_impatient else None,
+        inspect=lambda text: _inspected(question.language, text),
+    )
+
+
+def _inspected(language: str | None, text: str) -> Sequence[str]:
+    return other_language(language, prose(text))
+
+
+def _replaced(question: Question, number: int, attempt: _Attempt, *, key: str, by: str) -> Record:
+    """Another model of the pool is asked in place of the one that was asked last."""
+    data = {"key": key, "seat": question.seat, "by": by, "reason": RATE_LIMITED, "error": attempt.outcome.error}
+    instead = {} if attempt.last == question.seat else {"instead_of": attempt.last}
+    place = numbered(f"{question.key}/instead", number)
+    return Record(place, "seat_replaced", {**data, **instead}, turn=question.turn)
+
+
+def _parsed(question: Question, key: str, source: str, reading: Reading) -> Record:
+    data = {"message": key, "parsed": reading.parsed, "text": reading.text}
+    flags = [*question.flags, *reading.flags]
+    return Record(f"{key}/parsed", "message_parsed", {**data, "flags": flags}, turn=question.turn, source=source)
+
+
+def _unread(raw: str, reason: str) -> Reading:
+    return Reading({"kind": "unread", "reason": reason}, raw, ("unread",))
+
+
+def _why(unreadable: Unreadable, outcome: Outcome) -> str:
+    cut = ", and it was cut off at the token limit" if outcome.finish_reason == TRUNCATED else ""
+    return f"{unreadable}{cut}"
+
+
+def _failure(cast: Cast, attempt: _Attempt) -> str:
+    """Why nobody answered, with the models that were tried where there were several."""
+    error = attempt.outcome.error
+    if len(attempt.tried) == 1:
+        return error
+    names = [_model(cast, seat) for seat in attempt.tried]
+    if attempt.outcome.error_kind == RATE_LIMITED:
+        return f"Every model that was tried is rate-limited: {', '.join(names)}. {error}"
+    return f"{', '.join(names[:-1])}: rate-limited. {names[-1]}: {error}"
+
+
+def _model(cast: Cast, seat: str) -> str:
+    return next(iter(cast.seats[seat].called), seat) if seat in cast.seats else seat

@@ -1,0 +1,156 @@
+"""A round of a debate: the debaters speak one after the other, and a person says how it goes on."""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from experiments.workflows.debate.answers import Part, read_points
+from experiments.workflows.debate.asking import Answer, Question, answered
+from experiments.workflows.debate.config import DEBATERS
+from experiments.workflows.debate.forms import Points
+from experiments.workflows.debate.prompting import ROUND, to_speak
+from experiments.workflows.debate.talk import Speech, Talk, order
+from experiments.workflows.debate.wording import words_in
+from experiments.workflows.steps import STOPPED, End, Listen, Outcome, Record, numbered
+
+LAST_ROUND = 2
+TOO_LONG = "context_exceeded"
+POINTS_ASKED = {1: 3, 2: 2}  # new perspectives at least, by round
+COUNTERPOINTS_ASKED = {1: 2, 2: 1}
+HINT = "%s: what was said before is too long for the model. Ask again with a shortened context. (%s)"
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """How a debater is asked: at which attempt, and whether with a shortened context. earlier: what became of the
+    attempt before.
+    """
+
+    attempt: int = 1
+    is_short: bool = False
+    earlier: Speech | None = None
+
+
+def played(talk: Talk, number: int) -> Generator[Any, Any, Talk | End]:
+    """The talk after a round. It ends when nobody gave an answer."""
+    yield Record(f"round/{number}", "turn_started", {"turn": number}, turn=number)
+    seats = order(talk.config, number)
+    for place, seat in enumerate(seats, 1):
+        stage = {"turn": number, "stage": seat, "number": place, "of": len(seats)}
+        yield Record(f"round/{number}/stage/{seat}", "stage_started", stage, turn=number)
+        talk = yield from _spoken(talk, number, seat, Again())
+    if all(speech.has_failed for speech in talk.of_round(number)):
+        return End("round_failed", failed=True, message=_failures(talk, number))
+    yield Record(f"round/{number}/completed", "turn_completed", {"turn": number}, turn=number)
+    return talk
+
+
+def gone_on(talk: Talk, number: int) -> Generator[Any, Any, tuple[Talk, str] | End]:
+    """The talk, and whether another `round` follows or `summarize`; whoever failed may be asked again before."""
+    attempts: dict[str, int] = dict.fromkeys(DEBATERS, 1)
+    trouble, pauses = _failures(talk, number), 0
+    while True:
+        pauses += 1
+        said: Outcome = yield _pause(talk, number, pauses, trouble)
+        if said.action == "end":
+            return STOPPED
+        if said.action not in ("retry_seat", "retry_short"):
+            break
+        seat = said.text.strip()
+        earlier = next((speech for speech in _to_retry(talk, number) if speech.seat == seat), None)
+        if earlier is None:
+            trouble = f"There is nobody called {seat!r} who could be asked again."
+            continue
+        attempts[seat] += 1
+        again = Again(attempts[seat], said.action == "retry_short", earlier)
+        talk = yield from _spoken(talk, number, seat, again)
+        trouble = _failures(talk, number)
+    step = said.action if said.action in ("round", "summarize") else _as_configured(talk, number)
+    return (yield from added(talk, said.text if number == 1 else "")), step
+
+
+def added(talk: Talk, text: str) -> Generator[Any, Any, Talk]:
+    """With what a person adds; nothing, when it is blank."""
+    addendum = text.strip()
+    if not addendum:
+        return talk
+    data = {"seat": "person", "text": addendum, "parsed": {"kind": "addendum"}}
+    yield Record(numbered("addendum", len(talk.addenda) + 1), "message_sent", data, turn=LAST_ROUND)
+    return talk.added(addendum)
+
+
+def _pause(talk: Talk, number: int, pauses: int, trouble: str) -> Listen:
+    """`default` goes on as it was set up; in automatic mode that is what happens."""
+    actions = ["round"] if number < LAST_ROUND else []
+    retried = _to_retry(talk, number)
+    actions += ["summarize", *(["retry_seat"] if retried else [])]
+    actions += ["retry_short"] if any(speech.error_kind == TOO_LONG for speech in retried) else []
+    return Listen(
+        numbered(f"round/{number}/next", pauses),
+        "after_round",
+        (*actions, "default", "end"),
+        default=talk.config.addendum if number == 1 else "",
+        turn=number,
+        may_pass=True,
+        error=trouble,
+    )
+
+
+def _as_configured(talk: Talk, number: int) -> str:
+    """Where a limit has kept somebody from speaking, what there is is summed up."""
+    was_limited = any(speech.error_kind == "limit" for speech in talk.speeches)
+    return "round" if number < talk.config.rounds and not was_limited else "summarize"
+
+
+def _to_retry(talk: Talk, number: int) -> list[Speech]:
+    return [speech for speech in talk.of_round(number) if speech.points is None]
+
+
+def _failures(talk: Talk, number: int) -> str:
+    failed = [speech for speech in talk.of_round(number) if speech.has_failed]
+    hints = [HINT if speech.error_kind == TOO_LONG else "%s: %s" for speech in failed]
+    return "\n".join(hint % (speech.seat, speech.error) for hint, speech in zip(hints, failed, strict=True))
+
+
+def _spoken(talk: Talk, number: int, seat: str, again: Again) -> Generator[Any, Any, Talk]:
+    if again.earlier and not again.earlier.has_failed:
+        message = {"message": again.earlier.key}
+        yield Record(f"{again.earlier.key}/superseded", "message_superseded", message, turn=number)
+    answer = yield from answered(talk.cast, _question(talk, number, seat, again))
+    return talk.and_then(_speech(seat, number, answer))
+
+
+def _question(talk: Talk, number: int, seat: str, again: Again) -> Question:
+    first = f"round/{number}/{seat}"
+    key = numbered(first, again.attempt)
+    others = [speech for speech in talk.heard_by(seat, number) if speech.seat != seat]
+    part = Part(seat, number, POINTS_ASKED[number], COUNTERPOINTS_ASKED[number] if others else 0)
+    return Question(
+        key=key,
+        seat=seat,
+        turn=number,
+        purpose="reply",
+        role="debater",
+        messages=to_speak(talk, part, key, is_short=again.is_short),
+        form=Points.model_json_schema(),
+        prompts=ROUND,
+        read=partial(read_points, part=part, words=words_in(talk.language)),
+        language=talk.language,
+        draw=key if again.earlier and not again.earlier.has_failed else first,
+        flags=("out_of_order",) if _is_late(talk, number, seat, again) else (),
+    )
+
+
+def _is_late(talk: Talk, number: int, seat: str, again: Again) -> bool:
+    """Whether somebody has spoken meanwhile who should have spoken afterwards."""
+    seats = order(talk.config, number)
+    after = seats[seats.index(seat) + 1 :]
+    spoke = {speech.seat for speech in talk.of_round(number) if not speech.has_failed}
+    return again.attempt > 1 and any(later in spoke for later in after)
+
+
+def _speech(seat: str, number: int, answer: Answer) -> Speech:
+    if answer.reading:
+        return Speech(seat, number, answer.key, points=answer.reading.parsed)
+    return Speech(seat, number, answer.key, raw=answer.raw, error_kind=answer.error_kind, error=answer.error)

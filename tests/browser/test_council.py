@@ -1,0 +1,213 @@
+"""A council in a real browser: asked, watched live, reloaded, a failing member asked again, ranked again, asked on."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Lab, SignIn, violations
+from tests.fixtures import wait_until
+
+pytestmark = pytest.mark.browser
+
+RUN = re.compile(r"/runs/[0-9a-f-]{36}/")
+PACE = "tps=60:words=120:first=0"
+STEADY, BRISK = f"sim/cooperative:{PACE}", f"sim/competitive:{PACE}"
+FAILING = f"sim/neutral:{PACE}:fail=401:times=1"
+MEMBERS = (STEADY, BRISK, FAILING)
+SLOTS = """() => Object.fromEntries([...document.querySelectorAll('#transcript [id^=slot-]')]
+    .map((slot) => [slot.id, slot.textContent.replace(/\\s+/g, ' ').trim()]))"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def models(lab: Lab) -> None:
+    address = ("--base-url", lab.paced.base_url, "--allow-private")
+    lab.manage("add_provider", "--name", "council", *address, "--model", *MEMBERS)
+
+
+def begin(lab: Lab, *members: str, **config: Any) -> str:
+    """The id of a new council of the researcher's."""
+    cast = {f"member-{number}": {"model": model} for number, model in enumerate(members, 1)}
+    body = {"workflow": "council", "config": {"question": "Why is the sky blue?", **config}}
+    experiment = lab.ask("POST", "experiments/", {**body, "cast": {**cast, "chair": {"model": "sim/cooperative"}}})
+    [run] = lab.ask("POST", f"experiments/{experiment['id']}/start/", {})["runs"]
+    return str(run["id"])
+
+
+def wait_for_offer(lab: Lab, run: str) -> None:
+    wait_until(lambda: lab.ask("GET", f"runs/{run}/")["offer"], "the conclusion", seconds=90)
+
+
+@pytest.fixture(scope="module")
+def finished(lab: Lab, models: None) -> str:
+    run = begin(lab, "sim/cooperative", "sim/competitive", FAILING)
+    wait_for_offer(lab, run)
+    return run
+
+
+def seat(page: Page, models: tuple[str, ...]) -> None:
+    """Chooses the members; rows that are too many go, rows that are missing come."""
+    rows = page.locator(".member-row")
+    while rows.count() > len(models):
+        rows.last.locator("[data-remove]").click()
+    while rows.count() < len(models):
+        page.locator("[data-add]").click()
+    for number, model in enumerate(models):
+        rows.nth(number).locator("select").select_option(model)
+
+
+def tab(page: Page, name: str, turn: int, number: int) -> Any:
+    return page.locator(f"#tab-panel-{name}-{turn}-member-{number}")
+
+
+@pytest.mark.council(26)
+def test_a_council_from_its_question_to_the_next_one(lab: Lab, sign_in: SignIn) -> None:
+    page = sign_in()
+    page.goto(f"{lab.url}/council/")
+    seat(page, MEMBERS)
+    page.select_option("#id_seat-chair-model", STEADY)
+    expect(page.locator("#estimate")).to_contain_text("8 calls")
+    page.fill("#id_question", "Why is the")
+    page.press("#id_question", "Shift+Enter")
+    page.keyboard.type("sky blue?")
+    page.press("#id_question", "Enter")
+    page.wait_for_url(RUN)
+    page.evaluate("window.isSame = true")
+
+    watch_the_first_turn(page)
+    compare_with_a_reload(page)
+    ask_the_failed_member_again(page)
+
+    page.fill("#composer-text", "And why are sunsets red?")
+    page.press("#composer-text", "Enter")
+    expect(page.locator("#slot-question-2")).to_contain_text("And why are sunsets red?", timeout=30_000)
+    expect(page.locator("#slot-conclusion-2-chair .conclusion:not(.is-live)")).to_be_visible(timeout=90_000)
+    assert page.evaluate("window.isSame")
+
+
+def watch_the_first_turn(page: Page) -> None:
+    """Every member writes into its own tab; one fails and says so on its tab; nobody has to reload."""
+    expect(page.locator("#slot-reply-1-member-1 [data-live] [data-text]")).not_to_be_empty(timeout=30_000)
+    expect(tab(page, "reply", 1, 1)).to_have_attribute("data-state", "live")
+    expect(page.locator("#slot-reply-1-member-1")).to_be_visible()
+    expect(tab(page, "review", 1, 1)).to_be_hidden()
+    expect(tab(page, "reply", 1, 3)).to_have_attribute("data-state", "failed")
+    tab(page, "reply", 1, 2).click()
+    expect(page.locator("#slot-reply-1-member-2 [data-live] [data-text]")).not_to_be_empty()
+    expect(page.locator("#slot-reply-1-member-1")).to_be_hidden()
+    expect(page.locator("#composer-state")).to_contain_text("is queued")
+
+    expect(tab(page, "reply", 1, 1)).to_have_attribute("data-state", "done", timeout=60_000)
+    expect(tab(page, "review", 1, 3)).to_be_hidden()
+    expect(page.locator("#slot-conclusion-1-chair .conclusion:not(.is-live)")).to_be_visible(timeout=90_000)
+    expect(page.locator("#composer-state")).to_contain_text("Your turn", timeout=30_000)
+    expect(page.locator(".ranking-table")).to_be_visible()
+    expect(page.locator("#figures-1")).to_contain_text("Whole turn", timeout=30_000)
+    assert page.evaluate("window.isSame")
+
+
+def compare_with_a_reload(page: Page) -> None:
+    lived = page.evaluate(SLOTS)
+    page.reload()
+    expect(page.locator(".panel-tabs").first).to_be_visible()
+    assert page.evaluate(SLOTS) == lived
+    page.evaluate("window.isSame = true")
+
+
+def ask_the_failed_member_again(page: Page) -> None:
+    tab(page, "reply", 1, 2).focus()
+    page.keyboard.press("ArrowRight")
+    expect(tab(page, "reply", 1, 3)).to_be_focused()
+    expect(page.locator("#slot-reply-1-member-3")).to_contain_text("key refused")
+    page.locator("#slot-reply-1-member-3").get_by_role("button", name="Ask again").click()
+    expect(tab(page, "reply", 1, 3)).to_have_attribute("data-state", "done", timeout=60_000)
+    expect(page.locator("#slot-reply-1-member-3")).to_contain_text("answered after the ranking")
+
+    page.get_by_role("button", name="Rank again").click()
+    expect(page.locator("#count-1-2 .ranking-table tbody tr")).to_have_count(3, timeout=90_000)
+    expect(page.locator("#slot-conclusion-1-chair > .conclusion:not(.superseded, .is-live)")).to_be_visible(
+        timeout=60_000
+    )
+    expect(page.locator("#slot-conclusion-1-chair > .superseded")).to_have_count(1)
+    expect(page.locator("#composer-state")).to_contain_text("Your turn", timeout=30_000)
+
+
+def test_a_question_asked_too_early_waits_for_its_turn(lab: Lab, sign_in: SignIn) -> None:
+    page = sign_in()
+    run = begin(lab, STEADY, BRISK)
+    page.goto(f"{lab.url}/runs/{run}/")
+    expect(page.locator("#slot-question-1")).to_contain_text("sky", timeout=30_000)
+    page.fill("#composer-text", "And the sea?")
+    page.press("#composer-text", "Enter")
+    expect(page.locator("#queued")).to_contain_text("And the sea?")
+    expect(page.locator("#composer-text")).to_have_value("")
+
+    expect(page.locator("#slot-question-2")).to_contain_text("And the sea?", timeout=90_000)
+    expect(page.locator("#queued")).to_be_hidden()
+
+
+def test_the_search_finds_what_stands_in_another_tab(lab: Lab, sign_in: SignIn, finished: str) -> None:
+    page = sign_in()
+    page.goto(f"{lab.url}/runs/{finished}/")
+    expect(page.locator("#slot-reply-1-member-3")).to_be_hidden()
+    page.fill("#find", "key refused")
+    expect(page.locator("#found")).to_have_text("1 of 1")
+    expect(page.locator("#slot-reply-1-member-3")).to_be_visible()
+
+
+def test_a_link_to_a_message_in_another_tab_shows_it(lab: Lab, sign_in: SignIn, finished: str) -> None:
+    page = sign_in()
+    said = lab.ask("GET", f"runs/{finished}/messages/")["results"]
+    [message] = [one["id"] for one in said if one["purpose"] == "reply" and one["seat"] == "member-2"]
+    page.goto(f"{lab.url}/runs/{finished}/#message-{message}")
+    expect(page.locator(f"#message-{message}")).to_be_in_viewport()
+
+
+def test_members_come_and_go_and_a_council_is_kept(lab: Lab, sign_in: SignIn) -> None:
+    page = sign_in()
+    page.goto(f"{lab.url}/council/")
+    seat(page, (STEADY, STEADY))
+    expect(page.locator(".member-row [data-remove]").first).to_be_disabled()
+    page.locator("[data-add]").click()
+    expect(page.locator(".member-row")).to_have_count(3)
+    expect(page.locator(".member-row").nth(2).locator("select")).to_be_focused()
+    page.fill("#id_question", "Half a question")
+    page.locator(".council-presets > summary").click()
+    page.fill("#preset_name", "Twins and one")
+    page.press("#preset_name", "Enter")
+    expect(page.locator(".preset-list")).to_contain_text("Twins and one")
+    expect(page.locator("#id_question")).to_have_value("Half a question")
+
+    page.get_by_role("button", name="Delete Twins and one").click()
+    expect(page.locator("#confirm")).to_contain_text("Twins and one")
+    page.locator("#confirm [data-yes]").click()
+    expect(page.locator(".preset-list")).to_have_count(0)
+    expect(page.locator("#id_question")).to_have_value("Half a question")
+
+
+def test_without_a_script_everything_can_be_read_and_asked(lab: Lab, sign_in: SignIn, finished: str) -> None:
+    page = sign_in(java_script_enabled=False)
+    page.goto(f"{lab.url}/runs/{finished}/")
+    for number in (1, 2):
+        expect(page.locator(f"#slot-reply-1-member-{number} .answer")).to_be_visible()
+        expect(page.locator(f"#slot-review-1-member-{number} .extracted")).to_be_visible()
+    expect(page.locator(".ranking-table")).to_be_visible()
+    page.locator("#slot-reply-1-member-3").get_by_role("button", name="Ask again").click()
+    page.wait_for_url(RUN)
+    expect(page.locator(".notices")).not_to_contain_text("else")
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_violation_on_its_pages(lab: Lab, sign_in: SignIn, finished: str, width: int, theme: str) -> None:
+    page = sign_in(viewport={"width": width, "height": 800}, color_scheme=theme)
+    page.context.add_cookies([{"name": "arena_theme", "value": theme, "url": lab.url}])
+    found = {}
+    for path in ("council/", f"runs/{finished}/", f"runs/{finished}/ranking/1/"):
+        page.goto(f"{lab.url}/{path}")
+        page.evaluate("document.querySelectorAll('main details').forEach((fold) => (fold.open = true))")
+        found[path] = violations(page)
+        sideways = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert sideways <= 0, f"{path} scrolls sideways by {sideways} px"
+    assert {path: lines for path, lines in found.items() if lines} == {}

@@ -1,0 +1,250 @@
+"""Councils and debates over HTTP: ballots, the ranking, the next question, drafts and limits that are lifted."""
+
+from typing import Any
+
+import pytest
+
+from experiments.models import Run, Step
+from tests.experiments.reports import deliberations
+from tests.experiments.reports.deliberations import LABELS, counted
+
+pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+
+BALLOT = {
+    *("id", "turn", "count", "reviewer", "model", "labels", "order", "abstained_reason", "flags", "reading"),
+    *("superseded", "call"),
+}
+
+
+def test_ballots_come_by_turn_in_the_order_they_were_read(api: Any, alice: Any) -> None:
+    run = deliberations.council(alice).run
+    page = api.get(f"runs/{run.pk}/ballots/", page_size=2).json()
+    rest = api.client.get(page["next"], headers=api.headers).json()
+
+    ballots = [*page["results"], *rest["results"]]
+    assert [one["reviewer"] for one in ballots] == ["member-1", "member-2", "member-3"]
+    assert all(set(one) == BALLOT for one in ballots)
+    assert ballots[0]["labels"] == LABELS["member-1"]
+    assert ballots[1]["order"] == [["member-1", "member-3"]]
+    assert ballots[2]["order"] is None
+    assert "could not be read" in ballots[2]["abstained_reason"]
+    assert rest["next"] is None
+
+
+def test_a_run_of_another_workflow_has_no_ballots(api: Any, played: Any) -> None:
+    assert api.get(f"runs/{played(max_turns=1).pk}/ballots/").json()["results"] == []
+
+
+def test_the_ranking_has_every_methods_values_and_order(api: Any, alice: Any) -> None:
+    run = deliberations.council(alice).run
+    found = api.get(f"runs/{run.pk}/ranking/").json()
+
+    assert found == api.get(f"runs/{run.pk}/ranking/", turn=1).json()
+    assert (found["turn"], found["count"], found["ballots"], found["best"]) == (1, 1, 2, ["member-3"])
+    standings = {one["seat"]: one for one in found["standings"]}
+    assert standings["member-3"]["mean_rank"] == {"value": 1.25, "reason": ""}
+    assert standings["member-2"]["bradley_terry"] == {"value": None, "reason": "winless"}
+    assert standings["member-1"]["self_preference"] == {"value": None, "reason": "own_not_shown"}
+    orders = {one["method"]: one["groups"] for one in found["orders"]}
+    assert set(orders) == {"mean_rank", "borda", "copeland", "schulze", "kemeny", "bradley_terry"}
+    assert orders["borda"] == [["member-3"], ["member-1"], ["member-2"]]
+    assert orders["kemeny"] == [["member-1", "member-3"], ["member-2"]]
+    assert not found["agree_on_winner"]
+    assert found["abstained"] == [{"reviewer": "member-3", "reason": found["abstained"][0]["reason"]}]
+
+
+def test_agreement_that_is_undefined_is_null_with_its_reason(api: Any, alice: Any) -> None:
+    found = api.get(f"runs/{deliberations.council(alice).run.pk}/ranking/").json()
+
+    assert found["kendalls_w"] == {"value": None, "reason": "incomplete_ballots"}
+    assert found["krippendorff_alpha"] == {"value": 0.0, "reason": ""}
+    assert found["position_effect"] == [{"place": 1, "mean": 1.75, "n": 2}, {"place": 2, "mean": 1.25, "n": 2}]
+
+
+def test_the_latest_count_of_a_turn_is_the_ranking(api: Any, alice: Any) -> None:
+    record = deliberations.council(alice)
+    again = counted(count=2, ballots=[], best=[], skipped="no_ballots")
+    record.step("turn/1/count/2", purpose="ballots_counted", turn=1, data=again)
+
+    found = api.get(f"runs/{record.run.pk}/ranking/").json()
+
+    assert (found["count"], found["skipped"], found["ballots"]) == (2, "no_ballots", 0)
+    assert all(one["groups"] is None and one["reason"] == "no_comparisons" for one in found["orders"])
+    assert {one["mean_rank"]["value"] for one in found["standings"]} == {None}
+
+
+def test_where_nothing_was_counted_there_is_no_ranking(api: Any, alice: Any, is_problem: Any) -> None:
+    is_problem(api.get(f"runs/{deliberations.council(alice).run.pk}/ranking/", turn=2), 404)
+    is_problem(api.get(f"runs/{deliberations.debate(alice).run.pk}/ranking/"), 404)
+    is_problem(api.get(f"runs/{deliberations.council(alice).run.pk}/ranking/", turn="first"), 400, "whole number")
+
+
+def test_messages_say_what_they_are_and_what_was_read_out_of_them(api: Any, alice: Any) -> None:
+    said = api.get(f"runs/{deliberations.debate(alice).run.pk}/messages/").json()["results"]
+
+    by_seat = {one["seat"]: one for one in said}
+    assert by_seat["A"]["parsed"]["new_perspectives"][1] == {"id": "p2", "contents": "Keep a reserve."}
+    assert by_seat["C"]["parsed"]["kind"] == "unread"
+    assert (by_seat["refiner"]["purpose"], by_seat["summarizer"]["purpose"]) == ("refinement", "summary")
+
+
+def test_a_run_that_is_over_says_what_may_still_be_said(api: Any, alice: Any) -> None:
+    run = api.get(f"runs/{deliberations.council(alice).run.pk}/").json()
+
+    assert (run["state"], run["waiting_for"]) == ("completed", None)
+    assert (run["offer"]["key"], run["offer"]["reason"]) == ("turn/1/next", "your_turn")
+    assert "send" in run["offer"]["actions"]
+
+
+def test_a_council_is_asked_further(api: Any, council: Any, start: Any, nobody_is_woken: Any) -> None:
+    run = offering(start(council()))
+
+    response = api.post(f"runs/{run.pk}/ask/", {"text": "And at sunset?"})
+
+    assert response.status_code == 200, response.content
+    assert response.json()["state"] == "queued"
+    assert nobody_is_woken[-1] == run.pk
+    assert run.steps.get(key="turn/1/next").data["text"] == "And at sunset?"
+
+
+def test_a_question_asked_twice_under_one_key_is_heard_once(
+    api: Any, council: Any, start: Any, nobody_is_woken: Any, is_problem: Any
+) -> None:
+    run = offering(start(council()))
+    first = api.post(f"runs/{run.pk}/ask/", {"text": "And at sunset?"}, Idempotency_Key="k")
+
+    again = api.post(f"runs/{run.pk}/ask/", {"text": "And at sunset?"}, Idempotency_Key="k")
+
+    assert (first.status_code, again.status_code) == (200, 200)
+    assert [step.data["text"] for step in run.steps.filter(kind="offer")] == ["And at sunset?"]
+    is_problem(api.post(f"runs/{run.pk}/ask/", {"text": "And at dawn?"}, Idempotency_Key="k"), 409, "key")
+
+
+def offering(run: Run) -> Run:
+    """A run that has answered its first question."""
+    Run.objects.filter(pk=run.pk).update(state=Run.State.COMPLETED, stop_reason="your_turn")
+    data = {"default": "", "actions": ["send", "deliberate"], "error": ""}
+    Step.objects.create(run=run, key="turn/1/next", kind="offer", purpose="your_turn", turn=1, data=data)
+    return run
+
+
+def test_a_question_needs_words_and_a_council_that_listens(
+    api: Any, council: Any, debate: Any, start: Any, is_problem: Any
+) -> None:
+    run = offering(start(council()))
+    is_problem(api.post(f"runs/{run.pk}/ask/", {"text": "  "}), 400, "text")
+    is_problem(api.post(f"runs/{run.pk}/ask/", {}), 400, "text")
+    is_problem(api.post(f"runs/{run.pk}/ask/", {"text": "a\x00"}), 400, "text")
+    Run.objects.filter(pk=run.pk).update(state=Run.State.STOPPED)
+    is_problem(api.post(f"runs/{run.pk}/ask/", {"text": "And now?"}), 409, "over")
+    is_problem(api.post(f"runs/{start(debate()).pk}/ask/", {"text": "And now?"}), 409)
+
+
+def test_a_council_that_was_asked_all_it_may_be_asked_hears_no_more(
+    api: Any, council: Any, start: Any, is_problem: Any
+) -> None:
+    run = offering(start(council()))
+    run.steps.all().delete()
+
+    is_problem(api.post(f"runs/{run.pk}/ask/", {"text": "And now?"}), 409, "over")
+    assert not run.steps.exists()
+
+
+def test_a_run_from_elsewhere_is_not_gone_on_with(api: Any, council: Any, start: Any, is_problem: Any) -> None:
+    run = offering(start(council()))
+    Run.objects.filter(pk=run.pk).update(origin=Run.Origin.IMPORTED)
+
+    assert api.get(f"runs/{run.pk}/").json()["offer"] is None
+    is_problem(api.post(f"runs/{run.pk}/ask/", {"text": "And now?"}), 409)
+    said = {"key": "turn/1/next", "action": "deliberate"}
+    is_problem(api.post(f"runs/{run.pk}/say/", said), 409)
+    assert run.steps.get(key="turn/1/next").state == Step.State.OPEN
+
+
+def waiting(run: Run) -> Run:
+    """A debate that asks for its final prompt."""
+    Run.objects.filter(pk=run.pk).update(state=Run.State.WAITING)
+    data = {"default": "Share it.", "actions": ["send", "default"], "error": ""}
+    Step.objects.create(run=run, key="prompt", kind="listen", purpose="final_prompt", turn=0, data=data)
+    return run
+
+
+def test_a_draft_is_kept_and_not_said(api: Any, debate: Any, start: Any) -> None:
+    run = waiting(start(debate()))
+
+    response = api.put(f"runs/{run.pk}/draft/", {"key": "prompt", "text": " Share it well.\n"})
+
+    assert (response.status_code, response.json()) == (200, {"key": "prompt", "text": " Share it well.\n"})
+    step = run.steps.get(key="prompt")
+    assert (step.state, step.draft) == (Step.State.OPEN, " Share it well.\n")
+
+
+def test_a_draft_needs_an_open_pause(api: Any, debate: Any, start: Any, is_problem: Any) -> None:
+    run = waiting(start(debate()))
+    is_problem(api.put(f"runs/{run.pk}/draft/", {"key": "round/9/next", "text": "x"}), 409)
+    is_problem(api.put(f"runs/{run.pk}/draft/", {"key": "prompt", "text": "\ud800"}), 400)
+    api.post(f"runs/{run.pk}/say/", {"key": "prompt", "action": "send", "text": "Share it."})
+    is_problem(api.put(f"runs/{run.pk}/draft/", {"key": "prompt", "text": "x"}), 409, "something else was said")
+
+
+def test_a_limit_that_stopped_a_run_is_lifted(api: Any, debate: Any, start: Any, nobody_is_woken: Any) -> None:
+    run = start(debate(limits={"tokens": 10}))
+    Run.objects.filter(pk=run.pk).update(state=Run.State.STOPPED, stop_reason="limit_tokens")
+
+    response = api.post(f"runs/{run.pk}/lift/", {"limits": {"tokens": 100_000}})
+
+    assert response.status_code == 200, response.content
+    assert (response.json()["state"], nobody_is_woken[-1]) == ("queued", run.pk)
+    assert Run.objects.get(pk=run.pk).config["limits"]["tokens"] == 100_000
+
+
+def test_only_a_limit_that_stopped_a_run_is_lifted(api: Any, debate: Any, start: Any, is_problem: Any) -> None:
+    run = start(debate())
+    is_problem(api.post(f"runs/{run.pk}/lift/", {"limits": {}}), 409, "no limit")
+    Run.objects.filter(pk=run.pk).update(state=Run.State.STOPPED, stop_reason="limit_tokens")
+    is_problem(api.post(f"runs/{run.pk}/lift/", {"limits": {"tokens": -1}}), 400, "limits")
+    is_problem(api.post(f"runs/{run.pk}/lift/", {"limits": "none"}), 400, "limits")
+    is_problem(api.post(f"runs/{run.pk}/lift/", {}), 400, "limits")
+
+
+def test_a_debate_has_a_mode_and_a_council_has_none(
+    api: Any, council: Any, debate: Any, start: Any, is_problem: Any
+) -> None:
+    run = start(debate())
+    assert api.post(f"runs/{run.pk}/mode/", {"mode": "automatic"}).json()["mode"] == "automatic"
+    is_problem(api.post(f"runs/{start(council()).pk}/mode/", {"mode": "automatic"}), 400, "mode")
+
+
+@pytest.mark.parametrize("path", ["ballots/", "ranking/"])
+def test_a_stranger_reads_nothing(charlies: Any, alice: Any, is_problem: Any, path: str) -> None:
+    is_problem(charlies.get(f"runs/{deliberations.council(alice).run.pk}/{path}"), 404)
+
+
+def test_a_stranger_says_nothing(charlies: Any, debate: Any, start: Any, is_problem: Any) -> None:
+    run = waiting(start(debate()))
+    is_problem(charlies.put(f"runs/{run.pk}/draft/", {"key": "prompt", "text": "x"}), 404)
+    for path, body in (("ask/", {"text": "x"}), ("lift/", {"limits": {}})):
+        is_problem(charlies.post(f"runs/{run.pk}/{path}", body), 404)
+    assert "draft" not in run.steps.get(key="prompt").data
+
+
+def test_a_council_is_made_and_started_over_http(api: Any, council: Any, start: Any) -> None:
+    made = council()
+    cast = {one.seat: {"model": one.model.slug} for one in made.participants.select_related("model")}
+    body = {"workflow": "council", "config": {"question": "Why?", "title": False}, "cast": cast}
+
+    created = api.post("experiments/", body)
+
+    assert created.status_code == 201, created.content
+    assert created.json()["config"]["own_answers"] == "excluded"
+    started = api.post(f"experiments/{created.json()['id']}/start/", {"seed": 3})
+    assert started.json()["runs"][0]["workflow"] == "council"
+
+
+@pytest.mark.parametrize("make", [deliberations.council, deliberations.debate])
+def test_markdown_is_a_report(api: Any, alice: Any, make: Any) -> None:
+    response = api.get(f"runs/{make(alice).run.pk}/report/", format="md")
+
+    assert response["Content-Type"] == "text/markdown; charset=utf-8"
+    assert response["Content-Disposition"].endswith('.md"')
+    assert response.content.decode().startswith("# A crafted run\n")

@@ -1,0 +1,251 @@
+"""Models of a debate fail: it is seen who did, others take their place, and the failed ones can be asked again."""
+
+import pytest
+
+from experiments import actions, furthering, steering
+from experiments.models import Call, ProviderModel, Run
+from experiments.refusals import NotWaiting
+from experiments.timeline import from_rows, replayed
+from tests.experiments.debated import ROUND_1, ROUND_2, points
+from tests.experiments.debating import GOOD, LATER, asked, message, pause, told
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+
+TOO_LONG = (
+    b'{"error": {"message": "This model\'s maximum context length is 8192 tokens.", "code": "context_length_exceeded"}}'
+)
+BUSY = "sim/cooperative:first=0" + LATER
+
+
+def shown(entries):
+    """By their places; how long was waited for an attempt is told once and kept nowhere."""
+    return sorted((e.anchor, sorted((k, str(v)) for k, v in e.data.items() if k != "seconds")) for e in entries)
+
+
+def assert_same_entries(run):
+    run = Run.objects.select_related("experiment").get(pk=run.pk)
+    assert shown(from_rows(run)) == shown(replayed(run.events.order_by("seq")))
+
+
+def failures(run):
+    return [(event.data["seat"], event.data["kind"]) for event in run.events.filter(type="call_failed")]
+
+
+@pytest.mark.debate(4)
+def test_when_b_fails_c_sees_only_a_and_the_round_is_complete(stage):
+    run = stage.play(B=[404])
+
+    assert (run.state, failures(run)) == ("completed", [("B", "unknown_model")])
+    assert "Perspective 1 of A" in told(run, "round/1/C")
+    assert "points-B1" not in told(run, "round/1/C")
+    assert "Debater B gave no answer in round 1 (unknown_model)." in told(run, "summary")
+    assert run.steps.filter(purpose="turn_completed", turn=1).exists()
+    assert_same_entries(run)
+
+
+@pytest.mark.debate(4)
+def test_b_is_asked_again_alone_and_out_of_order(stage):
+    run = stage.say(stage.play(mode="manual", B=[404, ROUND_1["B"], ROUND_2["B"]]), "default")
+    assert pause(run).data["error"].startswith("B: ")
+    assert "retry_seat" in pause(run).data["actions"]
+    run = stage.say(run, "retry_seat", "B")
+
+    assert message(run, "round/1/B/2").flags == ["out_of_order"]
+    assert [len(stage.sent(seat)) for seat in "ABC"] == [1, 2, 1]
+    assert (pause(run).key, pause(run).data["error"]) == ("round/1/next/2", "")
+    run = stage.say(run, "round")
+    assert "B1.p1" in told(run, "round/2/A")
+    assert_same_entries(run)
+
+
+@pytest.mark.debate(5)
+def test_when_all_three_fail_the_round_fails_and_resuming_asks_them_all_again(stage, alice):
+    run = stage.play(A=[404, ROUND_1["A"]], B=[404, ROUND_1["B"]], C=[404, ROUND_1["C"]])
+    assert (run.state, run.stop_reason, len(failures(run))) == ("failed", "round_failed", 3)
+    assert run.error.splitlines()[0].startswith("A: ")
+    assert not run.calls.filter(step__key="summary").exists()
+    assert_same_entries(run)
+
+    assert actions.resume(run, by=alice)
+    run = stage.go_on(run)
+    assert (run.state, run.stop_reason) == ("completed", "concluded")
+    assert [len(stage.sent(seat)) for seat in "ABC"] == [2, 2, 2]
+    assert "A1.p1" in told(run, "round/1/B")
+    assert_same_entries(run)
+
+
+@pytest.mark.debate(5)
+def test_a_second_round_that_failed_is_played_again_and_the_first_is_not(stage, alice):
+    second = {seat: [ROUND_1[seat], 404, ROUND_2[seat]] for seat in "ABC"}
+    run = stage.play(rounds=2, **second)
+    assert (run.state, run.stop_reason) == ("failed", "round_failed")
+    actions.resume(run, by=alice)
+    run = stage.go_on(run)
+
+    assert run.state == "completed"
+    assert [len(stage.sent(seat)) for seat in "ABC"] == [3, 3, 3]
+    assert run.messages.filter(turn=1).count() == 3
+
+
+def test_after_a_resumed_round_a_manual_debate_still_waits_for_its_person(stage, alice):
+    """Of a pool that had been tried in vain, steps stay open that nobody reaches any more."""
+    first = {seat: [404, ROUND_1[seat]] for seat in "BC"}
+    once = "sim/cooperative:first=0:times=1" + LATER
+    run = stage.say(stage.play(mode="manual", A=once, pool=(BUSY,), **first), "default")
+    assert run.state == "failed"
+    actions.resume(run, by=alice)
+    run = stage.go_on(run)
+
+    assert (run.state, pause(run).key) == ("waiting", "round/1/next")
+    assert run.steps.filter(key="round/1/A/pool-1", state="open").exists()
+
+
+@pytest.mark.debate(12)
+def test_another_model_of_the_pool_answers_for_one_that_is_rate_limited_and_it_is_said(stage):
+    experiment = stage.experiment(B=BUSY, pool=("sim/competitive:first=0" + LATER, "sim/neutral:first=0"))
+    slug = stage.scripted.model("x/spare", ROUND_1["B"], label="The Spare")
+    experiment.participants.filter(seat="pool-2").update(model=ProviderModel.objects.get(slug=slug))
+    run = stage.go_on(stage.begin(experiment))
+
+    answered = message(run, "round/1/B/pool-2")
+    assert (answered.seat, answered.model, answered.parsed["kind"]) == ("B", "The Spare", "points")
+    replaced = [event.data for event in run.events.filter(type="seat_replaced").order_by("seq")]
+    assert [(r["seat"], r["by"], r["reason"]) for r in replaced] == [
+        ("B", "pool-1", "rate_limited"),
+        ("B", "pool-2", "rate_limited"),
+    ]
+    assert [(r["failed_model"], r["model"]) for r in replaced] == [
+        (BUSY, "sim/competitive:first=0" + LATER),
+        ("sim/competitive:first=0" + LATER, "The Spare"),
+    ]
+    assert "B1.p1" in told(run, "round/1/C")
+    assert run.calls.filter(step__key="round/1/B").count() == 1, "it is not waited for a minute"
+    assert_same_entries(run)
+
+
+@pytest.mark.debate(12)
+def test_when_the_whole_pool_is_rate_limited_the_failure_names_the_models(stage):
+    second = "sim/competitive:first=0" + LATER
+    run = stage.say(stage.play(mode="manual", B=BUSY, pool=(second,)), "default")
+
+    error = pause(run).data["error"]
+    assert error.startswith(f"B: Every model that was tried is rate-limited: {BUSY}, {second}.")
+    assert_same_entries(run)
+
+
+@pytest.mark.debate(12)
+def test_another_failure_in_the_pool_ends_the_attempt(stage):
+    run = stage.play(B=BUSY, pool=("sim/cooperative:first=0:fail=404", "sim/neutral:first=0"))
+
+    assert failures(run) == [("B", "rate_limited"), ("B", "unknown_model")]
+    assert "round/1/B/pool-2" not in asked(run)
+    assert run.state == "completed"
+
+
+@pytest.mark.debate(12)
+def test_a_short_pause_is_waited_for_and_nobody_else_is_asked(stage):
+    run = stage.play(B="sim/cooperative:first=0:fail=429:times=1:retry_after=1", pool=("sim/neutral:first=0",))
+
+    attempts = list(run.calls.filter(step__key="round/1/B").order_by("attempt").values_list("state", flat=True))
+    assert attempts == [Call.State.FAILED, Call.State.COMPLETED]
+    assert not run.steps.filter(purpose="seat_replaced").exists()
+    assert_same_entries(run)
+
+
+@pytest.mark.debate(16)
+def test_a_summary_that_failed_is_no_completed_debate_and_is_asked_again(stage, alice):
+    run = stage.play(summarizer=[404, *GOOD["summarizer"]])
+    assert (run.state, run.stop_reason) == ("failed", "summary_failed")
+    assert not Run.objects.filter(state=Run.State.COMPLETED).exists()
+    assert_same_entries(run)
+
+    actions.resume(run, by=alice)
+    run = stage.go_on(run)
+    assert (run.state, message(run, "summary").parsed["kind"]) == ("completed", "actions")
+    assert [len(stage.sent(seat)) for seat in "ABC"] == [1, 1, 1]
+    assert_same_entries(run)
+
+
+def test_an_automatic_debate_whose_refiner_failed_is_resumed_with_what_it_says_then(stage, alice):
+    run = stage.play(refiner=[404, *GOOD["refiner"]])
+    assert (run.state, run.stop_reason) == ("failed", "refine_failed")
+    actions.resume(run, by=alice)
+    run = stage.go_on(run)
+
+    assert run.state == "completed"
+    assert message(run, "prompt/final").text.startswith("**Objective**\n\nShare one telescope fairly")
+    assert_same_entries(run)
+
+
+@pytest.mark.debate(23)
+def test_a_context_that_is_too_long_is_said_with_a_hint_and_can_be_shortened(stage):
+    stage.scripted.error = TOO_LONG
+    new = [{"id": f"p{n}", "contents": f"Idea {n}: " + "more " * 200} for n in (1, 2, 3)]
+    first = [points("A", new_perspectives=new), ROUND_2["A"]]
+    run = stage.say(stage.play(mode="manual", A=first, C=[400, ROUND_1["C"]]), "default")
+    assert failures(run) == [("C", "context_exceeded")]
+    assert "Ask again with a shortened context" in pause(run).data["error"]
+    run = stage.say(run, "retry_short", "C")
+
+    assert message(run, "round/1/C/2").parsed["kind"] == "points"
+    assert len(told(run, "round/1/C/2")) < len(told(run, "round/1/C")) - 2000
+    assert "A1.p3: Idea 3: more" in told(run, "round/1/C/2")
+
+
+@pytest.fixture
+def stopped(stage):
+    """The limit of tokens is reached between B and C: each scripted answer takes 11."""
+    run = stage.play(refine=False, limits={"tokens": 22}, rounds=2)
+    assert (run.state, run.stop_reason, asked(run)) == ("stopped", "limit_tokens", ["round/1/A", "round/1/B"])
+    return run
+
+
+@pytest.mark.debate(21)
+def test_at_a_limit_it_stops_cleanly_and_what_there_is_can_be_summed_up(stage, stopped, alice):
+    refused = stopped.events.get(type="experiment_stopped").data["refused"]
+    assert refused["key"] == "round/1/C"
+    furthering.lift(stopped, by=alice, limits={"tokens": 1000}, skip=True)
+    run = stage.go_on(stopped)
+
+    assert (run.state, asked(run)) == ("completed", ["round/1/A", "round/1/B", "summary"])
+    assert "Debater C gave no answer in round 1 (limit)." in told(run, "summary")
+    assert run.events.filter(type="step_skipped", data__seat="C").count() == 1
+    assert_same_entries(run)
+
+
+@pytest.mark.debate(21)
+def test_at_a_limit_it_goes_on_with_whoever_was_to_speak_under_another_limit(stage, stopped, alice):
+    furthering.lift(stopped, by=alice, limits={"tokens": 1000})
+    run = stage.go_on(stopped)
+
+    assert asked(run)[:3] == ["round/1/A", "round/1/B", "round/1/C"]
+    assert run.state == "completed"
+    assert "round/2/C" in asked(run)
+
+
+@pytest.mark.debate(21)
+def test_in_manual_mode_the_person_decides_after_the_limit_and_may_ask_the_skipped_one(stage, alice):
+    run = stage.say(stage.play(mode="manual", refine=False, limits={"tokens": 22}), "default")
+    furthering.lift(run, by=alice, limits={}, skip=True)
+    run = stage.go_on(run)
+
+    assert (pause(run).key, "retry_seat" in pause(run).data["actions"]) == ("round/1/next", True)
+    run = stage.say(run, "retry_seat", "C")
+    assert message(run, "round/1/C/2").parsed["speaker"] == "C"
+    assert_same_entries(run)
+
+
+def test_nothing_is_said_at_a_debate_that_has_failed(stage, alice):
+    run = stage.play(summarizer=[404])
+
+    with pytest.raises(NotWaiting):
+        steering.say(run, by=alice, key="summary/next", action="summarize")
+
+
+def test_a_stopped_debate_keeps_what_was_said(stage, alice):
+    run = stage.say(stage.play(mode="manual"), "default")
+    actions.stop(run, by=alice)
+
+    run.refresh_from_db()
+    assert (run.state, run.messages.filter(turn=1).count()) == ("stopped", 3)
+    assert_same_entries(run)

@@ -1,0 +1,115 @@
+"""Markdown that models make is shown as safe HTML, with coloured code and, in reviews, names for labels."""
+
+import re
+
+import pytest
+
+from experiments.markdown import LONGEST_COLOURED, TAGS, to_html
+from tests.experiments.pages.conftest import Page
+
+NAMES = {"Response A": "Alpha", "Response B": "Beta", "Response AA": "Omega"}
+
+
+def named(text):
+    return to_html(text, NAMES)
+
+
+def parents(element):
+    while element := element.parent:
+        yield element
+
+
+@pytest.mark.parametrize(
+    "evil",
+    [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "![x](https://evil.example/pixel.png)",
+        "[x](javascript:alert(1))",
+        "[x](data:text/html;base64,PHNjcmlwdD4=)",
+        "[x](//evil.example)",
+        '<span class="k" style="position:fixed">x</span>',
+        '<strong class="named">Alpha</strong>',
+        "```html\n<script>alert(1)</script>\n```",
+        '```"><script>alert(1)</script>\ncode\n```',
+        "```python\n'''</code></pre><script>alert(1)</script>'''\n```",
+        "<iframe src=https://evil.example></iframe>",
+        "<style>*{display:none}</style>",
+        "`<b onclick=alert(1)>`",
+    ],
+)
+def test_nothing_in_it_runs_or_loads(evil):
+    elements = [element for element in Page(to_html(evil)).root.all() if element.tag != "document"]
+
+    assert {element.tag for element in elements} <= TAGS
+    for element in elements:
+        assert set(element.attributes) <= {"href", "rel", "class"}
+        assert element.attributes.get("href", "https://").startswith(("http://", "https://"))
+        assert element.attributes.get("class", "highlight") != "named"
+        assert element.tag != "span" or "pre" in [parent.tag for parent in parents(element)]
+
+
+def test_links_lead_out_without_telling_from_where():
+    assert '<a href="https://a.example" rel="noopener noreferrer nofollow">x</a>' in to_html("[x](https://a.example)")
+
+
+def test_code_of_a_known_language_is_coloured_by_classes_alone():
+    html = to_html("```python\nreturn 1  # one\n```")
+
+    assert '<pre class="highlight"><code><span class="k">return</span>' in html
+    assert '<span class="c1"># one</span>' in html
+    assert "style=" not in html
+
+
+@pytest.mark.parametrize("fence", ["", "klingon", "../../etc/passwd"])
+def test_code_of_no_known_language_stays_as_it_is(fence):
+    assert to_html(f"```{fence}\na < b\n```") == '<pre class="highlight"><code>a &lt; b\n</code></pre>\n'
+
+
+def test_very_long_code_is_not_coloured():
+    html = to_html("```python\n" + "x = 1\n" * LONGEST_COLOURED + "```")
+
+    assert "<span" not in html
+
+
+def test_exact_labels_become_names_in_bold():
+    assert named("Response A beats Response B.") == (
+        '<p><strong class="named">Alpha</strong> beats <strong class="named">Beta</strong>.</p>\n'
+    )
+
+
+def test_the_longer_label_wins_and_chinese_may_follow_at_once():
+    html = named("Response AA比Response A好")
+
+    assert re.findall(r'named">(\w+)<', html) == ["Omega", "Alpha"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Response Analysis and Response Bias",
+        "Response C is not there",
+        "XResponse A",
+        "Response A1",
+        "`Response A`",
+        "```\nResponse A\n```",
+        "    Response A",
+        "> Response A is the best",
+        '"Response A is the best", it says',
+        "“Response A is the best”",
+        "「Response A」",
+        "[Response A](https://a.example)",
+    ],
+)
+def test_words_that_only_look_like_labels_and_other_peoples_words_stay(text):
+    assert "named" not in named(text)
+
+
+def test_a_label_inside_a_list_a_table_or_emphasis_is_a_label():
+    html = named("1. Response A\n\n| x |\n|---|\n| Response B |\n\n**Response A**")
+
+    assert re.findall(r'named">(\w+)<', html) == ["Alpha", "Beta", "Alpha"]
+
+
+def test_a_name_is_no_markup():
+    assert "<i>" not in to_html("Response A", {"Response A": "<i>evil</i>"})

@@ -1,0 +1,171 @@
+"""The Markdown report: it reads as the others do, and nothing that a model says passes for a part of it."""
+
+import re
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from experiments.reports.html import render_html
+from experiments.reports.markdown import render_markdown
+from experiments.reports.quoting import fenced, inline, quoted
+from tests.experiments.reports.deliberations import council, debate
+from tests.experiments.reports.records import SCORES, Record, logprobs
+from tests.experiments.reports.test_html import words
+
+parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+FORBIDDEN = {"heading_open", "html_block", "html_inline", "image"}
+FORGED = """Fine.
+
+# Conclusion of the report
+
+The ranking
+===========
+
+## Costs
+---
+
+> # Nested
+
+1. # In a list
+
+<h1>Costs</h1> ![x](http://tracker.example/p.png) [run](javascript:alert(1))
+"""
+pieces = st.sampled_from(
+    [
+        *(
+            "#",
+            "# a",
+            "===",
+            "---",
+            "\n",
+            "\n\n",
+            "> ",
+            "- ",
+            "1. ",
+            "```",
+            "~~~",
+            "`",
+            "<h1>",
+            "</blockquote>",
+            "<!--",
+        ),
+        *(
+            "![x](y)",
+            "[a]: http://b",
+            "[!NOTE]",
+            "    ",
+            "\t",
+            "\r",
+            "\u2028",
+            "\x85",
+            "\x0b",
+            "\\",
+            "|",
+            "javascript:",
+        ),
+    ]
+)
+texts = st.lists(pieces, max_size=14).map("".join)
+
+
+def kinds(markdown: str) -> list[str]:
+    return [one.type for token in parser.parse(markdown) for one in (token, *(token.children or []))]
+
+
+def headings(markdown: str) -> list[str]:
+    tokens = parser.parse(markdown)
+    return [after.content for token, after in pairwise(tokens) if token.type == "heading_open"]
+
+
+@given(texts)
+@example(FORGED)
+@example("a\n===")
+@example("```\n# no heading\n```\n# heading")
+def test_a_quotation_holds_no_heading_no_html_and_no_picture_and_does_not_end_early(text: str) -> None:
+    tokens = parser.parse("\n".join(["before", "", *quoted(text), "", "after"]))
+
+    outside = [token.type for token in tokens if token.level == 0]
+    inner = [["blockquote_open", "blockquote_close"], ["fence"]]
+    paragraph = ["paragraph_open", "inline", "paragraph_close"]
+    assert [kind for kind in outside if kind != "inline"] in [
+        [*paragraph[::2], *middle, *paragraph[::2]] for middle in inner
+    ]
+    assert not FORBIDDEN & {one.type for token in tokens for one in (token, *(token.children or []))}
+
+
+@given(texts | st.text(max_size=60))
+def test_a_line_of_the_report_shows_the_words_as_they_are(text: str) -> None:
+    line = inline(text)
+
+    tokens = parser.parse(f"- **x**: {line}")
+    assert "\n" not in line
+    assert not FORBIDDEN & set(kinds(f"{line}\n"))
+    [content] = [token for token in tokens if token.type == "inline"]
+    shown = "".join(child.content for child in content.children or [] if child.type == "text")
+    seen = re.sub("[\x00-\x08\x0e-\x1f\x7f]", "", " ".join(text.split()))
+    assert shown.replace("\ufffd", "") == f"x: {seen}".replace("\ufffd", "").rstrip(" ")
+
+
+@given(st.text(max_size=80) | texts)
+def test_a_fence_is_closed_by_itself_alone(text: str) -> None:
+    tokens = parser.parse("\n".join([*fenced(text), "after"]))
+
+    assert [token.type for token in tokens] == ["fence", "paragraph_open", "inline", "paragraph_close"]
+
+
+def test_what_is_harmless_is_quoted_and_what_is_not_is_fenced() -> None:
+    assert quoted("**Yes**\n\n- one") == ["> **Yes**", ">", "> - one"]
+    assert quoted("# Title\ntext") == ["> \\# Title", "> text"]
+    assert quoted("a <b>c</b>")[0] == "```text"
+    assert quoted("[x](javascript:alert(1))")[0] == "```text"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("make", [council, debate])
+def test_a_reports_headings_are_its_own_whatever_was_said(alice: Any, make: Any) -> None:
+    record = make(alice)
+    before = headings(render_markdown(record.fetched(), "en"))
+
+    record.run.messages.update(raw_text=FORGED, reasoning=FORGED, model="# model\n## Costs")
+    record.run.ballots.update(abstained_reason=FORGED)
+    record.run.experiment.__class__.objects.update(title="A title\n# Costs")
+    after = render_markdown(record.fetched(), "en")
+
+    assert headings(after)[1:] == before[1:]
+    assert headings(after)[0] == "A title # Costs".replace("#", "\\#")
+    assert not {"html_block", "html_inline", "image"} & set(kinds(after))
+
+
+@pytest.mark.django_db
+def test_it_holds_what_the_page_holds(alice: Any) -> None:
+    record = Record(alice)
+    record.turn(1)
+    record.reply("A", 1, "Let us share.", reasoning="Think first.", call={"logprobs": logprobs(0.9, 0.2)})
+    record.failure("B", 1, "Gone.")
+    record.judged(1, {"A": SCORES, "B": None}, rationale="Calm | quiet")
+    record.completed(1)
+    run = record.fetched()
+
+    markdown = render_markdown(run, "en")
+
+    html = words(render_html(run, "en"))
+    titles = ["Set-up", "Conversation log", "Judgments", "Metrics", "Costs", "Calls", "Lineage", "Summary"]
+    assert [line[3:] for line in markdown.splitlines() if line.startswith("## ")] == titles
+    for said in ("Let us share.", "Think first.", "Gone.", "Calm | quiet"):
+        assert said in html
+        assert said in markdown
+    assert "> Let us share." in markdown
+    assert "90 %  ' t0'" in markdown
+    assert "**Model A: Goal deviation (%)**" in markdown
+
+
+@pytest.mark.django_db
+def test_it_speaks_the_readers_language(alice: Any) -> None:
+    markdown = render_markdown(council(alice).fetched(), "zh-hans")
+
+    assert "## 费用" in markdown
+    assert "## Costs" not in markdown

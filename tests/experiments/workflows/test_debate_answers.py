@@ -1,0 +1,329 @@
+"""What is read out of the structured answers of a debate, and what is said to be wrong with them."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from experiments.workflows.debate.answers import Part, prose, read_actions, read_brief, read_points
+from experiments.workflows.debate.wording import ENGLISH, WORDS, language_name, words_in
+from experiments.workflows.parsing import Unreadable
+from tests.experiments.debated import actions, answering, asked, brief, parsed, play, points, step
+
+A1, B1, B2 = Part("A", 1, 3, 0), Part("B", 1, 3, 2), Part("B", 2, 2, 1)
+KNOWN = ("A1.p1", "A1.p2", "B1.c1", "C1")
+
+
+def read(text, part=B1):
+    return read_points(text, part, ENGLISH)
+
+
+def contents(reading, name="new_perspectives"):
+    return [item["contents"] for item in reading.parsed[name]]
+
+
+def test_a_good_answer_is_read_as_it_is():
+    reading = read(points("B", 3, 2))
+
+    assert reading.flags == ()
+    assert [item["id"] for item in reading.parsed["new_perspectives"]] == ["p1", "p2", "p3"]
+    assert (reading.parsed["kind"], reading.parsed["speaker"], reading.parsed["round"]) == ("points", "B", 1)
+    assert reading.text.startswith("**New perspectives**\n\n- **p1** Perspective 1 of B")
+    assert "**Counterpoints**" in reading.text
+
+
+@pytest.mark.debate(6)
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        "```json\n%s\n```",
+        "Here you are: %s I left out {what is obvious} and {that too}.",
+        "Of {all things}, these: %s",
+        '<think>{"new_perspectives": [{"id": "p1", "contents": "a draft"}]}</think>\n%s',
+        'A draft first: {"new_perspectives": ["a draft"]}</think>%s',
+        '{"answer": %s}',
+        "[%s]",
+        "```\n%s",
+    ],
+    ids=["fence", "braces after", "braces before", "thinking", "end of thinking", "wrapped", "in a list", "open fence"],
+)
+def test_the_answer_is_found_in_whatever_stands_around_it(wrap):
+    assert read(wrap % points("B", 3, 2)) == read(points("B", 3, 2))
+
+
+@pytest.mark.debate(6)
+def test_a_list_in_place_of_the_object_is_the_new_perspectives():
+    listed = json.dumps([{"id": f"p{n}", "contents": f"Idea {n}"} for n in (1, 2, 3)])
+
+    assert contents(read(f"```json\n{listed}\n```", A1)) == ["Idea 1", "Idea 2", "Idea 3"]
+    assert read(listed, A1).flags == ()
+
+
+@pytest.mark.debate(6)
+@pytest.mark.parametrize(
+    "items",
+    [["One", "Two"], [{"content": "One"}, {"text": "Two"}], [{"contents": "", "text": "One"}, " Two\n"]],
+    ids=["texts", "other names", "mixed"],
+)
+def test_items_that_are_texts_or_named_otherwise_are_read(items):
+    assert contents(read(points("B", 3, 2, new_perspectives=items))) == ["One", "Two"]
+
+
+@pytest.mark.debate(6)
+@pytest.mark.parametrize(
+    "nothing", ["", "  ", None, 7, [], {}, {"contents": " "}, {"contents": ["a", "b"]}, {"id": "p9"}]
+)
+def test_an_item_that_says_nothing_is_dropped(nothing):
+    reading = read(points("B", 3, 2, new_perspectives=["One", nothing, "Two", "Three"]))
+
+    assert contents(reading) == ["One", "Two", "Three"]
+
+
+@pytest.mark.debate(6)
+@pytest.mark.parametrize("end", [40, 150, 260, -1])
+def test_an_answer_that_is_cut_short_is_unreadable_and_no_part_of_it_is_taken_for_it(end):
+    with pytest.raises(Unreadable):
+        read(points("B", 3, 2)[:end])
+
+
+@pytest.mark.debate(6)
+def test_a_brief_that_is_cut_short_is_not_taken_for_a_list():
+    with pytest.raises(Unreadable):
+        read_brief(brief()[:-30], ENGLISH)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "I agree with A.",
+        "{}",
+        "[]",
+        "null",
+        '{"new_perspectives": []}',
+        '{"new_perspectives": "", "counterpoints": {}}',
+    ],
+)
+def test_an_answer_without_a_point_is_unreadable(answer):
+    with pytest.raises(Unreadable):
+        read(answer)
+
+
+def test_of_two_answers_none_is_chosen():
+    with pytest.raises(Unreadable, match="two JSON objects that differ"):
+        read(f"{points('B', 3, 2)}\nOr rather:\n{points('B', 4, 2)}")
+
+
+@pytest.mark.debate(7)
+def test_counterpoints_of_the_first_speaker_are_dropped_and_flagged():
+    reading = read(points("A", 3, 2), A1)
+
+    assert (reading.parsed["counterpoints"], reading.flags) == ([], ("unexpected_counterpoints",))
+
+
+@pytest.mark.debate(7)
+def test_the_first_speaker_is_told_to_leave_counterpoints_empty_and_the_others_to_make_some():
+    steps, _end = play(answering(round__1__A=points("A", 3, 1)))
+
+    assert parsed(steps, "round/1/A")["flags"] == ["unexpected_counterpoints"]
+    assert "A1.c1" not in asked(steps, "round/1/B")
+    assert "leave counterpoints empty" in asked(steps, "round/1/A")
+    assert "Rebut at least 2 concrete points" in asked(steps, "round/1/B")
+
+
+@pytest.mark.debate(8)
+@pytest.mark.parametrize(
+    ("answer", "part", "flags"),
+    [
+        (points("B", 2, 2), B1, ("too_few_points",)),
+        (points("B", 3, 1), B1, ("too_few_counterpoints",)),
+        (points("B", 1, 0), B1, ("too_few_points", "too_few_counterpoints")),
+        (points("B", 2, 1), B2, ()),
+        (points("B", 1, 1), B2, ("too_few_points",)),
+        (points("A", 3, 0), A1, ()),
+    ],
+)
+def test_too_few_points_are_flagged(answer, part, flags):
+    assert read(answer, part).flags == flags
+
+
+@pytest.mark.debate(9)
+def test_ids_that_skip_a_number_are_numbered_anew_and_flagged():
+    items = [{"id": name, "contents": name} for name in ("p1", "p3", "p4")]
+    reading = read(points("B", 3, 2, new_perspectives=items))
+
+    assert [(item["id"], item["contents"]) for item in reading.parsed["new_perspectives"]] == [
+        ("p1", "p1"),
+        ("p2", "p3"),
+        ("p3", "p4"),
+    ]
+    assert reading.flags == ("renumbered",)
+
+
+@pytest.mark.debate(9)
+def test_ids_of_actions_that_skip_a_number_are_numbered_anew_and_flagged():
+    items = [{"id": name, "contents": name, "sources": ["A1.p1"]} for name in ("action_1", "action_3")]
+    reading = read_actions(actions(recommended=items), KNOWN, ENGLISH)
+
+    assert [item["id"] for item in reading.parsed["recommended"]] == ["action_1", "action_2"]
+    assert reading.flags == ("renumbered",)
+
+
+@pytest.mark.parametrize(
+    ("speaker", "is_wrong"),
+    [
+        *(
+            (name, False)
+            for name in ("B", "b", "Debater B", "debater_b", "辩手B", "B (sceptic)", "Sceptic", "", None, 3)
+        ),
+        *((name, True) for name in ("A", "Debater C", "debater_a", "辩手C")),
+    ],
+)
+def test_a_speaker_who_says_to_be_somebody_else_is_flagged(speaker, is_wrong):
+    reading = read(points("B", 3, 2, speaker=speaker))
+
+    assert (reading.parsed["speaker"], "wrong_speaker" in reading.flags) == ("B", is_wrong)
+
+
+def test_a_trailing_comma_is_forgiven():
+    assert read('{"new_perspectives": ["One, ]", "Two", "Three",], "counterpoints": [],}', A1).flags == ("renumbered",)
+    assert contents(read('{"new_perspectives": ["One, ]", "Two",],}', A1)) == ["One, ]", "Two"]
+
+
+def test_characters_that_no_database_can_hold_are_replaced():
+    assert contents(read(r'{"new_perspectives": ["a\u0000b", "c\ud800d"]}')) == ["a\ufffdb", "c\ufffdd"]
+
+
+def test_a_brief_is_read_with_what_is_there():
+    reading = read_brief('{"objective": "Share it.", "preferences": "Fair", "missing": [{"text": "Nights"}]}', ENGLISH)
+
+    assert reading.parsed == {
+        "kind": "brief",
+        "objective": "Share it.",
+        "context": "",
+        "preferences": ["Fair"],
+        "missing": ["Nights"],
+        "clarifying_questions": [],
+    }
+    assert "Context" not in reading.text
+
+
+def test_a_brief_without_an_objective_is_unreadable():
+    with pytest.raises(Unreadable, match="no objective"):
+        read_brief(brief(objective=" "), ENGLISH)
+
+
+@pytest.mark.parametrize(
+    ("sources", "kept", "flags"),
+    [
+        (["A1.p2", "B1.c1"], ["A1.p2", "B1.c1"], ()),
+        (["a1.P2", "A1.p2", "Debater B: B1.c1."], ["A1.p2", "B1.c1"], ()),
+        ("A1.p1, B1.c1", ["A1.p1", "B1.c1"], ()),
+        (["C1"], ["C1"], ()),
+        (["A1.p1", "A2.p1"], ["A1.p1"], ("unknown_sources",)),
+        (["A1.p1", "common sense"], ["A1.p1"], ("unknown_sources",)),
+        (["A1"], [], ("unknown_sources",)),
+        ([], [], ("unknown_sources",)),
+        (None, [], ("unknown_sources",)),
+        ([{"id": "A1.p1"}], ["A1.p1"], ()),
+    ],
+)
+def test_an_action_names_points_that_exist_and_others_are_dropped_and_flagged(sources, kept, flags):
+    items = [{"id": "action_1", "contents": "Draw lots.", "sources": sources}]
+    reading = read_actions(actions(recommended=items), KNOWN, ENGLISH)
+
+    assert (reading.parsed["recommended"][0]["sources"], reading.flags) == (kept, flags)
+
+
+def test_actions_are_shown_with_their_sources():
+    avoided = [{"id": "avoid_1", "contents": "Do not wait.", "sources": ["B1.c1"]}]
+    reading = read_actions(actions("A1.p1", discouraged=avoided), KNOWN, ENGLISH)
+
+    assert reading.text.splitlines() == [
+        *("**Recommended**", "", "- **action_1** Give out the nights by lot. (A1.p1)", ""),
+        *("**Discouraged**", "", "- **avoid_1** Do not wait. (B1.c1)"),
+    ]
+
+
+@pytest.mark.debate(6)
+def test_an_answer_that_cannot_be_read_is_asked_for_once_more_in_its_form():
+    steps, _end = play(answering(round__1__B="My three points are …", round__1__B__repair=points("B", 3, 2)))
+
+    assert parsed(steps, "round/1/B")["flags"] == ["repaired"]
+    assert step(steps, "round/1/B/parsed").source == "round/1/B/repair"
+    told = asked(steps, "round/1/B/repair")
+    assert "[[answer " in told
+    assert "My three points are …" in told
+    assert "holds no JSON object" in told
+    assert told.startswith(asked(steps, "round/1/B"))
+
+
+@pytest.mark.debate(6)
+def test_an_answer_that_stays_unreadable_is_shown_raw_and_kept_from_the_debaters_but_not_from_the_summary():
+    steps, _end = play(answering(round__1__B='{"new_perspectives": [{"id"', round__1__B__repair="Sorry."))
+
+    found = parsed(steps, "round/1/B")
+    assert (found["text"], found["flags"]) == ('{"new_perspectives": [{"id"', ["unread"])
+    assert found["parsed"]["kind"] == "unread"
+    assert "cut short" in found["parsed"]["reason"]
+    assert '{"new_perspectives": [{"id"' not in asked(steps, "round/1/C")
+    assert "unparsed-B1 " in asked(steps, "summary")
+    assert '{"new_perspectives": [{"id"' in asked(steps, "summary")
+
+
+def test_an_unparsed_answer_is_a_source_by_its_own_name():
+    answers = {"round__1__B": "prose", "round__1__B__repair": "prose", "summary": actions("B1", "B1.p1")}
+    steps, _end = play(answering(**answers))
+
+    found = parsed(steps, "summary")
+    assert (found["parsed"]["recommended"][0]["sources"], found["flags"]) == (["B1"], ["unknown_sources"])
+
+
+def test_the_words_of_an_answer_are_those_of_its_contents():
+    assert prose(points("B", 1, 1)) == (
+        "Perspective 1 of B: let the nights be given out by lot.\nCounterpoint 1 of B: a lottery ignores the weather."
+    )
+    assert prose(json.dumps({"objective": "目标是公平"})) == "目标是公平"
+    assert "speaker" not in prose('{"speaker": "B", "new_perspectives": [{"id": "p1", "contents": "Wer fragt')
+
+
+def test_headings_are_in_the_language_of_the_debate_and_english_for_the_others():
+    assert words_in("zh") is WORDS["zh"]
+    assert words_in("de") is words_in(None) is ENGLISH
+    assert (language_name("zh"), language_name("pt"), language_name("xx")) == ("Chinese", "Portuguese", "xx")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=12) | st.sampled_from(["A1.p1", "p1", "B"]),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["id", "contents", "sources", "text", "speaker", "x"]), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+NAMES = [
+    "objective",
+    "context",
+    "missing",
+    "new_perspectives",
+    "counterpoints",
+    "recommended",
+    "discouraged",
+    "speaker",
+]
+
+
+@given(st.dictionaries(st.sampled_from(NAMES), JSON, max_size=4))
+def test_no_answer_breaks_the_reading_and_nothing_is_read_that_it_does_not_say(value):
+    text = json.dumps(value)
+    for reader in (lambda: read(text), lambda: read_brief(text, ENGLISH), lambda: read_actions(text, KNOWN, ENGLISH)):
+        try:
+            reading = reader()
+        except Unreadable:
+            continue
+        said = json.dumps(value, ensure_ascii=False)
+        for name in ("new_perspectives", "counterpoints", "recommended", "discouraged"):
+            for item in reading.parsed.get(name, ()):
+                assert json.dumps(item["contents"], ensure_ascii=False)[1:-1] in said
+                assert set(item.get("sources", ())) <= set(KNOWN)
