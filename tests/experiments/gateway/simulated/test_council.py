@@ -180,7 +180,7 @@ async def test_a_repair_without_an_order_has_all_labels_all_the_same(said):
 async def test_a_conclusion_says_what_was_agreed_and_what_not(said, language):
     agreed, disagreed, last = {
         "en": ("agreed on", "## Where the members disagreed", "**Recommendation:**"),
-        "zh": ("成员的共识", "## 成员的分歧", "**建议：**"),
+        "zh": ("成员的共识", "## 成员的分歧", "**建议**："),
     }[language]
     for seed in range(6):
         text = await said(prompts.conclusion(language), seed=seed)
