@@ -12,6 +12,7 @@ from experiments.admission import require_models, require_role
 from experiments.casting import InvalidExperiment, checked_cast, checked_config
 from experiments.engine import jobs
 from experiments.engine.events import Fact, emit
+from experiments.engine.recording import REOPENED
 from experiments.engine.text import is_storable
 from experiments.idempotency import once
 from experiments.models import Call, Experiment, Participant, Run, Step
@@ -84,10 +85,17 @@ def resume(run: Run, *, by: "User") -> bool:
 
 
 def _resume_failed(run: Run, by: "User") -> bool:
-    if run.origin in RECORDS or not run.move(Run.State.QUEUED, from_=(Run.State.FAILED,), fields=steering.FRESH):
+    if run.origin in RECORDS or run.state != Run.State.FAILED:
+        return False
+    require_role(by)
+    require_models(run.experiment)
+    fields = {**steering.rested(run), **steering.FRESH}
+    if not run.move(Run.State.QUEUED, from_=(Run.State.FAILED,), fields=fields):
         return False
     failed = _ended_by(run)
-    run.steps.filter(pk__in=[step.pk for step in failed]).update(state=Step.State.OPEN, ended=None)
+    for step in failed:
+        data = {**step.data, REOPENED: True}
+        run.steps.filter(pk=step.pk).update(state=Step.State.OPEN, ended=None, data=data)
     moved = Fact("experiment_state", {"state": Run.State.QUEUED.value, "by": by.get_username()})
     calls = [call for step in failed if (call := step.calls.order_by("attempt").last())]
     emit(run.pk, moved, *map(_asked_again, calls))
@@ -96,10 +104,13 @@ def _resume_failed(run: Run, by: "User") -> bool:
 
 
 def _ended_by(run: Run) -> list[Step]:
-    """The answers whose failure ended the run: those after the last one that somebody gave."""
+    """The answers whose failure ended the run: those of the last one's kind after the last that somebody gave. What
+    came of earlier failures is recorded, and stands.
+    """
     failed: list[Step] = []
     for step in run.steps.filter(purpose__in=SPOKEN).exclude(state=Step.State.OPEN).order_by("-id"):
-        if step.state != Step.State.FAILED:
+        is_same = not failed or (step.turn, step.purpose) == (failed[0].turn, failed[0].purpose)
+        if step.state != Step.State.FAILED or not is_same:
             break
         failed.insert(0, step)
     return failed

@@ -1,6 +1,7 @@
 """Verbs that make a run out of another one: going on differently from a message, and judging a transcript again."""
 
 from collections.abc import Iterator
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
@@ -17,7 +18,7 @@ from experiments.models import Ballot, Judgment, Message, Run, Step
 from experiments.models.run import PAUSES
 from experiments.refusals import NotOffered
 from experiments.workflows import REGISTRY
-from experiments.workflows.steps import Outcome
+from experiments.workflows.steps import Outcome, numbered
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -130,6 +131,8 @@ def _shared_steps(message: Message, *, is_edited: bool) -> Iterator[Step]:
 
 def _comes_after(step: Step, message: Message) -> bool:
     """Whether a step of an earlier or the same turn only makes sense after the message, in a run played in parallel."""
+    if step.kind == "offer" and (step.turn or 0) >= message.turn:
+        return True  # a question that was asked ahead, before this one was put
     return (step.turn or 0) > message.turn or step.purpose == "message_superseded"
 
 
@@ -185,7 +188,9 @@ def _say_instead(message: Message, child: Run, text: str, by: "User") -> None:
 
 def _say_where_it_was_passed(child: Run, place: tuple[str, str], text: str, by: "User") -> None:
     """Of a pause that an automatic run passed there is no row, until somebody has words of their own there."""
-    key, reason = place
+    base, reason = place
+    taken = set(child.steps.values_list("key", flat=True))
+    key = next(key for number in count(1) if (key := numbered(base, number)) not in taken)
     said = {"action": "default", "text": text, "edited": True, "by": by.get_username()}
     offer = {"default": "", "actions": ["default"], "error": ""}
     done = {"state": Step.State.DONE, "ended": timezone.now()}

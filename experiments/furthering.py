@@ -117,5 +117,7 @@ def _skip(run: Run) -> None:
     if refused is None:
         raise NotOffered(_("There is no answer to go on without."))
     why = {"ok": False, "error_kind": "limit", "error": "Nobody was asked: a limit of the run was reached."}
-    run.steps.create(kind="ask", state=Step.State.FAILED, data={COPIED: why}, ended=timezone.now(), **refused)
+    place = {name: refused[name] for name in ("purpose", "seat", "turn")}
+    closed = {**place, "kind": "ask", "state": Step.State.FAILED, "data": {COPIED: why}, "ended": timezone.now()}
+    run.steps.update_or_create(key=refused["key"], defaults=closed)
     emit(run.pk, Fact("step_skipped", refused))

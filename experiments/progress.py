@@ -84,7 +84,7 @@ def _seconds(run: Run) -> int | None:
 
 def _eta_of_stages(run: Any, stage: Stage) -> int | None:
     """Seconds left in this turn: the stages to come take as long as those before them did on average."""
-    if stage.number == 1 or run.stages_began is None:
+    if stage.number == 1 or run.stages_began is None or run.waited_seconds:
         return None
     a_stage: float = (run.stage_began - run.stages_began).total_seconds() / (stage.number - 1)
     passed: float = (timezone.now() - run.stage_began).total_seconds()

@@ -134,7 +134,9 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def resume(self, request: Request, pk: str) -> Response:
         """Go on with a failed run from the step that failed, or with a paused one."""
         run = self.get_object()
-        if not actions.resume(run, by=person(request)):
+        with refusals():
+            is_done = actions.resume(run, by=person(request))
+        if not is_done:
             raise Conflict(_("Only a failed or a paused run can be resumed."))
         return self._now()
 

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from experiments.admission import require_models
+from experiments.admission import require_models, require_role
 from experiments.engine import jobs
 from experiments.engine.events import Fact, emit, reserve_numbers
 from experiments.engine.text import is_storable
@@ -23,7 +23,7 @@ OFFERING_STATES = (*LISTENING_STATES, Run.State.COMPLETED)
 SPOKEN = ("send", "friend", "note", "alter", "retry_seat", "retry_short")  # actions that come with a text
 ADDED = ("round", "summarize")  # actions that may come with a text: without one, the draft is what was added
 REOPENED_STATES = (Run.State.COMPLETED, Run.State.STOPPED)
-FRESH = {"error": "", "stop_reason": "", "ended": None, "lease_until": None}
+FRESH = {"error": "", "stop_reason": "", "ended": None, "lease_until": None, "is_held": False}
 PASSES = ("default", "next")  # what a pause comes to when the run goes on by itself
 
 
@@ -138,18 +138,24 @@ def _pass_open_pause(run: Run, by: "User") -> None:
         say(run, by=by, key=step.key, action="default")
 
 
+def rested(run: Run) -> dict[str, Any]:
+    """The fields of a run that goes on now: however long it has waited, or been over, it did not play."""
+    since = run.waiting_since or run.ended
+    waited = (timezone.now() - since).total_seconds() if since else 0.0
+    return {"waiting_since": None, "waited_seconds": run.waited_seconds + waited, "lease_until": None}
+
+
 def go_on(run: Run, *, by: "User") -> None:
     """Wake a run that waited, or that is over and goes on all the same; one that is driven notices by itself. Raises
     NotWaiting for a run from elsewhere.
     """
     if run.origin in RECORDS:
         raise NotWaiting(not_waiting(run))
-    since = run.waiting_since or run.ended
-    waited = (timezone.now() - since).total_seconds() if since else 0.0
-    fields = {"waiting_since": None, "waited_seconds": run.waited_seconds + waited, "lease_until": None}
+    fields = rested(run)
     if run.move(Run.State.QUEUED, from_=(Run.State.WAITING,), fields=fields):
         jobs.wake(run.pk)
     elif run.move(Run.State.QUEUED, from_=REOPENED_STATES, fields={**fields, **FRESH}):
+        require_role(by)
         require_models(run.experiment)
         emit(run.pk, Fact("experiment_state", {"state": Run.State.QUEUED.value, "by": by.get_username()}))
         jobs.wake(run.pk)

@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Prefetch
 
 from experiments import metrics
+from experiments.engine.recording import COPIED
 from experiments.models import Call, Event, Run, Step
 from experiments.models.run import PAUSES, RECORDS, TERMINAL_STATES
 from experiments.serializers import BallotSerializer, JudgmentSerializer, TranscriptSerializer
@@ -212,8 +213,8 @@ def _of_step(step: Step, steps: dict[str, Step], said: dict[int, Data]) -> Itera
 
 
 def _is_skipped(step: Step) -> bool:
-    """Of an answer that nobody was asked for, a limit being reached, there is no call."""
-    return step.kind == "ask" and step.state == Step.State.FAILED and not step.calls.all() and "outcome" in step.data
+    """Of an answer that nobody was asked for any more, a limit being reached."""
+    return step.kind == "ask" and step.data.get(COPIED, {}).get("error_kind") == "limit"
 
 
 def _of_ballot(step: Step, steps: dict[str, Step], said: dict[int, Data]) -> Data:

@@ -125,8 +125,11 @@ def stop(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def resume(request: HttpRequest, pk: UUID) -> HttpResponse:
     shown = _visible_run(request, pk)
-    if not actions.resume(shown, by=person(request)):
-        messages.info(request, _("Only a failed run can be resumed, or a paused one."))
+    try:
+        if not actions.resume(shown, by=person(request)):
+            messages.info(request, _("Only a failed run can be resumed, or a paused one."))
+    except NotAllowed as error:
+        messages.error(request, str(error))
     return redirect(shown)
 
 

@@ -141,7 +141,7 @@ class Driver:
             now = held.get(run_id)
             if now is None or now.fence != playing.book.fence:
                 self._drop(run_id)
-            elif now.state == Run.State.STOPPING and not playing.is_ending:
+            elif now.state == Run.State.STOPPING and not playing.is_cancelled:
                 self._guarded(run_id, partial(playing.halt, MANUAL_STOP))
             elif not playing.is_ending:
                 self._guarded(run_id, partial(_look_after, playing, now))

@@ -53,6 +53,7 @@ class Playing:
         self._timers = 0
         self._ending: End | None = None
         self._was_halted = False
+        self.is_cancelled = False  # the calls under way were told to stop
         self._refused: Ask | None = None
         self._agenda: deque[Callable[[], None]] = deque()
         self._submit, self._cancel, self._later = submit, cancel, later
@@ -138,17 +139,19 @@ class Playing:
         records = [step for step in todo.steps if isinstance(step, Record)]
         if records:
             self._agenda.append(partial(recording.record_facts, self.book, records))
+        among = sum(isinstance(step, Ask) for step in todo.steps)
         for step in todo.steps:
             if isinstance(step, Ask):
-                self._ask_later(step.delay, step)
+                self._ask_later(step.delay, step, among)
             elif isinstance(step, Listen):
                 self._agenda.append(partial(self._listen, step))
         if todo.end and not self._ending:
             self._ending = todo.end
             self._agenda.append(self._finish_when_quiet)
 
-    def _ask_later(self, seconds: float, ask: Ask) -> None:
-        action = partial(self._ask, ask, new_id())
+    def _ask_later(self, seconds: float, ask: Ask, among: int = 1) -> None:
+        """among: how many are asked at the same time, and share what the limit of tokens leaves."""
+        action = partial(self._ask, ask, new_id(), among)
         if seconds:
             self._timers += 1
             self._later(seconds, self.run.pk, partial(self._do_in_time, action))
@@ -181,10 +184,15 @@ class Playing:
         else:
             self.is_over = pauses.park(self.book, list(self._open), is_held=bool(self._postponed))
 
-    def _halt(self, end: End) -> None:
-        if self._ending:
-            return
+    def _end_after_calls(self, end: End) -> None:
+        """Begin nothing more, and let what is under way, and is paid for, come to its end."""
         self._ending, self._was_halted = end, True
+        self._agenda.append(self._finish_when_quiet)
+
+    def _halt(self, end: End) -> None:
+        if self.is_cancelled:
+            return
+        self._ending, self._was_halted, self.is_cancelled = self._ending or end, True, True
         for call_id in self.calls:
             self._cancel(call_id)
         self._agenda.append(self._finish_when_quiet)
@@ -197,19 +205,19 @@ class Playing:
         self._agenda.append(action)
         self.work_off()
 
-    def _ask(self, ask: Ask, call_id: UUID) -> None:
+    def _ask(self, ask: Ask, call_id: UUID, among: int) -> None:
         if self._ending:
             return
         if self.run.is_held:
-            self._postponed.append(partial(self._ask, ask, call_id))
+            self._postponed.append(partial(self._ask, ask, call_id, among))
             return
         spent, limits = self._spent(), self._limits
-        left = None if limits.tokens is None else limits.tokens - spent.tokens
+        left = None if limits.tokens is None else (limits.tokens - spent.tokens) // among
         ordered = order(self._seats[ask.played_by or ask.seat], ask, call_id, left, self.run.seed)
         cost = None if limits.cost is None else Decimal(str(limits.cost))
         if refusal := refuse(spent, ordered.reserved, tokens=limits.tokens, cost=cost):
             self._refused = ask
-            self._halt(End(refusal.reason, message=refusal.message))
+            self._end_after_calls(End(refusal.reason, message=refusal.message))
             return
         call = recording.open_call(self.book, ask, ordered, call_id)
         self.calls[call.id] = call

@@ -23,6 +23,7 @@ from experiments.workflows.flags import flags
 from experiments.workflows.steps import Ask, Outcome, Record
 
 STOPPED_KIND = "stopped"
+REOPENED = "reopened"  # marks a step that is asked again after its failure had ended the run
 COPIED = "outcome"  # where a step that was copied into a branch keeps what had become of it
 
 
@@ -112,6 +113,8 @@ def recorded_outcomes(run: Run) -> dict[str, Outcome]:
     outcomes = {step.key: Outcome(**step.data.get(COPIED, {})) for step in steps} | said_at(steps)
     calls = run.calls.exclude(step__state=Step.State.OPEN).order_by("step", "attempt").select_related("step")
     for call in calls.defer("request", "logprobs", "reasoning"):
+        if COPIED in call.step.data:
+            continue
         outcomes[call.step.key] = Outcome(
             ok=call.step.state == Step.State.DONE,
             text=call.text,
@@ -123,8 +126,12 @@ def recorded_outcomes(run: Run) -> dict[str, Outcome]:
 
 
 def begun(run: Run) -> set[str]:
-    """Every key that was begun, except pauses that are still open."""
-    return set(run.steps.exclude(kind__in=PAUSES, state=Step.State.OPEN).values_list("key", flat=True))
+    """Every key that was begun, except pauses that are still open, and steps reopened by a resume: the run may take
+    another way round those.
+    """
+    keys = set(run.steps.exclude(kind__in=PAUSES, state=Step.State.OPEN).values_list("key", flat=True))
+    is_open = run.steps.filter(state=Step.State.OPEN).exclude(kind__in=PAUSES).values_list("key", "data")
+    return keys - {key for key, data in is_open if data.get(REOPENED)}
 
 
 def said_at(steps: Collection[Step]) -> dict[str, Outcome]:

@@ -76,7 +76,7 @@ def _ask(sitting: Sitting, key: str, chair: str) -> Ask:
         purpose="conclusion",
         messages=(*sitting.talk.past, Prompt("user", prompt_for(sitting, key))),
         prompt_version=version(CHAIR, TOLD),
-        patience=PATIENCE if len(sitting.talk.chairs) > 1 else None,
+        patience=PATIENCE if chair != sitting.talk.chairs[-1] else None,
         inspect=lambda text: other_language(sitting.language, text),
     )
 

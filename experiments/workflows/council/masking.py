@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 NAMES_ITSELF = "names_itself"
 MASK = "[name]"
@@ -39,6 +40,12 @@ def masked(text: str, names: Iterable[str], question: str = "") -> str:
     """The text with its author's names replaced. names: what the author is called. Names that stand in the question
     are replaced only where the author speaks of itself.
     """
+    return _masked(text, tuple(names), question)
+
+
+@lru_cache(maxsize=512)
+def _masked(text: str, names: tuple[str, ...], question: str) -> str:
+    """Every reviewer is shown every answer, and a run that goes on is played anew: it is the same work each time."""
     for name in sorted(_telling(names, question), key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", MASK, text, flags=re.IGNORECASE)
     text = OF_ITSELF.sub(rf"\g<before>{MASK}", text)

@@ -120,7 +120,6 @@ def _repair(
         prompt_version=version(*question.prompts, REPAIR),
         role=question.role,
         played_by="" if attempt.last == question.seat else attempt.last,
-        patience=PATIENCE,
     )
     if not outcome.ok:
         return None, f"{reason}; asked to give it again, the model failed: {outcome.error}"

@@ -1,7 +1,6 @@
 """Whatever a reviewer writes: no crash, no invented vote, at most one vote per label, and no long wait."""
 
 import contextlib
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 from experiments.workflows.ballots import FLAGS, read_ballot, read_repaired
 from experiments.workflows.labels import labels_for
 from experiments.workflows.parsing import Unreadable
+from tests.hanging import without_hanging
 
 ABCD = labels_for(4)
 HEADERS = st.sampled_from(["FINAL RANKING:", "**Final Ranking**", "## 最终排名：", "Final ranking (best to worst):"])
@@ -154,15 +154,16 @@ LONG_TEXTS = {
 
 
 @pytest.mark.parametrize("piece", LONG_TEXTS)
-def test_a_hundred_thousand_characters_take_no_time(piece):
+def test_a_hundred_thousand_characters_do_not_hang_the_reader(piece):
     text = (LONG_TEXTS[piece] * LONG)[:LONG]
-    begun = time.perf_counter()
-    for whole in (
+    ballots = (
         text,
         f"FINAL RANKING:{text}",
         f"{text}\nFINAL RANKING:\n{text}",
         f"FINAL RANKING:\n1. Response A{text}",
-    ):
-        votes(whole, [text] * 3)
+    )
 
-    assert time.perf_counter() - begun < 4, "a second each, on a busy machine"
+    with without_hanging():
+        counted = [votes(whole, [text] * 3) for whole in ballots]
+
+    assert len(counted) == len(ballots)

@@ -1,11 +1,10 @@
 """Reviewers do not learn from an answer who wrote it; what the question is about stays."""
 
-import time
-
 import pytest
 
 from experiments.workflows.council.masking import masked, names_itself
 from experiments.workflows.flags import addresses_reviewers
+from tests.hanging import without_hanging
 
 NAMES = ("OpenAI: GPT-4o mini", "openai/gpt-4o-mini", "gpt-4o-mini")
 
@@ -97,10 +96,9 @@ def test_other_words_are_not(text):
 @pytest.mark.parametrize(
     "piece", ["as ", "I am a ", "gpt-", "trained by the ", "ignore all ", "rank this ", "gpt 1.1.1"]
 )
-def test_a_long_text_takes_no_time(piece):
+def test_a_long_text_does_not_hang_the_reader(piece):
     text = (piece * 100_000)[:100_000]
-    begun = time.perf_counter()
-    masked(text, NAMES)
-    addresses_reviewers(text)
+    with without_hanging():
+        flags = addresses_reviewers(masked(text, NAMES))
 
-    assert time.perf_counter() - begun < 3
+    assert isinstance(flags, list)
