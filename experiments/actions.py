@@ -4,6 +4,7 @@ import secrets
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -93,8 +94,9 @@ def _resume_failed(run: Run, by: "User") -> bool:
     if not run.move(Run.State.QUEUED, from_=(Run.State.FAILED,), fields=fields):
         return False
     failed = _ended_by(run)
+    newest = run.steps.aggregate(newest=Max("pk"))["newest"]
     for step in failed:
-        data = {**step.data, REOPENED: True}
+        data = {**step.data, REOPENED: newest}
         run.steps.filter(pk=step.pk).update(state=Step.State.OPEN, ended=None, data=data)
     moved = Fact("experiment_state", {"state": Run.State.QUEUED.value, "by": by.get_username()})
     calls = [call for step in failed if (call := step.calls.order_by("attempt").last())]

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 
 from experiments.engine.events import Announce, Fact, reserve_numbers, write
@@ -23,7 +24,7 @@ from experiments.workflows.flags import flags
 from experiments.workflows.steps import Ask, Outcome, Record
 
 STOPPED_KIND = "stopped"
-REOPENED = "reopened"  # marks a step that is asked again after its failure had ended the run
+REOPENED = "reopened"  # of a step that is asked again after its failure had ended the run: the newest step by then
 COPIED = "outcome"  # where a step that was copied into a branch keeps what had become of it
 
 
@@ -126,12 +127,13 @@ def recorded_outcomes(run: Run) -> dict[str, Outcome]:
 
 
 def begun(run: Run) -> set[str]:
-    """Every key that was begun, except pauses that are still open, and steps reopened by a resume: the run may take
-    another way round those.
+    """Every key that was begun, except pauses that are still open, and steps that a resume reopened in vain: the run
+    has taken another way since, and has begun others.
     """
     keys = set(run.steps.exclude(kind__in=PAUSES, state=Step.State.OPEN).values_list("key", flat=True))
     is_open = run.steps.filter(state=Step.State.OPEN).exclude(kind__in=PAUSES).values_list("key", "data")
-    return keys - {key for key, data in is_open if data.get(REOPENED)}
+    newest = run.steps.aggregate(newest=Max("pk"))["newest"]
+    return keys - {key for key, data in is_open if REOPENED in data and data[REOPENED] < newest}
 
 
 def said_at(steps: Collection[Step]) -> dict[str, Outcome]:
