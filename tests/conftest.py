@@ -3,11 +3,16 @@
 import os
 import shutil
 
+import hypothesis
 import pytest
 
 from tests.environment import POSTGRES, WANTS_POSTGRES
 
 pytest_plugins = ["tests.fixtures", "tests.scripted", "tests.experiments.debating", "tests.experiments.deliberating"]
+
+hypothesis.settings.register_profile("ci", derandomize=True)  # there, the same commit has the same outcome
+if os.environ.get("CI") == "true":
+    hypothesis.settings.load_profile("ci")
 
 NO_CHROMIUM = "Chromium is missing: apt install chromium"
 NO_POSTGRES = "PostgreSQL is missing: apt install postgresql"
