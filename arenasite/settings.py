@@ -39,6 +39,7 @@ INSTALLED_APPS = [
     "knox",
     "accounts",
     "experiments",
+    "leaderboard",
 ]
 
 MIDDLEWARE = [
@@ -104,7 +105,7 @@ CHANNEL_LAYERS = {
         "CONFIG": {"hosts": [REDIS_URL], "prefix": "arena"},
     }
 }
-RQ_QUEUES = {queue: {"URL": REDIS_URL, "DEFAULT_TIMEOUT": -1} for queue in ("engine", "reports")}
+RQ_QUEUES = {queue: {"URL": REDIS_URL, "DEFAULT_TIMEOUT": -1} for queue in ("engine", "reports", "datasets", "ratings")}
 RQ = {"WORKER_CLASS": "experiments.engine.jobs.EngineWorker"}
 
 # --- The engine ----------------------------------------------------------------------------------------------
@@ -128,6 +129,16 @@ EXPORTS_DIR = DATA_DIR / "exports"
 EXPORT_DIRECT_MESSAGES = 60  # a run of more messages has its files made by a worker
 EXPORT_DAYS = 7.0  # a finished file is kept for so long
 EXPORT_LEASE_SECONDS = 30.0  # a worker that was silent for so long has died
+
+# --- Datasets, battles and votes -------------------------------------------------------------------------------
+
+IMAGES_DIR = DATA_DIR / "images"
+UPLOADS_DIR = DATA_DIR / "uploads"
+UPLOAD_BYTES = environment.whole("ARENA_UPLOAD_MB", 512) << 20  # the longest file that a dataset is made from
+BATTLES_PER_RUN = environment.whole("ARENA_BATTLES_PER_RUN", 50)  # a campaign's work is shared out in runs of so many
+RUNS_PER_CAMPAIGN = environment.whole("ARENA_RUNS_PER_CAMPAIGN", 12)  # so many of them wait or run at the same time
+PUBLIC_VOTES = environment.flag("ARENA_PUBLIC_VOTES")  # whether visitors may vote on what is public
+VOTES_PER_DAY = environment.whole("ARENA_VOTES_PER_DAY", 500)  # of one person; a visitor has a tenth
 
 # --- People --------------------------------------------------------------------------------------------------
 

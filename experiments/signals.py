@@ -1,5 +1,12 @@
-"""News that travels upwards. `run_finished` is sent after the commit that ended a run, with `run_id`."""
+"""News that travels upwards.
+
+run_finished: sent after the commit that ended a run, with `run_id`. board_changed: after a commit that changed what a
+board counts, with `board_id`. swept: sent every few seconds by the worker of files, datasets and ratings; whoever
+receives it looks for what no bell was rung for.
+"""
 
 from django.dispatch import Signal
 
 run_finished = Signal()
+board_changed = Signal()
+swept = Signal()

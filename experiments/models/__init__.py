@@ -1,4 +1,6 @@
+from experiments.models.battles import Battle, Board, Campaign, PairCount, Verdict
 from experiments.models.catalog import ModelPrice, Provider, ProviderModel
+from experiments.models.dataset import Contestant, Dataset, DatasetImage, Image, Output, Sample
 from experiments.models.event import Event
 from experiments.models.experiment import Experiment, Participant
 from experiments.models.export import Export
@@ -13,19 +15,30 @@ __all__ = [
     "LIVE_STATES",
     "TERMINAL_STATES",
     "Ballot",
+    "Battle",
+    "Board",
     "Call",
+    "Campaign",
+    "Contestant",
+    "Dataset",
+    "DatasetImage",
     "Event",
     "Experiment",
     "Export",
     "IdempotentRequest",
+    "Image",
     "Judgment",
     "Message",
     "ModelPrice",
+    "Output",
+    "PairCount",
     "Participant",
     "Preset",
     "Provider",
     "ProviderModel",
     "Run",
+    "Sample",
     "Scenario",
     "Step",
+    "Verdict",
 ]

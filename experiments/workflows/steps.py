@@ -11,11 +11,25 @@ SPOKEN = frozenset({"reply", "review", "conclusion", "refinement", "summary"})  
 
 
 @dataclass(frozen=True, slots=True)
+class Stored:
+    """Material too large to carry about: the engine puts it into a prompt just before that is sent.
+
+    sample, contestant: their keys. "instruction" and "images" belong to the sample, "output" (a text or an image) to
+    the contestant.
+    """
+
+    what: Literal["instruction", "images", "output"]
+    sample: int
+    contestant: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
-    """One message of what a model is asked."""
+    """One message of what a model is asked. parts: texts and stored material in order, instead of `content`."""
 
     role: Role
-    content: str
+    content: str = ""
+    parts: tuple[str | Stored, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

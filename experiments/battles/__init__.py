@@ -1,0 +1,1 @@
+"""Battles: planned and shared out over runs, counted, voted on, voided, exported and imported."""

@@ -1,0 +1,1 @@
+"""Datasets: read in a limited process of their own, looked at, extended by contestants' outputs."""

@@ -1,0 +1,108 @@
+"""What follows from battles and ballots: ladders, where everybody stands on them, and how that came about."""
+
+from typing import TYPE_CHECKING, Self
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from experiments.models import Board, Dataset
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+    from accounts.models import User
+
+
+class LadderQuerySet(models.QuerySet["Ladder"]):
+    def visible_to(self, user: "User | AnonymousUser") -> Self:
+        """A board's ladder is seen by whoever sees its dataset; a ladder of runs by everybody once it is public."""
+        of_boards = models.Q(board__dataset__in=Dataset.objects.visible_to(user))
+        of_runs = models.Q(board__isnull=True) & (models.Q(is_public=True) | models.Q(pk__isnull=not user.is_active))
+        return self.filter(of_boards | of_runs)
+
+
+class Ladder(models.Model):
+    """Contestants that can be compared, and so have ratings on one scale: those of a board, or the models of a
+    workflow's runs (then without a board). withdrawn_reason: why nobody is shown it any more.
+    """
+
+    slug = models.SlugField(max_length=120, unique=True)
+    title = models.CharField(_("title"), max_length=250)
+    workflow = models.CharField(_("workflow"), max_length=20)
+    board = models.OneToOneField(Board, models.CASCADE, null=True, blank=True, related_name="ladder")
+    is_public = models.BooleanField(_("public"), default=False)
+    withdrawn_reason = models.CharField(_("why it is withdrawn"), max_length=300, blank=True)
+    created = models.DateTimeField(_("created"), auto_now_add=True)
+
+    objects = LadderQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["workflow", "title"]
+        verbose_name = _("ladder")
+        verbose_name_plural = _("ladders")
+
+    def __str__(self) -> str:
+        return self.title
+
+    def get_absolute_url(self) -> str:
+        return reverse("ladder", args=[self.slug])
+
+
+class Standing(models.Model):
+    """Where everybody stands on a ladder, replaced as a whole. changes: the board's number when it was computed.
+
+    data: what pages and the API show, of `compute.Standings`.
+    """
+
+    ladder = models.OneToOneField(Ladder, models.CASCADE, primary_key=True, related_name="standing")
+    changes = models.PositiveBigIntegerField(default=0)
+    data = models.JSONField(default=dict)
+    computed = models.DateTimeField(_("computed"))
+    seconds = models.FloatField(_("seconds"), default=0)
+
+    class Meta:
+        verbose_name = _("standing")
+        verbose_name_plural = _("standings")
+
+
+class RatingPoint(models.Model):
+    """What a contestant was rated at some time: the ladder's history. lower, upper: the 95 % interval, in Elo."""
+
+    ladder = models.ForeignKey(Ladder, models.CASCADE, related_name="points")
+    at = models.DateTimeField(_("at"))
+    occasion = models.CharField(_("occasion"), max_length=120, blank=True)
+    name = models.CharField(_("contestant"), max_length=200)
+    rating = models.FloatField(_("rating"))
+    lower = models.FloatField(null=True)
+    upper = models.FloatField(null=True)
+    battles = models.PositiveIntegerField(_("battles"))
+
+    class Meta:
+        ordering = ["at", "name"]
+        verbose_name = _("point of the history")
+        verbose_name_plural = _("points of the history")
+        constraints = [models.UniqueConstraint(fields=["ladder", "at", "name"], name="one_point_at_a_time")]
+
+
+class Milestone(models.Model):
+    """A ladder as it stood when it was published, never changed afterwards. ratings, covariance: of `contestants`, in
+    their sequence; Elo and Elo². counts: the pairs' counts that it rests on.
+    """
+
+    ladder = models.ForeignKey(Ladder, models.CASCADE, related_name="milestones")
+    name = models.CharField(_("name"), max_length=120)
+    taken = models.DateTimeField(_("taken"), auto_now_add=True)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    contestants = models.JSONField(default=list)
+    ratings = models.JSONField(default=list)
+    covariance = models.JSONField(default=list)
+    battles = models.PositiveBigIntegerField(_("battles"))
+    note = models.TextField(_("note"), blank=True)
+
+    class Meta:
+        ordering = ["-taken"]
+        verbose_name = _("milestone")
+        verbose_name_plural = _("milestones")
+        constraints = [models.UniqueConstraint(fields=["ladder", "name"], name="each_milestone_once")]
