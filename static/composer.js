@@ -1,5 +1,6 @@
 /** Where the researcher writes: Enter sends, a draft outlives a reload, and what was refused is still there. */
 import { ask } from "./confirm.js";
+import { KeptText, say } from "./kept-text.js";
 
 export class Composer {
   #sent = ""; // the pause that was answered from here: it is over, although the page has not heard of it yet
@@ -10,12 +11,9 @@ export class Composer {
     this.form = document.getElementById("composer");
     this.text = document.getElementById("composer-text");
     this.state = document.getElementById("composer-state");
-    this.problem = document.getElementById("composer-problem");
     this.slot = document.getElementById("slot-turn");
-    this.place = `arena.draft.${this.form.dataset.run}`;
-    this.#restore();
-    this.text.addEventListener("input", () => this.#keep());
-    this.text.addEventListener("keydown", (event) => this.#press(event));
+    const problem = document.getElementById("composer-problem");
+    this.kept = new KeptText(this.text, problem, `arena.draft.${this.form.dataset.run}`, () => this.#enter());
     this.form.addEventListener("submit", (event) => this.#submit(event));
     new MutationObserver(() => this.show()).observe(this.slot, { childList: true });
     new MutationObserver(() => this.show()).observe(page, { attributes: true, attributeFilter: ["data-over"] });
@@ -51,7 +49,7 @@ export class Composer {
       button.hidden = this.isOver || (!isAlways && button.disabled);
     }
     this.form.toggleAttribute("data-busy", !pause && !this.isOver);
-    this.#say(this.state, this.#words(pause));
+    say(this.state, this.#words(pause));
   }
 
   #words(pause) {
@@ -74,11 +72,7 @@ export class Composer {
     if (isOn) this.#hadFocus = false;
   }
 
-  /** While an input method composes a word, Enter chooses it. */
-  #press(event) {
-    const isComposing = event.isComposing || event.keyCode === 229;
-    if (event.key !== "Enter" || event.shiftKey || event.ctrlKey || event.metaKey || event.altKey || isComposing) return;
-    event.preventDefault();
+  #enter() {
     const send = this.form.querySelector("button[value=send]");
     if (send && !send.disabled) this.form.requestSubmit(send);
   }
@@ -88,7 +82,7 @@ export class Composer {
     const action = event.submitter?.value ?? "send";
     const key = this.pause?.dataset.key;
     if (!key) return;
-    if (action === "send" && !this.text.value.trim()) {
+    if (action === "send" && this.kept.isEmpty) {
       this.text.focus();
       return;
     }
@@ -96,46 +90,16 @@ export class Composer {
     const body = new FormData(this.form, event.submitter);
     this.#hadFocus = this.form.contains(document.activeElement);
     this.#sent = key;
-    this.#tell("");
+    this.kept.tell("");
     this.show();
     const refusal = await send(this.form.getAttribute("action"), body); // `form.action` is the buttons of that name
     if (refusal === null) {
-      if (action === "send") this.#clear();
+      if (action === "send") this.kept.clear();
       return;
     }
     this.#sent = "";
-    this.#tell(refusal);
+    this.kept.tell(refusal);
     this.show();
-  }
-
-  #tell(problem) {
-    this.#say(this.problem, problem ? `${problem} ${gettext("What you wrote is still here.")}` : "");
-    this.problem.hidden = !problem;
-  }
-
-  #say(place, words) {
-    if (place.textContent !== words) place.textContent = words;
-  }
-
-  #restore() {
-    try {
-      this.text.value ||= sessionStorage.getItem(this.place) ?? "";
-    } catch {
-      // storage is blocked: a draft lives as long as the page
-    }
-  }
-
-  #keep() {
-    try {
-      sessionStorage.setItem(this.place, this.text.value);
-    } catch {
-      // as above
-    }
-  }
-
-  #clear() {
-    this.text.value = "";
-    this.#keep();
   }
 }
 

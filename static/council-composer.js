@@ -1,4 +1,5 @@
 /** Where the next question is written: Enter sends, also while the council is at work; a draft outlives a reload. */
+import { KeptText, say } from "./kept-text.js";
 import { notify, trouble } from "./notices.js";
 import { send } from "./send.js";
 
@@ -10,13 +11,10 @@ export class CouncilComposer {
     this.form = document.getElementById("composer");
     this.text = document.getElementById("composer-text");
     this.state = document.getElementById("composer-state");
-    this.problem = document.getElementById("composer-problem");
     this.queued = document.getElementById("queued");
-    this.place = `arena.draft.${this.form.dataset.run}`;
     this.form.addEventListener("submit", (event) => this.#submit(event));
-    this.#restore();
-    this.text.addEventListener("input", () => this.#keep());
-    this.text.addEventListener("keydown", (event) => this.#press(event));
+    const problem = document.getElementById("composer-problem");
+    this.kept = new KeptText(this.text, problem, `arena.draft.${this.form.dataset.run}`, () => this.#enter());
     new MutationObserver(() => this.show()).observe(document.getElementById("slot-offer"), { childList: true });
     new MutationObserver(() => this.show()).observe(page, { attributes: true, attributeFilter: ["data-over"] });
     this.show();
@@ -45,7 +43,7 @@ export class CouncilComposer {
   }
 
   show() {
-    this.#say(this.state, this.#words());
+    say(this.state, this.#words());
     this.form.toggleAttribute("data-busy", !this.offer && !this.isClosed);
     this.text.disabled = this.isClosed;
     this.form.querySelector("button[value=send]").disabled = this.isClosed;
@@ -69,11 +67,7 @@ export class CouncilComposer {
     this.queued.hidden = false;
   }
 
-  /** While an input method composes a word, Enter chooses it. */
-  #press(event) {
-    const isComposing = event.isComposing || event.keyCode === 229;
-    if (event.key !== "Enter" || event.shiftKey || event.ctrlKey || event.metaKey || event.altKey || isComposing) return;
-    event.preventDefault();
+  #enter() {
     this.form.requestSubmit(this.form.querySelector("button[value=send]"));
   }
 
@@ -81,42 +75,12 @@ export class CouncilComposer {
     event.preventDefault();
     const button = event.submitter;
     const isQuestion = !button || button.value === "send";
-    if (this.#isBusy || (isQuestion && !this.text.value.trim())) return;
+    if (this.#isBusy || (isQuestion && this.kept.isEmpty)) return;
     this.#isBusy = true;
     const words = trouble(await send(this.form, button));
     this.#isBusy = false;
     if (!isQuestion && words) notify(words);
-    else if (isQuestion) this.#tell(words);
-    if (isQuestion && !words) this.#clear();
-  }
-
-  #tell(problem) {
-    this.#say(this.problem, problem ? `${problem} ${gettext("What you wrote is still here.")}` : "");
-    this.problem.hidden = !problem;
-  }
-
-  #say(place, words) {
-    if (place.textContent !== words) place.textContent = words;
-  }
-
-  #restore() {
-    try {
-      this.text.value ||= sessionStorage.getItem(this.place) ?? "";
-    } catch {
-      // storage is blocked: a draft lives as long as the page
-    }
-  }
-
-  #keep() {
-    try {
-      sessionStorage.setItem(this.place, this.text.value);
-    } catch {
-      // as above
-    }
-  }
-
-  #clear() {
-    this.text.value = "";
-    this.#keep();
+    else if (isQuestion) this.kept.tell(words);
+    if (isQuestion && !words) this.kept.clear();
   }
 }

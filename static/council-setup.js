@@ -1,6 +1,7 @@
 /** Setting up a council: members come and go, Enter asks, and folded settings say what they are set to. */
 import { ask } from "./confirm.js";
 import { startEstimate } from "./estimate.js";
+import { keepUpToDate, sayChoices, sayLengths, showBadges } from "./setup-form.js";
 
 const form = document.getElementById("setup");
 const field = (name) => form.elements.namedItem(name);
@@ -57,23 +58,10 @@ function number() {
 }
 
 function sayWhatIsSet() {
-  for (const place of form.querySelectorAll("[data-of]")) place.textContent = field(place.dataset.of).value.trim() || place.dataset.default;
+  sayChoices(form);
   for (const place of form.querySelectorAll("[data-choice-of]")) place.textContent = field(place.dataset.choiceOf).selectedOptions[0].text;
-  for (const place of form.querySelectorAll("[data-length-of]")) {
-    const { length } = field(place.dataset.lengthOf).value;
-    const words = ngettext("%(n)s character", "%(n)s characters", length);
-    place.textContent = length ? interpolate(words, { n: length.toLocaleString("en") }, true) : place.dataset.default;
-  }
+  sayLengths(form);
   showBadges(field("seat-chair-model"));
-}
-
-function showBadges(select) {
-  const option = select.selectedOptions[0];
-  const [simulated, provider] = ["simulated", "provider"].map((name) => select.parentNode.querySelector(`[data-badge=${name}]`));
-  if (!option || !simulated) return;
-  simulated.hidden = option.dataset.simulated === undefined;
-  provider.hidden = !option.dataset.provider || !simulated.hidden;
-  provider.textContent = option.dataset.provider ?? "";
 }
 
 function update() {
@@ -112,13 +100,10 @@ for (const part of form.querySelectorAll(".needs-script")) part.hidden = false;
 members.querySelector("[data-add]").addEventListener("click", add);
 list.addEventListener("click", (event) => event.target.closest("[data-remove]") && remove(event.target.closest("[data-row]")));
 question.addEventListener("keydown", press);
-form.addEventListener("input", update);
-form.addEventListener("change", update);
 form.addEventListener("submit", submit);
 addEventListener("pageshow", () => {
   isSent = false;
   isSure = false;
-  update(); // a browser restores fields after "back" without an event
 });
 // Enter in the name of a preset keeps it, instead of asking the council.
 field("preset_name")?.addEventListener("keydown", (event) => {
@@ -127,4 +112,4 @@ field("preset_name")?.addEventListener("keydown", (event) => {
   form.requestSubmit(form.querySelector("[data-keep]"));
 });
 startEstimate(form, document.getElementById("estimate"));
-update();
+keepUpToDate(form, update);

@@ -1,45 +1,18 @@
 /** The set-up of a talk: shows what applies, says what folded settings are set to, and starts on Ctrl+Enter. */
+import { keepUpToDate, sayChoices, showBadges, showWhatApplies, startOnCtrlEnter, submitOnce } from "./setup-form.js";
 
 const form = document.getElementById("setup");
 const field = (name) => form.elements.namedItem(name);
 const silent = JSON.parse(document.getElementById("silent-models").textContent);
-let isSent = false;
 
 function update() {
-  for (const part of form.querySelectorAll("[data-needs]")) part.hidden = !field(part.dataset.needs).checked;
-  for (const place of form.querySelectorAll("[data-of]")) {
-    const { value, selectedOptions } = field(place.dataset.of);
-    place.textContent = (value && selectedOptions ? selectedOptions[0].textContent : value.trim()) || place.dataset.default;
-  }
+  showWhatApplies(form);
+  sayChoices(form);
   for (const select of form.querySelectorAll("select[name$=-model]")) showBadges(select);
   const isSilent = field("logprobs").checked && silent.includes(field("seat-model-model").value);
   document.getElementById("silent-note").hidden = !isSilent;
 }
 
-function showBadges(select) {
-  const option = select.selectedOptions[0];
-  const simulated = select.parentNode.querySelector("[data-badge=simulated]");
-  const provider = select.parentNode.querySelector("[data-badge=provider]");
-  if (!option || !simulated) return;
-  simulated.hidden = option.dataset.simulated === undefined;
-  provider.hidden = !option.dataset.provider || !simulated.hidden;
-  provider.textContent = option.dataset.provider ?? "";
-}
-
-form.addEventListener("input", update);
-form.addEventListener("change", update);
-form.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
-  if (document.querySelector("dialog[open]")) return;
-  event.preventDefault();
-  form.requestSubmit();
-});
-form.addEventListener("submit", (event) => {
-  if (isSent) event.preventDefault();
-  isSent = true;
-});
-addEventListener("pageshow", () => {
-  isSent = false;
-  update(); // a browser restores fields after "back" without an event
-});
-update();
+startOnCtrlEnter(form);
+submitOnce(form);
+keepUpToDate(form, update);
