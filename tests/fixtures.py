@@ -23,6 +23,7 @@ from experiments.engine.driver import Driver
 from experiments.gateway.simulated import Running, running
 from experiments.models import Experiment, Provider, ProviderModel, Run
 
+SLOWEST = 4  # how many times slower than usual a machine may be before a test calls it hanging
 PASSWORD = "correct horse battery"
 ARENA = {"prompt": "Share seven solar panels between two villages.", "max_turns": 2, "gap_seconds": 0}
 
@@ -56,7 +57,10 @@ class RedisServer:
 
 
 def wait_until(condition: Callable[[], Any], what: str, seconds: float = 20) -> Any:
-    """The first true value of `condition`. Fails the test when it does not come in time."""
+    """The first true value of `condition`. Fails the test when it does not come within `seconds` of a free machine:
+    a busy one gets SLOWEST times as long, which costs nothing while the condition holds.
+    """
+    seconds *= SLOWEST
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if value := condition():
@@ -189,6 +193,8 @@ def drive(transactional_db: None, quiet_doorbell: list[UUID]) -> Callable[..., N
 
     def run(idle_seconds: float = 0.1) -> None:
         Driver(threading.Event()).drive(idle_seconds)
+        if Run.objects.claimable().exists():  # a machine that stood still for so long made it go before its first look
+            Driver(threading.Event()).drive(1)
 
     return run
 
@@ -218,7 +224,7 @@ class Worker:
     def __init__(self) -> None:
         settings = {"ARENA_LEASE_SECONDS": "1", "ARENA_SWEEP_SECONDS": "0.3"}
         command = [sys.executable, "manage.py", "rqworker", "engine"]
-        self.process = subprocess.Popen(command, env=environment() | settings, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(command, env=environment() | settings)
 
     def kill(self) -> None:
         os.kill(self.process.pid, signal.SIGKILL)

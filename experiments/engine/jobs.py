@@ -9,10 +9,11 @@ import django_rq
 from django.conf import settings
 from django.db import close_old_connections, transaction
 from redis.exceptions import RedisError
-from rq import SimpleWorker, get_current_job
+from rq import get_current_job
 
 from experiments.engine.driver import Driver
 from experiments.engine.sweep import sweep_forever
+from experiments.engine.workers import SteadyWorker
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +59,7 @@ def _beat() -> None:
         logger.warning("Redis is away; driving on")
 
 
-class EngineWorker(SimpleWorker):
+class EngineWorker(SteadyWorker):
     """One job at a time, in this process: the job is a driver, and a driver drives many runs."""
 
     current: "EngineWorker | None" = None

@@ -9,8 +9,8 @@ import django_rq
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections, transaction
 from redis.exceptions import RedisError
-from rq import SimpleWorker
 
+from experiments.engine.workers import SteadyWorker
 from experiments.reports import making
 
 logger = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ def sweep_forever(seconds: float) -> None:
         time.sleep(seconds)
 
 
-class ReportsWorker(SimpleWorker):
+class ReportsWorker(SteadyWorker):
     """One file after the other, in this process."""
 
     def work(self, *args: Any, **kwargs: Any) -> bool:
