@@ -7,14 +7,14 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import person
-from experiments import actions, council_estimates, council_list, council_setup, furthering, keeping, steering
+from experiments import council_estimates, council_list, council_setup, furthering, keeping, steering
+from experiments.beginning import begin
 from experiments.casting import InvalidExperiment
 from experiments.council_forms import CouncilForm, council_form
 from experiments.line_ends import as_typed
@@ -32,16 +32,8 @@ def council(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and "load" in request.POST:
         return _page(request, council_setup.with_preset(request, request.POST["load"]))
     form = council_form()(request.POST or None, initial=council_setup.initial(request))
-    if request.method == "POST" and form.is_valid():
-        try:
-            with transaction.atomic():
-                experiment = actions.create(owner=person(request), workflow="council", **form.asked())
-                [run] = actions.start(experiment, by=person(request))
-            return redirect(run)
-        except InvalidExperiment as error:
-            form.complain(error)
-        except NotAllowed as error:
-            form.add_error(None, str(error))
+    if runs := begin(request, form, "council", form.asked):
+        return redirect(runs[0])
     return _page(request, form)
 
 

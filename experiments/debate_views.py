@@ -6,14 +6,13 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from accounts.people import person
-from experiments import actions, debate_setup, furthering
-from experiments.casting import InvalidExperiment
+from experiments import debate_setup, furthering
+from experiments.beginning import begin
 from experiments.debate_forms import debate_form
 from experiments.line_ends import as_typed
 from experiments.models import Run
@@ -27,16 +26,8 @@ LIMITS = ("tokens", "seconds", "cost")
 def debate(request: HttpRequest) -> HttpResponse:
     """Set up a debate and start it; under it, the debates there have been."""
     form = debate_form()(request.POST or None, initial=debate_setup.initial(request))
-    if request.method == "POST" and form.is_valid():
-        try:
-            with transaction.atomic():
-                experiment = actions.create(owner=person(request), workflow="debate", **form.asked())
-                [run] = actions.start(experiment, by=person(request))
-            return redirect(run)
-        except InvalidExperiment as error:
-            form.complain(error)
-        except NotAllowed as error:
-            form.add_error(None, str(error))
+    if runs := begin(request, form, "debate", form.asked):
+        return redirect(runs[0])
     context = {
         "form": form,
         "estimate": debate_setup.estimate_of(form),

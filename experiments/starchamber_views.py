@@ -4,18 +4,15 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET
 
-from accounts.people import person
-from experiments import actions, talk_figures
-from experiments.casting import InvalidExperiment
+from experiments import talk_figures
+from experiments.beginning import begin
 from experiments.library.presets import DEFAULT
 from experiments.library.shelf import chosen_context, presets_for
 from experiments.models import Message, Run
-from experiments.refusals import NotAllowed
 from experiments.starchamber_forms import MODEL_FIELD, TalkForm, silent_models, talk_form
 
 
@@ -23,16 +20,8 @@ from experiments.starchamber_forms import MODEL_FIELD, TalkForm, silent_models, 
 def starchamber(request: HttpRequest) -> HttpResponse:
     """Set up a talk with one model and ask the first question."""
     form = talk_form()(request.POST or None, initial=_initial(request))
-    if request.method == "POST" and form.is_valid():
-        try:
-            with transaction.atomic():
-                experiment = actions.create(owner=person(request), workflow="starchamber", **_asked(request, form))
-                [run] = actions.start(experiment, by=person(request))
-            return redirect(run)
-        except InvalidExperiment as error:
-            form.complain(error)
-        except NotAllowed as error:
-            form.add_error(None, str(error))
+    if runs := begin(request, form, "starchamber", lambda: _asked(request, form)):
+        return redirect(runs[0])
     context = {
         "form": form,
         "presets": presets_for(request.user),

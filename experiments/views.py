@@ -6,7 +6,6 @@ from uuid import UUID
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.db import transaction
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -15,7 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import person
 from experiments import actions, arena_setup, council_pages, lineage, progress, rejudging, standing
-from experiments.casting import InvalidExperiment
+from experiments.beginning import begin
 from experiments.models import Call, Run
 from experiments.refusals import NotAllowed
 from experiments.statistics.rows import begins_in
@@ -31,16 +30,8 @@ MORE = {"council": council_pages.context}  # what the page of a workflow needs b
 def arena(request: HttpRequest) -> HttpResponse:
     """Set up an arena experiment and start its runs."""
     form = arena_setup.arena_form()(request.POST or None, initial=arena_setup.initial(request))
-    if request.method == "POST" and form.is_valid():
-        try:
-            with transaction.atomic():
-                experiment = actions.create(owner=person(request), workflow="arena", **form.asked())
-                started = actions.start(experiment, by=person(request), repeats=form.runs)
-            return redirect(started[0]) if len(started) == 1 else redirect("experiment", pk=experiment.pk)
-        except InvalidExperiment as error:
-            form.complain(error)
-        except NotAllowed as error:
-            form.add_error(None, str(error))
+    if begun := begin(request, form, "arena", form.asked):
+        return redirect(begun[0]) if len(begun) == 1 else redirect("experiment", pk=begun[0].experiment_id)
     context = {"form": form, "estimate": arena_setup.estimate_of(form), "think": fill("arena_think")}
     return render(request, "workflows/arena.html", context, status=422 if form.errors else 200)
 
