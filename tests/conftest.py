@@ -10,9 +10,10 @@ from tests.environment import POSTGRES, WANTS_POSTGRES
 
 pytest_plugins = ["tests.fixtures", "tests.scripted", "tests.experiments.debating", "tests.experiments.deliberating"]
 
-hypothesis.settings.register_profile("ci", derandomize=True)  # there, the same commit has the same outcome
-if os.environ.get("CI") == "true":
-    hypothesis.settings.load_profile("ci")
+ANY_SPEED = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
+hypothesis.settings.register_profile("here", **ANY_SPEED)
+hypothesis.settings.register_profile("ci", derandomize=True, **ANY_SPEED)  # the same commit has the same outcome
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") == "true" else "here")
 
 NO_CHROMIUM = "Chromium is missing: apt install chromium"
 NO_POSTGRES = "PostgreSQL is missing: apt install postgresql"

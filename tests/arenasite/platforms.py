@@ -8,13 +8,15 @@ import sys
 import time
 from pathlib import Path
 
+from tests.fixtures import SLOWEST
+
 ROOT = Path(__file__).parent.parent.parent
 OURS = ("REDIS_URL", "DATABASE_URL", "ARENA_DATA", "ARENA_DEMO", "OPENROUTER_API_KEY", "PORT")
 READY_SECONDS = 40.0
 PARTS = {
     "web": "daphne",
     "worker": "rqworker\0engine",
-    "reports": "rqworker\0reports",
+    "reports": "rqworker\0ratings\0reports",
     "simulated": "experiments.gateway.simulated",
     "redis": "valkey-server",
 }
@@ -32,7 +34,7 @@ def environment(**changes: str) -> dict[str, str]:
 
 def manage(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(ROOT / "manage.py"), *arguments]
-    return subprocess.run(command, env=environment(**changes), capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, env=environment(**changes), capture_output=True, text=True, timeout=240)
 
 
 class Platform:
@@ -61,9 +63,9 @@ class Platform:
         return self
 
     def end(self, number: signal.Signals = signal.SIGTERM, seconds: float = 10) -> int:
-        """The exit code. Fails when it takes longer."""
+        """The exit code. Fails when it takes longer than on a machine that is slow."""
         self.process.send_signal(number)
-        return self.process.wait(timeout=seconds)
+        return self.process.wait(timeout=seconds * SLOWEST)
 
     def pids(self, part: str) -> list[int]:
         return [pid for pid in self.all_pids() if PARTS[part] in _read(pid, "cmdline")]
@@ -76,9 +78,9 @@ class Platform:
 
 
 def wait_until(is_true, seconds: float = 20) -> None:
-    until = time.monotonic() + seconds
+    until = time.monotonic() + seconds * SLOWEST
     while not is_true():
-        assert time.monotonic() < until, f"not within {seconds} s"
+        assert time.monotonic() < until, f"not within {seconds * SLOWEST} s"
         time.sleep(0.02)
 
 

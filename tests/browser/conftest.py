@@ -1,18 +1,23 @@
 """A whole platform in demo mode, and people in real browsers."""
 
+import asyncio
 import json
 import shutil
+import threading
+import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python import sync_playwright as axe
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from experiments.gateway.simulated import Running, running
 from tests.arenasite.platforms import Platform, manage
+from tests.fixtures import wait_until
 
 PASSWORD = "arena-demo-only"
 CHROMIUM = shutil.which("chromium")
@@ -26,6 +31,9 @@ FLAGS = [
     "--disable-sync",
 ]
 AXE = Path(axe.__file__).parent / "axe.min.js"
+PATIENCE = 120_000  # milliseconds
+HELD_AFTER = 10  # tokens
+ENDLESS_MODEL = "sim/cooperative:tps=25:words=20000:first=0"
 SLOW_MODEL = "sim/cooperative:tps=25:words=400:first=0"
 SHORT_MODEL = "sim/competitive:tps=25:words=100:first=0"
 
@@ -59,6 +67,26 @@ class Lab:
         [run] = self.ask("POST", f"experiments/{experiment['id']}/start/", {})["runs"]
         return str(run["id"])
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Within it the paced models fall silent after a few words, until it ends. Whoever is slow misses nothing."""
+        pacer, due, let = self.paced.app.pacer, self.paced.app.pacer._due, threading.Event()
+        silent: dict[float, float] = {}
+
+        async def due_when_let(began: float, sent: int, tps: float) -> int:
+            if sent >= HELD_AFTER and began not in silent:
+                fell_silent = time.monotonic()
+                await asyncio.to_thread(let.wait)
+                silent[began] = time.monotonic() - fell_silent
+            count = await due(began + silent.get(began, 0), sent, tps)
+            return count if let.is_set() or sent >= HELD_AFTER else min(count, HELD_AFTER - sent)
+
+        pacer._due = due_when_let
+        try:
+            yield
+        finally:
+            let.set()
+
     def call_text(self, run: str) -> str:
         """What the database has of the latest reply."""
         calls = self.ask("GET", f"runs/{run}/calls/")["results"]
@@ -73,11 +101,11 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         with running() as paced:
             lab = Lab(platform, paced)
             address = ("--base-url", paced.base_url, "--allow-private")
-            lab.manage("add_provider", "--name", "paced", *address, "--model", SLOW_MODEL, SHORT_MODEL)
+            lab.manage("add_provider", "--name", "paced", *address, "--model", ENDLESS_MODEL, SLOW_MODEL, SHORT_MODEL)
             yield lab
     finally:
         platform.process.terminate()
-        platform.process.wait(20)
+        platform.process.wait(80)
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +113,7 @@ def browser() -> Iterator[Browser]:
     """Not for the whole session: beside the event loop that Playwright runs, no other test can run its own."""
     assert CHROMIUM, "Chromium is missing: apt install chromium"
     with sync_playwright() as playwright:
+        expect.set_options(timeout=PATIENCE)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
         browser.close()
@@ -101,6 +130,7 @@ def sign_in(browser: Browser, lab: Lab) -> Iterator[SignIn]:
 
     def open_page(name: str = "researcher", **options: Any) -> Page:
         contexts.append(browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options}))
+        contexts[-1].set_default_timeout(PATIENCE)
         page = contexts[-1].new_page()
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: errors.append(str(error)))
@@ -125,6 +155,16 @@ def expected(error: str) -> bool:
         or "WebSocket connection" in error
         or "ERR_CONNECTION_REFUSED" in error
     )
+
+
+def settled(page: Page, content: Callable[[Page], list[str]]) -> list[str]:
+    """What the page shows once it has taken in all that it was sent: a page opened now has it from the beginning."""
+    fresh = page.context.new_page()
+    fresh.goto(page.url)
+    with suppress(AssertionError):  # the caller compares, and shows the difference
+        wait_until(lambda: content(page) == content(fresh), "what was sent", seconds=5)
+    fresh.close()
+    return content(page)
 
 
 def violations(page: Page) -> list[str]:

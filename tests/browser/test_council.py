@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Lab, SignIn, violations
+from tests.browser.conftest import Lab, SignIn, settled, violations
 from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.browser
@@ -71,9 +71,11 @@ def test_a_council_from_its_question_to_the_next_one(lab: Lab, sign_in: SignIn) 
     page.fill("#id_question", "Why is the")
     page.press("#id_question", "Shift+Enter")
     page.keyboard.type("sky blue?")
-    page.press("#id_question", "Enter")
-    page.wait_for_url(RUN)
-    page.evaluate("window.isSame = true")
+    with lab.held():
+        page.press("#id_question", "Enter")
+        page.wait_for_url(RUN)
+        page.evaluate("window.isSame = true")
+        watch_the_answers_grow(page)
 
     watch_the_first_turn(page)
     compare_with_a_reload(page)
@@ -81,14 +83,14 @@ def test_a_council_from_its_question_to_the_next_one(lab: Lab, sign_in: SignIn) 
 
     page.fill("#composer-text", "And why are sunsets red?")
     page.press("#composer-text", "Enter")
-    expect(page.locator("#slot-question-2")).to_contain_text("And why are sunsets red?", timeout=30_000)
-    expect(page.locator("#slot-conclusion-2-chair .conclusion:not(.is-live)")).to_be_visible(timeout=90_000)
+    expect(page.locator("#slot-question-2")).to_contain_text("And why are sunsets red?")
+    expect(page.locator("#slot-conclusion-2-chair .conclusion:not(.is-live)")).to_be_visible()
     assert page.evaluate("window.isSame")
 
 
-def watch_the_first_turn(page: Page) -> None:
-    """Every member writes into its own tab; one fails and says so on its tab; nobody has to reload."""
-    expect(page.locator("#slot-reply-1-member-1 [data-live] [data-text]")).not_to_be_empty(timeout=30_000)
+def watch_the_answers_grow(page: Page) -> None:
+    """Every member writes into its own tab; one fails and says so on its tab."""
+    expect(page.locator("#slot-reply-1-member-1 [data-live] [data-text]")).not_to_be_empty()
     expect(tab(page, "reply", 1, 1)).to_have_attribute("data-state", "live")
     expect(page.locator("#slot-reply-1-member-1")).to_be_visible()
     expect(tab(page, "review", 1, 1)).to_be_hidden()
@@ -98,17 +100,20 @@ def watch_the_first_turn(page: Page) -> None:
     expect(page.locator("#slot-reply-1-member-1")).to_be_hidden()
     expect(page.locator("#composer-state")).to_contain_text("is queued")
 
-    expect(tab(page, "reply", 1, 1)).to_have_attribute("data-state", "done", timeout=60_000)
+
+def watch_the_first_turn(page: Page) -> None:
+    """Nobody has to reload."""
+    expect(tab(page, "reply", 1, 1)).to_have_attribute("data-state", "done")
     expect(tab(page, "review", 1, 3)).to_be_hidden()
-    expect(page.locator("#slot-conclusion-1-chair .conclusion:not(.is-live)")).to_be_visible(timeout=90_000)
-    expect(page.locator("#composer-state")).to_contain_text("Your turn", timeout=30_000)
+    expect(page.locator("#slot-conclusion-1-chair .conclusion:not(.is-live)")).to_be_visible()
+    expect(page.locator("#composer-state")).to_contain_text("Your turn")
     expect(page.locator(".ranking-table")).to_be_visible()
-    expect(page.locator("#figures-1")).to_contain_text("Whole turn", timeout=30_000)
+    expect(page.locator("#figures-1")).to_contain_text("Whole turn")
     assert page.evaluate("window.isSame")
 
 
 def compare_with_a_reload(page: Page) -> None:
-    lived = page.evaluate(SLOTS)
+    lived = settled(page, lambda one: one.evaluate(SLOTS))
     page.reload()
     expect(page.locator(".panel-tabs").first).to_be_visible()
     assert page.evaluate(SLOTS) == lived
@@ -121,29 +126,28 @@ def ask_the_failed_member_again(page: Page) -> None:
     expect(tab(page, "reply", 1, 3)).to_be_focused()
     expect(page.locator("#slot-reply-1-member-3")).to_contain_text("key refused")
     page.locator("#slot-reply-1-member-3").get_by_role("button", name="Ask again").click()
-    expect(tab(page, "reply", 1, 3)).to_have_attribute("data-state", "done", timeout=60_000)
+    expect(tab(page, "reply", 1, 3)).to_have_attribute("data-state", "done")
     expect(page.locator("#slot-reply-1-member-3")).to_contain_text("answered after the ranking")
 
     page.get_by_role("button", name="Rank again").click()
-    expect(page.locator("#count-1-2 .ranking-table tbody tr")).to_have_count(3, timeout=90_000)
-    expect(page.locator("#slot-conclusion-1-chair > .conclusion:not(.superseded, .is-live)")).to_be_visible(
-        timeout=60_000
-    )
+    expect(page.locator("#count-1-2 .ranking-table tbody tr")).to_have_count(3)
+    expect(page.locator("#slot-conclusion-1-chair > .conclusion:not(.superseded, .is-live)")).to_be_visible()
     expect(page.locator("#slot-conclusion-1-chair > .superseded")).to_have_count(1)
-    expect(page.locator("#composer-state")).to_contain_text("Your turn", timeout=30_000)
+    expect(page.locator("#composer-state")).to_contain_text("Your turn")
 
 
 def test_a_question_asked_too_early_waits_for_its_turn(lab: Lab, sign_in: SignIn) -> None:
     page = sign_in()
-    run = begin(lab, STEADY, BRISK)
-    page.goto(f"{lab.url}/runs/{run}/")
-    expect(page.locator("#slot-question-1")).to_contain_text("sky", timeout=30_000)
-    page.fill("#composer-text", "And the sea?")
-    page.press("#composer-text", "Enter")
-    expect(page.locator("#queued")).to_contain_text("And the sea?")
-    expect(page.locator("#composer-text")).to_have_value("")
+    with lab.held():
+        run = begin(lab, STEADY, BRISK)
+        page.goto(f"{lab.url}/runs/{run}/")
+        expect(page.locator("#slot-question-1")).to_contain_text("sky")
+        page.fill("#composer-text", "And the sea?")
+        page.press("#composer-text", "Enter")
+        expect(page.locator("#queued")).to_contain_text("And the sea?")
+        expect(page.locator("#composer-text")).to_have_value("")
 
-    expect(page.locator("#slot-question-2")).to_contain_text("And the sea?", timeout=90_000)
+    expect(page.locator("#slot-question-2")).to_contain_text("And the sea?")
     expect(page.locator("#queued")).to_be_hidden()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Lab, SignIn, violations
+from tests.browser.conftest import Lab, SignIn, settled, violations
 from tests.fixtures import wait_until
 from tests.scripted import Scripted
 
@@ -16,7 +16,6 @@ pytestmark = pytest.mark.browser
 
 RUN = re.compile(r"/runs/[0-9a-f-]{36}/")
 REQUEST = "How should our lab share one telescope between five groups?"
-PATIENCE = 60_000
 CARDS = "article:not(.is-live)"
 SEATS = {"A": "sim/cooperative", "B": "sim/competitive", "C": "sim/neutral"}
 TOOLS = {"refiner": "sim/neutral", "summarizer": "sim/drifting"}
@@ -99,14 +98,14 @@ def test_a_debate_of_two_rounds_from_its_set_up_to_its_summary(lab: Lab, sign_in
 
 def live_text_shows_no_brace(page: Page, slot: str) -> None:
     live = page.locator(f"{slot} [data-live]")
-    expect(live.locator("[data-points] p").first).not_to_be_empty(timeout=PATIENCE)
+    expect(live.locator("[data-points] p").first).not_to_be_empty()
     assert not re.search(r'[{}\[\]]|":', live.first.inner_text())
 
 
 def the_final_prompt_is_written(page: Page) -> None:
     """Answers join the prompt; what is typed outlives a reload and another language; sent, it is locked."""
     editor = page.locator("#pause-text")
-    expect(editor).to_have_value(re.compile("telescope"), timeout=PATIENCE)
+    expect(editor).to_have_value(re.compile("telescope"))
     answer = page.locator("[data-answer]").first
     answer.fill("At most 500 euros.")
     page.locator("[data-join]").click()
@@ -122,7 +121,7 @@ def the_final_prompt_is_written(page: Page) -> None:
     expect(editor).to_have_value(re.compile(r"Nights are short\. And cold\.$"))
     expect(answer).to_have_value("At most 500 euros.")
     page.locator("#waiting button[value=send]").click()
-    expect(page.locator("#slot-prompt")).to_contain_text("Nights are short. And cold.", timeout=PATIENCE)
+    expect(page.locator("#slot-prompt")).to_contain_text("Nights are short. And cold.")
     expect(editor).to_have_count(0)
     in_language(page, "en")
     expect(page.locator("#slot-prompt")).to_contain_text("locked")
@@ -132,17 +131,17 @@ def the_final_prompt_is_written(page: Page) -> None:
 def somebody_fails_and_is_asked_again(page: Page) -> None:
     """The addendum that is being written is not lost over it."""
     addendum = page.locator("#say-form-addendum")
-    expect(addendum).to_be_visible(timeout=PATIENCE)
+    expect(addendum).to_be_visible()
     trouble = page.locator("#slot-round-1 .trouble[data-seat=B]")
     expect(trouble).to_contain_text("unknown model")
     expect(page.locator(f"#slot-round-1 {CARDS}")).to_have_count(2)
     addendum.fill("There is no money for a second one.")
     trouble.get_by_role("button", name="Ask again").click()
     answer = page.locator(f"#slot-round-1 {CARDS}[data-seat=B]")
-    expect(answer).to_contain_text("It may rain for a week.", timeout=PATIENCE)
+    expect(answer).to_contain_text("It may rain for a week.")
     expect(answer).to_contain_text("spoke after the others")
     expect(trouble.get_by_role("button")).to_have_count(0)
-    expect(addendum).to_have_value("There is no money for a second one.", timeout=PATIENCE)
+    expect(addendum).to_have_value("There is no money for a second one.")
     kept(page, "#waiting")
     page.reload()
     expect(addendum).to_have_value("There is no money for a second one.")
@@ -150,17 +149,17 @@ def somebody_fails_and_is_asked_again(page: Page) -> None:
 
 def the_second_round(page: Page) -> None:
     page.locator("#waiting button[value=round]").click()
-    expect(page.locator("#slot-addendum")).to_contain_text("There is no money", timeout=PATIENCE)
+    expect(page.locator("#slot-addendum")).to_contain_text("There is no money")
     expect(page.locator("#slot-addendum")).to_contain_text("locked")
-    expect(page.locator("#path [aria-current=step]")).to_contain_text("Round 2", timeout=PATIENCE)
-    expect(page.locator(f"#slot-round-2 {CARDS}")).to_have_count(3, timeout=PATIENCE)
+    expect(page.locator("#path [aria-current=step]")).to_contain_text("Round 2")
+    expect(page.locator(f"#slot-round-2 {CARDS}")).to_have_count(3)
 
 
 def the_summary(page: Page) -> None:
-    page.locator("#waiting button[value=summarize]").click(timeout=PATIENCE)
+    page.locator("#waiting button[value=summarize]").click()
     source = page.locator("#slot-summary .source").first
-    expect(source).to_be_visible(timeout=PATIENCE)
-    expect(page.locator("#ending")).to_contain_text("the summary was given", timeout=PATIENCE)
+    expect(source).to_be_visible()
+    expect(page.locator("#ending")).to_contain_text("the summary was given")
     target = source.get_attribute("href") or ""
     name = page.locator(f"article:has({target}) .model-name").inner_text()
     expect(source).to_contain_text(name)
@@ -168,9 +167,9 @@ def the_summary(page: Page) -> None:
     expect(page.locator(target)).to_be_in_viewport()
     assert page.evaluate("location.hash") == target
     page.locator("#offer button[value=summarize]").click()
-    expect(page.locator("#slot-summary .superseded")).to_have_count(1, timeout=PATIENCE)
-    expect(page.locator(f"#slot-summary {CARDS}")).to_have_count(2, timeout=PATIENCE)
-    expect(page.locator("#offer")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#slot-summary .superseded")).to_have_count(1)
+    expect(page.locator(f"#slot-summary {CARDS}")).to_have_count(2)
+    expect(page.locator("#offer")).to_be_visible()
 
 
 def test_what_another_tab_has_sent_first_is_said_and_nothing_typed_is_lost(lab: Lab, sign_in: SignIn) -> None:
@@ -184,7 +183,7 @@ def test_what_another_tab_has_sent_first_is_said_and_nothing_typed_is_lost(lab: 
     lab.ask("POST", f"runs/{run}/say/", {"key": key, "action": "send", "text": "Their words."})
 
     notice = page.locator("#waiting-notice")
-    expect(notice).to_contain_text("sent a prompt first", timeout=PATIENCE)
+    expect(notice).to_contain_text("sent a prompt first")
     notice.locator("summary").click()
     expect(notice.locator(".kept")).to_have_text("My own words.")
     expect(page.locator("#slot-prompt")).to_contain_text("Their words.")
@@ -195,11 +194,11 @@ def test_a_debate_watched_live_equals_the_same_page_reloaded(lab: Lab, sign_in: 
     run = begin(lab, refine=False)
     page = sign_in()
     page.goto(f"{lab.url}/runs/{run}/")
-    page.locator("#waiting button[value=send]").click(timeout=PATIENCE)
-    page.locator("#waiting button[value=summarize]").click(timeout=PATIENCE)
-    expect(page.locator("#offer")).to_be_visible(timeout=PATIENCE)
+    page.locator("#waiting button[value=send]").click()
+    page.locator("#waiting button[value=summarize]").click()
+    expect(page.locator("#offer")).to_be_visible()
     expect(page.locator("#path li").last).to_have_class(re.compile("path-done"))
-    live = content(page)
+    live = settled(page, content)
     page.reload()
     expect(page.locator("#offer")).to_be_visible()
 
@@ -207,7 +206,6 @@ def test_a_debate_watched_live_equals_the_same_page_reloaded(lab: Lab, sign_in: 
 
 
 def content(page: Page) -> list[str]:
-    page.wait_for_timeout(800)
     parts = page.evaluate("['#path', '#transcript', '#slot-offer'].map(s => document.querySelector(s).innerHTML)")
     text = re.sub(r' (open|tabindex)="[^"]*"', "", " ".join(parts))
     return re.sub(r"\s+", " ", text).replace("<", "\n<").replace(" \n", "\n").strip().splitlines()

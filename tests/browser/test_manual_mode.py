@@ -32,7 +32,7 @@ def open_run(page: Page, lab: Lab, run: str) -> Page:
 
 
 def wait_for(page: Page, reason: str, turn: int = 1) -> None:
-    expect(page.locator(f"#waiting[data-reason={reason}][data-turn='{turn}']")).to_be_visible(timeout=20_000)
+    expect(page.locator(f"#waiting[data-reason={reason}][data-turn='{turn}']")).to_be_visible()
 
 
 def press(page: Page, action: str) -> None:
@@ -73,7 +73,7 @@ def test_two_turns_are_led_by_clicking(quick: Lab, sign_in: SignIn) -> None:
     press(page, "end")
     page.click("#end-dialog button[value=yes]")
 
-    expect(page.locator("#ending")).to_contain_text("Stopped", timeout=10_000)
+    expect(page.locator("#ending")).to_contain_text("Stopped")
     expect(page.locator("#waiting")).to_have_count(0)
     expect(page.locator("#transcript article.message")).to_have_count(2)
     assert requests(quick, run)[0] == default + "\n\nBegin with a joke."
@@ -97,7 +97,7 @@ def test_a_draft_outlives_a_reload_until_it_is_said(quick: Lab, sign_in: SignIn)
     assert page.input_value("#pause-text") == default
     expect(page.locator("#waiting [data-changed]")).to_be_hidden()
     press(page, "note")
-    expect(page.locator("#pause-text")).to_have_value(re.compile("Only for you."), timeout=10_000)
+    expect(page.locator("#pause-text")).to_have_value(re.compile("Only for you."))
     assert page.input_value("#deed-note") == ""
 
 
@@ -110,7 +110,7 @@ def test_a_rival_is_told_and_keeps_what_was_typed(quick: Lab, sign_in: SignIn) -
     second.fill("#pause-text", "Too late, but dear to me.")
 
     press(first, "default")
-    expect(second.locator("#waiting-notice")).to_contain_text("researcher sent the default first", timeout=10_000)
+    expect(second.locator("#waiting-notice")).to_contain_text("researcher sent the default first")
     second.click("#waiting-notice summary")
     expect(second.locator("#waiting-notice")).to_contain_text("Too late, but dear to me.")
     wait_for(second, "model_completed")
@@ -133,18 +133,18 @@ def test_what_a_side_reads_is_altered_from_what_was_said(quick: Lab, sign_in: Si
     page.fill("#deed-alter", "I give up.")
     press(page, "alter")
 
-    expect(page.locator("#pause-text")).to_have_value(re.compile("I give up."), timeout=10_000)
+    expect(page.locator("#pause-text")).to_have_value(re.compile("I give up."))
     expect(page.locator("#transcript article.message")).to_contain_text("altered by researcher")
 
 
 def test_a_run_is_paused_and_made_manual_from_the_bar(quick: Lab, sign_in: SignIn) -> None:
     page = open_run(sign_in(), quick, quick.start(max_turns=30, judge=False, filter=False))
     page.click("#pause-form button")
-    expect(page.locator(".status-state")).to_contain_text("paused", timeout=20_000)
+    expect(page.locator(".status-state")).to_contain_text("paused")
     page.click(".mode-switch button[value=manual]")
     expect(page.locator(".mode-switch button[value=manual]")).to_have_attribute("aria-pressed", "true")
     page.click("#go-on-form button")
-    expect(page.locator("#waiting")).to_be_visible(timeout=20_000)
+    expect(page.locator("#waiting")).to_be_visible()
     expect(page.locator(".status-state")).to_contain_text("waits for you")
     page.click(".more-turns summary")
     page.fill("#extend-turns", "40")

@@ -18,7 +18,7 @@ def test_a_client_that_does_not_read_delays_neither_the_run_nor_the_others(lab: 
     with connect(address, additional_headers=key, max_queue=1), connect(address, additional_headers=key) as reader:
         seqs = []
         while True:
-            message = json.loads(reader.recv(timeout=120))
+            message = json.loads(reader.recv(timeout=240))
             if "seq" in message:
                 seqs.append(message["seq"])
             if message["type"] == "experiment_stopped":

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import SLOW_MODEL, Lab, SignIn, violations
+from tests.browser.conftest import ENDLESS_MODEL, Lab, SignIn, settled, violations
 from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.browser
@@ -70,7 +70,7 @@ def test_a_talk_from_its_set_up_to_a_branch(lab: Lab, sign_in: SignIn) -> None:
     page.press("#id_first_message", "Control+Enter")
     page.wait_for_url(RUN)
     text = page.locator("#composer-text")
-    expect(page.locator("#composer-state")).to_contain_text("Your turn", timeout=60_000)
+    expect(page.locator("#composer-state")).to_contain_text("Your turn")
     expect(page.locator(ANSWERS)).to_have_count(1)
     expect(page.locator("#transcript [data-persona]").first).to_have_text("<script>alert(1)</script>")
 
@@ -85,7 +85,7 @@ def test_a_talk_from_its_set_up_to_a_branch(lab: Lab, sign_in: SignIn) -> None:
     expect(page.locator("#transcript .question").last).to_contain_text(
         "And what\ndid it sound like?", use_inner_text=True
     )
-    expect(page.locator("#composer-state")).to_contain_text("Your turn", timeout=60_000)
+    expect(page.locator("#composer-state")).to_contain_text("Your turn")
     expect(text).to_be_focused()
     expect(text).to_have_value("")
     expect(page.locator("#transcript .question").last.locator("[data-persona]")).to_have_text(
@@ -93,10 +93,10 @@ def test_a_talk_from_its_set_up_to_a_branch(lab: Lab, sign_in: SignIn) -> None:
     )
 
     page.click("button[value=regenerate]")
-    expect(page.locator(ANSWERS)).to_have_count(3, timeout=60_000)
+    expect(page.locator(ANSWERS)).to_have_count(3)
     expect(page.locator(".superseded summary").first).to_contain_text("Answer 1 of 2")
     expect(page.locator(ANSWERS).last).to_contain_text("Answer 2 of 2")
-    expect(page.locator("#composer-state")).to_contain_text("Your turn", timeout=60_000)
+    expect(page.locator("#composer-state")).to_contain_text("Your turn")
     expect(page.locator("#figures")).to_contain_text("+ 1 replaced")
 
     parent = page.url
@@ -105,8 +105,8 @@ def test_a_talk_from_its_set_up_to_a_branch(lab: Lab, sign_in: SignIn) -> None:
     page.fill("#page-dialog #branch-text", "And what did it smell like?")
     page.locator("#page-dialog button.primary").click()
     page.wait_for_url(lambda url: RUN.search(url) is not None and url != parent)
-    expect(page.locator("#transcript .question").last).to_contain_text("smell like", timeout=60_000)
-    expect(page.locator(ANSWERS)).to_have_count(2, timeout=60_000)
+    expect(page.locator("#transcript .question").last).to_contain_text("smell like")
+    expect(page.locator(ANSWERS)).to_have_count(2)
 
 
 def walk_the_tokens(page: Page) -> None:
@@ -142,7 +142,7 @@ def walk_the_tokens(page: Page) -> None:
 
 def test_a_reload_in_the_middle_of_an_answer_shows_all_of_it(lab: Lab, sign_in: SignIn) -> None:
     page = sign_in()
-    run = begin(lab, SLOW_MODEL, judge=False)
+    run = begin(lab, ENDLESS_MODEL, judge=False)
     wait_until(lambda: len(lab.call_text(run)) > 80, "the first words")
     open_run(page, lab, run)
     before = lab.call_text(run)
@@ -154,7 +154,7 @@ def test_a_reload_in_the_middle_of_an_answer_shows_all_of_it(lab: Lab, sign_in: 
     page.click("#stop-button")
     page.click("#stop-dialog button[value=yes]")
 
-    expect(page.locator("#ending")).to_be_visible(timeout=10_000)
+    expect(page.locator("#ending")).to_be_visible()
     expect(page.locator(ANSWERS)).to_contain_text("stopped here")
     expect(page.locator("#composer-state")).to_contain_text("The talk is over")
     assert before[:60].split("\n")[0] in page.locator(ANSWERS).inner_text()
@@ -179,8 +179,8 @@ def test_a_draft_outlives_a_reload_and_a_refusal(lab: Lab, sign_in: SignIn) -> N
 
     rival.fill("#composer-text", "I am first")
     rival.press("#composer-text", "Enter")
-    expect(page.locator("#transcript .question").last).to_contain_text("I am first", timeout=20_000)
-    expect(page.locator("#composer-state")).to_contain_text("Your turn", timeout=60_000)
+    expect(page.locator("#transcript .question").last).to_contain_text("I am first")
+    expect(page.locator("#composer-state")).to_contain_text("Your turn")
     expect(page.locator("#composer-text")).to_have_value("My long thought")
 
 
@@ -213,7 +213,7 @@ def test_ending_asks_first(lab: Lab, sign_in: SignIn) -> None:
     page.click("#composer button[value=end]")
     page.click("#end-dialog button[value=yes]")
 
-    expect(page.locator("#ending")).to_be_visible(timeout=20_000)
+    expect(page.locator("#ending")).to_be_visible()
     expect(page.locator("#composer-state")).to_contain_text("The talk is over")
 
 
@@ -222,13 +222,12 @@ def test_a_talk_watched_live_equals_the_same_page_reloaded(lab: Lab, sign_in: Si
     run = begin(lab, persona="Inspector")
     open_run(page, lab, run)
     for _turn in range(2):
-        expect(page.locator("#composer-state")).to_contain_text("Your turn", timeout=60_000)
+        expect(page.locator("#composer-state")).to_contain_text("Your turn")
         page.fill("#composer-text", "And then?")
         page.press("#composer-text", "Enter")
-    expect(page.locator(".judged")).to_have_count(3, timeout=60_000)
-    expect(page.locator("#composer-state")).to_contain_text("Your turn", timeout=60_000)
-    page.wait_for_timeout(1000)
-    live = content(page)
+    expect(page.locator(".judged")).to_have_count(3)
+    expect(page.locator("#composer-state")).to_contain_text("Your turn")
+    live = settled(page, content)
     page.reload()
     expect(page.locator(".judged")).to_have_count(3)
 

@@ -3,12 +3,11 @@
 import os
 import re
 import signal
-import time
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import SHORT_MODEL, SLOW_MODEL, Lab, SignIn
+from tests.browser.conftest import ENDLESS_MODEL, SHORT_MODEL, Lab, SignIn, settled
 from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.browser
@@ -27,19 +26,19 @@ def seen_text(page: Page) -> str:
 
 def test_the_form_starts_a_run_whose_text_grows_until_it_is_stopped(lab: Lab, sign_in: SignIn) -> None:
     page = sign_in()
-    page.select_option("[name=seat-A-model]", SLOW_MODEL)
+    page.select_option("[name=seat-A-model]", ENDLESS_MODEL)
     page.fill("[name=prompt]", "Share seven solar panels between two villages.")
     page.click("main button.primary")
     page.wait_for_url(re.compile(r"/runs/[0-9a-f-]{36}/"))
 
-    expect(page.locator(LIVE).first).not_to_be_empty(timeout=20_000)
+    expect(page.locator(LIVE).first).not_to_be_empty()
     early = seen_text(page)
-    page.wait_for_timeout(1500)
+    page.wait_for_function(f"start => document.querySelector('{LIVE}').textContent.length > start", arg=len(early))
     later = seen_text(page)
     page.click("#stop-button")
     page.click("#stop-dialog button[value=yes]")
 
-    expect(page.locator("#ending")).to_be_visible(timeout=10_000)
+    expect(page.locator("#ending")).to_be_visible()
     assert later.startswith(early)
     assert len(later) > len(early)
     expect(page.locator("#transcript article")).to_have_count(1)
@@ -50,13 +49,13 @@ def test_the_form_starts_a_run_whose_text_grows_until_it_is_stopped(lab: Lab, si
 @pytest.mark.edge(46)
 def test_reloading_twenty_times_always_shows_what_the_database_has(lab: Lab, sign_in: SignIn) -> None:
     page = sign_in()
-    run = lab.start(a=SLOW_MODEL, filter=False, judge=False)
+    run = lab.start(a=ENDLESS_MODEL, filter=False, judge=False)
     wait_until(lambda: lab.call_text(run), "the first words")
 
     for _ in range(20):
         before = lab.call_text(run)
         open_run(page, lab, run)
-        expect(page.locator(LIVE).first).to_contain_text(re.compile(r"\w+"), timeout=10_000)
+        expect(page.locator(LIVE).first).to_contain_text(re.compile(r"\w+"))
         page.wait_for_function(
             "text => document.querySelector('[data-live] [data-text]').textContent.startsWith(text)", arg=before
         )
@@ -70,8 +69,8 @@ def test_a_page_watched_live_equals_the_same_page_reloaded(lab: Lab, sign_in: Si
     page = sign_in()
     run = lab.start(max_turns=2)
     open_run(page, lab, run)
-    expect(page.locator("#ending")).to_be_visible(timeout=90_000)
-    live = content(page)
+    expect(page.locator("#ending")).to_be_visible()
+    live = settled(page, content)
 
     page.reload()
     expect(page.locator("#ending")).to_be_visible()
@@ -92,11 +91,12 @@ def content(page: Page) -> list[str]:
 @pytest.mark.edge(48)
 def test_a_closed_tab_does_not_end_the_run(lab: Lab, sign_in: SignIn) -> None:
     page = sign_in()
-    run = lab.start(judge=False, filter=False)
-    open_run(page, lab, run)
-    expect(page.locator(LIVE).first).not_to_be_empty(timeout=20_000)
+    with lab.held():
+        run = lab.start(a=SHORT_MODEL, judge=False, filter=False)
+        open_run(page, lab, run)
+        expect(page.locator(LIVE).first).not_to_be_empty()
 
-    page.context.close()
+        page.context.close()
 
     wait_until(lambda: lab.ask("GET", f"runs/{run}/")["state"] == "completed", "the run to complete", seconds=60)
 
@@ -124,10 +124,10 @@ def test_another_person_sees_nothing_of_it(lab: Lab, sign_in: SignIn) -> None:
 @pytest.mark.edge(49)
 def test_two_browsers_see_the_same_and_signing_out_ends_the_stream(lab: Lab, sign_in: SignIn) -> None:
     first, second = sign_in(), sign_in()
-    run = lab.start(a=SLOW_MODEL, filter=False, judge=False)
+    run = lab.start(a=ENDLESS_MODEL, filter=False, judge=False)
     for page in (first, second):
         open_run(page, lab, run)
-        expect(page.locator(LIVE).first).not_to_be_empty(timeout=20_000)
+        expect(page.locator(LIVE).first).not_to_be_empty()
     texts = [seen_text(first), seen_text(second)]
     assert texts[0].startswith(texts[1]) or texts[1].startswith(texts[0])
 
@@ -135,7 +135,7 @@ def test_two_browsers_see_the_same_and_signing_out_ends_the_stream(lab: Lab, sig
     out.goto(f"{lab.url}/account/")
     out.locator("form[action='/sign-out/'] button").first.click()
 
-    expect(second.locator("#connection")).to_have_attribute("data-connection", "signed-out", timeout=5_500)
+    expect(second.locator("#connection")).to_have_attribute("data-connection", "signed-out")
     lab.ask("POST", f"runs/{run}/stop/")
 
 
@@ -143,14 +143,14 @@ def test_browsers_catch_up_after_redis_was_away(lab: Lab, sign_in: SignIn) -> No
     page = sign_in()
     run = lab.start(max_turns=3)
     open_run(page, lab, run)
-    expect(page.locator("#transcript article.message").first).to_be_visible(timeout=20_000)
+    expect(page.locator("#transcript article.message").first).to_be_visible()
 
     [redis] = lab.platform.pids("redis")
     os.kill(redis, signal.SIGKILL)
 
-    expect(page.locator("#ending")).to_be_visible(timeout=120_000)
+    expect(page.locator("#ending")).to_be_visible()
     assert page.locator("#transcript article.message").count() == 6
-    live = content(page)
+    live = settled(page, content)
     page.reload()
     assert content(page) == live
 
@@ -158,15 +158,15 @@ def test_browsers_catch_up_after_redis_was_away(lab: Lab, sign_in: SignIn) -> No
 @pytest.mark.edge(39)
 def test_a_killed_worker_is_replaced_and_the_page_goes_on(lab: Lab, sign_in: SignIn) -> None:
     page = sign_in()
-    run = lab.start(a=SHORT_MODEL, filter=False, judge=False)
-    open_run(page, lab, run)
-    expect(page.locator(LIVE).first).not_to_be_empty(timeout=20_000)
+    with lab.held():
+        run = lab.start(a=SHORT_MODEL, filter=False, judge=False)
+        open_run(page, lab, run)
+        expect(page.locator(LIVE).first).not_to_be_empty()
 
-    for worker in lab.platform.pids("worker"):
-        os.kill(worker, signal.SIGKILL)
+        for worker in lab.platform.pids("worker"):
+            os.kill(worker, signal.SIGKILL)
 
-    expect(page.locator("#transcript")).to_contain_text("lost", timeout=40_000)
-    expect(page.locator("#ending")).to_be_visible(timeout=90_000)
+    expect(page.locator("#transcript")).to_contain_text("lost")
+    expect(page.locator("#ending")).to_be_visible()
     assert page.locator("#transcript article.message").count() == 2
-    time.sleep(0.5)
-    assert lab.ask("GET", f"runs/{run}/")["state"] == "completed"
+    wait_until(lambda: lab.ask("GET", f"runs/{run}/")["state"] == "completed", "the run to complete")

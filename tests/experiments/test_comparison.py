@@ -1,10 +1,9 @@
 """Two transcripts side by side: aligned by turn and side, equal words known as equal."""
 
-import time
-
 import pytest
 
 from experiments.comparison import MOST_WORDS, Said, compare, word_differences
+from tests.hanging import without_hanging
 
 
 def talk(*words, **passed_on):
@@ -78,11 +77,10 @@ def test_texts_that_have_little_in_common_are_not_taken_apart(other):
 
 def test_texts_of_any_length_are_compared_at_once():
     long = "word " * (MOST_WORDS + 1)
-    began = time.monotonic()
 
-    assert word_differences(long, long + "more") is None
-    assert word_differences("a b " * (MOST_WORDS // 2 - 1), "a b " * (MOST_WORDS // 2 - 2) + "c") is not None
-    assert time.monotonic() - began < 5
+    with without_hanging():
+        assert word_differences(long, long + "more") is None
+        assert word_differences("a b " * (MOST_WORDS // 2 - 1), "a b " * (MOST_WORDS // 2 - 2) + "c") is not None
 
 
 def test_nothing_said_is_nothing_compared():

@@ -14,7 +14,7 @@ from pypdf import PdfReader
 
 from experiments.engine import playing, seating
 from experiments.gateway.retry import Wait
-from experiments.gateway.types import Deadlines
+from experiments.gateway.types import ChatRequest, Deadlines
 from experiments.models import Event, Judgment, Run
 from experiments.workflows.judge import RANGES, SENTIMENTS
 from tests.experiments.pages.conftest import Page
@@ -38,7 +38,7 @@ LATE = threading.Event()
 
 
 def late(body):
-    LATE.wait(3)
+    LATE.wait(60)
     return reply(0.37)
 
 
@@ -65,7 +65,13 @@ DIGITS = re.compile(r"\d")
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
-    monkeypatch.setattr(seating, "Deadlines", lambda: Deadlines(first_byte=1, progress=1, total=30))
+    LATE.set()
+
+    def request(**given):
+        is_late = given["model"] == "scripted/judge" and not LATE.is_set()
+        return ChatRequest(**given | ({"deadlines": Deadlines(first_byte=0.5)} if is_late else {}))
+
+    monkeypatch.setattr(seating, "ChatRequest", request)
     monkeypatch.setattr(
         playing, "_wait", lambda call, report: Wait(0.01) if report.error and call.attempt < 2 else None
     )
@@ -104,7 +110,8 @@ def fetched(browser, path):
 @pytest.mark.edge(16, 62)
 @pytest.mark.parametrize("garbage", GARBAGE)
 def test_no_surface_shows_a_number_that_no_judge_gave(judged, browser, garbage):
-    LATE.clear()
+    if garbage == "too late":
+        LATE.clear()
     runs = judged(GARBAGE[garbage])
     LATE.set()
     assert [run.state for run in runs] == ["completed", "waiting"]

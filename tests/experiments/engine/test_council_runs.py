@@ -281,8 +281,9 @@ def test_a_title_that_cannot_be_found_leaves_everything_as_it_is(convene, fails)
     assert_same_page(run)
 
 
-def test_a_title_is_never_in_the_way(council, start, alice, transactional_db):
-    run = start(council(*FAST, title="sim/neutral:first=4"))
+def test_a_title_is_never_in_the_way(council, start, alice, scripted, transactional_db):
+    may_find = threading.Event()
+    run = start(council(*FAST, title=scripted.model("scripted/title", lambda body: may_find.wait(60) and "The sky")))
     driver = threading.Thread(target=lambda: Driver(threading.Event()).drive(0.2))
     driver.start()
     try:
@@ -291,6 +292,7 @@ def test_a_title_is_never_in_the_way(council, start, alice, transactional_db):
         wait_until(lambda: run.messages.filter(turn=2, step__purpose="conclusion").exists(), "the next conclusion")
         assert run.calls.get(step__purpose="title").state == Call.State.SENT
     finally:
+        may_find.set()
         driver.join()
     assert fresh(run).state == "completed"
     assert_same_page(run)
@@ -351,15 +353,20 @@ def test_two_tabs_that_ask_once_it_is_done_are_both_heard_in_order(convene, driv
     assert_same_page(run)
 
 
-def test_a_question_asked_while_it_is_driven_is_answered_by_the_same_driver(council, start, alice, transactional_db):
-    run = start(council("sim/cooperative:first=0:tps=100:words=30", *FAST[1:]))
+def test_a_question_asked_while_it_is_driven_is_answered_by_the_same_driver(
+    council, start, alice, scripted, transactional_db
+):
+    asked, says = threading.Event(), member("Light scatters.")
+    first = scripted.model("scripted/first", lambda body: asked.wait(60) and says(body))
+    run = start(council(first, *FAST[1:]))
     driver = threading.Thread(target=lambda: Driver(threading.Event()).drive(0.3))
     driver.start()
     try:
         wait_until(lambda: run.calls.filter(state=Call.State.SENT).exists(), "the first answer to be under way")
         furthering.ask_further(fresh(run), by=alice, text="And at sunset?")
     finally:
-        driver.join(30)
+        asked.set()
+        driver.join()
 
     assert (fresh(run).state, offer(run).key, fresh(run).fence) == ("completed", "turn/2/next", 1)
     assert_same_page(run)

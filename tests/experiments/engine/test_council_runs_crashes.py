@@ -19,11 +19,11 @@ from tests.experiments.engine.test_crashes import (
     expire_leases,
     writes_of,
 )
-from tests.fixtures import Worker, wait_until
+from tests.fixtures import Worker, add_model, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 
-SLOW = tuple(f"sim/{name}:first=0.1:tps=60:words=40" for name in ("cooperative", "competitive", "neutral"))
+SLOW = tuple(f"sim/{name}:first=0.1:tps=25:words=40" for name in ("cooperative", "competitive", "neutral"))
 
 
 def transcript(run):
@@ -40,6 +40,12 @@ def reviewing(run):
     return run.calls.filter(state=Call.State.SENT, step__purpose="review").exists()
 
 
+def hurry(run):
+    """From now on the members answer at once."""
+    for number, model in enumerate(FAST, 1):
+        run.experiment.participants.filter(seat=f"member-{number}").update(model=add_model(model))
+
+
 @pytest.mark.council(22)
 def test_killed_in_stage_two_it_repeats_no_call_of_stage_one(council, start, drive, provider):
     undisturbed = start(council(*FAST))
@@ -52,6 +58,7 @@ def test_killed_in_stage_two_it_repeats_no_call_of_stage_one(council, start, dri
     finally:
         worker.kill()
     expire_leases()
+    hurry(run)
     drive()
 
     run = fresh(run)
@@ -74,6 +81,7 @@ def test_a_driver_that_dies_in_stage_two_leaves_no_double(council, start, drive,
     watcher.join()
     assert run.calls.filter(state=Call.State.SENT).exists()
     Run.objects.filter(pk=run.pk).update(lease_until=None)
+    hurry(run)
     drive()
 
     run = fresh(run)

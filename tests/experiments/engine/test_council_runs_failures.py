@@ -291,7 +291,7 @@ def test_a_conclusion_that_was_cut_off_is_marked_and_can_be_drawn_again(convene,
 
 @pytest.mark.council(30)
 def test_a_council_stopped_in_its_first_stage_asks_nothing_more(council, start, alice, provider, transactional_db):
-    slow = tuple(f"sim/{name}:first=0:tps=20:words=200" for name in ("cooperative", "competitive", "neutral"))
+    slow = tuple(f"sim/{name}:first=0:tps=20:words=2000" for name in ("cooperative", "competitive", "neutral"))
     run = start(council(*slow))
     driver = threading.Thread(target=lambda: Driver(threading.Event()).drive(0.2))
     driver.start()
@@ -299,7 +299,7 @@ def test_a_council_stopped_in_its_first_stage_asks_nothing_more(council, start, 
         wait_until(lambda: run.calls.exclude(text="").filter(state=Call.State.SENT).count() == 3, "three partial texts")
         actions.stop(run, by=alice)
     finally:
-        driver.join(30)
+        driver.join(80)
 
     run = fresh(run)
     assert (run.state, run.stop_reason) == ("stopped", "manual_stop")

@@ -30,7 +30,7 @@ def performers():
     started.close()
 
 
-def work(simulated, model="sim/cooperative:tps=20:first=0"):
+def work(simulated, model="sim/cooperative:tps=20:first=0:words=2000"):
     request = ChatRequest(model=model, messages=(ChatMessage("user", "Hello"),))
     return Work(uuid4(), uuid4(), Endpoint(simulated.base_url, "", True, model), request)
 
@@ -41,7 +41,7 @@ def test_a_call_stopped_before_it_has_begun_is_reported(performers, simulated):
         performers.submit(asked)
         performers.stop(asked.call_id)
 
-        report = performers.reports.get(timeout=5)
+        report = performers.reports.get(timeout=60)
 
         assert (report.call_id, report.is_stopped) == (asked.call_id, True)
 
@@ -53,7 +53,7 @@ def test_a_call_stopped_at_any_moment_is_reported(performers, simulated, seconds
     time.sleep(seconds)
     performers.stop(asked.call_id)
 
-    report = performers.reports.get(timeout=5)
+    report = performers.reports.get(timeout=60)
 
     assert report.is_stopped
     assert report.error is None
@@ -62,7 +62,7 @@ def test_a_call_stopped_at_any_moment_is_reported(performers, simulated, seconds
 def test_a_call_that_was_stopped_after_its_end_is_reported_once(performers, simulated):
     asked = work(simulated, "sim/cooperative:tps=0:first=0:words=5")
     performers.submit(asked)
-    report = performers.reports.get(timeout=5)
+    report = performers.reports.get(timeout=60)
 
     performers.stop(asked.call_id)
     time.sleep(0.1)

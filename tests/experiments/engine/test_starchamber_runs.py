@@ -11,11 +11,12 @@ from experiments.engine.driver import Driver
 from experiments.models import Call, Run, Step
 from experiments.refusals import NotOffered, NotWaiting, SaidAlready
 from experiments.timeline import from_rows, replayed
+from tests.fixtures import add_model, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 
-SLOW_JUDGE = "sim/judge:first=1.5"
 SLOW = "sim/cooperative:first=0:tps=30:words=60"
+ENDLESS = "sim/cooperative:first=0:tps=30:words=3000"
 
 
 @pytest.fixture
@@ -182,32 +183,26 @@ def test_nothing_cannot_be_sent(talk, alice, text):
     assert waits(run) == ("waiting", "your_turn", 1)
 
 
-def test_the_judge_works_while_the_next_question_is_answered(starchamber, start, alice, drive):
-    run = start(starchamber(judge_model=SLOW_JUDGE))
+def test_the_judge_works_while_the_next_question_is_answered(starchamber, start, alice, drive, scripted):
+    may_judge = threading.Event()
+    judge = scripted.model("scripted/judge", lambda body: may_judge.wait(60) and "No verdict.", is_tool=True)
+    run = start(starchamber(judge_model=judge))
     driver = threading.Thread(target=drive, args=(0.2,))
     driver.start()
     try:
-        wait_for(lambda: run.steps.filter(key="turn/1/answer/next").exists())
+        wait_until(lambda: run.steps.filter(key="turn/1/answer/next").exists(), "the pause")
         assert run.judgments.count() == 0
         assert fresh(run).state == "running", "the judge is still at work"
         steering.say(run, by=alice, key="turn/1/answer/next", action="send", text="Next?")
-        wait_for(lambda: run.messages.filter(turn=2, seat="model").exists())
+        wait_until(lambda: run.messages.filter(turn=2, seat="model").exists(), "the next answer")
         assert run.judgments.count() == 0
     finally:
+        may_judge.set()
         driver.join()
 
     assert waits(fresh(run)) == ("waiting", "your_turn", 2)
     assert list(run.judgments.order_by("turn").values_list("turn", flat=True)) == [1, 2]
     assert_same_page(run)
-
-
-def wait_for(condition, seconds=10):
-    waited = threading.Event()
-    for _ in range(int(seconds / 0.02)):
-        if condition():
-            return
-        waited.wait(0.02)
-    raise AssertionError("waited in vain")
 
 
 # --- once more ---
@@ -350,7 +345,7 @@ def test_it_ends_at_the_researchers_word(talk, say, model):
 @pytest.mark.edge(58)
 def test_stopping_while_the_model_speaks_keeps_what_it_had_said(starchamber, start, alice, settings):
     settings.LEASE_SECONDS = 3
-    run = start(starchamber(SLOW))
+    run = start(starchamber(ENDLESS))
 
     def stop():
         return run.calls.filter(state=Call.State.SENT).exclude(text="").exists() and actions.stop(run, by=alice)
@@ -390,13 +385,13 @@ def test_after_its_driver_died_the_talk_is_the_same_and_goes_on(talk, say, alice
 
 
 def test_a_driver_that_dies_in_the_middle_of_an_answer_leaves_no_double(starchamber, start, drive, settings):
-    settings.DRAIN_SECONDS = 0
-    run = start(starchamber(SLOW))
+    settings.DRAIN_SECONDS, settings.LEASE_SECONDS = 0, 3
+    run = start(starchamber(ENDLESS))
     killed = threading.Event()
-    threading.Timer(0.8, killed.set).start()
-    Driver(killed).drive(5)
+    Driver(killed, beat=lambda: run.calls.exclude(text="").exists() and killed.set()).drive(60)
     assert run.calls.filter(state=Call.State.SENT).count() == 1
     Run.objects.filter(pk=run.pk).update(lease_until=None)
+    run.experiment.participants.filter(seat="model").update(model=add_model("sim/cooperative:first=0"))
     drive()
 
     assert [call.state for call in run.calls.filter(step__purpose="reply").order_by("attempt")] == ["lost", "completed"]

@@ -2,14 +2,17 @@
 
 import json
 import threading
+from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
+from django.utils import timezone
 
 from experiments import actions, progress, steering
 from experiments.engine import playing, seating
 from experiments.engine.driver import Driver
 from experiments.gateway.retry import Wait
-from experiments.gateway.types import Deadlines
+from experiments.gateway.types import ChatRequest, Deadlines
 from experiments.models import Call, Run
 from tests.fixtures import add_model, wait_until
 
@@ -27,7 +30,7 @@ def driving(transactional_db):
     thread.start()
     yield
     stop.set()
-    thread.join(30)
+    thread.join(80)
 
 
 def under_way(run, purpose):
@@ -91,8 +94,10 @@ def test_a_run_that_has_ended_stays_what_it_is(played, alice):
 
 
 @pytest.mark.edge(38)
-def test_a_limit_of_time_that_is_reached_while_somebody_speaks_keeps_what_was_said(arena, start, drive):
-    run = start(arena("sim/cooperative:first=0:tps=20:words=600", limits={"seconds": 2}))
+def test_a_limit_of_time_that_is_reached_while_somebody_speaks_keeps_what_was_said(arena, start, drive, monkeypatch):
+    run = start(arena("sim/cooperative:first=0:tps=20:words=2000", limits={"seconds": 3600}))
+    hours = SimpleNamespace(now=lambda: timezone.now() + timedelta(hours=2 * run.calls.exclude(text="").count()))
+    monkeypatch.setattr(playing, "timezone", hours)
     drive()
 
     run.refresh_from_db()
@@ -100,7 +105,7 @@ def test_a_limit_of_time_that_is_reached_while_somebody_speaks_keeps_what_was_sa
     assert (run.state, run.stop_reason) == (Run.State.STOPPED, "limit_seconds")
     assert (message.finish_reason, bool(message.raw_text.strip())) == ("stopped", True)
     assert message.call.state == Call.State.STOPPED
-    assert "2 seconds" in run.error
+    assert "3600 seconds" in run.error
 
 
 @pytest.mark.edge(38)
@@ -118,10 +123,17 @@ def test_a_limit_of_tokens_that_is_reached_while_somebody_speaks_cuts_there_and_
 # --- a judge that does not answer in time ---
 
 
+def asks_late_judge(request):
+    return request["model"] == "scripted/judge" and "This turn, number 1" in request["messages"][0].content
+
+
 @pytest.fixture
 def impatient(monkeypatch):
-    """No call may be silent for longer than a second, and the waits before another attempt are cut short."""
-    monkeypatch.setattr(seating, "Deadlines", lambda: Deadlines(first_byte=1, progress=1, total=30))
+    """The late judge has half a second, and the waits before another attempt are cut short."""
+    short = {"deadlines": Deadlines(first_byte=0.5)}
+    monkeypatch.setattr(
+        seating, "ChatRequest", lambda **given: ChatRequest(**given | (short if asks_late_judge(given) else {}))
+    )
     monkeypatch.setattr(
         playing, "_wait", lambda call, report: Wait(0.01) if report.error and call.attempt < 2 else None
     )
@@ -139,7 +151,7 @@ def test_a_judge_that_is_late_scores_neither_its_own_turn_nor_the_next(arena, st
     def first_turn_late(body):
         if "This turn, number 1" not in body["messages"][0]["content"]:
             return verdict(5)
-        late.wait(3)
+        late.wait(60)
         return verdict(77)
 
     judge = scripted.model("scripted/judge", first_turn_late)

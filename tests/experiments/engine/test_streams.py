@@ -8,6 +8,7 @@ import pytest
 from experiments.engine import performers as module
 from experiments.engine.performers import Endpoint, Performers, Work
 from experiments.gateway import ChatMessage, ChatRequest
+from tests.fixtures import wait_until
 
 pytestmark = [pytest.mark.edge(29), pytest.mark.django_db]
 
@@ -47,7 +48,7 @@ def heard(performers, listeners, base_url, model):
     performers.submit(work)
     report = performers.reports.get(timeout=120)
     seconds = time.monotonic() - begun
-    time.sleep(3 * module.FLUSH_SECONDS)
+    wait_until(lambda: sum(len(p["text"]) for p in listeners.pieces) >= len(report.completion.text), "the last piece")
     return report, seconds, listeners.pieces
 
 

@@ -14,7 +14,7 @@ import pytest
 from experiments.gateway import ChatMessage, ChatRequest, Chunk, Client, Completion, Deadlines, guarded_transport
 
 STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
-HANG_SECONDS = 30.0
+HANG_SECONDS = 120.0
 
 
 @dataclass
@@ -55,13 +55,19 @@ class ReplayingProvider:
         """An event stream with the usual head."""
         self.answers(STREAM_HEAD + body, **how)
 
+    async def sees_the_end(self) -> None:
+        """The client has closed the connection; nothing else in a test would."""
+        await asyncio.wait_for(self.hung_up.wait(), HANG_SECONDS / 2)
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
-        with suppress(ConnectionError, asyncio.IncompleteReadError):
+        try:
             while await self._read_request(reader):
                 await self._send(reader, writer)
                 if self.replay.then != "keep":
                     break
+        except (ConnectionError, asyncio.IncompleteReadError):
+            self.hung_up.set()
         if self.replay.then == "reset":
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         writer.close()
@@ -103,7 +109,7 @@ class Asker:
     chunks: list[Chunk] = field(default_factory=list)
 
     def request(self, **changes: Any) -> ChatRequest:
-        deadlines = Deadlines(connect=2, first_byte=5, progress=5, total=20)
+        deadlines = Deadlines(connect=60, first_byte=60, progress=60, total=120)
         usual: dict[str, Any] = {"model": "m", "messages": (ChatMessage("user", "Hi"),), "deadlines": deadlines}
         return ChatRequest(**usual | changes)
 

@@ -1,13 +1,13 @@
 """What a provider's refusal is called, how long to wait, and what the message says."""
 
 import json
-import time
 from datetime import UTC, datetime
 
 import pytest
 
 from experiments.gateway.classify import Origin, classify, classify_event, excerpt, read_error
 from experiments.gateway.ratelimits import retry_after
+from tests.hanging import without_hanging
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 ORIGIN = Origin("https://api.example/v1/chat/completions", "big-model", "sk-canary-0123456789")
@@ -132,11 +132,10 @@ def test_an_excerpt_is_one_short_line_without_control_characters():
     assert len(excerpt("x" * 10_000)) == 301
 
 
-@pytest.mark.parametrize("body", [b"a " * 50_000, b"prompt " * 15_000, b"model " * 17_000, b"no api " * 15_000])
+@pytest.mark.parametrize("body", [b"a " * 500_000, b"prompt " * 150_000, b"model " * 170_000, b"no api " * 150_000])
 def test_a_hostile_body_is_classified_in_no_time(body):
-    started = time.process_time()
-    assert error_for(400, body).kind == "refused"
-    assert time.process_time() - started < 0.1
+    with without_hanging():
+        assert error_for(400, body).kind == "refused"
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ async def test_leaving_at_the_moment_of_the_turn_passes_it_on(limiter_of):
     await asyncio.sleep(0)
     await stack.aclose()
     leaver.cancel()
-    await asyncio.wait_for(stayer, 1)
+    await asyncio.wait_for(stayer, 30)
     assert (order, limiter.active) == ([2], 0)
 
 

@@ -1,6 +1,5 @@
 """Odd answers over a real socket: what streams out at each moment, and what is left at the end."""
 
-import asyncio
 import json
 
 import pytest
@@ -83,7 +82,7 @@ async def test_a_stream_that_stalls_ends_in_time_and_is_hung_up_on(provider, ask
         await asker.stream(deadlines=Deadlines(progress=0.4))
 
     assert caught.value.partial.text == asker.text == "Hello"
-    await asyncio.wait_for(provider.hung_up.wait(), 10)
+    await provider.sees_the_end()
 
 
 @pytest.mark.edge(28)

@@ -1,6 +1,5 @@
 """Thinking is told from the answer, and no character is lost on the way."""
 
-import time
 from itertools import pairwise
 
 import pytest
@@ -8,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.gateway.reasoning import Merged, TagSplitter
+from tests.hanging import without_hanging
 
 NAMES = ("think", "THINK", "thinking", "thought", "|begin_of_thought|")
 TAGS = [f"<{end}{name}>" for name in NAMES for end in ("", "/")]
@@ -118,13 +118,12 @@ def test_an_open_end_is_reported():
 @pytest.mark.parametrize("size", [1, 100_000])
 def test_hostile_text_takes_linear_time(text, size):
     splitter = TagSplitter()
-    started = time.process_time()
     length = 0
-    for start in range(0, len(text), size):
-        length += sum(len(piece.text) for piece in splitter.feed(text[start : start + size]))
-    length += sum(len(piece.text) for piece in splitter.close())
+    with without_hanging():
+        for start in range(0, len(text), size):
+            length += sum(len(piece.text) for piece in splitter.feed(text[start : start + size]))
+        length += sum(len(piece.text) for piece in splitter.close())
     assert length == len(text)
-    assert time.process_time() - started < 2
 
 
 def merged(*parts: tuple[str, str]) -> str:

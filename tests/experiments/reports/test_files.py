@@ -6,12 +6,13 @@ import subprocess
 import sys
 import threading
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.utils import timezone
 
 from experiments.models import Export, Run
-from experiments.reports import jobs, making
+from experiments.reports import jobs, making, narrative
 from experiments.reports.formats import FORMATS, Format
 from tests.fixtures import environment, wait_until
 
@@ -43,7 +44,10 @@ def again(export):
 
 
 @pytest.mark.parametrize("format_", ["html", "pdf", "md", "json", "jsonl", "csv", "inspect"])
-def test_the_file_holds_what_the_button_of_a_short_run_gives(played, ask, make_files, with_totals, format_):
+def test_the_file_holds_what_the_button_of_a_short_run_gives(
+    played, ask, make_files, with_totals, format_, monkeypatch
+):
+    monkeypatch.setattr(narrative, "timezone", SimpleNamespace(now=lambda moment=timezone.now(): moment))
     run = played(max_turns=1)
     export = ask(run, format_)
 
@@ -268,7 +272,7 @@ class ReportsWorker:
 
     def end(self, number=signal.SIGTERM):
         self.process.send_signal(number)
-        return self.process.wait(timeout=20)
+        return self.process.wait(timeout=80)
 
 
 WORKER = "experiments.reports.jobs.ReportsWorker"

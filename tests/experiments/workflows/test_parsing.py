@@ -2,13 +2,13 @@
 
 import json
 import math
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.workflows.parsing import DEEPEST_ANSWER, LONGEST_ANSWER, Unreadable, json_object, number
+from tests.hanging import without_hanging
 
 VALUE = {"A": {"goal_deviation": 12.5}, "notes": 'says "no", {twice} and [once] ```not code```'}
 TEXT = json.dumps(VALUE)
@@ -95,12 +95,8 @@ def test_an_answer_longer_than_the_limit_is_refused_unread():
     ids=["line breaks", "blank lines", "fences", "fences in lines", "braces", "named fences"],
 )  # fmt: skip
 def test_no_answer_takes_long_to_read(answer):
-    began = time.perf_counter()
-
-    with pytest.raises(Unreadable):
+    with without_hanging(), pytest.raises(Unreadable):
         json_object(answer)
-
-    assert time.perf_counter() - began < 0.5
 
 
 def test_of_two_different_objects_none_is_taken_for_the_answer():

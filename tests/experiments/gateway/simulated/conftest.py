@@ -24,7 +24,7 @@ def provider() -> Iterator[simulated.Running]:
 @pytest.fixture
 async def client(provider: simulated.Running) -> AsyncIterator[httpx.AsyncClient]:
     provider.clear_ledger()
-    async with httpx.AsyncClient(base_url=provider.base_url, timeout=10, verify=False) as client:
+    async with httpx.AsyncClient(base_url=provider.base_url, timeout=120, verify=False) as client:
         yield client
 
 
