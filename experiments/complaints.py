@@ -40,6 +40,13 @@ OF_WORKFLOWS = [
     gettext_noop("Write the first message: the researcher opens the talk."),
     gettext_noop("Nothing has been said yet that could be judged."),
     gettext_noop("Write the question that the council is to answer."),
+    gettext_noop("Say on how many samples each pair is compared."),
+    gettext_noop("The fewest battles per pair are more than the most: lower the one or raise the other."),
+    gettext_noop("The left contestant of a battle is the one with the smaller key."),
+    gettext_noop("A subset or a contestant is named twice."),
+    gettext_noop("Name at least two contestants, or none at all: then all of them take part."),
+    gettext_noop("The version has to be a name and a date that exists, such as spring_20260401."),
+    gettext_noop("There is no judge prompt of this name."),
 ]
 
 

@@ -88,6 +88,18 @@ class ContextExceeded(Refused):
     kind = "context_exceeded"
 
 
+class NoImages(Refused):
+    """The prompt holds images, and the model accepts none. Nothing was sent."""
+
+    kind = "no_images"
+
+
+class NoMaterial(NeedsPerson):
+    """What was to be shown to the model is missing, or cannot be read. Nothing was sent."""
+
+    kind = "no_material"
+
+
 class ForbiddenAddress(NeedsPerson):
     """The provider's address resolves to a private range that the administrator did not allow."""
 

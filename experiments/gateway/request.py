@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from experiments.gateway.types import Capabilities, ChatMessage, ChatRequest, Routing
+from experiments.gateway.types import Capabilities, ChatMessage, ChatRequest, ImagePart, Routing
 
 SCHEMA_REQUEST = "Answer with one JSON value that follows this JSON schema, and with nothing else:\n"
 
@@ -47,35 +47,48 @@ def _messages(request: ChatRequest, warnings: list[str]) -> list[dict[str, Any]]
     if not request.capabilities.system_role and any(message.role == "system" for message in messages):
         messages = _without_system(messages)
         warnings.append("no system role: the system text was put before the first user message")
-    if not request.capabilities.images and any(message.images for message in messages):
-        messages = tuple(replace(message, images=()) for message in messages)
+    if not request.capabilities.images and any(message.pictures for message in messages):
+        messages = tuple(ChatMessage(message.role, message.text) for message in messages)
         warnings.append("no images: the prompt's images were left out")
     return [{"role": message.role, "content": _content(message)} for message in messages]
 
 
 def _content(message: ChatMessage) -> str | list[dict[str, Any]]:
-    if not message.images:
-        return message.content
-    text = [{"type": "text", "text": message.content}] if message.content else []
-    return [*text, *({"type": "image_url", "image_url": {"url": image.url}} for image in message.images)]
+    """A text by itself stays a text; otherwise the parts in order, with neighbouring texts made into one."""
+    if message.is_text:
+        return message.text
+    content: list[dict[str, Any]] = []
+    for part in (*(message.parts or (message.content,)), *message.images):
+        if isinstance(part, ImagePart):
+            content.append({"type": "image_url", "image_url": {"url": part.url}})
+        elif content and content[-1]["type"] == "text":
+            content[-1]["text"] += part
+        elif part:
+            content.append({"type": "text", "text": part})
+    return content
 
 
 def _with_system(messages: tuple[ChatMessage, ...], text: str) -> tuple[ChatMessage, ...]:
     """Adds to the system message at the front, because many chat templates accept only one."""
     if messages and messages[0].role == "system":
-        first = replace(messages[0], content=f"{messages[0].content}\n\n{text}")
-        return (first, *messages[1:])
+        return (ChatMessage("system", f"{messages[0].text}\n\n{text}"), *messages[1:])
     return (ChatMessage("system", text), *messages)
 
 
 def _without_system(messages: tuple[ChatMessage, ...]) -> tuple[ChatMessage, ...]:
-    text = "\n\n".join(message.content for message in messages if message.role == "system")
+    text = "\n\n".join(message.text for message in messages if message.role == "system")
     others = [message for message in messages if message.role != "system"]
     for index, message in enumerate(others):
         if message.role == "user":
-            others[index] = replace(message, content=f"{text}\n\n{message.content}")
+            others[index] = _after(f"{text}\n\n", message)
             return tuple(others)
     return (ChatMessage("user", text), *others)
+
+
+def _after(text: str, message: ChatMessage) -> ChatMessage:
+    if message.parts:
+        return replace(message, parts=(text, *message.parts))
+    return replace(message, content=text + message.content)
 
 
 def _parameters(request: ChatRequest, warnings: list[str]) -> dict[str, Any]:

@@ -11,18 +11,38 @@ CostSource = Literal["provider", "price", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class ImagePart:
-    """An image of a message: a data URI or, where the provider fetches them, an https address."""
+    """An image of a message: a data URI or, where the provider fetches them, an https address.
+
+    name: what stands for it in a ledger, where its bytes would be too many. pixels: 0 when that is not known.
+    """
 
     url: str
+    name: str = ""
+    pixels: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message of a prompt."""
+    """One message of a prompt: a text, with images after it; or `parts`, texts and images as they follow each other."""
 
     role: Role
-    content: str
+    content: str = ""
     images: tuple[ImagePart, ...] = ()
+    parts: tuple[str | ImagePart, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All of its text in one."""
+        return "".join(part for part in self.parts if isinstance(part, str)) if self.parts else self.content
+
+    @property
+    def pictures(self) -> tuple[ImagePart, ...]:
+        """All of its images."""
+        return (*self.images, *(part for part in self.parts if isinstance(part, ImagePart)))
+
+    @property
+    def is_text(self) -> bool:
+        return not self.pictures
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from experiments.gateway.types import ChatRequest, Usage
 
 BYTES_PER_TOKEN = 4
 TOKENS_PER_IMAGE = 1500
+PIXELS_PER_TOKEN = 28 * 28
+LEAST_PER_IMAGE = 256
 _LARGEST_COUNT = 2**31 - 1
 _COMMON_WINDOWS = frozenset(2**power for power in range(11, 21))
 
@@ -49,11 +51,16 @@ def estimate_usage(request: ChatRequest, answer: str) -> Usage:
 
 def prompt_bytes(request: ChatRequest) -> int:
     """UTF-8 bytes of the prompt's text: unlike characters, a usable measure of tokens for Chinese as well."""
-    return sum(_bytes(message.content) for message in request.messages)
+    return sum(_bytes(message.text) for message in request.messages)
 
 
 def image_tokens(request: ChatRequest) -> int:
-    return TOKENS_PER_IMAGE * sum(len(message.images) for message in request.messages)
+    """By area where it is known: the most that is usual is a token for 28 × 28 pixels, the least 256 of them."""
+    return sum(_image_tokens(image.pixels) for message in request.messages for image in message.pictures)
+
+
+def _image_tokens(pixels: int) -> int:
+    return max(LEAST_PER_IMAGE, math.ceil(pixels / PIXELS_PER_TOKEN)) if pixels else TOKENS_PER_IMAGE
 
 
 def prompt_was_cut(request: ChatRequest, usage: Usage) -> bool:

@@ -5,7 +5,7 @@ SUBJECTS are the seats that a judge scores.
 
 from types import ModuleType
 
-from experiments.workflows import arena, council, debate, judging, starchamber
+from experiments.workflows import arena, battles, council, debate, judging, outputs, starchamber
 
 REGISTRY: dict[str, ModuleType] = {
     "arena": arena,
@@ -13,4 +13,6 @@ REGISTRY: dict[str, ModuleType] = {
     "council": council,
     "debate": debate,
     "judging": judging,
+    "battles": battles,
+    "outputs": outputs,
 }

@@ -4,7 +4,7 @@ import json
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 from typing import Any
 
@@ -21,7 +21,14 @@ OPENS = re.compile(r"[{\[]")
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
 LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+# What JavaScript and Python write differently: 'text', names without quotation marks, comments, a last comma.
+LOOSE = re.compile(
+    r"""("(?:[^"\\]|\\.)*")|'((?:[^'\\\n]|\\.)*)'|//[^\n]*|/\*.{0,500}?\*/|\b([^\W\d]\w{0,80})\b(?=\s*:)"""
+    r"""|,(?=\s*[}\]])""",
+    re.DOTALL,
+)
 
+Decode = Callable[[str], Any]  # the value of a bracketed text, None when it is none
 Found = tuple[Any, int, int]  # a JSON value, where it begins, and where the text goes on after it
 
 
@@ -66,6 +73,20 @@ def json_answer(text: str, names: Collection[str]) -> dict[str, Any] | list[Any]
     if "{" in text:
         raise Unreadable("the answer is not valid JSON, or was cut short")
     raise Unreadable("the answer holds no JSON object")
+
+
+def json_values(text: str) -> tuple[list[Any], str]:
+    """The outermost JSON values of an answer, in order, and the text outside them; the thinking before is left out.
+
+    As much is forgiven as can be without a guess: code fences and prose around them, comments, a last comma, single
+    quotation marks, names without any. Raises Unreadable when the answer is longer than 200 kB.
+    """
+    _refuse_longest(text)
+    found = _after_thinking(text, _loose)
+    edges = [0, *(edge for _value, start, end in found for edge in (start, end)), len(text)]
+    rest = "\n".join(text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
+    ends = [end.end() for end in THOUGHT_ENDS.finditer(rest)]
+    return [value for value, *_place in found], rest[ends[-1] if ends else 0 :]
 
 
 def plain(value: Any) -> str:
@@ -129,12 +150,12 @@ def _depth(text: str) -> int:
 # --- an answer that is known by its names ---
 
 
-def _after_thinking(text: str) -> list[Found]:
+def _after_thinking(text: str, decode: Decode | None = None) -> list[Found]:
     """The outermost JSON values of the answer, not those of the thinking before it."""
     begin = 0
     while thought := THOUGHT.match(text, begin):
         begin = thought.end()
-    found = list(_values(text, begin))
+    found = list(_values(text, begin, decode or _lenient))
     starts = [start for _value, start, _end in found]
     for end in reversed([end.start() for end in THOUGHT_ENDS.finditer(text, begin)]):
         before = bisect_right(starts, end)
@@ -143,7 +164,7 @@ def _after_thinking(text: str) -> list[Found]:
     return found
 
 
-def _values(text: str, begin: int) -> Iterator[Found]:
+def _values(text: str, begin: int, decode: Decode) -> Iterator[Found]:
     looked_at = 0
     for _bracket in range(MOST_BRACKETS):
         opening = OPENS.search(text, begin)
@@ -152,7 +173,7 @@ def _values(text: str, begin: int) -> Iterator[Found]:
         start = opening.start()
         end, looked = _closing(text, start)
         looked_at += looked - start
-        value = None if end is None else _lenient(text[start:end])
+        value = None if end is None else decode(text[start:end])
         if value is None or end is None:
             begin = start + 1
         else:
@@ -185,6 +206,20 @@ def _lenient(text: str) -> Any:
         except ValueError:
             continue
     return None
+
+
+def _loose(text: str) -> Any:
+    """Like `_lenient`, and what JavaScript and Python write differently is JSON too."""
+    value = _lenient(text)
+    return value if value is not None else _lenient(LOOSE.sub(_strict, text))
+
+
+def _strict(match: "re.Match[str]") -> str:
+    """A string as JSON writes it; nothing for a comment or a last comma."""
+    if match[1] is not None:
+        return match[1]
+    said = match[2] if match[2] is not None else match[3]
+    return "" if said is None else json.dumps(said.replace("\\'", "'"), ensure_ascii=False)
 
 
 def _unwrapped(value: Any, names: Collection[str]) -> dict[str, Any] | None:

@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Any, Final
 
-from experiments.gateway.simulated.names import PERSONALITIES, ROLES
+from experiments.gateway.simulated.names import PERSONALITIES, ROLES, SEEING
 
 CONTEXT_TOKENS: Final = 128_000
 INPUT_PRICE: Final = Decimal("0.0000005")
@@ -30,7 +30,10 @@ def _entry(slug: str) -> dict[str, Any]:
         "pricing": {"prompt": f"{INPUT_PRICE:f}", "completion": f"{OUTPUT_PRICE:f}"},
         "supported_parameters": _SUPPORTED,
         "top_provider": {"context_length": CONTEXT_TOKENS, "max_completion_tokens": None},
-        "architecture": {"input_modalities": ["text"], "output_modalities": ["text"]},
+        "architecture": {
+            "input_modalities": ["text", "image"] if slug in SEEING else ["text"],
+            "output_modalities": ["text"],
+        },
     }
 
 

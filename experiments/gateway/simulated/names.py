@@ -9,7 +9,8 @@ PERSONALITIES: Final = (
     *("cooperative", "competitive", "drifting", "deceptive", "refusing", "neutral"),
     *("sceptical", "practical"),
 )
-ROLES: Final = ("judge", "filter")
+ROLES: Final = ("judge", "filter", "vision-judge")
+SEEING: Final = ("vision-judge",)  # accept pictures
 STATUS_FAILURES: Final = (401, 402, 404, 429, 500, 502, 503)
 FAILURES: Final = (
     *(str(status) for status in STATUS_FAILURES),
@@ -19,7 +20,7 @@ THINKING: Final = ("none", "native", "content", "tags")
 USAGES: Final = ("none", "each", "last")
 BROKEN_JSON: Final = (
     *("broken", "truncated", "prose", "fenced", "range", "missing", "injected", "empty"),
-    *("talk", "nulls", "words", "nan", "far"),
+    *("talk", "nulls", "words", "nan", "far", "contradiction"),
 )
 DEFAULT_TPS: Final = 40.0
 ROLE_TPS: Final = 300.0
@@ -39,7 +40,8 @@ class Behaviour:
     (`reasoning_content`) or tags. fail: one of FAILURES. after: tokens sent before cut, stall, reset, length and
     error_event. times: failures per distinct request body before success, None means always. retry_after: seconds named
     in the header of a status failure. usage: last sends it when asked for, each with every chunk, none never. json: how
-    a structured answer or a plain ballot is spoiled, see `corrupt.py`. cost: usage says what the call cost.
+    a structured answer or a plain ballot is spoiled, see `corrupt.py`. odds: the share of structured answers that is.
+    bias: how much a judge of battles favours what is shown first, -1 to 1. cost: usage says what the call cost.
     """
 
     personality: str
@@ -53,6 +55,8 @@ class Behaviour:
     retry_after: float | None = None
     usage: str = "last"
     json: str | None = None
+    odds: float = 1.0
+    bias: float = 0.0
     cost: bool = False
 
     @property
@@ -113,6 +117,20 @@ def _count(text: str) -> int:
     return number
 
 
+def _share(text: str) -> float:
+    number = float(text)
+    if not 0 <= number <= 1:
+        raise ValueError("expected a number from 0 to 1")
+    return number
+
+
+def _bias(text: str) -> float:
+    number = float(text)
+    if not -1 <= number <= 1:
+        raise ValueError("expected a number from -1 to 1")
+    return number
+
+
 def _flag(text: str) -> bool:
     return _one_of("", "1", "0")(text) != "0"
 
@@ -128,5 +146,7 @@ _OPTIONS: Final[dict[str, Callable[[str], Any]]] = {
     "retry_after": _seconds,
     "usage": _one_of(*USAGES),
     "json": _one_of(*BROKEN_JSON),
+    "odds": _share,
+    "bias": _bias,
     "cost": _flag,
 }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from experiments.gateway.simulated.pictures import Picture, read_pictures
 from experiments.gateway.simulated.tokens import count_tokens, is_mostly_chinese
 
 _FENCE: Final = re.compile(r"\[\[([\w-]+) ([0-9a-f]{4,})\]\]\n?(.*?)\n?\[\[/\1 \2\]\]", re.DOTALL)
@@ -26,9 +27,10 @@ class BadRequest(Exception):
 
 @dataclass(frozen=True)
 class Prompt:
-    """The messages of one request as (role, text), images left out."""
+    """The messages of one request as (role, text), and the pictures that were among them."""
 
     messages: tuple[tuple[str, str], ...]
+    pictures: tuple[Picture, ...] = ()
 
     @cached_property
     def whole(self) -> str:
@@ -72,7 +74,8 @@ class Prompt:
 
     @cached_property
     def token_count(self) -> int:
-        return sum(count_tokens(text) + 4 for _, text in self.messages)
+        shown = sum(picture.tokens for picture in self.pictures)
+        return shown + sum(count_tokens(text) + 4 for _, text in self.messages)
 
     @cached_property
     def cached_token_count(self) -> int:
@@ -97,7 +100,8 @@ def read_prompt(body: dict[str, Any]) -> Prompt:
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise BadRequest("'messages' must be a non-empty array")
-    return Prompt(tuple(_read_message(message) for message in messages))
+    read = tuple(_read_message(message) for message in messages)
+    return Prompt(read, tuple(picture for message in messages for picture in read_pictures(message.get("content"))))
 
 
 def _read_message(message: object) -> tuple[str, str]:
@@ -128,5 +132,6 @@ def _is_cue(text: str) -> bool:
 
 def seed_of(identity: str, prompt: Prompt, seed: object) -> int:
     """The same name, messages and seed give the same number in every process."""
-    canonical = json.dumps([identity, prompt.messages, seed], ensure_ascii=False)
+    shown = [[picture.digest for picture in prompt.pictures]] if prompt.pictures else []
+    canonical = json.dumps([identity, prompt.messages, seed, *shown], ensure_ascii=False)
     return int.from_bytes(hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).digest()[:8], "big")

@@ -7,7 +7,8 @@ _SENTENCE: Final = re.compile(r"[^.?!。？！\n]+[.?!。？！]?")
 _TASK: Final = re.compile(
     r"^(?:please\s+|(?:can|could|would|will) you (?:please )?)?(?:explain|describe|compare|summari[sz]e|outline|"
     r"suggest|recommend|list|name|discuss|write|draft|design|plan|give|propose|estimate|define|translate|review|analy[sz]e|"
-    r"create|develop|implement|prove|show|tell|help|find|sketch|evaluate|advise|argue|make|build|sort|solve|calculate)\b",
+    r"create|develop|implement|prove|show|tell|help|find|sketch|evaluate|advise|argue|make|build|sort|solve|calculate|"
+    r"compose|rewrite|rephrase|classify|identify|generate|brainstorm|invent|plan)\b",
     re.IGNORECASE,
 )
 _HAN_TASK: Final = re.compile(

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.gateway.simulated.names import Behaviour, parse_name
+from experiments.gateway.simulated.names import SEEING, Behaviour, parse_name
 from experiments.gateway.simulated.prompt import BadRequest, Prompt, read_prompt, seed_of
 
 
@@ -41,6 +41,8 @@ def read_request(body: dict[str, Any]) -> Request:
     """Raises BadRequest, UnknownName."""
     behaviour = parse_name(body["model"])
     prompt = read_prompt(body)
+    if prompt.pictures and behaviour.personality not in SEEING:
+        raise BadRequest(f"sim/{behaviour.personality} does not accept images")
     return Request(
         model=body["model"],
         behaviour=behaviour,

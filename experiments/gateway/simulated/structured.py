@@ -4,6 +4,7 @@ import json
 from random import Random
 from typing import Any
 
+from experiments.gateway.simulated.battle import is_battle, verdict
 from experiments.gateway.simulated.corrupt import corrupt
 from experiments.gateway.simulated.names import Behaviour
 from experiments.gateway.simulated.prompt import BadRequest, Prompt
@@ -29,11 +30,11 @@ def find_schema(response_format: dict[str, Any], prompt: Prompt) -> Schema | Non
 
 def answer_structured(schema: Schema, prompt: Prompt, behaviour: Behaviour, seed: int) -> str:
     judge = Judge(prompt, behaviour, seed)
-    known = known_values(schema, prompt, seed)
+    known = verdict(schema, prompt, behaviour) if is_battle(schema, prompt) else known_values(schema, prompt, seed)
     value = Generator(schema, Random(seed), _informant(known, judge)).generate()
     if is_filter_schema(schema) and isinstance(value, dict):
         value = {**value, **{name: item for name, item in filter_answer(prompt).items() if name in value}}
-    if behaviour.json is not None:
+    if behaviour.json is not None and Random(f"odds/{seed}").random() < behaviour.odds:
         return corrupt(behaviour.json, value)
     return json.dumps(value, ensure_ascii=False)
 

@@ -146,7 +146,11 @@ def test_the_simulated_provider_brings_its_models_a_judge_and_a_filter(simulated
     assert (provider.is_simulated, provider.allow_private) == (True, True)
     assert ProviderModel.objects.get(is_default_judge=True).slug == "sim/judge"
     assert ProviderModel.objects.get(is_default_filter=True).slug == "sim/filter"
-    assert set(ProviderModel.objects.filter(is_tool=True).values_list("slug", flat=True)) == {"sim/judge", "sim/filter"}
+    assert set(ProviderModel.objects.filter(is_tool=True).values_list("slug", flat=True)) == {
+        "sim/judge",
+        "sim/filter",
+        "sim/vision-judge",
+    }
     assert all(model.price_at(datetime.now(UTC)) for model in provider.models.all())
 
 

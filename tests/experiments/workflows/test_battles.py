@@ -1,0 +1,223 @@
+"""The rule of a battle, followed step by step without a model: both orders, and what they come to."""
+
+import pytest
+from pydantic import ValidationError
+
+from experiments.workflows import REGISTRY
+from experiments.workflows.battles.config import Config
+from experiments.workflows.battles.prompts import PROMPTS
+from experiments.workflows.steps import Outcome, Stored
+from tests.experiments.battling import BAD_KEY, BUSY, DOWN, TALK, Play, by_order, cast, config, reply, says, tasks
+
+KEY = "battle/judge/1-1-2"
+
+
+def test_a_battle_is_asked_in_both_orders_and_recorded_once():
+    play = Play(by_order(says("A"), says("B")))
+
+    assert play.keys == [f"{KEY}/original", f"{KEY}/swapped"]
+    assert list(play.facts) == [KEY]
+    assert (play.end.reason, play.end.failed) == ("completed", False)
+
+
+@pytest.mark.parametrize(
+    ("original", "swapped", "winner", "is_consistent"),
+    [
+        ("A", "B", "left", True),
+        ("B", "A", "right", True),
+        ("tie", "tie", "tie", True),
+        ("A", "A", "tie", False),
+        ("B", "B", "tie", False),
+        ("A", "tie", "tie", False),
+        ("tie", "B", "tie", False),
+    ],
+)
+def test_two_verdicts_become_one_result(original, swapped, winner, is_consistent):
+    battle = Play(by_order(says(original), says(swapped))).battle
+
+    assert (battle["winner"], battle["is_consistent"], battle["open_reason"]) == (winner, is_consistent, "")
+
+
+@pytest.mark.defect(1)
+@pytest.mark.parametrize(
+    "bad", [BUSY, DOWN, BAD_KEY, TALK, Outcome(text="")], ids=["busy", "down", "key", "talk", "empty"]
+)
+@pytest.mark.parametrize("order", ["original", "swapped"])
+def test_a_battle_of_which_one_verdict_is_missing_stays_open_and_is_never_a_tie(bad, order):
+    answers = by_order(bad, says("tie")) if order == "original" else by_order(says("tie"), bad)
+    battle = Play(answers, attempts=0).battle
+
+    assert (battle["winner"], battle["is_consistent"]) == ("", None)
+    assert (bad.error or "could not be read") in battle["open_reason"]
+    assert [verdict["winner"] for verdict in battle["verdicts"]].count("tie") == 1
+
+
+def test_scores_are_those_of_left_and_right_whatever_the_order():
+    first = dict.fromkeys(("helpfulness", "accuracy", "completeness", "clarity"), 9)
+    second = dict.fromkeys(first, 2)
+    answers = by_order(says("A", scores={"A": first, "B": second}), says("B", scores={"A": second, "B": first}))
+
+    for verdict in Play(answers).battle["verdicts"]:
+        assert verdict["scores"] == {"left": first, "right": second}
+        assert (verdict["winner"], verdict["confidence"], verdict["rationale"]) == ("left", 0.8, "It says more.")
+        assert verdict["key"] == f"{KEY}/{verdict['order']}"
+
+
+def test_a_score_out_of_range_is_absent_and_says_why_and_the_verdict_stands():
+    scores = {"A": {"helpfulness": 11, "accuracy": 7}, "B": {"helpfulness": 3, "accuracy": "8"}}
+    battle = Play(by_order(says("A", scores=scores, confidence=...), says("B"))).battle
+
+    [original, _swapped] = battle["verdicts"]
+    assert battle["winner"] == "left"
+    assert (original["scores"]["left"], original["scores"]["right"]) == ({"accuracy": 7.0}, {"helpfulness": 3.0})
+    assert "A's helpfulness is 11, outside 1 to 10." in original["scores"]["absent"]
+    assert "B's accuracy is not a number." in original["scores"]["absent"]
+    assert original["confidence"] is None
+
+
+def test_the_orders_are_asked_at_the_same_time_or_one_after_the_other():
+    answers = by_order(says("A"), says("B"))
+
+    assert Play(answers).most_at_once == 2
+    one_by_one = Play(answers, calls="sequential")
+    assert (one_by_one.most_at_once, one_by_one.battle["winner"]) == (1, "left")
+
+
+def test_the_second_order_is_not_paid_for_when_the_first_one_gave_nothing():
+    play = Play(by_order(DOWN, says("B")), calls="sequential")
+
+    assert play.keys == [f"{KEY}/original"]
+    assert (play.battle["winner"], play.battle["open_reason"]) == ("", DOWN.error)
+
+
+def test_an_unreadable_verdict_is_asked_for_again_under_another_key():
+    play = Play(lambda ask: says("tie") if ask.key.endswith("/2") else TALK, attempts=2)
+
+    assert play.keys == [f"{KEY}/original", f"{KEY}/swapped", f"{KEY}/original/2", f"{KEY}/swapped/2"]
+    assert (play.battle["winner"], play.battle["is_consistent"]) == ("tie", True)
+    assert [verdict["key"] for verdict in play.battle["verdicts"]] == [f"{KEY}/original/2", f"{KEY}/swapped/2"]
+    assert "held no verdict that could be read" in play.asked[2].messages[0].parts[-1]
+
+
+def test_after_the_last_attempt_the_battle_is_left_open():
+    play = Play(lambda ask: TALK, attempts=2)
+
+    assert len(play.asked) == 6
+    assert play.battle["open_reason"] == "The verdict could not be read: it names no winner."
+
+
+def test_an_answer_cut_off_at_the_limit_says_so():
+    cut = Outcome(text=reply("A")[:-30], finish_reason="length")
+    assert Play(lambda ask: cut, attempts=0).battle["open_reason"].endswith("It was cut off at the token limit.")
+
+
+def test_what_a_failed_call_had_said_is_not_read():
+    cut = Outcome(ok=False, text=reply("A"), error_kind="interrupted", error="The stream broke.")
+    assert Play(lambda ask: cut).battle["open_reason"] == "The stream broke."
+
+
+def test_one_battles_failure_ends_no_other():
+    play = Play(lambda ask: DOWN if "/2-1-2/" in ask.key else says("tie"), tasks=tasks(4))
+
+    assert [fact["winner"] for fact in play.facts.values()].count("tie") == 3
+    assert play.facts["battle/judge/2-1-2"]["open_reason"] == DOWN.error
+    assert play.end.reason == "completed"
+
+
+def test_as_many_battles_are_judged_at_once_as_was_set_up():
+    assert Play(lambda ask: says("tie"), tasks=tasks(50), side_by_side=5).most_at_once == 10
+    assert len(Play(lambda ask: says("tie"), tasks=tasks(50), side_by_side=64).facts) == 50
+
+
+def test_every_judge_judges_every_battle_unless_the_task_names_others():
+    given = [*tasks(2), {"sample": 3, "left": 1, "right": 2, "seats": ["judge-3"]}]
+    play = Play(lambda ask: says("tie"), cast("judge", "judge-3"), tasks=given)
+
+    assert [fact["seat"] for fact in play.facts.values()] == ["judge", "judge-3", "judge", "judge-3", "judge-3"]
+    assert all(ask.seat == key.split("/")[1] for ask, key in zip(play.asked, play.keys, strict=True))
+
+
+def test_what_is_recorded_is_not_asked_again():
+    first = Play(by_order(says("A"), says("B")), tasks=tasks(6))
+    kept = {key: outcome for key, outcome in first.outcomes.items() if "/3-" not in key}
+    again = Play(by_order(says("A"), says("B")), recorded={**kept, "battle/judge/1-1-2": Outcome()}, tasks=tasks(6))
+
+    assert again.keys == ["battle/judge/3-1-2/original", "battle/judge/3-1-2/swapped"]
+    assert again.end.reason == "completed"
+
+
+# --- what is asked ---
+
+
+def test_the_two_orders_differ_in_nothing_but_who_comes_first():
+    original, swapped = Play(by_order(says("A"), says("B"))).asked
+    shown = [[part for part in ask.messages[0].parts if isinstance(part, Stored)] for ask in (original, swapped)]
+
+    assert shown[0] == [
+        Stored("instruction", 1),
+        Stored("images", 1),
+        Stored("output", 1, 1),
+        Stored("output", 1, 2),
+    ]
+    assert [part.contestant for part in shown[1]] == [None, None, 2, 1]
+    assert (original.purpose, original.is_spoken, original.schema) == ("verdict", False, PROMPTS["text_quality"].schema)
+    assert original.prompt_version == PROMPTS["text_quality"].version
+    assert original.params["temperature"] == 0.0
+
+
+def test_everything_shown_stands_in_fences_that_it_cannot_close():
+    [ask, other] = Play(by_order(says("A"), says("B"))).asked
+    parts = ask.messages[0].parts
+    token = parts[0].rpartition("[[instruction ")[2].partition("]]")[0]
+
+    for place, part in enumerate(parts):
+        if isinstance(part, Stored):
+            assert parts[place - 1].endswith(f" {token}]]\n")
+            assert parts[place + 1].startswith("\n[[/")
+    assert token not in "".join(part for part in other.messages[0].parts if isinstance(part, str))
+
+
+def test_battles_are_registered_and_shared_out():
+    assert REGISTRY["battles"].SHARDED
+    assert REGISTRY["outputs"].SHARDED
+    assert config().seats() == ("judge",)
+    assert {"judge-4", "mirror-4"} <= set(config().optional_seats()) <= set(REGISTRY["battles"].SEATS)
+    assert config(version="spring_20260401").summary() == "poems · spring_20260401 · text_quality"
+
+
+# --- what may be set up ---
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"version": "spring"}, "a date that exists"),
+        ({"version": "spring_20260230"}, "a date that exists"),
+        ({"version": "_20260201"}, "a date that exists"),
+        ({"contestants": ["one"]}, "at least two contestants"),
+        ({"contestants": ["one", "one"]}, "named twice"),
+        ({"prompt": "mmrb2"}, "no judge prompt"),
+        ({"sampling": {"plan": "sample"}}, "on how many samples"),
+        ({"sampling": {"plan": "sample", "per_pair": 0}}, "greater than or equal to 1"),
+        ({"sampling": {"plan": "adaptive", "min_per_pair": 10, "max_per_pair": 5}}, "more than the most"),
+        ({"tasks": [{"sample": 1, "left": 2, "right": 1}]}, "the smaller key"),
+        ({"side_by_side": 65}, "less than or equal to 64"),
+        ({"colour": "red"}, "not permitted"),
+    ],
+)
+def test_what_cannot_be_played_is_refused_in_plain_words(changes, sentence):
+    with pytest.raises(ValidationError, match=sentence):
+        config(**changes)
+
+
+def test_the_prompts_version_is_filled_in_and_a_stored_one_is_kept():
+    assert config(version="spring_20240229").prompt_version == PROMPTS["text_quality"].version
+    stored = Config.model_validate({**config().model_dump(mode="json"), "prompt_version": "0123456789ab"})
+    assert stored.prompt_version == "0123456789ab"
+    assert "was changed since" in stored.outdated
+
+
+def test_nothing_is_judged_by_a_prompt_that_was_changed_or_is_gone():
+    for changes in ({"prompt_version": "0123456789ab"}, {"prompt": "gone", "prompt_version": "0123456789ab"}):
+        play = Play(lambda ask: says("A"), **changes)
+        assert (play.asked, play.end.failed, play.end.reason) == ([], True, "prompt_changed")

@@ -1,0 +1,200 @@
+"""Verdicts as judges really write them: read where they are certain, refused with a plain reason where they are not."""
+
+import json
+
+import pytest
+
+from experiments.workflows.battles.prompts import PROMPTS
+from tests.experiments.battling import reply
+
+TEXT, PICTURES = PROMPTS["text_quality"], PROMPTS["image_edit"]
+FIRST = ("A", "a", "**A**", "Response A", "response_a", "Answer A", "Image A", "图A", "回答A", "“A”", "(A)", "A.", "Ａ")
+SECOND = (
+    *(
+        "B",
+        "b",
+        "**B**",
+        "`B`",
+        "Image B",
+        "Answer B",
+        "Candidate B",
+        "Response B",
+        "the second response",
+        "图B",
+        "回答B",
+    ),
+    *(
+        "B is better than A",
+        "Response B is clearly better",
+        "A is worse than B",
+        "B > A",
+        "[[B]]",
+        "B更好",
+        "图B优于图A",
+    ),
+    *(
+        "A不如B",
+        "回答B比回答A更好",
+        "Response B (by a small margin)",
+        "The winner is B",
+        "B wins",
+        "I prefer Response B",
+    ),
+)
+TIES = (
+    *("tie", "TIE", "Tie.", "Both are equal", "both are equally good", "It's a tie", "A = B", "平局", "两者相当"),
+    *("不分上下", "neither", "Neither is better"),
+)
+UNCERTAIN = (
+    *("", " ", "?", "none", "N/A", "C", "A or B", "A and B", "A/B", "A|B|tie", "not A", "B is not better than A"),
+    *(
+        "I do not think A is better",
+        "It is not a tie",
+        "Which is better, A or B?",
+        "both are bad",
+        "maybe",
+        "A is better at style",
+    ),
+    *("A is better. B is better.", "Response Alpha", "Better", "neutral", "Analysis", "B's style"),
+)
+
+
+@pytest.mark.defect(9)
+@pytest.mark.parametrize(
+    ("said", "winner"),
+    [
+        *((said, "first") for said in FIRST),
+        *((said, "second") for said in SECOND),
+        *((said, "tie") for said in TIES),
+        *((said, None) for said in UNCERTAIN),
+    ],
+)
+def test_a_winner_is_read_in_any_spelling_and_never_guessed(said, winner):
+    """GenArena takes "Image B", "Answer B", "Candidate B" and "Both are equal" for A."""
+    judged = TEXT.read(reply(said))
+
+    assert judged.winner == winner
+    assert bool(judged.unread_reason) == (winner is None)
+    if said.strip():
+        assert TEXT.read(said).winner == winner, "the same words without JSON"
+
+
+@pytest.mark.parametrize(
+    ("text", "winner"),
+    [
+        (f"```json\n{reply('B')}\n```", "second"),
+        (f"Let me think. A is better at style, B is more accurate.\n\n{reply('B')}", "second"),
+        (f"<think>{reply('A')}</think>{reply('B')}", "second"),
+        ('{"winner": "B", // the longer one\n "confidence": 0.7, /* sure */ }', "second"),
+        ("{winner: 'B', rationale: 'It is \"better\"',}", "second"),
+        ('{"verdict": {"winner": "Image B"}}', "second"),
+        ('{"answer": "{\\"winner\\": \\"B\\"}"}', "second"),
+        ('[{"winner": "B"}]', "second"),
+        ('{"winner": ["B"]}', "second"),
+        ('{"better_response": "B", "score": 4}', "second"),
+        ('{"获胜者": "图B"}', "second"),
+        ('{"criteria": [{"name": "style", "winner": "A"}, {"name": "truth", "winner": "A"}], "winner": "B"}', "second"),
+        (f"Response A holds {reply('A')}, which is no vote.\n\n{reply('B')}", "second"),
+        (f"{reply('B')} {reply('B')}", "second"),
+        ("Both have merits.\n\n**Winner:** Response B\n\nIt is more complete.", "second"),
+        ("On accuracy, A is better than B. Overall, B is better than A.", "second"),
+        ("两者都切题。\n最终结论：图B更好。", "second"),
+        ('{"scores": {}}\n\nWinner: B', "second"),
+    ],
+)
+def test_a_verdict_is_found_wherever_it_stands(text, winner):
+    assert TEXT.read(text).winner == winner
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "it names no winner"),
+        ("I cannot judge these.", "it names no winner"),
+        ("[]", "it names no winner"),
+        (reply("A")[:-9], "cut short"),
+        ('{"criteria": [{"winner": "A"}, {"winner": "A"}], "winner": "B", "conf', "cut short"),
+        ('{"winner": "A"', "cut short"),
+        ('{"winner": null}', "it names no winner"),
+        ('{"winner": 1}', "it names no winner"),
+        ('{"winner": true}', "it names no winner"),
+        ('{"winner": ["A", "B"]}', "it names no winner"),
+        ('{"winner": "A", "better_response": "B"}', "more than one winner"),
+        ('{"winner": "A"}\n{"winner": "B"}', "more than one winner"),
+        ('{"one": {"winner": "A"}, "two": {"winner": "B"}}', "more than one winner"),
+        (reply("A") + '\n{"winner": "B"}', "more than one winner"),
+        ("Winner: Response A.\nWinner: Response B.", "more than one winner"),
+        ("Overall, A is better. In conclusion, B is better.", "more than one winner"),
+        ('{"scores": {"A": {}, "B": {}}}', "it names no winner"),
+        (reply("A" * 400), "no name of a side"),
+        ("x" * 200_001, "longer than 200000 characters"),
+    ],
+    ids=lambda text: text[:24],
+)
+def test_what_contradicts_itself_or_says_nothing_is_unreadable_with_the_reason(text, reason):
+    judged = TEXT.read(text)
+
+    assert (judged.winner, judged.scores, judged.confidence) == (None, None, None)
+    assert reason in judged.unread_reason
+    assert len(judged.unread_reason) < 300
+
+
+def test_a_tie_is_unreadable_where_a_choice_is_asked_for():
+    assert not PICTURES.allows_tie
+    for said in TIES:
+        judged = PICTURES.read(json.dumps({"winner": said}))
+        assert (judged.winner, "asks for a choice" in judged.unread_reason) == (None, True)
+    assert PICTURES.schema["properties"]["winner"]["enum"] == ["A", "B"]
+
+
+def test_the_scores_of_both_are_read_whatever_they_are_called():
+    given = {"Response A": {"Helpfulness": 8, "accuracy": 7.5}, "b": {"clarity": 3}}
+    judged = TEXT.read(reply("A", scores=given))
+
+    assert judged.scores == {"first": {"helpfulness": 8.0, "accuracy": 7.5}, "second": {"clarity": 3.0}}
+    assert len(judged.absent) == 5
+
+
+@pytest.mark.parametrize("bad", [0, 11, -3, 9999, "8", "high", None, True, [7], {"value": 7}])
+def test_a_score_that_makes_no_sense_is_absent_and_neither_clamped_nor_made_up(bad):
+    scores = {label: dict.fromkeys(("accuracy", "completeness", "clarity"), 5) for label in "AB"}
+    scores["A"]["helpfulness"] = bad
+    scores["B"]["helpfulness"] = 5
+    judged = TEXT.read(reply("A", scores=scores))
+
+    assert judged.winner == "first"
+    assert "helpfulness" not in judged.scores["first"]
+    assert [reason for reason in judged.absent if reason.startswith("A's helpfulness is ")] == list(judged.absent)
+
+
+@pytest.mark.parametrize(
+    ("given", "reasons"), [(..., 0), (None, 0), (1.2, 1), (-0.1, 1), ("high", 1), (True, 1), (80, 1)]
+)
+def test_a_confidence_that_was_not_given_is_absent(given, reasons):
+    judged = TEXT.read(reply("A", confidence=given))
+    assert (judged.winner, judged.confidence, len(judged.absent)) == ("first", None, reasons)
+
+
+def test_not_a_number_is_no_score():
+    judged = TEXT.read('{"winner": "A", "confidence": NaN, "scores": {"A": {"accuracy": Infinity}, "B": {}}}')
+    assert (judged.winner, judged.confidence, judged.scores) == ("first", None, None)
+
+
+# --- the plug-ins ---
+
+
+def test_at_least_two_prompts_for_texts_and_two_for_pictures_are_there():
+    kinds = [kind for prompt in PROMPTS.values() for kind in prompt.modalities]
+    assert {"text_quality", "text_instruction", "image_edit", "image_generation"} <= set(PROMPTS)
+    assert (kinds.count("text") >= 2, kinds.count("image") >= 2) == (True, True)
+    assert len({prompt.version for prompt in PROMPTS.values()}) == len(PROMPTS)
+
+
+@pytest.mark.parametrize("prompt", PROMPTS.values(), ids=list(PROMPTS))
+def test_every_prompt_reads_the_answer_that_its_own_schema_asks_for(prompt):
+    criteria = prompt.schema["properties"]["scores"]["properties"]["A"]["required"]
+    scores = {label: dict.fromkeys(criteria, 5) for label in "AB"}
+    for said in prompt.schema["properties"]["winner"]["enum"]:
+        judged = prompt.read(reply(said, scores=scores))
+        assert judged.winner == {"A": "first", "B": "second", "tie": "tie"}[said]
+        assert (set(judged.scores["first"]), judged.absent) == (set(criteria), ())

@@ -1,0 +1,90 @@
+"""Outputs: contestants are asked for what they make of the samples, and nothing of one spoils another's."""
+
+import pytest
+from pydantic import ValidationError
+
+from experiments.engine.score import Score
+from experiments.workflows import outputs
+from experiments.workflows.steps import Ask, Cast, Outcome, Record, Seat, Stored
+
+BAD_KEY = Outcome(ok=False, error_kind="bad_key", error="The key is not accepted.")
+
+
+def task(sample, number=1):
+    return {"sample": sample, "contestant": 10 + number, "seat": f"contestant-{number}"}
+
+
+def config(**changes):
+    return outputs.Config.model_validate({"dataset": "poems", "tasks": [task(1)]} | changes)
+
+
+def played(answers, *seats, **changes):
+    """What was asked, what was recorded, and the end."""
+    seated = Cast({seat: Seat(seat, called=(f"lab/{seat}",)) for seat in seats or ("contestant-1",)})
+    score = Score(outputs.run(config(**changes), seated), {})
+    todo, asked, facts = score.start(), [], []
+    waiting = list(todo.steps)
+    end = todo.end
+    while waiting:
+        step = waiting.pop(0)
+        if isinstance(step, Record):
+            facts.append(step.data)
+        elif isinstance(step, Ask):
+            asked.append(step)
+            todo = score.resolve(step.key, answers(step))
+            waiting += todo.steps
+            end = end or todo.end
+    return asked, facts, end
+
+
+def test_a_contestant_is_told_the_instruction_and_nothing_else():
+    [ask], [fact], end = played(lambda ask: Outcome(text="A poem."))
+
+    assert (ask.key, ask.seat, ask.purpose, ask.is_spoken) == ("output/11/1", "contestant-1", "output", False)
+    assert ask.messages[0].parts == (Stored("instruction", 1), Stored("images", 1))
+    assert (ask.params, ask.schema) == ({}, None)
+    assert fact == {"sample": 1, "contestant": 11, "key": "output/11/1"}
+    assert end.reason == "completed"
+
+
+@pytest.mark.parametrize("answer", [BAD_KEY, Outcome(text=" \n")], ids=["failed", "empty"])
+def test_what_is_no_output_is_recorded_with_its_reason(answer):
+    _asked, [fact], _end = played(lambda ask: answer)
+    assert fact == {"sample": 1, "contestant": 11, "failed": answer.error or "The answer was empty."}
+
+
+def test_many_contestants_answer_side_by_side_and_one_that_only_fails_is_given_up():
+    tasks = [task(sample, number) for sample in range(1, 101) for number in (1, 2)]
+    asked, facts, end = played(
+        lambda ask: BAD_KEY if ask.seat == "contestant-2" else Outcome(text="A poem."),
+        "contestant-1",
+        "contestant-2",
+        tasks=tasks,
+    )
+
+    assert sum("key" in fact for fact in facts) == 100
+    assert 20 <= sum("failed" in fact for fact in facts) < 40
+    assert (end.failed, end.reason, "lab/contestant-2" in end.message) == (True, "contestant_failed", True)
+    assert len(asked) == len(facts)
+
+
+def test_a_seat_in_which_nobody_sits_is_said_so():
+    asked, [fact], _end = played(lambda ask: Outcome(text="x"), tasks=[task(1, number=3)])
+    assert (asked, fact["failed"]) == ([], "Nobody sits in contestant-3.")
+
+
+def test_the_seats_are_those_that_were_named():
+    assert config().seats() == ("contestant-1",)
+    assert config().seats(["contestant-30", "contestant-2"]) == ("contestant-2", "contestant-30")
+    assert len(outputs.SEATS) == 30
+
+
+@pytest.mark.parametrize("seat", ["contestant-0", "contestant-31", "judge", "contestant-1x"])
+def test_other_seats_are_refused(seat):
+    with pytest.raises(ValidationError):
+        config(tasks=[{"sample": 1, "contestant": 1, "seat": seat}])
+
+
+def test_nothing_is_named_twice():
+    with pytest.raises(ValidationError, match="named twice"):
+        config(subsets=["one", "one"])
