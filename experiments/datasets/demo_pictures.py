@@ -1,0 +1,197 @@
+"""The scenes of the demonstration, and how its made-up contestants draw them. The same scene gives the same bytes."""
+
+import random
+from collections.abc import Callable
+from io import BytesIO
+from typing import NamedTuple
+
+from PIL import Image, ImageDraw, ImageFilter
+
+PAINTERS = ("atelier", "studio", "sketch", "smudge")
+WIDTH, HEIGHT, SCALE = 160, 120, 4  # pixels; drawn larger and scaled down, for smooth edges
+COLOURS = {
+    "red": (206, 45, 52),
+    "blue": (38, 96, 196),
+    "green": (46, 139, 70),
+    "yellow": (236, 190, 40),
+    "purple": (124, 66, 170),
+    "orange": (232, 124, 32),
+}
+WRONG = {"red": "orange", "blue": "purple", "green": "yellow", "yellow": "green", "purple": "blue", "orange": "red"}
+
+
+class Shape(NamedTuple):
+    """x, y: the middle; radius: half its width; all in pixels of the finished picture."""
+
+    kind: str
+    colour: str
+    x: int
+    y: int
+    radius: int
+
+
+class Scene(NamedTuple):
+    """before: the picture that is to be changed, where the instruction is to change one."""
+
+    category: str
+    instruction: str
+    shapes: tuple[Shape, ...]
+    before: tuple[Shape, ...] = ()
+
+    @property
+    def is_edit(self) -> bool:
+        return bool(self.before)
+
+
+def draw_input(scene: Scene) -> bytes:
+    """The picture that belongs to the instruction, as PNG."""
+    return _png(_flat(scene.before))
+
+
+def draw(scene: Scene, painter: str, seed: int) -> bytes:
+    """The scene as this painter sees it, as PNG of 160 x 120 pixels."""
+    return _png(_HANDS[painter](scene, random.Random(f"{painter}/{seed}")))
+
+
+def _atelier(scene: Scene, chance: random.Random) -> Image.Image:
+    """Everything as asked, with light from above, shadows and a ground to stand on."""
+    picture = _sky()
+    canvas = ImageDraw.Draw(picture, "RGBA")
+    for shape in scene.shapes:
+        _ellipse(canvas, shape.x, shape.y + shape.radius, shape.radius, shape.radius // 4, (0, 0, 0, 70))
+    for shape in scene.shapes:
+        _paint(canvas, shape, COLOURS[shape.colour])
+        bright = tuple(min(255, part + 60) for part in COLOURS[shape.colour])
+        light = shape._replace(x=shape.x - shape.radius // 4, y=shape.y - shape.radius // 4, radius=shape.radius // 2)
+        _paint(canvas, light, (*bright, 140))
+    return picture.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
+
+
+def _studio(scene: Scene, chance: random.Random) -> Image.Image:
+    """Everything as asked, flat."""
+    return _flat(scene.shapes)
+
+
+def _sketch(scene: Scene, chance: random.Random) -> Image.Image:
+    """About as asked: places and sizes slip, edges are coarse."""
+    slipped = [
+        shape._replace(
+            x=shape.x + chance.randint(-9, 9), y=shape.y + chance.randint(-9, 9), radius=shape.radius * 3 // 4
+        )
+        for shape in scene.shapes
+    ]
+    small = _flat(slipped).resize((WIDTH // 5, HEIGHT // 5), Image.Resampling.NEAREST)
+    return small.resize((WIDTH, HEIGHT), Image.Resampling.NEAREST)
+
+
+def _smudge(scene: Scene, chance: random.Random) -> Image.Image:
+    """The wrong colour, one thing missing, blurred and noisy."""
+    kept = list(scene.shapes)[: max(1, len(scene.shapes) - 1)]
+    mistaken = [shape._replace(colour=WRONG[shape.colour], x=WIDTH - shape.x) for shape in kept]
+    picture = _flat(mistaken).filter(ImageFilter.GaussianBlur(5))
+    canvas = ImageDraw.Draw(picture)
+    for _ in range(500):
+        grey = chance.randint(60, 220)
+        canvas.point((chance.randrange(WIDTH), chance.randrange(HEIGHT)), (grey, grey, grey))
+    return picture
+
+
+_HANDS: dict[str, Callable[[Scene, random.Random], Image.Image]] = {
+    "atelier": _atelier,
+    "studio": _studio,
+    "sketch": _sketch,
+    "smudge": _smudge,
+}
+
+
+def _flat(shapes: tuple[Shape, ...] | list[Shape]) -> Image.Image:
+    picture = Image.new("RGB", (WIDTH * SCALE, HEIGHT * SCALE), (246, 244, 238))
+    canvas = ImageDraw.Draw(picture)
+    for shape in shapes:
+        _paint(canvas, shape, COLOURS[shape.colour])
+    return picture.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
+
+
+def _sky() -> Image.Image:
+    picture = Image.new("RGB", (WIDTH * SCALE, HEIGHT * SCALE))
+    canvas = ImageDraw.Draw(picture)
+    for y in range(HEIGHT * SCALE):
+        far = y / (HEIGHT * SCALE)
+        canvas.line([(0, y), (WIDTH * SCALE, y)], (int(206 + 44 * far), int(224 + 18 * far), int(244 - 40 * far)))
+    canvas.rectangle([0, HEIGHT * SCALE * 4 // 5, WIDTH * SCALE, HEIGHT * SCALE], (222, 214, 192))
+    return picture
+
+
+def _paint(canvas: ImageDraw.ImageDraw, shape: Shape, colour: tuple[int, ...]) -> None:
+    left, top = (shape.x - shape.radius) * SCALE, (shape.y - shape.radius) * SCALE
+    right, bottom = (shape.x + shape.radius) * SCALE, (shape.y + shape.radius) * SCALE
+    if shape.kind == "circle":
+        canvas.ellipse([left, top, right, bottom], colour)
+    elif shape.kind == "square":
+        canvas.rectangle([left, top, right, bottom], colour)
+    else:
+        canvas.polygon([(left, bottom), (right, bottom), ((left + right) // 2, top)], colour)
+
+
+def _ellipse(canvas: ImageDraw.ImageDraw, x: int, y: int, across: int, down: int, colour: tuple[int, ...]) -> None:
+    corners = [(x - across) * SCALE, (y - down) * SCALE, (x + across) * SCALE, (y + down) * SCALE]
+    canvas.ellipse(corners, colour)
+
+
+def _png(picture: Image.Image) -> bytes:
+    file = BytesIO()
+    picture.save(file, "PNG", optimize=True)
+    return file.getvalue()
+
+
+def _pair(first: tuple[str, str], second: tuple[str, str]) -> tuple[Shape, ...]:
+    return Shape(*first, 48, 62, 26), Shape(*second, 114, 62, 26)
+
+
+def _row(kind: str, colour: str, count: int) -> tuple[Shape, ...]:
+    step = WIDTH // (count + 1)
+    return tuple(Shape(kind, colour, step * (place + 1), 62, min(20, step // 2 - 2)) for place in range(count))
+
+
+SCENES = (
+    Scene("place", "A red circle left of a blue square", _pair(("circle", "red"), ("square", "blue"))),
+    Scene("place", "A green triangle left of a yellow circle", _pair(("triangle", "green"), ("circle", "yellow"))),
+    Scene("place", "A purple square left of an orange triangle", _pair(("square", "purple"), ("triangle", "orange"))),
+    Scene(
+        "place",
+        "A yellow circle above a blue square",
+        (Shape("circle", "yellow", 80, 30, 22), Shape("square", "blue", 80, 86, 24)),
+    ),
+    Scene("count", "Three red squares in a row", _row("square", "red", 3)),
+    Scene("count", "Four blue circles in a row", _row("circle", "blue", 4)),
+    Scene("count", "Five green triangles in a row", _row("triangle", "green", 5)),
+    Scene(
+        "count",
+        "Two orange circles and one purple square",
+        (*_row("circle", "orange", 2), Shape("square", "purple", 80, 96, 16)),
+    ),
+    Scene(
+        "edit",
+        "Make the circle green",
+        _pair(("circle", "green"), ("square", "blue")),
+        _pair(("circle", "red"), ("square", "blue")),
+    ),
+    Scene(
+        "edit",
+        "Replace the square by a triangle of the same colour",
+        _pair(("circle", "yellow"), ("triangle", "purple")),
+        _pair(("circle", "yellow"), ("square", "purple")),
+    ),
+    Scene(
+        "edit",
+        "Add a red circle above the square",
+        (Shape("square", "blue", 80, 86, 24), Shape("circle", "red", 80, 30, 20)),
+        (Shape("square", "blue", 80, 86, 24),),
+    ),
+    Scene(
+        "edit",
+        "Swap the two shapes",
+        _pair(("triangle", "orange"), ("square", "green")),
+        _pair(("square", "green"), ("triangle", "orange")),
+    ),
+)

@@ -1,0 +1,114 @@
+"""Pictures, kept once under the hash of their bytes: written beside their place, moved there whole, never changed."""
+
+import hashlib
+import os
+import shutil
+import uuid
+from collections.abc import Iterable
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple
+
+from django.conf import settings
+from django.db import transaction
+from PIL import Image as Picture
+
+from experiments.models import Dataset, DatasetImage, Image
+
+MIMES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif"}
+
+
+class Checked(NamedTuple):
+    """A picture that the limited process has looked at. width, height in pixels, size in bytes."""
+
+    sha256: str
+    mime: str
+    width: int
+    height: int
+    size: int
+
+
+class Spoiled(ValueError):
+    """The bytes are not those that were checked."""
+
+
+def store(data: bytes) -> Image:
+    """Keep a picture of our own making. What others send is checked by the limited process instead."""
+    with Picture.open(BytesIO(data), formats=tuple(MIMES)) as picture:
+        mime, (width, height) = MIMES[picture.format or ""], picture.size
+    checked = Checked(hashlib.sha256(data).hexdigest(), mime, width, height, len(data))
+    _place(checked.sha256, data)
+    return Image.objects.get_or_create(sha256=checked.sha256, defaults=checked._asdict())[0]
+
+
+def belong(dataset: Dataset, hashes: Iterable[str]) -> None:
+    """Whoever sees the dataset may see these pictures from now on."""
+    rows = [DatasetImage(dataset=dataset, image_id=sha256) for sha256 in dict.fromkeys(hashes)]
+    DatasetImage.objects.bulk_create(rows, ignore_conflicts=True, batch_size=500)
+
+
+def take_over(dataset: Dataset, checked: Iterable[Checked], spool: Path) -> None:
+    """Move pictures from the spool to their places, with their rows. Raises Spoiled. Repeating it changes nothing.
+
+    A forgotten picture's file may go at the same moment; so each is looked for again once its row is committed.
+    """
+    found = list(checked)
+    for picture in found:
+        _place_file(picture, spool)
+    with transaction.atomic():
+        Image.objects.bulk_create([Image(**picture._asdict()) for picture in found], ignore_conflicts=True)
+        belong(dataset, [picture.sha256 for picture in found])
+    for picture in found:
+        _place_file(picture, spool)
+
+
+def forget_unused(most: int = 200) -> int:
+    """Remove pictures that belong to no dataset any more. Returns how many."""
+    unused = Image.objects.filter(datasets__isnull=True, outputs__isnull=True)
+    removed = 0
+    for sha256 in list(unused.values_list("pk", flat=True)[:most]):
+        with transaction.atomic():
+            if Image.objects.filter(pk=sha256, datasets__isnull=True, outputs__isnull=True).delete()[0]:
+                path_of(sha256).unlink(missing_ok=True)
+                removed += 1
+    return removed
+
+
+def path_of(sha256: str) -> Path:
+    return Path(settings.IMAGES_DIR) / sha256[:2] / sha256
+
+
+def _place_file(picture: Checked, spool: Path) -> None:
+    """What lies in the spool was written by a process that reads strangers' files: it is read without following links
+    and hashed again.
+    """
+    path = path_of(picture.sha256)
+    if path.exists():
+        return
+    handle = os.open(spool / picture.sha256, os.O_RDONLY | os.O_NOFOLLOW)
+    with os.fdopen(handle, "rb") as file:
+        unfinished = _beside(path)
+        with unfinished.open("wb") as copy:
+            shutil.copyfileobj(file, copy, 1 << 20)
+    if _hash_of(unfinished) != picture.sha256:
+        unfinished.unlink()
+        raise Spoiled(picture.sha256)
+    unfinished.replace(path)
+
+
+def _hash_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _place(sha256: str, data: bytes) -> None:
+    path = path_of(sha256)
+    if not path.exists():
+        unfinished = _beside(path)
+        unfinished.write_bytes(data)
+        unfinished.replace(path)
+
+
+def _beside(path: Path) -> Path:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")

@@ -1,0 +1,57 @@
+"""How much the process may use. The numbers hold for everything that is uploaded."""
+
+import ctypes
+import resource
+import signal
+from contextlib import suppress
+from dataclasses import dataclass
+
+ALLOWANCE = 3 << 30  # address space that is reserved but not used: code, threads, freed pieces
+OPEN_FILES = 64
+PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """memory: bytes that tables may take at once. seconds: of computing time. unpacked: bytes of an archive's content
+    and of any file that is written. ratio: how many times an archive of more than `bulk` bytes may grow. pixels, side:
+    of one picture; picture: its bytes. text: characters of one text.
+    """
+
+    memory: int = 1500 << 20
+    seconds: int = 3600
+    unpacked: int = 8 << 30
+    ratio: int = 100
+    bulk: int = 64 << 20
+    entries: int = 300_000
+    pixels: int = 50_000_000
+    side: int = 16_384
+    picture: int = 32 << 20
+    text: int = 200_000
+    metadata: int = 20_000
+    pictures_of_sample: int = 16
+    samples: int = 1_000_000
+    contestants: int = 1_000
+
+
+def impose(limits: Limits) -> None:
+    """From here on the process is ended rather than allowed more."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing too much is an error, which can be told
+    _lower(resource.RLIMIT_AS, limits.memory + ALLOWANCE)
+    _lower(resource.RLIMIT_CPU, limits.seconds, grace=5)
+    _lower(resource.RLIMIT_FSIZE, limits.unpacked)
+    _lower(resource.RLIMIT_NOFILE, OPEN_FILES)
+    _lower(resource.RLIMIT_CORE, 0)
+
+
+def die_with_parent() -> None:
+    """Where the kernel offers it. Elsewhere the process ends when it next says something."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _lower(which: int, most: int, grace: int = 0) -> None:
+    """grace: between the signal and the end."""
+    _soft, hard = resource.getrlimit(which)
+    bounded = most + grace if hard == resource.RLIM_INFINITY else min(most + grace, hard)
+    resource.setrlimit(which, (min(most, bounded), bounded))

@@ -1,0 +1,55 @@
+"""What the process does: takes its orders, limits itself, reads, says how it ended."""
+
+import errno
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from experiments.datasets.reader.limits import Limits, die_with_parent, impose
+from experiments.datasets.reader.outputs import Outputs
+from experiments.datasets.reader.pictures import prepare
+from experiments.datasets.reader.preview import preview
+from experiments.datasets.reader.refusal import Refusal
+from experiments.datasets.reader.samples import Samples
+from experiments.datasets.reader.spool import Spool
+from experiments.datasets.reader.trees import open_tree
+
+PIPE = 1
+
+
+def main() -> None:
+    """Orders: {what, path, spool, limits, columns, subset, subsets, contestant}. The last line says {found} or
+    {refused, facts}.
+    """
+    die_with_parent()
+    orders = json.load(sys.stdin)
+    limits = Limits(**orders["limits"])
+    impose(limits)
+    prepare(limits)
+    spool = Spool(Path(orders["spool"]), limits, PIPE)
+    try:
+        found = read(orders, spool)
+        spool.close()
+        spool.say(found=found, warnings={code: times for code, times in spool.warnings.items() if times})
+    except Refusal as refusal:
+        spool.say(refused=refusal.code, facts=refusal.facts)
+    except (MemoryError, RecursionError):
+        spool.say(refused="needs_memory", facts={})
+    except OSError as error:
+        code = {errno.EFBIG: "too_bulky", errno.ENOSPC: "disk_full"}.get(error.errno or 0, "unreadable_file")
+        spool.say(refused=code, facts={"file": Path(orders["path"]).name, "most": limits.unpacked})
+    os._exit(0)  # whatever hangs on strangers' bytes is not tidied up
+
+
+def read(orders: dict[str, Any], spool: Spool) -> dict[str, Any]:
+    """Raises Refusal."""
+    tree = open_tree(Path(orders["path"]), spool.folder, spool.limits)
+    asked = orders.get("columns") or {}
+    if orders["what"] == "preview":
+        return preview(tree, spool.limits)
+    if orders["what"] == "outputs":
+        named = {"subsets": orders["subsets"], "contestant": orders["contestant"]}
+        return {"columns": Outputs(tree, spool, asked, **named).read()}
+    return {"columns": Samples(tree, spool, asked, orders["subset"]).read()}

@@ -1,0 +1,42 @@
+/** Says how much of a file has been sent. Without a script the browser says so itself. */
+for (const form of document.querySelectorAll("form[data-upload]")) {
+  form.addEventListener("submit", (event) => {
+    const file = form.querySelector("input[type=file]").files[0];
+    if (!file) return;
+    event.preventDefault();
+    send(form);
+  });
+}
+
+function send(form) {
+  const request = new XMLHttpRequest();
+  const [button, told] = [form.querySelector("button"), form.querySelector("[data-sent]")];
+  button.disabled = true;
+  request.upload.addEventListener("progress", ({ loaded, total }) => {
+    told.textContent = interpolate(gettext("Sent: %s"), [`${Math.floor((100 * loaded) / Math.max(total, 1))} %`]);
+  });
+  request.addEventListener("load", () => {
+    if (request.status < 400 || request.responseURL !== location.href) {
+      location.assign(request.responseURL);
+    } else {
+      showErrors(new DOMParser().parseFromString(request.responseText, "text/html"));
+      button.disabled = false;
+    }
+  });
+  request.addEventListener("error", () => {
+    told.textContent = gettext("The server could not be reached. Nothing was lost: try again.");
+    button.disabled = false;
+  });
+  request.open("POST", location.href);
+  request.send(new FormData(form));
+}
+
+/** What the server says, above the form; what was typed stays. */
+function showErrors(page) {
+  const [fresh, main] = [page.querySelector(".error-summary, .problem"), document.querySelector("main h1")];
+  document.querySelector(".error-summary")?.remove();
+  document.querySelector("[data-sent]").textContent = "";
+  if (!fresh) return;
+  main.after(fresh);
+  fresh.focus();
+}

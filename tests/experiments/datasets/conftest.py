@@ -1,0 +1,42 @@
+"""Datasets made of files, and the worker's side in this process."""
+
+import threading
+
+import pytest
+
+from experiments.datasets import jobs, making, reading
+
+
+@pytest.fixture(autouse=True)
+def places(settings, tmp_path, monkeypatch):
+    """Pictures and uploads of this test alone; nobody is rung for."""
+    settings.IMAGES_DIR, settings.UPLOADS_DIR = tmp_path / "images", tmp_path / "uploads"
+    monkeypatch.setattr(jobs, "ring_now", lambda: None)
+
+
+@pytest.fixture
+def load(alice):
+    """Makes a dataset of Alice's from a path."""
+
+    def make(path, **fields):
+        return making.create(owner=alice, path=path, **{"name": "Questions", **fields})
+
+    return make
+
+
+@pytest.fixture
+def load_text(load, tmp_path):
+    """The same of a text, under a file name."""
+
+    def make(name, text, **fields):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return load(path, **fields)
+
+    return make
+
+
+@pytest.fixture
+def work():
+    """Reads every upload that waits, as the worker does."""
+    return lambda: reading.read_all(threading.Event())

@@ -1,0 +1,280 @@
+"""The pages of datasets: for their owners, the lab and visitors."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from experiments.battles.boards import people_board
+from experiments.datasets import demonstration
+from experiments.models import Battle, Dataset, Upload
+from tests.experiments.datasets.files import packed, png, table
+
+pytestmark = pytest.mark.django_db
+
+ROWS = table(
+    [{"id": number, "prompt": f"question {number}", "kind": "easy", "gpt": f"answer {number}"} for number in range(3)]
+)
+
+
+@pytest.fixture
+def browser(alice):
+    client = Client()
+    client.force_login(alice)
+    return client
+
+
+@pytest.fixture
+def theirs(charlie):
+    client = Client()
+    client.force_login(charlie)
+    return client
+
+
+@pytest.fixture
+def visitor():
+    return Client()
+
+
+def sent(browser, name="a.csv", data=ROWS):
+    return browser.post(
+        "/datasets/new/", {"file": SimpleUploadedFile(name, data.encode() if isinstance(data, str) else data)}
+    )
+
+
+def html(response):
+    return response.content.decode()
+
+
+def test_from_a_file_over_its_columns_to_a_dataset(browser, work):
+    there = sent(browser)["Location"]
+    page = html(browser.get(there))
+    assert "question 0" in page
+    assert '<option value="instruction" selected>' in page
+    assert '<option value="index" selected>' in page
+
+    asked = {"name": "Mine", "modality": "text", "visibility": "lab", "as-0": "index", "as-1": "instruction"}
+    asked |= {"as-2": "category", "as-3": "output", "contestant-3": "GPT"}
+    made = browser.post(there, asked)
+    waiting = html(browser.get(made["Location"]))
+    assert "Waiting for a worker." in waiting
+    assert "data-unfinished" in waiting
+    work()
+
+    page = html(browser.get(made["Location"]))
+    assert "GPT" in page
+    assert "3 of 3" in page
+    dataset = Dataset.objects.get()
+    assert (dataset.slug, dataset.visibility, dataset.samples.first().category) == ("mine", "lab", "easy")
+    assert browser.get(there)["Location"] == made["Location"]  # the file is that dataset now
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"as-1": ""}, "Choose the column that holds the instruction."),
+        ({"as-1": "instruction", "as-3": "instruction"}, "Two columns are read as instruction."),
+        ({"as-1": "instruction", "as-2": "output", "as-3": "output", "contestant-2": "gpt"}, "Two columns are outputs"),
+        ({"as-1": "instruction", "name": ""}, "Give it a name"),
+    ],
+)
+def test_a_mapping_that_cannot_be_is_refused_and_what_was_typed_stays(browser, parts, said):
+    there = sent(browser)["Location"]
+
+    answer = browser.post(there, {"name": "Typed", "modality": "text", "visibility": "private", "as-0": "", **parts})
+
+    assert answer.status_code == 422
+    assert said in html(answer)
+    if "name" not in parts:
+        assert 'value="Typed"' in html(answer)
+    assert not Dataset.objects.exists()
+
+
+def test_a_file_that_cannot_be_read_says_why_and_is_forgotten(browser):
+    there = sent(browser, "a.zip", b"no zip")["Location"]
+
+    for _twice in range(2):
+        answer = browser.get(there)
+        assert answer.status_code == 422
+        assert "a.zip is not a zip archive" in html(answer)
+    assert not Upload.objects.get().folder.exists()
+
+
+def test_a_file_that_is_too_long_is_refused_with_the_limit(browser, settings):
+    settings.UPLOAD_BYTES = 1000
+
+    answer = sent(browser, data="prompt\n" + "x" * 2000)
+    assert answer.status_code == 422
+    assert "The file is larger than 1000" in html(answer)
+    answer = sent(browser, data="prompt\n" + "x" * 2_000_000)
+    assert answer.status_code == 413
+    assert "The file is larger than 1000" in html(answer)
+    assert not Upload.objects.exists()
+
+
+def test_no_file_and_an_empty_file_are_told_of(browser):
+    assert "Choose a file." in html(browser.post("/datasets/new/"))
+    assert "The file is empty." in html(sent(browser, data=""))
+
+
+def test_a_form_from_elsewhere_is_refused(alice):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(alice)
+
+    assert sent(client).status_code == 403
+    assert client.post(reverse("dataset-outputs", args=["x"])).status_code == 403
+
+
+def test_reviewers_look_but_do_not_upload(alice, browser):
+    alice.role = "reviewer"
+    alice.save()
+
+    assert "Your role lets you look at datasets" in html(browser.get("/datasets/new/"))
+    assert sent(browser).status_code == 403
+
+
+PAGES = ("dataset", "dataset-contestants", "dataset-outputs")
+
+
+def addresses(dataset):
+    found = [reverse(name, args=[dataset.slug]) for name in PAGES]
+    found.append(reverse("dataset-sample", args=[dataset.slug, dataset.samples.first().pk]))
+    return [*found, reverse("dataset-image", args=[dataset.slug, dataset.pictures.first().image_id])]
+
+
+def test_strangers_and_visitors_see_nothing_of_a_private_dataset(alice, theirs, visitor):
+    dataset = demonstration.make_images(alice)
+    Dataset.objects.update(visibility="private")
+    for address in addresses(dataset):
+        assert theirs.get(address).status_code == 404, address
+        assert visitor.get(address).status_code in {302, 404}, address
+    for name in ("dataset-visibility", "dataset-delete", "dataset-outputs"):
+        assert theirs.post(reverse(name, args=[dataset.slug])).status_code == 404
+    one = dataset.contestants.first()
+    address = reverse("contestant-change", args=[dataset.slug, one.pk])
+    assert theirs.post(address, {"action": "void", "reason": "x"}).status_code == 404
+    assert dataset.name not in html(theirs.get("/datasets/"))
+    assert Dataset.objects.count() == 1
+
+
+def test_a_stranger_does_not_see_anothers_upload(browser, theirs):
+    there = sent(browser)["Location"]
+
+    assert theirs.get(there).status_code == 404
+    assert theirs.post(there, {"name": "x"}).status_code == 404
+
+
+def test_visitors_see_public_datasets_with_their_pictures(alice, visitor):
+    dataset = demonstration.make_images(alice)
+    assert dataset.name in html(visitor.get("/datasets/"))
+    for address in addresses(dataset):
+        if address != reverse("dataset-outputs", args=[dataset.slug]):
+            assert visitor.get(address).status_code == 200, address
+
+    page = html(visitor.get(addresses(dataset)[3]))
+    assert page.count('class="output"') == 4
+    assert "A red circle left of a blue square" in page
+
+
+def test_a_picture_is_served_for_ever_and_as_nothing_else(alice, visitor, browser):
+    dataset = demonstration.make_images(alice)
+    address = addresses(dataset)[-1]
+
+    answer = visitor.get(address)
+
+    assert answer["Content-Type"] == "image/png"
+    assert answer["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert answer.content.startswith(b"\x89PNG")
+    assert visitor.get(address, headers={"If-None-Match": answer["ETag"]}).status_code == 304
+    Dataset.objects.update(visibility="lab")
+    assert browser.get(address)["Cache-Control"].startswith("private")
+    other = Dataset.objects.create(owner=alice, name="x", slug="other", state="ready")
+    assert browser.get(address.replace(dataset.slug, other.slug)).status_code == 404
+
+
+def test_the_list_is_useful_when_it_is_empty(browser, visitor):
+    assert "Upload the first one" in html(browser.get("/datasets/"))
+    assert "No dataset is public yet." in html(visitor.get("/datasets/"))
+
+
+def test_samples_are_found_by_words_category_and_page(alice, browser, load_text):
+    rows = [
+        {"index": n, "prompt": f"about {'cats' if n % 2 else 'dogs'} {n}", "category": f"c{n % 3}"} for n in range(60)
+    ]
+    dataset = load_text("a.csv", table(rows))
+    address = dataset.get_absolute_url()
+
+    page = html(browser.get(address))
+    assert page.count("sample-row") == 50
+    further = f"?after={dataset.samples.get(index=49).pk}"
+    assert further in page
+    assert html(browser.get(address + further)).count("sample-row") == 10
+    assert html(browser.get(f"{address}?search=cats&category=c1")).count("sample-row") == 10
+    assert "No sample fits." in html(browser.get(f"{address}?search=birds"))
+    for nonsense in ("?after=x", "?after=99999999999999999999", "?subset=%00", "?search=%00", "?page=-1"):
+        assert browser.get(address + nonsense).status_code == 200
+
+
+def test_the_owner_decides_who_sees_it(alice, browser, theirs):
+    dataset = demonstration.make_text(alice)
+    address = reverse("dataset-visibility", args=[dataset.slug])
+
+    browser.post(address, {"visibility": "private"})
+    assert theirs.get(dataset.get_absolute_url()).status_code == 404
+    browser.post(address, {"visibility": "nobody"})
+    assert Dataset.objects.get().visibility == "private"
+
+
+def test_it_is_deleted_as_long_as_nothing_rests_on_it(alice, browser):
+    dataset = demonstration.make_text(alice)
+    left, right = dataset.contestants.order_by("pk")[:2]
+    board = people_board(dataset)
+    Battle.objects.create(board=board, sample=dataset.samples.first(), left=left, right=right, winner="left")
+    assert "There are battles on it" in html(browser.get(dataset.get_absolute_url()))
+    browser.post(reverse("dataset-delete", args=[dataset.slug]))
+    assert Dataset.objects.exists()
+    Battle.objects.all().delete()
+
+    browser.post(reverse("dataset-delete", args=[dataset.slug]))
+
+    assert not Dataset.objects.exists()
+
+
+def test_a_contestant_is_described_left_out_and_let_back(alice, browser):
+    dataset = demonstration.make_text(alice)
+    board, one = people_board(dataset), dataset.contestants.first()
+    address = reverse("contestant-change", args=[dataset.slug, one.pk])
+
+    browser.post(address, {"action": "describe", "label": "Shown so", "link": "https://example.org/"})
+    browser.post(address, {"action": "describe", "label": "Shown so", "link": "javascript:alert(1)"})
+    browser.post(address, {"action": "void", "reason": "It had seen the answers."})
+    browser.post(address, {"action": "void", "reason": ""})
+
+    one.refresh_from_db()
+    board.refresh_from_db()
+    assert (one.label, one.link) == ("Shown so", "https://example.org/")
+    assert one.void_reason == "It had seen the answers."
+    assert board.changes == 2  # the name on the ladder, and who is on it
+    assert "It had seen the answers." in html(browser.get(dataset.get_absolute_url()))
+    browser.post(address, {"action": "restore"})
+    one.refresh_from_db()
+    assert one.void_reason == ""
+
+
+def test_outputs_are_sent_and_what_became_of_them_is_shown(alice, browser, work, load, tmp_path):
+    dataset = load(packed(tmp_path / "s.zip", {"a/0.png": png(), "a/1.png": png("blue")}), modality="image")
+    address = reverse("dataset-outputs", args=[dataset.slug])
+    path = packed(tmp_path / "o.zip", {"b/0.png": png("green"), "a/0.png": png("green")})
+
+    browser.post(address, {"file": SimpleUploadedFile("o.zip", path.read_bytes())})
+    assert "data-unfinished" in html(browser.get(address))
+    work()
+
+    page = html(browser.get(address))
+    assert "b: 1 new output" in page
+    assert "1 output was there already and was kept as it is." in page
+    assert "b has outputs for 1 of 2 samples." in page
+    wrong = browser.post(address, {"file": SimpleUploadedFile("o.zip", b"x"), "version": "no"})
+    assert wrong.status_code == 422
+    assert "A version is a name, an underscore and a day" in html(wrong)

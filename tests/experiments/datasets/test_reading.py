@@ -1,0 +1,285 @@
+"""The worker's side: an upload is read once, whole, and in spite of whoever dies over it."""
+
+import subprocess
+import sys
+import threading
+from datetime import timedelta
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
+from django.utils.translation import get_language
+
+from experiments.datasets import jobs, making, process, reading, writing
+from experiments.models import Dataset, Sample, Upload
+from tests.experiments.datasets.files import lines, table
+from tests.fixtures import environment, wait_until
+
+pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+
+ROWS = table([{"index": number, "prompt": f"question {number}", "output_a": "x"} for number in range(30)])
+
+
+@pytest.fixture
+def send(alice):
+    """Sends a text as a dataset of Alice's."""
+
+    def make(name="a.csv", text=ROWS, **fields):
+        file = SimpleUploadedFile(name, text.encode())
+        return making.create(owner=alice, upload=file, **{"name": "Questions", **fields})
+
+    return make
+
+
+def again(dataset):
+    return Dataset.objects.get(pk=dataset.pk)
+
+
+def test_an_upload_waits_until_a_worker_has_read_it(send, work):
+    dataset = send()
+    assert (dataset.state, dataset.uploads.get().state) == ("waiting", "waiting")
+    assert not dataset.samples.exists()
+
+    work()
+
+    upload = dataset.uploads.get()
+    assert (again(dataset).state, upload.state, upload.progress) == ("ready", "done", 1)
+    assert dataset.samples.count() == 30
+    assert not upload.folder.exists()
+
+
+def test_what_cannot_be_read_is_refused_with_its_reason_and_stores_nothing(send, work):
+    dataset = send(text="index,prompt\n1,a\n1,b\n")
+
+    work()
+
+    refused = again(dataset)
+    assert refused.state == "refused"
+    assert "a.csv, row 2: The number 1 appears a second time" in refused.refused_reason
+    assert not Sample.objects.exists()
+    assert not dataset.uploads.get().folder.exists()
+
+
+def test_the_reason_is_in_the_owners_language(send, work, alice, monkeypatch):
+    alice.language = "zh-hans"
+    alice.save()
+    monkeypatch.setattr(process, "sentence", lambda code, facts: f"{code} in {get_language()}")
+    dataset = send(text="x\n1\n")
+
+    work()
+
+    assert again(dataset).refused_reason == "no_instruction in zh-hans"
+
+
+def test_a_worker_that_is_asked_to_end_puts_it_back(send):
+    dataset, stop = send(), threading.Event()
+    upload = reading._claim()
+    stop.set()
+
+    reading.read(upload, stop)
+
+    assert (again(dataset).uploads.get().state, upload.path.exists()) == ("waiting", True)
+    assert dataset.uploads.get().attempt == 0
+
+
+def test_a_worker_whose_claim_was_taken_writes_nothing(send):
+    dataset = send()
+    upload = reading._claim()
+    Upload.objects.filter(pk=upload.pk).update(attempt=7)  # somebody else's by now
+
+    reading.read(upload, threading.Event())
+
+    assert not dataset.samples.exists()
+    assert (dataset.uploads.get().attempt, dataset.uploads.get().state) == (7, "reading")
+
+
+def test_a_worker_that_loses_its_claim_while_it_writes_takes_back_what_it_was_writing(send, monkeypatch):
+    dataset, fair = send(), writing.Writer._write_samples
+    upload = reading._claim()
+    monkeypatch.setattr(writing, "BATCH", 10)
+
+    def rivalled(self, found):
+        fair(self, found)
+        Upload.objects.filter(pk=upload.pk).update(attempt=7)
+
+    monkeypatch.setattr(writing.Writer, "_write_samples", rivalled)
+
+    reading.read(upload, threading.Event())
+
+    assert dataset.samples.count() == 10  # of the first transaction, which the next attempt takes away
+    assert again(dataset).state == "reading"
+
+
+def test_the_sweep_finds_what_a_dead_worker_held_and_it_is_read_from_the_start(send, work):
+    dataset = send()
+    upload = reading._claim()
+    Sample.objects.create(dataset=dataset, index=999, instruction="half of the first attempt")
+    Upload.objects.filter(pk=upload.pk).update(beat=timezone.now() - timedelta(hours=1))
+
+    assert reading.sweep() == 1
+    work()
+
+    assert again(dataset).state == "ready"
+    assert sorted(dataset.samples.values_list("index", flat=True)) == list(range(30))
+
+
+def test_what_killed_three_workers_is_given_up(send):
+    dataset = send()
+    upload = reading._claim()
+    old = timezone.now() - timedelta(hours=1)
+    Upload.objects.filter(pk=upload.pk).update(beat=old, attempt=reading.MOST_ATTEMPTS)
+
+    assert reading.sweep() == 0
+
+    assert again(dataset).state == "refused"
+    assert "ended 3 times" in again(dataset).refused_reason
+
+
+def test_a_command_that_was_ended_leaves_no_dataset_that_reads_for_ever(alice):
+    old = timezone.now() - timedelta(hours=1)
+    dataset = Dataset.objects.create(owner=alice, name="x", slug="x", state="reading", beat=old)
+    Sample.objects.create(dataset=dataset, index=0, instruction="half")
+
+    reading.sweep()
+
+    assert again(dataset).state == "refused"
+    assert not dataset.samples.exists()
+
+
+def test_files_that_nobody_says_how_to_read_are_forgotten(alice):
+    file = SimpleUploadedFile("a.csv", b"prompt\nq\n")
+    upload = reading.uploads.keep(file, owner=alice, kind="samples")
+    reading.sweep()
+    assert upload.path.exists()
+    Upload.objects.update(created=timezone.now() - timedelta(days=3))
+
+    reading.sweep()
+
+    assert not upload.folder.exists()
+    assert not Upload.objects.exists()
+
+
+def test_outputs_that_were_sent_are_read_and_told_of(send, work, alice):
+    dataset = send()
+    work()
+    rows = [{"index": number, "contestant": "b", "text": "y"} for number in (0, 1, 99)]
+    sent = making.send_outputs(
+        again(dataset), by=alice, upload=SimpleUploadedFile("o.jsonl", lines(rows).encode()), version="x_20260131"
+    )
+
+    work()
+
+    sent.refresh_from_db()
+    assert (sent.state, sent.found["new"], sent.found["unknown"]) == ("done", {"b": 2}, 1)
+    assert again(dataset).state == "ready"
+    assert dataset.contestants.get(name="b").version == "x_20260131"
+
+
+def test_refused_outputs_leave_the_dataset_as_it_was(send, work, alice):
+    dataset = send()
+    work()
+    sent = making.send_outputs(again(dataset), by=alice, upload=SimpleUploadedFile("o.csv", b"x,y\n1,2\n"))
+
+    work()
+
+    sent.refresh_from_db()
+    assert sent.state == "refused"
+    assert (again(dataset).state, dataset.samples.count()) == ("ready", 30)
+
+
+def test_long_texts_are_written_in_smaller_transactions():
+    class Text:
+        weight = writing.HEAVY // 2
+
+    assert [len(items) for items in writing.batches([Text()] * 7)] == [3, 3, 1]
+
+
+def test_the_bell_that_rings_twice_is_answered_by_one_thread(monkeypatch):
+    begun, may_end = [], threading.Event()
+    monkeypatch.setattr(reading, "read_all", lambda stop: (begun.append(1), may_end.wait(60)))
+    monkeypatch.setattr(jobs, "connections", type("None_", (), {"close_all": staticmethod(lambda: None)}))
+
+    jobs.read_uploads()
+    jobs.read_uploads()
+    wait_until(lambda: begun, "the thread")
+    may_end.set()
+    wait_until(lambda: not jobs._is_reading.locked(), "the thread's end")
+
+    assert begun == [1]
+
+
+SLOW = """
+import django; django.setup()
+import threading, time
+from django.conf import settings
+from experiments.datasets import images, reading, writing
+settings.IMAGES_DIR, settings.UPLOADS_DIR = {images!r}, {uploads!r}
+writing.BATCH = 10
+def slowly(dataset, checked, spool):
+    if dataset.samples.exists():
+        time.sleep(600)
+images.take_over = slowly
+reading.read_all(threading.Event())
+"""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_killed_workers_dataset_is_read_again(send, work, settings):
+    dataset = send()
+    words = SLOW.format(images=str(settings.IMAGES_DIR), uploads=str(settings.UPLOADS_DIR))
+    variables = environment() | {"DJANGO_SETTINGS_MODULE": "arenasite.settings", "PYTHONPATH": str(settings.BASE_DIR)}
+    worker = subprocess.Popen([sys.executable, "-c", words], env=variables, cwd=settings.BASE_DIR)
+    try:
+        wait_until(lambda: dataset.samples.count() == 10 or worker.poll() is not None, "the first rows", 60)
+    finally:
+        worker.kill()
+        worker.wait()
+    assert (dataset.samples.count(), dataset.uploads.get().state) == (10, "reading")
+    Upload.objects.update(beat=timezone.now() - timedelta(hours=1))
+
+    reading.sweep()
+    work()
+
+    assert again(dataset).state == "ready"
+    assert dataset.samples.count() == 30
+    assert dataset.contestants.get().outputs.count() == 30
+    assert dataset.uploads.get().attempt == 2
+
+
+def test_the_readers_own_process_ends_with_its_parent(tmp_path, settings):
+    """Whoever kills the worker does not leave a process behind that goes on with strangers' bytes."""
+    words = (
+        "import sys; sys.path.insert(0, sys.argv[1]);"
+        "from experiments.datasets.reader.limits import die_with_parent; die_with_parent();"
+        "import os, time; open(sys.argv[2], 'w').write(str(os.getpid())); time.sleep(600)"
+    )
+    pid = tmp_path / "pid"
+    parent = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            f"import subprocess, sys; subprocess.run([sys.executable, '-c', {words!r}, *sys.argv[1:]])",
+            str(settings.BASE_DIR),
+            str(pid),
+        ]
+    )
+    wait_until(lambda: pid.exists() and pid.read_text(), "the child")
+    parent.kill()
+    parent.wait()
+
+    wait_until(lambda: not _is_alive(int(pid.read_text())), "the child's end")
+
+
+def _is_alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_nothing_is_left_in_the_spool(send, work, settings):
+    send()
+    work()
+
+    assert list(settings.UPLOADS_DIR.iterdir()) == []

@@ -1,0 +1,194 @@
+"""Tables of every kind become samples."""
+
+import json
+
+import pytest
+
+from experiments.datasets.process import Refused
+from experiments.models import Dataset, Image
+from tests.experiments.datasets.files import lines, packed, parquet, png, table
+
+pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+
+ROWS = [
+    {"index": 3, "instruction": "Why is the sky blue?", "task_type": "science", "prompt_source": "me", "level": "easy"},
+    {"index": 7, "instruction": "Name, then count:\na, b", "task_type": "words", "prompt_source": "", "level": "hard"},
+]
+
+
+def samples(dataset):
+    return list(dataset.samples.values_list("subset", "index", "category", "instruction", "source", "metadata"))
+
+
+WANTED = [
+    ("", 3, "science", "Why is the sky blue?", "me", {"level": "easy"}),
+    ("", 7, "words", "Name, then count:\na, b", "", {"level": "hard"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("rows.csv", table(ROWS)),
+        ("bom.csv", "\ufeff" + table(ROWS)),
+        ("rows.jsonl", lines(ROWS)),
+        ("rows.json", json.dumps(ROWS)),
+        ("rows.ndjson", lines(ROWS) + "\n\n"),
+    ],
+)
+def test_each_kind_of_table_gives_the_same_samples(load_text, name, text):
+    dataset = load_text(name, text)
+
+    assert samples(dataset) == WANTED
+    assert (dataset.state, dataset.source, dataset.progress) == ("ready", name, 1)
+    assert dataset.columns["instruction"] == "instruction"
+
+
+def test_parquet_with_pictures_as_bytes_structs_and_lists(load, tmp_path):
+    red, blue = png("red"), png("blue")
+    rows = [
+        {"index": 0, "prompt": "one", "input_images": [{"bytes": red, "path": "a.png"}]},
+        {"index": 1, "prompt": "two", "input_images": [{"bytes": red, "path": None}, {"bytes": blue, "path": None}]},
+        {"index": 2, "prompt": "none", "input_images": []},
+    ]
+    path = parquet(tmp_path / "data.parquet", rows, index="BIGINT", input_images='STRUCT("bytes" BLOB, path VARCHAR)[]')
+
+    dataset = load(path)
+
+    shas = [len(images) for images in dataset.samples.values_list("images", flat=True)]
+    assert shas == [1, 2, 0]
+    assert Image.objects.count() == 2  # the same picture is kept once
+    image = Image.objects.get(pk=dataset.samples.first().images[0])
+    assert image.path.read_bytes() == red
+    assert (image.mime, image.width, image.height, image.size) == ("image/png", 8, 6, len(red))
+    assert dataset.pictures.count() == 2
+
+
+def test_parquet_with_a_column_of_plain_bytes(load, tmp_path):
+    path = parquet(tmp_path / "x.parquet", [{"prompt": "draw", "image": png()}], image="BLOB")
+
+    assert len(load(path).samples.get().images) == 1
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("data.parquet",),
+        ("data-00000-of-00002.parquet", "data-00001-of-00002.parquet"),
+        ("shard_2.parquet", "shard_10.parquet"),
+    ],
+)
+def test_shards_of_a_folder_are_read_in_the_order_of_their_numbers(load, tmp_path, names):
+    folder = tmp_path / "set"
+    for number, name in enumerate(names):
+        parquet(folder / name, [{"instruction": f"from {number}"}])
+    parquet(folder / "other.parquet", [{"instruction": "no shard"}])
+
+    dataset = load(folder)
+
+    assert list(dataset.samples.values_list("index", "instruction")) == [
+        (number, f"from {number}") for number in range(len(names))
+    ]
+    assert dataset.warnings == [{"code": "ignored_tables", "times": 1}]
+
+
+def test_folders_with_tables_become_subsets(load, tmp_path):
+    for subset in ("basic", "hard"):
+        parquet(tmp_path / "data_dir" / subset / "data.parquet", [{"index": 0, "instruction": subset}], index="INT")
+
+    dataset = load(tmp_path / "data_dir")
+
+    assert list(dataset.samples.values_list("subset", "index", "instruction")) == [
+        ("basic", 0, "basic"),
+        ("hard", 0, "hard"),
+    ]
+
+
+def test_a_column_of_subsets_is_used_and_a_named_subset_wins(load_text):
+    text = table([{"prompt": "a", "subset": "x"}, {"prompt": "b", "subset": "y"}])
+
+    by_column, by_name = load_text("a.csv", text), load_text("a.csv", text, subset="all")
+
+    assert list(by_column.samples.values_list("subset", "index")) == [("x", 0), ("y", 0)]
+    assert list(by_name.samples.values_list("subset", "index")) == [("all", 0), ("all", 1)]
+
+
+def test_columns_are_mapped_as_somebody_says(load_text):
+    text = table([{"q": "What?", "text": "a label", "gpt": "This.", "claude": "That."}])
+
+    dataset = load_text("a.csv", text, columns={"instruction": "q", "outputs": {"GPT": "gpt", "Claude": "claude"}})
+
+    outputs = dataset.samples.get().outputs.values_list("contestant__name", "text")
+    assert sorted(outputs) == [("Claude", "That."), ("GPT", "This.")]
+    assert dataset.samples.get().metadata == {"text": "a label"}
+    assert {one.version for one in dataset.contestants.all()} == {f"{dataset.slug}_{dataset.created:%Y%m%d}"}
+
+
+def test_columns_named_as_outputs_become_contestants(load_text):
+    dataset = load_text("a.csv", table([{"prompt": "Q", "output_A": "x", "output_a": "y", "response_b": ""}]))
+
+    assert list(dataset.contestants.values_list("name", flat=True)) == ["A", "a"]  # case matters; nothing is nobody
+
+
+def test_pictures_are_found_by_their_paths_in_a_zip(load, tmp_path):
+    files = {
+        "set/data.csv": table([{"prompt": "one", "image": "pics/1.png"}, {"prompt": "two", "image": "./pics/2.png"}]),
+        "set/pics/1.png": png("red"),
+        "set/pics/2.png": png("green"),
+        "set/models/mine/0.png": png("blue"),
+        "__MACOSX/set/._data.csv": b"junk",
+        "set/.DS_Store": b"junk",
+    }
+
+    dataset = load(packed(tmp_path / "set.zip", files), modality="image")
+
+    assert [len(images) for images in dataset.samples.values_list("images", flat=True)] == [1, 1]
+    assert list(dataset.contestants.values_list("name", flat=True)) == ["mine"]  # not the folder of the samples' own
+    assert dataset.samples.first().outputs.get().image.path.read_bytes() == png("blue")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.csv", "index,prompt\n1,a\n1,b\n", "a.csv, row 2: The number 1 appears a second time"),
+        ("a.csv", "index,prompt\n1,a\nx,b\n", "a.csv, row 2: The column index should hold a number, but holds “x”."),
+        ("a.csv", "index,prompt\n1,a,b\n", "a.csv, row 1: There are 3 fields where the first line has 2"),
+        ("a.csv", 'prompt\n"open\n', "a.csv, row 2: The line cannot be read"),
+        ("a.csv", b"prompt\n\xff\xfe\n", "a.csv, row 2: The text is not in UTF-8"),
+        ("a.csv", "", "a.csv: The table is empty."),
+        ("a.csv", "prompt\n", "Nothing to compare was found in it"),
+        ("a.csv", "x,y\n1,2\n", "a.csv: No column holds the instruction. Choose one of: x, y"),
+        ("a.csv", "prompt,prompt\n1,2\n", "a.csv: Two columns are called prompt."),
+        ("a.jsonl", '{"prompt": "a"}\n{oops\n', "a.jsonl, row 2: This is not valid JSON."),
+        ("a.jsonl", '{"prompt": "a"}\n[1]\n', "a.jsonl, row 2: A JSON object with named fields is expected."),
+        ("a.jsonl", "[" * 100_000, "a.jsonl, row 1: This is not valid JSON."),
+        ("a.json", '[{"prompt": "a"}, {"prompt"', "a.json: The table cannot be read"),
+        ("a.parquet", b"PAR1 no parquet at all PAR1", "a.parquet: The table cannot be read"),
+        ("a.tar", b"x", "a.tar is an archive of another kind: pack the files as zip."),
+        ("a.exe", b"MZ", "Nothing to compare was found in it"),
+        ("a.csv", "prompt,image\na,http://x.org/1.png\n", "The picture http://x.org/1.png is an address."),
+        ("a.csv", "prompt,image\na,1.png\n", "There is no picture 1.png in the upload"),
+        ("a.csv", "prompt,image\na,../../etc/passwd\n", "The path ../../etc/passwd leads out of the upload."),
+        ("a.csv", "prompt,category\na," + "x" * 101 + "\n", "holds more than 100 characters"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place_and_nothing_is_stored(load_text, name, text, said):
+    with pytest.raises(Refused) as refused:
+        load_text(name, text)
+
+    assert said in str(refused.value)
+    assert not Dataset.objects.exists()
+
+
+def test_odd_characters_are_kept_out_of_the_database(load_text):
+    dataset = load_text("a.jsonl", '{"prompt": "a\\u0000b\\ud800c", "n": NaN, "m": {"x": 1}}\n')
+
+    assert dataset.samples.get().instruction == "a\ufffdb\ufffdc"
+    assert dataset.samples.get().metadata == {"n": None}
+
+
+def test_a_picture_in_json_as_data_address(load_text):
+    address = "data:image/png;base64,iVBORw0KGgo="
+
+    with pytest.raises(Refused, match=r"row 1: (A picture is broken|This is no picture)"):
+        load_text("a.jsonl", lines([{"prompt": "a", "image": address}]))
