@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.db.models import Max
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from experiments import steering
+from experiments import running, steering
 from experiments.admission import require_models, require_role
+from experiments.battles import campaigns
+from experiments.battles.admission import check_setup
 from experiments.casting import InvalidExperiment, checked_cast, checked_config
 from experiments.engine import jobs
 from experiments.engine.events import Fact, emit
@@ -19,12 +20,14 @@ from experiments.idempotency import once
 from experiments.models import Call, Experiment, Participant, Run, Step
 from experiments.models.run import RECORDS
 from experiments.refusals import NotAllowed
-from experiments.serializers import ParticipantSerializer
-from experiments.signals import run_finished
+from experiments.running import created_data, queue
+from experiments.shards import is_sharded, without_shards
 from experiments.workflows.steps import SPOKEN
 
 if TYPE_CHECKING:
     from accounts.models import User
+
+__all__ = ["create", "created_data", "resume", "start", "stop"]
 
 LONGEST_TITLE = 200
 MOST_REPEATS = 50
@@ -36,6 +39,8 @@ def create(*, owner: "User", workflow: str, title: str = "", config: Any, cast: 
     require_role(owner)
     checked = checked_config(workflow, config)
     participants = checked_cast(workflow, checked, cast)
+    if is_sharded(workflow):
+        check_setup(workflow, checked, participants, owner=owner)
     experiment = Experiment(
         owner=owner, workflow=workflow, title=_title(title, checked), config=checked.model_dump(mode="json")
     )
@@ -53,7 +58,7 @@ def start(
     """Queue runs with successive seeds. A repetition under the same key gets the runs of the first request."""
     require_role(by)
     answer = once(
-        lambda: {"runs": [str(run.pk) for run in _start(experiment, seed, repeats)]},
+        lambda: {"runs": [str(run.pk) for run in _start(experiment, by, seed, repeats)]},
         by=by,
         key=idempotency_key,
         request=("start", str(experiment.pk), seed, repeats),
@@ -63,18 +68,7 @@ def start(
 
 def stop(run: Run, *, by: "User") -> bool:
     """Stop a live run; what was said so far is kept. False when it had ended or was being stopped already."""
-    with transaction.atomic():
-        if run.move(Run.State.STOPPING, from_=(Run.State.RUNNING,)):
-            emit(run.pk, Fact("experiment_state", {"state": Run.State.STOPPING.value, "by": by.get_username()}))
-            return True
-        ended = {"stop_reason": "manual_stop", "ended": timezone.now()}
-        if run.move(Run.State.STOPPED, from_=(Run.State.QUEUED, Run.State.WAITING), fields=ended):
-            data = {"state": Run.State.STOPPED.value, "reason": "manual_stop", "message": ""}
-            emit(run.pk, Fact("experiment_stopped", data))
-            Run.objects.filter(pk=run.pk).update(is_held=False)
-            transaction.on_commit(lambda: run_finished.send(Run, run_id=run.pk))
-            return True
-    return False
+    return running.stop(run, by=by)
 
 
 def resume(run: Run, *, by: "User") -> bool:
@@ -125,33 +119,22 @@ def _asked_again(call: Call) -> Fact:
     return Fact("call_retried", {**data, "kind": call.error_kind, "message": call.error, "seconds": 0})
 
 
-def _start(experiment: Experiment, seed: int | None, repeats: int) -> list[Run]:
-    if Run.objects.live().filter(experiment__owner=experiment.owner_id).count() + repeats > MOST_LIVE_RUNS:
+def _start(experiment: Experiment, by: "User", seed: int | None, repeats: int) -> list[Run]:
+    if is_sharded(experiment.workflow):
+        return _start_campaign(experiment, by, seed, repeats)
+    live = without_shards(Run.objects.live().filter(experiment__owner=experiment.owner_id))
+    if live.count() + repeats > MOST_LIVE_RUNS:
         raise NotAllowed(_("You have %(most)s live runs already: stop some, or wait.") % {"most": MOST_LIVE_RUNS})
     require_models(experiment)
     first = secrets.randbelow(2**31) if seed is None else seed
     with transaction.atomic():
-        return [_queue(experiment, first + number) for number in range(repeats)]
+        return [queue(experiment, first + number) for number in range(repeats)]
 
 
-def _queue(experiment: Experiment, seed: int) -> Run:
-    mode = experiment.config.get("mode", Run.Mode.MANUAL)
-    run = Run.objects.create(experiment=experiment, seed=seed, mode=mode)
-    emit(run.pk, Fact("experiment_created", created_data(run)))
-    jobs.wake(run.pk)
-    return run
-
-
-def created_data(run: Run) -> dict[str, Any]:
-    """What a run is a run of, as its first event tells it."""
-    participants = run.experiment.participants.select_related("model")
-    return {
-        "workflow": run.experiment.workflow,
-        "title": run.experiment.title,
-        "seed": run.seed,
-        "config": run.experiment.config,
-        "cast": ParticipantSerializer(participants, many=True).data,
-    }
+def _start_campaign(experiment: Experiment, by: "User", seed: int | None, repeats: int) -> list[Run]:
+    if repeats > 1:
+        raise InvalidExperiment({"repeats": [_("Its work is shared out over many runs already: it has no repeats.")]})
+    return campaigns.start(experiment, by=by, seed=seed)
 
 
 def _title(title: str, config: Any) -> str:

@@ -2,13 +2,34 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.routers import SimpleRouter
 
-from experiments import api, library_api, ranking_api, record_api, report_api, run_api, statistics_api
+from experiments import (
+    api,
+    battle_log_api,
+    campaign_api,
+    dataset_api,
+    library_api,
+    ranking_api,
+    record_api,
+    report_api,
+    run_api,
+    statistics_api,
+)
+from experiments.vote_api import OfferView, VoteView
 
 router = SimpleRouter(use_regex_path=False)
 router.register("experiments", api.ExperimentViewSet, basename="api-experiment")
 router.register("runs", run_api.RunViewSet, basename="api-run")
+router.register("datasets", dataset_api.DatasetViewSet, basename="api-dataset")
 
 urlpatterns = [
+    path("datasets/<slug:slug>/battles/", battle_log_api.BattleLogsView.as_view(), name="api-dataset-battles"),
+    path(
+        "datasets/<slug:slug>/battles/imports/<uuid:pk>/",
+        battle_log_api.LogImportView.as_view(),
+        name="api-log-import",
+    ),
+    path("datasets/<slug:slug>/vote/", OfferView.as_view(), name="api-vote-offer"),
+    path("battles/<int:pk>/vote/", VoteView.as_view(), name="api-vote"),
     path("health/", api.HealthView.as_view(), name="api-health"),
     path("models/", api.ModelList.as_view(), name="api-models"),
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
@@ -37,5 +58,10 @@ urlpatterns = [
     path("runs/<uuid:pk>/files/", report_api.RunFilesView.as_view(), name="api-run-files"),
     path("files/<uuid:pk>/", report_api.FileView.as_view(), name="api-file"),
     path("files/<uuid:pk>/download/", report_api.FileDownloadView.as_view(), name="api-file-download"),
+    path("experiments/<uuid:pk>/campaign/", campaign_api.CampaignView.as_view(), name="api-campaign"),
+    path("experiments/<uuid:pk>/stop/", campaign_api.StopView.as_view(), name="api-campaign-stop"),
+    path("experiments/<uuid:pk>/resume/", campaign_api.ResumeView.as_view(), name="api-campaign-resume"),
+    path("runs/<uuid:pk>/battles/", campaign_api.BattlesOfRun.as_view(), name="api-run-battles"),
+    path("battles/", campaign_api.BattleList.as_view(), name="api-battles"),
     *router.urls,
 ]

@@ -17,6 +17,7 @@ from experiments.unlisted import adopt
 OPENROUTER_KEY = "OPENROUTER_API_KEY"
 SIMULATED = "simulated"
 SIMULATED_JUDGE, SIMULATED_FILTER = "sim/judge", "sim/filter"
+SIMULATED_TOOLS = (SIMULATED_JUDGE, SIMULATED_FILTER, "sim/vision-judge")
 
 
 @dataclass(slots=True)
@@ -50,7 +51,7 @@ def register_simulated(base_url: str) -> Provider:
     sync_models(provider, list_models(provider), timezone.now())
     with transaction.atomic():
         provider.models.filter(is_active=False).update(is_active=True)
-        provider.models.filter(upstream__in=[SIMULATED_JUDGE, SIMULATED_FILTER], is_tool=False).update(is_tool=True)
+        provider.models.filter(upstream__in=SIMULATED_TOOLS, is_tool=False).update(is_tool=True)
         if not ProviderModel.objects.filter(is_default_judge=True).exists():
             provider.models.filter(upstream=SIMULATED_JUDGE).update(is_default_judge=True)
         if not ProviderModel.objects.filter(is_default_filter=True).exists():

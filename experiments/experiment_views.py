@@ -14,12 +14,13 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import person
-from experiments import actions, lineage, progress
+from experiments import actions, campaign_views, lineage, progress
 from experiments.comparison import Said, compare
 from experiments.idempotency import KeyReused
 from experiments.models import Experiment, Message, Run
 from experiments.refusals import NotAllowed
 from experiments.repeating import MoreRuns, fresh_form, may_repeat
+from experiments.shards import is_sharded
 from experiments.statistics import rows
 from experiments.statistics.table import COLUMNS, table
 from experiments.statistics.values import values_of
@@ -32,6 +33,8 @@ RUNS_PER_PAGE = 25
 def experiment(request: HttpRequest, pk: UUID) -> HttpResponse:
     """An experiment: its set-up, its runs, what they say together, and what branched from them."""
     shown = _visible_experiment(request, pk)
+    if is_sharded(shown.workflow):
+        return campaign_views.campaign(request, shown)
     return _page(request, shown, fresh_form(shown) if may_repeat(shown) else None)
 
 

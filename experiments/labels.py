@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-NUMBERED = re.compile(r"(member|chair|pool)-(\d+)")
+NUMBERED = re.compile(r"(member|chair|pool|judge|mirror|contestant)-(\d+)")
 
 
 def seat_name(seat: str) -> Any:
@@ -107,6 +107,8 @@ END_REASONS = {
     "refine_failed": _("the refiner gave no answer"),
     "round_failed": _("no debater gave an answer"),
     "summary_failed": _("no summary was given"),
+    "judge_failed": _("a judge failed again and again"),
+    "contestant_failed": _("a contestant failed again and again"),
 }
 
 PURPOSES = {
@@ -120,6 +122,8 @@ PURPOSES = {
     "repair": _("repair"),
     "refinement": _("refinement"),
     "summary": _("summary"),
+    "verdict": _("verdict"),
+    "output": _("output"),
 }
 
 SEAT_NAMES = {
@@ -150,6 +154,8 @@ ERRORS = {
     "unknown_model": _("unknown model"),
     "needs_person": _("somebody has to change something"),
     "refused": _("request refused"),
+    "no_images": _("the model cannot look at pictures"),
+    "no_material": _("what was to be shown is missing"),
     "context_exceeded": _("too long for the model"),
     "forbidden_address": _("address not allowed"),
     "bad_answer": _("unusable answer"),
@@ -165,6 +171,9 @@ NUMBERED_SEATS = {
     "member": _("Member %(number)s"),
     "chair": _("Chair %(number)s"),
     "pool": _("Model %(number)s of the pool"),
+    "judge": _("Judge %(number)s"),
+    "mirror": _("Further endpoint %(number)s"),
+    "contestant": _("Contestant %(number)s"),
 }
 
 STAGES = {
@@ -181,6 +190,8 @@ WORKFLOWS = {
     "council": _("Council"),
     "debate": _("Debate"),
     "judging": _("Judged again"),
+    "battles": _("Battles"),
+    "outputs": _("Outputs"),
 }
 
 RANKING_METHODS = {

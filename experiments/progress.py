@@ -48,7 +48,7 @@ def of(run: Any) -> Progress:
     """The progress of a run fetched by `with_totals`."""
     config = run.config
     limits = config.get("limits") or {}
-    turn, turns = run.turn or 0, _planned(config)
+    turn, turns = _of_shard(run) if run.overrides.get("tasks") else (run.turn or 0, _planned(config))
     seconds = _seconds(run)
     is_ticking = run.started is not None and not run.is_over and run.waiting_since is None
     has_stage = run.stage and not run.is_over and run.waiting_since is None
@@ -74,6 +74,14 @@ def _planned(config: dict[str, Any]) -> int | None:
     return len(listed) if isinstance(listed, list) else config.get("max_turns")
 
 
+def _of_shard(run: Any) -> tuple[int, int]:
+    """Of a run that has part of a campaign's work: how much of it is done, and how much there is."""
+    tasks = run.overrides["tasks"]
+    judges = run.experiment.participants.filter(seat__startswith="judge").count() or 1
+    wanted = sum(len(task.get("seats") or ()) or judges for task in tasks)
+    return run.steps.filter(purpose__in=("battle_judged", "output_made")).count(), wanted
+
+
 def _seconds(run: Run) -> int | None:
     if run.started is None:
         return None
@@ -97,7 +105,7 @@ def _eta(run: Any, turn: int, turns: int | None, seconds: int | None) -> int | N
     """
     if not turn or not turns or seconds is None:
         return None
-    if run.waited_seconds:
+    if run.waited_seconds or run.turn_ended is None:
         return max(0, round(seconds / turn * (turns - turn)))
     done: float = (run.turn_ended - run.started).total_seconds()
     return max(0, round(done / turn * (turns - turn) - (seconds - done)))

@@ -27,6 +27,7 @@ from experiments.api_requests import (
 from experiments.models import Message, Run
 from experiments.problems import Conflict, ProblemSerializer
 from experiments.serializers import RunSerializer
+from experiments.shards import without_shards
 from experiments.workflows import REGISTRY
 
 CONTESTED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
@@ -117,7 +118,8 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
 
     def get_queryset(self) -> QuerySet[Run]:
         rows: QuerySet[Run] = runs_with_totals().visible_to(self.request.user)
-        return rows
+        is_chosen = {"workflow", "experiment"} & set(self.request.query_params)
+        return rows if self.action != "list" or is_chosen else without_shards(rows)
 
     def get_serializer_class(self) -> type[BaseSerializer[Run]]:
         return RunSerializer if self.action == "list" else RunDetail

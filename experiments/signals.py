@@ -2,7 +2,7 @@
 
 run_finished: sent after the commit that ended a run, with `run_id`. board_changed: after a commit that changed what a
 board counts, with `board_id`. swept: sent every few seconds by the worker of files, datasets and ratings; whoever
-receives it looks for what no bell was rung for.
+receives it looks for what no bell was rung for. engine_swept: likewise, by every worker that drives runs.
 """
 
 from django.dispatch import Signal
@@ -10,3 +10,4 @@ from django.dispatch import Signal
 run_finished = Signal()
 board_changed = Signal()
 swept = Signal()
+engine_swept = Signal()

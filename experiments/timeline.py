@@ -1,6 +1,6 @@
 """What a run page shows, in order. Built from the rows, or by replaying the events: both give the same entries."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,10 @@ KEPT = (
     "stage_started",
     "seat_replaced",
     "concluded_by_rank",
+    "battle_judged",
+    "output_made",
 )  # findings that are kept with their step
+TOLD_BY_OUTCOME = ("verdict", "output")  # calls of which hundreds are made side by side: what came of them says enough
 ENDINGS = ("experiment_stopped", "experiment_error")
 
 
@@ -46,20 +49,8 @@ def _message(data: Data) -> str:
     return f"message-{data['id']}"
 
 
-def _judge(data: Data) -> str:
-    return f"judge-{_as_id(data['key'])}"
-
-
-def _said(data: Data) -> str:
-    return f"said-{_as_id(data['key'])}"
-
-
-def _intervention(data: Data) -> str:
-    return f"intervention-{_as_id(data['key'])}"
-
-
-def _as_id(key: str) -> str:
-    return key.replace("/", "-")
+def _of_key(prefix: str) -> Callable[[Data], str]:
+    return lambda data: f"{prefix}-{data['key'].replace('/', '-')}"
 
 
 def _the_pause(data: Data) -> str:
@@ -84,16 +75,12 @@ def _stage(data: Data) -> str:
     return f"stage-{data['turn']}"
 
 
-def _seat(data: Data) -> str:
-    return f"replaced-{_as_id(data['key'])}"
+def _battle(data: Data) -> str:
+    return f"battle-{data['battle']}"
 
 
-def _by_rank(data: Data) -> str:
-    return f"concluded-{_as_id(data['key'])}"
-
-
-def _skipped(data: Data) -> str:
-    return f"skipped-{_as_id(data['key'])}"
+def _output(data: Data) -> str:
+    return f"output-{data['contestant']}-{data['sample']}"
 
 
 def _call(data: Data) -> str:
@@ -114,24 +101,26 @@ ANCHORS = {
     "turn_started": _turn,
     "message_completed": _message,
     "message_filtered": _message,
-    "judge_evaluation_started": _judge,
-    "judge_evaluation_completed": _judge,
+    "judge_evaluation_started": _of_key("judge"),
+    "judge_evaluation_completed": _of_key("judge"),
     "call_retried": _call,
     "call_lost": _call,
     "call_failed": _call,
     "message_superseded": _message,
     "message_altered": _message,
-    "intervention": _intervention,
-    "said": _said,
+    "intervention": _of_key("intervention"),
+    "said": _of_key("said"),
     "waiting_for_user": _the_pause,
     "offer_opened": _the_offer,
     "message_parsed": _message,
     "ballot_read": _ballot,
     "ballots_counted": _count,
     "stage_started": _stage,
-    "seat_replaced": _seat,
-    "concluded_by_rank": _by_rank,
-    "step_skipped": _skipped,
+    "seat_replaced": _of_key("replaced"),
+    "concluded_by_rank": _of_key("concluded"),
+    "step_skipped": _of_key("skipped"),
+    "battle_judged": _battle,
+    "output_made": _output,
     "model_metrics": _metrics_of,
     "experiment_stopped": _the_ending,
     "experiment_error": _the_ending,
@@ -141,7 +130,7 @@ ANCHORS = {
 def entry(type_: str, data: Data) -> Entry | None:
     """The entry of an event; None when the event shows nowhere but in the status bar."""
     anchor = ANCHORS.get(type_)
-    if anchor is None or (type_ == "said" and not is_telling(data)):
+    if anchor is None or (type_ == "said" and not is_telling(data)) or data.get("purpose") in TOLD_BY_OUTCOME:
         return None
     return Entry(type_, data, anchor(data))
 

@@ -2,7 +2,11 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from experiments import (
+    battle_log_views,
+    campaign_views,
+    contestant_views,
     council_views,
+    dataset_views,
     debate_views,
     experiment_views,
     library_views,
@@ -14,6 +18,9 @@ from experiments import (
 )
 
 urlpatterns = [
+    path("battles/import/", battle_log_views.battles_import_new, name="battles-import-new"),
+    path("datasets/<slug:slug>/battles/import/", battle_log_views.battles_import, name="battles-import"),
+    path("datasets/<slug:slug>/battles/import/<uuid:pk>/", battle_log_views.log_import, name="log-import"),
     path("", RedirectView.as_view(pattern_name="arena"), name="home"),
     path("arena/", views.arena, name="arena"),
     path("arena/estimate/", views.arena_estimate, name="arena-estimate"),
@@ -28,6 +35,21 @@ urlpatterns = [
     path("debate/estimate/", debate_views.estimate, name="debate-estimate"),
     path("runs/<uuid:pk>/draft/", debate_views.draft, name="run-draft"),
     path("runs/<uuid:pk>/lift/", debate_views.lift, name="run-lift"),
+    path("battles/", campaign_views.battles, name="battles"),
+    path("battles/estimate/", campaign_views.estimate, name="battles-estimate"),
+    path("datasets/", dataset_views.datasets, name="datasets"),
+    path("datasets/new/", dataset_views.dataset_new, name="dataset-new"),
+    path("datasets/new/<uuid:pk>/", dataset_views.dataset_upload, name="dataset-upload"),
+    path("datasets/<slug:slug>/", dataset_views.dataset, name="dataset"),
+    path("datasets/<slug:slug>/samples/<int:pk>/", dataset_views.dataset_sample, name="dataset-sample"),
+    path("datasets/<slug:slug>/images/<slug:sha>/", contestant_views.dataset_image, name="dataset-image"),
+    path("datasets/<slug:slug>/contestants/", contestant_views.dataset_contestants, name="dataset-contestants"),
+    path("datasets/<slug:slug>/contestants/<int:pk>/", contestant_views.contestant_change, name="contestant-change"),
+    path("datasets/<slug:slug>/outputs/", dataset_views.dataset_outputs, name="dataset-outputs"),
+    path("datasets/<slug:slug>/visibility/", dataset_views.dataset_visibility, name="dataset-visibility"),
+    path("datasets/<slug:slug>/delete/", dataset_views.dataset_delete, name="dataset-delete"),
+    path("datasets/<slug:slug>/outputs/make/", campaign_views.outputs_make, name="outputs-make"),
+    path("datasets/<slug:slug>/outputs/make/estimate/", campaign_views.outputs_estimate, name="outputs-estimate"),
     path("runs/", views.runs, name="runs"),
     path("runs/<uuid:pk>/", views.run, name="run"),
     path("runs/<uuid:pk>/status/", views.run_status, name="run-status"),
@@ -45,6 +67,9 @@ urlpatterns = [
     path("messages/<uuid:pk>/text/", steering_views.message_text, name="message-text"),
     path("calls/<uuid:pk>/", views.call, name="call"),
     path("experiments/<uuid:pk>/", experiment_views.experiment, name="experiment"),
+    path("experiments/<uuid:pk>/live/", campaign_views.live, name="campaign-live"),
+    path("experiments/<uuid:pk>/stop/", campaign_views.stop, name="campaign-stop"),
+    path("experiments/<uuid:pk>/resume/", campaign_views.resume, name="campaign-resume"),
     path("experiments/<uuid:pk>/start/", experiment_views.experiment_start, name="experiment-start"),
     path("experiments/<uuid:pk>/values.csv", experiment_views.experiment_values, name="experiment-values"),
     path("runs/compare/", experiment_views.compare_chosen, name="compare-chosen"),

@@ -17,6 +17,7 @@ from experiments import actions, arena_setup, council_pages, lineage, progress, 
 from experiments.beginning import begin
 from experiments.models import Call, Run
 from experiments.refusals import NotAllowed
+from experiments.shards import without_shards
 from experiments.statistics.rows import begins_in
 from experiments.timeline import from_rows
 from experiments.workflows import REGISTRY
@@ -57,8 +58,7 @@ def runs(request: HttpRequest) -> HttpResponse:
         ).distinct()
     if state in Run.State.values:
         rows = rows.filter(state=state)
-    if workflow in REGISTRY:
-        rows = rows.filter(experiment__workflow=workflow)
+    rows = rows.filter(experiment__workflow=workflow) if workflow in REGISTRY else without_shards(rows)
     cast = "experiment__participants__model"
     page = Paginator(rows.prefetch_related(cast), RUNS_PER_PAGE).get_page(request.GET.get("page"))
     items = [progress.of(run) for run in page.object_list]

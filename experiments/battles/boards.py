@@ -20,6 +20,14 @@ def model_board(
     return _board(dataset, Board.Kind.MODEL, model.slug, prompt, prompt_version, params, model)
 
 
+def found_board(
+    dataset: Dataset, model: ProviderModel, *, prompt: str, prompt_version: str, params: Mapping[str, Any]
+) -> Board | None:
+    """The board that `model_board` would give, if there is one: none is made."""
+    identity = {"prompt": prompt, "prompt_version": prompt_version, "params_hash": _hash(params)}
+    return dataset.boards.filter(kind=Board.Kind.MODEL, judge=model.slug, **identity).first()
+
+
 def people_board(dataset: Dataset) -> Board:
     """The board on which people's votes stand."""
     return _board(dataset, Board.Kind.PEOPLE, PEOPLE)
@@ -39,18 +47,21 @@ def _board(
     params: Mapping[str, Any] | None = None,
     model: ProviderModel | None = None,
 ) -> Board:
-    canonical = json.dumps(dict(params or {}), sort_keys=True, ensure_ascii=False)
-    params_hash = hashlib.sha256(canonical.encode()).hexdigest()[:16] if params else ""
     identity = {
         "dataset": dataset,
         "kind": kind,
         "judge": judge,
         "prompt": prompt,
         "prompt_version": prompt_version,
-        "params_hash": params_hash,
+        "params_hash": _hash(params),
     }
     details = {"slug": _slug(identity), "params": dict(params or {}), "judge_model": model}
     return Board.objects.get_or_create(**identity, defaults=details)[0]
+
+
+def _hash(params: Mapping[str, Any] | None) -> str:
+    canonical = json.dumps(dict(params or {}), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:16] if params else ""
 
 
 def _slug(identity: Mapping[str, Any]) -> str:

@@ -1,10 +1,10 @@
 """The counts of pairs: moved in the transaction that moves a battle, and made anew from the battles on demand."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Count, F, Q
 
 from experiments.models import Battle, Board, PairCount
@@ -44,8 +44,7 @@ def count(board_id: int, battles: Iterable[Battle], by: int = 1) -> None:
     if not changes:
         return
     with transaction.atomic():
-        for pair in sorted(changes):
-            _move(board_id, pair, changes[pair])
+        _move(board_id, changes)
         note_change(board_id)
 
 
@@ -59,16 +58,8 @@ def recount(board: Board) -> int:
     """Make the counts anew from the battles. Returns how many battles they hold; nothing changes where all is well."""
     with transaction.atomic():
         Board.objects.select_for_update().get(pk=board.pk)
-        found = {
-            Pair(row["left"], row["right"], row["sample__subset"], row["sample__category"]): row for row in _rows(board)
-        }
-        kept = {
-            Pair(row["left"], row["right"], row["subset"], row["category"]): {name: row[name] for name in COLUMNS}
-            for row in board.pairs.values("left", "right", "subset", "category", *COLUMNS)
-            if any(row[name] for name in COLUMNS)
-        }
-        wanted = {pair: {name: row[name] for name in COLUMNS} for pair, row in found.items()}
-        if wanted != kept:
+        wanted = _wanted(board)
+        if wanted != _kept(board):
             board.pairs.all().delete()
             PairCount.objects.bulk_create(
                 (PairCount(board=board, **_keys(pair), **columns) for pair, columns in sorted(wanted.items())),
@@ -76,6 +67,30 @@ def recount(board: Board) -> int:
             )
             note_change(board.pk)
     return sum(sum(columns[name] for name in set(BY_WINNER.values())) for columns in wanted.values())
+
+
+def differences(board: Board) -> int:
+    """How many pairs of slices have other counts than their battles say; nothing is changed. 0 where all is well."""
+    with transaction.atomic():
+        wanted, kept = _wanted(board), _kept(board)
+    return sum(wanted.get(pair) != kept.get(pair) for pair in wanted.keys() | kept.keys())
+
+
+def _wanted(board: Board) -> dict[Pair, dict[str, int]]:
+    """What the battles say."""
+    return {
+        Pair(row["left"], row["right"], row["sample__subset"], row["sample__category"]): {n: row[n] for n in COLUMNS}
+        for row in _rows(board)
+    }
+
+
+def _kept(board: Board) -> dict[Pair, dict[str, int]]:
+    """What is kept of them."""
+    return {
+        Pair(row["left"], row["right"], row["subset"], row["category"]): {name: row[name] for name in COLUMNS}
+        for row in board.pairs.values("left", "right", "subset", "category", *COLUMNS)
+        if any(row[name] for name in COLUMNS)
+    }
 
 
 def _rows(board: Board) -> Any:
@@ -97,9 +112,20 @@ def _keys(pair: Pair) -> dict[str, Any]:
     return {"left_id": pair.left, "right_id": pair.right, "subset": pair.subset, "category": pair.category}
 
 
-def _move(board_id: int, pair: Pair, changes: dict[str, int]) -> None:
-    moved = {name: F(name) + change for name, change in changes.items() if change}
-    rows = PairCount.objects.filter(board_id=board_id, **_keys(pair))
-    if not rows.update(**moved):
-        PairCount.objects.get_or_create(board_id=board_id, **_keys(pair))
-        rows.update(**moved)
+def _move(board_id: int, changes: Mapping[Pair, Mapping[str, int]]) -> None:
+    """Row by row in one sequence, each made where there is none: the ORM has no words for “add to what is there”."""
+    rows: list[list[int | str]] = [
+        [board_id, *pair, *(changes[pair][name] for name in COLUMNS)] for pair in sorted(changes)
+    ]
+    with connection.cursor() as cursor:
+        cursor.executemany(_statement(), rows)
+
+
+def _statement() -> str:
+    quoted, table = connection.ops.quote_name, connection.ops.quote_name(PairCount._meta.db_table)
+    keys = [quoted(name) for name in ("board_id", "left_id", "right_id", "subset", "category")]
+    counts = [quoted(name) for name in COLUMNS]
+    places = ", ".join(["%s"] * (len(keys) + len(counts)))
+    added = ", ".join(f"{name} = {table}.{name} + EXCLUDED.{name}" for name in counts)
+    into = f"INSERT INTO {table} ({', '.join([*keys, *counts])}) VALUES ({places})"  # noqa: S608 - all of it is ours
+    return f"{into} ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {added}"

@@ -20,6 +20,7 @@ from experiments.engine.performers import Performers, Report
 from experiments.engine.playing import MANUAL_STOP, Playing, finish
 from experiments.engine.recording import Book
 from experiments.models import Call, Event, Run
+from experiments.shards import is_sharded
 from experiments.workflows.steps import End
 
 logger = logging.getLogger(__name__)
@@ -27,6 +28,7 @@ logger = logging.getLogger(__name__)
 LOOK_SECONDS = 0.2  # how often stops and newly queued runs are looked for
 SAVE_SECONDS = 0.5  # how often partial texts are written down
 DATABASE_PAUSE = 0.5
+SHARDS_AT_ONCE = 2  # of campaigns, claimed at one look: the other workers take their part
 DATABASE_AWAY = (OperationalError, InterfaceError)
 
 
@@ -56,8 +58,9 @@ class Driver:
     def _drive_until_idle(self, idle_seconds: float) -> None:
         idle_since = time.monotonic()
         while not self._stop.is_set() and time.monotonic() - idle_since < idle_seconds:
+            was_playing = bool(self._playing)
             self._round(self._claim_waiting)
-            if self._playing:
+            if was_playing or self._playing:
                 idle_since = time.monotonic()
 
     def _drain(self) -> None:
@@ -89,12 +92,12 @@ class Driver:
         return True
 
     def _take_reports(self) -> None:
-        """Wait shortly for a report, then take all that have come."""
+        """Wait shortly for a report, then take those that have come: the others have to wait when something is due."""
         try:
             report = self._performers.reports.get(timeout=self._nap())
-            while True:
-                self._settle(report)
-                report = self._performers.reports.get_nowait()
+            self._settle(report)
+            while time.monotonic() < min(self._due.values()):
+                self._settle(self._performers.reports.get_nowait())
         except queue.Empty:
             return
 
@@ -104,7 +107,9 @@ class Driver:
         return max(0.001, min(next_timer, *self._due.values()) - time.monotonic())
 
     def _fire_timers(self) -> None:
-        while self._timers and self._timers[0][0] <= time.monotonic():
+        """Those that are due by now; the rest of them have to wait when something else is due."""
+        now = time.monotonic()
+        while self._timers and self._timers[0][0] <= now and (now >= time.monotonic() or not self._is_late()):
             _, _, run_id, action = heapq.heappop(self._timers)
             if run_id in self._playing:
                 self._guarded(run_id, action)
@@ -119,7 +124,13 @@ class Driver:
         room = settings.RUNS_PER_WORKER - len(self._playing)
         if room <= 0:
             return
-        for run_id in Run.objects.claimable().order_by("created").values_list("pk", flat=True)[:room]:
+        shards = 0
+        waiting = Run.objects.claimable().order_by("created").values_list("pk", "experiment__workflow")[:room]
+        for run_id, workflow in waiting:
+            if is_sharded(workflow):
+                shards += 1
+                if shards > SHARDS_AT_ONCE:
+                    continue
             if run := leases.claim(run_id, self._announce):
                 self._begin(run)
 

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
-from django.db import transaction
-from django.db.models import F
+from django.db import connection, transaction
 from django.utils import timezone
 
 from experiments.engine.live import News, publish
@@ -35,13 +34,18 @@ def reserve_numbers(run_id: UUID, count: int, fence: int | None = None) -> int:
     """The first of `count` new event numbers. The UPDATE locks the run's row until the commit, so seq order is commit
     order. With a fence it doubles as the check that the lease is still ours. Raises LeaseLost when it is not.
     """
-    runs = Run.objects.filter(pk=run_id)
-    if fence is not None:
-        runs = runs.filter(fence=fence)
-    if not runs.update(last_seq=F("last_seq") + count):
+    table, to_database = connection.ops.quote_name(Run._meta.db_table), Run._meta.pk.get_db_prep_value
+    ours = "" if fence is None else " AND fence = %s"
+    values = [count, to_database(run_id, connection), *([] if fence is None else [fence])]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE {table} SET last_seq = last_seq + %s WHERE id = %s{ours} RETURNING last_seq",  # noqa: S608
+            values,
+        )
+        row = cursor.fetchone()
+    if row is None:
         raise LeaseLost(run_id)
-    last = Run.objects.values_list("last_seq", flat=True).get(pk=run_id)
-    return last - count + 1
+    return int(row[0]) - count + 1
 
 
 def write(run_id: UUID, facts: Sequence[Fact], first: int, announce: Announce) -> None:

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from experiments import metrics
+from experiments.engine import battle_findings
 from experiments.engine.events import Fact
 from experiments.engine.text import storable, storable_data
 from experiments.models import Ballot, Call, Experiment, Judgment, Message, Participant, Run, Step
@@ -224,6 +225,8 @@ FINDINGS: dict[str, Callable[[Step, Record], list[Fact]]] = {
     "seat_replaced": _replaced_seat,
     "concluded_by_rank": _kept_fact,
     "titled": _titled,
+    "battle_judged": battle_findings.judged,
+    "output_made": battle_findings.made,
 }
 
 

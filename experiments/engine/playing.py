@@ -1,5 +1,6 @@
 """One run while it is driven: its score, its seats, the calls under way, and how it comes to an end."""
 
+import time
 from collections import deque
 from collections.abc import Callable
 from decimal import Decimal
@@ -12,6 +13,7 @@ from django.db.models import Sum
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
+from experiments.battles import ledger
 from experiments.engine import pauses, recording
 from experiments.engine.budget import Spent, refuse
 from experiments.engine.events import Announce, Fact, emit
@@ -19,17 +21,21 @@ from experiments.engine.leases import Held
 from experiments.engine.performers import Report, Work
 from experiments.engine.recording import Book, OpenCall
 from experiments.engine.score import Score, Todo, passed
-from experiments.engine.seating import order, seats_of
+from experiments.engine.seating import Catalogue, order, seats_of
 from experiments.gateway import GatewayError
 from experiments.gateway.errors import RateLimited
 from experiments.gateway.retry import Wait, decide
+from experiments.gateway.types import Completion
 from experiments.models import Run
 from experiments.models.ids import new_id
+from experiments.shards import is_sharded
 from experiments.signals import run_finished
 from experiments.workflows import REGISTRY
 from experiments.workflows.steps import STOPPED, Ask, Cast, End, Listen, Record
 
 MANUAL_STOP = STOPPED
+MOMENT = 0.1  # seconds that one run may keep the driver from its other work
+CATALOGUE_SECONDS = 2.0  # how old a price may be where the same model is asked many times a second
 
 
 class Playing:
@@ -48,6 +54,7 @@ class Playing:
         self.calls: dict[UUID, OpenCall] = {}
         self.is_over = False  # nothing is left to drive: the run has ended, or waits for a person
         self.is_dropped = False
+        self._goes_on = False  # the rest of the agenda is among the driver's timers
         self._open: dict[str, Listen] = {}
         self._postponed: list[Callable[[], None]] = []
         self._timers = 0
@@ -60,6 +67,9 @@ class Playing:
         self._seats = seats_of(run)
         self._config = run.experiment.parsed_config(run.overrides)
         self._limits = self._config.limits
+        self._is_shard = is_sharded(run.experiment.workflow)  # its limits are those of all runs of its campaign
+        self._catalogue = Catalogue(CATALOGUE_SECONDS if self._is_shard else 0.0)
+        self._began = ledger.begun(run.experiment_id) if self._is_shard else None
         play = REGISTRY[run.experiment.workflow].run(self._config, run.experiment.cast(run.seed))
         self._score = Score(play, recording.recorded_outcomes(run), recording.begun(run))
 
@@ -89,10 +99,11 @@ class Playing:
 
     def check_time(self) -> None:
         """Waiting for people is no play: it counts towards no limit."""
-        seconds, started = self._limits.seconds, self.run.started
+        seconds, started = self._limits.seconds, self._began or self.run.started
         if seconds is None or started is None or self.is_over:
             return
-        if (timezone.now() - started).total_seconds() - self.run.waited_seconds > seconds:
+        waited = 0.0 if self._began else self.run.waited_seconds
+        if (timezone.now() - started).total_seconds() - waited > seconds:
             self.halt(End("limit_seconds", message=f"The limit of {seconds:g} seconds is reached."))
 
     def notice(self, held: Held) -> None:
@@ -116,11 +127,26 @@ class Playing:
         self._limits = self._config.limits
 
     def work_off(self) -> None:
-        """Do what is planned, in order. An action leaves the agenda only once it has succeeded."""
-        while self._agenda:
+        """Do what is planned, in order. An action leaves the agenda only once it has succeeded. What takes longer than
+        a moment goes on after the driver's other work, so that no lease ends meanwhile.
+        """
+        until = time.monotonic() + MOMENT
+        while self._agenda and not self.is_dropped:
             self._agenda[0]()
             self._agenda.popleft()
+            if self._agenda and time.monotonic() > until:
+                self._go_on_later()
+                return
         self._park_when_quiet()
+
+    def _go_on_later(self) -> None:
+        if not self._goes_on:
+            self._goes_on = True
+            self._later(0, self.run.pk, self._go_on)
+
+    def _go_on(self) -> None:
+        self._goes_on = False
+        self.work_off()
 
     # --- actions: each is one transaction, or none ---
 
@@ -213,7 +239,8 @@ class Playing:
             return
         spent, limits = self._spent(), self._limits
         left = None if limits.tokens is None else (limits.tokens - spent.tokens) // among
-        ordered = order(self._seats[ask.played_by or ask.seat], ask, call_id, left, self.run.seed)
+        participant = self._seats[ask.played_by or ask.seat]
+        ordered = order(participant, ask, call_id, left, self.run.seed, self._catalogue)
         cost = None if limits.cost is None else Decimal(str(limits.cost))
         if refusal := refuse(spent, ordered.reserved, tokens=limits.tokens, cost=cost):
             self._refused = ask
@@ -221,11 +248,17 @@ class Playing:
             return
         call = recording.open_call(self.book, ask, ordered, call_id)
         self.calls[call.id] = call
-        self._submit(_work(self.run.pk, call))
+        if ordered.problem:
+            self._agenda.append(partial(self._record, call, _unsent(self.run.pk, call)))
+        else:
+            self._submit(_work(self.run.pk, call))
 
     def _spent(self) -> Spent:
         if self._limits.tokens is None and self._limits.cost is None:
             return Spent(0, Decimal(0))
+        if self._is_shard:
+            of_all = ledger.spent(self.run.experiment_id)
+            return Spent(of_all.input_tokens + of_all.output_tokens, of_all.cost)
         totals = self.run.calls.aggregate(
             input=Sum("input_tokens", default=0),
             output=Sum("output_tokens", default=0),
@@ -284,6 +317,10 @@ def _is_beyond(patience: float | None, attempt: int, wait: Wait, error: GatewayE
     if patience is None or not isinstance(error, RateLimited):
         return False
     return attempt > 1 or wait.seconds > patience
+
+
+def _unsent(run_id: UUID, call: OpenCall) -> Report:
+    return Report(call.id, run_id, Completion(), call.order.problem, seconds=0.0, first_byte_seconds=None)
 
 
 def _work(run_id: UUID, call: OpenCall) -> Work:

@@ -1,7 +1,8 @@
 """An outcome becomes rows and events in one transaction, and only while the lease is ours."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from experiments.engine.seating import Order
 from experiments.engine.text import storable
 from experiments.gateway.pricing import cost
 from experiments.gateway.request import prepare
-from experiments.gateway.types import Completion, TokenLogprob
+from experiments.gateway.types import ChatMessage, ChatRequest, Completion, ImagePart, TokenLogprob
 from experiments.models import Call, Message, Run, Step
 from experiments.models.run import PAUSES
 from experiments.workflows.arena.config import SPEAKERS
@@ -62,30 +63,47 @@ def open_call(book: Book, ask: Ask, order: Order, call_id: UUID) -> OpenCall:
     """Write ahead: the step and the call are committed before the request leaves."""
     with transaction.atomic():
         reserve_numbers(book.run_id, 0, book.fence)
-        step, _ = Step.objects.get_or_create(
-            run_id=book.run_id,
-            key=ask.key,
-            defaults={
-                "kind": "ask",
-                "purpose": ask.purpose,
-                "seat": ask.seat,
-                "turn": ask.turn,
-                "prompt_version": ask.prompt_version,
-            },
-        )
-        call, _ = Call.objects.get_or_create(
-            id=call_id,
-            defaults={
-                "run_id": book.run_id,
-                "step": step,
-                "attempt": step.calls.count() + 1,
-                "model": order.model,
-                "price": order.price,
-                "reserved": order.reserved,
-                "request": prepare(order.request, stream=True).body,
-            },
-        )
+        step = Step.objects.filter(run_id=book.run_id, key=ask.key).first()
+        is_first = step is None  # nobody else can begin it meanwhile: the run's row is locked
+        if step is None:
+            step = _begin_step(book.run_id, ask)
+        found = None if is_first else step.calls.filter(pk=call_id).first()
+        call = found or _begin_call(book.run_id, step, order, call_id, 1 if is_first else step.calls.count() + 1)
     return OpenCall(call.id, ask, step.pk, call.attempt, order)
+
+
+def _begin_step(run_id: UUID, ask: Ask) -> Step:
+    place = {"purpose": ask.purpose, "seat": ask.seat, "turn": ask.turn, "prompt_version": ask.prompt_version}
+    return Step.objects.create(run_id=run_id, key=ask.key, kind="ask", **place)
+
+
+def _begin_call(run_id: UUID, step: Step, order: Order, call_id: UUID, attempt: int) -> Call:
+    return Call.objects.create(
+        id=call_id,
+        run_id=run_id,
+        step=step,
+        attempt=attempt,
+        model=order.model,
+        price=order.price,
+        reserved=order.reserved,
+        request=prepare(_with_names(order.request), stream=True).body,
+    )
+
+
+def _with_names(request: ChatRequest) -> ChatRequest:
+    """The request with names in place of its images' bytes: the bytes are kept once, under their hash."""
+    if all(message.is_text for message in request.messages):
+        return request
+    return replace(request, messages=tuple(map(_named, request.messages)))
+
+
+def _named(message: ChatMessage) -> ChatMessage:
+    images, parts = (tuple(map(_name, those)) for those in (message.images, message.parts))
+    return replace(message, images=images, parts=parts)
+
+
+def _name(part: Any) -> Any:
+    return ImagePart(part.name or part.url) if isinstance(part, ImagePart) else part
 
 
 def close_call(book: Book, call: OpenCall, report: Report, *, retry_in: float | None = None) -> Outcome:
@@ -207,6 +225,8 @@ def _settled(call: OpenCall, report: Report) -> dict[str, Any]:
 
 def _usage(call: OpenCall, completion: Completion) -> dict[str, Any]:
     usage = completion.usage
+    if call.order.problem:
+        return {"cost": Decimal(0), "cost_source": "unsent"}
     if usage is None:
         return {"cost_source": "unknown"}
     price = call.order.price

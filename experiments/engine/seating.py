@@ -1,5 +1,6 @@
 """From a step's seat to a request: which model sits there, what it accepts, and what its call may cost."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -9,7 +10,9 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
+from experiments.engine import materials
 from experiments.engine.performers import Endpoint
+from experiments.gateway.errors import GatewayError, NoImages, NoMaterial
 from experiments.gateway.pricing import reserve
 from experiments.gateway.types import ChatMessage, ChatRequest, Deadlines, Params, Routing
 from experiments.models import ModelPrice, Participant, ProviderModel, Run
@@ -18,12 +21,15 @@ from experiments.workflows.steps import Ask, Cast
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A request ready to be made, with the price it would be made at."""
+    """A request ready to be made, with the price it would be made at. problem: why it cannot be made at all; nothing is
+    sent then, and nothing paid.
+    """
 
     model: ProviderModel
     price: ModelPrice | None
     request: ChatRequest
     reserved: Decimal | None
+    problem: GatewayError | None = None
 
     @property
     def endpoint(self) -> Endpoint:
@@ -38,26 +44,50 @@ class Order:
         )
 
 
+class Catalogue:
+    """Models with today's prices. An entry may be `seconds` old: a run that asks one model again and again need not
+    look it up for every call.
+    """
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self._seconds = seconds
+        self._found: dict[int, tuple[float, ProviderModel, ModelPrice | None]] = {}
+
+    def entry(self, model_id: int) -> tuple[ProviderModel, ModelPrice | None]:
+        known = self._found.get(model_id)
+        if known is None or time.monotonic() - known[0] >= self._seconds:
+            model = ProviderModel.objects.select_related("provider").get(pk=model_id)
+            known = self._found[model_id] = (time.monotonic(), model, model.price_at(timezone.now()))
+        return known[1], known[2]
+
+
 def seats_of(run: Run) -> dict[str, Participant]:
     participants = run.experiment.participants.select_related("model__provider")
     return {participant.seat: participant for participant in participants}
 
 
-def order(participant: Participant, ask: Ask, call_id: UUID, longest_output: int | None, run_seed: int) -> Order:
+def order(
+    participant: Participant,
+    ask: Ask,
+    call_id: UUID,
+    longest_output: int | None,
+    run_seed: int,
+    catalogue: Catalogue | None = None,
+) -> Order:
     """The request for `ask`, made to the participant's model as it is catalogued now.
 
     longest_output: tokens that the run's limit leaves for the answer; None when there is no limit. run_seed: a reply's
     sampling follows from it and from the step's key, unless the seat has a seed of its own: repeats differ, and can be
     repeated.
     """
-    model = ProviderModel.objects.select_related("provider").get(pk=participant.model_id)
+    model, price = (catalogue or Catalogue()).entry(participant.model_id)
     takes_schema = not ask.if_native or model.accepts.schema == "json_schema"
     drawn = {"seed": Cast({}, run_seed).random(ask.draw or ask.key).getrandbits(31)} if _draws_seed(ask, model) else {}
-    price = model.price_at(timezone.now())
     most = _least(longest_output, _limit_of(ask.role))
+    shown, problem = _shown(ask, model)
     request = ChatRequest(
         model=model.upstream,
-        messages=tuple(ChatMessage(prompt.role, prompt.content) for prompt in ask.messages),
+        messages=shown,
         params=_params({**drawn, **ask.params}, _roomy(participant.params, ask.room), most),
         schema=ask.schema if takes_schema else None,
         schema_name=ask.purpose,
@@ -66,7 +96,21 @@ def order(participant: Participant, ask: Ask, call_id: UUID, longest_output: int
         capabilities=model.accepts,
         deadlines=Deadlines(),
     )
+    if problem:
+        return Order(model, price, request, Decimal(0), problem)
     return Order(model, price, request, reserve(request, price.value if price else None))
+
+
+def _shown(ask: Ask, model: ProviderModel) -> tuple[tuple[ChatMessage, ...], GatewayError | None]:
+    """What is asked, with its material; or nothing, and why it cannot be shown to this model."""
+    try:
+        shown = materials.messages(ask.messages)
+    except NoMaterial as error:
+        return (), error
+    if not model.accepts.images and any(message.pictures for message in shown):
+        sentence = f"{model.label} cannot look at pictures, and the prompt holds some: choose a model that can."
+        return (), NoImages(sentence)
+    return shown, None
 
 
 def _draws_seed(ask: Ask, model: ProviderModel) -> bool:

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import DatabaseError, close_old_connections
 
 from experiments.models import Run
+from experiments.signals import engine_swept
 
 logger = logging.getLogger(__name__)
 
@@ -27,6 +28,7 @@ def sweep_forever(wake: Wake, seconds: float) -> None:
         time.sleep(seconds)
         try:
             sweep(wake)
+            engine_swept.send(None)
         except DatabaseError as error:
             logger.warning("the sweep could not look: %s", type(error).__name__)
             close_old_connections()

@@ -7,8 +7,10 @@ from experiments.models.export import Export
 from experiments.models.findings import Ballot, Judgment
 from experiments.models.idempotency import IdempotentRequest
 from experiments.models.library import Preset, Scenario
+from experiments.models.log_import import LogImport
 from experiments.models.run import LIVE_STATES, TERMINAL_STATES, Run
 from experiments.models.transcript import Message
+from experiments.models.upload import Upload
 from experiments.models.work import Call, Step
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "IdempotentRequest",
     "Image",
     "Judgment",
+    "LogImport",
     "Message",
     "ModelPrice",
     "Output",
@@ -40,5 +43,6 @@ __all__ = [
     "Sample",
     "Scenario",
     "Step",
+    "Upload",
     "Verdict",
 ]

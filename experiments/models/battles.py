@@ -68,6 +68,8 @@ class Campaign(models.Model):
 
     wanted: how much there is to do in all, as far as it is planned. round: of an adaptive plan. state: OPEN when all
     was tried and some of it is left open (it is asked again on resume).
+    plan: what is to be shared out in this pass, pair by pair; cursor: how far that is done, and what it has cost.
+    edition rises with every change: of two that continue the campaign at the same time, one does.
     """
 
     class State(models.TextChoices):
@@ -82,6 +84,9 @@ class Campaign(models.Model):
     wanted = models.PositiveIntegerField(_("wanted"), default=0)
     round = models.PositiveIntegerField(_("round"), default=0)
     passes = models.PositiveIntegerField(default=0, editable=False)
+    plan = models.JSONField(default=dict, editable=False)
+    cursor = models.JSONField(default=dict, editable=False)
+    edition = models.PositiveIntegerField(default=0, editable=False)
     seed = models.BigIntegerField(_("seed"), default=0)
     note = models.TextField(_("note"), blank=True)
     created = models.DateTimeField(_("created"), auto_now_add=True)
@@ -106,6 +111,10 @@ class BattleQuerySet(models.QuerySet["Battle"]):
     def counted(self) -> Self:
         """What ratings are made of."""
         return self.decided().filter(void_reason="")
+
+    def revealed(self) -> Self:
+        """What may be shown with names: all but the votes that somebody is still to cast."""
+        return self.exclude(shown_left_first__isnull=False, judged__isnull=True)
 
 
 class Battle(models.Model):
@@ -154,6 +163,24 @@ class Battle(models.Model):
             models.Index(fields=["board", "id"], name="battle_of_board"),
             models.Index(fields=["board", "right", "id"], name="battle_of_right"),
             models.Index(fields=["board", "left", "id"], name="battle_of_left"),
+            models.Index(fields=["board", "sample", "id"], name="battle_of_sample"),
+            models.Index(
+                fields=["experiment", "judged", "winner", "is_consistent"], name="battle_of_experiment"
+            ),  # progress
+            models.Index(
+                fields=["board", "winner", "is_consistent", "id"],
+                condition=models.Q(voided__isnull=True),
+                name="battle_of_outcome",
+            ),
+            models.Index(fields=["board", "id"], condition=models.Q(voided__isnull=False), name="battle_voided"),
+            models.Index(
+                fields=["ballot", "id"], condition=models.Q(shown_left_first__isnull=False), name="vote_of_ballot"
+            ),
+            models.Index(
+                fields=["created"],
+                condition=models.Q(shown_left_first__isnull=False, judged__isnull=True),
+                name="vote_not_cast",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -14,8 +14,10 @@ from decimal import Decimal
 from typing import Any
 
 from experiments.models import Ballot, Judgment, Message, Run
+from experiments.reports import shards
 from experiments.reports.document import ballots
 from experiments.reports.exports import each
+from experiments.shards import is_sharded
 from experiments.workflows.judge import RANGES
 
 BOM = "\ufeff".encode()
@@ -44,6 +46,9 @@ def table(run: Run) -> Iterator[bytes]:
     Judgments without a message of their seat and turn, as when a transcript is judged again, have rows of their own;
     so have ballots of reviewers who could not be asked.
     """
+    if is_sharded(run.experiment.workflow):
+        yield from _of_shard(run)
+        return
     yield BOM + _line(COLUMNS)
     judgments, cast = _by_place(run), _by_review(run)
     for message in each(run.messages.select_related("call", "step")):
@@ -57,6 +62,12 @@ def table(run: Run) -> Iterator[bytes]:
     for found in sorted(left, key=lambda found: (found.turn, found.step_id, found.subject)):
         place = {"run": run.pk, "turn": found.turn, "seat": found.subject}
         yield _line(_ordered(place | _of_judgment(found)))
+
+
+def _of_shard(run: Run) -> Iterator[bytes]:
+    """Battles and outputs have a table of their own: nobody says anything in them."""
+    for number, row in enumerate(shards.lines(run)):
+        yield (BOM if number == 0 else b"") + _line(row)
 
 
 def cell(value: Any) -> str:

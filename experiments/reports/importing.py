@@ -16,6 +16,7 @@ from experiments.reports.planning import planned
 from experiments.reports.shape_types import RowShape
 from experiments.reports.shapes import RecordShape, StepShape
 from experiments.reports.storing import store
+from experiments.shards import is_sharded
 from experiments.workflows import REGISTRY
 
 if TYPE_CHECKING:
@@ -55,6 +56,9 @@ def checked(document: Any) -> RecordShape:
 def _with_config(record: RecordShape) -> RecordShape:
     """With the configuration as the workflow of today understands it, and the seats that it knows."""
     asked = record.experiment
+    if is_sharded(asked.workflow):
+        said = _("Part of a campaign means nothing without the rest: import battles as logs, on their dataset’s page.")
+        raise InvalidDocument({"experiment.workflow": [said]})
     try:
         config = checked_config(asked.workflow, asked.config)
         checked_config(asked.workflow, {**config.model_dump(mode="json"), **record.run.overrides})

@@ -23,7 +23,12 @@ from experiments.workflows import REGISTRY
 LOG_VERSION = 2
 SCORER = "arena_lab_judge"
 BORDA = "borda"
-CONCLUDING = {"council": "chair", "debate": "summarizer"}  # who gives the output where nobody is judged
+CONCLUDING = {  # who gives the output where nobody is judged
+    "council": "chair",
+    "debate": "summarizer",
+    "battles": "judge",
+    "outputs": "contestant-1",
+}
 STATUS = {"completed": "success", "failed": "error", "stopped": "cancelled"}
 LIMITS = {"limit_tokens": ("token", "tokens"), "limit_seconds": ("time", "seconds"), "limit_cost": ("cost", "cost")}
 STOP_REASONS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter", "tool_calls": "tool_calls"}

@@ -1,4 +1,4 @@
-"""The doorbell that a file waits to be made, and the worker that answers it."""
+"""The doorbell that a file waits to be made, and the worker that answers it, besides those of datasets and ratings."""
 
 import logging
 import threading
@@ -10,8 +10,10 @@ from django.conf import settings
 from django.db import DatabaseError, close_old_connections, transaction
 from redis.exceptions import RedisError
 
+from experiments.datasets import jobs as datasets
 from experiments.engine.workers import SteadyWorker
 from experiments.reports import making
+from experiments.signals import swept
 
 logger = logging.getLogger(__name__)
 
@@ -40,19 +42,32 @@ def make_files() -> None:
 
 
 def sweep_forever(seconds: float) -> None:
-    """Find what no bell was rung for: files whose worker has died, or whose bell was lost."""
+    """Find what no bell was rung for: work whose worker has died, or whose bell was lost."""
     while True:
-        try:
-            if making.sweep():
-                _ring()
-        except (DatabaseError, OSError) as error:
-            logger.warning("the sweep of files could not look: %s", type(error).__name__)
-            close_old_connections()
+        for sweep in (sweep_files, datasets.sweep, sweep_receivers):
+            try:
+                sweep()
+            except (DatabaseError, OSError) as error:
+                logger.warning("%s.%s could not look: %s", sweep.__module__, sweep.__name__, type(error).__name__)
+                close_old_connections()
         time.sleep(seconds)
 
 
+def sweep_files() -> None:
+    if making.sweep():
+        _ring()
+
+
+def sweep_receivers() -> None:
+    """Whoever else wants to look, above: what goes wrong there ends nothing here."""
+    for receiver, answer in swept.send_robust(None):
+        if isinstance(answer, Exception):
+            logger.warning("a receiver of the sweep failed: %s", getattr(receiver, "__name__", ""), exc_info=answer)
+            close_old_connections()
+
+
 class ReportsWorker(SteadyWorker):
-    """One file after the other, in this process."""
+    """One piece of work after the other, in this process; datasets are read in a thread beside it."""
 
     def work(self, *args: Any, **kwargs: Any) -> bool:
         threading.Thread(target=sweep_forever, args=(settings.SWEEP_SECONDS,), name="sweep", daemon=True).start()
@@ -60,4 +75,5 @@ class ReportsWorker(SteadyWorker):
 
     def request_stop(self, signum: int, frame: Any) -> None:
         stop_requested.set()
+        datasets.stop_requested.set()
         super().request_stop(signum, frame)  # type: ignore[no-untyped-call]

@@ -7,13 +7,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from experiments.models import Call, Run
-from experiments.reports import judged, ledger, words
+from experiments.reports import judged, ledger, shards, words
 from experiments.reports.document import REPORT_VERSION
 from experiments.reports.report import Block, Column, Fact, Facts, Report, Section, Table, Text
 from experiments.reports.rows import Rows, rows_of
 from experiments.reports.setup import setup
 from experiments.reports.stages import STAGED
 from experiments.reports.talk import talk, unfinished
+from experiments.shards import is_sharded
 from experiments.templatetags.arena import grouped
 
 
@@ -34,7 +35,7 @@ def _narrate(rows: Rows) -> Report:
         notices=tuple(_notices(rows)),
         sections=(
             setup(rows),
-            talk(rows),
+            shards.work(rows) if is_sharded(rows.workflow) else talk(rows),
             *_judged(rows),
             ledger.costs(rows),
             ledger.calls(rows),
@@ -45,8 +46,8 @@ def _narrate(rows: Rows) -> Report:
 
 
 def _judged(rows: Rows) -> list[Section]:
-    """Nobody is scored by a judge in a council or a debate."""
-    if rows.workflow in STAGED and not rows.judgments:
+    """Nobody is scored by a judge in a council or a debate, nor where outputs are compared."""
+    if is_sharded(rows.workflow) or (rows.workflow in STAGED and not rows.judgments):
         return []
     return [judged.judgments(rows), judged.measured(rows)]
 

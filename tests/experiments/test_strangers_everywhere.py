@@ -117,5 +117,6 @@ def test_alice_herself_is_answered_at_the_same_addresses(alices, alice):
     unknown = {path for path, status in answers.items() if status == 404}
     of_talks = "runs/{pk}/figures/"
     of_councils = {"runs/{pk}/ranking/1/", "api/runs/{pk}/ranking/"}
+    of_campaigns = {"experiments/{pk}/live/", "api/experiments/{pk}/campaign/"}
     is_ranked = Run.objects.get(pk=alices["runs"]).ballots.exists()
-    assert unknown == {f"runs/{{pk}}/compare/{NOWHERE}/", of_talks, *(() if is_ranked else of_councils)}
+    assert unknown == {f"runs/{{pk}}/compare/{NOWHERE}/", of_talks, *of_campaigns, *(() if is_ranked else of_councils)}

@@ -77,11 +77,10 @@ def test_of_a_run_whose_judge_and_filter_give_up(played):
 
 
 def test_of_a_run_that_lost_a_call(arena, start, settings):
-    settings.DRAIN_SECONDS = 0
-    run = start(arena("sim/cooperative:first=0:tps=20"))
+    settings.DRAIN_SECONDS, settings.LEASE_SECONDS = 0, 3  # the driver calls `beat` four times within it
+    run = start(arena("sim/cooperative:first=0:tps=20:words=2000"))
     killed = threading.Event()
-    threading.Timer(0.7, killed.set).start()
-    Driver(killed).drive(5)
+    Driver(killed, beat=lambda: run.calls.filter(state=Call.State.SENT).exists() and killed.set()).drive(60)
     assert run.calls.filter(state=Call.State.SENT).count() == 1
 
     Run.objects.filter(pk=run.pk).update(lease_until=None)
@@ -176,7 +175,7 @@ def test_at_every_moment_of_a_run(arena, start):
         time.sleep(0.05)  # the driver's turn
     driving.join()
 
-    assert len(moments) > 8
+    assert len(moments) > 2, "the page was compared while the run was under way"
     assert_same_page(run, "call_retried", "judge_evaluation_completed")
 
 

@@ -1,0 +1,214 @@
+"""How far judges agree with people, and people with each other, on the same outputs of the same sample.
+
+"Neither" is one answer here: a tie, and both bad, which models are not asked about. What is looked at is bounded: the
+newest votes, and the newest battles of a judge.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+
+from experiments.battles import pairing
+from experiments.models import Battle, Board, Dataset, Verdict
+from leaderboard.ratings import Battles, Bias, Undefined, fit, position_bias
+from leaderboard.ratings.agreement import Interval, Reason
+from leaderboard.ratings.arrays import FloatArray
+from leaderboard.ratings.tables import kappa_interval_of_table, kappa_of_table, spearman
+
+MOST_VOTES = 20_000
+MOST_ITEMS = 5_000
+MOST_BATTLES = 4_000
+ANSWER = {"left": 0, "right": 1, "tie": 2, "both_bad": 2}
+ANSWERS = 3
+NORMAL = 1.959964
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """part of `of`; value, and Wilson's 95 % interval (1927), are None where there is nothing to share."""
+
+    part: int
+    of: int
+
+    @property
+    def value(self) -> float | None:
+        return self.part / self.of if self.of else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        if not self.of:
+            return None
+        p, n, z2 = self.part / self.of, self.of, NORMAL**2
+        middle = (p + z2 / (2 * n)) / (1 + z2 / n)
+        half = NORMAL / (1 + z2 / n) * sqrt(p * (1 - p) / n + z2 / (4 * n * n))
+        return max(0.0, middle - half), min(1.0, middle + half)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """exact: the same answer; decisive: the same side, where both chose one; compared: pairs of answers."""
+
+    exact: Share
+    decisive: Share
+    kappa: float | Undefined
+    interval: Interval | Undefined
+
+    @property
+    def compared(self) -> int:
+        return self.exact.of
+
+
+@dataclass(frozen=True, slots=True)
+class Leaning:
+    """How often what was shown first was chosen, of the judgments that chose a side; and how many points in Elo
+    standing first is worth.
+    """
+
+    first: Share
+    bias: Bias | Undefined
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAgreement:
+    """A judge's board against people's. ranks: Spearman's correlation of ratings, of `rated` contestants."""
+
+    board: Board
+    votes: Agreement
+    ranks: float | Undefined
+    rated: int
+    leaning: Leaning
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """people: of two votes on the same outputs, the ceiling for any judge. is_whole: whether all votes were read."""
+
+    votes: int
+    voters: int
+    is_whole: bool
+    judges: tuple[JudgeAgreement, ...]
+    people: Agreement
+    leaning: Leaning
+
+
+def report(dataset: Dataset) -> Report:
+    """Every board of the dataset that is not people's, against people's."""
+    people = Board.objects.filter(dataset=dataset, kind=Board.Kind.PEOPLE).first()
+    judges = Board.objects.filter(dataset=dataset).exclude(kind=Board.Kind.PEOPLE).select_related("judge_model")
+    votes, is_whole = _newest_votes(people)
+    found = [_judged(board, people, votes) for board in judges.order_by("pk")]
+    voters = votes.order_by().values("ballot").distinct().count()
+    return Report(votes.count(), voters, is_whole, tuple(found), _among_people(votes), _of_people(votes))
+
+
+def agreement(table: FloatArray) -> Agreement:
+    """table[i, j]: how often the first said answer i and the second answer j, of left, right and neither."""
+    same, chosen = int(np.trace(table)), table[:2, :2]
+    exact, decisive = Share(same, int(table.sum())), Share(int(np.trace(chosen)), int(chosen.sum()))
+    return Agreement(exact, decisive, kappa_of_table(table), kappa_interval_of_table(table))
+
+
+def _newest_votes(people: Board | None) -> tuple[QuerySet[Battle], bool]:
+    if people is None:
+        return Battle.objects.none(), True
+    votes = Battle.objects.filter(board=people).counted()
+    after = votes.order_by("-pk").values_list("pk", flat=True)[MOST_VOTES : MOST_VOTES + 1]
+    oldest = next(iter(after), None)
+    return (votes, True) if oldest is None else (votes.filter(pk__gt=oldest), False)
+
+
+def _judged(board: Board, people: Board | None, votes: QuerySet[Battle]) -> JudgeAgreement:
+    same = {name: OuterRef(name) for name in ("left", "right", "sample")}
+    verdict = Battle.objects.filter(board=board, ballot="", **same).counted().values("winner")[:1]
+    both = votes.order_by().annotate(verdict=Subquery(verdict)).filter(verdict__isnull=False)
+    table = np.zeros((ANSWERS, ANSWERS))
+    for said, judged, count in both.values_list("winner", "verdict").annotate(count=Count("pk")):
+        table[ANSWER[judged], ANSWER[said]] += count
+    ranks, rated = _ranks(board, people)
+    return JudgeAgreement(board, agreement(table), ranks, rated, _of_judge(board))
+
+
+def _ranks(board: Board, people: Board | None) -> tuple[float | Undefined, int]:
+    if people is None:
+        return Undefined(Reason.NOTHING_PAIRED), 0
+    keys = list(board.dataset.contestants.filter(void_reason="").order_by("pk").values_list("pk", flat=True))
+    judged, voted = (fit(pairing.table(one, keys)).values for one in (board, people))
+    return spearman(judged, voted), int((~(np.isnan(judged) | np.isnan(voted))).sum())
+
+
+def _among_people(votes: QuerySet[Battle]) -> Agreement:
+    """Of every two votes on the same item; each such pair counts once in either direction, and half."""
+    items = votes.order_by().values("left", "right", "sample")
+    shared = items.annotate(n=Count("pk")).filter(n__gte=2).values_list("left", "right", "sample")[:MOST_ITEMS]
+    answers = _answers(votes, list(shared))
+    table = np.zeros((ANSWERS, ANSWERS))
+    for counts in answers.values():
+        table += np.outer(counts, counts) - np.diag(counts)
+    halved = table / 2
+    return Agreement(
+        Share(int(np.trace(halved)), int(halved.sum())),
+        Share(int(np.trace(halved[:2, :2])), int(halved[:2, :2].sum())),
+        kappa_of_table(table),
+        _interval_of_items(list(answers.values())),
+    )
+
+
+def _answers(votes: QuerySet[Battle], shared: list[tuple[int, int, int]]) -> dict[tuple[int, int, int], FloatArray]:
+    """How often each answer was given, by item."""
+    wanted = set(shared)
+    rows = votes.filter(sample__in={sample for _left, _right, sample in shared}).order_by()
+    counts: dict[tuple[int, int, int], FloatArray] = {}
+    for left, right, sample, said in rows.values_list("left", "right", "sample", "winner"):
+        if (item := (left, right, sample)) in wanted:
+            counts.setdefault(item, np.zeros(ANSWERS))[ANSWER[said]] += 1
+    return counts
+
+
+def _interval_of_items(counts: list[FloatArray], rounds: int = 400, seed: int = 0) -> Interval | Undefined:
+    """Items are drawn anew, not votes: those on one item are not independent."""
+    if len(counts) < 2:
+        return Undefined(Reason.TOO_FEW_UNITS)
+    tables = np.array([(np.outer(one, one) - np.diag(one)).ravel() for one in counts])
+    drawn = np.random.default_rng(seed).multinomial(len(counts), np.full(len(counts), 1 / len(counts)), size=rounds)
+    found = [kappa_of_table(flat.reshape(ANSWERS, ANSWERS)) for flat in drawn @ tables]
+    values = [value for value in found if not isinstance(value, Undefined)]
+    if 2 * len(values) <= rounds:
+        return Undefined(Reason.MOSTLY_UNDEFINED)
+    low, high = np.quantile(values, [0.025, 0.975])
+    return Interval(float(low), float(high), rounds, rounds - len(values))
+
+
+def _of_judge(board: Board) -> Leaning:
+    """Of the newest battles' verdicts: in the original order left was shown first, in the other one right."""
+    newest = Battle.objects.filter(board=board).order_by("-pk").values_list("pk", flat=True)
+    oldest = next(iter(newest[MOST_BATTLES : MOST_BATTLES + 1]), 0)
+    rows = Verdict.objects.filter(battle__board=board, battle__gt=oldest, battle__void_reason="").exclude(winner="")
+    found = rows.values_list("battle__left", "battle__right", "order", "winner").order_by()
+    return _leaning((left, right, order == Verdict.Order.ORIGINAL, said) for left, right, order, said in found)
+
+
+def _of_people(votes: QuerySet[Battle]) -> Leaning:
+    return _leaning(votes.filter(shown_left_first__isnull=False).order_by().values_list(*PLACED))
+
+
+PLACED = ("left", "right", "shown_left_first", "winner")
+
+
+def _leaning(rows: Iterable[Any]) -> Leaning:
+    """rows: left, right, whether left was shown first, and the answer."""
+    firsts, seconds, scores, part, of = [], [], [], 0, 0
+    for left, right, is_left_first, said in rows:
+        answer = ANSWER[said]
+        score = 0.5 if answer == 2 else float((answer == 0) == is_left_first)
+        firsts.append(left if is_left_first else right)
+        seconds.append(right if is_left_first else left)
+        scores.append(score)
+        part, of = part + (score == 1.0), of + (score != 0.5)
+    keys = sorted({*firsts, *seconds})
+    place = {key: number for number, key in enumerate(keys)}
+    battles = Battles([place[key] for key in firsts], [place[key] for key in seconds], scores, list(map(str, keys)))
+    return Leaning(Share(part, of), position_bias(battles) if keys else Undefined(Reason.NO_BATTLES))

@@ -1,0 +1,193 @@
+"""A board as a zip in the layout of GenArena's arena folder, made while it is sent: never held as a whole."""
+
+import io
+import json
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime
+from typing import Any, NamedTuple
+
+from django.db.models import Count as CountOf
+from django.db.models import Max, QuerySet
+
+from experiments.battles.logs.exporting import Log, encoded, pages, results
+from experiments.battles.logs.names import file_names, pair_file
+from experiments.battles.logs.sources import AUDITS, LOGS, SNAPSHOT, date_of
+from experiments.battles.logs.standings import Count, snapshot, state
+from experiments.models import Battle, Board, Experiment, Verdict
+
+SENT_AT_ONCE = 1 << 16
+
+
+class Group(NamedTuple):
+    """The battles of a pair that belong together in one file. experiment_id: None for those that were imported."""
+
+    left: int
+    right: int
+    experiment_id: Any
+    winner: str
+    battles: int
+
+
+Groups = dict[str, dict[str, list[Group]]]  # by subset, then by experiment, in the sequence of their days
+
+
+def zipped(board: Board) -> Iterator[bytes]:
+    """Slim and audit logs by pair, snapshots by experiment, and the state. The same board gives the same bytes."""
+    buffer = _Buffer()
+    log = Log(board)
+    has_verdicts = Verdict.objects.filter(battle__board=board).exists()
+    last = results(log).aggregate(last=Max("judged"))["last"]
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for subset, experiments in _groups(log).items():
+            folder = f"{_folder(subset)}/" if subset else ""
+            for _written in _entries(archive, log, subset, folder, experiments, last, has_verdicts):
+                if len(buffer.held) >= SENT_AT_ONCE:
+                    yield buffer.taken()
+    yield buffer.taken()
+
+
+def _entries(
+    archive: zipfile.ZipFile,
+    log: Log,
+    subset: str,
+    folder: str,
+    experiments: dict[str, list[Group]],
+    last: datetime | None,
+    has_verdicts: bool,
+) -> Iterator[None]:
+    """Writes the files of a subset; gives way after each piece."""
+    files = file_names({row.name for row in log.contestants.values()})
+    counts: list[Count] = []
+    for experiment, groups in experiments.items():
+        place = f"{folder}{LOGS}/{_folder(experiment)}"
+        counts += [_count(log, group) for group in groups]
+        _write_json(archive, f"{place}/config.json", _config(log.board, experiment, groups))
+        _write_json(archive, f"{place}/{SNAPSHOT}", snapshot(experiment, counts, last))
+        for rows, name in _pairs(log, groups, subset, files):
+            yield from _write(
+                archive, f"{place}/{name}", (log.slim(b, tells_subset=False) for p in pages(rows) for b in p)
+            )
+            if has_verdicts:
+                audits = (row for page in pages(rows) for row in log.audits(page, tells_subset=False))
+                yield from _write(archive, f"{place}/{AUDITS}/{name}", audits)
+    _write_json(archive, f"{folder}arena/state.json", state(counts, last))
+    yield
+
+
+def _groups(log: Log) -> Groups:
+    """How many battles of each pair ended how, by subset and experiment."""
+    versions = {row.pk: row.config for row in Experiment.objects.filter(battles__board=log.board).distinct()}
+    found: dict[str, dict[str, list[Group]]] = defaultdict(lambda: defaultdict(list))
+    rows = results(log).order_by().values_list("sample__subset", "left", "right", "experiment", "winner")
+    for subset, left, right, experiment, winner, battles in rows.annotate(battles=CountOf("pk")):
+        version = str(versions.get(experiment, {}).get("version") or "") or _joined(log, left, right)
+        found[subset][version].append(Group(left, right, experiment, winner, battles))
+    return {
+        subset: {name: sorted(found[subset][name], key=_place) for name in sorted(found[subset], key=_day)}
+        for subset in sorted(found)
+    }
+
+
+def _joined(log: Log, left: int, right: int) -> str:
+    """The later of the experiments with which the two joined: every battle has somebody who was new then."""
+    versions = [log.contestants[pk].version for pk in (left, right) if date_of(log.contestants[pk].version)]
+    return max(versions, key=_day, default=f"{log.board.slug}_{log.board.created:%Y%m%d}")
+
+
+def _pairs(
+    log: Log, groups: Iterable[Group], subset: str, files: dict[str, str]
+) -> Iterator[tuple[QuerySet[Battle], str]]:
+    """The battles of each pair, with the name of their file."""
+    experiments: dict[tuple[int, int], set[Any]] = defaultdict(set)
+    for group in groups:
+        experiments[group.left, group.right].add(group.experiment_id)
+    for (left, right), chosen in experiments.items():
+        names = sorted(log.contestants[pk].name for pk in (left, right))
+        rows = results(log).filter(left=left, right=right, sample__subset=subset)
+        ids = [pk for pk in chosen if pk is not None]
+        found = (
+            rows.filter(experiment__in=ids) if None not in chosen else rows.exclude(experiment__in=_others(rows, ids))
+        )
+        yield found, pair_file(names[0], names[1], files)
+
+
+def _others(rows: QuerySet[Battle], ids: list[Any]) -> list[Any]:
+    """Experiments of the pair that have a file of their own."""
+    found = rows.exclude(experiment=None).order_by().values_list("experiment", flat=True).distinct()
+    return [pk for pk in found if pk not in ids]
+
+
+def _config(board: Board, experiment: str, groups: Iterable[Group]) -> dict[str, Any]:
+    """By whom and how it was judged. Addresses and keys are not told."""
+    return {
+        "exp_name": experiment,
+        "board": board.slug,
+        "judged_by": board.kind,
+        "judge_model": board.judge,
+        "prompt": board.prompt,
+        "prompt_version": board.prompt_version,
+        "params": board.params,
+        "battles": sum(group.battles for group in groups),
+    }
+
+
+def _count(log: Log, group: Group) -> Count:
+    return Count(log.contestants[group.left].name, log.contestants[group.right].name, group.winner, group.battles)
+
+
+def _write(archive: zipfile.ZipFile, name: str, rows: Iterator[dict[str, Any]]) -> Iterator[None]:
+    """An entry line by line; none where there is no line."""
+    first = next(rows, None)
+    if first is None:
+        return
+    with archive.open(_entry(name), "w") as file:
+        file.write(encoded(first))
+        for number, row in enumerate(rows):
+            file.write(encoded(row))
+            if number % 100 == 0:
+                yield
+    yield
+
+
+def _write_json(archive: zipfile.ZipFile, name: str, content: dict[str, Any]) -> None:
+    archive.writestr(_entry(name), json.dumps(content, ensure_ascii=False, indent=2))
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry
+
+
+def _folder(name: str) -> str:
+    return file_names([name])[name]
+
+
+def _place(group: Group) -> tuple[int, int, str, str]:
+    return (group.left, group.right, str(group.experiment_id or ""), group.winner)
+
+
+def _day(experiment: str) -> tuple[date, str]:
+    return (date_of(experiment) or date.min, experiment)
+
+
+class _Buffer(io.RawIOBase):
+    """What a zip writes before it is sent. It cannot be sought, so that the zip is made in one go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.held += data
+        return len(data)
+
+    def taken(self) -> bytes:
+        data = bytes(self.held)
+        self.held.clear()
+        return data

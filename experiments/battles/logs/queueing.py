@@ -1,0 +1,155 @@
+"""Logs that were sent are read by a worker, small ones at once. A worker that dies is followed by another: what is
+stored is known by then, so that nothing is stored twice.
+"""
+
+import logging
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Protocol
+
+import django_rq
+from django.conf import settings
+from django.db import DatabaseError, close_old_connections, transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+from redis.exceptions import RedisError
+
+from experiments.battles.logs.importing import import_battles, may_import
+from experiments.battles.logs.lines import TooMuch
+from experiments.battles.logs.report import Report
+from experiments.battles.logs.sources import Unreadable
+from experiments.engine.text import storable
+from experiments.models import Dataset, LogImport
+from experiments.refusals import NotAllowed
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+logger = logging.getLogger(__name__)
+
+QUEUE = "datasets"
+ENOUGH_BELLS = 2  # unanswered ones: the worker reads all logs that wait
+AT_ONCE_BYTES = 256 << 10  # a smaller file is read while its sender waits
+LEASE = timedelta(minutes=2)  # a worker that was silent for so long has died: a batch takes a second
+MOST_ATTEMPTS = 3
+MOST_WAITING = 5
+State = LogImport.State
+
+
+class ClaimLost(Exception):
+    """Another worker reads the file now: this one leaves it alone."""
+
+
+class Sent(Protocol):
+    """A file as Django hands it over."""
+
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def size(self) -> int | None: ...
+    def chunks(self) -> Iterable[bytes]: ...
+
+
+def keep(sent: Sent, *, dataset: Dataset, by: "User", judge: str = "", subset: str = "") -> LogImport:
+    """Keep the file and have it read, a small one before this returns. Raises NotAllowed and TooMuch."""
+    if not may_import(dataset, by):
+        raise NotAllowed(_("Only the owner of the dataset may import battles into it, or an admin."))
+    if (sent.size or 0) > settings.UPLOAD_BYTES:
+        raise TooMuch(
+            _("The file is larger than %(most)s MiB: send it in parts.") % {"most": settings.UPLOAD_BYTES >> 20}
+        )
+    if LogImport.objects.filter(owner=by, state__in=[State.WAITING, State.READING]).count() >= MOST_WAITING:
+        raise NotAllowed(_("Your other files are still being read: wait for one of them."))
+    named = storable(PurePath(sent.name or "log.jsonl").name)[-300:]
+    row = LogImport(dataset=dataset, owner=by, name=named, size=sent.size or 0, judge=judge[:200], subset=subset[:100])
+    row.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with row.path.open("wb") as file:
+        for chunk in sent.chunks():
+            file.write(chunk)
+    row.save(force_insert=True)
+    if row.size <= AT_ONCE_BYTES and _claim(row):
+        read(row)
+    else:
+        transaction.on_commit(ring)
+    return row
+
+
+def ring() -> None:
+    """Ask for a worker. A bell that nobody hears costs seconds: the sweep looks."""
+    try:
+        bells = django_rq.get_queue(QUEUE)
+        if bells.count < ENOUGH_BELLS:
+            bells.enqueue(read_all, result_ttl=0, failure_ttl=0)
+    except (RedisError, OSError) as error:
+        logger.warning("logs wait for the sweep: Redis is away (%s)", type(error).__name__)
+
+
+def read_all() -> None:
+    """Read every file that waits, until none is left."""
+    close_old_connections()
+    for row in LogImport.objects.filter(state=State.WAITING).order_by("created"):
+        if _claim(row):
+            read(row)
+
+
+def read(row: LogImport) -> None:
+    """Read a file that was claimed, and keep the report of it."""
+    try:
+        with translation.override(row.owner.language or settings.LANGUAGE_CODE):
+            _end(row, State.DONE, _taken(row))
+    except ClaimLost:
+        return
+    except (NotAllowed, Unreadable, TooMuch) as reason:
+        _end(row, State.REFUSED, None, str(reason))
+    except DatabaseError:
+        raise
+    except Exception as error:  # whatever a stranger's file does ends its import, not the worker
+        logger.exception("import=%s could not be read", row.pk)
+        _end(row, State.REFUSED, None, f"{type(error).__name__}: {error}"[:1000])
+    row.forget_file()
+    row.refresh_from_db()
+
+
+def sweep() -> None:
+    """Put back what dead workers held, give up what killed them, and ring for what waits."""
+    silent = LogImport.objects.filter(state=State.READING, beat__lt=timezone.now() - LEASE)
+    for row in silent.filter(attempt__gte=MOST_ATTEMPTS):
+        said = _("The worker was ended %(times)s times while it read this file.") % {"times": MOST_ATTEMPTS}
+        _end(row, State.REFUSED, None, said)
+        row.forget_file()
+    silent.filter(attempt__lt=MOST_ATTEMPTS).update(state=State.WAITING)
+    if LogImport.objects.filter(state=State.WAITING).exists():
+        ring()
+
+
+def _taken(row: LogImport) -> Report:
+    def heard(report: Report) -> None:
+        if not _held(row).update(report=report.as_json(), beat=timezone.now()):
+            raise ClaimLost
+
+    subset = row.subset or None
+    how: dict[str, Any] = {"judge": row.judge, "subset": subset, "name": row.name, "heard": heard}
+    report = import_battles(row.path, dataset=row.dataset, by=row.owner, **how)
+    if row.attempt > 1:
+        report.warn(_("A worker was ended while it read this: what it had stored is among the battles known before."))
+    return report
+
+
+def _claim(row: LogImport) -> bool:
+    claimed = {"state": State.READING, "beat": timezone.now(), "attempt": F("attempt") + 1}
+    if not LogImport.objects.filter(pk=row.pk, state=State.WAITING).update(**claimed):
+        return False
+    row.refresh_from_db()
+    return True
+
+
+def _held(row: LogImport) -> QuerySet[LogImport]:
+    """The row, as long as the claim is ours."""
+    return LogImport.objects.filter(pk=row.pk, state=State.READING, attempt=row.attempt)
+
+
+def _end(row: LogImport, state: State, report: Report | None, reason: str = "") -> None:
+    kept = {"report": report.as_json()} if report else {}
+    _held(row).update(state=state, refused_reason=reason, ended=timezone.now(), **kept)

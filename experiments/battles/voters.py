@@ -1,0 +1,114 @@
+"""Who votes: a person of the lab, or a visitor where the lab lets the public vote; and how much of it they may do."""
+
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+from ipaddress import IPv6Address, ip_address
+
+import django_rq
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
+from redis.exceptions import RedisError
+
+from accounts.models import User
+from experiments.models import Battle, Dataset
+from experiments.refusals import NotAllowed
+
+DAY = timedelta(days=1)
+VISITORS_SHARE = 10  # a visitor has so much less than a person of the lab
+OFFERS_PER_MINUTE = 40  # to visitors of one address; each vote needs one
+IPV6_NETWORK_BITS = 64
+
+
+class EnoughForNow(NotAllowed):
+    """So many votes were cast that no more are taken for a while; the message says for how long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Voter:
+    """ballot: what their battles carry. user: None for a visitor, whose address then counts as well."""
+
+    ballot: str
+    user: User | None = None
+    address: str = ""
+
+    @property
+    def votes_per_day(self) -> int:
+        return settings.VOTES_PER_DAY if self.user else -(-settings.VOTES_PER_DAY // VISITORS_SHARE)
+
+
+def person_voter(user: User) -> Voter:
+    return Voter(f"user:{user.pk}", user)
+
+
+def voter_of(request: HttpRequest) -> Voter:
+    """Who asks. A visitor is known by their session, which begins here; what is kept does not lead back to it."""
+    if isinstance(request.user, User):
+        return person_voter(request.user)
+    if not request.session.session_key:
+        request.session.create()
+    key = salted_hmac("experiments.votes", str(request.session.session_key), algorithm="sha256").hexdigest()
+    return Voter(f"visitor:{key}", None, _address(request))
+
+
+def votable(user: User | AnonymousUser | None) -> QuerySet[Dataset]:
+    """The datasets on which they may vote: ready, taking votes, with two contestants or more. None is a visitor."""
+    asks = user if isinstance(user, User) else None
+    seen = Dataset.objects.visible_to(asks) if asks else Dataset.objects.filter(visibility="public", state="ready")
+    if asks is None and not settings.PUBLIC_VOTES:
+        return seen.none()
+    standing = Count("contestants", filter=Q(contestants__void_reason=""))
+    return seen.filter(takes_votes=True, state="ready").annotate(standing=standing).filter(standing__gte=2)
+
+
+def refuse_beyond_limit(voter: Voter) -> None:
+    """Raises EnoughForNow for who has cast their votes of the last 24 hours."""
+    cast = Battle.objects.filter(ballot=voter.ballot, shown_left_first__isnull=False, judged__gte=timezone.now() - DAY)
+    if cast.count() >= voter.votes_per_day:
+        said = _("You have cast %(n)s votes in 24 hours, which is as many as are taken. Come back tomorrow.")
+        raise EnoughForNow(said % {"n": voter.votes_per_day})
+
+
+def refuse_crowds(voter: Voter) -> None:
+    """Raises EnoughForNow for visitors of an address from which too much has come: a new session is no new person."""
+    if voter.user is not None:
+        return
+    minute, day = int(time.time() // 60), int(time.time() // DAY.total_seconds())
+    try:
+        crowded = _counted(voter.address, f"m{minute}", 60) > OFFERS_PER_MINUTE
+        spent = _counted(voter.address, f"d{day}", int(DAY.total_seconds())) > settings.VOTES_PER_DAY
+    except RedisError as error:
+        raise EnoughForNow(_("Votes of visitors are not taken at the moment. Try again in a few minutes.")) from error
+    if spent:
+        raise EnoughForNow(_("No more votes are taken from your address today. Come back tomorrow, or sign in."))
+    if crowded:
+        raise EnoughForNow(_("Votes come too fast from your address. Try again in a minute."))
+
+
+def _counted(address: str, window: str, seconds: int) -> int:
+    """How often an address has come in a window of time. Its hash alone is kept, until the window is over."""
+    hidden = salted_hmac("experiments.votes.address", address, algorithm="sha256").hexdigest()[:32]
+    key = f"arena:votes:{window}:{hidden}"
+    pipe = django_rq.get_connection("engine").pipeline()
+    pipe.incr(key)
+    pipe.expire(key, seconds)
+    return int(pipe.execute()[0])
+
+
+def _address(request: HttpRequest) -> str:
+    """Of whom the request comes; behind the proxy that a deployment with HTTPS has, whom the proxy names last."""
+    said = request.META.get("REMOTE_ADDR", "")
+    if settings.HTTPS and (forwarded := request.headers.get("X-Forwarded-For", "")):
+        said = forwarded.rpartition(",")[2].strip()
+    try:
+        address = ip_address(said)
+    except ValueError:
+        return str(said)[:100]
+    if isinstance(address, IPv6Address):
+        return str(IPv6Address(int(address) >> IPV6_NETWORK_BITS << IPV6_NETWORK_BITS))
+    return str(address)

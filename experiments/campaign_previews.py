@@ -1,0 +1,34 @@
+"""What battles or outputs may come to, as the form is filled in now: beside Start, before anything is started."""
+
+from typing import TYPE_CHECKING, Any
+
+from django.utils.translation import gettext as _
+
+from experiments.battles import planning
+from experiments.campaign_forms import CampaignForm
+from experiments.casting import InvalidExperiment, checked_config
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+def of_form(form: CampaignForm, by: "User") -> dict[str, Any]:
+    """preview: None while something is missing, and `missing` says what. tokens: read and written together."""
+    if form.offer is None:
+        return {"preview": None, "missing": ""}
+    filled = form.filled()
+    try:
+        if not filled.is_valid():
+            return {"preview": None, "missing": _missing(filled)}
+        asked = filled.asked()
+        config = checked_config(form.workflow, asked["config"])
+        preview = planning.preview(config, asked["cast"], by=by)
+    except InvalidExperiment as error:
+        return {"preview": None, "missing": str(error)}
+    tokens = preview.input_tokens + preview.output_tokens
+    return {"preview": preview, "tokens": tokens, "is_battles": form.workflow == "battles"}
+
+
+def _missing(form: CampaignForm) -> str:
+    first = next(iter(form.errors.values()))[0]
+    return _("What it comes to stands here when the form is complete. %(missing)s") % {"missing": first}

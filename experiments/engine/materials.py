@@ -1,0 +1,145 @@
+"""Stored material becomes parts of a prompt just before it is sent: texts from their rows, pictures from their files.
+
+A picture is sent as it is when every provider takes it; else it is made smaller, and a JPEG or PNG. Raises NoMaterial
+when something is missing or cannot be read: nothing is sent then.
+"""
+
+import base64
+import io
+import time
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from PIL import Image as Pictures
+
+from experiments.gateway.errors import NoMaterial
+from experiments.gateway.types import ChatMessage, ImagePart
+from experiments.models import Image, Output, Sample
+from experiments.workflows.steps import Prompt, Stored
+
+LONGEST_SIDE = 2048  # pixels
+MOST_BYTES = 5_000_000
+TAKEN = ("image/png", "image/jpeg", "image/webp")
+KEPT = 48  # pictures that are held encoded: both orders of a battle show the same ones
+JPEG_QUALITY = 90
+
+
+def messages(prompts: Sequence[Prompt]) -> tuple[ChatMessage, ...]:
+    """The prompts as the gateway takes them. At most three queries, and none when nothing is stored."""
+    stored = [part for prompt in prompts for part in prompt.parts if isinstance(part, Stored)]
+    if not stored:
+        return tuple(_plain(prompt) for prompt in prompts)
+    material = _material(frozenset(stored), int(time.monotonic()))
+    return tuple(
+        ChatMessage(prompt.role, parts=tuple(_parts(prompt, material))) if prompt.parts else _plain(prompt)
+        for prompt in prompts
+    )
+
+
+def _plain(prompt: Prompt) -> ChatMessage:
+    if prompt.parts:
+        return ChatMessage(prompt.role, "".join(part for part in prompt.parts if isinstance(part, str)))
+    return ChatMessage(prompt.role, prompt.content)
+
+
+def _parts(prompt: Prompt, material: "_Material") -> Iterable[str | ImagePart]:
+    for part in prompt.parts:
+        if isinstance(part, str):
+            yield part
+        else:
+            yield from material.of(part)
+
+
+@lru_cache(maxsize=8)
+def _material(stored: frozenset[Stored], second: int) -> "_Material":
+    """Both orders of a battle show the same: the rows are read once a second at most."""
+    return _Material(list(stored))
+
+
+class _Material:
+    """The rows that some stored parts stand for."""
+
+    def __init__(self, stored: Sequence[Stored]) -> None:
+        about_samples = {part.sample for part in stored if part.what != "output"}
+        outputs = [part for part in stored if part.what == "output"]
+        self._samples = Sample.objects.only("instruction", "images").in_bulk(about_samples) if about_samples else {}
+        self._outputs = _outputs(outputs) if outputs else {}
+        shown = {part.sample for part in stored if part.what == "images"}
+        hashes = {sha for pk, sample in self._samples.items() if pk in shown for sha in sample.images}
+        self._images = Image.objects.in_bulk(hashes) if hashes else {}
+
+    def of(self, part: Stored) -> list[str | ImagePart]:
+        if part.what == "output":
+            return [self._output(part)]
+        sample = self._samples.get(part.sample)
+        if sample is None:
+            raise NoMaterial("The sample is gone: it was removed from its dataset.")
+        if part.what == "instruction":
+            return [sample.instruction]
+        return [self._picture(sha) for sha in sample.images]
+
+    def _output(self, part: Stored) -> str | ImagePart:
+        output = self._outputs.get((part.sample, part.contestant))
+        if output is None:
+            raise NoMaterial("A contestant's output is missing: upload it, then ask again.")
+        return image_part(output.image) if output.image else output.text
+
+    def _picture(self, sha: str) -> ImagePart:
+        if sha not in self._images:
+            raise NoMaterial("A picture of the sample is missing: upload the dataset again.")
+        return image_part(self._images[sha])
+
+
+def _outputs(parts: Sequence[Stored]) -> dict[tuple[int, int | None], Output]:
+    samples, contestants = {part.sample for part in parts}, {part.contestant for part in parts}
+    rows = Output.objects.filter(contestant__in=contestants, sample__in=samples).select_related("image")
+    return {(row.sample_id, row.contestant_id): row for row in rows}
+
+
+def image_part(image: Image) -> ImagePart:
+    """The picture as a data URI that providers accept; `sha256:…` stands for it in the ledger."""
+    is_fine = image.mime in TAKEN and image.size <= MOST_BYTES and max(image.width, image.height) <= LONGEST_SIDE
+    try:
+        url, pixels = _encoded(image.sha256, str(image.path), image.mime if is_fine else "")
+    except (OSError, ValueError, SyntaxError, Pictures.DecompressionBombError) as error:
+        raise NoMaterial(f"A picture cannot be read ({type(error).__name__}): upload it again.") from error
+    return ImagePart(url, f"sha256:{image.sha256}", pixels or image.width * image.height)
+
+
+@lru_cache(maxsize=KEPT)
+def _encoded(sha: str, path: str, mime: str) -> tuple[str, int]:
+    """The data URI, and the number of pixels where it was made smaller. mime: "" for a picture to be made anew."""
+    data = Path(path).read_bytes()
+    if mime:
+        return _uri(mime, data), 0
+    with Pictures.open(io.BytesIO(data)) as picture:
+        return _reduced(picture)
+
+
+def _reduced(picture: Pictures.Image) -> tuple[str, int]:
+    """Within the limits of side and bytes: halved again as long as it is too large."""
+    has_alpha = picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info
+    made: Pictures.Image = picture.convert("RGBA" if has_alpha else "RGB")
+    side = LONGEST_SIDE
+    while True:
+        made.thumbnail((side, side))
+        for mime, data in _written(made):
+            if len(data) <= MOST_BYTES:
+                return _uri(mime, data), made.width * made.height
+        side //= 2
+
+
+def _written(picture: Pictures.Image) -> Iterable[tuple[str, bytes]]:
+    """PNG where something shows through; JPEG otherwise."""
+    target = io.BytesIO()
+    if picture.mode == "RGBA":
+        picture.save(target, "PNG")
+        yield "image/png", target.getvalue()
+    else:
+        picture.save(target, "JPEG", quality=JPEG_QUALITY)
+        yield "image/jpeg", target.getvalue()
+
+
+def _uri(mime: str, data: bytes) -> str:
+    return f"data:{mime};base64,{base64.b64encode(data).decode()}"

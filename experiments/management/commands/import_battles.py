@@ -1,0 +1,62 @@
+"""`manage.py import_battles`: logs of battles that were judged elsewhere."""
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts.models import User
+from experiments.battles.logs.importing import NotAllowed, TooMuch, Unreadable, import_battles, make_dataset
+from experiments.battles.logs.report import Report
+from experiments.models import Dataset
+
+
+class Command(BaseCommand):
+    help = "Take over battles: GenArena's pk_logs (folder, zip, file) or LMArena's files (JSON, JSONL, CSV, Parquet)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("path", type=Path, help="a folder, a zip or a file")
+        parser.add_argument("--dataset", required=True, metavar="SLUG", help="is made when there is none of this name")
+        parser.add_argument("--judge", default="", metavar="NAME", help="who judged; otherwise what the log says")
+        parser.add_argument("--subset", metavar="NAME", help="of logs that name none")
+        parser.add_argument("--owner", metavar="USER", help="whose the dataset is, or will be")
+        parser.add_argument("--report", type=Path, metavar="FILE", help="write the whole report as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            dataset, by = self._dataset(options)
+            kept = {"judge": options["judge"], "subset": options["subset"]}
+            report = import_battles(options["path"], dataset=dataset, by=by, **kept)
+        except (NotAllowed, Unreadable, TooMuch) as error:
+            raise CommandError(str(error)) from error
+        if options["report"]:
+            options["report"].write_text(json.dumps(report.as_json(), ensure_ascii=False, indent=2), encoding="utf-8")
+        for line in _said(report, dataset):
+            self.stdout.write(line)
+
+    def _dataset(self, options: dict[str, Any]) -> tuple[Dataset, User]:
+        slug, owner = options["dataset"], options["owner"]
+        person = User.objects.filter(username=owner).first()
+        if owner and person is None:
+            raise CommandError(f"There is nobody called {owner}.")
+        dataset = Dataset.objects.filter(slug=slug).select_related("owner").first()
+        if dataset is not None:
+            return dataset, person or dataset.owner
+        if person is None:
+            raise CommandError(f"There is no dataset {slug}. To make it from this log, say whose it is: --owner USER.")
+        if not options["path"].exists():
+            raise Unreadable(f"There is no {options['path']}.")
+        return make_dataset(owner=person, name=slug, source=options["path"].name), person
+
+
+def _said(report: Report, dataset: Dataset) -> list[str]:
+    counts = f"{report.read} lines read: {report.stored} battles stored, {report.completed} completed"
+    others = f"{report.known} known before, {report.duplicates} told twice, {report.confirmed} confirmed"
+    lines = [f"{counts}, {others}, {report.refused} refused."]
+    lines.append(f"Dataset {dataset.slug}: {report.contestants} new contestants, {report.samples} new samples.")
+    lines += [f"Board: {slug}" for slug in report.boards]
+    lines += [f"Note: {warning}" for warning in report.warnings]
+    lines += [f"Refused: {one.file or 'line'} {one.line}: {one.reason}" for one in report.refusals[:20]]
+    return lines

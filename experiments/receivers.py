@@ -1,0 +1,45 @@
+"""What the experiments hear of their own runs: a campaign goes on when one of its runs has ended."""
+
+import logging
+from typing import Any
+from uuid import UUID
+
+from django.db import DatabaseError
+
+from experiments.battles import campaigns, votes
+from experiments.battles.logs import queueing
+from experiments.models import Run
+from experiments.shards import SHARDED
+from experiments.signals import engine_swept, run_finished, swept
+
+logger = logging.getLogger(__name__)
+
+
+def connect() -> None:
+    """Called once all apps are loaded."""
+    run_finished.connect(_feed, dispatch_uid="campaigns")
+    engine_swept.connect(_sweep, dispatch_uid="campaigns")
+    swept.connect(_sweep_logs, dispatch_uid="logs")
+    swept.connect(_sweep_votes, dispatch_uid="votes")
+
+
+def _feed(sender: Any, run_id: UUID, **more: Any) -> None:
+    """What is missed here, the sweep finds: an ended run has nobody left to be told of a failure."""
+    try:
+        rows = Run.objects.filter(pk=run_id, experiment__workflow__in=SHARDED)
+        if experiment_id := rows.values_list("experiment_id", flat=True).first():
+            campaigns.feed(experiment_id)
+    except DatabaseError as error:
+        logger.warning("run=%s: its campaign waits for the sweep (%s)", run_id, type(error).__name__)
+
+
+def _sweep(sender: Any, **more: Any) -> None:
+    campaigns.feed_all()
+
+
+def _sweep_logs(sender: Any, **more: Any) -> None:
+    queueing.sweep()
+
+
+def _sweep_votes(sender: Any, **more: Any) -> None:
+    votes.forget_old_offers()

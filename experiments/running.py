@@ -1,0 +1,53 @@
+"""How a run comes to be queued, and how it is stopped: what the verbs of runs and those of campaigns share."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from experiments.engine import jobs
+from experiments.engine.events import Fact, emit
+from experiments.models import Experiment, Run
+from experiments.serializers import ParticipantSerializer
+from experiments.signals import run_finished
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+def queue(experiment: Experiment, seed: int, overrides: Mapping[str, Any] | None = None) -> Run:
+    """A run that waits for a driver. Call inside a transaction."""
+    mode = experiment.config.get("mode", Run.Mode.MANUAL)
+    run = Run.objects.create(experiment=experiment, seed=seed, mode=mode, overrides=dict(overrides or {}))
+    emit(run.pk, Fact("experiment_created", created_data(run)))
+    jobs.wake(run.pk)
+    return run
+
+
+def created_data(run: Run) -> dict[str, Any]:
+    """What a run is a run of, as its first event tells it."""
+    participants = run.experiment.participants.select_related("model")
+    return {
+        "workflow": run.experiment.workflow,
+        "title": run.experiment.title,
+        "seed": run.seed,
+        "config": run.experiment.config,
+        "cast": ParticipantSerializer(participants, many=True).data,
+    }
+
+
+def stop(run: Run, *, by: "User") -> bool:
+    """Stop a live run; what was said so far is kept. False when it had ended or was being stopped already."""
+    with transaction.atomic():
+        if run.move(Run.State.STOPPING, from_=(Run.State.RUNNING,)):
+            emit(run.pk, Fact("experiment_state", {"state": Run.State.STOPPING.value, "by": by.get_username()}))
+            return True
+        ended = {"stop_reason": "manual_stop", "ended": timezone.now()}
+        if run.move(Run.State.STOPPED, from_=(Run.State.QUEUED, Run.State.WAITING), fields=ended):
+            data = {"state": Run.State.STOPPED.value, "reason": "manual_stop", "message": ""}
+            emit(run.pk, Fact("experiment_stopped", data))
+            Run.objects.filter(pk=run.pk).update(is_held=False)
+            transaction.on_commit(lambda: run_finished.send(Run, run_id=run.pk))
+            return True
+    return False

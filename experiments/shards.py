@@ -1,0 +1,16 @@
+"""Workflows whose work is shared out over many runs, their shards: a campaign plans them, and its page shows them."""
+
+from typing import Any
+
+from experiments.workflows import REGISTRY
+
+SHARDED = tuple(slug for slug, module in REGISTRY.items() if getattr(module, "SHARDED", False))
+
+
+def is_sharded(workflow: str) -> bool:
+    return workflow in SHARDED
+
+
+def without_shards(runs: Any) -> Any:
+    """Runs that stand for themselves."""
+    return runs.exclude(experiment__workflow__in=SHARDED)

@@ -1,0 +1,52 @@
+"""Datasets with outputs to be compared. Names and keys are such that a search of a page's bytes means something."""
+
+import hashlib
+import io
+from typing import Any
+
+from django.conf import settings
+from PIL import Image as Picture
+from PIL.PngImagePlugin import PngInfo
+
+from experiments.models import Contestant, Dataset, DatasetImage, Image, Output, Sample
+
+NAMES = ("Zebrafinch-9B", "Quokkamaster-7", "Yellowtail-XL")
+FIRST_KEY = 915_273_041
+
+
+def dataset_of(owner: Any, names: tuple[str, ...] = NAMES, samples: int = 4, **fields: Any) -> Dataset:
+    """Everybody has an output for every sample: texts, or pictures with modality="image"."""
+    made = {"name": "Duels", "slug": "duels", "state": "ready", "visibility": "lab", **fields}
+    dataset = Dataset.objects.create(owner=owner, **made)
+    taken = Contestant.objects.count()
+    contestants = [
+        Contestant.objects.create(pk=FIRST_KEY + 977 * (taken + place), dataset=dataset, name=name)
+        for place, name in enumerate(names)
+    ]
+    for number in range(samples):
+        sample = Sample.objects.create(dataset=dataset, index=number, instruction=f"Task {number}: draw a harbour.")
+        for place, contestant in enumerate(contestants):
+            output(sample, contestant, number * 31 + place * 7)
+    return dataset
+
+
+def output(sample: Sample, contestant: Contestant, shade: int) -> Output:
+    if sample.dataset.modality == "text":
+        return Output.objects.create(sample=sample, contestant=contestant, text=f"**Answer** {shade}")
+    return Output.objects.create(sample=sample, contestant=contestant, image=picture(sample.dataset, contestant, shade))
+
+
+def picture(dataset: Dataset, contestant: Contestant, shade: int) -> Image:
+    """A picture whose file says who made it, as files of image models do."""
+    note = PngInfo()
+    note.add_text("parameters", f"harbour, Model: {contestant.name}")
+    written = io.BytesIO()
+    Picture.new("RGB", (16, 12), (shade % 256, 90, 120)).save(written, "PNG", pnginfo=note)
+    body = written.getvalue()
+    sha = hashlib.sha256(body).hexdigest()
+    path = settings.IMAGES_DIR / sha[:2] / sha
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(body)
+    image = Image.objects.create(sha256=sha, mime="image/png", width=16, height=12, size=len(body))
+    DatasetImage.objects.create(dataset=dataset, image=image)
+    return image

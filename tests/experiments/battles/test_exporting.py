@@ -1,0 +1,201 @@
+"""Logs of a board are given away in GenArena's shapes, and whole in our own."""
+
+import io
+import json
+import tracemalloc
+import zipfile
+
+import pytest
+from django.utils.timezone import now
+
+from experiments.battles.boards import people_board
+from experiments.battles.counting import recount
+from experiments.battles.logs.exporting import audit_lines, full_lines, slim_lines
+from experiments.battles.logs.packing import zipped
+from experiments.models import Battle
+from tests.experiments.battles.logs_of_others import FOLDER, audit, pair, slim, vote, write
+
+pytestmark = pytest.mark.django_db
+
+
+def read(chunks):
+    return [json.loads(line) for line in b"".join(chunks).splitlines()]
+
+
+def unpacked(chunks):
+    archive = zipfile.ZipFile(io.BytesIO(b"".join(chunks)))
+    return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def told():
+    return [
+        audit("flux", "sdxl", 0, "flux", "A", "B"),
+        audit("flux", "sdxl", 1, "tie", "A", "A"),
+        audit("flux", "sdxl", 2, "tie", None, "B"),
+        audit("flux", "sdxl", 3, "sdxl", "B", "A"),
+    ]
+
+
+@pytest.fixture
+def board(tmp_path, take, uploaded):
+    """Four battles: won, disagreed on, failed, and won by the one with the smaller key, later void."""
+    dataset = uploaded(samples=4, names=("sdxl", "flux"))
+    found, _report = take(pair(tmp_path / "a", told(), folder=f"{FOLDER}/raw_outputs").parents[3], dataset)
+    found.battles.filter(sample__index=3).update(void_reason="the image was broken", voided=now())
+    recount(found)
+    return found
+
+
+@pytest.mark.databases
+def test_the_slim_log_is_genarenas_own_without_what_is_open_or_void(board):
+    assert read(slim_lines(board)) == [
+        slim("flux", "sdxl", 0, "flux"),
+        slim("flux", "sdxl", 1, "tie", consistent=False),
+    ]
+    assert list(read(slim_lines(board))[0]) == list(slim("a", "b", 0))
+
+
+@pytest.mark.databases
+def test_the_audit_log_says_the_same_and_what_the_judge_said(board):
+    first, second = read(audit_lines(board))
+
+    wanted = told()[0]
+    for key in ("original_call", "swapped_call"):
+        call = first[key]
+        assert call.pop("parse_error") is None
+        assert call == wanted[key]
+    assert {name: first[name] for name in slim("flux", "sdxl", 0)} == slim("flux", "sdxl", 0, "flux")
+    assert [second[key]["parsed_result"]["winner"] for key in ("original_call", "swapped_call")] == ["A", "A"]
+
+
+def test_the_full_log_tells_open_and_void_battles_with_the_reason(board):
+    rows = {row["sample_index"]: row for row in read(full_lines(board))}
+
+    assert [rows[index]["winner"] for index in range(4)] == ["model_a", "tie", None, "model_b"]
+    assert rows[2]["open_reason"] == "Judged elsewhere, unread: API error: 503"
+    assert rows[3]["void_reason"] == "the image was broken"
+    assert (rows[0]["judge"], rows[0]["judged_by"]) == ("imported", "imported")
+    verdict = rows[0]["verdicts"][0]  # sdxl stands left, so the first verdict showed it first
+    assert (verdict["first"], verdict["winner"], verdict["raw"]) == ("model_b", "model_a", "The winner is B.")
+    assert verdict["scores"] == {"score_a": 8, "score_b": 6}
+
+
+def test_battles_of_a_contestant_that_is_left_out_are_no_results(board):
+    board.dataset.contestants.filter(name="flux").update(void_reason="the weights were wrong")
+
+    assert read(slim_lines(board)) == []
+    assert {row["void_reason"] for row in read(full_lines(board))} >= {"flux: the weights were wrong"}
+
+
+@pytest.mark.databases
+@pytest.mark.parametrize("lines", [slim_lines, audit_lines, full_lines])
+def test_what_is_exported_and_imported_says_the_same_again(lines, board, tmp_path, take):
+    path = tmp_path / "exported.jsonl"
+    path.write_bytes(b"".join(lines(board)))
+
+    copy, report = take(path, called="A copy")
+
+    void = 1 if lines is full_lines else 0
+    assert (report.refused, len(read(lines(copy)))) == (void, len(read(lines(board))) - void)
+    assert read(slim_lines(copy)) == read(slim_lines(board))
+    if lines is not slim_lines:
+        assert read(audit_lines(copy)) == read(audit_lines(board))
+
+
+def test_the_zip_has_the_layout_of_an_arena_folder_and_comes_back(board, tmp_path, take):
+    board.dataset.contestants.filter(name="sdxl").update(version="GenArena_20260301")
+    path = tmp_path / "board.zip"
+    path.write_bytes(b"".join(zipped(board)))
+    files = unpacked(zipped(board))
+
+    folder = "pk_logs/GenArena_20260301"
+    assert sorted(files) == [
+        "arena/state.json",
+        *(f"{folder}/{name}" for name in ("config.json", "elo_snapshot.json", "flux_vs_sdxl.jsonl")),
+        f"{folder}/raw_outputs/flux_vs_sdxl.jsonl",
+    ]
+    assert [json.loads(line) for line in files[f"{folder}/flux_vs_sdxl.jsonl"].splitlines()] == read(slim_lines(board))
+    assert json.loads(files[f"{folder}/config.json"])["judge_model"] == "imported"
+    copy, report = take(path, called="A copy")
+    assert (report.stored, report.confirmed, read(audit_lines(copy))) == (2, 2, read(audit_lines(board)))
+
+
+def test_the_same_board_gives_the_same_bytes(board):
+    assert b"".join(zipped(board)) == b"".join(zipped(board))
+
+
+def test_subsets_are_told_apart(tmp_path, take):
+    for subset in ("basic", "advanced"):
+        pair(tmp_path / subset, [slim("flux", "sdxl", 0, "flux")])
+    board, _report = take(tmp_path)
+
+    assert [row["subset"] for row in read(slim_lines(board))] == ["advanced", "basic"]
+    assert read(slim_lines(board, "basic")) == [slim("flux", "sdxl", 0, "flux")]
+    names = sorted(unpacked(zipped(board)))
+    assert [name for name in names if name.endswith("sdxl.jsonl")] == [
+        "advanced/pk_logs/first_20260105/flux_vs_sdxl.jsonl",
+        "basic/pk_logs/first_20260105/flux_vs_sdxl.jsonl",
+    ]
+
+
+def test_snapshots_grow_from_experiment_to_experiment_and_name_who_is_not_rated(tmp_path, take):
+    rows = [slim("flux", "sdxl", 0, "flux"), slim("flux", "sdxl", 1, "sdxl"), slim("flux", "sdxl", 2, "flux")]
+    pair(tmp_path, rows)
+    beaten = [slim("flux", "dalle", index, "flux") for index in range(3)]
+    pair(tmp_path, beaten, folder="pk_logs/second_20260401", name="dalle_vs_flux")
+    board, _report = take(tmp_path)
+
+    files = unpacked(zipped(board))
+
+    first, second = (
+        json.loads(files[f"pk_logs/{name}/elo_snapshot.json"]) for name in ("first_20260105", "second_20260401")
+    )
+    assert (first["battle_count"], second["battle_count"], first["model_count"]) == (3, 6, 2)
+    assert first["elo"]["flux"] - first["elo"]["sdxl"] == pytest.approx(400 * 0.30103, abs=0.01)
+    assert set(second["elo"]) == {"flux", "sdxl"}
+    assert list(second["unrated"]) == ["dalle"]
+    state = json.loads(files["arena/state.json"])
+    assert (state["total_battles"], state["models"]["dalle"]) == (
+        6,
+        {"elo": None, "wins": 0, "losses": 3, "ties": 0, "ci_lower": None, "ci_upper": None},
+    )
+
+
+def test_votes_name_nobody_and_those_to_be_cast_are_not_told(uploaded, alice, charlie):
+    dataset = uploaded(names=("gpt", "llama"))
+    board, (left, right) = people_board(dataset), dataset.contestants.order_by("pk")
+    samples = list(dataset.samples.all())
+    kept = {"board": board, "left": left, "right": right, "shown_left_first": False}
+    for voter, sample in ((alice, samples[0]), (alice, samples[1]), (charlie, samples[0])):
+        who = {"ballot": f"user-{voter.pk}", "voter": voter}
+        Battle.objects.create(**kept, **who, sample=sample, winner="left", judged=now())
+    Battle.objects.create(**kept, sample=samples[2], ballot=f"user-{alice.pk}", voter=alice)
+
+    rows = read(full_lines(board))
+
+    voters = [row["voter"] for row in rows]
+    assert (len(rows), voters[0] == voters[1], voters[0] == voters[2]) == (3, True, False)
+    text = json.dumps(rows)
+    assert "alice" not in text
+    assert "user-" not in text
+    assert {row["shown_first"] for row in rows} == {"model_b"}
+
+
+def test_both_bad_is_no_tie_in_the_slim_log(tmp_path, take):
+    board, _report = take(write(tmp_path / "v.jsonl", [vote("a", "b", "tie (bothbad)"), vote("a", "b", "tie", 2)]))
+
+    assert [row["sample_index"] for row in read(slim_lines(board))] == [2]
+    assert [row["winner"] for row in read(full_lines(board))] == ["both_bad", "tie"]
+
+
+def test_a_long_log_is_told_in_bounded_memory(tmp_path, take):
+    rows = (slim("flux", "sdxl", number, "flux") for number in range(3000))
+    board, _report = take(write(tmp_path / "log.jsonl", rows))
+
+    tracemalloc.start()
+    count = sum(chunk.count(b"\n") for chunk in slim_lines(board))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert count == 3000
+    assert peak < 8 << 20

@@ -1,0 +1,110 @@
+"""What strangers send is read in bounded memory, and never trusted about its size."""
+
+import io
+import json
+import zipfile
+
+import pytest
+
+from experiments.battles.logs import importing, lines, rows
+from experiments.battles.logs.lines import Allowance, TooMuch
+from experiments.battles.logs.sources import Unreadable
+from tests.experiments.battles.logs_of_others import FOLDER, pair, slim, write
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_line_without_an_end_is_refused_and_the_next_is_read(tmp_path, take, monkeypatch):
+    monkeypatch.setattr(lines, "LINE_BYTES", 1000)
+    monkeypatch.setattr(lines, "SKIPPED_AT_ONCE", 300)
+    write(tmp_path / "log.jsonl", ["x" * 5000, slim("flux", "sdxl", 1, "flux")])
+
+    _board, report = take(tmp_path / "log.jsonl")
+
+    assert (report.stored, [refused.line for refused in report.refusals]) == (1, [1])
+    assert "longer than" in report.refusals[0].reason
+
+
+def test_a_zip_that_unpacks_to_more_than_is_allowed_is_given_up(tmp_path, take, settings):
+    settings.UPLOAD_BYTES = 10_000
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(f"{FOLDER}/a_vs_b.jsonl", "\n" * 10_000_000)
+
+    with pytest.raises(TooMuch, match="was sent, unpacked"):
+        take(tmp_path / "bomb.zip")
+
+
+def test_a_zip_with_endlessly_many_files_is_refused_before_they_are_listed(tmp_path, take, monkeypatch):
+    monkeypatch.setattr("experiments.battles.logs.sources.DIRECTORY_BYTES", 1000)
+    with zipfile.ZipFile(tmp_path / "many.zip", "w") as archive:
+        for number in range(100):
+            archive.writestr(f"{number}.jsonl", "")
+
+    with pytest.raises(Unreadable, match="too many files"):
+        take(tmp_path / "many.zip")
+
+
+def test_a_damaged_member_is_refused_and_the_others_are_read(tmp_path, take):
+    pair(tmp_path / "arena", [slim("flux", "sdxl", 0, "flux")])
+    path = tmp_path / "logs.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(f"{FOLDER}/a_vs_b.jsonl", json.dumps(slim("a", "b", 0, "a", note="DAMAGED HERE")))
+        archive.writestr(f"{FOLDER}/flux_vs_sdxl.jsonl", json.dumps(slim("flux", "sdxl", 0, "flux")))
+    path.write_bytes(path.read_bytes().replace(b"DAMAGED HERE", b"DAMAGED THER"))
+
+    board, report = take(path)
+
+    assert board.battles.filter(left__name="flux").count() == 1
+    assert "damaged" in report.refusals[0].reason
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "logs.tar", "empty/"])
+def test_a_file_without_logs_is_refused_with_what_would_be_read(name, tmp_path, take):
+    (tmp_path / name).mkdir() if name.endswith("/") else (tmp_path / name).write_text("hello")
+
+    with pytest.raises(Unreadable, match="jsonl"):
+        take(tmp_path / name)
+
+
+def test_what_is_not_there_is_said(tmp_path, take):
+    with pytest.raises(Unreadable, match="no such file"):
+        take(tmp_path / "nothing.jsonl")
+
+
+def test_an_encrypted_member_is_refused_in_words(tmp_path, take):
+    path = tmp_path / "secret.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(f"{FOLDER}/a_vs_b.jsonl", "{}")
+    data = bytearray(path.read_bytes())
+    for sign, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.find(sign) + at] |= 1
+    path.write_bytes(data)
+
+    with pytest.raises(Unreadable, match="without a password"):
+        take(path)
+
+
+def test_a_parquet_file_that_is_none_is_refused(tmp_path, take):
+    (tmp_path / "v.parquet").write_bytes(b"PAR1nonsense")
+
+    assert "no Parquet" in take(tmp_path / "v.parquet")[1].refusals[0].reason
+
+
+def test_batches_are_small_and_followed(tmp_path, take, monkeypatch):
+    monkeypatch.setattr(importing, "BATCH", 10)
+    heard = []
+    write(tmp_path / "log.jsonl", (slim("flux", "sdxl", number, "flux") for number in range(25)))
+
+    take(tmp_path / "log.jsonl", heard=lambda report: heard.append(report.stored))
+
+    assert heard == [10, 20, 25]
+
+
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_a_list_is_read_in_pieces_of_any_size(size, monkeypatch):
+    monkeypatch.setattr(rows, "CHUNK", size)
+    values = [{"model_a": "é", "n": [1, {"x": "]}"}]}, {"b": "猫" * 30}]
+
+    found = list(rows.json_list(io.BytesIO(json.dumps(values, ensure_ascii=False).encode()), Allowance(10**6)))
+
+    assert [row.content for row in found] == values

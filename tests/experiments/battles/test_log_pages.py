@@ -1,0 +1,275 @@
+"""Logs are sent, followed and taken away: by page, by API, by command."""
+
+import io
+import json
+from datetime import timedelta
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from django.utils.timezone import now
+from rest_framework.test import APIClient
+
+from experiments.battles.logs import queueing
+from experiments.models import Battle, Board, Dataset, LogImport
+from experiments.signals import swept
+from tests.experiments.battles.logs_of_others import pair, slim, vote, write
+
+pytestmark = pytest.mark.django_db
+
+ROWS = [slim("flux", "sdxl", 0, "flux"), slim("flux", "sdxl", 1, "nobody")]
+
+
+def file(rows=ROWS, name="log.jsonl"):
+    return SimpleUploadedFile(name, "".join(f"{json.dumps(row)}\n" for row in rows).encode())
+
+
+@pytest.fixture(autouse=True)
+def uploads_of_their_own(settings, tmp_path):
+    settings.UPLOADS_DIR = tmp_path / "uploads"
+
+
+@pytest.fixture
+def dataset(uploaded):
+    return uploaded(visibility="public")
+
+
+@pytest.fixture
+def browser(client, alice):
+    client.force_login(alice)
+    return client
+
+
+@pytest.fixture
+def bells(monkeypatch):
+    rung = []
+    monkeypatch.setattr(queueing, "ring", lambda: rung.append(1))
+    return rung
+
+
+def send(browser, dataset, **fields):
+    return browser.post(reverse("battles-import", args=[dataset.slug]), {"file": file(), **fields})
+
+
+def test_a_small_log_is_read_at_once_and_its_report_shown(browser, dataset, tmp_path):
+    answer = send(browser, dataset, judge="GPT <b>")
+
+    page = browser.get(answer["Location"])
+    text = page.content.decode()
+    assert page.status_code == 200
+    assert "final_winner is “nobody”" in text
+    assert 'data-state="done"' in text
+    board = Board.objects.get()
+    assert (board.judge, board.battles.count()) == ("GPT <b>", 1)
+    assert board.slug in text
+    assert not list((tmp_path / "uploads").rglob("log"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_large_log_waits_for_a_worker_and_the_sweep_finds_it(browser, dataset, bells, monkeypatch):
+    monkeypatch.setattr(queueing, "AT_ONCE_BYTES", 10)
+
+    answer = send(browser, dataset)
+
+    assert (bells, Battle.objects.count()) == ([1], 0)
+    assert b'data-state="waiting"' in browser.get(answer["Location"]).content
+    swept.send(None)
+    assert bells == [1, 1]
+    queueing.read_all()
+    assert LogImport.objects.get().state == "done"
+    assert Battle.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_a_dead_worker_held_is_read_again_and_nothing_stored_twice(browser, dataset, bells, monkeypatch):
+    monkeypatch.setattr(queueing, "AT_ONCE_BYTES", 10)
+    send(browser, dataset)
+    row = LogImport.objects.get()
+    assert queueing._claim(row)
+    queueing.import_battles(
+        row.path, dataset=dataset, by=row.owner, name=row.name
+    )  # the worker dies before it can say so
+    LogImport.objects.update(beat=now() - timedelta(hours=1))
+
+    queueing.sweep()
+    queueing.read_all()
+
+    row.refresh_from_db()
+    assert (row.state, row.report["stored"], row.report["known"], Battle.objects.count()) == ("done", 0, 1, 1)
+    assert "A worker was ended" in row.report["warnings"][0]
+
+
+def test_a_worker_that_was_taken_for_dead_writes_nothing_any_more(browser, dataset, bells, monkeypatch):
+    monkeypatch.setattr(queueing, "AT_ONCE_BYTES", 10)
+    send(browser, dataset)
+    row = LogImport.objects.get()
+    queueing._claim(row)
+    LogImport.objects.update(state="waiting")
+
+    queueing.read(row)
+
+    assert LogImport.objects.get().state == "waiting"
+    assert row.path.exists()
+
+
+def test_a_file_that_holds_no_logs_is_refused_in_words(browser, dataset):
+    answer = send(browser, dataset, file=SimpleUploadedFile("notes.txt", b"hello"))
+
+    page = browser.get(answer["Location"]).content.decode()
+    assert "There are no logs in it" in page
+    assert LogImport.objects.get().state == "refused"
+
+
+def test_the_form_keeps_to_the_owner_and_to_what_may_be_sent(browser, dataset, client, charlie, settings):
+    assert browser.get(reverse("battles-import", args=[dataset.slug])).status_code == 200
+    assert browser.post(reverse("battles-import", args=[dataset.slug]), {}).status_code == 422
+    settings.UPLOAD_BYTES = 10
+    assert send(browser, dataset).status_code == 422
+    client.force_login(charlie)
+    settings.UPLOAD_BYTES = 10**6
+    assert b"Only the owner" in client.get(reverse("battles-import", args=[dataset.slug])).content
+    assert send(client, dataset).status_code == 422
+    Dataset.objects.update(visibility="private")
+    assert send(client, dataset).status_code == 404
+    assert Battle.objects.count() == 0
+
+
+def test_a_report_is_seen_by_its_sender_alone(browser, dataset, client, charlie):
+    address = send(browser, dataset)["Location"]
+
+    client.force_login(charlie)
+
+    assert client.get(address).status_code == 404
+
+
+@pytest.fixture
+def api(alice):
+    caller = APIClient()
+    caller.force_authenticate(alice)
+    return caller
+
+
+def test_the_api_takes_a_log_and_says_what_became_of_it(api, dataset):
+    address = reverse("api-dataset-battles", args=[dataset.slug])
+
+    first = api.post(address, {"file": file()}, format="multipart")
+    second = api.post(address, {"file": file()}, format="multipart")
+
+    assert (first.status_code, first.data["state"], first.data["report"]["stored"]) == (201, "done", 1)
+    assert (second.data["report"]["stored"], second.data["report"]["known"]) == (0, 1)
+    found = api.get(reverse("api-log-import", args=[dataset.slug, first.data["id"]]))
+    assert found.json()["report"]["refusals"][0]["line"] == 2
+
+
+def test_the_api_refuses_strangers_and_what_is_too_large(api, dataset, charlie, settings):
+    address = reverse("api-dataset-battles", args=[dataset.slug])
+    settings.UPLOAD_BYTES = 10
+    assert api.post(address, {"file": file()}, format="multipart").status_code == 413
+    assert api.post(address, {}, format="multipart").status_code == 400
+    api.force_authenticate(charlie)
+    assert api.post(address, {"file": file()}, format="multipart").status_code == 403
+    Dataset.objects.update(visibility="private")
+    assert api.post(address, {"file": file()}, format="multipart").status_code == 404
+    api.force_authenticate(None)
+    assert api.post(address, {"file": file()}, format="multipart").status_code == 401
+
+
+@pytest.fixture
+def board(dataset, take, tmp_path):
+    found, _report = take(write(tmp_path / "log.jsonl", ROWS[:1]), dataset)
+    return found
+
+
+@pytest.mark.django_db(transaction=True)
+def test_logs_of_a_public_board_are_taken_without_signing_in(client, board):
+    for format_ in ("slim", "audit", "full", "zip"):
+        page = client.get(reverse("board-export", args=[board.slug, format_]))
+        assert page.status_code == 200
+        assert page["Content-Disposition"].startswith(f'attachment; filename="{board.slug}')
+        assert b"".join(page) == b"".join(
+            client.get(reverse("api-board-export", args=[board.slug]), {"format": format_})
+        )
+    slim_log = b"".join(client.get(reverse("api-board-export", args=[board.slug])))
+    assert json.loads(slim_log) == ROWS[0]
+    assert client.get(reverse("board-export", args=[board.slug, "exe"])).status_code == 404
+    assert client.get(reverse("api-board-export", args=[board.slug]), {"format": "exe"}).status_code == 400
+
+
+@pytest.mark.django_db(transaction=True)
+def test_logs_of_a_private_or_withdrawn_board_are_not_given_away(client, board):
+    address = reverse("board-export", args=[board.slug, "full"])
+    board.ladder.__class__.objects.update(withdrawn_reason="a mistake")
+    assert client.get(address).status_code == 404
+    board.ladder.__class__.objects.update(withdrawn_reason="")
+    Dataset.objects.update(visibility="private")
+    assert client.get(address).status_code == 404
+
+
+def run(*arguments):
+    out = io.StringIO()
+    call_command(*map(str, arguments), stdout=out)
+    return out.getvalue()
+
+
+def test_the_commands_take_a_folder_over_and_give_it_back(alice, tmp_path):
+    pair(tmp_path / "arena", ROWS)
+
+    said = run(
+        "import_battles", tmp_path / "arena", "--dataset", "taken", "--owner", "alice", "--report", tmp_path / "r"
+    )
+
+    assert "2 lines read: 1 battles stored" in said
+    assert "final_winner is “nobody”" in said
+    assert json.loads((tmp_path / "r").read_text())["refused"] == 1
+    slug = Board.objects.get().slug
+    assert f"Board: {slug}" in said
+    run("export_battles", slug, "--format", "slim", "--output", tmp_path / "out.jsonl")
+    assert [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()] == ROWS[:1]
+    again = run("import_battles", tmp_path / "arena", "--dataset", "taken")
+    assert "0 battles stored" in again
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("import_battles", "/nowhere", "--dataset", "x", "--owner", "alice"), "no /nowhere"),
+        (("import_battles", "/nowhere", "--dataset", "x", "--owner", "zoe"), "nobody called zoe"),
+        (("import_battles", "/nowhere", "--dataset", "x"), "--owner USER"),
+        (("export_battles", "x"), "There is no board x"),
+    ],
+)
+def test_a_command_says_what_is_missing(arguments, said, alice):
+    with pytest.raises(CommandError, match=said):
+        run(*arguments)
+    assert Dataset.objects.count() == 0
+
+
+def test_votes_of_elsewhere_are_never_on_the_board_of_our_own(browser, dataset):
+    send(browser, dataset, file=file([vote("flux", "sdxl", "tie", 1)], "votes.jsonl"))
+
+    assert [board.kind for board in Board.objects.all()] == ["imported"]
+
+
+def test_a_log_becomes_a_dataset_of_its_own(browser):
+    address = reverse("battles-import-new")
+    assert browser.get(address).status_code == 200
+
+    answer = browser.post(address, {"file": file(), "name": "Pictures of elsewhere"})
+    refused = browser.post(address, {"file": SimpleUploadedFile("a.txt", b"hello"), "name": "Nothing"})
+
+    assert browser.get(answer["Location"]).status_code == 200
+    assert (refused.status_code, [dataset.name for dataset in Dataset.objects.all()]) == (
+        422,
+        ["Pictures of elsewhere"],
+    )
+    assert Battle.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_ladder_and_a_dataset_lead_to_their_logs(browser, board):
+    ladder = browser.get(reverse("ladder", args=[board.slug])).content.decode()
+    dataset = browser.get(reverse("dataset", args=[board.dataset.slug])).content.decode()
+
+    assert all(reverse("board-export", args=[board.slug, name]) in ladder for name in ("slim", "audit", "full", "zip"))
+    assert reverse("battles-import", args=[board.dataset.slug]) in dataset

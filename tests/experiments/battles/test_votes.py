@@ -1,0 +1,225 @@
+"""What is offered to be voted on, and what a vote does."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models import F
+from django.utils import timezone
+
+from experiments.battles import boards, counting, votes
+from experiments.battles.voters import EnoughForNow, Voter, person_voter
+from experiments.models import Battle, Contestant, PairCount
+from experiments.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
+from tests.experiments.battles.duels import dataset_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def duels(alice):
+    return dataset_of(alice)
+
+
+@pytest.fixture
+def voter(charlie):
+    return person_voter(charlie)
+
+
+def test_what_was_offered_is_offered_again_on_the_same_sides_until_it_was_voted_on(duels, voter):
+    first = votes.offer(duels, voter=voter)
+    again = votes.offer(duels, voter=voter)
+    votes.cast(first, voter=voter, choice="tie")
+    next_one = votes.offer(duels, voter=voter)
+
+    assert (again.pk, again.shown_left_first) == (first.pk, first.shown_left_first)
+    assert next_one.pk != first.pk
+
+
+def test_two_people_have_offers_of_their_own(duels, voter, alice):
+    assert votes.offer(duels, voter=voter).pk != votes.offer(duels, voter=person_voter(alice)).pk
+
+
+@pytest.mark.parametrize(
+    ("choice", "left_first", "winner"),
+    [
+        ("first", True, "left"),
+        ("first", False, "right"),
+        ("second", True, "right"),
+        ("second", False, "left"),
+        ("tie", True, "tie"),
+        ("both_bad", False, "both_bad"),
+    ],
+)
+def test_a_choice_is_meant_as_the_sides_were_shown(duels, voter, choice, left_first, winner):
+    offered = votes.offer(duels, voter=voter)
+    Battle.objects.filter(pk=offered.pk).update(shown_left_first=left_first)
+    offered.refresh_from_db()
+
+    votes.cast(offered, voter=voter, choice=choice)
+
+    offered.refresh_from_db()
+    assert (offered.winner, offered.voter_id, offered.is_consistent) == (winner, voter.user.pk, None)
+    assert offered.judged is not None
+    assert votes.choice_of(offered) == choice
+
+
+@pytest.mark.databases
+def test_a_vote_is_counted_once_however_often_it_is_sent(duels, voter):
+    offered = votes.offer(duels, voter=voter)
+    for _time in range(3):
+        votes.cast(offered, voter=voter, choice="both_bad")
+
+    [row] = PairCount.objects.all()
+    assert (row.both_bad, row.left_wins, row.right_wins, row.ties) == (1, 0, 0, 0)
+    assert counting.recount(boards.people_board(duels)) == 1
+
+
+def test_another_choice_afterwards_is_refused_and_changes_nothing(duels, voter):
+    offered = votes.offer(duels, voter=voter)
+    votes.cast(offered, voter=voter, choice="tie")
+
+    with pytest.raises(SaidAlready, match="first vote counts"):
+        votes.cast(offered, voter=voter, choice="both_bad")
+
+    offered.refresh_from_db()
+    assert offered.winner == "tie"
+    assert PairCount.objects.get().ties == 1
+
+
+def test_nobody_votes_on_what_was_offered_to_somebody_else(duels, voter, alice):
+    offered = votes.offer(duels, voter=voter)
+
+    with pytest.raises(NotOffered):
+        votes.cast(offered, voter=person_voter(alice), choice="tie")
+    with pytest.raises(NotOffered):
+        votes.cast(offered, voter=voter, choice="left")
+
+
+def test_a_sample_that_was_seen_is_not_shown_again_while_there_are_others(duels, voter):
+    samples = []
+    for _turn in range(4):
+        offered = votes.offer(duels, voter=voter)
+        samples.append(offered.sample_id)
+        votes.cast(offered, voter=voter, choice="tie")
+
+    assert len(set(samples)) == 4
+
+
+@pytest.mark.databases
+def test_in_the_end_everything_has_been_compared_once(duels, voter):
+    seen = []
+    while offered := votes.offer(duels, voter=voter):
+        seen.append((offered.sample_id, offered.left_id, offered.right_id))
+        votes.cast(offered, voter=voter, choice="first")
+
+    assert len(seen) == len(set(seen)) == 4 * 3
+
+
+def test_the_pair_with_the_fewest_votes_is_offered(duels, voter):
+    board = boards.people_board(duels)
+    a, b, c = duels.contestants.order_by("pk")
+    for left, right, ties in ((a, b, 3), (a, c, 1), (b, c, 2)):
+        PairCount.objects.create(board=board, left=left, right=right, ties=ties)
+
+    offered = votes.offer(duels, voter=voter)
+
+    assert (offered.left_id, offered.right_id) == (a.pk, c.pk)
+
+
+def test_of_pairs_with_equally_many_votes_the_closest_is_offered(alice, voter):
+    four = dataset_of(alice, names=("a", "b", "c", "d"))
+    board = boards.people_board(four)
+    a, b, c, d = four.contestants.order_by("pk")
+    for left, right, wins in ((a, b, 9), (a, c, 8), (a, d, 9), (b, c, 5), (b, d, 8), (c, d, 8)):
+        PairCount.objects.create(board=board, left=left, right=right, left_wins=wins, right_wins=10 - wins)
+
+    offered = votes.offer(four, voter=voter)
+
+    assert (offered.left_id, offered.right_id) == (b.pk, c.pk)
+
+
+def test_who_is_left_out_or_has_no_output_is_not_shown(duels, voter):
+    offered = votes.offer(duels, voter=voter)
+    Contestant.objects.filter(pk=offered.left_id).update(void_reason="cheated")
+
+    again = votes.offer(duels, voter=voter)
+
+    assert again.pk != offered.pk
+    assert not Battle.objects.filter(pk=offered.pk).exists()
+    assert offered.left_id not in {again.left_id, again.right_id}
+    duels.samples.get(pk=again.sample_id).outputs.filter(contestant=again.left_id).delete()
+    assert votes.offer(duels, voter=voter).pk != again.pk
+
+
+@pytest.mark.databases
+def test_offers_of_yesterday_are_forgotten_and_votes_are_kept(duels, voter, alice):
+    cast = votes.offer(duels, voter=voter)
+    votes.cast(cast, voter=voter, choice="tie")
+    old, new = votes.offer(duels, voter=voter), votes.offer(duels, voter=person_voter(alice))
+    aged = Battle.objects.filter(pk__in=[cast.pk, old.pk])
+    aged.update(created=F("created") - timedelta(days=1, minutes=1))
+
+    assert votes.forget_old_offers() == 1
+
+    assert set(Battle.objects.values_list("pk", flat=True)) == {cast.pk, new.pk}
+    with pytest.raises(Rivalled, match="too long ago"):
+        votes.cast(old, voter=voter, choice="tie")
+
+
+@pytest.mark.parametrize("fields", [{"visibility": "private"}, {"takes_votes": False}, {"state": "reading"}])
+def test_no_votes_are_taken_where_the_person_may_not_see_it_or_the_dataset_takes_none(alice, voter, fields):
+    shut = dataset_of(alice, **fields)
+
+    with pytest.raises(NotAllowed):
+        votes.offer(shut, voter=voter)
+    assert not Battle.objects.exists()
+
+
+def test_a_person_has_so_many_votes_a_day(duels, voter, settings):
+    settings.VOTES_PER_DAY = 2
+    for _turn in range(2):
+        last = votes.offer(duels, voter=voter)
+        votes.cast(last, voter=voter, choice="tie")
+
+    with pytest.raises(EnoughForNow, match="2 votes in 24 hours"):
+        votes.offer(duels, voter=voter)
+    assert votes.cast(last, voter=voter, choice="tie").winner == "tie"  # said again, it is no further vote
+    Battle.objects.update(judged=timezone.now() - timedelta(hours=25))
+    assert votes.offer(duels, voter=voter)
+
+
+def test_visitors_vote_where_the_lab_lets_them_and_on_what_everybody_sees(alice, settings):
+    public = dataset_of(alice, visibility="public")
+    visitor = Voter("visitor:" + "a" * 64, None, "192.0.2.7")
+    with pytest.raises(NotAllowed):
+        votes.offer(public, voter=visitor)
+
+    settings.PUBLIC_VOTES = True
+
+    offered = votes.offer(public, voter=visitor)
+    assert votes.cast(offered, voter=visitor, choice="first").voter_id is None
+    public.visibility = "lab"
+    public.save()
+    with pytest.raises(NotAllowed):
+        votes.offer(public, voter=visitor)
+
+
+def test_new_sessions_from_one_address_do_not_make_more_votes(alice, settings):
+    settings.PUBLIC_VOTES, settings.VOTES_PER_DAY = True, 5
+    public = dataset_of(alice, visibility="public")
+    ask = [Voter(f"visitor:{number:064}", None, "192.0.2.91") for number in range(6)]
+    for voter in ask[:5]:
+        votes.offer(public, voter=voter)
+
+    with pytest.raises(EnoughForNow, match="your address"):
+        votes.offer(public, voter=ask[5])
+    assert votes.offer(public, voter=Voter("visitor:" + "b" * 64, None, "192.0.2.92"))
+
+
+def test_a_token_opens_nothing_but_the_voters_own_offer(duels, voter, alice):
+    shown = votes.shown(votes.offer(duels, voter=voter))
+
+    assert votes.by_token(shown.token, voter=voter)
+    for token, who in ((shown.token, person_voter(alice)), (shown.token + "x", voter), ("1:a", voter), ("", voter)):
+        with pytest.raises(Battle.DoesNotExist):
+            votes.by_token(token, voter=who)

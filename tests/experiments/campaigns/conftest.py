@@ -1,0 +1,114 @@
+"""Datasets with contestants whose outputs are there, and battles between them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from experiments import actions
+from experiments.battles import campaigns
+from experiments.models import (
+    Battle,
+    Campaign,
+    Contestant,
+    Dataset,
+    Experiment,
+    Output,
+    ProviderModel,
+    Run,
+    Sample,
+    Step,
+)
+from tests.fixtures import add_model
+
+JUDGE = "sim/judge:tps=0:first=0"
+DEAD = "sim/judge:fail=401"
+RISEN = "sim/judge:first=0:tps=0"  # the same judge under another name: one provider has each name once
+NAMES = ("ash", "birch", "cedar", "dogwood", "elm", "fir", "ginkgo", "hazel")
+
+
+@pytest.fixture
+def field(alice: Any) -> Callable[..., Dataset]:
+    """Makes a dataset of Alice's: so many contestants, each with an output for so many samples."""
+
+    def make(contestants: int = 3, samples: int = 6, slug: str = "trees", **fields: Any) -> Dataset:
+        dataset = Dataset.objects.create(owner=alice, name=slug, slug=slug, state=Dataset.State.READY, **fields)
+        Sample.objects.bulk_create(
+            Sample(dataset=dataset, index=number, instruction=f"Describe tree number {number}.", category="tree")
+            for number in range(samples)
+        )
+        for name in NAMES[:contestants]:
+            join(dataset, name)
+        return dataset
+
+    return make
+
+
+def join(dataset: Dataset, name: str, **fields: Any) -> Contestant:
+    """A contestant with an output for every sample."""
+    contestant = Contestant.objects.create(dataset=dataset, name=name, **fields)
+    Output.objects.bulk_create(
+        Output(sample=sample, contestant=contestant, text=f"{name.capitalize()} says: tree {sample.index} is tall.")
+        for sample in dataset.samples.all()
+    )
+    return contestant
+
+
+@pytest.fixture
+def battles(provider: Any, alice: Any) -> Callable[..., Experiment]:
+    """Makes an experiment of Alice's in which a dataset's contestants battle. `judge`, `judge-2` … name models."""
+
+    def make(dataset: Dataset, **config: Any) -> Experiment:
+        seats = {seat: config.pop(seat) for seat in list(config) if seat.partition("-")[0] in ("judge", "mirror")}
+        cast = {seat: {"model": add_model(model).slug} for seat, model in ({"judge": JUDGE} | seats).items()}
+        asked = {"dataset": dataset.slug, "prompt": "text_quality", **config}
+        return actions.create(owner=alice, workflow="battles", config=asked, cast=cast)
+
+    return make
+
+
+@pytest.fixture
+def campaign(quiet_doorbell: Any, alice: Any) -> Callable[..., Experiment]:
+    """Starts the campaign of an experiment."""
+
+    def begin(experiment: Experiment, **how: Any) -> Experiment:
+        campaigns.start(experiment, by=alice, **how)
+        return experiment
+
+    return begin
+
+
+@pytest.fixture
+def play(drive: Callable[..., None]) -> Callable[[Experiment], None]:
+    """Drives a campaign's runs until it is not running any more."""
+
+    def until_over(experiment: Experiment) -> None:
+        for _ in range(50):
+            drive(0.3)
+            if state_of(experiment) != Campaign.State.RUNNING:
+                return
+        raise AssertionError("the campaign does not come to its end")
+
+    return until_over
+
+
+def state_of(experiment: Experiment) -> str:
+    return str(type(experiment).objects.get(pk=experiment.pk).campaign.state)
+
+
+def asked(experiment: Experiment) -> list[str]:
+    """The keys of all that was asked, over all runs."""
+    return list(Step.objects.filter(run__experiment=experiment, kind="ask").values_list("key", flat=True))
+
+
+def serve(slug: str, upstream: str) -> None:
+    """Whoever asks for the one model is answered by the other from now on."""
+    ProviderModel.objects.filter(slug=slug).update(upstream=upstream)
+
+
+def of(experiment: Experiment) -> Any:
+    return Battle.objects.filter(experiment=experiment)
+
+
+def runs_of(experiment: Experiment) -> Any:
+    return Run.objects.filter(experiment=experiment)

@@ -1,0 +1,152 @@
+"""Which battles a plan draws: the same ones for the same seed, and no more than it needs."""
+
+import re
+
+import pytest
+
+from experiments.battles import adaptive, planning
+from experiments.battles.campaigns import resume
+from experiments.battles.counting import recount
+from experiments.battles.scope import scope_of
+from experiments.casting import InvalidExperiment
+from experiments.models import Battle, Board, Campaign, Contestant, Output
+from tests.experiments.campaigns.conftest import asked, join, of, state_of
+
+pytestmark = pytest.mark.django_db
+
+
+def pairs_of(tasks):
+    by_pair = {}
+    for task in tasks:
+        by_pair.setdefault((task["left"], task["right"]), set()).add(task["sample"])
+    return by_pair
+
+
+def test_all_draws_every_sample_that_both_have_an_output_for(field, battles):
+    dataset = field(contestants=3, samples=5)
+    Output.objects.filter(contestant__name="ash", sample__index=2).delete()
+    tasks = planning.missing(battles(dataset), 100)
+
+    assert len(tasks) == 4 + 4 + 5
+    assert all(task["left"] < task["right"] for task in tasks)
+    assert len({tuple(sorted(task.items())) for task in tasks}) == 13
+
+
+def test_a_sample_is_the_same_for_all_pairs_and_for_the_same_seed(field, battles):
+    experiment = battles(field(contestants=4, samples=30), sampling={"plan": "sample", "per_pair": 7})
+    drawn = pairs_of(planning.missing(experiment, 1000, seed=3))
+
+    assert len(drawn) == 6
+    [same] = {frozenset(samples) for samples in drawn.values()}
+    assert len(same) == 7
+    assert drawn == pairs_of(planning.missing(experiment, 1000, seed=3))
+    assert drawn != pairs_of(planning.missing(experiment, 1000, seed=4))
+
+
+def test_pairs_advance_together(field, battles, settings):
+    settings.BATTLES_PER_RUN = 5
+    experiment = battles(field(contestants=3, samples=20))
+
+    assert {len(samples) for samples in pairs_of(planning.missing(experiment, 15)).values()} == {5}
+    assert len(planning.missing(experiment, 1000)) == 60
+
+
+def test_a_version_names_who_is_new_and_only_they_are_compared(field, battles, campaign):
+    dataset = field(contestants=3, samples=2)
+    Contestant.objects.filter(dataset=dataset).update(version="first_20260101")
+    late = join(dataset, "yew")
+    join(dataset, "willow", version="third_20270101")
+    experiment = campaign(battles(dataset, version="second_20260601", pairs="new"))
+
+    late.refresh_from_db()
+    assert late.version == "second_20260601"
+    drawn = pairs_of(planning.missing(experiment, 100))
+    assert len(drawn) == 3
+    assert all(late.pk in pair for pair in drawn)
+
+
+def test_void_contestants_take_no_part(field, battles):
+    dataset = field(contestants=3, samples=2)
+    Contestant.objects.filter(name="ash").update(void_reason="Copied.")
+
+    assert len(pairs_of(planning.missing(battles(dataset), 100))) == 1
+    with pytest.raises(InvalidExperiment, match="left out"):
+        battles(dataset, contestants=["ash", "birch"])
+
+
+def play_round(ground, lanes):
+    """Fight what a round wants: the contestant that joined first is the strongest, most of the time."""
+    [board] = ground.scope.boards.values()
+    fought = 0
+    for lane in lanes:
+        [missing] = ground.missing(lane).values()
+        for sample in ground.grid.samples[missing][: lane.quota]:
+            place = {"sample_id": int(sample), "left_id": lane.left, "right_id": lane.right}
+            winner = "right" if int(sample) % 3 == 0 else "left"
+            Battle.objects.create(board_id=board, **place, winner=winner, is_consistent=True)
+            fought += 1
+    recount(Board.objects.get(pk=board))
+    return fought
+
+
+def test_an_adaptive_plan_draws_where_intervals_are_wide_and_ends(field, battles):
+    sampling = {"plan": "adaptive", "min_per_pair": 8, "max_per_pair": 60, "batch": 10, "target_width": 130}
+    experiment = battles(field(contestants=4, samples=80), sampling=sampling)
+    ground = planning.BattleGround(scope_of(experiment), 0)
+
+    first = adaptive.next_round(ground)
+    assert {lane.quota for lane in first} == {8}
+    assert len(first) == 6
+    play_round(ground, first)
+    before = adaptive.widths(ground.scope).widths
+    for _round in range(40):
+        lanes = adaptive.next_round(ground)
+        if not lanes:
+            break
+        wide = set(adaptive.widths(ground.scope).wide(130))
+        assert all({lane.left, lane.right} & wide for lane in lanes)
+        assert play_round(ground, lanes) <= 10 * len(wide)
+    else:
+        raise AssertionError("it goes on for ever")
+    after = adaptive.widths(ground.scope).widths
+    assert max(after.values()) < max(before.values())
+    assert max(after.values()) <= 130 or Battle.objects.count() == 6 * 60
+
+
+def test_an_adaptive_plan_never_draws_more_than_the_most(field, battles):
+    sampling = {"plan": "adaptive", "min_per_pair": 3, "max_per_pair": 5, "batch": 10, "target_width": 1}
+    experiment = battles(field(contestants=3, samples=80), sampling=sampling)
+    ground = planning.BattleGround(scope_of(experiment), 0)
+    while lanes := adaptive.next_round(ground):
+        assert play_round(ground, lanes)
+
+    assert Battle.objects.count() == 3 * 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_adaptive_campaign_goes_round_by_round_and_leaves_what_cannot_be_judged(
+    field, battles, campaign, play, scripted
+):
+    judge_by_name = re.compile(r"(Ash|Birch|Cedar) says: tree (\d+) ")
+
+    def reply(body):
+        (first, number), (second, _number) = judge_by_name.findall(str(body["messages"]))
+        if "Ash" in (first, second) and number == "1":
+            return "I cannot say."
+        winner = "A" if (first < second) == (int(number) % 3 > 0) else "B"
+        return f'{{"rationale": "So.", "scores": {{"A": {{}}, "B": {{}}}}, "winner": "{winner}", "confidence": 0.5}}'
+
+    judge = scripted.model("scripted/judge", reply)
+    sampling = {"plan": "adaptive", "min_per_pair": 3, "max_per_pair": 12, "batch": 6, "target_width": 1}
+    experiment = campaign(battles(field(contestants=3, samples=12), judge=judge, sampling=sampling, attempts=0))
+    play(experiment)
+
+    assert state_of(experiment) == Campaign.State.OPEN
+    assert of(experiment).filter(winner="").count() == 2
+    assert of(experiment).exclude(winner="").count() == 3 * 12 - 2
+    assert Campaign.objects.get(pk=experiment.pk).round > 1
+    assert len(asked(experiment)) == len(set(asked(experiment))) == 72
+    assert resume(experiment, by=experiment.owner)
+    play(experiment)
+    assert state_of(experiment) == Campaign.State.OPEN
+    assert len(asked(experiment)) == 72 + 4, "only what was open was asked again, once"

@@ -1,0 +1,197 @@
+"""The page of a campaign: how far it is, what is open, who is ahead; stopping, resuming, and the runs that share it."""
+
+import pytest
+from django.urls import reverse
+
+from experiments import actions, timeline
+from experiments.battles import campaigns
+from experiments.datasets import demonstration
+from experiments.fragments import render
+from experiments.models import Battle, Campaign, Experiment, Run
+from tests.fixtures import add_model, wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+JUDGE = "sim/judge:first=0"
+
+
+@pytest.fixture
+def texts(alice, settings):
+    settings.BATTLES_PER_RUN = 2
+    dataset = demonstration.make_text(alice)
+    dataset.contestants.order_by("-pk").first().delete()
+    return dataset
+
+
+@pytest.fixture
+def battles(provider, alice, texts):
+    """Makes an experiment of Alice's: three contestants, two samples for each pair; settings change the Config."""
+
+    def make(judge=JUDGE, **config):
+        plan = {"sampling": {"plan": "sample", "per_pair": 2}}
+        asked = {"dataset": texts.slug, "prompt": "text_quality", **plan, **config}
+        cast = {"judge": {"model": add_model(judge).slug}}
+        return actions.create(owner=alice, workflow="battles", config=asked, cast=cast)
+
+    return make
+
+
+@pytest.fixture
+def begun(battles, alice, quiet_doorbell):
+    def start(*args, **config):
+        experiment = battles(*args, **config)
+        actions.start(experiment, by=alice)
+        return experiment
+
+    return start
+
+
+@pytest.fixture
+def play(drive):
+    """Drives until the campaign has come to its end."""
+
+    def until_over(experiment):
+        def is_over():
+            drive()
+            return Campaign.objects.exclude(state=Campaign.State.RUNNING).filter(pk=experiment.pk).exists()
+
+        wait_until(is_over, "the end of the campaign")
+
+    return until_over
+
+
+def address(experiment, name="experiment"):
+    return reverse(name, args=[experiment.pk])
+
+
+def test_a_campaign_shows_how_far_it_is_and_what_came_of_it(browser, read, begun, play):
+    experiment = begun()
+    before = read(browser.get(address(experiment)))
+    play(experiment)
+    after = read(browser.get(address(experiment)))
+
+    assert "0 of 6" in before.by_id("status").text
+    assert "No battle is decided yet" in before.text
+    assert "6 of 6" in after.by_id("status").text
+    assert "completed" in after.by_id("status").text
+    assert Battle.objects.filter(experiment=experiment).decided().count() == 6
+    assert after.by_id("progress-bar").get("value") == "6"
+    [table] = [one for one in after.find("table") if "pair-grid" in (one.get("class") or "")]
+    assert [cell.text for cell in table.find_all("td") if cell.text] == ["2 /2"] * 3
+    for battle in experiment.battles.order_by("-judged", "-pk")[:3]:
+        assert after.find("a", href=reverse("battle", args=[battle.pk]))
+
+    assert "6 of 6" in read(browser.get("/battles/")).by_id("campaigns").text
+    assert experiment.title not in read(browser.get("/runs/")).text
+
+
+def test_open_battles_are_said_with_their_reason_and_resume_asks_them_again(browser, read, begun, play):
+    experiment = begun("sim/judge:first=0:fail=503:retry_after=0")
+    play(experiment)
+    page = read(browser.get(address(experiment)))
+
+    assert Battle.objects.filter(experiment=experiment).decided().count() == 0
+    assert "an error is never taken for a tie" in page.text
+    assert page.by_id("resume-form").get("action") == address(experiment, "campaign-resume")
+
+
+def test_stop_and_resume_are_done_by_the_verbs(browser, read, begun, play):
+    experiment = begun()
+    browser.post(address(experiment, "campaign-stop"))
+    assert Campaign.objects.get().state == Campaign.State.STOPPED
+    assert "stopped" in read(browser.get(address(experiment))).by_id("status").text
+
+    browser.post(address(experiment, "campaign-resume"))
+    play(experiment)
+    assert Campaign.objects.get().state == Campaign.State.COMPLETED
+    assert "nothing to resume" in read(browser.post(address(experiment, "campaign-resume"), follow=True)).text
+
+
+def test_another_limit_can_be_set_on_resume(browser, read, begun):
+    experiment = begun(limits={"cost": 0.5})
+    browser.post(address(experiment, "campaign-stop"))
+    assert "Resume with other limits" in read(browser.get(address(experiment))).text
+
+    browser.post(
+        address(experiment, "campaign-resume"), {"changes-limits": "1", "cost": "2", "tokens": "", "seconds": ""}
+    )
+    assert Campaign.objects.get().plan["limits"]["cost"] == 2
+    browser.post(address(experiment, "campaign-stop"))
+    refused = browser.post(address(experiment, "campaign-resume"), {"changes-limits": "1", "cost": "free"}, follow=True)
+    assert "no limits that a campaign could have" in read(refused).text
+
+
+def test_the_live_part_is_the_part_of_the_page(browser, read, begun):
+    experiment = begun()
+    page, live = (browser.get(address(experiment, name)) for name in ("experiment", "campaign-live"))
+
+    for part in ("decided", "bar", "grid", "latest", "runs"):
+        assert f'data-part="{part}"' in live.content.decode()
+    assert read(live).by_id("status").text == read(page).by_id("status").text
+    assert "<html" not in live.content.decode()
+
+
+def test_a_stranger_finds_nothing(charlies, begun):
+    experiment = begun()
+    for name in ("experiment", "campaign-live"):
+        assert charlies.get(address(experiment, name)).status_code == 404
+    for name in ("campaign-stop", "campaign-resume"):
+        assert charlies.post(address(experiment, name)).status_code == 404
+    assert Campaign.objects.get().state == Campaign.State.RUNNING
+
+
+def test_a_run_has_its_page_its_reports_and_its_data(browser, read, begun, play):
+    experiment = begun()
+    play(experiment)
+    run = experiment.runs.first()
+    page = read(browser.get(run.get_absolute_url()))
+
+    battles = list(run.battles.all())
+    assert len(page.by_id("transcript").find_all("a")) == len(battles) == 2
+    assert all(page.find(id=f"battle-{battle.pk}") for battle in battles)
+    assert page.find("a", href=address(experiment))
+    assert "2 of 2" in page.by_id("status").text
+    for format_ in ("html", "md", "json"):
+        text = b"".join(browser.get(f"/runs/{run.pk}/report/{format_}/")).decode()
+        assert "Nothing was said" not in text
+        assert battles[0].left.name in text
+    data = {name: b"".join(browser.get(f"/runs/{run.pk}/export/{name}/")) for name in ("csv", "jsonl", "inspect")}
+    assert len(data["csv"].decode().splitlines()) == 3
+    assert all(data.values())
+
+
+@pytest.mark.parametrize(
+    "judge", [JUDGE, "sim/judge:first=0:fail=503:times=1:retry_after=0", "sim/judge:first=0:json=broken"]
+)
+def test_the_page_of_a_run_is_the_same_from_its_rows_and_from_its_events(begun, play, judge):
+    experiment = begun(judge)
+    play(experiment)
+    for run in Run.objects.filter(experiment=experiment):
+        rows, events = timeline.from_rows(run), timeline.replayed(run.events.all())
+        assert [render(one, run.pk) for one in rows] == [render(one, run.pk) for one in events]
+        assert {"battle_judged", "experiment_stopped"} <= {one.type for one in rows}
+
+
+def test_nothing_missing_is_said(browser, read, begun, play, alice):
+    first = begun()
+    play(first)
+    again = begun()
+    play(again)
+    page = read(browser.get(address(again)))
+
+    assert Campaign.objects.get(pk=first.pk).state == Campaign.State.COMPLETED
+    assert "everything had been decided before" in page.text
+    assert Experiment.objects.count() == 2
+
+
+def test_contestants_that_join_later_take_part_on_resume(browser, read, begun, play, texts, alice):
+    experiment = begun()
+    play(experiment)
+    new = texts.contestants.create(name="newcomer")
+    for sample in texts.samples.all():
+        sample.outputs.create(contestant=new, text="Something else.")
+    assert "More contestants" in read(browser.get(address(experiment))).text
+
+    assert campaigns.resume(experiment, by=alice)
+    play(experiment)
+    assert experiment.battles.decided().count() == 6 + 3 * 2

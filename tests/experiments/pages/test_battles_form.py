@@ -1,0 +1,199 @@
+"""Setting up battles: the form, what it offers of a dataset, what it may come to, and what it says is wrong."""
+
+import pytest
+from django.urls import reverse
+
+from experiments.datasets import demonstration
+from experiments.models import Campaign, Dataset, Experiment, ModelPrice
+from tests.fixtures import add_model
+
+pytestmark = pytest.mark.django_db
+
+ADDRESS = "/battles/"
+JUDGE = "sim/neutral:first=0"
+
+
+@pytest.fixture(autouse=True)
+def judge(provider):
+    return add_model(JUDGE)
+
+
+@pytest.fixture
+def texts(alice):
+    return demonstration.make_text(alice)
+
+
+@pytest.fixture
+def form(browser, read, texts):
+    """What a browser would send of the form as it is shown; lists hold every box that is ticked."""
+
+    def filled(address=ADDRESS, **changes):
+        page = read(browser.get(address))
+        sent = page.form(id="setup")
+        for name in ("contestants", "subsets", "prompt"):
+            boxes = [box for box in page.find("input", name=name) if "disabled" not in box.attributes]
+            if name == "prompt":
+                sent[name] = next(box.get("value") for box in boxes if "checked" in box.attributes)
+            else:
+                hidden = [box for box in boxes if box.get("type") == "hidden" or "checked" in box.attributes]
+                sent[name] = [box.get("value") for box in hidden]
+        plans = page.find("input", name="sampling-plan")
+        sent["sampling-plan"] = next(box.get("value") for box in plans if "checked" in box.attributes)
+        sent["seat-judge-model"] = JUDGE
+        return {**sent, **{name.replace("__", "-"): value for name, value in changes.items()}}
+
+    return filled
+
+
+def test_a_dataset_and_a_judge_are_all_that_is_needed(browser, form):
+    response = browser.post(ADDRESS, form())
+
+    [experiment] = Experiment.objects.all()
+    assert response["Location"] == reverse("experiment", args=[experiment.pk])
+    assert experiment.config["dataset"] == demonstration.TEXT
+    assert experiment.config["contestants"] == []
+    assert experiment.config["subsets"] == []
+    assert experiment.config["sampling"]["plan"] == "all"
+    assert Campaign.objects.get(pk=experiment.pk).state == Campaign.State.RUNNING
+
+
+def test_contestants_that_are_named_are_those_that_were_ticked(browser, form, texts):
+    names = list(texts.contestants.order_by("name").values_list("name", flat=True))[:2]
+    browser.post(ADDRESS, form(contestants=names, sampling__plan="sample", sampling__per_pair="3"))
+
+    config = Experiment.objects.get().config
+    assert sorted(config["contestants"]) == names
+    assert config["sampling"]["plan"] == "sample"
+    assert config["sampling"]["per_pair"] == 3
+
+
+def test_advanced_settings_arrive(browser, form):
+    other = add_model("sim/cooperative:first=0")
+    sent = form(version="spring_20260301", calls="sequential", side_by_side="3", attempts="0", limits__cost="2.5")
+    sent |= {"seat-judge-temperature": "0.5", "seat-judge-2-model": other.slug, "title": "Spring"}
+    browser.post(ADDRESS, sent)
+
+    experiment = Experiment.objects.get()
+    assert experiment.title == "Spring"
+    assert (experiment.config["calls"], experiment.config["side_by_side"]) == ("sequential", 3)
+    assert (experiment.config["version"], experiment.config["attempts"]) == ("spring_20260301", 0)
+    assert experiment.config["limits"]["cost"] == 2.5
+    judges = {one.seat: (one.model.slug, one.params) for one in experiment.participants.select_related("model")}
+    assert judges == {"judge": (JUDGE, {"temperature": 0.5}), "judge-2": (other.slug, {"temperature": 0.5})}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"contestants": []}, "Choose at least two contestants"),
+        ({"sampling__plan": "sample", "sampling__per_pair": ""}, "Write how many samples"),
+        ({"version": "spring_20260231"}, "a date that exists"),
+        ({"dataset": "nowhere", "shown": "nowhere"}, "not one of the available choices"),
+        ({"prompt": "image_edit"}, "not one of the available choices"),
+        ({"side_by_side": "500"}, "64"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_is_said_and_what_was_typed_stays(browser, form, read, wrong, said):
+    response = browser.post(ADDRESS, form(title="My spring", **wrong))
+    page = read(response)
+
+    assert response.status_code == 422
+    assert said in page.text
+    assert not Experiment.objects.exists()
+    if "dataset" not in wrong:
+        assert page.form(id="setup")["title"] == "My spring"
+
+
+def test_another_dataset_shows_its_own_contestants_and_keeps_the_rest(browser, form, read, alice, texts):
+    pictures = demonstration.make_images(alice)
+    add_model("sim/judge:first=0:see=1", capabilities={"images": True})
+    for sent in ({"choose": "dataset"}, {}):
+        filled = form(f"{ADDRESS}?dataset={texts.slug}", dataset=pictures.slug, title="Kept", **sent)
+        page = read(browser.post(ADDRESS, filled))
+        names = {box.get("value") for box in page.find("input", name="contestants")}
+        assert names == set(pictures.contestants.values_list("name", flat=True))
+        assert page.form(id="setup")["title"] == "Kept"
+    assert not Experiment.objects.exists()
+
+
+def test_a_dataset_of_images_offers_only_judges_that_see_and_says_so(browser, read, alice):
+    pictures = demonstration.make_images(alice)
+    seeing = add_model("sim/judge:first=0:see=1", capabilities={"images": True})
+    page = read(browser.get(ADDRESS, {"dataset": pictures.slug}))
+
+    offered = [one.get("value") for one in page.by_id("id_seat-judge-model").find_all("option")]
+    assert offered == [seeing.slug]
+    assert JUDGE in page.text
+    assert "only models that take images are offered" in page.text
+    prompts = {one.get("value") for one in page.find("input", name="prompt")}
+    assert prompts == {"image_edit", "image_generation"}
+
+
+def test_every_judge_prompt_can_be_read(browser, read, texts):
+    page = read(browser.get(ADDRESS))
+
+    assert "You compare two responses" in page.text
+    assert "text_instruction" in page.text
+
+
+def test_a_contestant_without_outputs_cannot_be_ticked(browser, read, texts):
+    texts.contestants.create(name="empty-handed")
+    texts.contestants.filter(name=texts.contestants.first().name).update(void_reason="It cheated.")
+    page = read(browser.get(ADDRESS))
+
+    boxes = {box.get("value"): box for box in page.find("input", name="contestants")}
+    assert "disabled" in boxes["empty-handed"].attributes
+    assert "left out: It cheated." in page.text
+    assert "12 of 12" in page.text
+
+
+def test_the_preview_follows_the_form(browser, form):
+    address = reverse("battles-estimate")
+    everything = browser.post(address, form()).content.decode()
+    some = browser.post(address, form(sampling__plan="sample", sampling__per_pair="2")).content.decode()
+
+    assert "<b>72</b> battles" in everything
+    assert "<b>144</b> calls" in everything
+    assert "price unknown" in everything
+    assert "<b>12</b> battles" in some
+    assert "Choose at least two contestants" in browser.post(address, form(contestants=[])).content.decode()
+
+
+def test_the_preview_says_what_it_costs(browser, form, judge):
+    ModelPrice.objects.create(model=judge, since="2026-01-01T00:00:00Z", input="0.000001", output="0.000001")
+
+    assert "about <b>$" in browser.post(reverse("battles-estimate"), form()).content.decode()
+
+
+def test_without_a_dataset_the_one_next_step_is_to_load_one(browser, read):
+    page = read(browser.get(ADDRESS))
+
+    assert [link.text for link in page.find("a", href="/datasets/new/")] == ["Load a dataset"]
+    assert not page.find(id="setup")
+
+
+def test_a_dataset_that_somebody_may_not_see_is_not_there(charlies, texts, read):
+    Dataset.objects.update(visibility="private")
+
+    assert charlies.get(ADDRESS, {"dataset": texts.slug}).status_code == 404
+    assert texts.name not in read(charlies.get(ADDRESS)).text
+
+
+def test_a_reader_sees_the_page_and_cannot_start(browser, alice, read, texts):
+    alice.role = alice.Role.REVIEWER
+    alice.save()
+
+    assert "Your role lets you read" in read(browser.get(ADDRESS)).text
+
+
+def test_battles_are_set_up_again_as_they_were(browser, charlies, form):
+    browser.post(ADDRESS, form(limits__cost="3", sampling__plan="adaptive", sampling__target_width="20"))
+    experiment = Experiment.objects.get()
+    again = form(f"{ADDRESS}?clone={experiment.pk}")
+
+    assert again["limits-cost"] == "3.0"
+    assert again["sampling-plan"] == "adaptive"
+    assert again["sampling-target_width"] == "20.0"
+    assert charlies.get(f"{ADDRESS}?clone={experiment.pk}").status_code == 404
+    assert browser.get(f"{ADDRESS}?clone=nonsense").status_code == 404

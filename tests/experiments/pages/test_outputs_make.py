@@ -1,0 +1,92 @@
+"""Asking models for outputs on a dataset: the form, what it may come to, and the campaign that makes them."""
+
+import pytest
+from django.urls import reverse
+
+from experiments import timeline
+from experiments.datasets import demonstration
+from experiments.fragments import render
+from experiments.models import Campaign, Experiment, Output
+from tests.fixtures import add_model, wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+MODEL = "sim/cooperative:first=0:tps=0"
+
+
+@pytest.fixture
+def texts(provider, alice):
+    add_model(MODEL)
+    return demonstration.make_text(alice)
+
+
+@pytest.fixture
+def address(texts):
+    return reverse("outputs-make", args=[texts.slug])
+
+
+def test_models_are_asked_and_their_answers_become_outputs(browser, read, texts, address, drive):
+    sent = {"makers-0-model": MODEL, "makers-0-name": "newcomer", "makers-1-model": "", "subsets": [""]}
+    response = browser.post(address, {**sent, "temperature": "0.5"})
+    experiment = Experiment.objects.get()
+    assert response["Location"] == reverse("experiment", args=[experiment.pk])
+    assert experiment.participants.get().params == {"temperature": 0.5}
+
+    wait_until(lambda: drive() or not Campaign.objects.filter(state="running").exists(), "the end of the campaign")
+    newcomer = texts.contestants.get(name="newcomer")
+    assert newcomer.model.slug == MODEL
+    assert Output.objects.filter(contestant=newcomer).exclude(text="").count() == 12
+    page = read(browser.get(response["Location"]))
+    assert "12 of 12" in page.by_id("status").text
+    assert page.find("a", href=f"/battles/?dataset={texts.slug}")
+    for run in experiment.runs.all():
+        rows, events = timeline.from_rows(run), timeline.replayed(run.events.all())
+        assert [render(one, run.pk) for one in rows] == [render(one, run.pk) for one in events]
+        assert read(browser.get(run.get_absolute_url())).by_id("transcript").text.count("has answered") == len(
+            run.overrides["tasks"]
+        )
+
+
+def test_those_that_lack_outputs_are_offered_first(browser, read, texts, address):
+    texts.contestants.create(name="half-done", model=add_model(MODEL))
+    sent = read(browser.get(address)).form(id="setup")
+
+    assert (sent["makers-0-model"], sent["makers-0-name"]) == (MODEL, "half-done")
+    assert sent["makers-1-model"] == ""
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ({}, "Choose at least one model"),
+        ({"makers-0-model": MODEL, "makers-1-model": MODEL}, "Two contestants would be called"),
+        ({"makers-0-model": MODEL, "makers-0-name": "pebble"}, "outputs of another origin"),
+        ({"makers-0-model": "no/such"}, "no available model"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_is_said_and_what_was_typed_stays(browser, read, address, sent, said):
+    response = browser.post(address, {**sent, "subsets": [""], "title": "My outputs"})
+
+    assert response.status_code == 422
+    assert said in read(response).text
+    assert read(response).form(id="setup")["title"] == "My outputs"
+    assert not Experiment.objects.exists()
+
+
+def test_the_preview_follows_the_form(browser, texts):
+    address = reverse("outputs-estimate", args=[texts.slug])
+    sent = {"makers-0-model": MODEL, "subsets": [""]}
+
+    assert "<b>12</b> outputs" in browser.post(address, sent).content.decode()
+    assert "Choose at least one model" in browser.post(address, {"subsets": [""]}).content.decode()
+
+
+def test_only_whoever_may_fill_a_dataset_asks_for_outputs(charlies, charlie, alice, texts, address):
+    pictures = demonstration.make_images(alice)
+    assert charlies.get(address).status_code == 404
+
+    charlie.role = charlie.Role.CURATOR
+    charlie.save()
+    assert charlies.get(address).status_code == 200
+    assert charlies.get(reverse("outputs-make", args=[pictures.slug])).status_code == 404
