@@ -1,7 +1,6 @@
 from django.apps import AppConfig
+from django.utils.module_loading import autodiscover_modules
 from django.utils.translation import gettext_lazy as _
-
-from leaderboard import receivers
 
 
 class LeaderboardConfig(AppConfig):
@@ -9,4 +8,4 @@ class LeaderboardConfig(AppConfig):
     verbose_name = _("Leaderboard")
 
     def ready(self) -> None:
-        receivers.connect()
+        autodiscover_modules("receivers")  # they know models, which are loaded only now

@@ -1,5 +1,35 @@
 """What the leaderboard hears from below."""
 
+from typing import Any
+from uuid import UUID
 
-def connect() -> None:
-    """Called once all apps are loaded."""
+from django.dispatch import receiver
+
+from experiments.models import Board, Run
+from experiments.signals import board_changed, run_finished, swept
+from leaderboard import compute, council, jobs
+from leaderboard.models import Ladder
+
+
+@receiver(board_changed, dispatch_uid="leaderboard")
+def on_board_changed(board_id: int, **_kwargs: Any) -> None:
+    """A board's first battle makes its ladder; each one asks for new ratings."""
+    if not Ladder.objects.filter(board_id=board_id).exists():
+        board = Board.objects.filter(pk=board_id).select_related("dataset", "judge_model").first()
+        if board is None:
+            return
+        compute.ensure(board)
+    jobs.ring()
+
+
+@receiver(run_finished, dispatch_uid="leaderboard")
+def on_run_finished(run_id: UUID, **_kwargs: Any) -> None:
+    """A council's answered question, or the end of a campaign, which its history notes."""
+    if Run.objects.filter(pk=run_id, experiment__workflow=council.WORKFLOW).exists():
+        jobs.ring()
+
+
+@receiver(swept, dispatch_uid="leaderboard")
+def on_swept(**_kwargs: Any) -> None:
+    if jobs.is_anything_stale():
+        jobs.ring()

@@ -1,0 +1,123 @@
+"""Curators publish and withdraw ladders, and leave out battles and contestants; every reason is shown to everybody."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ActionForm
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.people import person
+from experiments.admin import ReadOnly
+from experiments.battles import voiding
+from experiments.datasets import contestants
+from experiments.models import Battle, Contestant
+from experiments.refusals import NotAllowed, NotOffered
+from leaderboard.models import Ladder, Milestone
+
+MOST_COUNTED = 10_000  # rows; what lies beyond is found by its filters
+
+
+class BoundedPaginator(Paginator[Any]):
+    """Counts no further than anybody pages: a million rows are not counted for a list."""
+
+    @property
+    def count(self) -> int:
+        rows: QuerySet[Any] = self.object_list  # type: ignore[assignment]
+        return int(rows.order_by()[:MOST_COUNTED].count())
+
+
+class ReasonForm(ActionForm):
+    """The reason beside the choice of what to do."""
+
+    reason = forms.CharField(label=gettext_lazy("Reason"), required=False, max_length=voiding.LONGEST_REASON)
+
+
+@admin.register(Ladder)
+class LadderAdmin(ReadOnly):
+    """is_public acts on ladders of runs; a board's ladder is as public as its dataset."""
+
+    list_display = ["title", "workflow", "is_public", "withdrawn_reason", "created"]
+    list_filter = ["workflow", "is_public"]
+    search_fields = ["title", "slug"]
+    fields = ["title", "slug", "workflow", "board", "is_public", "withdrawn_reason", "created"]
+    readonly_fields = ["title", "slug", "workflow", "board", "created"]
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return admin.ModelAdmin.has_change_permission(self, request, obj)
+
+    def save_model(self, request: HttpRequest, obj: Ladder, form: Any, change: bool) -> None:
+        obj.save(update_fields=["is_public", "withdrawn_reason"])
+
+
+@admin.register(Milestone)
+class MilestoneAdmin(ReadOnly):
+    list_display = ["name", "ladder", "battles", "by", "taken"]
+    list_select_related = ["ladder", "by"]
+    search_fields = ["name", "ladder__title"]
+    fields = ["ladder", "name", "taken", "by", "battles", "note", "contestants", "ratings"]
+
+
+@admin.register(Contestant)
+class ContestantAdmin(ReadOnly):
+    """Only how a contestant is shown can be changed, and whether it counts."""
+
+    list_display = ["name", "label", "dataset", "version", "void_reason", "created"]
+    list_filter = ["created"]
+    search_fields = ["name", "label", "dataset__name"]
+    list_select_related = ["dataset"]
+    fields = ["dataset", "name", "label", "link", "void_reason", "model", "version"]
+    readonly_fields = ["dataset", "name", "model", "version"]
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return admin.ModelAdmin.has_change_permission(self, request, obj)
+
+    def save_model(self, request: HttpRequest, obj: Contestant, form: Any, change: bool) -> None:
+        """By the verbs, so that every ladder follows; who may not is told so."""
+        by, reason = person(request), obj.void_reason
+        try:
+            if {"label", "link"} & set(form.changed_data):
+                contestants.describe(obj, by=by, label=obj.label, link=obj.link)
+            if "void_reason" in form.changed_data:
+                contestants.void(obj, by=by, reason=reason) if reason else contestants.restore(obj, by=by)
+        except NotAllowed as error:
+            messages.error(request, str(error))
+
+
+@admin.register(Battle)
+class BattleAdmin(ReadOnly):
+    """A list that stays fast over a million rows: nothing is counted or searched that no index answers."""
+
+    list_display = ["id", "board", "sample", "left", "right", "winner", "is_consistent", "void_reason", "judged"]
+    list_select_related = ["board", "sample", "left", "right"]
+    list_filter = ["board"]
+    ordering = ["-id"]
+    paginator = BoundedPaginator
+    show_full_result_count = False
+    action_form = ReasonForm
+    actions = ["void_chosen", "restore_chosen"]
+    fields = [
+        *("board", "sample", "left", "right", "winner", "is_consistent", "judged", "open_reason"),
+        *("experiment", "run", "voter", "void_reason", "voided", "voided_by"),
+    ]
+
+    @admin.action(description=gettext_lazy("Leave out of the ratings, with the reason"))
+    def void_chosen(self, request: HttpRequest, battles: QuerySet[Battle]) -> None:
+        reason = request.POST.get("reason", "")
+        self._each(request, battles, lambda battle: voiding.void(battle, by=person(request), reason=reason))
+
+    @admin.action(description=gettext_lazy("Let count again"))
+    def restore_chosen(self, request: HttpRequest, battles: QuerySet[Battle]) -> None:
+        self._each(request, battles, lambda battle: voiding.restore(battle, by=person(request)))
+
+    def _each(self, request: HttpRequest, battles: QuerySet[Battle], verb: Any) -> None:
+        try:
+            done = sum(verb(battle) for battle in battles.select_related("board__dataset"))
+        except (NotAllowed, NotOffered) as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, _("%(n)s battles were changed.") % {"n": done})

@@ -1,0 +1,136 @@
+"""Where everybody stands on a ladder, from its counts alone; kept, and replaced as a whole."""
+
+import time
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import override
+
+from experiments.models import Board, Contestant
+from leaderboard import council, history
+from leaderboard.caching import remembered
+from leaderboard.counts import Counts, counts_of, slices_of
+from leaderboard.models import Ladder, Standing
+from leaderboard.placing import SEED, Tally, placed, resampled, rounds_for, rows_of
+from leaderboard.ratings import sandwich
+from leaderboard.standings import Excluded, Row, Standings
+from leaderboard.words import board_title
+
+BATTLES = "battles"
+INLINE_SECONDS = 0.5  # a ladder that takes longer than this is computed by workers alone
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """Standings with when they were computed, and by how many changes the board is ahead of them."""
+
+    standings: Standings
+    computed: datetime
+    behind: int = 0
+
+
+def ensure(board: Board) -> Ladder:
+    """The board's ladder, made when it is new."""
+    with override("en"):
+        title = board_title(board)[:250]
+    made = {"slug": board.slug, "title": title, "workflow": BATTLES}
+    return Ladder.objects.get_or_create(board=board, defaults=made)[0]
+
+
+def standings(ladder: Ladder, subset: str = "", category: str = "", *, bootstrapped: bool = False) -> Standings:
+    """Compute a ladder, or one slice of it, from the counts of its pairs; of a council's from its ballots.
+
+    bootstrapped: intervals of resamples, with a seed that is always the same, in place of the closed form.
+    """
+    board = ladder.board
+    if board is None:
+        return council.standings()
+    changes = Board.objects.values_list("changes", flat=True).get(pk=board.pk)  # read first: counts may only be newer
+    counts = counts_of(board, subset, category)
+    subsets, categories = slices_of(board)
+    rounds = rounds_for(len(counts.contestants)) if bootstrapped else 0
+    tally = Tally(counts.table, counts.both_bad, counts.consistent, counts.inconsistent)
+    found = placed(resampled(tally.table, rounds) if rounds else sandwich(tally.table), tally.table)
+    return Standings(
+        changes=changes,
+        subset=subset,
+        category=category,
+        subsets=subsets,
+        categories=categories,
+        components=len(found.intervals.ratings.components),
+        rows=tuple(rows_of(tally, found, {one.name: _described(one) for one in counts.contestants})),
+        excluded=_excluded(board, counts),
+        method="bootstrap" if rounds else "sandwich",
+        rounds=rounds,
+        seed=SEED if rounds else 0,
+        **_totals(counts),
+    )
+
+
+def refresh(ladder: Ladder) -> bool:
+    """Compute the ladder and keep what was found, unless what is kept is newer. Returns whether it was kept."""
+    began = time.perf_counter()
+    found = standings(ladder)
+    seconds = time.perf_counter() - began
+    new = {"changes": found.changes, "data": found.as_json(), "computed": timezone.now(), "seconds": seconds}
+    with transaction.atomic():
+        standing, is_new = Standing.objects.get_or_create(ladder=ladder, defaults=new)
+        kept = is_new or Standing.objects.filter(pk=standing.pk, changes__lte=found.changes).update(**new)
+        if kept:
+            history.note(ladder, found)
+    return bool(kept)
+
+
+def current(ladder: Ladder, subset: str = "", category: str = "", *, bootstrapped: bool = False) -> Current:
+    """What pages show: what is kept while it is the newest, else computed at once, where that takes little time."""
+    standing: Standing | None = getattr(ladder, "standing", None)
+    kept = Standings.from_json(standing.data) if standing else None
+    behind = 0 if standing is None or ladder.board is None else ladder.board.changes - standing.changes
+    is_whole = not (subset or category or bootstrapped)
+    if standing and kept and is_whole and (not behind or standing.seconds > INLINE_SECONDS):
+        return Current(kept, standing.computed, behind)
+    key = (ladder.slug, state_of(ladder), subset, category, bootstrapped)
+    return remembered("standings", key, lambda: _now(ladder, subset, category, bootstrapped=bootstrapped))
+
+
+def state_of(ladder: Ladder) -> str:
+    """Changes whenever what the ladder shows does."""
+    standing: Standing | None = getattr(ladder, "standing", None)
+    kept = f"{standing.changes}@{standing.computed.timestamp()}" if standing else ""
+    counted = str(ladder.board.changes) if ladder.board else council.newest()
+    return f"{ladder.pk} {kept} {counted} {ladder.withdrawn_reason} {ladder.title} {ladder.is_public}"
+
+
+def is_stale(ladder: Ladder) -> bool:
+    standing: Standing | None = getattr(ladder, "standing", None)
+    if standing is None or Standings.from_json(standing.data) is None:
+        return True
+    return ladder.board is not None and standing.changes < ladder.board.changes
+
+
+def _now(ladder: Ladder, subset: str, category: str, *, bootstrapped: bool) -> Current:
+    return Current(standings(ladder, subset, category, bootstrapped=bootstrapped), timezone.now())
+
+
+def _described(contestant: Contestant) -> Row:
+    return Row(
+        name=contestant.name,
+        label=contestant.label,
+        link=contestant.link,
+        contestant=contestant.pk,
+        version=contestant.version,
+        is_simulated=contestant.model is not None and contestant.model.provider.is_simulated,
+    )
+
+
+def _excluded(board: Board, counts: Counts) -> tuple[Excluded, ...]:
+    out = Contestant.objects.filter(dataset=board.dataset_id, pk__in=counts.excluded).order_by("name")
+    return tuple(Excluded(one.name, one.label, one.void_reason, counts.excluded[one.pk]) for one in out)
+
+
+def _totals(counts: Counts) -> dict[str, int]:
+    both_ways = ("ties", "both_bad", "consistent", "inconsistent")
+    totals = {name: int(getattr(counts, name).sum()) // 2 for name in both_ways}
+    return {**totals, "battles": int(counts.wins.sum()) + totals["ties"] + totals["both_bad"]}

@@ -1,0 +1,114 @@
+"""A ladder as a file: CSV, JSON, or a table in Markdown."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from experiments.models import Board
+from leaderboard.compute import Current
+from leaderboard.models import Ladder
+from leaderboard.standings import Row
+from leaderboard.words import board_title, reason_words
+
+COLUMNS = (
+    *("rank", "best", "worst", "group", "name", "label", "rating", "lower", "upper", "reason", "first"),
+    *("battles", "wins", "losses", "ties", "both_bad", "win_rate", "consistency", "component", "version", "link"),
+)
+FORMULA = re.compile(r"^[=+\-@\t\r]")  # what a spreadsheet would run
+
+
+def document(ladder: Ladder, current: Current) -> dict[str, Any]:
+    """Everything that is known of a ladder, as the API and the JSON file say it."""
+    found = current.standings
+    totals = {name: getattr(found, name) for name in ("battles", "ties", "both_bad", "consistency", "components")}
+    return {
+        **summary(ladder),
+        "subset": found.subset,
+        "category": found.category,
+        "subsets": list(found.subsets),
+        "categories": list(found.categories),
+        "computed": current.computed.isoformat(),
+        "behind": current.behind,
+        "intervals": {"method": found.method, "rounds": found.rounds, "seed": found.seed},
+        **totals,
+        "rows": [asdict(row) for row in found.rows],
+        "excluded": [asdict(one) for one in found.excluded],
+    }
+
+
+def summary(ladder: Ladder) -> dict[str, Any]:
+    """What a ladder is, without its rows."""
+    board = ladder.board
+    return {
+        "slug": ladder.slug,
+        "title": board_title(board) if board else ladder.title,
+        "workflow": ladder.workflow,
+        "dataset": board.dataset.slug if board else None,
+        "judge": _judge(board) if board else None,
+        "withdrawn_reason": ladder.withdrawn_reason,
+    }
+
+
+def as_json(ladder: Ladder, current: Current) -> str:
+    return json.dumps(document(ladder, current), ensure_ascii=False, indent=2, allow_nan=False)
+
+
+def as_csv(ladder: Ladder, current: Current) -> str:
+    """One line per contestant. A text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    written = io.StringIO()
+    lines = csv.writer(written)
+    lines.writerow(COLUMNS)
+    for row in current.standings.rows:
+        lines.writerow([_cell(getattr(row, name)) for name in COLUMNS])
+    return written.getvalue()
+
+
+def as_markdown(ladder: Ladder, current: Current) -> str:
+    """The table as it is put into papers and READMEs."""
+    found = current.standings
+    head = ["Rank", "Model", "Rating", "95 % interval", "Win rate", "W/L/T", "Battles"]
+    lines = [_line(head), _line(["---:", ":---", *["---:"] * 5])]
+    lines += [_line(_told(row)) for row in found.rows]
+    lines += [
+        _line(["–", f"{_escaped(one.label or one.name)}: {_escaped(one.reason)}", *"–––––"]) for one in found.excluded
+    ]
+    title = f"# {_escaped(summary(ladder)['title'])}\n\n"
+    told = f"{found.battles} battles, computed {current.computed:%Y-%m-%d %H:%M} UTC.\n\n"
+    return title + told + "\n".join(lines) + "\n"
+
+
+FORMATS: dict[str, tuple[str, Callable[[Ladder, Current], str]]] = {
+    "csv": ("text/csv; charset=utf-8", as_csv),
+    "json": ("application/json", as_json),
+    "md": ("text/markdown; charset=utf-8", as_markdown),
+}
+
+
+def _judge(board: Board) -> dict[str, str]:
+    return {"kind": board.kind, "name": board.judge, "prompt": board.prompt, "prompt_version": board.prompt_version}
+
+
+def _cell(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
+
+
+def _told(row: Row) -> list[str]:
+    record = f"{row.wins}/{row.losses}/{row.ties}"
+    rate = "–" if row.win_rate is None else f"{100 * row.win_rate:.1f} %"
+    if row.rating is None:
+        return ["–", f"{_escaped(row.shown)} ({reason_words(row.reason)})", "–", "–", rate, record, str(row.battles)]
+    bounds = ["–" if bound is None else f"{bound:.0f}" for bound in (row.lower, row.upper)]
+    place = str(row.best) if row.best == row.worst else f"{row.best}–{row.worst}"
+    return [place, _escaped(row.shown), f"{row.rating:.0f}", " to ".join(bounds), rate, record, str(row.battles)]
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([\\|`*_\[\]<>])", r"\\\1", " ".join(text.split()))

@@ -1,0 +1,79 @@
+"""Battles of a ladder's board as files, for whoever may see the ladder."""
+
+from collections.abc import AsyncIterator, Iterator
+
+from asgiref.sync import sync_to_async
+from django.core.handlers.asgi import ASGIRequest
+from django.http import Http404, HttpRequest, StreamingHttpResponse
+from django.shortcuts import get_object_or_404
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_GET
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from experiments.api_requests import PROBLEMS
+from experiments.battles.logs.formats import FORMATS, Format
+from experiments.models import Board
+from leaderboard import listing
+
+FORMAT = OpenApiParameter("format", str, enum=list(FORMATS), default="slim")
+SUBSET = OpenApiParameter("subset", str, description="Only this subset, in lines without `subset`.")
+
+
+@require_GET
+def board_export(request: HttpRequest, slug: str, format: str) -> StreamingHttpResponse:
+    if format not in FORMATS:
+        raise Http404
+    return _file(request, _board(request, slug), FORMATS[format])
+
+
+class BoardExportView(APIView):
+    """The battles of a board as JSON lines or as a zip, without signing in where the dataset is public."""
+
+    permission_classes = [AllowAny]
+
+    @extend_schema(
+        parameters=[FORMAT, SUBSET],
+        responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY, (200, "application/zip"): OpenApiTypes.BINARY}
+        | PROBLEMS,
+        operation_id="boards_export_retrieve",
+    )
+    def get(self, request: Request, slug: str) -> StreamingHttpResponse:
+        """slim and audit: results in GenArena's shapes. full: every battle, open and void ones with their reasons."""
+        board = _board(request._request, slug, request.user)
+        format_ = FORMATS.get(request.query_params.get("format", "slim"))
+        if format_ is None:
+            raise ValidationError({"format": [f"This format is not offered: ask for {', '.join(FORMATS)}."]})
+        return _file(request._request, board, format_)
+
+
+def _board(request: HttpRequest, slug: str, user: object = None) -> Board:
+    ladders = listing.visible_ladders(user or request.user)
+    ladder = get_object_or_404(ladders, slug=slug)
+    if ladder.board is None or ladder.withdrawn_reason:
+        raise Http404
+    return ladder.board
+
+
+def _file(request: HttpRequest, board: Board, format_: Format) -> StreamingHttpResponse:
+    chunks = format_.chunks(board, request.GET.get("subset"))
+    response = StreamingHttpResponse(_pulled(chunks) if isinstance(request, ASGIRequest) else chunks)
+    response["Content-Type"] = format_.content_type
+    response["Content-Disposition"] = content_disposition_header(True, format_.named(board))
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+async def _pulled(chunks: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """One chunk at a time: under ASGI Django would gather an ordinary iterator as a whole before it sends a byte."""
+    while (chunk := await sync_to_async(_next)(chunks)) is not None:
+        yield chunk
+
+
+def _next(chunks: Iterator[bytes]) -> bytes | None:
+    return next(chunks, None)

@@ -1,0 +1,77 @@
+"""Words and figures of battles, votes and agreement."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import template
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString, mark_safe
+
+from experiments.battles.agreement import Share
+from experiments.models import Board, Contestant
+from experiments.templatetags.arena import MISSING
+from leaderboard.agreement_words import AGREEMENT_REASONS
+from leaderboard.browsing.showing import Line, Side
+from leaderboard.ratings import Undefined
+from leaderboard.ratings.agreement import Interval
+from leaderboard.words import judge_words
+
+register = template.Library()
+
+CHART_WIDTH, CHART_LEFT = 240.0, 6.0  # SVG units; kappa from -1 to 1 over the width
+
+
+@register.filter
+def pair(line: Line) -> tuple[Side, Side]:
+    return line.left, line.right
+
+
+@register.simple_tag
+def contestant_options(contestants: Iterable[Contestant], chosen: str) -> SafeString:
+    """The options of a list of names; as one piece, since a template takes its time for each of some hundreds."""
+    form = '<option value="{}"{}>{}</option>'
+    marks = {True: mark_safe(" selected"), False: ""}
+    return format_html_join("", form, ((one.name, marks[one.name == chosen], str(one)) for one in contestants))
+
+
+@register.filter
+def judge(board: Board) -> str:
+    return judge_words(board)
+
+
+@register.filter
+def percent(value: Any) -> str:
+    """A share of 1 in per cent, to a tenth."""
+    return MISSING if value is None else f"{100 * float(value):.1f} %"
+
+
+@register.filter
+def percents(share: Share) -> str:
+    """The ends of a share's interval."""
+    if share.interval is None:
+        return MISSING
+    low, high = share.interval
+    return f"{100 * low:.0f}–{100 * high:.0f} %"
+
+
+@register.filter
+def is_defined(value: Any) -> bool:
+    return not isinstance(value, Undefined)
+
+
+@register.filter
+def along(value: float) -> float:
+    """Where a value from -1 to 1 lies in a chart."""
+    return round(CHART_LEFT + (value + 1) / 2 * (CHART_WIDTH - 2 * CHART_LEFT), 2)
+
+
+@register.filter
+def breadth(interval: Interval) -> float:
+    """How wide an interval is in a chart."""
+    return round(max(along(interval.high) - along(interval.low), 1.0), 2)
+
+
+@register.filter
+def why(value: Undefined) -> Any:
+    """Why there is no figure of agreement."""
+    return AGREEMENT_REASONS.get(value.reason.value, value.reason.sentence)

@@ -1,0 +1,126 @@
+"""Figures and pictures of the leaderboard's pages."""
+
+from typing import Any
+
+from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from leaderboard import axis as axes
+from leaderboard.matrix import Cell, Line
+from leaderboard.standings import Row
+from leaderboard.words import ladder_title, reason_words
+
+register = template.Library()
+
+MISSING = "–"
+MINUS = "−"
+register.filter(reason_words)
+register.filter(ladder_title)
+
+
+@register.filter
+def elo(value: float | None) -> str:
+    """A rating in whole points."""
+    return MISSING if value is None else f"{value:.0f}".replace("-", MINUS)
+
+
+@register.filter
+def moved(value: float | None) -> str:
+    """A difference of ratings with its sign, to a tenth."""
+    if value is None:
+        return MISSING
+    return f"{value:+.1f}".replace("-", MINUS) if round(value, 1) else "0.0"
+
+
+@register.filter
+def bounds(row: Row) -> str:
+    """The interval of a rating."""
+    if row.rating is None:
+        return MISSING
+    if row.lower is None and row.upper is None:
+        return _("no interval: every battle was a tie")
+    ends = [_("no bound") if end is None else elo(end) for end in (row.lower, row.upper)]
+    return _("%(low)s to %(high)s") % {"low": ends[0], "high": ends[1]}
+
+
+@register.filter
+def estimate_bounds(found: Any) -> str:
+    return _("%(low)s to %(high)s") % {"low": elo(found.lower), "high": elo(found.upper)} if found else MISSING
+
+
+@register.filter
+def rank_range(row: Row) -> str:
+    """1, or 1–3 where the rank cannot be told more closely."""
+    if row.best is None:
+        return MISSING
+    return str(row.best) if row.best == row.worst else f"{row.best}–{row.worst}"
+
+
+@register.filter
+def in_percent(value: float | None) -> str:
+    """A share: 51 %, <1 %, >99 % where it is neither none nor all."""
+    if value is None:
+        return MISSING
+    if 0 < value < 0.005:
+        return "<1 %"
+    return ">99 %" if 0.995 < value < 1 else f"{100 * value:.0f} %"
+
+
+@register.simple_tag
+def interval_bar(row: Row, axis: axes.Axis | None) -> SafeString:
+    """A rating with its interval on the ladder's scale; the figures stand beside it."""
+    drawn = axes.bar(row, axis) if axis else None
+    if axis is None or drawn is None:
+        return SafeString("")
+    middle = axes.HEIGHT / 2
+    return format_html(
+        '<svg class="interval" viewBox="0 0 {w} {h}" width="{w}" height="{h}" aria-hidden="true">{grid}'
+        '<path class="whisker" d="M{low} {y}H{high}M{low} {top}v8M{high} {top}v8"/>'
+        '<circle cx="{at}" cy="{y}" r="3.5"/></svg>',
+        w=_number(axes.WIDTH), h=_number(axes.HEIGHT), grid=_grid(axis), low=_number(drawn.low),
+        high=_number(drawn.high), y=_number(middle), top=_number(middle - 4), at=_number(drawn.at),
+    )  # fmt: skip
+
+
+@register.simple_tag
+def axis_labels(axis: axes.Axis) -> SafeString:
+    """The ratings at the lines of the bars below."""
+    words = format_html_join(
+        "", '<text x="{}" y="12" text-anchor="middle">{}</text>', ((f"{at:g}", value) for at, value in axis.ticks)
+    )
+    return format_html(
+        '<svg class="interval" viewBox="0 0 {0} 18" width="{0}" height="18" aria-hidden="true">{1}</svg>',
+        f"{axes.WIDTH:g}", words,
+    )  # fmt: skip
+
+
+@register.simple_tag
+def matrix_cells(line: Line) -> SafeString:
+    """The cells of one row of the matrix, written at once: there may be forty thousand of them."""
+    return format_html_join("", "{}", ((_cell(cell),) for cell in line.cells))
+
+
+def _cell(cell: Cell | None) -> SafeString:
+    if cell is None:
+        return SafeString('<td class="unmet">–</td>')
+    said = _("%(wins)s won, %(losses)s lost, %(ties)s tied") % {
+        "wins": cell.wins, "losses": cell.losses, "ties": cell.ties,
+    }  # fmt: skip
+    if cell.both_bad:
+        said += _(", %(n)s both bad") % {"n": cell.both_bad}
+    return format_html(
+        '<td class="shade-{}" title="{}">{}<small>{}</small></td>',
+        cell.shade, said, f"{100 * cell.win_rate:.0f}", cell.battles,
+    )  # fmt: skip
+
+
+def _grid(axis: axes.Axis) -> SafeString:
+    lines = ((f"{at:g}", f"{axes.HEIGHT:g}") for at, _rating in axis.ticks)
+    return format_html_join("", '<path class="axis" d="M{} 0V{}"/>', lines)
+
+
+def _number(value: float) -> Any:
+    """A coordinate as SVG writes it."""
+    return SafeString(f"{value:g}")

@@ -1,0 +1,38 @@
+"""What the tests of the leaderboard share. Its people need no password: nobody signs in by the form."""
+
+import pytest
+from django.core.cache import cache
+
+from leaderboard import compute
+from tests.leaderboard import boards
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered():
+    cache.clear()
+
+
+@pytest.fixture
+def alice(db, django_user_model):
+    return django_user_model.objects.create(username="alice")
+
+
+@pytest.fixture
+def charlie(db, django_user_model):
+    """Signed in, and must see nothing of Alice's."""
+    return django_user_model.objects.create(username="charlie")
+
+
+@pytest.fixture
+def curator(db, django_user_model):
+    return django_user_model.objects.create(username="curator", role="curator", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
+def league(alice):
+    """Makes a ladder of Alice's; public unless `visibility` says otherwise."""
+
+    def make(**fields):
+        return compute.ensure(boards.filled(alice, **{"visibility": "public", **fields}))
+
+    return make

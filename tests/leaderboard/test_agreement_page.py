@@ -1,0 +1,115 @@
+"""How far judges agree with people: every figure by hand, and the page that shows it."""
+
+import pytest
+from django.test import Client
+
+from experiments.battles import agreement, boards, counting
+from experiments.models import Battle, Contestant, Dataset, Sample, Verdict
+from leaderboard import compute
+from leaderboard.ratings import Undefined
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def dataset(alice):
+    made = Dataset.objects.create(owner=alice, name="Both", slug="both", state="ready", visibility="public")
+    for name in "abc":
+        Contestant.objects.create(dataset=made, name=name)
+    Sample.objects.bulk_create(Sample(dataset=made, index=n, instruction=f"Task {n}") for n in range(30))
+    return made
+
+
+def decide(board, winners, ballot="", first=None):
+    """One battle between a and b on each sample, in sequence; None leaves a sample out."""
+    left, right = board.dataset.contestants.order_by("pk")[:2]
+    for sample, winner in zip(board.dataset.samples.order_by("index"), winners, strict=False):
+        if winner:
+            pair = {"sample": sample, "left": left, "right": right, "ballot": ballot, "shown_left_first": first}
+            Battle.objects.create(board=board, winner=winner, judged=sample.dataset.created, **pair)
+    counting.recount(board)
+
+
+@pytest.fixture
+def judge(dataset):
+    return boards.imported_board(dataset, "a judge")
+
+
+@pytest.fixture
+def people(dataset):
+    return boards.people_board(dataset)
+
+
+@pytest.mark.databases
+def test_agreement_is_counted_on_the_same_outputs_of_the_same_sample(dataset, judge, people):
+    decide(judge, ["left", "left", "right", "tie", "left", None])
+    decide(people, ["left", "right", "right", "both_bad", "tie", "left"], "user:1", first=True)
+
+    [found] = agreement.report(dataset).judges
+
+    assert found.votes.compared == 5
+    assert (found.votes.exact.part, found.votes.decisive.part, found.votes.decisive.of) == (3, 2, 3)
+    expected = (3 * 1 + 1 * 2 + 1 * 2) / 25
+    assert found.votes.kappa == pytest.approx((3 / 5 - expected) / (1 - expected))
+    assert found.votes.interval.low <= found.votes.kappa <= found.votes.interval.high
+
+
+def test_the_ceiling_is_how_two_people_agree_on_the_same_item(dataset, people):
+    decide(people, ["left", "right", "tie", "left"], "user:1", first=True)
+    decide(people, ["left", "left", "both_bad", None], "user:2", first=False)
+
+    ceiling = agreement.report(dataset).people
+
+    assert (ceiling.exact.part, ceiling.exact.of) == (2, 3)
+    assert (ceiling.decisive.part, ceiling.decisive.of) == (1, 2)
+
+
+def test_void_battles_and_offers_are_no_answers(dataset, judge, people):
+    decide(judge, ["left", "left", "left"])
+    decide(people, ["left", "left", "left"], "user:1", first=True)
+    first = Battle.objects.filter(board=people).order_by("pk").first()
+    Battle.objects.filter(pk=first.pk).update(void_reason="no", voided=first.created)
+    last = Battle.objects.filter(board=people).order_by("pk").last()
+    Battle.objects.filter(pk=last.pk).update(winner="", judged=None)
+
+    report = agreement.report(dataset)
+
+    assert report.votes == 1
+    assert report.judges[0].votes.compared == 1
+
+
+def test_a_leaning_to_what_is_shown_first_is_seen(dataset, judge):
+    decide(judge, ["tie"] * 20)
+    for battle in judge.battles.all():
+        Verdict.objects.create(battle=battle, order="original", winner="left")
+        Verdict.objects.create(battle=battle, order="swapped", winner="right")
+
+    [found] = agreement.report(dataset).judges
+
+    assert (found.leaning.first.part, found.leaning.first.of) == (40, 40)
+
+
+def test_where_there_is_nothing_every_figure_says_why(dataset, judge):
+    report = agreement.report(dataset)
+
+    [found] = report.judges
+    assert isinstance(found.votes.kappa, Undefined)
+    assert isinstance(found.ranks, Undefined)
+    assert found.votes.exact.value is None
+    page = Client().get(f"/leaderboard/{compute.ensure(judge).slug}/agreement/").content.decode()
+    assert "Nobody has voted on this dataset yet" in page
+    assert "no output was compared by both" in page
+
+
+def test_the_page_shows_the_figures_and_follows_new_votes(dataset, judge, people):
+    decide(judge, ["left", "right", "left", "right"])
+    decide(people, ["left", "right"], "user:1", first=True)
+    address = f"/leaderboard/{compute.ensure(judge).slug}/agreement/"
+
+    assert "100.0 %" in Client().get(address).content.decode()
+    decide(people, [None, None, "right", "left"], "user:2", first=True)
+
+    page = Client().get(address).content.decode()
+    assert "50.0 %" in page
+    assert "4 votes" in page
+    assert "2 voters" in page

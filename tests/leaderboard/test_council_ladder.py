@@ -1,0 +1,96 @@
+"""The council's ladder: models as their peers rank them, of questions that were played here to their end."""
+
+import pytest
+from django.urls import reverse
+
+from experiments.models import Ballot, ProviderModel, Run, Step
+from leaderboard import compute, council, jobs
+from leaderboard.models import Ladder
+from tests.experiments.reports import deliberations
+
+
+@pytest.fixture
+def asked(alice):
+    """A council of Alice's that has answered one question; two of its three members ranked."""
+    return deliberations.council(alice).run
+
+
+def slugs(run):
+    return {one.seat: one.model.slug for one in run.experiment.participants.select_related("model")}
+
+
+def test_a_ballot_is_read_as_comparisons_without_the_reviewers_own_answer(asked):
+    seat = slugs(asked)
+    one, two, three = (seat[f"member-{number}"] for number in (1, 2, 3))
+
+    found = {(pairing.first, pairing.second, pairing.score) for pairing in council.pairings()}
+
+    assert found == {(two, three, 0.0), (one, three, 0.5)}
+
+
+@pytest.mark.databases
+def test_ballots_that_do_not_count_are_left_out(asked):
+    assert len(list(council.pairings())) == 2
+    Ballot.objects.filter(reviewer="member-1").update(superseded=True)
+    assert len(list(council.pairings())) == 1
+    Step.objects.filter(purpose="turn_completed").delete()
+    assert list(council.pairings()) == []
+
+
+@pytest.mark.parametrize("origin", [Run.Origin.IMPORTED, Run.Origin.DEMONSTRATION, Run.Origin.BRANCH])
+def test_only_what_was_played_here_counts(asked, origin):
+    Run.objects.update(origin=origin)
+
+    assert list(council.pairings()) == []
+
+
+def test_answers_of_one_model_are_not_compared(asked):
+    for participant in asked.experiment.participants.all():
+        participant.model = ProviderModel.objects.first()
+        participant.save()
+
+    assert list(council.pairings()) == []
+
+
+def test_an_answer_that_a_ballot_passes_over_stands_last(asked):
+    Ballot.objects.filter(reviewer="member-1").update(order=[["member-2"]])
+    seat = slugs(asked)
+
+    first = next(iter(council.pairings()))
+
+    assert (first.first, first.second, first.score) == (seat["member-2"], seat["member-3"], 1.0)
+
+
+@pytest.mark.databases
+def test_many_questions_make_ratings_by_question(alice):
+    orders = [[["member-3"], ["member-2"]], [["member-2"], ["member-3"]], [["member-2", "member-3"]]]
+    for number in range(6):
+        run = deliberations.council(alice).run
+        Ballot.objects.filter(run=run, reviewer="member-1").update(order=orders[number % 3])
+
+    found = council.standings()
+
+    assert found.battles == 12
+    assert {row.reason for row in found.rows} <= {"", "few_battles"}
+    assert sum(row.battles for row in found.rows) == 24
+
+
+def test_the_worker_makes_the_ladder_and_an_admin_publishes_it(client, asked, alice):
+    jobs.refresh_stale()
+    ladder = Ladder.objects.get(slug="council")
+    address = reverse("ladder", args=["council"])
+
+    assert client.get(address).status_code == 404
+    client.force_login(alice)
+    assert client.get(address).status_code == 200
+    client.logout()
+    Ladder.objects.filter(pk=ladder.pk).update(is_public=True)
+    page = client.get(address).content.decode()
+    assert "Models in the council, by their peers" in page
+    assert "too few battles" in page
+
+
+def test_an_empty_council_ladder_says_so(db):
+    found = compute.standings(council.ladder())
+
+    assert (found.battles, found.rows) == (0, ())

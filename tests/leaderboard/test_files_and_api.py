@@ -1,0 +1,124 @@
+"""Ladders as files and by the API; and what curators do in the admin."""
+
+import csv
+import io
+
+import pytest
+from django.urls import reverse
+
+from experiments.models import Battle, Contestant
+from leaderboard import compute
+from leaderboard.models import Ladder, Milestone
+from tests.leaderboard import boards
+
+
+def rows_of(answer):
+    return list(csv.DictReader(io.StringIO(answer.content.decode())))
+
+
+def test_the_files_say_the_same_as_the_ladder(client, league):
+    ladder = league(subsets=("easy", "hard"))
+    found = compute.standings(ladder, "easy")
+
+    def get(kind):
+        return client.get(reverse("ladder-download", args=[ladder.slug, kind]), {"subset": "easy"})
+
+    assert [row["name"] for row in rows_of(get("csv"))] == [row.name for row in found.rows]
+    assert [row["rating"] for row in get("json").json()["rows"]] == [row.rating for row in found.rows]
+    lines = get("md").content.decode().splitlines()
+    assert len([line for line in lines if line.startswith("| ")]) == len(found.rows) + 2
+    assert client.get(reverse("ladder-download", args=[ladder.slug, "exe"])).status_code == 404
+
+
+def test_a_name_is_neither_a_formula_nor_markdown(client, alice):
+    evil = "=1+1|[x](http://x)"
+    board = boards.board_of(alice, [(evil, "b", "left"), ("b", evil, "left")] * 5, visibility="public")
+    address = reverse("ladder-download", args=[compute.ensure(board).slug, "csv"])
+
+    assert {row["name"] for row in rows_of(client.get(address))} == {"b", f"'{evil}"}
+    assert r"=1+1\|\[x\]" in client.get(address.replace("csv", "md")).content.decode()
+
+
+@pytest.mark.databases
+def test_the_api_needs_no_token_for_what_is_public(client, league):
+    public, private = league(), league(visibility="private")
+
+    listed = client.get("/api/ladders/").json()
+    found = client.get(f"/api/ladders/{public.slug}/").json()
+    refused = client.get(f"/api/ladders/{private.slug}/")
+
+    assert [one["slug"] for one in listed["results"]] == [public.slug]
+    assert listed["results"][0]["battles"] == 600
+    assert [row["name"] for row in found["rows"]] == [row.name for row in compute.standings(public).rows]
+    assert refused.status_code == 404
+    assert refused["Content-Type"] == "application/problem+json"
+
+
+def test_the_api_gives_slices_and_the_reason_of_a_withdrawal(client, league):
+    ladder = league(categories=("maths", "prose"))
+    address = f"/api/ladders/{ladder.slug}/"
+
+    assert client.get(address, {"category": "maths"}).json()["battles"] == 300
+    Ladder.objects.update(withdrawn_reason="Wrong prompt.")
+    withdrawn = client.get(address).json()
+    assert (withdrawn["withdrawn_reason"], withdrawn["rows"]) == ("Wrong prompt.", [])
+
+
+def test_the_owner_sees_a_private_ladder_by_the_api(client, league, alice):
+    ladder = league(visibility="private")
+    client.force_login(alice)
+
+    assert client.get(f"/api/ladders/{ladder.slug}/").status_code == 200
+
+
+def test_the_admin_leaves_battles_out_and_takes_them_in_again(client, league, curator):
+    ladder = league(contestants=3, battles=30)
+    client.force_login(curator)
+    chosen = list(Battle.objects.values_list("pk", flat=True)[:4])
+    address = reverse("admin:experiments_battle_changelist")
+
+    def act(action, reason=""):
+        asked = {"action": action, "_selected_action": chosen, "reason": reason}
+        return client.post(address, asked, follow=True).content.decode()
+
+    assert "Say why" in act("void_chosen")
+    assert "4 battles were changed" in act("void_chosen", "Judged the wrong image.")
+    assert compute.standings(ladder).battles == 26
+    act("restore_chosen")
+    assert compute.standings(ladder).battles == 30
+
+
+def test_the_admin_leaves_a_contestant_out_with_a_reason(client, league, curator):
+    ladder = league(contestants=3, battles=30)
+    client.force_login(curator)
+    one = Contestant.objects.get(name="model-002")
+
+    said = {"label": "Model Two", "link": "", "void_reason": "Trained on the samples."}
+    client.post(reverse("admin:experiments_contestant_change", args=[one.pk]), said)
+
+    found = compute.standings(ladder)
+    assert [(row.label, row.reason) for row in found.excluded] == [("Model Two", "Trained on the samples.")]
+
+
+def test_the_admin_publishes_and_withdraws_but_changes_no_milestone(client, league, curator, alice):
+    ladder = league()
+    Milestone.objects.create(ladder=ladder, name="first_20260101", battles=1)
+    client.force_login(curator)
+
+    client.post(reverse("admin:leaderboard_ladder_change", args=[ladder.pk]), {"withdrawn_reason": "Stale."})
+
+    assert Ladder.objects.get().withdrawn_reason == "Stale."
+    for name in ("ladder", "milestone"):
+        assert client.get(reverse(f"admin:leaderboard_{name}_changelist")).status_code == 200
+    milestone = reverse("admin:leaderboard_milestone_change", args=[Milestone.objects.get().pk])
+    assert client.get(milestone).status_code == 200
+    assert client.post(milestone, {"name": "other"}).status_code == 403
+
+
+def test_the_admins_lists_open(client, league, curator):
+    league(contestants=3, battles=30)
+    client.force_login(curator)
+
+    for name in ("battle", "contestant"):
+        assert client.get(reverse(f"admin:experiments_{name}_changelist")).status_code == 200
+    assert client.get(reverse("admin:experiments_battle_change", args=[Battle.objects.first().pk])).status_code == 200

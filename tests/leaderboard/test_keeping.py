@@ -1,0 +1,181 @@
+"""What was computed is kept as a whole, by workers, and never replaced by something older."""
+
+from datetime import timedelta
+from unittest import mock
+
+import django_rq
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from experiments.battles import boards as found_boards
+from experiments.battles import voiding
+from experiments.models import Battle, Campaign, Experiment, PairCount
+from experiments.signals import swept
+from leaderboard import compute, history, jobs
+from leaderboard.models import Ladder, Standing
+from tests.leaderboard import boards
+
+MORE = [("model-001", "model-002", "left")] * 5
+
+
+def fresh(ladder):
+    return Ladder.objects.select_related("standing", "board__dataset").get(pk=ladder.pk)
+
+
+@pytest.mark.databases
+def test_an_older_computation_never_replaces_a_newer_one(league, alice, monkeypatch):
+    ladder = league(contestants=3, battles=60)
+    slow = compute.standings
+
+    def overtaken(asked):
+        found = slow(asked)
+        monkeypatch.setattr(compute, "standings", slow)
+        boards.board_of(alice, MORE, ladder.board)
+        assert compute.refresh(fresh(ladder))
+        return found
+
+    monkeypatch.setattr(compute, "standings", overtaken)
+
+    assert not compute.refresh(ladder)
+    assert Standing.objects.get().data["battles"] == 65
+
+
+def test_the_kept_standing_is_shown_while_nothing_has_changed(league, django_assert_num_queries):
+    ladder = league(contestants=3, battles=60)
+    compute.refresh(ladder)
+    ladder = fresh(ladder)
+
+    with django_assert_num_queries(0):
+        current = compute.current(ladder)
+
+    assert current.standings.battles == 60
+    assert not compute.is_stale(ladder)
+
+
+def test_a_ladder_that_takes_long_shows_what_is_kept_and_how_far_it_is_behind(league, alice):
+    ladder = league(contestants=3, battles=60)
+    compute.refresh(ladder)
+    Standing.objects.update(seconds=compute.INLINE_SECONDS + 1)
+    boards.board_of(alice, MORE, ladder.board)
+
+    current = compute.current(fresh(ladder))
+
+    assert (current.standings.battles, current.behind) == (60, 1)
+
+
+@pytest.mark.databases
+def test_a_worker_computes_what_has_changed_once(league, alice):
+    ladder = league(contestants=3, battles=60)
+
+    assert jobs.refresh_stale() == 1
+    assert jobs.refresh_stale() == 0
+    boards.board_of(alice, MORE, ladder.board)
+    assert jobs.refresh_stale() == 0, "it rests between two computations"
+    Standing.objects.update(computed=timezone.now() - timedelta(seconds=60))
+    assert jobs.refresh_stale() == 1
+
+
+def test_a_board_gets_its_ladder_from_the_worker(alice):
+    boards.filled(alice, contestants=3, battles=30)
+    Ladder.objects.all().delete()
+
+    jobs.refresh_stale()
+
+    assert Standing.objects.get().ladder.workflow == "battles"
+
+
+def test_the_bell_is_rung_once_for_many_battles(transactional_db, league, alice):
+    django_rq.get_queue(jobs.QUEUE).empty()
+    ladder = league(contestants=3, battles=60)
+    for battle in Battle.objects.select_related("board__dataset")[:5]:
+        voiding.void(battle, by=alice, reason="A test.")
+
+    assert django_rq.get_queue(jobs.QUEUE).count == 1
+    assert compute.current(fresh(ladder)).standings.battles == 55
+
+
+def test_the_sweep_rings_for_a_lost_bell(transactional_db, league):
+    league(contestants=3, battles=60)
+    django_rq.get_queue(jobs.QUEUE).empty()
+
+    swept.send(None)
+
+    assert django_rq.get_queue(jobs.QUEUE).count == 1
+
+
+def test_the_title_is_made_of_words(alice):
+    board = found_boards.people_board(boards.dataset_of(alice, name="Poems"))
+
+    assert compute.ensure(board).title == "Poems · people's votes"
+    assert compute.ensure(board) == compute.ensure(board)
+
+
+def test_the_history_notes_changes_now_and_then(league, alice):
+    ladder = league(contestants=3, battles=60)
+    compute.refresh(ladder)
+    boards.board_of(alice, MORE, ladder.board)
+    compute.refresh(fresh(ladder))
+    assert ladder.points.values("at").distinct().count() == 1, "not more often than every ten minutes"
+
+    ladder.points.update(at=timezone.now() - timedelta(minutes=11))
+    compute.refresh(fresh(ladder))
+
+    assert ladder.points.values("at").distinct().count() == 2
+    assert set(ladder.points.values_list("battles", flat=True)) == {40, 45}
+
+
+def test_the_history_notes_the_end_of_a_campaign(league, alice):
+    ladder = league(contestants=3, battles=60)
+    compute.refresh(ladder)
+    config = {"dataset": ladder.board.dataset.slug, "version": "spring_20260401"}
+    experiment = Experiment.objects.create(owner=alice, workflow="battles", title="Spring", config=config)
+    Campaign.objects.create(experiment=experiment, state="completed", ended=timezone.now())
+    Battle.objects.filter(pk=Battle.objects.first().pk).update(experiment=experiment)
+
+    compute.refresh(fresh(ladder))
+
+    assert set(ladder.points.order_by("-at").values_list("occasion", flat=True)) == {"", "spring_20260401"}
+
+
+def test_the_history_is_bounded(league):
+    ladder = league(contestants=3, battles=60)
+    with mock.patch.object(history, "MOST_MOMENTS", 4):
+        for number in range(9):
+            Standing.objects.all().delete()
+            ladder.points.update(battles=number)
+            for point in ladder.points.order_by("at"):
+                type(point).objects.filter(pk=point.pk).update(at=point.at - timedelta(minutes=11))
+            compute.refresh(ladder)
+
+    assert ladder.points.values("at").distinct().count() <= 4
+
+
+@pytest.mark.databases
+def test_rerating_finds_and_mends_a_count_that_was_tampered_with(league, capsys):
+    ladder = league(contestants=3, battles=60)
+    call_command("rerate", "--check")
+    PairCount.objects.filter(pk=PairCount.objects.first().pk).update(left_wins=999)
+
+    with pytest.raises(CommandError, match="1 counts of pairs differ"):
+        call_command("rerate", "--check")
+    assert PairCount.objects.filter(left_wins=999).exists(), "checking changes nothing"
+    call_command("rerate")
+    call_command("rerate", "--check")
+
+    assert fresh(ladder).standing.data["battles"] == 60
+    assert "60 battles counted" in capsys.readouterr().out
+
+
+def test_rerating_a_ladder_that_does_not_exist_says_so(db):
+    with pytest.raises(CommandError, match="There is no ladder nothing"):
+        call_command("rerate", "nothing")
+
+
+def test_rerating_takes_the_named_ladders_alone(league):
+    first, second = league(contestants=3, battles=30), league(contestants=3, battles=30)
+
+    call_command("rerate", first.slug)
+
+    assert Standing.objects.filter(ladder=first).exists()
+    assert not Standing.objects.filter(ladder=second).exists()

@@ -1,0 +1,109 @@
+"""Milestones never change; what came later is read on their scale."""
+
+import numpy as np
+import pytest
+from django.urls import reverse
+
+from experiments.refusals import NotAllowed, NotOffered
+from leaderboard import compute, milestones
+from leaderboard.models import Milestone
+from tests.leaderboard import boards
+
+
+@pytest.fixture
+def ladder(league):
+    return league(contestants=4, battles=1200)
+
+
+@pytest.fixture
+def taken(ladder, alice):
+    return milestones.take(ladder, name="first_20260101", by=alice, note="The first release.")
+
+
+def newcomer(alice, ladder):
+    battles = [("model-001", "new", "left"), ("new", "model-002", "left"), ("new", "model-003", "tie")] * 30
+    boards.board_of(alice, [*battles, ("model-004", "new", "right"), ("model-004", "new", "left")], ladder.board)
+
+
+@pytest.mark.databases
+def test_a_milestone_keeps_ratings_and_their_covariance(ladder, taken):
+    found = compute.standings(ladder)
+
+    kept = dict(zip(taken.contestants, taken.ratings, strict=True))
+    assert kept == pytest.approx({row.name: row.rating for row in found.rows})
+    assert np.array(taken.covariance).shape == (4, 4)
+    assert taken.battles == 1200
+
+
+def test_a_milestone_is_not_changed_by_later_battles(ladder, taken, alice):
+    newcomer(alice, ladder)
+    compute.refresh(ladder)
+
+    kept = Milestone.objects.get()
+    assert (kept.ratings, kept.battles) == (taken.ratings, 1200)
+    with pytest.raises(NotOffered, match="already"):
+        milestones.take(ladder, name="first_20260101", by=alice)
+
+
+@pytest.mark.databases
+def test_later_ratings_are_put_on_the_milestones_scale_by_its_mean(ladder, taken, alice):
+    newcomer(alice, ladder)
+
+    found = milestones.compared(taken)
+    now = {line.name: line.now for line in found.lines}
+
+    assert found.common == 4
+    assert np.mean([now[name].rating for name in taken.contestants]) == pytest.approx(np.mean(taken.ratings))
+    free = {row.name: row.rating for row in compute.standings(ladder).rows}
+    assert {name: one.rating - found.shift for name, one in now.items()} == pytest.approx(free)
+    assert all(one.lower < one.rating < one.upper for one in now.values())
+
+
+def test_with_fixed_ratings_only_newcomers_are_fitted_and_carry_the_anchors_uncertainty(ladder, taken, alice):
+    newcomer(alice, ladder)
+    with_errors = {line.name: line.fixed for line in milestones.compared(taken).lines}
+    Milestone.objects.update(covariance=np.zeros((4, 4)).tolist())
+    without = {line.name: line.fixed for line in milestones.compared(Milestone.objects.get()).lines}
+
+    assert [name for name, one in with_errors.items() if one] == ["new"]
+    wide, narrow = with_errors["new"], without["new"]
+    assert wide.rating == pytest.approx(narrow.rating)
+    assert wide.upper - wide.lower > narrow.upper - narrow.lower
+
+
+@pytest.mark.parametrize("name", ["first", "first_20260230", "_20260101", "first_2026", "a b_20260101", ""])
+def test_a_milestones_name_ends_in_a_real_date(ladder, alice, name):
+    with pytest.raises(NotOffered, match="yyyymmdd"):
+        milestones.take(ladder, name=name, by=alice)
+
+
+def test_only_the_owner_and_curators_take_milestones(ladder, charlie, curator):
+    with pytest.raises(NotAllowed):
+        milestones.take(ladder, name="first_20260101", by=charlie)
+    assert milestones.take(ladder, name="first_20260101", by=curator)
+
+
+def test_nobody_rated_makes_no_milestone(alice):
+    ladder = compute.ensure(boards.board_of(alice, [("a", "b", "left")]))
+
+    with pytest.raises(NotOffered, match="Nobody is rated"):
+        milestones.take(ladder, name="first_20260101", by=alice)
+
+
+def test_the_page_takes_a_milestone_and_shows_it_to_visitors(client, ladder, alice, charlie):
+    address = reverse("ladder-milestones", args=[ladder.slug])
+    assert client.post(address, {"name": "first_20260101"}).status_code == 302, "a visitor is asked to sign in"
+    client.force_login(charlie)
+    assert client.post(address, {"name": "first_20260101"}).status_code == 403
+    client.force_login(alice)
+    wrong = client.post(address, {"name": "first"})
+    assert wrong.status_code == 422
+    assert 'value="first"' in wrong.content.decode()
+    assert client.post(address, {"name": "first_20260101", "note": "Out now."}, follow=True).status_code == 200
+    client.logout()
+
+    page = client.get(address).content.decode()
+
+    assert "As of first_20260101" in page
+    assert "Out now." in page
+    assert "Take a milestone" not in page

@@ -1,0 +1,176 @@
+"""Where everybody stands follows from the counts alone, and no number is invented."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from experiments.datasets import contestants
+from experiments.models import Battle, PairCount
+from leaderboard import compute
+from leaderboard.ratings import Battles, sandwich
+from leaderboard.standings import Standings
+from tests.leaderboard import boards
+
+CIRCLE = [("a", "b", "left"), ("b", "c", "left"), ("c", "a", "left")] * 4
+
+
+def computed(alice, battles, **fields):
+    return compute.standings(compute.ensure(boards.board_of(alice, battles, **fields)))
+
+
+def reasons(found):
+    return {row.name: row.reason for row in found.rows}
+
+
+def without_keys(found):
+    """What does not depend on the database's numbering."""
+    return replace(found, changes=0, rows=tuple(replace(row, contestant=None) for row in found.rows))
+
+
+@pytest.mark.databases
+def test_equal_battles_give_identical_standings_in_whatever_sequence_they_arrived(alice):
+    battles = [(a, b, w) for a, b in ("ab", "bc", "cd", "da", "ac") for w in ("left", "right", "tie", "left") * 3]
+    mixed = list(battles)
+    random.Random(3).shuffle(mixed)
+    turned = {"left": "right", "right": "left", "tie": "tie"}
+
+    first = computed(alice, battles)
+    second = computed(alice, [(b, a, turned[w]) for a, b, w in mixed])
+
+    assert without_keys(first) == without_keys(second)
+    assert len(first.rated) == 4
+
+
+@pytest.mark.databases
+def test_the_figures_are_those_of_the_battles(alice):
+    found = computed(alice, CIRCLE + [("a", "b", "left")] * 3 + [("a", "c", "tie")])
+    names, codes = ["a", "b", "c"], {"left": 1, "right": 0, "tie": 0.5}
+    rows = CIRCLE + [("a", "b", "left")] * 3 + [("a", "c", "tie")]
+    fitted = sandwich(
+        Battles(
+            [names.index(r[0]) for r in rows], [names.index(r[1]) for r in rows], [codes[r[2]] for r in rows], names
+        )
+    )
+
+    for row in found.rows:
+        place = names.index(row.name)
+        assert row.rating == pytest.approx(fitted.ratings.values[place], abs=1e-6)
+        assert row.lower == pytest.approx(fitted.lower[place], abs=1e-6)
+    a = next(row for row in found.rows if row.name == "a")
+    assert (a.wins, a.losses, a.ties, a.battles) == (7, 4, 1, 12)
+    assert a.win_rate == pytest.approx(7.5 / 12)
+    assert found.battles == 16
+
+
+def test_both_bad_counts_in_no_rating_and_is_shown_apart(alice):
+    plain, with_bad = computed(alice, CIRCLE), computed(alice, [*CIRCLE, *[("a", "b", "both_bad")] * 5])
+
+    assert [row.rating for row in plain.rows] == [row.rating for row in with_bad.rows]
+    assert (with_bad.both_bad, with_bad.battles) == (5, 17)
+    assert sum(row.both_bad for row in with_bad.rows) == 10
+
+
+def test_the_unbeaten_and_the_winless_have_a_reason_and_no_number(alice):
+    battles = [
+        *CIRCLE,
+        *[("best", name, "left") for name in "abc"] * 3,
+        *[("worst", name, "right") for name in "abc"] * 3,
+    ]
+    found = computed(alice, battles)
+
+    assert reasons(found) == {"a": "", "b": "", "c": "", "best": "undefeated", "worst": "winless"}
+    for row in found.rows:
+        assert (row.rating is None) == (row.rank is None) == bool(row.reason)
+
+
+def test_contestants_that_no_battle_links_are_groups_of_their_own(alice):
+    found = computed(alice, [*CIRCLE, ("x", "y", "left"), ("y", "x", "left"), *[("x", "y", "tie")] * 6])
+
+    assert found.components == 2
+    assert {row.name: row.component for row in found.rows} == {"a": 0, "b": 0, "c": 0, "x": 1, "y": 1}
+    assert {row.rank for row in found.rows if row.component == 1} == {1}
+
+
+def test_few_battles_make_no_rank(alice):
+    found = computed(alice, [*CIRCLE, ("new", "a", "left"), ("a", "new", "left")])
+
+    assert reasons(found)["new"] == "few_battles"
+    assert next(row for row in found.rows if row.name == "new").rating is None
+
+
+def test_nothing_but_ties_makes_a_rating_without_an_interval(alice):
+    found = computed(alice, [("a", "b", "tie")] * 20)
+
+    assert [(row.rating, row.lower, row.upper) for row in found.rows] == [(1000.0, None, None)] * 2
+
+
+def test_a_board_without_a_decided_battle_has_no_rows(alice):
+    found = computed(alice, [("a", "b", "")])
+
+    assert found.rows == ()
+    assert found.battles == 0
+
+
+def test_a_contestant_that_is_left_out_takes_its_battles_with_it(alice):
+    board = boards.board_of(alice, [*CIRCLE, *[("faulty", "a", "left")] * 4, ("a", "faulty", "left")])
+    ladder = compute.ensure(board)
+    contestants.void(board.dataset.contestants.get(name="faulty"), by=alice, reason="It had seen the answers.")
+
+    found = compute.standings(ladder)
+
+    assert without_keys(replace(found, excluded=())) == without_keys(computed(alice, CIRCLE))
+    assert [(one.name, one.reason, one.battles) for one in found.excluded] == [
+        ("faulty", "It had seen the answers.", 5)
+    ]
+
+
+def test_slices_add_up_to_the_whole(alice):
+    ladder = compute.ensure(boards.filled(alice, subsets=("easy", "hard"), categories=("x", "y", "z"), battles=900))
+
+    whole = compute.standings(ladder)
+    parts = [compute.standings(ladder, subset, category) for subset in whole.subsets for category in whole.categories]
+
+    assert (whole.subsets, whole.categories) == (("easy", "hard"), ("x", "y", "z"))
+    assert sum(part.battles for part in parts) == whole.battles == 900
+
+
+def test_the_order_of_a_league_is_found_with_intervals_that_hold_it(alice):
+    found = compute.standings(compute.ensure(boards.filled(alice, contestants=5, battles=2000, gap=100)))
+
+    assert [row.name for row in found.rows] == [f"model-{n:03}" for n in range(1, 6)]
+    for row in found.rated:
+        assert row.lower < row.rating < row.upper
+        assert row.best <= row.rank <= row.worst
+    assert sum(row.first for row in found.rated) == pytest.approx(1)
+    assert found.consistency == pytest.approx(0.9, abs=0.03)
+
+
+def test_bootstrap_intervals_are_the_same_for_the_same_battles(alice):
+    ladder = compute.ensure(boards.filled(alice, contestants=4, battles=200))
+
+    first, second = (compute.standings(ladder, bootstrapped=True) for _ in range(2))
+
+    assert first == second
+    assert (first.method, first.rounds, first.seed) == ("bootstrap", 1000, 1)
+    assert [row.rating for row in first.rows] == [row.rating for row in compute.standings(ladder).rows]
+
+
+def test_standings_survive_being_written_and_read(alice):
+    found = computed(alice, [*CIRCLE, ("best", "a", "left")])
+
+    assert Standings.from_json(found.as_json()) == found
+    assert Standings.from_json({**found.as_json(), "shape": 0}) is None
+
+
+def test_no_battle_is_read_for_a_standing(alice, django_assert_num_queries):
+    ladder = compute.ensure(boards.filled(alice, contestants=4, battles=100))
+    ladder.refresh_from_db()
+    before = compute.standings(ladder)
+    Battle.objects.all().delete()
+
+    with django_assert_num_queries(4):
+        after = compute.standings(ladder)
+
+    assert PairCount.objects.exists()
+    assert after == before
