@@ -2,15 +2,16 @@
 
 PYTHON ?= python3
 VENV := .venv
+LOCK := requirements.lock
 BIN := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
 SOURCES := arenasite accounts experiments $(wildcard leaderboard)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test check fix bench messages setup setup-dev
+.PHONY: help demo run test check fix bench bench-ratings messages setup setup-dev setup-bench
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: setup ## the platform with demo people, simulated models and a run under way: http://localhost:8000
 	@ARENA_DEMO=1 exec $(MANAGE) up
@@ -40,6 +41,9 @@ fix: setup-dev ## repair what can be repaired by itself: lint and format
 bench: setup-dev ## measure, and print what was measured
 	$(BIN)/python -m benchmarks
 
+bench-ratings: setup-bench ## measure the ratings beside evalica, choix, arena-rank and two published methods
+	$(VENV)-bench/bin/python -m benchmarks.ratings
+
 messages: setup-dev ## write new sentences into locale/, to be translated there (needs gettext)
 	$(MANAGE) makemessages --locale zh_Hans --ignore 'tests/*' --ignore 'benchmarks/*' --no-location
 	$(MANAGE) makemessages --locale zh_Hans --ignore 'tests/*' --domain djangojs --no-location
@@ -48,12 +52,15 @@ messages: setup-dev ## write new sentences into locale/, to be translated there 
 # The lists that were installed last are kept in .venv: the same list is not installed twice.
 
 setup:
-	@cmp -s requirements.lock $(VENV)/requirements.lock && $(BIN)/python -c '' || \
-	{ $(call make_venv) && $(call install,requirements.lock) && cp requirements.lock $(VENV)/; }
+	@cmp -s $(LOCK) $(VENV)/$(LOCK) && $(BIN)/python -c '' || \
+	{ $(call make_venv) && $(call install,$(LOCK)) && cp $(LOCK) $(VENV)/; }
 
 setup-dev:
 	@cmp -s requirements-dev.lock $(VENV)/requirements-dev.lock && $(BIN)/python -c '' || \
 	{ $(call make_venv) && $(call install,requirements-dev.lock) && cp requirements.lock requirements-dev.lock $(VENV)/; }
+
+setup-bench:
+	@$(MAKE) --no-print-directory setup VENV='$(VENV)-bench' LOCK=requirements-bench.lock
 
 define make_venv
 PYTHON='$(PYTHON)' VENV='$(VENV)' sh -c ' \

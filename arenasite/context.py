@@ -16,5 +16,6 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "theme": theme if theme in THEMES else "auto",
         "themes": THEMES,
         "languages": settings.LANGUAGES,
+        "takes_public_votes": settings.PUBLIC_VOTES,
         "demo_password": demo.PASSWORD if settings.DEMO_MODE else "",
     }

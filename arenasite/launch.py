@@ -21,11 +21,14 @@ from experiments.casting import InvalidExperiment
 from experiments.gateway import GatewayError
 from experiments.models import Run
 from experiments.refusals import NotAllowed
+from experiments.shards import is_sharded
 
 START_SECONDS = 30.0
 WELL_SECONDS = 10.0
 REDIS_SECONDS = 10.0
-RUN_PATH = "/runs/{}/"  # Run.get_absolute_url() would load every page and form into this process
+# Run.get_absolute_url() would load every page and form into this process
+RUN_PATH = "/runs/{}/"
+CAMPAIGN_PATH = "/experiments/{}/"
 HERE = {"127.0.0.1", "0.0.0.0", "::", "::1"}  # noqa: S104
 
 
@@ -143,7 +146,7 @@ class Launch:
             lines.append(f"  Sign in   {demo.SIGN_INS}")
         for number, run in enumerate(self._runs):
             word = "Watch" if number == 0 else ""
-            lines.append(f"  {word:<9} {address}{RUN_PATH.format(run.pk)}  {run.experiment.workflow}")
+            lines.append(f"  {word:<9} {address}{_path(run)}  {run.experiment.workflow}")
         lines += [
             f"  Models:   {_models(is_simulated)}",
             f"  Data      {settings.DATA_DIR}",
@@ -163,6 +166,13 @@ def _require_redis() -> None:
             f"Redis does not answer at REDIS_URL ({type(error).__name__}). Start it, or unset REDIS_URL to use the "
             "embedded one."
         ) from error
+
+
+def _path(run: Run) -> str:
+    """Where it is watched: what is shared out over many runs, on the page of all of them."""
+    if is_sharded(run.experiment.workflow):
+        return CAMPAIGN_PATH.format(run.experiment_id)
+    return RUN_PATH.format(run.pk)
 
 
 def _name(host: str) -> str:

@@ -135,6 +135,12 @@ EXPORT_LEASE_SECONDS = 30.0  # a worker that was silent for so long has died
 IMAGES_DIR = DATA_DIR / "images"
 UPLOADS_DIR = DATA_DIR / "uploads"
 UPLOAD_BYTES = environment.whole("ARENA_UPLOAD_MB", 512) << 20  # the longest file that a dataset is made from
+DATASET_MEMORY = environment.whole("ARENA_DATASET_MEMORY_MB", 1500) << 20  # that reading one may take
+DATASET_UNPACKED = environment.whole("ARENA_DATASET_UNPACKED_MB", 8192) << 20  # of an archive's content
+DATASET_SECONDS = 3600.0  # that reading one may last
+DATASET_SILENT_SECONDS = 300.0  # without a word from the process that reads it
+DATASET_LEASE_SECONDS = 30.0  # a worker that was silent for so long has died
+UPLOAD_DAYS = 1.0  # a file that nobody says how to read is kept for so long
 BATTLES_PER_RUN = environment.whole("ARENA_BATTLES_PER_RUN", 50)  # a campaign's work is shared out in runs of so many
 RUNS_PER_CAMPAIGN = environment.whole("ARENA_RUNS_PER_CAMPAIGN", 12)  # so many of them wait or run at the same time
 PUBLIC_VOTES = environment.flag("ARENA_PUBLIC_VOTES")  # whether visitors may vote on what is public
@@ -229,7 +235,11 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/",
     "COMPONENT_SPLIT_REQUEST": True,
-    "ENUM_NAME_OVERRIDES": {"RunState": "experiments.models.run.RunState"},  # files have states of their own
+    "ENUM_NAME_OVERRIDES": {  # runs, files, datasets and uploads have states of their own
+        "RunState": "experiments.models.run.RunState",
+        "DatasetState": "experiments.models.dataset.Dataset.State",
+        "UploadState": "experiments.models.upload.Upload.State",
+    },
 }
 
 # --- Logs: what an operator must know; never prompts, replies or keys ----------------------------------------

@@ -5,6 +5,7 @@ from typing import Any
 
 from accounts.models import User
 from experiments import actions
+from experiments.datasets import demonstration
 from experiments.models import Experiment, Run
 
 TELESCOPE = """\
@@ -37,6 +38,10 @@ Two of us work in a country whose law forbids us to send unpublished code abroad
 them, too."""
 
 
+def _researcher() -> User:
+    return User.objects.get(username=User.Role.RESEARCHER.value)
+
+
 def _seats(**models: str) -> dict[str, Any]:
     return {seat.replace("_", "-"): {"model": f"sim/{model}"} for seat, model in models.items()}
 
@@ -58,11 +63,26 @@ class Scene:
         return actions.start(experiment, by=experiment.owner)[0]
 
     def _experiment(self) -> Experiment:
-        owner = User.objects.get(username=User.Role.RESEARCHER.value)
+        owner = _researcher()
         known = Experiment.objects.filter(owner=owner, title=self.title, workflow=self.workflow).first()
         return known or actions.create(
             owner=owner, workflow=self.workflow, title=self.title, config=self.config, cast=self.cast
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Battles(Scene):
+    """Battles of the demonstration's pictures. Once all are fought there is nothing to play again."""
+
+    def start(self) -> Run | None:
+        """Its first run; None when the campaign was begun before."""
+        owner = _researcher()
+        demonstration.make_text(owner)
+        demonstration.make_images(owner)
+        experiment = self._experiment()
+        if hasattr(experiment, "campaign"):
+            return None
+        return actions.start(experiment, by=owner)[0]
 
 
 SCENES = {
@@ -91,6 +111,12 @@ SCENES = {
         "Models that review our code",
         {"mode": "automatic", "prompt": DEBATE_PROMPT, "rounds": 2, "addendum": DEBATE_ADDENDUM},
         _seats(refiner="neutral", A="cooperative", B="sceptical", C="practical", summarizer="neutral"),
+    ),
+    "battles": Battles(
+        "battles",
+        "Who draws with more care?",
+        {"dataset": demonstration.IMAGES, "prompt": "image_generation", "side_by_side": 4},
+        _seats(judge="vision-judge"),
     ),
 }
 

@@ -7,7 +7,10 @@ from arenasite.problems import page_not_found, server_error
 urlpatterns = [
     path("", include("experiments.urls")),
     path("", include("accounts.urls")),
+    path("", include("leaderboard.urls")),
+    path("", include("leaderboard.battle_urls")),
     path("api/", include("experiments.api_urls")),
+    path("api/", include("leaderboard.api_urls")),
     path("admin/", admin.site.urls),
     path("words.js", JavaScriptCatalog.as_view(packages=["arenasite"]), name="javascript-catalog"),
 ]

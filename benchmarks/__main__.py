@@ -1,7 +1,8 @@
 """`make bench`: ratios and medians, measured in one run on this machine."""
 
-from benchmarks import engine, start
+from benchmarks import battles, engine, start
 
 if __name__ == "__main__":
     start.main()
     engine.main()
+    battles.main()

@@ -63,7 +63,7 @@ function move(step) {
   const current = document.activeElement?.closest(ITEMS);
   const place = current ? items.indexOf(current) + step : nearest(items);
   const item = items[Math.max(0, Math.min(items.length - 1, place))];
-  if (!item) return false;
+  if (!item) return press(document.querySelector(step > 0 ? "a[rel=next]" : "a[rel=prev]"));
   item.tabIndex = -1;
   item.focus({ preventScroll: true });
   item.scrollIntoView({ block: "nearest" });

@@ -109,6 +109,10 @@ export class StatusBar {
       document.title = title;
       return;
     }
+    if ("shard" in this.page.dataset) {
+      document.title = `▶ ${title}`;
+      return;
+    }
     const names = { turn: this.#turn, turns: this.bar.dataset.turns, title };
     const words = names.turns ? gettext("▶ Turn %(turn)s/%(turns)s · %(title)s") : gettext("▶ Turn %(turn)s · %(title)s");
     document.title = interpolate(words, names, true);

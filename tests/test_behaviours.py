@@ -9,14 +9,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 TABLE = ROOT / "docs" / "behaviours.md"
-SECTIONS = [f"1.{number}" for number in range(1, 17)]
+SECTIONS = [f"1.{number}" for number in range(1, 17)] + [f"2.{number}" for number in range(1, 10)]
 ROW = re.compile(r"^\| (?P<number>\S+) \| (?P<words>.+) \| (?P<tests>[^|]*) \|$")
 TEST = re.compile(r"\[`(?P<path>[^`:]+)::(?P<name>\w+)`\]\(\.\./(?P<link>[^)]+)\)")
 
 
 def rows() -> list[tuple[str, str, list[re.Match[str]]]]:
     """Number, behaviour and the tests named."""
-    found = [ROW.match(line) for line in TABLE.read_text(encoding="utf-8").splitlines() if line.startswith("| 1.")]
+    found = [ROW.match(line) for line in TABLE.read_text(encoding="utf-8").splitlines() if line.startswith(("| 1.", "| 2."))]
     assert None not in found, "every row has three cells"
     return [(row["number"], row["words"], list(TEST.finditer(row["tests"]))) for row in found if row]
 

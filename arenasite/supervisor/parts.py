@@ -56,8 +56,10 @@ class Parts:
         return child
 
     def reports(self) -> Child:
-        """Makes the files of long runs. What it cannot finish in time is made anew by the next one."""
-        arguments = ("rqworker", "reports", "--worker-class", REPORTS_WORKER, "--skip-checks")
+        """Computes ratings, makes the files of long runs, reads datasets. What it cannot finish in time is done anew by
+        the next one.
+        """
+        arguments = ("rqworker", "ratings", "reports", "datasets", "--worker-class", REPORTS_WORKER, "--skip-checks")
         child = self._manage("reports", *arguments)
         child.rank, child.patience = FIRST, self.drain + 1
         return child

@@ -127,6 +127,11 @@ def test_the_demonstration_says_who_may_sign_in_and_plays_a_run(start):
 
     assert "Sign in   researcher, reviewer or admin, password arena-demo-only\n" in platform.output
     with sqlite3.connect(platform.data / "arena.sqlite3") as database:
-        runs = [run for (run,) in database.execute("SELECT id FROM experiments_run ORDER BY created")]
-    assert len(runs) == len(["arena", "starchamber", "council", "debate"])
-    assert all(run in platform.output.replace("-", "") for run in runs)
+        played = (
+            "SELECT e.workflow, e.id, r.id FROM experiments_run r JOIN experiments_experiment e ON e.id = experiment_id"
+        )
+        runs = {workflow: (experiment, run) for workflow, experiment, run in database.execute(played)}
+    campaign, _shard = runs.pop("battles")
+    assert set(runs) == {"arena", "starchamber", "council", "debate"}
+    assert all(run in platform.output.replace("-", "") for _experiment, run in runs.values())
+    assert campaign in platform.output.replace("-", "")

@@ -1,0 +1,199 @@
+"""Battles in a real browser: pictures uploaded, outputs added, judged by what is seen, voted on blind, shown to all."""
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from experiments.datasets.demo_pictures import SCENES, draw
+from tests.browser.conftest import Lab, SignIn, violations
+from tests.fixtures import wait_until
+
+pytestmark = pytest.mark.browser
+
+EXPERIMENT = re.compile(r"/experiments/[0-9a-f-]{36}/")
+BATTLE = re.compile(r"/battles/\d+/")
+SAMPLES, PAINTERS = 4, ("atelier", "sketch", "smudge")
+LATE = "studio"
+DECIDED = "[data-part=decided]"
+WATCH = f"""() => {{
+  window.seen = [document.querySelector('{DECIDED}').textContent];
+  const note = () => window.seen.push(document.querySelector('{DECIDED}').textContent);
+  new MutationObserver(note).observe(document.querySelector('{DECIDED}'), {{childList: true, subtree: true, characterData: true}});
+}}"""
+PATIENCE = 180_000
+
+
+def zipped(painters: Sequence[str], *, with_samples: bool) -> bytes:
+    """A file as somebody would upload it: the instructions in a table, pictures in a folder for each painter."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        if with_samples:
+            rows = [{"index": n, "instruction": SCENES[n].instruction} for n in range(SAMPLES)]
+            archive.writestr("samples.jsonl", "\n".join(map(json.dumps, rows)))
+        for painter in painters:
+            for number in range(SAMPLES):
+                archive.writestr(f"models/{painter}/{number}.png", draw(SCENES[number], painter, number))
+    return file.getvalue()
+
+
+def upload(page: Page, name: str, content: bytes) -> None:
+    page.set_input_files("#id_file", {"name": name, "mimeType": "application/zip", "buffer": content})
+    page.locator("form[data-upload] button.primary").click()
+
+
+@pytest.fixture(scope="module")
+def outside(browser: Browser) -> Iterator[Page]:
+    """Somebody who is not signed in."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    yield context.new_page()
+    context.close()
+
+
+def test_from_a_file_of_pictures_to_a_public_board(lab: Lab, sign_in: SignIn, outside: Page) -> None:
+    page = sign_in()
+    slug = make_the_dataset(lab, page)
+    experiment = set_up_the_battles(lab, page, slug)
+    watch_to_the_end(page, battles=3 * SAMPLES)
+    add_a_contestant(lab, page, slug, experiment)
+    ladder = open_the_ladder(lab, page, experiment)
+    vote_blind(lab, page, slug)
+    see_the_board_from_outside(lab, outside, ladder)
+
+
+def make_the_dataset(lab: Lab, page: Page) -> str:
+    """The short name of a public dataset with pictures of three painters."""
+    page.goto(f"{lab.url}/datasets/new/")
+    upload(page, "scenes.zip", zipped(PAINTERS, with_samples=True))
+    page.wait_for_selector("#id_name", timeout=PATIENCE)
+    page.fill("#id_name", "Painted scenes")
+    page.select_option("#id_modality", "image")
+    page.select_option("#id_visibility", "public")
+    page.get_by_role("button", name="Read it").click()
+    page.get_by_role("link", name="Set up battles").wait_for(timeout=PATIENCE)
+    return page.url.rstrip("/").rpartition("/")[2]
+
+
+def set_up_the_battles(lab: Lab, page: Page, slug: str) -> str:
+    """The address of the campaign, watched from its first moment on."""
+    page.goto(f"{lab.url}/battles/?dataset={slug}")
+    expect(page.locator("#estimate")).to_contain_text(f"{3 * SAMPLES} battles")
+    page.get_by_role("checkbox", name=PAINTERS[0]).uncheck()
+    expect(page.locator("#estimate")).to_contain_text(f"{SAMPLES} battles")
+    page.get_by_role("button", name="All", exact=True).click()
+    expect(page.locator("#estimate")).to_contain_text(f"{3 * SAMPLES} battles")
+    options = page.locator("#id_seat-judge-model option").all_text_contents()
+    assert not any("Cooperative" in option for option in options)
+    page.click("#start")
+    page.wait_for_url(EXPERIMENT)
+    return page.url
+
+
+def watch_to_the_end(page: Page, *, battles: int) -> None:
+    """The figures move by themselves, and only forwards."""
+    page.evaluate(WATCH)
+    page.evaluate("window.isSame = true")
+    expect(page.locator("#status")).to_have_attribute("data-state", "completed", timeout=PATIENCE)
+    assert page.evaluate("window.isSame")
+    counts = [int(text.split()[0].replace(",", "")) for text in page.evaluate("window.seen")]
+    assert counts == sorted(counts)
+    assert counts[-1] == battles
+    expect(page.locator(".latest a")).not_to_have_count(0)
+    expect(page.locator("#announcer")).to_contain_text("completed")
+    expect(page.locator("#stop-button")).to_have_count(0)
+
+
+def add_a_contestant(lab: Lab, page: Page, slug: str, experiment: str) -> None:
+    """Only what is missing is judged."""
+    page.get_by_role("link", name="Add outputs to the dataset").click()
+    upload(page, "late.zip", zipped([LATE], with_samples=False))
+    expect(page.locator("main")).to_contain_text(f"{LATE}: {SAMPLES} new outputs", timeout=PATIENCE)
+    page.goto(experiment)
+    page.click("#resume-button")
+    watch_to_the_end(page, battles=6 * SAMPLES)
+    expect(page.locator(".pair-grid tbody tr")).to_have_count(4)
+
+
+def open_the_ladder(lab: Lab, page: Page, experiment: str) -> str:
+    """Ratings are computed in the background, soon."""
+
+    def is_rated() -> bool:
+        page.goto(experiment)
+        return page.locator(".standing tbody tr").count() == 4
+
+    wait_until(is_rated, "the ratings", seconds=60)
+    page.get_by_role("link", name="Open the ladder").click()
+    expect(page.locator("main")).to_contain_text(LATE)
+    return page.url
+
+
+def vote_blind(lab: Lab, page: Page, slug: str) -> None:
+    """By keyboard; no painter is named before the vote."""
+    page.goto(f"{lab.url}/vote/{slug}/")
+    for key in "1243":
+        html = page.content()
+        assert not any(painter in html for painter in (*PAINTERS, LATE))
+        page.keyboard.press(key)
+        page.wait_for_selector("#next-pair")
+        assert any(painter in page.locator("main").inner_text() for painter in (*PAINTERS, LATE))
+        page.keyboard.press("n")
+        page.wait_for_selector("#ballot, .empty")
+
+
+def see_the_board_from_outside(lab: Lab, outside: Page, ladder: str) -> None:
+    outside.goto(f"{lab.url}/leaderboard/")
+    expect(outside.locator("main")).to_contain_text("Painted scenes")
+    outside.goto(ladder)
+    for painter in (*PAINTERS, LATE):
+        expect(outside.locator("main")).to_contain_text(painter)
+    outside.goto(f"{ladder}battles/")
+    outside.locator("main a[href*='/battles/']").filter(has_not_text="Battles").first.click()
+    outside.wait_for_url(BATTLE)
+    expect(outside.locator("main img").first).to_be_visible()
+    assert outside.evaluate("[...document.querySelectorAll('main img')].every((one) => one.naturalWidth > 0)")
+
+
+# --- What every page of it has to be ---
+
+
+@pytest.fixture(scope="module")
+def finished(lab: Lab) -> dict[str, Any]:
+    """A campaign on the demonstration's answers, and a run of it."""
+    config = {"dataset": "demo-answers", "prompt": "text_quality", "sampling": {"plan": "sample", "per_pair": 2}}
+    body = {"workflow": "battles", "config": config, "cast": {"judge": {"model": "sim/judge"}}}
+    experiment = lab.ask("POST", "experiments/", body)
+    lab.ask("POST", f"experiments/{experiment['id']}/start/", {})
+    campaign = f"experiments/{experiment['id']}/campaign/"
+    wait_until(lambda: lab.ask("GET", campaign)["state"] == "completed", "the campaign", seconds=90)
+    runs = lab.ask("GET", f"runs/?experiment={experiment['id']}&workflow=battles")["results"]
+    return {"experiment": experiment["id"], "run": runs[0]["id"]}
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_violation_on_its_pages(lab: Lab, sign_in: SignIn, finished: dict[str, Any], width: int, theme: str) -> None:
+    page = sign_in(viewport={"width": width, "height": 800}, color_scheme=theme)
+    page.context.add_cookies([{"name": "arena_theme", "value": theme, "url": lab.url}])
+    [ladder, *_others] = [one["slug"] for one in lab.ask("GET", "ladders/")["results"] if "demo-answers" in one["slug"]]
+    of_dataset = ("", "contestants/", "outputs/")
+    of_ladder = ("", "matrix/", "history/", "battles/", "samples/", "agreement/", "milestones/")
+    paths = [
+        *("battles/", f"experiments/{finished['experiment']}/", f"runs/{finished['run']}/"),
+        *("datasets/", "datasets/new/", *(f"datasets/demo-answers/{part}" for part in of_dataset)),
+        *("leaderboard/", "leaderboard/methodology/", *(f"leaderboard/{ladder}/{part}" for part in of_ladder)),
+        *("vote/", "vote/demo-answers/", "vote/mine/"),
+    ]
+    found = {}
+    for path in paths:
+        page.goto(f"{lab.url}/{path}")
+        expect(page.locator("main")).to_be_visible()
+        found[path] = violations(page)
+        sideways = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        found[path] += [f"scrolls sideways by {sideways} px"] if sideways > 0 else []
+
+    assert {path: lines for path, lines in found.items() if lines} == {}
