@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 LOCK := requirements.lock
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 MANAGE := $(BIN)/python manage.py
 SOURCES := arenasite accounts experiments $(wildcard leaderboard)
 
@@ -22,8 +23,8 @@ run: setup ## the platform as a lab runs it (PORT, ARENA_DATA, DATABASE_URL, RED
 test: setup-dev ## everything that must hold: check, then all tests on SQLite, then the database tests on PostgreSQL
 	$(MAKE) check
 	$(MANAGE) compile_translations
-	$(BIN)/python -m pytest
-	ARENA_TEST_DATABASE=postgresql $(BIN)/python -m pytest -m databases
+	$(PYTEST)
+	ARENA_TEST_DATABASE=postgresql $(PYTEST) -m databases
 
 check: setup-dev ## lint, format, types, migrations, templates, settings, translations; changes nothing
 	$(BIN)/ruff check .

@@ -99,8 +99,11 @@ def state_of(ladder: Ladder) -> str:
     """Changes whenever what the ladder shows does."""
     standing: Standing | None = getattr(ladder, "standing", None)
     kept = f"{standing.changes}@{standing.computed.timestamp()}" if standing else ""
-    counted = str(ladder.board.changes) if ladder.board else council.newest()
-    return f"{ladder.pk} {kept} {counted} {ladder.withdrawn_reason} {ladder.title} {ladder.is_public}"
+    shown = (ladder.title, ladder.is_public, ladder.withdrawn_reason)
+    if ladder.board is None:
+        return repr((ladder.pk, kept, council.newest(), shown))
+    dataset = ladder.board.dataset
+    return repr((ladder.pk, kept, ladder.board.changes, shown, dataset.name, dataset.visibility))
 
 
 def is_stale(ladder: Ladder) -> bool:

@@ -1,4 +1,7 @@
-"""Loaded before the settings: where this test session keeps its data, and which database it talks to."""
+"""Loaded before the settings: where this process of the test session keeps its data, and which database it talks to.
+
+Each of the processes that share the tests has data, a Redis and a PostgreSQL of its own.
+"""
 
 import os
 import shutil
@@ -7,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 TEMPORARY = Path(tempfile.mkdtemp(prefix="arena-tests-"))
-os.environ.setdefault("ARENA_DATA", str(TEMPORARY / "data"))
+os.environ["ARENA_DATA"] = str(TEMPORARY / "data")
 os.environ["REDIS_URL"] = f"unix://{TEMPORARY / 'redis.sock'}"
 os.environ.pop("OPENROUTER_API_KEY", None)
 

@@ -227,8 +227,8 @@ def environment() -> dict[str, str]:
 class Worker:
     """A real worker process."""
 
-    def __init__(self) -> None:
-        settings = {"ARENA_LEASE_SECONDS": "1", "ARENA_SWEEP_SECONDS": "0.3"}
+    def __init__(self, lease_seconds: float = 1) -> None:
+        settings = {"ARENA_LEASE_SECONDS": str(lease_seconds), "ARENA_SWEEP_SECONDS": "0.3"}
         command = [sys.executable, "manage.py", "rqworker", "engine"]
         self.process = subprocess.Popen(command, env=environment() | settings)
 

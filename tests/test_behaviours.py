@@ -16,7 +16,8 @@ TEST = re.compile(r"\[`(?P<path>[^`:]+)::(?P<name>\w+)`\]\(\.\./(?P<link>[^)]+)\
 
 def rows() -> list[tuple[str, str, list[re.Match[str]]]]:
     """Number, behaviour and the tests named."""
-    found = [ROW.match(line) for line in TABLE.read_text(encoding="utf-8").splitlines() if line.startswith(("| 1.", "| 2."))]
+    lines = TABLE.read_text(encoding="utf-8").splitlines()
+    found = [ROW.match(line) for line in lines if line.startswith(("| 1.", "| 2."))]
     assert None not in found, "every row has three cells"
     return [(row["number"], row["words"], list(TEST.finditer(row["tests"]))) for row in found if row]
 

@@ -42,6 +42,7 @@ class Driver:
         self._timers: list[tuple[float, int, UUID, Callable[[], None]]] = []
         self._order = itertools.count()
         self._due = {"look": 0.0, "renew": 0.0, "save": 0.0}
+        self._is_behind = False  # leases are renewed too late: no more work is taken from those who could do it
 
     def drive(self, idle_seconds: float = 1.0) -> None:
         self._performers.start()
@@ -71,7 +72,9 @@ class Driver:
 
     def _round(self, claim: Callable[[], None]) -> None:
         try:
-            if self._is_due("renew", settings.LEASE_SECONDS / 4):
+            renewal, quarter = self._due["renew"], settings.LEASE_SECONDS / 4
+            self._is_behind = renewal > 0 and time.monotonic() > renewal + quarter
+            if self._is_due("renew", quarter):
                 leases.renew(list(self._playing))
                 self._beat()
             if self._is_due("look", LOOK_SECONDS):
@@ -91,12 +94,16 @@ class Driver:
         self._due[what] = now + seconds
         return True
 
+    def _is_late(self) -> bool:
+        """Whether something is due that is done once a round."""
+        return time.monotonic() >= min(self._due.values())
+
     def _take_reports(self) -> None:
         """Wait shortly for a report, then take those that have come: the others have to wait when something is due."""
         try:
             report = self._performers.reports.get(timeout=self._nap())
             self._settle(report)
-            while time.monotonic() < min(self._due.values()):
+            while not self._is_late():
                 self._settle(self._performers.reports.get_nowait())
         except queue.Empty:
             return
@@ -109,10 +116,12 @@ class Driver:
     def _fire_timers(self) -> None:
         """Those that are due by now; the rest of them have to wait when something else is due."""
         now = time.monotonic()
-        while self._timers and self._timers[0][0] <= now and (now >= time.monotonic() or not self._is_late()):
+        while self._timers and self._timers[0][0] <= now:
             _, _, run_id, action = heapq.heappop(self._timers)
             if run_id in self._playing:
                 self._guarded(run_id, action)
+            if self._is_late():
+                break
 
     def _settle(self, report: Report) -> None:
         if playing := self._playing.get(report.run_id):
@@ -129,7 +138,7 @@ class Driver:
         for run_id, workflow in waiting:
             if is_sharded(workflow):
                 shards += 1
-                if shards > SHARDS_AT_ONCE:
+                if shards > SHARDS_AT_ONCE or self._is_behind:
                     continue
             if run := leases.claim(run_id, self._announce):
                 self._begin(run)

@@ -234,3 +234,16 @@ def test_what_a_judge_leans_to_is_told_from_its_single_verdicts(client, league):
 
     assert "Being shown first is worth" in page
     assert "newest 600 verdicts" in page
+
+
+def test_a_dataset_that_is_renamed_or_closed_is_so_at_once(client, league):
+    ladder = league()
+    address, dataset = reverse("ladder", args=[ladder.slug]), ladder.board.dataset
+    client.get(address)
+    etag = client.get(address)["ETag"]
+
+    type(dataset).objects.update(name="Renamed")
+    assert "Renamed" in told(client.get(address, headers={"If-None-Match": etag}))
+    assert "Renamed" in told(client.get(reverse("leaderboard")))
+    type(dataset).objects.update(visibility="private")
+    assert client.get(address, headers={"If-None-Match": etag}).status_code == 404

@@ -169,7 +169,7 @@ def test_no_battle_is_read_for_a_standing(alice, django_assert_num_queries):
     before = compute.standings(ladder)
     Battle.objects.all().delete()
 
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         after = compute.standings(ladder)
 
     assert PairCount.objects.exists()

@@ -16,6 +16,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 BATTLES = int(os.environ.get("ARENA_BATTLES", "120"))
 PAIRS = 10
 WORKERS = 4
+LEASE_SECONDS = 4
 SECONDS = 30 + BATTLES
 
 
@@ -24,12 +25,12 @@ def test_four_workers_killed_twice_fight_every_battle_once(field, battles, alice
     campaigns.start(experiment, by=alice)
 
     for share in (0.25, 0.6):
-        workers = [Worker() for _ in range(WORKERS)]
+        workers = [Worker(LEASE_SECONDS) for _ in range(WORKERS)]
         wait_until(lambda share=share: of(experiment).count() >= share * BATTLES, "a part of the battles", SECONDS)
         for worker in workers:
             worker.kill()
         assert state_of(experiment) == Campaign.State.RUNNING
-    workers = [Worker() for _ in range(WORKERS)]
+    workers = [Worker(LEASE_SECONDS) for _ in range(WORKERS)]
     wait_until(lambda: state_of(experiment) != Campaign.State.RUNNING, "the campaign's end", SECONDS)
     for worker in workers:
         worker.kill()

@@ -47,7 +47,8 @@ def again(export):
 def test_the_file_holds_what_the_button_of_a_short_run_gives(
     played, ask, make_files, with_totals, format_, monkeypatch
 ):
-    monkeypatch.setattr(narrative, "timezone", SimpleNamespace(now=lambda moment=timezone.now(): moment))
+    now = timezone.now()
+    monkeypatch.setattr(narrative, "timezone", SimpleNamespace(now=lambda: now))  # the moment of its making
     run = played(max_turns=1)
     export = ask(run, format_)
 
