@@ -1,8 +1,9 @@
 """`make bench`: ratios and medians, measured in one run on this machine."""
 
-from benchmarks import battles, engine, start
+from benchmarks import battles, engine, leaderboard, start
 
 if __name__ == "__main__":
     start.main()
     engine.main()
     battles.main()
+    leaderboard.main()

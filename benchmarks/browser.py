@@ -1,6 +1,6 @@
-"""How long the pages of the battle browser take with a million battles in the database, cold and warm.
+"""How long the public pages of a ladder take with a million battles in the database that `benchmarks.filled` makes.
 
-ARENA_DATA=/tmp/filled .venv/bin/python -m benchmarks.browser      after benchmarks.filled
+The board changes before each request, so that nothing is answered from what is kept of the request before.
 """
 
 import itertools
@@ -19,6 +19,11 @@ FURTHER = (
     *("search=sample 17", "search=m1999", "search=zzz", "search=kelp&consistent=no&result=tie"),
 )
 PLACES = ("", "before=600000", "last=1")
+STANDING = (
+    *("", "subset=hard", "category=law", "subset=odd&category=maths", "search=model-01", "sort=-win_rate"),
+    *("intervals=bootstrap", "subset=hard&intervals=bootstrap"),
+)
+FURTHER_PAGES = ("matrix/", "matrix/?subset=long", "history/", "milestones/", "agreement/", "download/csv/")
 
 
 def main(times: int = 3) -> None:
@@ -38,7 +43,13 @@ def main(times: int = 3) -> None:
     filters = ["&".join(filter(None, both)) for both in itertools.product(CONTESTANTS, FURTHER)]
     paths = [f"{base}/battles/?{'&'.join(filter(None, both))}" for both in itertools.product(filters, PLACES)]
     paths += [f"/battles/{middle.pk}/?{query}" for query in filters]
-    paths += [f"{base}/samples/", f"{base}/samples/?search=kelp", f"{base}/samples/{middle.sample_id}/"]
+    paths += [f"{base}/?{query}" for query in STANDING] + [base + "/" + page for page in FURTHER_PAGES]
+    paths += [
+        "/leaderboard/",
+        f"{base}/samples/",
+        f"{base}/samples/?search=kelp",
+        f"{base}/samples/{middle.sample_id}/",
+    ]
     browser.get(f"{base}/battles/")
     for path in paths:
         for _time in range(times):
@@ -51,7 +62,7 @@ def main(times: int = 3) -> None:
     medians = sorted((statistics.median(spent), path) for path, spent in taken.items())
     values = [milliseconds for milliseconds, _path in medians]
     p95 = values[int(len(values) * 0.95)]
-    print(f"{len(values)} pages   median {statistics.median(values):.0f} ms   p95 {p95:.0f} ms")
+    print(f"{len(values)} pages over a million battles   median {statistics.median(values):.0f} ms   p95 {p95:.0f} ms")
     for milliseconds, path in medians[-8:]:
         print(f"{milliseconds:8.0f} ms   {path}")
 

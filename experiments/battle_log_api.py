@@ -6,19 +6,17 @@ from uuid import UUID
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import PermissionDenied
-from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from experiments.api_requests import PROBLEMS, person, validated
+from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.battles.logs import queueing
 from experiments.battles.logs.lines import TooMuch
+from experiments.dataset_api import StreamedParser
 from experiments.models import Dataset, LogImport
 from experiments.problems import ProblemSerializer
 from experiments.problems import TooLarge as TooLargeProblem
-from experiments.refusals import NotAllowed
 
 
 class LogRequest(serializers.Serializer[Any]):
@@ -45,7 +43,7 @@ class LogImportSerializer(serializers.ModelSerializer[LogImport]):
 class BattleLogsView(APIView):
     """Battles that were judged elsewhere."""
 
-    parser_classes = [MultiPartParser]
+    parser_classes = [StreamedParser]
 
     @extend_schema(
         request={"multipart/form-data": LogRequest},
@@ -65,12 +63,10 @@ class BattleLogsView(APIView):
         """
         dataset = get_object_or_404(Dataset.objects.visible_to(person(request)), slug=slug)
         asked = validated(LogRequest, request)
+        how = {"judge": asked["judge"], "subset": asked["subset"]}
         try:
-            row = queueing.keep(
-                asked["file"], dataset=dataset, by=person(request), judge=asked["judge"], subset=asked["subset"]
-            )
-        except NotAllowed as error:
-            raise PermissionDenied(str(error)) from error
+            with refusals():
+                row = queueing.keep(asked["file"], dataset=dataset, by=person(request), **how)
         except TooMuch as error:
             raise TooLargeProblem(str(error)) from error
         return Response(LogImportSerializer(row).data, status=201 if row.is_over else 202)

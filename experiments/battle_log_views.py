@@ -15,7 +15,7 @@ from accounts.people import person
 from experiments.battles.logs import queueing
 from experiments.battles.logs.importing import make_dataset, may_import
 from experiments.battles.logs.lines import TooMuch
-from experiments.battles.logs.placing import MADE_FROM
+from experiments.casting import InvalidExperiment
 from experiments.models import Dataset, LogImport
 from experiments.refusals import NotAllowed
 
@@ -48,16 +48,13 @@ def battles_import_new(request: HttpRequest) -> HttpResponse:
     """Battles of elsewhere without a dataset: it is made from them. One that turns out to hold nothing is not kept."""
     form = NewDatasetForm(request.POST, request.FILES) if request.method == "POST" else NewDatasetForm()
     if form.is_valid():
-        asked = form.cleaned_data
         try:
-            dataset = make_dataset(owner=person(request), name=asked["name"], source=asked["file"].name)
-            row = _kept(dataset, asked, request)
-            if row.state != LogImport.State.REFUSED or dataset.boards.exists():
+            row = _made(form.cleaned_data, request)
+            if row.state != LogImport.State.REFUSED or row.dataset.boards.exists():
                 return redirect(row)
-            dataset.delete()
+            row.dataset.delete()
             form.add_error("file", row.refused_reason)
-        except (NotAllowed, TooMuch) as error:
-            Dataset.objects.filter(owner=person(request), name=asked["name"], columns=MADE_FROM, samples=None).delete()
+        except (NotAllowed, TooMuch, InvalidExperiment) as error:
             form.add_error("file", str(error))
     context = {"form": form, "may": person(request).may_experiment, "most": settings.UPLOAD_BYTES >> 20}
     return render(request, "battle_logs/new.html", context, status=422 if form.errors else 200)
@@ -72,7 +69,7 @@ def battles_import(request: HttpRequest, slug: str) -> HttpResponse:
         asked = form.cleaned_data
         try:
             return redirect(_kept(dataset, asked, request))
-        except (NotAllowed, TooMuch) as error:
+        except (NotAllowed, TooMuch, InvalidExperiment) as error:
             form.add_error("file", str(error))
     context: dict[str, Any] = {
         "dataset": dataset,
@@ -91,6 +88,16 @@ def log_import(request: HttpRequest, slug: str, pk: UUID) -> HttpResponse:
     rows = LogImport.objects.visible_to(request.user).select_related("dataset")
     row = get_object_or_404(rows, pk=pk, dataset__slug=slug)
     return render(request, "battle_logs/report.html", {"row": row, "report": row.report, "dataset": row.dataset})
+
+
+def _made(asked: dict[str, Any], request: HttpRequest) -> LogImport:
+    """The dataset, with the file that it is made from; without the file there is none."""
+    dataset = make_dataset(owner=person(request), name=asked["name"], source=asked["file"].name)
+    try:
+        return _kept(dataset, asked, request)
+    except BaseException:
+        dataset.delete()
+        raise
 
 
 def _kept(dataset: Dataset, asked: dict[str, Any], request: HttpRequest) -> LogImport:

@@ -127,7 +127,7 @@ class CampaignView(APIView):
 
 
 class StopView(APIView):
-    """Begin nothing more, and stop what is under way; stopping a campaign that is over changes nothing."""
+    """Begin nothing more, and stop what is under way; where nothing is, nothing changes."""
 
     @extend_schema(request=None, responses={200: CampaignSerializer, **PROBLEMS})
     def post(self, request: Request, pk: str) -> Response:

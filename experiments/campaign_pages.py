@@ -46,10 +46,12 @@ class Item:
 def context(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
     """Everything; `live` alone is what changes while it runs."""
     dataset = Dataset.objects.visible_to(request.user).filter(slug=shown.config.get("dataset", "")).first()
+    participants = list(shown.participants.select_related("model__provider"))
     return {
         **live(shown, request),
         "dataset": dataset,
-        "participants": list(shown.participants.select_related("model__provider")),
+        "participants": participants,
+        "is_simulated": any(one.model.provider.is_simulated for one in participants),
         "joins": _joins(shown),
         "may_fill": dataset is not None and may_curate(request.user, dataset),
     }

@@ -100,7 +100,7 @@ def _begun(request: HttpRequest, form: CampaignForm) -> Experiment | None:
             return shown
     except InvalidExperiment as error:
         form.complain(error)
-    except NotAllowed as error:
+    except (NotAllowed, Rivalled) as error:
         form.add_error(None, str(error))
     return None
 

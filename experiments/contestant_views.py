@@ -1,11 +1,12 @@
 """The page of a dataset's contestants, and the pictures of a dataset."""
 
+import logging
 from collections.abc import Callable
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
@@ -20,7 +21,9 @@ from experiments.datasets import contestants, making
 from experiments.models import Contestant, Dataset, Image
 from experiments.refusals import NotAllowed
 
-YEAR = 31_536_000  # seconds
+logger = logging.getLogger(__name__)
+
+KEPT_SECONDS = 3600  # by browsers: a dataset that is withdrawn is out of sight soon
 
 
 @require_GET
@@ -53,21 +56,29 @@ def contestant_change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 @require_safe
 def dataset_image(request: HttpRequest, slug: str, sha: str) -> HttpResponseBase:
-    """A picture's bytes: they never change, so whoever has them need not ask again."""
+    """A picture's bytes. They never change, but who may see them does: whoever has them asks again after a while."""
     datasets = Dataset.objects.visible_to(request.user).filter(slug=slug)
     image = get_object_or_404(Image.objects.filter(datasets__dataset__in=datasets), pk=sha)
     if request.headers.get("If-None-Match") == f'"{image.pk}"':
         response = HttpResponse(status=304)
     else:
-        response = HttpResponse(image.path.read_bytes(), content_type=image.mime)
+        response = HttpResponse(_bytes_of(image), content_type=image.mime)
     is_public = datasets.filter(visibility=Dataset.Visibility.PUBLIC).exists()
-    response["Cache-Control"] = f"{'public' if is_public else 'private'}, max-age={YEAR}, immutable"
+    response["Cache-Control"] = f"{'public' if is_public else 'private'}, max-age={KEPT_SECONDS}"
     response["ETag"] = f'"{image.pk}"'
     response["X-Content-Type-Options"] = "nosniff"
     response["Content-Security-Policy"] = "sandbox; default-src 'none'"
     if not is_public:
         patch_vary_headers(response, ["Cookie"])
     return response
+
+
+def _bytes_of(image: Image) -> bytes:
+    try:
+        return image.path.read_bytes()
+    except FileNotFoundError as error:
+        logger.warning("image=%s is not on the disk", image.pk)
+        raise Http404 from error
 
 
 def _describe(contestant: Contestant, by: User, request: HttpRequest) -> str:

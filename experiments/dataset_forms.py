@@ -53,6 +53,8 @@ class OutputsForm(ComplainingForm):
 
 
 class ContestantForm(forms.ModelForm[Contestant]):
+    link = forms.URLField(required=False, max_length=200, assume_scheme="https")
+
     class Meta:
         model = Contestant
         fields = ["label", "link"]

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
+from experiments.dataset_thumbnails import thumbnails
 from experiments.datasets.making import may_curate
 from experiments.datasets.reasons import warning
 from experiments.datasets.removing import what_rests_on
@@ -50,6 +51,7 @@ def dataset_page(dataset: Dataset, user: Any, chosen: Filter) -> dict[str, Any]:
         "warnings": [said for told in dataset.warnings if (said := warning(told))],
         "chosen": chosen,
         "samples": samples[:SAMPLES_SHOWN],
+        "thumbs": thumbnails(dataset, samples[:SAMPLES_SHOWN]),
         "next_after": samples[SAMPLES_SHOWN - 1].pk if len(samples) > SAMPLES_SHOWN else None,
         "rests": what_rests_on(dataset) if dataset.owner_id == user.pk else "",
         "may_curate": may_curate(user, dataset),

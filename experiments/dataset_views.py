@@ -73,7 +73,8 @@ def dataset_upload(request: HttpRequest, pk: UUID) -> HttpResponse:
     try:
         preview = _preview(upload)
     except Refused as refused:
-        return render(request, "datasets/refused.html", {"upload": upload, "reason": str(refused)})
+        reason = upload.refused_reason or str(refused)
+        return render(request, "datasets/refused.html", {"upload": upload, "reason": reason})
     form = DatasetForm(request.POST or None, initial={**NEW, **_suggested(upload, preview)})
     rows = column_rows(preview, request.POST)
     if request.method == "POST" and form.is_valid():

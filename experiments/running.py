@@ -40,6 +40,7 @@ def created_data(run: Run) -> dict[str, Any]:
 def stop(run: Run, *, by: "User") -> bool:
     """Stop a live run; what was said so far is kept. False when it had ended or was being stopped already."""
     with transaction.atomic():
+        Run.objects.select_for_update().filter(pk=run.pk).first()  # nobody claims it between the two moves
         if run.move(Run.State.STOPPING, from_=(Run.State.RUNNING,)):
             emit(run.pk, Fact("experiment_state", {"state": Run.State.STOPPING.value, "by": by.get_username()}))
             return True

@@ -14,3 +14,8 @@ def is_sharded(workflow: str) -> bool:
 def without_shards(runs: Any) -> Any:
     """Runs that stand for themselves."""
     return runs.exclude(experiment__workflow__in=SHARDED)
+
+
+def only_shards(runs: Any) -> Any:
+    """Runs that are parts of campaigns."""
+    return runs.filter(experiment__workflow__in=SHARDED)

@@ -120,7 +120,9 @@ class VotePicture(APIView):
 
     def get(self, request: Request, token: str, side: str) -> HttpResponse:
         try:
-            shown = votes.shown(votes.by_token(token, voter=voter_of(request)))
+            battle = votes.by_token(token, voter=voter_of(request))
+            get_object_or_404(Dataset.objects.visible_to(request.user), pk=battle.board.dataset_id)
+            shown = votes.shown(battle)
             image = {"first": shown.first, "second": shown.second}[side].image
             if image is None:
                 raise Http404

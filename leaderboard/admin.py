@@ -76,6 +76,11 @@ class ContestantAdmin(ReadOnly):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return admin.ModelAdmin.has_change_permission(self, request, obj)
 
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name == "link":
+            kwargs["assume_scheme"] = "https"
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
+
     def save_model(self, request: HttpRequest, obj: Contestant, form: Any, change: bool) -> None:
         """By the verbs, so that every ladder follows; who may not is told so."""
         by, reason = person(request), obj.void_reason
@@ -104,6 +109,10 @@ class BattleAdmin(ReadOnly):
         *("board", "sample", "left", "right", "winner", "is_consistent", "judged", "open_reason"),
         *("experiment", "run", "voter", "void_reason", "voided", "voided_by"),
     ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Battle]:
+        """Whose outputs somebody is comparing at this moment is told here no more than elsewhere."""
+        return Battle.objects.revealed().order_by(*self.get_ordering(request))
 
     @admin.action(description=gettext_lazy("Leave out of the ratings, with the reason"))
     def void_chosen(self, request: HttpRequest, battles: QuerySet[Battle]) -> None:

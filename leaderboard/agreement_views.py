@@ -10,7 +10,8 @@ from experiments.battles import agreement as agreeing
 from experiments.models import Board, Dataset
 from leaderboard.battle_views import board_of
 from leaderboard.caching import remembered
-from leaderboard.words import is_simulated, judge_words
+from leaderboard.simulated import simulation
+from leaderboard.words import judge_words
 
 CHANGES_APART = 200  # of a board that is judged at this moment, the figures are made anew after so many changes
 
@@ -25,8 +26,7 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         "ladder": ladder,
         "board": board,
         "judge": judge_words(board),
-        "judge_is_simulated": is_simulated(board),
-        "is_simulated": is_simulated(board),
+        **simulation(ladder),
         "dataset": board.dataset,
         "report": report_of(board.dataset),
     }

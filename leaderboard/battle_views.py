@@ -14,13 +14,15 @@ from django.views.decorators.http import require_GET, require_POST
 from accounts.models import User
 from accounts.people import person
 from experiments.battles import voiding
+from experiments.dataset_thumbnails import thumbnails
 from experiments.models import Battle, Board, Contestant, Sample
 from experiments.refusals import NotAllowed, NotOffered
 from leaderboard.browsing import pages, samples, showing
 from leaderboard.browsing.filters import MOST_CONTESTANTS, Filter, read
 from leaderboard.browsing.finding import Place
 from leaderboard.models import Ladder
-from leaderboard.words import is_simulated, judge_words
+from leaderboard.simulated import simulation
+from leaderboard.words import judge_words
 
 SAMPLES_PER_PAGE = 20
 OUTPUTS_PER_PAGE = 20
@@ -56,11 +58,13 @@ def battle(request: HttpRequest, pk: int) -> HttpResponse:
     newer, older = pages.neighbours(board, chosen, found)
     said = showing.judgments(found)
     left, right = showing.sides(found)
+    ladder = Ladder.objects.filter(board=board).select_related("board__dataset", "board__judge_model__provider").first()
     context = {
+        **(simulation(ladder) if ladder else {}),
         "battle": found,
         "board": board,
         "dataset": board.dataset,
-        "ladder": Ladder.objects.filter(board=board).first(),
+        "ladder": ladder,
         "chosen": chosen,
         "newer": newer,
         "older": older,
@@ -110,6 +114,7 @@ def sample_list(request: HttpRequest, slug: str) -> HttpResponse:
         **_head(ladder, board),
         "chosen": chosen,
         "samples": shown[::-1] if backwards else shown,
+        "thumbs": thumbnails(board.dataset, shown),
         "has_before": goes_on if backwards else key is not None,
         "has_after": (key is not None) if backwards else goes_on,
         "choices": samples.choices(board.dataset),
@@ -130,9 +135,7 @@ def sample_page(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     start = min(_number(request.GET.get("from", "")), max(len(standings) - 1, 0)) // OUTPUTS_PER_PAGE * OUTPUTS_PER_PAGE
     around = Sample.objects.filter(dataset=board.dataset_id)
     context = {
-        "ladder": ladder,
-        "dataset": board.dataset,
-        "board": board,
+        **_head(ladder, board),
         "sample": found,
         "standings": [whole] if whole else standings[start : start + OUTPUTS_PER_PAGE],
         "whole": whole,
@@ -148,7 +151,8 @@ def sample_page(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 def board_of(request: HttpRequest, slug: str) -> tuple[Ladder, Board]:
     """A ladder that the person may see, and its board. Raises Http404, also for a ladder of runs, which has none."""
-    visible = Ladder.objects.visible_to(request.user).select_related("board__dataset", "board__judge_model")
+    related = ("board__dataset", "board__judge_model__provider")
+    visible = Ladder.objects.visible_to(request.user).select_related(*related)
     ladder = get_object_or_404(visible, slug=slug)
     if ladder.board is None:
         raise Http404
@@ -157,8 +161,7 @@ def board_of(request: HttpRequest, slug: str) -> tuple[Ladder, Board]:
 
 def _head(ladder: Ladder, board: Board) -> dict[str, Any]:
     """What the head of a ladder's pages says."""
-    simulated = is_simulated(board)
-    said = {"judge": judge_words(board), "is_simulated": simulated, "judge_is_simulated": simulated}
+    said = {"judge": judge_words(board), **simulation(ladder)}
     return {"ladder": ladder, "board": board, "dataset": board.dataset, **said}
 
 
@@ -172,7 +175,15 @@ def may_void(request: HttpRequest, battle: Battle) -> bool:
 
 def _visible(request: HttpRequest, pk: int) -> Battle:
     rows = Battle.objects.visible_to(request.user).revealed()
-    related = ("board__dataset", "board__judge_model", "sample", "left", "right", "voided_by", "run__experiment")
+    related = (
+        "board__dataset",
+        "board__judge_model__provider",
+        "sample",
+        "left",
+        "right",
+        "voided_by",
+        "run__experiment",
+    )
     return get_object_or_404(rows.select_related(*related, "experiment"), pk=pk)
 
 

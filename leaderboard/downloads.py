@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from experiments.models import Board
+from experiments.reports.csv_export import cell
 from leaderboard.compute import Current
 from leaderboard.models import Ladder
 from leaderboard.standings import Row
@@ -18,7 +19,6 @@ COLUMNS = (
     *("rank", "best", "worst", "group", "name", "label", "rating", "lower", "upper", "reason", "first"),
     *("battles", "wins", "losses", "ties", "both_bad", "win_rate", "consistency", "component", "version", "link"),
 )
-FORMULA = re.compile(r"^[=+\-@\t\r]")  # what a spreadsheet would run
 
 
 def document(ladder: Ladder, current: Current) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def as_csv(ladder: Ladder, current: Current) -> str:
     lines = csv.writer(written)
     lines.writerow(COLUMNS)
     for row in current.standings.rows:
-        lines.writerow([_cell(getattr(row, name)) for name in COLUMNS])
+        lines.writerow([cell(getattr(row, name)) for name in COLUMNS])
     return written.getvalue()
 
 
@@ -90,10 +90,6 @@ FORMATS: dict[str, tuple[str, Callable[[Ladder, Current], str]]] = {
 
 def _judge(board: Board) -> dict[str, str]:
     return {"kind": board.kind, "name": board.judge, "prompt": board.prompt, "prompt_version": board.prompt_version}
-
-
-def _cell(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
 
 
 def _told(row: Row) -> list[str]:

@@ -41,7 +41,10 @@ def note(ladder: Ladder, found: Standings) -> None:
 
 
 def ended_since(ladder: Ladder, last: datetime | None) -> str:
-    """The version of a campaign that battled on this board and has come to its end after `last`; empty for none."""
+    """The version of a campaign that battled on this board and has come to its end after `last`; empty for none.
+
+    A campaign without a version is told by the day of its end: its title is its owner's, and the history everybody's.
+    """
     if ladder.board is None:
         return ""
     ended = Campaign.objects.filter(ended__isnull=False, experiment__config__dataset=ladder.board.dataset.slug)
@@ -49,7 +52,7 @@ def ended_since(ladder: Ladder, last: datetime | None) -> str:
         ended = ended.filter(ended__gt=last)
     for campaign in ended.select_related("experiment").order_by("-ended"):
         if Battle.objects.filter(experiment=campaign.experiment_id, board=ladder.board_id).exists():
-            return str(campaign.experiment.config.get("version") or campaign.experiment.title)[:120]
+            return str(campaign.experiment.config.get("version") or f"{campaign.ended:%Y-%m-%d}")[:120]
     return ""
 
 

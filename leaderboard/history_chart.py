@@ -25,6 +25,10 @@ class Moment:
     values: tuple[RatingPoint | None, ...]
     band: charts.Band
 
+    @property
+    def known(self) -> tuple[RatingPoint, ...]:
+        return tuple(point for point in self.values if point)
+
 
 @dataclass(frozen=True, slots=True)
 class History:

@@ -4,14 +4,16 @@ import logging
 from datetime import timedelta
 
 import django_rq
-from django.db import close_old_connections
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import DatabaseError, close_old_connections
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from redis.exceptions import RedisError
 
-from experiments.models import Ballot, Board, Run
-from leaderboard import compute, council
+from experiments.models import Ballot, Board, Campaign, Run
+from leaderboard import compute, council, history
 from leaderboard.models import Ladder
+from leaderboard.standings import Standings
 
 logger = logging.getLogger(__name__)
 
@@ -19,6 +21,7 @@ QUEUE = "ratings"
 ENOUGH_BELLS = 1  # unanswered ones: the worker computes every ladder that is out of date
 REST_SECONDS = 2.0  # between two computations of a ladder while battles keep coming
 REST_SHARE = 10  # and so many times as long as the last one took
+LATELY = timedelta(minutes=10)  # campaigns that ended since may still have to be noted
 
 
 def ring() -> None:
@@ -35,13 +38,29 @@ def answer() -> None:
     """What a worker does when it hears the bell."""
     close_old_connections()
     refresh_stale()
+    note_ends()
 
 
 def refresh_stale() -> int:
-    """Compute every ladder whose battles have changed, but none that was computed only just now. Returns how many."""
+    """Compute every ladder whose battles have changed, but none that was computed only just now. Returns how many.
+
+    One that cannot be computed keeps what it shows, and keeps no other waiting.
+    """
     for board in Board.objects.filter(ladder__isnull=True, changes__gt=0).select_related("dataset", "judge_model"):
         compute.ensure(board)
-    return sum(compute.refresh(ladder) for ladder in stale_ladders() if _has_rested(ladder)) + _refresh_council()
+    return sum(_refreshed(ladder) for ladder in stale_ladders() if _has_rested(ladder)) + _refresh_council()
+
+
+def note_ends() -> None:
+    """Note in the history what a campaign came to, where its last battles were computed before it was over."""
+    since = timezone.now() - LATELY
+    ended = Campaign.objects.filter(ended__gte=since).values_list("experiment__config", flat=True)
+    slugs = {str(config.get("dataset", "")) for config in ended}
+    rows = Ladder.objects.filter(board__dataset__slug__in=slugs, standing__isnull=False)
+    for ladder in rows.select_related("standing", "board__dataset"):
+        found = Standings.from_json(ladder.standing.data)
+        if found and not compute.is_stale(ladder):
+            history.note(ladder, found)
 
 
 def is_anything_stale() -> bool:
@@ -52,6 +71,14 @@ def stale_ladders() -> "QuerySet[Ladder]":
     """Ladders of boards that are ahead of what is kept of them."""
     behind = Q(standing__isnull=True) | Q(standing__changes__lt=F("board__changes"))
     return Ladder.objects.filter(behind, board__isnull=False).select_related("standing", "board__dataset")
+
+
+def _refreshed(ladder: Ladder) -> bool:
+    try:
+        return compute.refresh(ladder)
+    except (ArithmeticError, DatabaseError, LookupError, ObjectDoesNotExist, ValueError):
+        logger.exception("ladder %s: its ratings could not be computed", ladder.slug)
+        return False
 
 
 def _has_rested(ladder: Ladder) -> bool:

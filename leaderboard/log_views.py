@@ -60,7 +60,8 @@ def _board(request: HttpRequest, slug: str, user: object = None) -> Board:
 
 
 def _file(request: HttpRequest, board: Board, format_: Format) -> StreamingHttpResponse:
-    chunks = format_.chunks(board, request.GET.get("subset"))
+    subset = request.GET.get("subset")
+    chunks = format_.chunks(board, subset and subset.replace("\0", ""))
     response = StreamingHttpResponse(_pulled(chunks) if isinstance(request, ASGIRequest) else chunks)
     response["Content-Type"] = format_.content_type
     response["Content-Disposition"] = content_disposition_header(True, format_.named(board))

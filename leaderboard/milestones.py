@@ -81,7 +81,8 @@ def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
     }
     try:
         with transaction.atomic():
-            return Milestone.objects.create(ladder=ladder, name=name, by=by, battles=battles, note=note, **kept)
+            plain = note.replace("\0", "")
+            return Milestone.objects.create(ladder=ladder, name=name, by=by, battles=battles, note=plain, **kept)
     except IntegrityError:
         raise NotOffered(_("There is a milestone of this name already, and milestones never change.")) from None
 

@@ -19,6 +19,7 @@ COLUMNS = {
 }
 RISING = ("rank", "name")  # the sequence in which a column is first sorted; the others fall
 LONGEST_SEARCH = 200
+LONGEST_SLICE = 100  # as long as the names of subsets and categories are
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +53,9 @@ def choice(asked: Mapping[str, str]) -> Choice:
     sort = word.removeprefix("-")
     is_known = sort in COLUMNS
     return Choice(
-        subset=asked.get("subset", ""),
-        category=asked.get("category", ""),
-        search=asked.get("search", "")[:LONGEST_SEARCH].strip(),
+        subset=_plain(asked.get("subset", ""))[:LONGEST_SLICE],
+        category=_plain(asked.get("category", ""))[:LONGEST_SLICE],
+        search=_plain(asked.get("search", ""))[:LONGEST_SEARCH].strip(),
         sort=sort if is_known else "rank",
         is_reversed=is_known and word.startswith("-"),
         bootstrapped=asked.get("intervals") == "bootstrap",
@@ -72,6 +73,11 @@ def shown(found: Standings, chosen: Choice) -> list[Row]:
     if chosen.sort == "rank":
         return rows[::-1] if chosen.is_reversed else rows
     return _sorted(rows, chosen.sort, falls=(chosen.sort in RISING) == chosen.is_reversed)
+
+
+def _plain(word: str) -> str:
+    """Without what no database takes."""
+    return word.replace("\0", "")
 
 
 def _sorted(rows: Iterable[Row], column: str, *, falls: bool) -> list[Row]:

@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
 from django.dispatch import receiver
 
 from experiments.models import Board, Run
@@ -25,7 +26,9 @@ def on_board_changed(board_id: int, **_kwargs: Any) -> None:
 @receiver(run_finished, dispatch_uid="leaderboard")
 def on_run_finished(run_id: UUID, **_kwargs: Any) -> None:
     """A council's answered question, or the end of a campaign, which its history notes."""
-    if Run.objects.filter(pk=run_id, experiment__workflow=council.WORKFLOW).exists():
+    of_council = Q(experiment__workflow=council.WORKFLOW)
+    of_campaign = Q(experiment__workflow=compute.BATTLES, experiment__campaign__ended__isnull=False)
+    if Run.objects.filter(of_council | of_campaign, pk=run_id).exists():
         jobs.ring()
 
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.contrib.messages import get_messages
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
@@ -20,11 +21,12 @@ STARTED = time.time()  # a newer version of this program writes other pages
 def conditional(request: HttpRequest, state: str, respond: Callable[[], HttpResponse]) -> HttpResponse:
     """304 for a reader who has this page in this state, else what `respond` gives, with its ETag.
 
-    The page of somebody else, in another language or theme, or with a notice on it, is another page.
+    The page of somebody else, in another language or theme, or with a notice on it, is another page; so is one whose
+    forms were written for another sign-in, which would be refused.
     """
     if len(get_messages(request)):
         return respond()
-    cookies = [request.COOKIES.get(name, "") for name in ("arena_theme", "csrftoken")]
+    cookies = [request.COOKIES.get(name, "") for name in ("arena_theme", settings.CSRF_COOKIE_NAME)]
     said = (STARTED, state, request.get_full_path(), request.user.pk, get_language(), cookies)
     etag = f'"{hashlib.sha256(repr(said).encode()).hexdigest()[:32]}"'
     if request.headers.get("If-None-Match") and (kept := get_conditional_response(request, etag=etag)):

@@ -17,7 +17,8 @@ from leaderboard.history_chart import history
 from leaderboard.matrix import matrix
 from leaderboard.models import Ladder
 from leaderboard.serving import conditional, fragment
-from leaderboard.words import is_simulated, judge_words, ladder_title
+from leaderboard.simulated import simulation
+from leaderboard.words import judge_words, ladder_title
 
 
 @require_GET
@@ -132,6 +133,7 @@ def _context(found: Ladder) -> dict[str, Any]:
         "title": ladder_title(found),
         "judge": judge_words(board) if board else "",
         "is_people": board is not None and board.kind == Board.Kind.PEOPLE,
+        **simulation(found),
     }
 
 
@@ -155,8 +157,6 @@ def _standing(found: Ladder, chosen: page.Choice, state: str) -> dict[str, Any]:
         "headings": page.headings(chosen),
         "rows": fragment("leaderboard/_rows.html", key, rows) if page.shown(standings, chosen) else "",
         "axis": axis.axis_of(standings.rows),
-        "judge_is_simulated": is_simulated(found.board),
-        "is_simulated": is_simulated(found.board) or any(row.is_simulated for row in standings.rows),
         "bias": bias.of_judge(found) if found.board else None,
     }
 

@@ -13,11 +13,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from experiments.battles import votes
-from experiments.battles.voters import EnoughForNow, Voter, votable, voter_of
+from experiments.battles.voters import EnoughForNow, Voter, begun, votable, voter_of
 from experiments.models import Battle, Dataset, Output
 from experiments.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
 from leaderboard.browsing import showing
 from leaderboard.models import Ladder
+from leaderboard.simulated import simulation
 
 VOTES_PER_PAGE = 20
 
@@ -40,14 +41,13 @@ def vote(request: HttpRequest, slug: str) -> HttpResponse:
     """The pair that waits for the person's vote, without a name in any byte; a POST casts it."""
     if _is_shut_out(request):
         return redirect_to_login(request.get_full_path())
-    voter = voter_of(request)
     dataset = votable(request.user).filter(slug=slug).first()
     if dataset is None:
         return _shut(request, slug)
     if request.method == "POST":
-        return _cast(request, dataset, voter)
+        return _cast(request, dataset, voter_of(request))
     try:
-        offered = votes.offer(dataset, voter=voter)
+        offered = votes.offer(dataset, voter=begun(request))
         shown = votes.shown(offered) if offered else None
     except EnoughForNow as error:
         return _closed(request, dataset, str(error), HTTPStatus.TOO_MANY_REQUESTS)
@@ -68,13 +68,15 @@ def vote_cast(request: HttpRequest, slug: str, token: str) -> HttpResponse:
     if not battle.winner or battle.board.dataset.slug != slug:
         return redirect("vote", slug=battle.board.dataset.slug)
     left, right = showing.sides(battle)
+    ladder = Ladder.objects.filter(board=battle.board, withdrawn_reason="").first()
     context = {
+        **(simulation(ladder) if ladder else {}),
         "battle": battle,
         "dataset": battle.board.dataset,
         "sides": (left, right) if battle.shown_left_first else (right, left),
         "choice": votes.choice_of(battle),
         "others": showing.others_on_it(battle),
-        "ladder": Ladder.objects.filter(board=battle.board, withdrawn_reason="").first(),
+        "ladder": ladder,
     }
     return render(request, "leaderboard/vote_cast.html", context)
 
@@ -82,10 +84,11 @@ def vote_cast(request: HttpRequest, slug: str, token: str) -> HttpResponse:
 @never_cache
 @require_GET
 def my_votes(request: HttpRequest) -> HttpResponse:
-    """What the person has voted, newest first."""
+    """What the person has voted, newest first; on a dataset that was closed to them since, nothing more is told."""
     if _is_shut_out(request):
         return redirect_to_login(request.get_full_path())
-    cast = votes.of_voter(voter_of(request)).exclude(winner="")
+    visible = Dataset.objects.visible_to(request.user)
+    cast = votes.of_voter(voter_of(request)).exclude(winner="").filter(board__dataset__in=visible)
     before = request.GET.get("before", "")
     rows = cast.filter(pk__lt=int(before)) if before.isascii() and before.isdigit() and len(before) < 19 else cast
     found = list(rows.order_by("-pk")[: VOTES_PER_PAGE + 1])

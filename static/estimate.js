@@ -3,12 +3,13 @@
 const REST = 300;
 
 export function startEstimate(form, place) {
+  const address = form.getAttribute("data-estimate"); // form.dataset would be a field called "dataset", where there is one
   let timer = null;
   let asked = 0;
 
   async function ask() {
     const number = ++asked;
-    const answer = await fetch(form.dataset.estimate, { method: "POST", body: new FormData(form), redirect: "error" }).catch(() => null);
+    const answer = await fetch(address, { method: "POST", body: new FormData(form), redirect: "error" }).catch(() => null);
     if (number !== asked || !answer?.ok) return;
     const html = await answer.text();
     if (place.innerHTML !== html) place.innerHTML = html;

@@ -40,7 +40,7 @@ class Parts:
     def web(self, host: str, port: int) -> Child:
         child = self._python(
             "web",
-            *("-m", "daphne", "-b", host, "-p", str(port), "-v", "0", "--no-server-name"),
+            *("-m", "arenasite.bounded_daphne", "-b", host, "-p", str(port), "-v", "0", "--no-server-name"),
             *("--websocket-max-message-size", str(WEBSOCKET_MESSAGE_BYTES)),
             *("--websocket-max-frame-size", str(WEBSOCKET_FRAME_BYTES)),
             *("--ping-interval", "20", "--application-close-timeout", "2"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.battles.grid import Flags
+from experiments.battles.grid import OPEN, Flags
 from experiments.battles.lanes import Lane
 from experiments.battles.planning import BattleGround, counted
 from experiments.battles.scope import Pair, Scope
@@ -86,10 +86,10 @@ class _Room:
 
     def __init__(self, ground: BattleGround) -> None:
         self._ground = ground
-        self._most = ground.scope.config.sampling.max_per_pair
+        self._most: int = ground.scope.config.sampling.max_per_pair
         boards = ground.scope.boards.values()
         self._decided = [counted(board, ground.scope.config.subsets) for board in boards]
-        is_open = Battle.objects.filter(board__in=list(boards), winner="", ballot="").order_by()
+        is_open = Battle.objects.filter(OPEN, board__in=list(boards), ballot="").order_by()
         self._with_open = set(is_open.values_list("left", "right").distinct())
 
     def fewest(self, pair: Pair) -> int:

@@ -19,15 +19,19 @@ Error = tuple[str, str]
 
 
 def check(experiment: Experiment) -> None:
-    """Look again before it is played: what it is about may have changed. Raises InvalidExperiment."""
+    """Look again before it is played: what it is about may have changed. Contestants that were left out since are no
+    obstacle, as long as two remain. Raises InvalidExperiment.
+    """
     config = experiment.parsed_config()
     seated = list(experiment.participants.select_related("model"))
-    check_setup(experiment.workflow, config, seated, owner=experiment.owner)
+    check_setup(experiment.workflow, config, seated, owner=experiment.owner, is_new=False)
     if outdated := getattr(config, "outdated", ""):
         raise InvalidExperiment({"config.prompt": [outdated]})
 
 
-def check_setup(workflow: str, config: Any, seated: Sequence[Participant], *, owner: "User") -> None:
+def check_setup(
+    workflow: str, config: Any, seated: Sequence[Participant], *, owner: "User", is_new: bool = True
+) -> None:
     """Raises InvalidExperiment with a sentence for each field at fault. A dataset that the owner may not see is as one
     that does not exist.
     """
@@ -38,7 +42,8 @@ def check_setup(workflow: str, config: Any, seated: Sequence[Participant], *, ow
     if workflow == "outputs" and not _may_fill(dataset, owner):
         errors["config.dataset"] = [_("Contestants are added to a dataset by its owner, or by curators.")]
     complaints = _of_battles if workflow == "battles" else _of_outputs
-    for name, sentence in (*_of_dataset(dataset, config), *complaints(dataset, config, seated)):
+    left_out = _of_those_left_out(dataset, config) if is_new and workflow == "battles" else ()
+    for name, sentence in (*_of_dataset(dataset, config), *left_out, *complaints(dataset, config, seated)):
         errors.setdefault(name, []).append(sentence)
     if errors:
         raise InvalidExperiment(errors)
@@ -68,12 +73,15 @@ def _of_dataset(dataset: Dataset, config: Any) -> Iterator[Error]:
             yield "config.subsets", _("The dataset has no subset called %(name)s.") % {"name": name}
 
 
-def _of_battles(dataset: Dataset, config: Any, seated: Sequence[Participant]) -> Iterator[Error]:
-    for name in named_but_missing(dataset, config.contestants):
-        yield "config.contestants", _("The dataset has no contestant called %(name)s.") % {"name": name}
+def _of_those_left_out(dataset: Dataset, config: Any) -> Iterator[Error]:
     void = dataset.contestants.filter(name__in=config.contestants).exclude(void_reason="")
     for name in void.values_list("name", flat=True):
         yield "config.contestants", _("%(name)s is left out of ratings: choose others.") % {"name": name}
+
+
+def _of_battles(dataset: Dataset, config: Any, seated: Sequence[Participant]) -> Iterator[Error]:
+    for name in named_but_missing(dataset, config.contestants):
+        yield "config.contestants", _("The dataset has no contestant called %(name)s.") % {"name": name}
     if len(taking_part(dataset, config)) < 2:
         yield "config.contestants", _("Battles need the outputs of at least two contestants.")
     prompt = PROMPTS.get(config.prompt)

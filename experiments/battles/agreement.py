@@ -1,7 +1,8 @@
 """How far judges agree with people, and people with each other, on the same outputs of the same sample.
 
 "Neither" is one answer here: a tie, and both bad, which models are not asked about. What is looked at is bounded: the
-newest votes, and the newest battles of a judge.
+newest votes, and the newest battles of a judge. Intervals draw items anew, an item being two outputs of one sample: the
+votes on one item are no independent evidence, since all of them meet the same verdict.
 """
 
 from collections.abc import Iterable
@@ -10,14 +11,14 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from experiments.battles import pairing
 from experiments.models import Battle, Board, Dataset, Verdict
 from leaderboard.ratings import Battles, Bias, Undefined, fit, position_bias
 from leaderboard.ratings.agreement import Interval, Reason
 from leaderboard.ratings.arrays import FloatArray
-from leaderboard.ratings.tables import kappa_interval_of_table, kappa_of_table, spearman
+from leaderboard.ratings.tables import kappa_interval_of_items, kappa_of_table, spearman
 
 MOST_VOTES = 20_000
 MOST_ITEMS = 5_000
@@ -105,17 +106,18 @@ def report(dataset: Dataset) -> Report:
     return Report(votes.count(), voters, is_whole, tuple(found), _among_people(votes), _of_people(votes))
 
 
-def agreement(table: FloatArray) -> Agreement:
-    """table[i, j]: how often the first said answer i and the second answer j, of left, right and neither."""
+def agreement(tables: FloatArray) -> Agreement:
+    """tables[k, i, j]: on item k, how often the first said i and the second j, of left, right and neither."""
+    table = tables.sum(axis=0)
     same, chosen = int(np.trace(table)), table[:2, :2]
     exact, decisive = Share(same, int(table.sum())), Share(int(np.trace(chosen)), int(chosen.sum()))
-    return Agreement(exact, decisive, kappa_of_table(table), kappa_interval_of_table(table))
+    return Agreement(exact, decisive, kappa_of_table(table), kappa_interval_of_items(tables))
 
 
 def _newest_votes(people: Board | None) -> tuple[QuerySet[Battle], bool]:
     if people is None:
         return Battle.objects.none(), True
-    votes = Battle.objects.filter(board=people).counted()
+    votes = Battle.objects.filter(board=people, left__void_reason="", right__void_reason="").counted()
     after = votes.order_by("-pk").values_list("pk", flat=True)[MOST_VOTES : MOST_VOTES + 1]
     oldest = next(iter(after), None)
     return (votes, True) if oldest is None else (votes.filter(pk__gt=oldest), False)
@@ -125,11 +127,15 @@ def _judged(board: Board, people: Board | None, votes: QuerySet[Battle]) -> Judg
     same = {name: OuterRef(name) for name in ("left", "right", "sample")}
     verdict = Battle.objects.filter(board=board, ballot="", **same).counted().values("winner")[:1]
     both = votes.order_by().annotate(verdict=Subquery(verdict)).filter(verdict__isnull=False)
-    table = np.zeros((ANSWERS, ANSWERS))
-    for said, judged, count in both.values_list("winner", "verdict").annotate(count=Count("pk")):
-        table[ANSWER[judged], ANSWER[said]] += count
+    said = {answer: Count("pk", filter=Q(winner=answer)) for answer in ANSWER}
+    items = both.values("left", "right", "sample", "verdict").annotate(**{f"n_{name}": n for name, n in said.items()})
+    rows = list(items.values_list("verdict", *(f"n_{name}" for name in ANSWER)))
+    tables = np.zeros((len(rows), ANSWERS, ANSWERS))
+    for item, (judged, *counts) in enumerate(rows):
+        for answer, count in zip(ANSWER.values(), counts, strict=True):
+            tables[item, ANSWER[judged], answer] += count
     ranks, rated = _ranks(board, people)
-    return JudgeAgreement(board, agreement(table), ranks, rated, _of_judge(board))
+    return JudgeAgreement(board, agreement(tables), ranks, rated, _of_judge(board))
 
 
 def _ranks(board: Board, people: Board | None) -> tuple[float | Undefined, int]:
@@ -144,16 +150,15 @@ def _among_people(votes: QuerySet[Battle]) -> Agreement:
     """Of every two votes on the same item; each such pair counts once in either direction, and half."""
     items = votes.order_by().values("left", "right", "sample")
     shared = items.annotate(n=Count("pk")).filter(n__gte=2).values_list("left", "right", "sample")[:MOST_ITEMS]
-    answers = _answers(votes, list(shared))
-    table = np.zeros((ANSWERS, ANSWERS))
-    for counts in answers.values():
-        table += np.outer(counts, counts) - np.diag(counts)
-    halved = table / 2
+    counts = list(_answers(votes, list(shared)).values())
+    pairs = [np.outer(one, one) - np.diag(one) for one in counts]
+    tables = np.array(pairs).reshape(-1, ANSWERS, ANSWERS)
+    halved = tables.sum(axis=0) / 2
     return Agreement(
         Share(int(np.trace(halved)), int(halved.sum())),
         Share(int(np.trace(halved[:2, :2])), int(halved[:2, :2].sum())),
-        kappa_of_table(table),
-        _interval_of_items(list(answers.values())),
+        kappa_of_table(2 * halved),
+        kappa_interval_of_items(tables),
     )
 
 
@@ -166,20 +171,6 @@ def _answers(votes: QuerySet[Battle], shared: list[tuple[int, int, int]]) -> dic
         if (item := (left, right, sample)) in wanted:
             counts.setdefault(item, np.zeros(ANSWERS))[ANSWER[said]] += 1
     return counts
-
-
-def _interval_of_items(counts: list[FloatArray], rounds: int = 400, seed: int = 0) -> Interval | Undefined:
-    """Items are drawn anew, not votes: those on one item are not independent."""
-    if len(counts) < 2:
-        return Undefined(Reason.TOO_FEW_UNITS)
-    tables = np.array([(np.outer(one, one) - np.diag(one)).ravel() for one in counts])
-    drawn = np.random.default_rng(seed).multinomial(len(counts), np.full(len(counts), 1 / len(counts)), size=rounds)
-    found = [kappa_of_table(flat.reshape(ANSWERS, ANSWERS)) for flat in drawn @ tables]
-    values = [value for value in found if not isinstance(value, Undefined)]
-    if 2 * len(values) <= rounds:
-        return Undefined(Reason.MOSTLY_UNDEFINED)
-    low, high = np.quantile(values, [0.025, 0.975])
-    return Interval(float(low), float(high), rounds, rounds - len(values))
 
 
 def _of_judge(board: Board) -> Leaning:

@@ -31,8 +31,8 @@ class Pair(NamedTuple):
 def count(board_id: int, battles: Iterable[Battle], by: int = 1) -> None:
     """Add battles to their pairs' counts, or with by=-1 take them away. Those that do not count change nothing.
 
-    Call inside the transaction that writes the battles, with `sample` at hand. Rows are taken in one sequence, so that
-    transactions side by side do not wait for each other in a circle.
+    Call inside the transaction that writes the battles, with `sample` at hand. Rows are taken in one sequence, the
+    board first and then its pairs, so that transactions side by side do not wait for each other in a circle.
     """
     changes: dict[Pair, dict[str, int]] = {}
     for battle in battles:
@@ -44,8 +44,8 @@ def count(board_id: int, battles: Iterable[Battle], by: int = 1) -> None:
     if not changes:
         return
     with transaction.atomic():
-        _move(board_id, changes)
         note_change(board_id)
+        _move(board_id, changes)
 
 
 def note_change(board_id: int) -> None:

@@ -1,8 +1,9 @@
 """How many battles of each pair are decided, from the counts of pairs alone."""
 
+from collections import Counter
 from collections.abc import Sequence
 
-from django.db.models import Count, F, Sum
+from django.db.models import F, Sum
 
 from experiments.battles.scope import Pair
 from experiments.models import Battle, PairCount
@@ -17,6 +18,6 @@ def counted(board: int, subsets: Sequence[str]) -> dict[Pair, int]:
     if subsets:
         rows, void = rows.filter(subset__in=subsets), void.filter(sample__subset__in=subsets)
     found = {(row[0], row[1]): row[2] for row in rows.values_list("left", "right").annotate(decided=Sum(DECIDED))}
-    for left, right, count in void.values_list("left", "right").annotate(count=Count("pk")):
-        found[left, right] = found.get((left, right), 0) + count
+    for pair, count in Counter(void.values_list("left_id", "right_id").iterator()).items():  # few: grouped here
+        found[pair] = found.get(pair, 0) + count
     return found

@@ -13,21 +13,23 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import DatabaseError, transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from experiments.battles import adaptive, ledger
+from experiments.battles.grid import OPEN_STILL
 from experiments.battles.lanes import Drawn, Lane, Place, draw
 from experiments.battles.outputs import OutputGround
 from experiments.battles.planning import BattleGround, Survey, survey
 from experiments.battles.scope import scope_of
-from experiments.models import LIVE_STATES, Battle, Campaign, Run
+from experiments.models import LIVE_STATES, Battle, Campaign, Dataset, Run
 from experiments.running import queue
 
 logger = logging.getLogger(__name__)
 
 MOST_MOVES = 8  # of one feeding; the sweep does the rest
 FEWEST_TASKS = 4  # of a run, where little is left to be shared out
+ENOUGH_ROOM = 0.25  # of the runs of a campaign at once: to find what is next takes as long for one as for several
 State = Campaign.State
 
 
@@ -55,8 +57,9 @@ class Shards:
 def feed(experiment_id: UUID) -> list[Run]:
     """Do what the campaign needs now. Returns the runs that were begun; nothing happens unless it is running."""
     begun: list[Run] = []
+    rows = Campaign.objects.select_related("experiment").defer("plan")  # it may be long, and is seldom looked at
     for _ in range(MOST_MOVES):
-        campaign = Campaign.objects.select_related("experiment").filter(pk=experiment_id, state=State.RUNNING).first()
+        campaign = rows.filter(pk=experiment_id, state=State.RUNNING).first()
         if campaign is None:
             break
         move = _found(campaign)
@@ -67,9 +70,14 @@ def feed(experiment_id: UUID) -> list[Run]:
 
 
 def feed_all() -> None:
-    """What the sweep does: no campaign stands still because whoever should have fed it has died."""
+    """What the sweep does: no campaign stands still because whoever should have fed it has died, or because another
+    one has trouble.
+    """
     for experiment_id in list(Campaign.objects.filter(state=State.RUNNING).values_list("pk", flat=True)):
-        feed(experiment_id)
+        try:
+            feed(experiment_id)
+        except DatabaseError as error:
+            logger.warning("campaign=%s waits for the next sweep (%s)", experiment_id, type(error).__name__)
 
 
 def _found(campaign: Campaign) -> Move | None:
@@ -78,6 +86,8 @@ def _found(campaign: Campaign) -> Move | None:
         return _next(campaign)
     except DatabaseError:
         raise  # it may answer later; the sweep looks again
+    except Dataset.DoesNotExist:
+        return _end(State.FAILED, "Its dataset is gone. Nothing recorded is lost.")
     except Exception as bug:
         logger.exception("campaign=%s could not be planned", campaign.pk)
         return _end(State.FAILED, f"The plan could not be made ({type(bug).__name__}). Nothing recorded is lost.")
@@ -92,7 +102,7 @@ def _next(campaign: Campaign) -> Move | None:
         return _end(state, bad.error or bad.stop_reason)
     room = settings.RUNS_PER_CAMPAIGN - len(shards.live)
     if cursor["place"] is not None:
-        return _share_out(campaign, shards, room) if room > 0 else None
+        return _share_out(campaign, shards, room) if room >= ENOUGH_ROOM * settings.RUNS_PER_CAMPAIGN else None
     if shards.live:
         return None
     return _after_pass(campaign, shards)
@@ -135,13 +145,19 @@ def _plan(campaign: Campaign, shards: Shards) -> Move:
 def _missing(campaign: Campaign) -> tuple[Survey, int]:
     """What is to be drawn now, and how much is done of what the campaign counts as wanted."""
     ground = ground_of(campaign)
+    done = _count_done(campaign, ground)
     if isinstance(ground, OutputGround):
-        return ground.survey(), sum(int(ground.grid.outputs(one.contestant.pk).sum()) for one in ground.asked)
-    done = Battle.objects.filter(experiment=campaign.pk, judged__isnull=False).count()
+        return ground.survey(), done
     if not _is_adaptive(campaign):
         return survey(ground), done
     lanes = adaptive.next_round(ground)
     return Survey(lanes, sum(lane.quota for lane in lanes) * len(ground.scope.boards)), done
+
+
+def _count_done(campaign: Campaign, ground: BattleGround | OutputGround) -> int:
+    if isinstance(ground, OutputGround):
+        return sum(int(ground.grid.outputs(one.contestant.pk).sum()) for one in ground.asked)
+    return Battle.objects.filter(experiment=campaign.pk, judged__isnull=False).count()
 
 
 def _share_out(campaign: Campaign, shards: Shards, room: int) -> Move:
@@ -162,10 +178,12 @@ def _after_pass(campaign: Campaign, shards: Shards) -> Move:
         if move.fields["cursor"]["place"] is not None:
             return Move({**move.fields, "round": campaign.round + 1})
     is_open = bool(shards.ended) or has_open(campaign)
-    settled = {"cursor": _settle(campaign, shards)}
+    cursor = _settle(campaign, shards)
     if is_open:
-        return _end(State.OPEN, "Some could not be decided: resume to ask again.", **settled)
-    return _end(State.COMPLETED, "" if campaign.cursor["spent"]["calls"] else "Nothing was missing.", **settled)
+        return _end(State.OPEN, "Some could not be decided: resume to ask again.", cursor=cursor)
+    has_asked = cursor["spent"]["calls"] > cursor.get("asked_before", 0)
+    wanted = _count_done(campaign, ground_of(campaign))  # less than was planned, where a contestant was left out since
+    return _end(State.COMPLETED, "" if has_asked else "Nothing was missing.", cursor=cursor, wanted=wanted)
 
 
 def _end(state: Campaign.State, note: str, **fields: Any) -> Move:
@@ -175,15 +193,21 @@ def _end(state: Campaign.State, note: str, **fields: Any) -> Move:
 def ground_of(campaign: Campaign) -> BattleGround | OutputGround:
     if campaign.experiment.workflow == "outputs":
         return OutputGround(campaign.experiment, campaign.seed)
-    since = campaign.resumed or campaign.created
-    return BattleGround(scope_of(campaign.experiment), campaign.seed, since if _is_adaptive(campaign) else None)
+    return BattleGround(scope_of(campaign.experiment), campaign.seed, _tried(campaign))
+
+
+def _tried(campaign: Campaign) -> Q | None:
+    """What this campaign has tried since it was started or resumed: it is tried again on the next resume."""
+    if campaign.resumed is None and not _is_adaptive(campaign):
+        return None  # every sample is visited once
+    return Q(experiment=campaign.pk, run__created__gte=campaign.resumed or campaign.created)
 
 
 def has_open(campaign: Campaign) -> bool:
     """Whether something that was tried is still to be done."""
     if campaign.experiment.workflow == "outputs":
         return bool(OutputGround(campaign.experiment, campaign.seed).survey().missing)
-    return Battle.objects.filter(experiment=campaign.pk, judged__isnull=True).exists()
+    return Battle.objects.filter(OPEN_STILL, experiment=campaign.pk, judged__isnull=True).exists()
 
 
 def _is_adaptive(campaign: Campaign) -> bool:

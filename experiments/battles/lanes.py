@@ -49,8 +49,8 @@ class Ground(Protocol):
 
     grid: Grid
 
-    def missing(self, lane: Lane) -> Mapping[str, Flags]:
-        """Which samples are still to be done, by seat."""
+    def missing(self, lane: Lane, stretch: slice = ...) -> Mapping[str, Flags]:
+        """Which samples of the stretch are still to be done, by seat."""
         ...
 
     def task(self, lane: Lane, sample: int, seats: Sequence[str]) -> dict[str, Any]: ...
@@ -89,7 +89,7 @@ def _visit(
     """Tasks from one stretch, how many seats they ask, and the place after it."""
     lane = lanes[place.lane]
     begin, end = lane.stretch(place.lap)
-    missing = ground.missing(lane)
+    missing = ground.missing(lane, slice(begin, end))
     wanted = np.zeros(len(ground.grid), dtype=np.bool_)
     for flags in missing.values():
         wanted |= flags

@@ -43,7 +43,7 @@ class OutputGround:
         self.asked = asked_in(experiment)
         self.grid = Grid(Dataset.objects.values_list("pk", flat=True).get(slug=config.dataset), config.subsets, seed)
 
-    def missing(self, lane: Lane) -> Mapping[str, Flags]:
+    def missing(self, lane: Lane, stretch: slice = slice(None)) -> Mapping[str, Flags]:
         return {f"{SEAT}{lane.right}": ~self.grid.outputs(lane.left)}
 
     def task(self, lane: Lane, sample: int, seats: Sequence[str]) -> dict[str, Any]:

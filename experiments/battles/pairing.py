@@ -72,13 +72,13 @@ def _counts(board: Board) -> QuerySet[PairCount, tuple[int, ...]]:
 
 
 def _outputs() -> QuerySet[Output]:
-    return Output.objects.exclude(text="", image__isnull=True).order_by("sample")
+    return Output.objects.exclude(text="", image__isnull=True).order_by("sample_id")
 
 
 def _common(outputs: QuerySet[Output], left: int, right: int) -> int | None:
     """A sample on which both have an output: the first from a place drawn by lot, around the end if need be."""
     ends = outputs.filter(contestant=left).order_by()
-    first, last = (ends.order_by(by).values_list("sample", flat=True).first() for by in ("sample", "-sample"))
+    first, last = (ends.order_by(by).values_list("sample", flat=True).first() for by in ("sample_id", "-sample_id"))
     if first is None or last is None:
         return None
     theirs = _outputs().filter(contestant=right, sample=OuterRef("sample"))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from django.conf import settings
+from django.db.models import Q
 
 from experiments.battles.decided import counted
 from experiments.battles.grid import CHUNK, SETTLED, Flags, Grid, first
@@ -30,10 +31,11 @@ class Survey:
 
 
 class BattleGround:
-    """Battles of an experiment. tried_since: open ones that were tried by a run that began since then are left out."""
+    """Battles of an experiment. tried: which open ones are left alone for now."""
 
-    def __init__(self, scope: Scope, seed: int, tried_since: Any = None) -> None:
-        self.scope, self._tried_since = scope, tried_since
+    def __init__(self, scope: Scope, seed: int, tried: Q | None = None) -> None:
+        self.scope, self._tried = scope, tried
+        self._taking_part = {one.pk for one in scope.contestants}
         self.grid = Grid(scope.dataset.pk, scope.config.subsets, seed)
 
     def targets(self, left: int, right: int) -> Flags:
@@ -42,10 +44,13 @@ class BattleGround:
         sampling = self.scope.config.sampling
         return first(both, sampling.per_pair) if sampling.plan == "sample" else both
 
-    def missing(self, lane: Lane) -> Mapping[str, Flags]:
+    def missing(self, lane: Lane, stretch: slice = slice(None)) -> Mapping[str, Flags]:
+        """Nothing, where one of the two has been left out since the lane was planned."""
+        if not self._taking_part.issuperset((lane.left, lane.right)):
+            return {}
         wanted = self.targets(lane.left, lane.right)
         return {
-            seat: wanted & ~self.grid.settled(board, lane.left, lane.right, self._tried_since)
+            seat: wanted & ~self.grid.settled(board, lane.left, lane.right, self._tried, stretch)
             for seat, board in self.scope.boards.items()
         }
 
@@ -105,7 +110,7 @@ def _settled(ground: BattleGround, board: int, pairs: Sequence[Pair]) -> Iterato
         yield from ((pair, ground.grid.settled(board, *pair)) for pair in pairs)
         return
     wanted = set(pairs)
-    rows = Battle.objects.filter(SETTLED, board=board, ballot="").order_by("left", "right", "sample")
+    rows = Battle.objects.filter(SETTLED, board=board, ballot="").order_by("left_id", "right_id", "sample_id")
     stream = rows.values_list("left_id", "right_id", "sample_id").iterator(chunk_size=CHUNK)
     for pair, of_pair in groupby(stream, key=itemgetter(0, 1)):
         if pair in wanted:

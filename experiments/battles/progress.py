@@ -5,11 +5,13 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from experiments.battles import ledger
-from experiments.models import LIVE_STATES, Battle, Campaign, Contestant, Experiment, Output, Participant, Run, Step
+from experiments.battles.grid import OPEN_STILL
+from experiments.battles.naming import name_of
+from experiments.models import LIVE_STATES, Battle, Campaign, Experiment, Output, Participant, Run, Step
 from experiments.workflows.battles.config import JUDGES
 
 RECENT = timedelta(minutes=2)  # over which the rate is taken
@@ -55,11 +57,12 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
+    """What is recorded. recent: decided within RECENT."""
+
     decided: int
     open: int
     share: float | None
     recent: int
-    first: datetime | None
     reasons: tuple[tuple[str, int], ...]
 
 
@@ -69,11 +72,8 @@ def progress(experiment: Experiment) -> Progress:
         return Progress()
     now = timezone.now()
     found = _of_outputs(experiment, now) if experiment.workflow == "outputs" else _of_battles(experiment, now)
-    live = Run.objects.filter(pk__in=campaign.cursor.get("live", ()), state__in=LIVE_STATES)
-    under_way, runs = _under_way(experiment, list(live))
-    is_running = campaign.state == Campaign.State.RUNNING
-    per_minute = _rate(found, campaign, now) if is_running else None
-    spent = ledger.of_campaign(campaign)
+    under_way, runs = _under_way(experiment, campaign)
+    per_minute = _rate(found, campaign, now) if campaign.state == Campaign.State.RUNNING else None
     return Progress(
         state=campaign.state,
         note=campaign.note,
@@ -84,59 +84,65 @@ def progress(experiment: Experiment) -> Progress:
         consistent_share=found.share,
         per_minute=per_minute,
         eta_seconds=_eta(campaign, found, per_minute),
-        cost=spent.cost,
-        unpriced_calls=spent.unpriced,
-        calls=spent.calls,
-        failed_calls=spent.failed,
-        input_tokens=spent.input_tokens,
-        output_tokens=spent.output_tokens,
         runs=runs,
         round=campaign.round,
         began=campaign.created,
         ended=campaign.ended,
         open_reasons=found.reasons,
+        **_account(campaign),
     )
+
+
+def _account(campaign: Campaign) -> dict[str, Any]:
+    spent = ledger.of_campaign(campaign)
+    tokens = {"input_tokens": spent.input_tokens, "output_tokens": spent.output_tokens}
+    calls = {"calls": spent.calls, "failed_calls": spent.failed, "unpriced_calls": spent.unpriced}
+    return {"cost": spent.cost, **calls, **tokens}
 
 
 def _of_battles(experiment: Experiment, now: datetime) -> _Found:
+    """Battles that are decided are counted in their index alone; those that are open are read, and are few."""
     rows = Battle.objects.filter(experiment=experiment).order_by()
-    judged = Q(judged__isnull=False)
-    counts = rows.aggregate(
-        decided=Count("pk", filter=judged),
-        open=Count("pk", filter=~judged),
-        consistent=Count("pk", filter=judged & Q(is_consistent=True)),
-        both_orders=Count("pk", filter=judged & Q(is_consistent__isnull=False)),
+    decided = rows.filter(judged__isnull=False)
+    counts = decided.aggregate(
+        all=Count("pk"),
+        consistent=Count("pk", filter=Q(is_consistent=True)),
+        both_orders=Count("pk", filter=Q(is_consistent__isnull=False)),
     )
-    recent = rows.filter(judged__gte=now - RECENT).aggregate(count=Count("pk"), first=Min("judged"))
+    is_open = rows.filter(OPEN_STILL, judged__isnull=True)
     share = counts["consistent"] / counts["both_orders"] if counts["both_orders"] else None
-    return _Found(counts["decided"], counts["open"], share, recent["count"], recent["first"], _reasons(rows))
+    recent = decided.filter(judged__gte=now - RECENT).count()
+    return _Found(counts["all"], is_open.count(), share, recent, _reasons(is_open, "open_reason"))
 
 
-def _reasons(rows: Any) -> tuple[tuple[str, int], ...]:
-    """Why battles are open, the most frequent reason first."""
-    found = rows.filter(judged__isnull=True).values_list("open_reason").annotate(count=Count("pk"))
-    return tuple((reason, count) for reason, count in found.order_by("-count", "open_reason")[:MOST_REASONS])
+def _reasons(rows: Any, field: str) -> tuple[tuple[str, int], ...]:
+    """Why something is not done, the most frequent reason first."""
+    found = rows.values_list(field).annotate(count=Count("pk"))
+    return tuple((str(reason), count) for reason, count in found.order_by("-count", field)[:MOST_REASONS])
 
 
 def _of_outputs(experiment: Experiment, now: datetime) -> _Found:
-    names = experiment.participants.values_list("seat", flat=True)
-    steps = Step.objects.filter(run__experiment=experiment, purpose="output_made")
-    made = Output.objects.filter(contestant__in=_asked(experiment))
-    recent = made.filter(created__gte=now - RECENT).aggregate(count=Count("pk"), first=Min("created"))
-    failed = steps.filter(data__has_key="failed").values_list("data__failed").annotate(count=Count("pk"))
-    reasons = tuple((str(reason), count) for reason, count in failed.order_by("-count")[:MOST_REASONS]) if names else ()
-    return _Found(made.count(), 0, None, recent["count"], recent["first"], reasons)
+    """Outputs that are open were asked for since the campaign began, or was resumed, and did not come."""
+    made = _made(experiment)
+    steps = Step.objects.filter(
+        run__experiment=experiment, purpose="output_made", ended__gte=ledger.begun(experiment.pk)
+    )
+    failed = steps.filter(data__has_key="failed").order_by()
+    recent = made.filter(created__gte=now - RECENT).count()
+    return _Found(made.count(), failed.count(), None, recent, _reasons(failed, "data__failed"))
 
 
-def _asked(experiment: Experiment) -> Any:
+def _made(experiment: Experiment) -> QuerySet[Output]:
+    """The outputs of those who are asked, wherever they came from."""
     config = experiment.parsed_config()
-    models = experiment.participants.values_list("model", flat=True)
-    rows = Contestant.objects.filter(dataset__slug=config.dataset)
-    return rows.filter(name__in=config.contestants) if config.contestants else rows.filter(model__in=models)
+    names = [name_of(config, one) for one in experiment.participants.select_related("model")]
+    rows = Output.objects.filter(contestant__dataset__slug=config.dataset, contestant__name__in=names)
+    return rows.filter(sample__subset__in=config.subsets) if config.subsets else rows
 
 
-def _under_way(experiment: Experiment, live: list[Run]) -> tuple[int, int]:
+def _under_way(experiment: Experiment, campaign: Campaign) -> tuple[int, int]:
     """Tasks of live runs that are not recorded yet, and the number of all runs."""
+    live = list(Run.objects.filter(pk__in=campaign.cursor.get("live", ()), state__in=LIVE_STATES))
     judges = Participant.objects.filter(experiment=experiment, seat__in=JUDGES).count() or 1
     tasks = [task for run in live for task in run.overrides.get("tasks", ())]
     wanted = sum(len(task.get("seats", ())) or judges for task in tasks)
@@ -155,10 +161,3 @@ def _rate(found: _Found, campaign: Campaign, now: datetime) -> float | None:
 def _eta(campaign: Campaign, found: _Found, per_minute: float | None) -> float | None:
     left = campaign.wanted - found.decided
     return 60 * left / per_minute if per_minute and left > 0 else None
-
-
-def last_change(experiment: Experiment) -> datetime | None:
-    """When something was decided last."""
-    newest = Battle.objects.filter(experiment=experiment).aggregate(newest=Max("judged"))
-    found: datetime | None = newest["newest"]
-    return found

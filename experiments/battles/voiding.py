@@ -18,7 +18,7 @@ def void(battle: Battle, *, by: User, reason: str) -> bool:
     Raises NotAllowed for who is neither curator, admin nor owner of the dataset, NotOffered without a reason.
     """
     _refuse_others(battle, by)
-    said = reason.strip()[:LONGEST_REASON]
+    said = reason.replace("\0", "").strip()[:LONGEST_REASON]
     if not said:
         raise NotOffered(_("Say why the battle should not count: everybody who looks at it reads that."))
     changes = {"void_reason": said, "voided": timezone.now(), "voided_by": by}

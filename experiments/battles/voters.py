@@ -23,6 +23,7 @@ DAY = timedelta(days=1)
 VISITORS_SHARE = 10  # a visitor has so much less than a person of the lab
 OFFERS_PER_MINUTE = 40  # to visitors of one address; each vote needs one
 IPV6_NETWORK_BITS = 64
+VISITOR = "visitor:"
 
 
 class EnoughForNow(NotAllowed):
@@ -38,6 +39,11 @@ class Voter:
     address: str = ""
 
     @property
+    def has_ballot(self) -> bool:
+        """Not so a visitor without a session, to whom nothing can have been offered."""
+        return self.ballot != VISITOR
+
+    @property
     def votes_per_day(self) -> int:
         return settings.VOTES_PER_DAY if self.user else -(-settings.VOTES_PER_DAY // VISITORS_SHARE)
 
@@ -47,13 +53,25 @@ def person_voter(user: User) -> Voter:
 
 
 def voter_of(request: HttpRequest) -> Voter:
-    """Who asks. A visitor is known by their session, which begins here; what is kept does not lead back to it."""
+    """Who asks. A visitor is known by their session; what is kept does not lead back to it. One who has none yet has
+    voted on nothing: see `begun`.
+    """
     if isinstance(request.user, User):
         return person_voter(request.user)
-    if not request.session.session_key:
+    session = request.session.session_key
+    key = salted_hmac("experiments.votes", session, algorithm="sha256").hexdigest() if session else ""
+    return Voter(f"{VISITOR}{key}", None, _address(request))
+
+
+def begun(request: HttpRequest) -> Voter:
+    """Who asks to vote. A visitor's session begins here: to look at something alone writes nothing.
+
+    Raises EnoughForNow for an address from which too many new sessions come.
+    """
+    if not isinstance(request.user, User) and not request.session.session_key:
+        _refuse_too_many(_address(request), "s", OFFERS_PER_MINUTE, settings.VOTES_PER_DAY)
         request.session.create()
-    key = salted_hmac("experiments.votes", str(request.session.session_key), algorithm="sha256").hexdigest()
-    return Voter(f"visitor:{key}", None, _address(request))
+    return voter_of(request)
 
 
 def votable(user: User | AnonymousUser | None) -> QuerySet[Dataset]:
@@ -76,13 +94,17 @@ def refuse_beyond_limit(voter: Voter) -> None:
 
 def refuse_crowds(voter: Voter) -> None:
     """Raises EnoughForNow for visitors of an address from which too much has come: a new session is no new person."""
-    if voter.user is not None:
-        return
+    if voter.user is None:
+        _refuse_too_many(voter.address, "o", OFFERS_PER_MINUTE, settings.VOTES_PER_DAY)
+
+
+def _refuse_too_many(address: str, what: str, per_minute: int, per_day: int) -> None:
+    """Count that an address has come once more, for this."""
     minute, day = int(time.time() // 60), int(time.time() // DAY.total_seconds())
     try:
-        crowded = _counted(voter.address, f"m{minute}", 60) > OFFERS_PER_MINUTE
-        spent = _counted(voter.address, f"d{day}", int(DAY.total_seconds())) > settings.VOTES_PER_DAY
-    except RedisError as error:
+        crowded = _counted(address, f"{what}m{minute}", 60) > per_minute
+        spent = _counted(address, f"{what}d{day}", int(DAY.total_seconds())) > per_day
+    except (RedisError, OSError) as error:
         raise EnoughForNow(_("Votes of visitors are not taken at the moment. Try again in a few minutes.")) from error
     if spent:
         raise EnoughForNow(_("No more votes are taken from your address today. Come back tomorrow, or sign in."))
@@ -109,6 +131,8 @@ def _address(request: HttpRequest) -> str:
         address = ip_address(said)
     except ValueError:
         return str(said)[:100]
+    if isinstance(address, IPv6Address) and address.ipv4_mapped:
+        return str(address.ipv4_mapped)  # as a server that listens on both kinds names visitors by IPv4
     if isinstance(address, IPv6Address):
         return str(IPv6Address(int(address) >> IPV6_NETWORK_BITS << IPV6_NETWORK_BITS))
     return str(address)

@@ -53,9 +53,9 @@ def cast(battle: Battle, *, voter: Voter, choice: str) -> Battle:
     """Say which is better, on the sides as they were shown. The same choice again changes nothing.
 
     Raises NotOffered for another word or another one's offer, SaidAlready when something else was said, Rivalled when
-    the offer has been taken back, NotAllowed and EnoughForNow as `offer` does.
+    the offer is older than a day or has been taken back, NotAllowed and EnoughForNow as `offer` does.
     """
-    if choice not in CHOICES or battle.ballot != voter.ballot:
+    if choice not in CHOICES or not voter.has_ballot or battle.ballot != voter.ballot:
         raise NotOffered(_("Choose one of: %(choices)s.") % {"choices": ", ".join(CHOICES)})
     winner = winner_of(battle, choice)
     if _open(battle.board, voter).filter(pk=battle.pk).exists():  # to say the same again needs no further right
@@ -67,7 +67,7 @@ def cast(battle: Battle, *, voter: Voter, choice: str) -> Battle:
         said = Battle.objects.select_related("sample", "board", "left", "right").filter(pk=battle.pk).first()
         if is_ours and said:
             counting.count(said.board_id, [said])
-    if said is None:
+    if said is None or not said.winner:
         raise Rivalled(_("This pair was offered too long ago, so the vote was not taken. Ask for another one."))
     if said.winner != winner:
         raise SaidAlready(_("You have already voted on this pair. Your first vote counts."))
@@ -120,12 +120,14 @@ def forget_old_offers() -> int:
 
 
 def _refuse_strangers(dataset: Dataset, voter: Voter) -> None:
-    if not votable(voter.user).filter(pk=dataset.pk).exists():
+    if not voter.has_ballot or not votable(voter.user).filter(pk=dataset.pk).exists():
         raise NotAllowed(_("No votes are taken here: sign in, or ask the owner of the dataset."))
 
 
 def _open(board: Board, voter: Voter) -> QuerySet[Battle]:
+    """What waits for their vote, as long as it holds: not all that is too old has been forgotten yet."""
     rows = Battle.objects.filter(board=board, ballot=voter.ballot, winner="", void_reason="")
+    rows = rows.filter(created__gte=timezone.now() - OFFER_LASTS)
     return rows.filter(shown_left_first__isnull=False, judged__isnull=True)
 
 
@@ -139,9 +141,9 @@ def _waiting(board: Board, voter: Voter) -> Battle | None:
 
 
 def _withdraw(offers: QuerySet[Battle]) -> int:
-    """Remove offers, unless they are voted on at this moment: the rows are held until they are gone."""
+    """Remove offers, but none that is voted on at this moment: the rows are held until they are gone."""
     with transaction.atomic():
-        held = list(offers.select_for_update().values_list("pk", flat=True))
+        held = list(offers.select_for_update(skip_locked=True).values_list("pk", flat=True))
         return Battle.objects.filter(pk__in=held).delete()[0] if held else 0
 
 

@@ -1,6 +1,7 @@
 """Whether outputs fit a dataset, before the first of them is written."""
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +13,8 @@ from experiments.datasets.writing import outputs_in, samples_for
 from experiments.models import Contestant, Dataset, Output
 
 Warnings = list[dict[str, Any]]
+Alive = Callable[[], Any]  # told now and then while something takes long
+SEEN_AT_ONCE = 1000  # records
 
 
 class Fit(NamedTuple):
@@ -22,12 +25,13 @@ class Fit(NamedTuple):
     unknown: int
 
 
-def fit(dataset: Dataset, spool: Path) -> Fit:
+def fit(dataset: Dataset, spool: Path, alive: Alive) -> Fit:
     """Raises Refused when they are of another kind, or when it is not certain to which samples they belong."""
     subsets = set(dataset.samples.order_by().values_list("subset", flat=True).distinct())
     new: Counter[str] = Counter()
     kept = unknown = 0
     for found in outputs_in(spool):
+        alive()
         for record in found:
             _refuse_kind(dataset, record)
             if record.subset is not None and record.subset not in subsets:
@@ -57,11 +61,13 @@ def coverage(dataset: Dataset) -> Warnings:
     return [{"code": "missing", "contestant": name, "found": made, "wanted": wanted} for made, name in lacking[:50]]
 
 
-def census(dataset: Dataset, spool: Path) -> int:
+def census(dataset: Dataset, spool: Path, alive: Alive) -> int:
     """How many records there are, all of them well-formed and their outputs of the right kind. Raises Refused."""
     records = 0
     for record in records_in(spool):
         records += 1
+        if records % SEEN_AT_ONCE == 0:
+            alive()
         if isinstance(record, OutputRecord):
             _refuse_kind(dataset, record)
         if isinstance(record, SampleRecord) and record.outputs and dataset.modality != Dataset.Modality.TEXT:

@@ -4,7 +4,8 @@ import hashlib
 import os
 import shutil
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
@@ -83,17 +84,31 @@ def _place_file(picture: Checked, spool: Path) -> None:
     and hashed again.
     """
     path = path_of(picture.sha256)
-    if path.exists():
+    if _is_whole(path, picture.size):
         return
     handle = os.open(spool / picture.sha256, os.O_RDONLY | os.O_NOFOLLOW)
-    with os.fdopen(handle, "rb") as file:
-        unfinished = _beside(path)
+    with os.fdopen(handle, "rb") as file, _begun(path) as unfinished:
         with unfinished.open("wb") as copy:
             shutil.copyfileobj(file, copy, 1 << 20)
-    if _hash_of(unfinished) != picture.sha256:
-        unfinished.unlink()
-        raise Spoiled(picture.sha256)
-    unfinished.replace(path)
+        if _hash_of(unfinished) != picture.sha256:
+            raise Spoiled(picture.sha256)
+        unfinished.replace(path)
+
+
+def _is_whole(path: Path, size: int) -> bool:
+    """A machine that lost its power may have kept the name and not the bytes."""
+    return path.is_file() and path.stat().st_size == size
+
+
+@contextmanager
+def _begun(path: Path) -> Iterator[Path]:
+    """A file beside it, of which nothing is left when it could not be written to its end."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
+    try:
+        yield unfinished
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def _hash_of(path: Path) -> str:
@@ -103,12 +118,7 @@ def _hash_of(path: Path) -> str:
 
 def _place(sha256: str, data: bytes) -> None:
     path = path_of(sha256)
-    if not path.exists():
-        unfinished = _beside(path)
-        unfinished.write_bytes(data)
-        unfinished.replace(path)
-
-
-def _beside(path: Path) -> Path:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
+    if not _is_whole(path, len(data)):
+        with _begun(path) as unfinished:
+            unfinished.write_bytes(data)
+            unfinished.replace(path)

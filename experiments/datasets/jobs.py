@@ -6,19 +6,50 @@ for the limited process.
 
 import logging
 import threading
+from collections.abc import Callable
 
 import django_rq
 from django.db import DatabaseError, close_old_connections, connections, transaction
 from redis.exceptions import RedisError
 
 from experiments.datasets import reading
+from experiments.datasets.tidying import Tidier
 
 logger = logging.getLogger(__name__)
 
 QUEUE = "datasets"
 ENOUGH_BELLS = 4  # unanswered ones: whoever answers reads all that waits
 stop_requested = threading.Event()
-_is_reading = threading.Lock()
+tidier = Tidier()
+
+
+class ReadingThread:
+    """A thread that reads all that waits, unless it does so already."""
+
+    def __init__(self, name: str, read_all: Callable[[threading.Event], None]) -> None:
+        self._name, self._read_all = name, read_all
+        self._is_reading = threading.Lock()
+
+    @property
+    def is_reading(self) -> bool:
+        return self._is_reading.locked()
+
+    def begin(self) -> None:
+        if self._is_reading.acquire(blocking=False):
+            threading.Thread(target=self._read, name=self._name).start()
+
+    def _read(self) -> None:
+        try:
+            close_old_connections()
+            self._read_all(stop_requested)
+        except DatabaseError as error:
+            logger.warning("%s wait for the sweep: %s", self._name, type(error).__name__)
+        finally:
+            self._is_reading.release()
+            connections.close_all()
+
+
+reader = ReadingThread("datasets", lambda stop: reading.read_all(stop))
 
 
 def ring() -> None:
@@ -36,23 +67,11 @@ def ring_now() -> None:
 
 
 def read_uploads() -> None:
-    """Begin to read in the thread, unless it reads already."""
-    if _is_reading.acquire(blocking=False):
-        threading.Thread(target=_read_all, name="datasets").start()
+    reader.begin()
 
 
 def sweep() -> None:
     """Find what no bell was rung for: uploads whose worker has died, or whose bell was lost."""
     if reading.sweep():
         ring_now()
-
-
-def _read_all() -> None:
-    try:
-        close_old_connections()
-        reading.read_all(stop_requested)
-    except DatabaseError as error:
-        logger.warning("uploads wait for the sweep: %s", type(error).__name__)
-    finally:
-        _is_reading.release()
-        connections.close_all()
+    tidier.look()

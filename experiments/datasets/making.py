@@ -164,7 +164,7 @@ def _load(dataset: Dataset, path: Path, orders: dict[str, Any], heard: process.H
         try:
             take_samples(dataset, found, held)
         except BaseException:
-            empty(dataset)
+            empty(dataset, lambda: None)
             dataset.delete()
             raise
     finish(dataset)

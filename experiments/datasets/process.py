@@ -56,17 +56,19 @@ def spool_in(folder: Path) -> Iterator[Path]:
         shutil.rmtree(spool, ignore_errors=True)
 
 
-def read(path: Path, spool: Path, *, what: str, heard: Heard = unheard, **orders: Any) -> Found:
+def read(
+    path: Path, spool: Path, *, what: str, heard: Heard = unheard, within: float | None = None, **orders: Any
+) -> Found:
     """What is in the file or folder, put into the spool by a process of its own. Raises Refused.
 
-    heard: called again and again with how far it is, 0 to 1; what it raises ends the process, too.
+    heard: called again and again with how far it is, 0 to 1; what it raises ends the process, too. within: seconds.
     """
     limits = {"memory": settings.DATASET_MEMORY, "unpacked": settings.DATASET_UNPACKED} | orders.pop("limits", {})
     told = {"what": what, "path": str(path.absolute()), "spool": str(spool), "limits": limits, **orders}
     with tempfile.TemporaryFile() as errors:
         process = _start(told, errors)
         try:
-            last = _listen(process, heard)
+            last = _listen(process, heard, within or settings.DATASET_SECONDS)
         finally:
             process.kill()
             code = process.wait()
@@ -94,7 +96,7 @@ def _start(orders: dict[str, Any], errors: IO[bytes]) -> "subprocess.Popen[bytes
     return process
 
 
-def _listen(process: "subprocess.Popen[bytes]", heard: Heard) -> dict[str, Any]:
+def _listen(process: "subprocess.Popen[bytes]", heard: Heard, within: float) -> dict[str, Any]:
     """The last thing that it says. Raises Refused when it says nothing for too long, or goes on for ever."""
     last: dict[str, Any] = {}
     share, began, spoke = 0.0, time.monotonic(), time.monotonic()
@@ -103,7 +105,7 @@ def _listen(process: "subprocess.Popen[bytes]", heard: Heard) -> dict[str, Any]:
         if line:
             last, spoke = json.loads(line), now
             share = float(last.get("progress", share))
-        if now - began > settings.DATASET_SECONDS or now - spoke > settings.DATASET_SILENT_SECONDS:
+        if now - began > within or now - spoke > settings.DATASET_SILENT_SECONDS:
             raise Refused("took_too_long")
         heard(share)
     return last

@@ -11,7 +11,7 @@ from django.db import DatabaseError, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone, translation
 
-from experiments.datasets import images, process, uploads
+from experiments.datasets import process, uploads
 from experiments.datasets.process import Refused
 from experiments.datasets.reasons import sentence
 from experiments.datasets.taking import READ_SHARE, empty, take_outputs, take_samples
@@ -60,7 +60,7 @@ def refuse(upload: Upload, reason: str) -> None:
         return
     dataset = upload.dataset
     if dataset and upload.kind == Upload.Kind.SAMPLES:
-        empty(dataset)
+        empty(dataset, lambda: _held(upload).update(beat=timezone.now()))
         Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.REFUSED, refused_reason=reason, progress=0)
     _held(upload).update(state=Upload.State.REFUSED, refused_reason=reason, ended=timezone.now())
     upload.forget_file()
@@ -76,7 +76,6 @@ def sweep() -> int:
     abandoned.filter(attempt__lt=MOST_ATTEMPTS).update(state=Upload.State.WAITING, progress=0)
     _give_up_interrupted(silent)
     uploads.forget_old()
-    images.forget_unused()
     return Upload.objects.filter(state=Upload.State.WAITING).count()
 
 
@@ -84,7 +83,7 @@ def _give_up_interrupted(silent: Any) -> None:
     """Datasets that a command was reading when it was ended: there is no upload to read again."""
     without = Q(uploads__isnull=True) & (Q(beat__lt=silent) | Q(beat__isnull=True))
     for dataset in Dataset.objects.filter(without, state=Dataset.State.READING).select_related("owner"):
-        empty(dataset)
+        empty(dataset, lambda: None)
         with translation.override(dataset.owner.language or settings.LANGUAGE_CODE):
             told = {"state": Dataset.State.REFUSED, "refused_reason": sentence("interrupted", {}), "progress": 0}
         Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.READING).update(**told)
@@ -116,7 +115,7 @@ def _read(upload: Upload, lease: "_Lease") -> None:
     with process.spool_in(upload.folder) as spool:
         if upload.kind == Upload.Kind.SAMPLES:
             Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.READING, progress=0)
-            empty(dataset)
+            empty(dataset, lambda: lease.reading(0))
         found = process.read(upload.path, spool, what=upload.kind, heard=lease.reading, **orders)
         if upload.kind == Upload.Kind.SAMPLES:
             take_samples(dataset, found, lease, version)
@@ -138,7 +137,10 @@ def _finish(upload: Upload, found: dict[str, Any], dataset: Dataset | None = Non
 
 
 class _Lease:
-    """Says that the worker is alive and how far it is. Raises ClaimLost and Interrupted, to end the reading."""
+    """Says that the worker is alive and how far it is. Raises ClaimLost and Interrupted, to end the reading.
+
+    Whatever takes long tells it again and again: a worker that is silent counts as dead.
+    """
 
     def __init__(self, upload: Upload, stop: threading.Event) -> None:
         self._upload, self._stop = upload, stop

@@ -21,6 +21,8 @@ REFUSALS: dict[str, Promise] = {
     "unsafe_name": gettext_lazy("The archive holds a file called %(file)s, which would lead out of its folder."),
     "too_bulky": gettext_lazy("%(file)s is larger than %(most)s when it is unpacked."),
     "bomb": gettext_lazy("%(file)s grows %(times)s times when it is unpacked: that looks like a bomb."),
+    "swells": gettext_lazy("There is more than %(times)s times as much in it as was sent: that looks like a bomb."),
+    "too_deep": gettext_lazy("Something in it is nested too deeply to be read."),
     "disk_full": gettext_lazy("The disk of the server is full. Tell an administrator."),
     "unreadable_file": gettext_lazy("%(file)s could not be read."),
     "heavy_picture": gettext_lazy("A picture is larger than %(most)s."),
@@ -64,15 +66,24 @@ REFUSALS: dict[str, Promise] = {
     ),
     "many_samples": gettext_lazy("There are more than %(most)s samples in it."),
     "many_contestants": gettext_lazy("There are more than %(most)s contestants in it."),
-    "odd_contestant": gettext_lazy("“%(contestant)s” cannot be a contestant's name: it has 1 to 200 characters."),
+    "odd_contestant": gettext_lazy(
+        "“%(contestant)s” cannot be a contestant's name: it has 1 to 200 characters that can be shown."
+    ),
+    "odd_subset": gettext_lazy(
+        "“%(subset)s” cannot be a subset's name: it has up to 100 characters that can be shown."
+    ),
     "two_experiments": gettext_lazy("The contestant %(contestant)s is in two experiments: give one another name."),
     "no_such_day": gettext_lazy("The folder %(name)s ends with a day that the calendar does not have."),
     "column_twice": gettext_lazy("Two columns are called %(column)s."),
+    "many_columns": gettext_lazy("It has more than %(most)s columns."),
+    "field_twice": gettext_lazy("The field %(column)s appears twice in one object."),
     "ragged_row": gettext_lazy(
         "There are %(found)s fields where the first line has %(wanted)s: put texts with separators into quotes."
     ),
+    "odd_line_ends": gettext_lazy("Its lines end in an unusual way: save the file with ordinary line ends."),
     "unreadable_line": gettext_lazy("The line cannot be read: %(said)s."),
     "unreadable_row": gettext_lazy("This is not valid JSON."),
+    "cut_off": gettext_lazy("%(file)s is cut off before its end."),
     "no_object": gettext_lazy("A JSON object with named fields is expected."),
     "long_line": gettext_lazy("The line is longer than %(most)s."),
     "not_utf8": gettext_lazy("The text is not in UTF-8: save the file in that encoding."),

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from django.utils import timezone
 
-from experiments.datasets.checking import census, coverage, fit
+from experiments.datasets.checking import Alive, census, coverage, fit
 from experiments.datasets.process import Found
 from experiments.datasets.records import records_in
 from experiments.datasets.writing import Writer
@@ -27,7 +27,7 @@ class Added(NamedTuple):
 
 def take_samples(dataset: Dataset, found: Found, held: Held, version: str = "") -> None:
     """Write all of it into a dataset that holds nothing yet. Raises Refused before the first row."""
-    records = census(dataset, found.spool)
+    records = census(dataset, found.spool, lambda: held(READ_SHARE))
     writer = Writer(dataset, found.spool, _stepping(held, records), version or default_version(dataset))
     writer.write(records_in(found.spool))
     dataset.columns = found.said.get("columns", {})
@@ -36,7 +36,7 @@ def take_samples(dataset: Dataset, found: Found, held: Held, version: str = "") 
 
 def take_outputs(dataset: Dataset, found: Found, held: Held, version: str = "") -> Added:
     """Write those that are not there yet. Raises Refused before the first row."""
-    fitting = fit(dataset, found.spool)
+    fitting = fit(dataset, found.spool, lambda: held(READ_SHARE))
     step = _stepping(held, sum(fitting.new.values()))
     writer = Writer(dataset, found.spool, step, version or default_version(dataset))
     writer.write(records_in(found.spool))
@@ -49,9 +49,10 @@ def default_version(dataset: Dataset) -> str:
     return f"{dataset.slug}_{timezone.now():%Y%m%d}"
 
 
-def empty(dataset: Dataset) -> None:
-    """Take away whatever was written of it."""
+def empty(dataset: Dataset, alive: Alive) -> None:
+    """Take away whatever was written of it. alive: told again and again."""
     while keys := list(dataset.samples.order_by().values_list("pk", flat=True)[:REMOVED_AT_ONCE]):
+        alive()
         Sample.objects.filter(pk__in=keys).delete()
     dataset.contestants.all().delete()
     dataset.pictures.all().delete()

@@ -1,5 +1,6 @@
 """What was found becomes rows, a few hundred at a time."""
 
+import errno
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -30,16 +31,28 @@ class Writer:
     def write(self, records: Iterable[Picture | SampleRecord | OutputRecord]) -> None:
         """Raises Refused when the records are not what they should be."""
         for items in batches(records):
-            try:
-                images.take_over(self._dataset, [one.checked for one in items if isinstance(one, Picture)], self._spool)
-            except (images.Spoiled, OSError) as error:
-                raise Refused("reader_died", said="not the pictures that it checked") from error
+            self._take_pictures([one for one in items if isinstance(one, Picture)])
             with transaction.atomic():
                 self._hold()
                 self._write_samples([one for one in items if isinstance(one, SampleRecord)])
                 self._write_outputs([one for one in items if isinstance(one, OutputRecord)])
 
+    def _take_pictures(self, found: list[Picture]) -> None:
+        try:
+            images.take_over(self._dataset, [picture.checked for picture in found], self._spool)
+        except (images.Spoiled, OSError) as error:
+            if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
+                raise Refused("disk_full") from error
+            raise Refused("reader_died", said="not the pictures that it checked") from error
+
+    def _check_pictures(self, hashes: set[str]) -> None:
+        """A hash is no right to see a picture: only what came with this dataset may be named. Raises Refused."""
+        known = self._dataset.pictures.filter(image__in=hashes).values_list("image", flat=True) if hashes else ()
+        if hashes - set(known):
+            raise Refused("reader_died", said="a picture that it did not bring")
+
     def _write_samples(self, found: list[SampleRecord]) -> None:
+        self._check_pictures({sha256 for record in found for sha256 in record.images})
         rows = [
             Sample(dataset=self._dataset, **record.model_dump(exclude={"kind", "outputs"}, mode="json"))
             for record in found
@@ -54,6 +67,7 @@ class Writer:
 
     def _write_outputs(self, found: list[OutputRecord]) -> None:
         """Those that are there already stay as they are."""
+        self._check_pictures({record.image for record in found if record.image})
         samples = samples_for(self._dataset, found)
         outputs = [
             Output(

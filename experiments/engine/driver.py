@@ -17,10 +17,10 @@ from experiments.engine import leases
 from experiments.engine.events import LeaseLost, as_message
 from experiments.engine.live import News, Wire
 from experiments.engine.performers import Performers, Report
-from experiments.engine.playing import MANUAL_STOP, Playing, finish
+from experiments.engine.playing import INTERNAL_ERROR, MANUAL_STOP, Playing, finish
 from experiments.engine.recording import Book
 from experiments.models import Call, Event, Run
-from experiments.shards import is_sharded
+from experiments.shards import only_shards, without_shards
 from experiments.workflows.steps import End
 
 logger = logging.getLogger(__name__)
@@ -29,6 +29,7 @@ LOOK_SECONDS = 0.2  # how often stops and newly queued runs are looked for
 SAVE_SECONDS = 0.5  # how often partial texts are written down
 DATABASE_PAUSE = 0.5
 SHARDS_AT_ONCE = 2  # of campaigns, claimed at one look: the other workers take their part
+SHARE_OF_SHARDS = 0.5  # of the runs that a worker drives at once: people who wait for a reply find room
 DATABASE_AWAY = (OperationalError, InterfaceError)
 
 
@@ -130,18 +131,20 @@ class Driver:
     # --- runs come and go ---
 
     def _claim_waiting(self) -> None:
-        room = settings.RUNS_PER_WORKER - len(self._playing)
-        if room <= 0:
-            return
-        shards = 0
-        waiting = Run.objects.claimable().order_by("created").values_list("pk", "experiment__workflow")[:room]
-        for run_id, workflow in waiting:
-            if is_sharded(workflow):
-                shards += 1
-                if shards > SHARDS_AT_ONCE or self._is_behind:
-                    continue
+        for run_id in self._waiting():
             if run := leases.claim(run_id, self._announce):
                 self._begin(run)
+
+    def _waiting(self) -> list[UUID]:
+        """What to claim now: first runs that stand for themselves, then a few shards, however many of them wait."""
+        room = max(0, settings.RUNS_PER_WORKER - len(self._playing))
+        waiting = Run.objects.claimable().order_by("created").values_list("pk", flat=True)
+        alone = list(without_shards(waiting)[:room])
+        most = max(1, int(SHARE_OF_SHARDS * settings.RUNS_PER_WORKER))
+        of_shards = min(SHARDS_AT_ONCE, room - len(alone), most - sum(one.is_shard for one in self._playing.values()))
+        if of_shards <= 0 or self._is_behind:
+            return alone
+        return [*alone, *only_shards(waiting)[:of_shards]]
 
     def _begin(self, run: Run) -> None:
         logger.info("run=%s claimed fence=%s", run.pk, run.fence)
@@ -192,7 +195,7 @@ class Driver:
         if run is None:
             return
         end = End(
-            "internal_error",
+            INTERNAL_ERROR,
             failed=True,
             message=f"The engine failed ({type(bug).__name__}). Nothing recorded is lost.",
         )

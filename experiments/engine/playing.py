@@ -34,6 +34,7 @@ from experiments.workflows import REGISTRY
 from experiments.workflows.steps import STOPPED, Ask, Cast, End, Listen, Record
 
 MANUAL_STOP = STOPPED
+INTERNAL_ERROR = "internal_error"  # the reason of an end that is no fault of what was asked
 MOMENT = 0.1  # seconds that one run may keep the driver from its other work
 CATALOGUE_SECONDS = 2.0  # how old a price may be where the same model is asked many times a second
 
@@ -67,9 +68,9 @@ class Playing:
         self._seats = seats_of(run)
         self._config = run.experiment.parsed_config(run.overrides)
         self._limits = self._config.limits
-        self._is_shard = is_sharded(run.experiment.workflow)  # its limits are those of all runs of its campaign
-        self._catalogue = Catalogue(CATALOGUE_SECONDS if self._is_shard else 0.0)
-        self._began = ledger.begun(run.experiment_id) if self._is_shard else None
+        self.is_shard = is_sharded(run.experiment.workflow)  # its limits are those of all runs of its campaign
+        self._catalogue = Catalogue(CATALOGUE_SECONDS if self.is_shard else 0.0)
+        self._began = ledger.begun(run.experiment_id) if self.is_shard else None
         play = REGISTRY[run.experiment.workflow].run(self._config, run.experiment.cast(run.seed))
         self._score = Score(play, recording.recorded_outcomes(run), recording.begun(run))
 
@@ -256,7 +257,7 @@ class Playing:
     def _spent(self) -> Spent:
         if self._limits.tokens is None and self._limits.cost is None:
             return Spent(0, Decimal(0))
-        if self._is_shard:
+        if self.is_shard:
             of_all = ledger.spent(self.run.experiment_id)
             return Spent(of_all.input_tokens + of_all.output_tokens, of_all.cost)
         totals = self.run.calls.aggregate(

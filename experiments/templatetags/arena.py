@@ -281,5 +281,6 @@ ICONS = {
     "up": '<path d="M8 13V3.5M4 7.2l4-4 4 4"/>',
     "robot": '<rect x="3" y="5" width="10" height="8" rx="2"/><path d="M8 2.5V5M6 8.5v1M10 8.5v1"/>',
     "lock": '<rect x="3.5" y="7" width="9" height="6.5" rx="1.5"/><path d="M5.5 7V5a2.5 2.5 0 0 1 5 0v2"/>',
+    "leave": '<path d="M6.5 2.5h-4v11h4M6.5 8h7M10.5 5l3 3-3 3"/>',
     "retry": '<path d="M13 8a5 5 0 1 1-1.6-3.7M13 2v3h-3"/>',
 }

@@ -9,6 +9,7 @@ from django.forms import BaseForm, BoundField
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from experiments import figures
 from experiments.battles.progress import Progress
 from experiments.campaign_forms import FURTHER_JUDGES
 from experiments.council_forms import models_offered
@@ -20,6 +21,8 @@ from experiments.workflows.battles.judged import Shown
 from experiments.workflows.battles.prompts import PROMPTS, Known
 
 register = template.Library()
+register.filter(figures.elo)
+register.filter(figures.in_percent)
 
 FENCE = "…"  # where a battle has the random fence of its own
 
@@ -59,8 +62,14 @@ def whole(value: Any) -> int:
 
 @register.filter
 def percent(share: float | None) -> int | None:
-    """A share as whole per cent: never 100 before everything is done."""
+    """How much is done in whole per cent: never 100 before everything is."""
     return None if share is None else int(100 * share)
+
+
+@register.filter
+def row_bounds(row: Mapping[str, Any]) -> str:
+    """The interval of a line of a ladder."""
+    return figures.bounds(row.get("rating"), row.get("lower"), row.get("upper"))
 
 
 @register.filter

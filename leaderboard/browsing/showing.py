@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Count, Q
 
 from experiments.models import Battle, Board, Call, Contestant, Output, Sample, Verdict
+from leaderboard.browsing.scores import Scores, scores_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +31,15 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One judgment. text: the reply as it came. first: who was shown first, winner: whom it is for, None for a tie or
-    where it could not be read.
+    """One judgment. text: the reply as it came. shown: the contestants in the order in which they were shown. winner:
+    whom it is for, None for a tie or where it could not be read.
     """
 
     verdict: Verdict
     text: str
-    first: Contestant
+    shown: tuple[Contestant, Contestant]
     winner: Contestant | None
+    scores: Scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +90,11 @@ def judgments(battle: Battle) -> list[Said]:
     rows = battle.verdicts.select_related("call").order_by("order")
     found = []
     for verdict in rows:
-        in_order = (battle.left, battle.right)
-        first = in_order[0] if verdict.order == Verdict.Order.ORIGINAL else in_order[1]
+        is_original = verdict.order == Verdict.Order.ORIGINAL
+        shown = (battle.left, battle.right) if is_original else (battle.right, battle.left)
         winner = {"left": battle.left, "right": battle.right}.get(verdict.winner)
-        found.append(Said(verdict, verdict.raw or (verdict.call.text if verdict.call else ""), first, winner))
+        text = verdict.raw or (verdict.call.text if verdict.call else "")
+        found.append(Said(verdict, text, shown, winner, scores_of(verdict, shown)))
     return found
 
 

@@ -39,6 +39,8 @@ class Ratings:
 def fit(battles: Battles | Table, *, anchors: Mapping[str, float] | None = None) -> Ratings:
     """The ratings that make the battles likeliest. anchors: ratings (Elo) by name that stay as they are.
 
+    The maximum of the sum over pairs of points(i, j) · log p(i beats j), points being wins and half the ties.
+    Sources: Bradley & Terry, Biometrika 39 (1952); who has a maximum: Ford, Am. Math. Monthly 64 (1957).
     An unbeaten contestant has no finite rating, nor has one that never won: nan, with the reason. In each component the
     largest group of contestants that wins link in both directions is rated, or the group of the anchors.
     Independent of the sequence of rows and of contestants. Raises ValueError for an unknown anchor or one that is not

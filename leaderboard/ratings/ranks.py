@@ -30,6 +30,7 @@ def ranks(intervals: Intervals, *, draws: int = 10_000, seed: int = 0) -> Ranks:
 
     Two are told apart when their difference is more than 1.96 of its standard errors: each pair at 95 %, not all pairs
     together. `first` counts joint normal draws. The same for the same seed, in whatever sequence contestants stand.
+    Sources: Goldstein & Healy, J. R. Statist. Soc. A 158 (1995); Goldstein & Spiegelhalter, ibid. 159 (1996).
     """
     contestants, values = intervals.ratings.contestants, intervals.ratings.values
     known = ~np.isnan(values) & ~np.isnan(intervals.errors)

@@ -7,6 +7,8 @@ from leaderboard.ratings.arrays import FloatArray
 from leaderboard.ratings.resampling import CONFIDENCE, Interval
 from leaderboard.ratings.undefined import Reason, Undefined
 
+__all__ = ["kappa_interval_of_items", "kappa_of_table", "spearman"]
+
 
 def kappa_of_table(counts: ArrayLike) -> float | Undefined:
     """Cohen's kappa of a square table: counts[i, j] units that the first rater put into i, the second into j.
@@ -21,17 +23,22 @@ def kappa_of_table(counts: ArrayLike) -> float | Undefined:
     return Undefined(Reason.CONSTANT) if np.isnan(value) else value
 
 
-def kappa_interval_of_table(counts: ArrayLike, *, rounds: int = 1000, seed: int = 0) -> Interval | Undefined:
-    """The 95 % interval of Cohen's kappa, by drawing the table's units anew with replacement.
+def kappa_interval_of_items(tables: ArrayLike, *, rounds: int = 1000, seed: int = 0) -> Interval | Undefined:
+    """The 95 % interval of Cohen's kappa of the sum of tables, by drawing whole items anew with replacement.
 
-    Undefined for fewer than two units, and when half of the rounds or more give no figure.
+    tables: items × values × values, each item's own table. What was said of one item stays together (a cluster
+    bootstrap): several answers on it are not independent. Items with equal tables are drawn as one cell, so that the
+    cost does not grow with their number. Undefined for fewer than two items, and when half of the rounds or more give
+    no figure. Raises ValueError for another shape. Source: Davison & Hinkley, "Bootstrap Methods" (1997), §3.8.
     """
-    table = _square(counts)
-    units = int(table.sum())
-    if units < 2:
+    found = np.asarray(tables, dtype=np.float64)
+    if found.ndim != 3 or found.shape[1] != found.shape[2] or (found < 0).any():
+        raise ValueError("tables are numbers from 0 up, items × values × values")
+    if len(found) < 2:
         return Undefined(Reason.TOO_FEW_UNITS)
-    drawn = np.random.default_rng(seed).multinomial(units, table.ravel() / units, size=rounds)
-    values = _kappas(drawn.reshape(rounds, *table.shape).astype(np.float64))
+    kinds, counts = np.unique(found.reshape(len(found), -1), axis=0, return_counts=True)
+    drawn = np.random.default_rng(seed).multinomial(len(found), counts / len(found), size=rounds)
+    values = _kappas((drawn @ kinds).reshape(rounds, *found.shape[1:]))
     known = values[~np.isnan(values)]
     if 2 * len(known) <= rounds:
         return Undefined(Reason.MOSTLY_UNDEFINED)
@@ -65,7 +72,7 @@ def _ranks(values: FloatArray) -> FloatArray:
 
 def _kappas(tables: FloatArray) -> FloatArray:
     """Of a stack of tables, each its kappa; nan where chance alone explains everything."""
-    units = tables.sum(axis=(1, 2))
+    units = np.where(tables.any(axis=(1, 2)), tables.sum(axis=(1, 2)), np.nan)
     observed = np.trace(tables, axis1=1, axis2=2) / units
     expected = (tables.sum(axis=2) * tables.sum(axis=1)).sum(axis=1) / units**2
     beyond = 1.0 - expected

@@ -8,8 +8,9 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from experiments.battles.agreement import Share
+from experiments.figures import elo, span
 from experiments.models import Board, Contestant
-from experiments.templatetags.arena import MISSING
+from experiments.templatetags.arena import MISSING, signed
 from leaderboard.agreement_words import AGREEMENT_REASONS
 from leaderboard.browsing.showing import Line, Side
 from leaderboard.ratings import Undefined
@@ -51,7 +52,19 @@ def percents(share: Share) -> str:
     if share.interval is None:
         return MISSING
     low, high = share.interval
-    return f"{100 * low:.0f}–{100 * high:.0f} %"
+    return f"{span(f'{100 * low:.0f}', f'{100 * high:.0f}')}\N{NO-BREAK SPACE}%"
+
+
+@register.filter
+def kappa_bounds(interval: Interval) -> str:
+    """An interval between -1 and 1."""
+    return span(signed(interval.low), signed(interval.high))
+
+
+@register.filter
+def bias_bounds(bias: Any) -> str:
+    """The interval of what being shown first is worth, in Elo."""
+    return span(elo(bias.lower), elo(bias.upper))
 
 
 @register.filter

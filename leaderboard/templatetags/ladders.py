@@ -1,5 +1,6 @@
 """Figures and pictures of the leaderboard's pages."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import template
@@ -7,23 +8,21 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from experiments import figures
 from leaderboard import axis as axes
+from leaderboard import listing
 from leaderboard.matrix import Cell, Line
+from leaderboard.models import RatingPoint
 from leaderboard.standings import Row
 from leaderboard.words import ladder_title, reason_words
 
 register = template.Library()
 
-MISSING = "–"
-MINUS = "−"
+MISSING, MINUS = figures.MISSING, figures.MINUS
+register.filter(figures.elo)
+register.filter(figures.in_percent)
 register.filter(reason_words)
 register.filter(ladder_title)
-
-
-@register.filter
-def elo(value: float | None) -> str:
-    """A rating in whole points."""
-    return MISSING if value is None else f"{value:.0f}".replace("-", MINUS)
 
 
 @register.filter
@@ -37,17 +36,26 @@ def moved(value: float | None) -> str:
 @register.filter
 def bounds(row: Row) -> str:
     """The interval of a rating."""
-    if row.rating is None:
-        return MISSING
-    if row.lower is None and row.upper is None:
-        return _("no interval: every battle was a tie")
-    ends = [_("no bound") if end is None else elo(end) for end in (row.lower, row.upper)]
-    return _("%(low)s to %(high)s") % {"low": ends[0], "high": ends[1]}
+    return figures.bounds(row.rating, row.lower, row.upper)
+
+
+@register.filter
+def by_column(line: listing.Line, columns: Sequence[listing.Entry]) -> list[tuple[str, float | None]]:
+    """A contestant's ratings with what the column of each is called."""
+    names = [f"{one.dataset.name}, {one.judge}" if one.dataset else one.title for one in columns]
+    return list(zip(names, line.ratings, strict=True))
 
 
 @register.filter
 def estimate_bounds(found: Any) -> str:
-    return _("%(low)s to %(high)s") % {"low": elo(found.lower), "high": elo(found.upper)} if found else MISSING
+    return figures.span(figures.elo(found.lower), figures.elo(found.upper)) if found else MISSING
+
+
+@register.filter
+def point_bounds(point: RatingPoint) -> str:
+    """The interval of a rating of then; nothing where none was noted."""
+    known = point.lower is not None and point.upper is not None
+    return figures.span(figures.elo(point.lower), figures.elo(point.upper)) if known else ""
 
 
 @register.filter
@@ -56,16 +64,6 @@ def rank_range(row: Row) -> str:
     if row.best is None:
         return MISSING
     return str(row.best) if row.best == row.worst else f"{row.best}–{row.worst}"
-
-
-@register.filter
-def in_percent(value: float | None) -> str:
-    """A share: 51 %, <1 %, >99 % where it is neither none nor all."""
-    if value is None:
-        return MISSING
-    if 0 < value < 0.005:
-        return "<1 %"
-    return ">99 %" if 0.995 < value < 1 else f"{100 * value:.0f} %"
 
 
 @register.simple_tag

@@ -24,9 +24,11 @@ DECIDED = "[data-part=decided]"
 WATCH = f"""() => {{
   window.seen = [document.querySelector('{DECIDED}').textContent];
   const note = () => window.seen.push(document.querySelector('{DECIDED}').textContent);
-  new MutationObserver(note).observe(document.querySelector('{DECIDED}'), {{childList: true, subtree: true, characterData: true}});
+  const changes = {{childList: true, subtree: true, characterData: true}};
+  new MutationObserver(note).observe(document.querySelector('{DECIDED}'), changes);
 }}"""
 PATIENCE = 180_000
+MAIN_IMAGES = "[...document.querySelectorAll('main img')]"
 
 
 def zipped(painters: Sequence[str], *, with_samples: bool) -> bytes:
@@ -106,6 +108,8 @@ def watch_to_the_end(page: Page, *, battles: int) -> None:
     expect(page.locator(".latest a")).not_to_have_count(0)
     expect(page.locator("#announcer")).to_contain_text("completed")
     expect(page.locator("#stop-button")).to_have_count(0)
+    expect(page.locator(".campaign-progress")).not_to_contain_text("under way")
+    expect(page.locator(".campaign-trouble")).not_to_contain_text("Nothing was missing")
 
 
 def add_a_contestant(lab: Lab, page: Page, slug: str, experiment: str) -> None:
@@ -140,9 +144,11 @@ def vote_blind(lab: Lab, page: Page, slug: str) -> None:
         assert not any(painter in html for painter in (*PAINTERS, LATE))
         page.keyboard.press(key)
         page.wait_for_selector("#next-pair")
+        page.wait_for_load_state()  # the keys are there
         assert any(painter in page.locator("main").inner_text() for painter in (*PAINTERS, LATE))
         page.keyboard.press("n")
-        page.wait_for_selector("#ballot, .empty")
+        page.wait_for_selector("#ballot, .problem")
+        page.wait_for_load_state()
 
 
 def see_the_board_from_outside(lab: Lab, outside: Page, ladder: str) -> None:
@@ -152,10 +158,16 @@ def see_the_board_from_outside(lab: Lab, outside: Page, ladder: str) -> None:
     for painter in (*PAINTERS, LATE):
         expect(outside.locator("main")).to_contain_text(painter)
     outside.goto(f"{ladder}battles/")
-    outside.locator("main a[href*='/battles/']").filter(has_not_text="Battles").first.click()
+    outside.locator(".battle-list a[data-open]").first.click()
     outside.wait_for_url(BATTLE)
     expect(outside.locator("main img").first).to_be_visible()
-    assert outside.evaluate("[...document.querySelectorAll('main img')].every((one) => one.naturalWidth > 0)")
+    wait_until(lambda: outside.evaluate(f"{MAIN_IMAGES}.every((one) => one.naturalWidth > 0)"), "the pictures")
+    assert outside.evaluate(f"{MAIN_IMAGES}.every((one) => one.width <= 2 * one.naturalWidth)")
+    expect(outside.locator(".scores")).to_have_count(2)
+    outside.locator(".duel a.picture").first.press("Enter")
+    expect(outside.locator("#lightbox")).to_be_visible()
+    outside.keyboard.press("Escape")
+    expect(outside.locator("#lightbox")).to_be_hidden()
 
 
 # --- What every page of it has to be ---
@@ -174,6 +186,16 @@ def finished(lab: Lab) -> dict[str, Any]:
     return {"experiment": experiment["id"], "run": runs[0]["id"]}
 
 
+def first_links(lab: Lab, page: Page, *lists: str) -> list[str]:
+    """What the first entry of each list leads to."""
+    found = []
+    for path in lists:
+        page.goto(f"{lab.url}/{path}")
+        entry = page.locator("a[data-open], a.sample-row").first
+        found.append(str(entry.get_attribute("href")).lstrip("/"))
+    return found
+
+
 @pytest.mark.parametrize("width", [1280, 360])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_no_violation_on_its_pages(lab: Lab, sign_in: SignIn, finished: dict[str, Any], width: int, theme: str) -> None:
@@ -187,6 +209,10 @@ def test_no_violation_on_its_pages(lab: Lab, sign_in: SignIn, finished: dict[str
         *("datasets/", "datasets/new/", *(f"datasets/demo-answers/{part}" for part in of_dataset)),
         *("leaderboard/", "leaderboard/methodology/", *(f"leaderboard/{ladder}/{part}" for part in of_ladder)),
         *("vote/", "vote/demo-answers/", "vote/mine/"),
+        *("battles/import/", "datasets/demo-answers/battles/import/", "datasets/demo-answers/outputs/make/"),
+        *first_links(
+            lab, page, f"leaderboard/{ladder}/battles/", f"leaderboard/{ladder}/samples/", "datasets/demo-pictures/"
+        ),
     ]
     found = {}
     for path in paths:

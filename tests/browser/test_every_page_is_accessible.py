@@ -8,6 +8,9 @@ from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.browser
 
+HEADER_LINES = """() => new Set([...document.querySelectorAll('.site a, .site button')]
+  .map((one) => one.getBoundingClientRect()).filter((box) => box.width > 1)
+  .map((box) => Math.round((box.top + box.bottom) / 12))).size"""
 PAGES = ("arena/", "council/", "debate/", "runs/", "account/", "nowhere/")
 
 
@@ -48,6 +51,7 @@ def test_no_violation_on_any_page(
         found[path] = violations(page)
         sideways = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert sideways <= 0, f"{path} scrolls sideways by {sideways} px"
+        assert page.evaluate(HEADER_LINES) <= (1 if width == 1280 else 3)
 
     assert {path: lines for path, lines in found.items() if lines} == {}
 

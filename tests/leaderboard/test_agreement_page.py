@@ -78,6 +78,31 @@ def test_void_battles_and_offers_are_no_answers(dataset, judge, people):
     assert report.judges[0].votes.compared == 1
 
 
+def test_who_is_left_out_of_ratings_is_left_out_here(dataset, judge, people):
+    decide(judge, ["left", "right", "left"])
+    decide(people, ["left", "right", "left"], "user:1", first=True)
+    assert agreement.report(dataset).judges[0].votes.compared == 3
+
+    dataset.contestants.filter(name="b").update(void_reason="It had seen the samples.")
+
+    assert agreement.report(dataset).judges[0].votes.compared == 0
+
+
+def test_many_votes_on_one_item_make_no_interval_narrower(dataset, judge, people):
+    said = ["left", "right", "left", "right", "left", "right", "tie", "left", "right", "tie"]
+    decide(judge, [*said[:6], "left", "right", "left", "right"])
+    for number in range(2):
+        decide(people, said, f"user:{number}", first=True)
+    twice = agreement.report(dataset).judges[0].votes
+
+    for number in range(2, 20):
+        decide(people, said, f"user:{number}", first=True)
+    often = agreement.report(dataset).judges[0].votes
+
+    assert (twice.compared, often.compared) == (20, 200)
+    assert (often.interval.low, often.interval.high) == pytest.approx((twice.interval.low, twice.interval.high))
+
+
 def test_a_leaning_to_what_is_shown_first_is_seen(dataset, judge):
     decide(judge, ["tie"] * 20)
     for battle in judge.battles.all():
@@ -98,7 +123,9 @@ def test_where_there_is_nothing_every_figure_says_why(dataset, judge):
     assert found.votes.exact.value is None
     page = Client().get(f"/leaderboard/{compute.ensure(judge).slug}/agreement/").content.decode()
     assert "Nobody has voted on this dataset yet" in page
-    assert "no output was compared by both" in page
+    assert "What was shown first" in page
+    assert "Agreement of judges with people" not in page
+    assert "nothing compared" not in page
 
 
 def test_the_page_shows_the_figures_and_follows_new_votes(dataset, judge, people):

@@ -15,7 +15,6 @@ from leaderboard.browsing.finding import Place
 
 CONTESTANTS = [
     "",
-    "contestant=a",
     "contestant=c",
     "contestant=a&contestant=b",
     "contestant=d&contestant=a",
@@ -138,12 +137,12 @@ def paged(board, chosen):
 
 @pytest.mark.databases
 @pytest.mark.django_db
-@pytest.mark.parametrize("few", [40, 0])
-def test_every_combination_finds_exactly_what_it_says(board, monkeypatch, few):
+@pytest.mark.parametrize(("few", "contestants"), [(40, CONTESTANTS), (0, ["contestant=a"])])
+def test_every_combination_finds_exactly_what_it_says(board, monkeypatch, few, contestants):
     monkeypatch.setattr(finding, "FEW_SAMPLES", few)
     monkeypatch.setattr(pages, "PER_PAGE", 7)
     everything = list(Battle.objects.select_related("left", "right", "sample").order_by("-pk"))
-    for query in ("&".join(filter(None, both)) for both in itertools.product(CONTESTANTS, FURTHER)):
+    for query in ("&".join(filter(None, both)) for both in itertools.product(contestants, FURTHER)):
         wanted = [battle.pk for battle in everything if fits(battle, query)]
         chosen = read(QueryDict(query), board)
 

@@ -1,5 +1,7 @@
 """The pages of the battle browser: who sees them, what they say, and what they keep to themselves."""
 
+import re
+
 import pytest
 from django.test import Client
 
@@ -74,6 +76,36 @@ def test_a_battle_says_everything_that_is_known_of_it(battle):
     assert "confidence 0.75" in page
     assert "<script>x" not in page
     assert "judged elsewhere by a judge" in page
+
+
+def test_scores_are_a_table_of_both_contestants_in_the_order_shown(battle):
+    evil = "<b>A's clarity</b> is no number."
+    given = {"left": {"clarity": 5.0, "text_rendering": 8.5}, "right": {"clarity": 7.0}, "absent": [evil]}
+    Verdict.objects.filter(order="original").update(scores=given)
+    Verdict.objects.filter(order="swapped").update(scores={**given, "absent": ["A's text_rendering is missing."]})
+
+    page = html(f"/battles/{battle.pk}/")
+
+    first, second = (part.split("</table>")[0] for part in page.split('<table class="rows figures scores"')[1:])
+    assert first.index(">a</th>") < first.index(">b</th>")
+    assert second.index(">b</th>") < second.index(">a</th>")
+    assert re.search(r"Clarity</th><td>5</td><td><b>.*higher</span> 7</b>", first)
+    assert re.search(r"Clarity</th><td><b>.*higher</span> 7</b></td><td>5</td>", second)
+    assert re.search(r"Text rendering</th><td>8.5</td><td>.*not given", first)
+    assert "&lt;b&gt;A&#x27;s clarity&lt;/b&gt; is no number." in page
+    assert "b: text_rendering is missing." in page
+    assert "{&#x27;" not in page
+
+
+def test_scores_of_another_shape_are_lines_of_text(battle):
+    Verdict.objects.filter(order="original").update(
+        scores={"left": 3, "A": {"clarity": 5, "why": "<i>so</i>"}, "n": None}
+    )
+
+    page = html(f"/battles/{battle.pk}/")
+
+    assert "<dt>Left</dt><dd>3</dd>" in page
+    assert "<dt>A</dt><dd>Clarity 5, Why &lt;i&gt;so&lt;/i&gt;</dd>" in page
 
 
 def test_an_open_battle_says_that_it_is_no_tie(ladder):

@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 
 from experiments.battles import voters, votes
 from experiments.battles.logs.exporting import slim_lines
-from experiments.models import Battle, Output
+from experiments.models import Battle, Contestant, Output, Sample
 from leaderboard import compute
 from tests.experiments.pages.conftest import Page
 from tests.leaderboard import boards
@@ -78,8 +78,26 @@ def test_a_name_never_becomes_an_attribute(name, client, alice):
     battles = [(NASTY, "<script>alert(2)</script>", "left"), (NASTY, "plain", "right"), ("plain", NASTY, "tie")] * 3
     ladder = compute.ensure(boards.board_of(alice, battles, visibility="public"))
 
-    page = Page(client.get(reverse(name, args=[ladder.slug])).content.decode())
+    assert_harmless(client, reverse(name, args=[ladder.slug]))
 
+
+@pytest.mark.defect(25)
+def test_nor_where_a_battle_and_its_dataset_are_shown(client, alice):
+    board = boards.board_of(alice, [(NASTY, "<script>alert(2)</script>", "left")], visibility="public")
+    Contestant.objects.filter(name=NASTY).update(label=NASTY, version=NASTY, void_reason=NASTY)
+    Sample.objects.update(instruction=NASTY, category=NASTY, source=NASTY, metadata={NASTY: NASTY})
+    slug, battle = board.dataset.slug, board.battles.get()
+
+    for name, *found in (("battle", battle.pk), ("dataset", slug), ("dataset-contestants", slug)):
+        assert_harmless(client, reverse(name, args=found))
+    assert_harmless(client, reverse("dataset-sample", args=[slug, battle.sample_id]))
+
+
+def assert_harmless(client, address):
+    answer = client.get(address)
+    page = Page(answer.content.decode())
+
+    assert answer.status_code == 200
     assert [element.tag for element in page.root.all() if element.get("onmouseover") is not None] == []
     assert not any("alert" in script.text for script in page.find("script"))
 

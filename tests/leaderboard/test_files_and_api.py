@@ -39,6 +39,29 @@ def test_a_name_is_neither_a_formula_nor_markdown(client, alice):
     assert r"=1+1\|\[x\]" in client.get(address.replace("csv", "md")).content.decode()
 
 
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t=", "\n=", " =", "＝"])
+def test_no_name_is_computed_by_a_spreadsheet(client, alice, sign):
+    name = f"{sign}HYPERLINK(A1)"
+    board = boards.board_of(alice, [(name, "b", "left"), ("b", name, "left")] * 5, visibility="public")
+    answer = client.get(reverse("ladder-download", args=[compute.ensure(board).slug, "csv"]))
+
+    assert {row["name"] for row in csv.DictReader(io.StringIO(answer.content.decode(), newline=""))} == {
+        "b",
+        f"'{name}",
+    }
+
+
+@pytest.mark.databases
+@pytest.mark.parametrize("slice_", ["subset", "category", "search", "name", "milestone", "contestant"])
+def test_what_no_database_takes_is_passed_over(client, league, slice_):
+    ladder = league(contestants=3, battles=30)
+    names = ("ladder", "ladder-matrix", "ladder-history", "ladder-milestones", "ladder-battles", "ladder-samples")
+
+    for address in (reverse(name, args=[ladder.slug]) for name in (*names, "api-ladder", "api-board-export")):
+        answer = client.get(address, {slice_: "\0model"})
+        assert (answer.status_code, b"".join(answer)[:1] in {b"<", b"{", b""}) == (200, True), address
+
+
 @pytest.mark.databases
 def test_the_api_needs_no_token_for_what_is_public(client, league):
     public, private = league(), league(visibility="private")
@@ -86,6 +109,18 @@ def test_the_admin_leaves_battles_out_and_takes_them_in_again(client, league, cu
     assert compute.standings(ladder).battles == 26
     act("restore_chosen")
     assert compute.standings(ladder).battles == 30
+
+
+def test_the_admin_tells_of_no_vote_that_is_still_to_be_cast(client, league, curator):
+    league(contestants=3, battles=30)
+    offer = Battle.objects.first()
+    Battle.objects.filter(pk=offer.pk).update(winner="", judged=None, shown_left_first=True, ballot="user:1")
+    client.force_login(curator)
+
+    listed = client.get(reverse("admin:experiments_battle_changelist")).content.decode()
+
+    assert f"/{offer.pk}/change/" not in listed
+    assert client.get(reverse("admin:experiments_battle_change", args=[offer.pk])).status_code == 302
 
 
 def test_the_admin_leaves_a_contestant_out_with_a_reason(client, league, curator):

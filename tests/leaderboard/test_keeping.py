@@ -7,13 +7,16 @@ import django_rq
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
+from redis import ConnectionPool
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from experiments.battles import boards as found_boards
 from experiments.battles import voiding
-from experiments.models import Battle, Campaign, Experiment, PairCount
-from experiments.signals import swept
+from experiments.models import Battle, Campaign, Experiment, PairCount, Run
+from experiments.signals import run_finished, swept
 from leaderboard import compute, history, jobs
 from leaderboard.models import Ladder, Standing
+from leaderboard.ratings import NotConverged
 from tests.leaderboard import boards
 
 MORE = [("model-001", "model-002", "left")] * 5
@@ -104,6 +107,35 @@ def test_the_sweep_rings_for_a_lost_bell(transactional_db, league):
     assert django_rq.get_queue(jobs.QUEUE).count == 1
 
 
+@pytest.mark.databases
+def test_a_ladder_that_cannot_be_computed_keeps_no_other_waiting(league, monkeypatch):
+    broken, sound = league(contestants=3, battles=30), league(contestants=3, battles=30)
+    compute_one = compute.standings
+
+    def fail(ladder):
+        if ladder.pk == broken.pk:
+            raise NotConverged
+        return compute_one(ladder)
+
+    monkeypatch.setattr(compute, "standings", fail)
+
+    assert jobs.refresh_stale() == 1
+    assert Standing.objects.get().ladder == sound
+
+
+def test_without_redis_battles_count_and_pages_are_shown(client, transactional_db, league, alice, monkeypatch):
+    ladder = league(contestants=3, battles=60)
+    compute.refresh(ladder)
+
+    def away(*_arguments, **_options):
+        raise RedisConnectionError
+
+    monkeypatch.setattr(ConnectionPool, "get_connection", away)
+    voiding.void(Battle.objects.select_related("board__dataset").first(), by=alice, reason="A test.")
+
+    assert "<dd>59</dd>" in client.get(ladder.get_absolute_url()).content.decode()
+
+
 def test_the_title_is_made_of_words(alice):
     board = found_boards.people_board(boards.dataset_of(alice, name="Poems"))
 
@@ -125,17 +157,64 @@ def test_the_history_notes_changes_now_and_then(league, alice):
     assert set(ladder.points.values_list("battles", flat=True)) == {40, 45}
 
 
-def test_the_history_notes_the_end_of_a_campaign(league, alice):
+@pytest.fixture
+def campaign(alice):
+    """A campaign of Alice's that has ended now, with one of the ladder's battles."""
+
+    def make(ladder, **config):
+        config |= {"dataset": ladder.board.dataset.slug}
+        experiment = Experiment.objects.create(owner=alice, workflow="battles", title="Alice's own", config=config)
+        Battle.objects.filter(pk=Battle.objects.first().pk).update(experiment=experiment)
+        return Campaign.objects.create(experiment=experiment, state="completed", ended=timezone.now())
+
+    return make
+
+
+def occasions(ladder):
+    return set(ladder.points.values_list("occasion", flat=True))
+
+
+def test_the_history_notes_the_end_of_a_campaign(league, campaign):
     ladder = league(contestants=3, battles=60)
     compute.refresh(ladder)
-    config = {"dataset": ladder.board.dataset.slug, "version": "spring_20260401"}
-    experiment = Experiment.objects.create(owner=alice, workflow="battles", title="Spring", config=config)
-    Campaign.objects.create(experiment=experiment, state="completed", ended=timezone.now())
-    Battle.objects.filter(pk=Battle.objects.first().pk).update(experiment=experiment)
+    campaign(ladder, version="spring_20260401")
 
     compute.refresh(fresh(ladder))
 
-    assert set(ladder.points.order_by("-at").values_list("occasion", flat=True)) == {"", "spring_20260401"}
+    assert occasions(ladder) == {"", "spring_20260401"}
+
+
+@pytest.mark.databases
+def test_the_end_is_noted_when_the_last_battles_were_computed_before_it(league, campaign):
+    ladder = league(contestants=3, battles=60)
+    compute.refresh(ladder)
+    campaign(ladder, version="spring_20260401")
+
+    for _bell in range(2):
+        assert jobs.refresh_stale() == 0
+        jobs.note_ends()
+
+    assert occasions(ladder) == {"", "spring_20260401"}
+    assert ladder.points.values("at").distinct().count() == 2
+
+
+def test_the_end_of_a_campaign_rings_the_bell(transactional_db, league, campaign):
+    ended = campaign(league(contestants=3, battles=60))
+    django_rq.get_queue(jobs.QUEUE).empty()
+    run = Run.objects.create(experiment=ended.experiment, seed=1)
+
+    run_finished.send(Run, run_id=run.pk)
+
+    assert django_rq.get_queue(jobs.QUEUE).count == 1
+
+
+def test_the_history_tells_nobody_the_title_of_somebodys_campaign(league, campaign):
+    ladder = league(contestants=3, battles=60)
+    ended = campaign(ladder).ended
+
+    compute.refresh(fresh(ladder))
+
+    assert occasions(ladder) == {f"{ended:%Y-%m-%d}"}
 
 
 def test_the_history_is_bounded(league):

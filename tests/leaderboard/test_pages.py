@@ -1,14 +1,19 @@
 """The pages of the leaderboard, as visitors and people of the lab see them."""
 
+import re
+from datetime import timedelta
+
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from experiments.models import Battle, ProviderModel, Verdict
 from leaderboard import compute, milestones
-from leaderboard.models import Ladder
+from leaderboard.models import Ladder, RatingPoint
 from tests.leaderboard import boards
 
 PAGES = ("ladder", "ladder-matrix", "ladder-history", "ladder-milestones")
+BROWSER = ("ladder-battles", "ladder-samples", "ladder-agreement")
 
 
 def told(response):
@@ -187,6 +192,18 @@ def test_a_page_kept_by_a_visitor_is_not_taken_for_that_of_a_person(client, leag
     assert client.get(address, headers={"If-None-Match": etag}).status_code == 200
 
 
+def test_a_page_whose_forms_are_of_an_earlier_sign_in_is_sent_again(client, league, alice, settings):
+    address = reverse("ladder", args=[league().slug])
+    client.force_login(alice)
+    client.get(address)
+    etag = client.get(address)["ETag"]
+    assert client.get(address, headers={"If-None-Match": etag}).status_code == 304
+
+    client.cookies[settings.CSRF_COOKIE_NAME] = "a" * 32
+
+    assert client.get(address, headers={"If-None-Match": etag}).status_code == 200
+
+
 def test_the_methodology_is_public_and_speaks_chinese_pages_too(client, db):
     assert "Bradley" in told(client.get(reverse("methodology")))
     assert client.get(reverse("methodology"), headers={"Accept-Language": "zh-hans"}).status_code == 200
@@ -198,7 +215,24 @@ def test_simulated_judges_are_named_as_such(client, alice, provider):
     boards.board_of(alice, [("a", "b", "left"), ("b", "a", "left")] * 4, boards.judged_here(dataset, model))
 
     assert "simulated" in told(client.get(reverse("leaderboard")))
-    assert "simulated judge" in told(client.get(reverse("ladder", args=[Ladder.objects.get().slug])))
+    ladder, battle = Ladder.objects.get(), Battle.objects.first()
+    pages = [reverse(name, args=[ladder.slug]) for name in (*PAGES, *BROWSER)]
+    for address in (
+        *pages,
+        reverse("ladder-sample", args=[ladder.slug, battle.sample_id]),
+        reverse("battle", args=[battle.pk]),
+    ):
+        assert "simulated judge</span>" in told(client.get(address)), address
+
+
+def test_simulated_contestants_are_named_as_such_where_people_judge(client, alice, provider):
+    dataset = boards.dataset_of(alice, visibility="public")
+    board = boards.board_of(alice, [("a", "b", "left"), ("b", "a", "left")] * 4, boards.judged_by(dataset, "people"))
+    dataset.contestants.filter(name="a").update(model=ProviderModel.objects.get(slug="sim/judge:tps=0:first=0"))
+    ladder = compute.ensure(board)
+
+    for name in (*PAGES, *BROWSER):
+        assert "simulated contestants</span>" in told(client.get(reverse(name, args=[ladder.slug]))), name
 
 
 def test_the_history_is_drawn_for_those_chosen_with_a_table_behind(client, league):
@@ -212,6 +246,23 @@ def test_the_history_is_drawn_for_those_chosen_with_a_table_behind(client, leagu
     assert first.count('<th scope="col">model-') == 8
     assert chosen.count('<th scope="col">model-') == 1
     assert '<polygon class="area' in chosen
+
+
+def test_whoever_joins_later_has_no_value_in_the_history_before(client, league, alice):
+    ladder = league(contestants=3, battles=90)
+    compute.refresh(ladder)
+    RatingPoint.objects.update(at=timezone.now() - timedelta(hours=1))
+    boards.board_of(alice, [("late", "model-001", "left"), ("model-001", "late", "left")] * 6, ladder.board)
+    compute.refresh(ladder)
+
+    page = told(client.get(reverse("ladder-history", args=[ladder.slug])))
+
+    rows = re.findall('aria-label="([^"]*): ([^"]*)" data-values="([^"]*)"', page)
+    (_then, names, values), (_now, later_names, later_values) = rows
+    assert ("late" in names, "late" in later_names) == (False, True)
+    assert not names.endswith(", ")
+    assert len(values.split()) == len(later_values.split()) == 4
+    assert (values.split().count("–"), later_values.count("–")) == (1, 0)
 
 
 def test_the_matrix_shows_forty_unless_all_are_asked_for(client, league):

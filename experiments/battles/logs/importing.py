@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 BATCH = 500
+HEARD_AFTER = 5000  # lines, also where none of them is a battle
 BATCH_CHARACTERS = 8 << 20
 UNPACKED = 8  # how many times larger than an upload may be what is in it
 SNAPSHOT_BYTES = 1 << 20
 MILESTONE = "GenArena_"
+DAMAGED = (zipfile.BadZipFile, ZlibError, EOFError, NotImplementedError)
 SLUG_LENGTH = 70
 Heard = Callable[[Report], None]
 
@@ -83,36 +85,35 @@ def import_battles(
     report, allowance = Report(), Allowance(UNPACKED * settings.UPLOAD_BYTES)
     store = Store(dataset, report, judge=judge[:200], subset=subset)
     with opened(path, name) as sources:
-        is_single = len(sources) == 1
-        for batch in _batches(_placed(sources, report, allowance, judge, is_single)):
+        for batch in _batches(_placed(sources, report, allowance, judge, heard)):
             _add(store, batch, report)
             heard(report)
     _conclude(dataset, report)
     return report
 
 
-def _placed(
-    sources: list[Source], report: Report, allowance: Allowance, judge: str, is_single: bool
-) -> Iterator[Placed]:
+def _placed(sources: list[Source], report: Report, allowance: Allowance, judge: str, heard: Heard) -> Iterator[Placed]:
     for source in sources:
         if source.is_snapshot:
             _keep_snapshot(source, report, allowance)
             continue
-        file = "" if is_single else source.name
-        for row in _rows(source, report, allowance):
+        file = "" if len(sources) == 1 else source.name
+        for row in _rows(source, report, allowance, heard):
             report.read += 1
+            if report.read % HEARD_AFTER == 0:
+                heard(report)
             try:
                 yield Placed(file, row.number, _record(row, source, judge, report))
             except Malformed as error:
                 report.refuse(file, row.number, str(error))
 
 
-def _rows(source: Source, report: Report, allowance: Allowance) -> Iterator[rows.Row]:
+def _rows(source: Source, report: Report, allowance: Allowance, heard: Heard) -> Iterator[rows.Row]:
     """The file's rows; a member of a zip that cannot be unpacked ends with a refusal."""
     if source.ending == ".parquet":
         if source.path is None:
             raise Unreadable(_("Parquet is read from a file of its own, not from within a zip."))
-        yield from rows.parquet_rows(source.path)
+        yield from rows.parquet_rows(source.path, allowance, lambda: heard(report))
         return
     reading = {".csv": rows.csv_rows, ".json": rows.json_list}.get(source.ending, rows.json_lines)
     number = 0
@@ -121,7 +122,7 @@ def _rows(source: Source, report: Report, allowance: Allowance) -> Iterator[rows
             for row in reading(file, allowance):
                 number = row.number
                 yield row
-    except (zipfile.BadZipFile, ZlibError, EOFError, NotImplementedError) as error:
+    except DAMAGED as error:
         report.refuse(source.name, number + 1, _("The zip is damaged here: %(error)s.") % {"error": error})
 
 
@@ -172,12 +173,14 @@ def _add(store: Store, batch: list[Placed], report: Report) -> None:
 
 def _keep_snapshot(source: Source, report: Report, allowance: Allowance) -> None:
     """Ratings that the log brings are told in the report, and never mixed with ours."""
-    with source.open() as file:
-        data = file.read(SNAPSHOT_BYTES + 1)
-    allowance.spend(len(data))
     try:
+        with source.open() as file:
+            data = file.read(SNAPSHOT_BYTES + 1)
+        allowance.spend(len(data))
         content = json.loads(data) if len(data) <= SNAPSHOT_BYTES else None
-    except (ValueError, RecursionError):
+    except TooMuch:
+        raise
+    except (*DAMAGED, ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
         report.refuse(source.name, 1, _("This is no snapshot of ratings."))

@@ -3,6 +3,7 @@ stored is known by then, so that nothing is stored twice.
 """
 
 import logging
+import threading
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import PurePath
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import django_rq
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, transaction
+from django.db import DatabaseError, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
@@ -20,6 +21,8 @@ from experiments.battles.logs.importing import import_battles, may_import
 from experiments.battles.logs.lines import TooMuch
 from experiments.battles.logs.report import Report
 from experiments.battles.logs.sources import Unreadable
+from experiments.datasets import uploads
+from experiments.datasets.jobs import ReadingThread, stop_requested
 from experiments.engine.text import storable
 from experiments.models import Dataset, LogImport
 from experiments.refusals import NotAllowed
@@ -42,6 +45,10 @@ class ClaimLost(Exception):
     """Another worker reads the file now: this one leaves it alone."""
 
 
+class Interrupted(Exception):
+    """The worker is asked to end; the file waits for the next one."""
+
+
 class Sent(Protocol):
     """A file as Django hands it over."""
 
@@ -53,7 +60,7 @@ class Sent(Protocol):
 
 
 def keep(sent: Sent, *, dataset: Dataset, by: "User", judge: str = "", subset: str = "") -> LogImport:
-    """Keep the file and have it read, a small one before this returns. Raises NotAllowed and TooMuch."""
+    """Keep the file and have it read, a small one at once. Raises NotAllowed, TooMuch and InvalidExperiment."""
     if not may_import(dataset, by):
         raise NotAllowed(_("Only the owner of the dataset may import battles into it, or an admin."))
     if (sent.size or 0) > settings.UPLOAD_BYTES:
@@ -64,11 +71,12 @@ def keep(sent: Sent, *, dataset: Dataset, by: "User", judge: str = "", subset: s
         raise NotAllowed(_("Your other files are still being read: wait for one of them."))
     named = storable(PurePath(sent.name or "log.jsonl").name)[-300:]
     row = LogImport(dataset=dataset, owner=by, name=named, size=sent.size or 0, judge=judge[:200], subset=subset[:100])
-    row.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with row.path.open("wb") as file:
-        for chunk in sent.chunks():
-            file.write(chunk)
-    row.save(force_insert=True)
+    with uploads.all_or_nothing(row):
+        row.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with row.path.open("wb") as file:
+            for chunk in sent.chunks():
+                file.write(chunk)
+        row.save(force_insert=True)
     if row.size <= AT_ONCE_BYTES and _claim(row):
         read(row)
     else:
@@ -81,17 +89,24 @@ def ring() -> None:
     try:
         bells = django_rq.get_queue(QUEUE)
         if bells.count < ENOUGH_BELLS:
-            bells.enqueue(read_all, result_ttl=0, failure_ttl=0)
+            bells.enqueue(answer, result_ttl=0, failure_ttl=0)
     except (RedisError, OSError) as error:
         logger.warning("logs wait for the sweep: Redis is away (%s)", type(error).__name__)
 
 
-def read_all() -> None:
-    """Read every file that waits, until none is left."""
-    close_old_connections()
+def answer() -> None:
+    """Begin to read in a thread, as datasets are: ratings and reports do not wait for it."""
+    reader.begin()
+
+
+def read_all(stop: threading.Event = stop_requested) -> None:
+    """Read every file that waits, until none is left or the worker is asked to end."""
     for row in LogImport.objects.filter(state=State.WAITING).order_by("created"):
-        if _claim(row):
+        if not stop.is_set() and _claim(row):
             read(row)
+
+
+reader = ReadingThread("logs", read_all)
 
 
 def read(row: LogImport) -> None:
@@ -100,6 +115,9 @@ def read(row: LogImport) -> None:
         with translation.override(row.owner.language or settings.LANGUAGE_CODE):
             _end(row, State.DONE, _taken(row))
     except ClaimLost:
+        return
+    except Interrupted:
+        _held(row).update(state=State.WAITING, attempt=F("attempt") - 1)
         return
     except (NotAllowed, Unreadable, TooMuch) as reason:
         _end(row, State.REFUSED, None, str(reason))
@@ -126,6 +144,8 @@ def sweep() -> None:
 
 def _taken(row: LogImport) -> Report:
     def heard(report: Report) -> None:
+        if stop_requested.is_set():
+            raise Interrupted
         if not _held(row).update(report=report.as_json(), beat=timezone.now()):
             raise ClaimLost
 

@@ -3,20 +3,21 @@
 import codecs
 import csv
 import json
+import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, NamedTuple, NoReturn
 
-import duckdb
+from django.conf import settings
 from django.utils.translation import gettext as _
 
 from experiments.battles.logs.lines import LINE_BYTES, Allowance, Line, lines
 from experiments.battles.logs.lmarena import COLUMNS
+from experiments.datasets import process
+from experiments.datasets.records import RECORDS
 
 CHUNK = 1 << 16
-ROWS_AT_ONCE = 1000
-TABLE_MEMORY = "256MB"
 START_OF_ROW = b'{"model_a"'
 DECODER = json.JSONDecoder(parse_constant=lambda name: _refuse_constant(name))
 WHITE = re.compile(r"\s*")
@@ -54,6 +55,7 @@ def json_list(file: IO[bytes], allowance: Allowance) -> Iterator[Row]:
 
 def csv_rows(file: IO[bytes], allowance: Allowance) -> Iterator[Row]:
     """Raises TooMuch."""
+    csv.field_size_limit(LINE_BYTES)  # a cell may hold a whole conversation
     table = csv.reader(_table_lines(file, allowance))
     columns: list[str] = []
     number = 0
@@ -75,36 +77,29 @@ def csv_rows(file: IO[bytes], allowance: Allowance) -> Iterator[Row]:
             yield Row(number, dict(zip(columns, cells, strict=True)))
 
 
-def parquet_rows(path: Path) -> Iterator[Row]:
-    """The rows of a Parquet file, a few at a time and only the columns that count."""
-    with duckdb.connect(
-        config={"memory_limit": TABLE_MEMORY, "threads": 1, "autoinstall_known_extensions": False}
-    ) as table:
+def parquet_rows(path: Path, allowance: Allowance, alive: Callable[[], None]) -> Iterator[Row]:
+    """The rows of a Parquet file, of the columns that count: taken out of it by the limited process, since no reader of
+    this format withstands every file. alive: called now and then while that goes on. Raises TooMuch.
+    """
+    with process.spool_in(Path(settings.UPLOADS_DIR)) as spool:
+        orders: dict[str, Any] = {"columns": COLUMNS, "longest": LINE_BYTES}
         try:
-            found = table.execute("SELECT * FROM read_parquet(?) LIMIT 0", [str(path)]).description or []
-            kept = [column[0] for column in found if column[0] in COLUMNS]
-            start = 0
-            while part := _part(table, path, kept, start):
-                yield from (
-                    Row(start + place, dict(zip(kept, cells, strict=True))) for place, cells in enumerate(part, 1)
-                )
-                start += len(part)
-        except duckdb.Error as error:
-            yield Row(1, None, _("This is no Parquet: %(error)s.") % {"error": str(error).splitlines()[0][:200]})
-
-
-def _part(table: duckdb.DuckDBPyConnection, path: Path, columns: list[str], start: int) -> list[tuple[Any, ...]]:
-    if not columns:
-        return []
-    chosen = ", ".join(f'"{column}"' for column in columns)
-    found = f"SELECT {chosen} FROM read_parquet(?, file_row_number = true)"  # noqa: S608 - the columns are ours
-    query = f"{found} WHERE file_row_number >= ? AND file_row_number < ?"
-    return table.execute(query, [str(path), start, start + ROWS_AT_ONCE]).fetchall()
+            process.read(path, spool, what="rows", heard=lambda _share: alive(), **orders)
+        except process.Refused as refused:
+            yield Row(1, None, _("This is no Parquet that can be read: %(error)s") % {"error": str(refused)[:250]})
+            return
+        handle = os.open(spool / RECORDS, os.O_RDONLY | os.O_NOFOLLOW)
+        with os.fdopen(handle, "rb") as file:
+            for line in lines(file, allowance):
+                told = _decoded(line.text or b"")
+                content = told.get("content") if isinstance(told, dict) else None
+                is_row = isinstance(content, dict)
+                yield Row(line.number, content if is_row else None, "" if is_row else _too_long())
 
 
 def _rows(line: Line) -> Iterator[Row]:
     if line.text is None:
-        yield Row(line.number, None, _("The line is longer than %(most)s MiB.") % {"most": LINE_BYTES >> 20})
+        yield Row(line.number, None, _too_long())
         return
     content = _decoded(line.text)
     if isinstance(content, dict):
@@ -120,6 +115,10 @@ def _glued(line: Line) -> Iterator[Row]:
     rest = _decoded(line.text[start:]) if line.text and start > 0 else None
     if isinstance(rest, dict):
         yield Row(line.number, rest)
+
+
+def _too_long() -> str:
+    return _("The line is longer than %(most)s MiB.") % {"most": LINE_BYTES >> 20}
 
 
 def _complaint(line: Line) -> str:

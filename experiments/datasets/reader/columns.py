@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from experiments.datasets.reader.cells import is_number
+from experiments.datasets.reader.limits import Limits
+from experiments.datasets.reader.objects import Row
 from experiments.datasets.reader.refusal import Refusal
-from experiments.datasets.reader.tables import Column, Row
+from experiments.datasets.reader.tables import Column, Table
 
 PARTS: Mapping[str, tuple[str, ...]] = {
     "index": ("index", "sample_index", "idx", "id", "number"),
@@ -26,6 +28,14 @@ OUTPUT_PARTS: Mapping[str, tuple[str, ...]] = {
 PREFIXES = ("output_", "response_", "answer_")
 OUTPUTS = "outputs"
 Mapped = dict[str, Any]
+
+
+def columns_of(table: Table, limits: Limits) -> list[Column]:
+    """Raises Refusal, also for more of them than anybody would look through."""
+    columns = table.columns()
+    if len(columns) > limits.columns:
+        raise Refusal("many_columns", file=table.file, most=limits.columns)
+    return columns
 
 
 def detect(columns: Sequence[Column], first: Iterable[Row], parts: Mapping[str, tuple[str, ...]] = PARTS) -> Mapped:

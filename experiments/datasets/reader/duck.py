@@ -1,5 +1,6 @@
 """DuckDB as a reader: it may open the one file that it is given, and nothing else."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from experiments.datasets.reader.limits import Limits
 from experiments.datasets.reader.refusal import Refusal
 
 AT_ONCE = 8  # rows that are in this process at the same time
+PATTERN = re.compile(r"[*?\[]")  # a path with these signs is taken for a pattern
 
 
 class Query:
@@ -17,13 +19,14 @@ class Query:
 
     def __init__(self, path: Path, file: str, limits: Limits) -> None:
         self._path, self._file = str(path), file
-        self._database = _connect(self._path, limits)
+        self._named = PATTERN.sub(r"[\g<0>]", self._path)
+        self._database = _connect({self._path, self._named}, limits)
 
     def rows(self, statement: str) -> Iterator[tuple[Any, ...]]:
         """Raises Refusal for whatever DuckDB cannot read."""
         cursor = self._database.cursor()
         try:
-            cursor.execute(statement, {"path": self._path})
+            cursor.execute(statement, {"path": self._named})
             while rows := cursor.fetchmany(AT_ONCE):
                 yield from rows
         except (duckdb.OutOfMemoryException, MemoryError) as error:
@@ -42,14 +45,14 @@ class Query:
         return Refusal("unreadable_table", file=self._file, said=first.replace(self._path, self._file)[:300])
 
 
-def _connect(path: str, limits: Limits) -> duckdb.DuckDBPyConnection:
+def _connect(paths: set[str], limits: Limits) -> duckdb.DuckDBPyConnection:
     database = duckdb.connect(":memory:", config={"threads": 1, "memory_limit": f"{limits.memory >> 20}MiB"})
-    quoted = path.replace("'", "''")
+    quoted = ", ".join("'" + path.replace("'", "''") + "'" for path in sorted(paths))
     for setting in (
         "autoinstall_known_extensions=false",
         "autoload_known_extensions=false",
         "temp_directory=''",
-        f"allowed_paths=['{quoted}']",
+        f"allowed_paths=[{quoted}]",
         "enable_external_access=false",
         "lock_configuration=true",
     ):

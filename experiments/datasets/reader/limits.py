@@ -9,13 +9,15 @@ from dataclasses import dataclass
 ALLOWANCE = 3 << 30  # address space that is reserved but not used: code, threads, freed pieces
 OPEN_FILES = 64
 PR_SET_PDEATHSIG = 1
+CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """memory: bytes that tables may take at once. seconds: of computing time. unpacked: bytes of an archive's content
     and of any file that is written. ratio: how many times an archive of more than `bulk` bytes may grow. pixels, side:
-    of one picture; picture: its bytes. text: characters of one text.
+    of one picture; picture: its bytes. text: characters of one text. taken: bytes that may be taken out of
+    any upload, and `ratio` times as many as were sent out of a larger one.
     """
 
     memory: int = 1500 << 20
@@ -23,10 +25,12 @@ class Limits:
     unpacked: int = 8 << 30
     ratio: int = 100
     bulk: int = 64 << 20
+    taken: int = 256 << 20
     entries: int = 300_000
     pixels: int = 50_000_000
     side: int = 16_384
     picture: int = 32 << 20
+    columns: int = 2_000
     text: int = 200_000
     metadata: int = 20_000
     pictures_of_sample: int = 16
@@ -48,6 +52,14 @@ def die_with_parent() -> None:
     """Where the kernel offers it. Elsewhere the process ends when it next says something."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def leave_network() -> None:
+    """Where the kernel offers it: from here on there is no address that this process could reach."""
+    with suppress(OSError, AttributeError):
+        unshare = ctypes.CDLL(None).unshare
+        if unshare(CLONE_NEWNET) != 0:  # only root may do that by itself
+            unshare(CLONE_NEWUSER | CLONE_NEWNET)
 
 
 def _lower(which: int, most: int, grace: int = 0) -> None:

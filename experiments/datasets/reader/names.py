@@ -62,7 +62,7 @@ def place_of(name: str, alone: str) -> Place | None:
 
 def is_version(text: str) -> bool:
     """Whether it is a name, an underscore and a day that the calendar has: "solar_20260131"."""
-    if not VERSIONED.fullmatch(text):
+    if not VERSIONED.fullmatch(text) or not text.isprintable():
         return False
     try:
         date(int(text[-8:-4]), int(text[-4:-2]), int(text[-2:]))

@@ -6,11 +6,12 @@ from typing import Any
 
 from experiments.datasets.reader.cells import PictureCells, Place, number_of, text_of
 from experiments.datasets.reader.choosing import pictures_of, tables_of
-from experiments.datasets.reader.columns import OUTPUT_PARTS, Mapped, detect, settled, used
+from experiments.datasets.reader.columns import OUTPUT_PARTS, Mapped, columns_of, detect, settled, used
+from experiments.datasets.reader.objects import Row
 from experiments.datasets.reader.refusal import Refusal
 from experiments.datasets.reader.samples import SEEN_FIRST, add_picture, check_contestant
 from experiments.datasets.reader.spool import Spool
-from experiments.datasets.reader.tables import Row, Table, open_table
+from experiments.datasets.reader.tables import Table, open_table
 from experiments.datasets.reader.trees import Tree
 
 
@@ -43,7 +44,7 @@ class Outputs:
         return self._mapped
 
     def _read_table(self, table: Table, before: float, tables: int) -> None:
-        columns = table.columns()
+        columns = columns_of(table, self._spool.limits)
         plain = [column.name for column in columns if not column.is_binary]
         first = list(islice(table.rows(plain), SEEN_FIRST))
         self._mapped = settled(self._asked, detect(columns, first, OUTPUT_PARTS), columns, table.file)

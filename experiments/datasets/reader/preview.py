@@ -6,7 +6,7 @@ from typing import Any
 
 from experiments.datasets.reader.cells import jsonable
 from experiments.datasets.reader.choosing import pictures_of, tables_of
-from experiments.datasets.reader.columns import detect
+from experiments.datasets.reader.columns import columns_of, detect
 from experiments.datasets.reader.limits import Limits
 from experiments.datasets.reader.names import subset_of
 from experiments.datasets.reader.refusal import Refusal
@@ -28,7 +28,7 @@ def preview(tree: Tree, limits: Limits) -> dict[str, Any]:
     if chosen.tables:
         with tree.on_disk(chosen.tables[0]) as path:
             table = open_table(path, chosen.tables[0], limits)
-            columns = table.columns()[:MOST]
+            columns = columns_of(table, limits)[:MOST]
             names = [column.name for column in columns]
             first = list(islice(table.rows(names), ROWS))
             mapped = detect(columns, first)

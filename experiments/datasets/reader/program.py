@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from experiments.datasets.reader.limits import Limits, die_with_parent, impose
+from experiments.datasets.reader.limits import Limits, die_with_parent, impose, leave_network
 from experiments.datasets.reader.outputs import Outputs
 from experiments.datasets.reader.pictures import prepare
 from experiments.datasets.reader.preview import preview
 from experiments.datasets.reader.refusal import Refusal
+from experiments.datasets.reader.rows import write_rows
 from experiments.datasets.reader.samples import Samples
 from experiments.datasets.reader.spool import Spool
 from experiments.datasets.reader.trees import open_tree
@@ -20,10 +21,11 @@ PIPE = 1
 
 
 def main() -> None:
-    """Orders: {what, path, spool, limits, columns, subset, subsets, contestant}. The last line says {found} or
+    """Orders: {what, path, spool, limits, columns, subset, subsets, contestant, longest}. The last line says {found} or
     {refused, facts}.
     """
     die_with_parent()
+    leave_network()
     orders = json.load(sys.stdin)
     limits = Limits(**orders["limits"])
     impose(limits)
@@ -35,8 +37,10 @@ def main() -> None:
         spool.say(found=found, warnings={code: times for code, times in spool.warnings.items() if times})
     except Refusal as refusal:
         spool.say(refused=refusal.code, facts=refusal.facts)
-    except (MemoryError, RecursionError):
+    except MemoryError:
         spool.say(refused="needs_memory", facts={})
+    except RecursionError:
+        spool.say(refused="too_deep", facts={})
     except OSError as error:
         code = {errno.EFBIG: "too_bulky", errno.ENOSPC: "disk_full"}.get(error.errno or 0, "unreadable_file")
         spool.say(refused=code, facts={"file": Path(orders["path"]).name, "most": limits.unpacked})
@@ -45,7 +49,11 @@ def main() -> None:
 
 def read(orders: dict[str, Any], spool: Spool) -> dict[str, Any]:
     """Raises Refusal."""
-    tree = open_tree(Path(orders["path"]), spool.folder, spool.limits)
+    path = Path(orders["path"])
+    tree = open_tree(path, spool.folder, spool.limits)
+    spool.given = path.stat().st_size if path.is_file() else sum(tree.files.values())
+    if orders["what"] == "rows":
+        return {"rows": write_rows(path, spool, orders["columns"], orders["longest"])}
     asked = orders.get("columns") or {}
     if orders["what"] == "preview":
         return preview(tree, spool.limits)

@@ -6,11 +6,12 @@ from typing import Any
 
 from experiments.datasets.reader.cells import PictureCells, Place, fields_of, jsonable, number_of, text_of
 from experiments.datasets.reader.choosing import Picture, pictures_of, tables_of
-from experiments.datasets.reader.columns import OUTPUTS, Mapped, detect, settled, used
+from experiments.datasets.reader.columns import OUTPUTS, Mapped, columns_of, detect, settled, used
 from experiments.datasets.reader.names import subset_of
+from experiments.datasets.reader.objects import Row
 from experiments.datasets.reader.refusal import Refusal
 from experiments.datasets.reader.spool import Spool
-from experiments.datasets.reader.tables import Row, Table, open_table
+from experiments.datasets.reader.tables import Table, open_table
 from experiments.datasets.reader.trees import Tree
 
 SEEN_FIRST = 20  # rows by which columns are recognised
@@ -25,6 +26,7 @@ class Samples:
         self._limits = spool.limits
         self._cells = PictureCells(tree, self._limits)
         self._numbers: dict[str, set[int]] = {}
+        self._count = 0
         self._contestants: set[str] = set()
         self._mapped: Mapped = {}
 
@@ -48,7 +50,7 @@ class Samples:
         return self._mapped
 
     def _read_table(self, table: Table, before: float, tables: int) -> None:
-        columns = table.columns()
+        columns = columns_of(table, self._limits)
         if not columns:
             raise Refusal("empty_table", file=table.file)
         names = [column.name for column in columns]
@@ -63,7 +65,7 @@ class Samples:
             self._spool.progress(before + table.share / tables)
 
     def _add(self, row: Row, place: Place, further: list[str]) -> None:
-        subset = self._subset or self._text(row, "subset", place) or subset_of(place.file)
+        subset = check_subset(self._subset or self._text(row, "subset", place) or subset_of(place.file))
         index = self._index(row, subset, place)
         pictures = self._cells.of(row.get(self._mapped["images"]), place) if self._mapped["images"] else []
         hashes = [self._spool.picture(data, file=place.file, row=place.row) for data in pictures]
@@ -87,7 +89,8 @@ class Samples:
         index = number_of(row.get(column), place, column) if column else len(numbers)
         if index in numbers:
             raise place.refusal("number_twice", number=index, column=column)
-        if sum(map(len, self._numbers.values())) >= self._limits.samples:
+        self._count += 1
+        if self._count > self._limits.samples:
             raise Refusal("many_samples", most=self._limits.samples)
         numbers.add(index)
         return index
@@ -118,7 +121,7 @@ class Samples:
 
     def _number_samples(self, pictures: list[Picture]) -> None:
         """Samples of which nothing is known but that contestants have made something of them."""
-        found = sorted({(picture.subset or self._subset, picture.number) for picture in pictures})
+        found = sorted({(check_subset(picture.subset or self._subset), picture.number) for picture in pictures})
         self._spool.warnings["no_table"] += bool(found)
         for subset, number in found:
             self._numbers.setdefault(subset, set()).add(number)
@@ -148,11 +151,18 @@ def add_picture(tree: Tree, spool: Spool, picture: Picture, subset: str | None) 
 
 def check_contestant(name: str, known: set[str], most: int) -> str:
     """The name, if it is one. Raises Refusal."""
-    if not name.strip() or len(name) > 200:
+    if not name.strip() or len(name) > 200 or not name.isprintable():
         raise Refusal("odd_contestant", contestant=name[:200])
     known.add(name)
     if len(known) > most:
         raise Refusal("many_contestants", most=most)
+    return name
+
+
+def check_subset(name: str) -> str:
+    """The name, if it is one. Raises Refusal."""
+    if len(name) > LONGEST["subset"] or not name.isprintable():
+        raise Refusal("odd_subset", subset=name[:200])
     return name
 
 

@@ -1,20 +1,20 @@
 """Tables of every kind, a few rows at a time."""
 
 import csv
-import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import BinaryIO, NamedTuple, Protocol
 
-from experiments.datasets.reader import duck
+from experiments.datasets.reader import documents, duck
 from experiments.datasets.reader.limits import Limits
 from experiments.datasets.reader.names import suffix_of
+from experiments.datasets.reader.objects import Row, object_of
 from experiments.datasets.reader.refusal import Refusal
 
 SEEN_FOR_COLUMNS = 200  # objects whose fields are the columns
 LONGEST_LINE = 64 << 20  # bytes
 DELIMITERS = (",", ";", "\t", "|")
-Row = dict[str, Any]
 
 
 class Column(NamedTuple):
@@ -46,7 +46,7 @@ def open_table(path: Path, file: str, limits: Limits) -> Table:
     if suffix == ".parquet":
         return Parquet(path, file, limits)
     if suffix == ".json":
-        return Document(path, file, limits)
+        return Document(path, file)
     return Lines(path, file) if suffix in {".jsonl", ".ndjson"} else Separated(path, file)
 
 
@@ -70,23 +70,14 @@ class Parquet:
             yield dict(zip(columns, row, strict=False))
 
 
-class Document:
+class Document(documents.Document):
     """A JSON file: a list of objects, or objects one after the other."""
 
-    def __init__(self, path: Path, file: str, limits: Limits) -> None:
-        self.file, self.share = file, 0.0
-        self._query = duck.Query(path, file, limits)
-        self._source = f"read_json_objects($path, format='auto', maximum_object_size={LONGEST_LINE})"
-
     def columns(self) -> list[Column]:
-        return _fields(self.rows([]))
+        return _fields(self.objects())
 
     def rows(self, columns: list[str]) -> Iterator[Row]:
-        [(total,)] = self._query.rows(f"SELECT count(*) FROM {self._source}")  # noqa: S608 - our own words
-        found = self._query.rows(f"SELECT json FROM {self._source}")  # noqa: S608 - our own words
-        for number, (text,) in enumerate(found, 1):
-            self.share = number / max(total, 1)
-            yield _object(text, self.file, number)
+        yield from self.objects()
 
 
 class Lines:
@@ -106,7 +97,7 @@ class Lines:
                 self.share = file.tell() / size
                 text = line.removeprefix("\ufeff").strip()
                 if text:
-                    yield _object(text, self.file, number)
+                    yield object_of(text, self.file, number)
 
 
 class Separated:
@@ -119,7 +110,7 @@ class Separated:
     def columns(self) -> list[Column]:
         header = next(self._records(), [])
         if len(set(header)) < len(header):
-            twice = next(name for name in header if header.count(name) > 1)
+            [(twice, _times)] = Counter(header).most_common(1)
             raise Refusal("column_twice", file=self.file, column=twice)
         return [Column(name, "VARCHAR") for name in header if name]
 
@@ -146,6 +137,8 @@ class Separated:
                     self.share = file.tell() / size
                     yield record
             except csv.Error as error:
+                if "new-line character" in str(error):
+                    raise Refusal("odd_line_ends", file=self.file, row=reader.line_num) from error
                 said = {"file": self.file, "row": reader.line_num, "said": str(error)}
                 raise Refusal("unreadable_line", **said) from error
 
@@ -171,16 +164,6 @@ def _lines(file: BinaryIO, name: str) -> Iterator[str]:
             yield line.decode()
         except UnicodeDecodeError as error:
             raise Refusal("not_utf8", file=name, row=number) from error
-
-
-def _object(text: str, file: str, number: int) -> Row:
-    try:
-        row = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise Refusal("unreadable_row", file=file, row=number) from error
-    if not isinstance(row, dict):
-        raise Refusal("no_object", file=file, row=number)
-    return row
 
 
 def _fields(rows: Iterator[Row]) -> list[Column]:

@@ -49,7 +49,8 @@ class Folder:
         for name in [only] if only else self._walk():
             if len(self.files) >= limits.entries:
                 raise Refusal("too_many_files", most=limits.entries)
-            self.files[name] = (root / name).stat().st_size
+            if only or (root / name).is_file():  # no pipe, and no link that leads nowhere
+                self.files[name] = (root / name).stat().st_size
 
     def read(self, name: str) -> bytes:
         return (self._root / name).read_bytes()

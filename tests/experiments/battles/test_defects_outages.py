@@ -1,5 +1,7 @@
 """Earlier arenas' defects under load and failure (ratings.md §1.10), against real verbs and a real provider."""
 
+from datetime import timedelta
+
 import httpx
 import pytest
 
@@ -7,8 +9,8 @@ from experiments import actions
 from experiments.battles import campaigns
 from experiments.battles.progress import progress
 from experiments.casting import InvalidExperiment
-from experiments.models import Battle, Call, Campaign, PairCount, ProviderModel, Sample
-from tests.experiments.battles.leagues import battles, join, league
+from experiments.models import Battle, Call, Campaign, ModelPrice, PairCount, ProviderModel, Sample
+from tests.experiments.battles.leagues import JUDGE, battles, join, league
 from tests.fixtures import add_model, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -66,6 +68,10 @@ def test_an_endpoint_that_asks_for_patience_is_waited_for_and_no_battle_suffers(
     refused = Call.objects.filter(run__experiment=experiment, state=Call.State.FAILED)
     assert refused.count() == 6
     assert set(refused.values_list("error_kind", flat=True)) == {"rate_limited"}
+    for call in refused:  # each was asked again, of the same endpoint, and not before the second that it had said
+        next_one = Call.objects.get(step=call.step, attempt=call.attempt + 1)
+        assert next_one.model_id == call.model_id
+        assert next_one.sent - call.sent >= timedelta(seconds=0.95)
 
 
 @pytest.mark.defect(10)
@@ -86,11 +92,12 @@ def test_a_plan_of_some_samples_draws_the_same_ones_every_time(play, alice):
     plan = {"plan": "sample", "per_pair": 2}
 
     found = []
-    for _time in range(2):
+    for _time in range(3):
         play(battles(dataset, sampling=plan))
         found.append(sorted(Battle.objects.values_list("left", "right", "sample")))
 
-    assert [len(rows) for rows in found] == [6, 6]
+    assert [len(rows) for rows in found] == [6, 6, 6]
+    assert Call.objects.count() == 12
     assert len(set(Battle.objects.values_list("sample", flat=True))) == 2
 
 
@@ -158,6 +165,20 @@ def test_one_pool_of_connections_serves_all_calls_and_retries_are_ours_alone(pla
     calls = Call.objects.filter(run__experiment=experiment)
     assert (calls.count(), set(calls.values_list("attempt", flat=True))) == (24, {1})
     assert len(made) <= 2
+
+
+@pytest.mark.defect(28)
+def test_what_a_campaign_costs_is_counted_call_by_call(play, alice):
+    experiment = battles(league(alice, samples=1))
+    judge = ProviderModel.objects.get(slug=JUDGE)
+    ModelPrice.objects.create(model=judge, since="2026-01-01T00:00:00Z", input="0.000001", output="0.000002")
+
+    play(experiment)
+
+    calls = Call.objects.filter(run__experiment=experiment)
+    assert calls.count() == 6
+    assert all(call.input_tokens and call.output_tokens and call.cost is not None for call in calls)
+    assert progress(experiment).cost == sum(call.cost for call in calls)
 
 
 @pytest.mark.defect(27)

@@ -4,11 +4,13 @@ import io
 import json
 import zipfile
 
+import duckdb
 import pytest
 
 from experiments.battles.logs import importing, lines, rows
 from experiments.battles.logs.lines import Allowance, TooMuch
 from experiments.battles.logs.sources import Unreadable
+from experiments.datasets import process
 from tests.experiments.battles.logs_of_others import FOLDER, pair, slim, write
 
 pytestmark = pytest.mark.django_db
@@ -87,7 +89,44 @@ def test_an_encrypted_member_is_refused_in_words(tmp_path, take):
 def test_a_parquet_file_that_is_none_is_refused(tmp_path, take):
     (tmp_path / "v.parquet").write_bytes(b"PAR1nonsense")
 
-    assert "no Parquet" in take(tmp_path / "v.parquet")[1].refusals[0].reason
+    assert "no Parquet that can be read" in take(tmp_path / "v.parquet")[1].refusals[0].reason
+
+
+def test_a_parquet_file_is_read_by_the_limited_process_and_a_bomb_is_refused_there(tmp_path, take):
+    texts = "repeat('a', 3000000) AS conversation_a, repeat('b', 3000000) AS conversation_b"
+    query = f"SELECT 'x' AS model_a, 'y' AS model_b, 'tie' AS winner, {texts} FROM range(60)"
+    duckdb.sql(f"COPY ({query}) TO '{tmp_path / 'bomb.parquet'}' (FORMAT parquet)")
+    assert (tmp_path / "bomb.parquet").stat().st_size < 1 << 20
+
+    _board, report = take(tmp_path / "bomb.parquet")
+
+    assert (report.stored, report.refused) == (0, 60)
+    assert "longer than 4 MiB" in report.refusals[0].reason
+
+
+def test_a_reader_of_parquet_that_dies_takes_nobody_with_it(tmp_path, take, monkeypatch):
+    (tmp_path / "v.parquet").write_bytes(b"PAR1")
+    monkeypatch.setattr(process, "START", "import os; os.abort()")
+
+    assert "ended without a word" in take(tmp_path / "v.parquet")[1].refusals[0].reason
+
+
+def test_a_long_cell_of_a_table_is_a_cell(tmp_path, take):
+    row = f'x,y,tie,1,"[{{""role"": ""user"", ""content"": ""{"q" * 300_000}""}}]"'
+    (tmp_path / "v.csv").write_text(f"model_a,model_b,winner,question_id,conversation_a\n{row}\n")
+
+    assert take(tmp_path / "v.csv")[1].stored == 1
+
+
+def test_lines_that_are_none_are_followed_too(tmp_path, take, monkeypatch):
+    """A worker that reads a long file of nonsense is not taken for dead."""
+    monkeypatch.setattr(importing, "HEARD_AFTER", 10)
+    heard = []
+    (tmp_path / "log.jsonl").write_text("nonsense\n" * 35)
+
+    take(tmp_path / "log.jsonl", heard=lambda report: heard.append(report.read))
+
+    assert heard == [10, 20, 30]
 
 
 def test_batches_are_small_and_followed(tmp_path, take, monkeypatch):

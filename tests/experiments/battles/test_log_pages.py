@@ -1,11 +1,14 @@
 """Logs are sent, followed and taken away: by page, by API, by command."""
 
+import errno
 import io
 import json
+import threading
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.files.uploadedfile import InMemoryUploadedFile, SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils.timezone import now
@@ -111,6 +114,44 @@ def test_a_worker_that_was_taken_for_dead_writes_nothing_any_more(browser, datas
 
     assert LogImport.objects.get().state == "waiting"
     assert row.path.exists()
+
+
+def test_a_worker_that_is_asked_to_end_puts_the_file_back(browser, dataset, bells, monkeypatch):
+    monkeypatch.setattr(queueing, "AT_ONCE_BYTES", 10)
+    monkeypatch.setattr(queueing, "stop_requested", threading.Event())
+    send(browser, dataset)
+    queueing.stop_requested.set()
+    row = LogImport.objects.get()
+    queueing._claim(row)
+
+    queueing.read(row)
+
+    row.refresh_from_db()
+    assert (row.state, row.attempt, row.path.exists()) == ("waiting", 0, True)
+
+
+def test_a_log_that_is_not_taken_leaves_another_of_its_name_alone(browser, bells, monkeypatch):
+    monkeypatch.setattr(queueing, "AT_ONCE_BYTES", 10)
+    monkeypatch.setattr(queueing, "MOST_WAITING", 1)
+    for _time in range(2):
+        answer = browser.post(reverse("battles-import-new"), {"name": "Mine", "file": file()})
+
+    assert answer.status_code == 422
+    assert LogImport.objects.get().dataset == Dataset.objects.get()
+
+
+def test_a_full_disk_is_said_to_whoever_sends_a_log(browser, dataset, monkeypatch, settings):
+    def full(*_args, **_more):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(InMemoryUploadedFile, "chunks", full)
+
+    answer = send(browser, dataset)
+
+    assert answer.status_code == 422
+    assert b"The disk of the server is full" in answer.content
+    assert not LogImport.objects.exists()
+    assert not list(Path(settings.UPLOADS_DIR).rglob("log"))
 
 
 def test_a_file_that_holds_no_logs_is_refused_in_words(browser, dataset):

@@ -1,6 +1,7 @@
 """Datasets with contestants whose outputs are there, and battles between them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from experiments.models import (
     Sample,
     Step,
 )
+from experiments.signals import run_finished
 from tests.fixtures import add_model
 
 JUDGE = "sim/judge:tps=0:first=0"
@@ -90,6 +92,20 @@ def play(drive: Callable[..., None]) -> Callable[[Experiment], None]:
         raise AssertionError("the campaign does not come to its end")
 
     return until_over
+
+
+@contextmanager
+def stopping_at_first_end(experiment: Experiment) -> Iterator[None]:
+    """Within it, the campaign is stopped as soon as one of its runs has come to its end."""
+
+    def stop(sender: Any, run_id: Any, **more: Any) -> None:
+        campaigns.stop(experiment, by=experiment.owner)
+
+    run_finished.connect(stop)
+    try:
+        yield
+    finally:
+        run_finished.disconnect(stop)
 
 
 def state_of(experiment: Experiment) -> str:

@@ -7,8 +7,17 @@ from experiments.battles import campaigns, counting, planning, voiding
 from experiments.battles.progress import progress
 from experiments.models import Battle, Board, Campaign, Run
 from experiments.refusals import Rivalled
-from experiments.signals import run_finished
-from tests.experiments.campaigns.conftest import DEAD, RISEN, asked, join, of, runs_of, serve, state_of
+from tests.experiments.campaigns.conftest import (
+    DEAD,
+    RISEN,
+    asked,
+    join,
+    of,
+    runs_of,
+    serve,
+    state_of,
+    stopping_at_first_end,
+)
 from tests.fixtures import add_model
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
@@ -32,7 +41,7 @@ def test_every_pair_is_compared_on_every_sample_once(field, battles, campaign, p
     assert planning.missing(experiment, 10) == []
     shown = progress(experiment)
     assert (shown.wanted, shown.decided, shown.open, shown.under_way) == (36, 36, 0, 0)
-    assert (shown.calls, shown.failed_calls, shown.eta_seconds) == (72, 0, None)
+    assert (shown.calls, shown.failed_calls, shown.eta_seconds, shown.note) == (72, 0, None, "")
     assert all(verdict.call for battle in of(experiment) for verdict in battle.verdicts.all())
 
 
@@ -43,6 +52,7 @@ def test_a_second_experiment_with_the_same_judge_finds_nothing_missing(field, ba
 
     assert actions.start(again, by=again.owner) == []
     assert state_of(again) == Campaign.State.COMPLETED
+    assert progress(again).note == "Nothing was missing."
     assert not of(again).exists()
 
 
@@ -60,15 +70,8 @@ def test_another_judge_is_another_board_and_is_asked_by_itself(field, battles, c
 
 def test_a_stopped_campaign_begins_nothing_and_goes_on_where_it_was(field, battles, campaign, play, alice, drive):
     experiment = campaign(battles(field(contestants=3, samples=8)))
-
-    def stop_at_first_end(sender, run_id, **_more):
-        campaigns.stop(experiment, by=alice)
-
-    run_finished.connect(stop_at_first_end)
-    try:
+    with stopping_at_first_end(experiment):
         drive(0.3)
-    finally:
-        run_finished.disconnect(stop_at_first_end)
     recorded = set(asked(experiment))
     decided = of(experiment).exclude(winner="").count()
     assert state_of(experiment) == Campaign.State.STOPPED
@@ -79,6 +82,7 @@ def test_a_stopped_campaign_begins_nothing_and_goes_on_where_it_was(field, battl
     play(experiment)
 
     assert state_of(experiment) == Campaign.State.COMPLETED
+    assert progress(experiment).note == ""
     assert of(experiment).exclude(winner="").count() == 24
     assert len(asked(experiment)) == len(set(asked(experiment))) == 48
     assert recorded <= set(asked(experiment))
@@ -138,7 +142,9 @@ def test_a_contestant_that_joins_later_fights_only_its_own_battles(field, battle
     assert len(new) == 2 * 3 * 4
     assert all(f"-{late.pk}/" in key for key in new)
     assert progress(experiment).wanted == 12 + 12
+    assert progress(experiment).note == ""
     assert not campaigns.resume(experiment, by=alice), "nothing is missing any more"
+    assert progress(experiment).note == "Nothing was missing."
 
 
 def test_a_void_battle_is_not_fought_again(field, battles, campaign, play, alice):

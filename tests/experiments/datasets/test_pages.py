@@ -1,5 +1,7 @@
 """The pages of datasets: for their owners, the lab and visitors."""
 
+import re
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -174,14 +176,48 @@ def test_visitors_see_public_datasets_with_their_pictures(alice, visitor):
     assert "A red circle left of a blue square" in page
 
 
-def test_a_picture_is_served_for_ever_and_as_nothing_else(alice, visitor, browser):
+def test_samples_are_shown_by_small_pictures_given_or_made(browser, load, work, tmp_path):
+    rows = [{"index": n, "instruction": f"scene {n}", "image": "given/0.png" if n == 0 else ""} for n in range(3)]
+    files = {"data.csv": table(rows), "given/0.png": png("red"), "models/zealous/0.png": png("green")}
+    files |= {f"models/{name}/1.png": png(name) for name in ("blue", "grey", "navy", "pink", "teal")}
+    dataset = load(packed(tmp_path / "scenes.zip", files), modality="image")
+    work()
+
+    page = html(browser.get(f"/datasets/{dataset.slug}/"))
+
+    first, second, third = re.findall('<a class="sample-row".*?</a>', page, re.DOTALL)
+    assert re.findall('alt="(.*?)"', first) == ["Picture 1 of the sample"]
+    assert re.findall('alt="(.*?)"', second) == [f"Output of {name}" for name in ("blue", "grey", "navy", "pink")]
+    assert second.count('width="48" height="48"') == second.count('loading="lazy"') == 4
+    assert "<img" not in third
+    sample = dataset.samples.get(index=0)
+    assert 'width="16" height="12"' in html(browser.get(f"/datasets/{dataset.slug}/samples/{sample.pk}/"))
+
+
+def test_a_file_that_was_refused_tells_why_whenever_it_is_looked_at(browser):
+    file = SimpleUploadedFile("a.csv", "prompt\n中文\n".encode("gbk"))
+    there = browser.post(reverse("dataset-new"), {"file": file})["Location"]
+
+    pages = [html(browser.get(there)) for _time in range(2)]
+
+    assert all("a.csv, row 2: The text is not in UTF-8" in page for page in pages)
+
+
+def test_a_picture_whose_file_is_gone_is_not_there(alice, visitor):
+    dataset = demonstration.make_images(alice)
+    dataset.pictures.get(image=addresses(dataset)[-1].split("/")[-2]).image.path.unlink()
+
+    assert visitor.get(addresses(dataset)[-1]).status_code == 404
+
+
+def test_a_picture_is_served_to_be_kept_a_while_and_as_nothing_else(alice, visitor, browser):
     dataset = demonstration.make_images(alice)
     address = addresses(dataset)[-1]
 
     answer = visitor.get(address)
 
     assert answer["Content-Type"] == "image/png"
-    assert answer["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert answer["Cache-Control"] == "public, max-age=3600"
     assert answer["X-Content-Type-Options"] == "nosniff"
     assert answer.content.startswith(b"\x89PNG")
     assert visitor.get(address, headers={"If-None-Match": answer["ETag"]}).status_code == 304

@@ -203,7 +203,7 @@ def test_the_bell_that_rings_twice_is_answered_by_one_thread(monkeypatch):
     jobs.read_uploads()
     wait_until(lambda: begun, "the thread")
     may_end.set()
-    wait_until(lambda: not jobs._is_reading.locked(), "the thread's end")
+    wait_until(lambda: not jobs.reader.is_reading, "the thread's end")
 
     assert begun == [1]
 

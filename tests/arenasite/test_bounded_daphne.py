@@ -1,0 +1,80 @@
+"""The web process takes in what it can use, and no more of it than fits."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from django.conf import settings
+
+from arenasite.supervisor.ports import any_free
+from tests.fixtures import environment, wait_until
+
+ECHO = """
+import hashlib, json
+async def app(scope, receive, send):
+    told, message = hashlib.sha256(), {"more_body": scope["type"] == "http"}
+    length = 0
+    while message.get("more_body"):
+        message = await receive()
+        told.update(message.get("body", b""))
+        length += len(message.get("body", b""))
+    said = json.dumps({"length": length, "hash": told.hexdigest()}).encode()
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": said})
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Takes files of a megabyte, and tells what it was handed."""
+    folder, port = tmp_path_factory.mktemp("echo"), any_free("127.0.0.1")
+    (folder / "echo.py").write_text(ECHO)
+    path = os.pathsep.join([str(settings.BASE_DIR), str(folder)])
+    variables = environment() | {"ARENA_UPLOAD_MB": "1", "PYTHONPATH": path}
+    command = [sys.executable, "-m", "arenasite.bounded_daphne", "-p", str(port), "-v", "0", "echo:app"]
+    variables |= {"DJANGO_SETTINGS_MODULE": "arenasite.settings"}
+    process = subprocess.Popen(command, env=variables, cwd=settings.BASE_DIR)
+    try:
+        wait_until(lambda: _answers(port) or process.poll() is not None, "the server", 60)
+        yield f"http://127.0.0.1:{port}/"
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _answers(port):
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+@pytest.mark.parametrize("length", [0, 1, 65_536, 65_537, 1_900_000])
+def test_what_is_not_too_long_arrives_byte_for_byte(server, length):
+    body = os.urandom(length)
+
+    answer = httpx.post(server, content=body, timeout=60)
+
+    assert answer.json() == {"length": length, "hash": hashlib.sha256(body).hexdigest()}
+
+
+def test_what_says_that_it_is_too_long_is_dropped_and_the_application_says_so(server):
+    answer = httpx.post(server, content=b"x" * 5_000_000, timeout=60)
+
+    assert answer.json()["length"] == 0
+
+
+def test_what_turns_out_to_be_too_long_is_refused(server):
+    answer = httpx.post(server, content=(b"x" * 100_000 for _piece in range(50)), timeout=60)
+
+    assert answer.status_code == 413
+
+
+def test_the_next_request_is_served_as_if_nothing_had_been(server):
+    with httpx.Client(base_url=server, timeout=60) as client:
+        assert client.post("/", content=b"x" * 5_000_000).json()["length"] == 0
+        assert client.post("/", content=b"abc").json()["length"] == 3

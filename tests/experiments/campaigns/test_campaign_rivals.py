@@ -1,0 +1,87 @@
+"""Several hands on one campaign: who feeds it, who drives it, and who waits for a worker beside it."""
+
+import threading
+from collections import Counter
+
+import pytest
+
+from experiments.battles import feeding
+from experiments.engine import battle_findings
+from experiments.engine.driver import Driver
+from experiments.engine.events import LeaseLost
+from experiments.models import Call, Campaign, Run
+from experiments.shards import only_shards
+from tests.experiments.campaigns.conftest import asked, of, runs_of, state_of
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+
+
+@pytest.fixture(autouse=True)
+def small_runs(settings):
+    settings.BATTLES_PER_RUN, settings.RUNS_PER_CAMPAIGN = 6, 3
+
+
+def test_of_two_that_feed_a_campaign_at_once_one_does_it(field, battles, quiet_doorbell, monkeypatch):
+    experiment = battles(field(contestants=4, samples=6))
+    Campaign.objects.create(experiment=experiment)
+    found = feeding._found
+    rivals = 3
+
+    def slowly(campaign):
+        """Whoever has found what is to be done, and comes too late to do it."""
+        nonlocal rivals
+        move = found(campaign)
+        if rivals:
+            rivals -= 1
+            feeding.feed(experiment.pk)
+        return move
+
+    monkeypatch.setattr(feeding, "_found", slowly)
+    feeding.feed(experiment.pk)
+
+    tasks = [tuple(sorted(task.items())) for run in runs_of(experiment) for task in run.overrides["tasks"]]
+    assert runs_of(experiment).count() == 3
+    assert len(tasks) == len(set(tasks)) == 18
+    assert set(Campaign.objects.get().cursor["live"]) == {str(run.pk) for run in runs_of(experiment)}
+
+
+def test_a_driver_that_dies_between_the_answer_and_the_battle_pays_for_nothing_twice(
+    field, battles, campaign, play, monkeypatch, settings
+):
+    settings.LEASE_SECONDS = 1
+    experiment = campaign(battles(field(contestants=3, samples=6)))
+    written = battle_findings._written
+    deaths = Counter()
+
+    def dying(same, found):
+        deaths[found["run_id"]] += 1
+        if deaths[found["run_id"]] == 2:  # the first battle of each run is written, the second one is not
+            raise LeaseLost(found["run_id"])
+        return written(same, found)
+
+    monkeypatch.setattr(battle_findings, "_written", dying)
+    play(experiment)
+
+    assert state_of(experiment) == Campaign.State.COMPLETED
+    assert of(experiment).exclude(winner="").count() == of(experiment).count() == 18
+    assert runs_of(experiment).filter(fence__gt=1).count() == runs_of(experiment).count()
+    repeated = Call.objects.filter(run__experiment=experiment, attempt__gt=1)
+    assert all(call.step.calls.get(attempt=call.attempt - 1).state == Call.State.LOST for call in repeated)
+    assert len(asked(experiment)) == len(set(asked(experiment))) == 36
+
+
+def test_a_run_that_stands_for_itself_is_taken_before_the_shards_that_wait(
+    field, battles, campaign, arena, start, settings
+):
+    campaign(battles(field(contestants=4, samples=6)))
+    waiting = start(arena())
+    driver = Driver(threading.Event())
+
+    first, *shards = driver._waiting()
+    assert first == waiting.pk
+    assert 0 < len(shards) < 3, "the other workers take their part"
+    settings.RUNS_PER_WORKER = 1
+    assert driver._waiting() == [waiting.pk]
+    Run.objects.filter(pk=waiting.pk).update(state=Run.State.STOPPED)
+    assert set(driver._waiting()) <= set(only_shards(Run.objects.claimable()).values_list("pk", flat=True))
+    assert len(driver._waiting()) == 1

@@ -1,0 +1,186 @@
+"""Files on the disk: none is left behind, nobody fills it, and a full one is said."""
+
+import errno
+import os
+import time
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from experiments.casting import InvalidExperiment
+from experiments.datasets import images, making, reading, removing, tidying, uploads, writing
+from experiments.datasets.process import Refused
+from experiments.models import Dataset, LogImport, Sample, Upload
+from experiments.refusals import NotAllowed
+from tests.experiments.datasets.files import packed, png, table
+
+pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+
+ROWS = table([{"index": number, "prompt": f"question {number}"} for number in range(30)]).encode()
+
+
+def keep(owner, data=ROWS, name="a.csv"):
+    return uploads.keep(SimpleUploadedFile(name, data), owner=owner, kind="samples")
+
+
+def grow_old(*paths):
+    for path in paths:
+        os.utime(path, (time.time() - 3 * tidying.DAY,) * 2)
+
+
+def full(*_args, **_more):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_folders_that_nobody_knows_are_taken_away_and_those_in_use_stay(alice, settings):
+    root = Path(settings.UPLOADS_DIR)
+    used, over = keep(alice), keep(alice)
+    Upload.objects.filter(pk=over.pk).update(state="done")  # its worker was killed before it took the file away
+    dataset = Dataset.objects.create(owner=alice, name="x", slug="x", state="ready")
+    log = LogImport.objects.create(dataset=dataset, owner=alice, name="l", size=1)
+    unknown = [root / "0197f0aa-0000-7000-8000-000000000000", root / "spool-abc", root / "logs" / str(over.pk)]
+    kept = [root / "something of the admin's", log.folder]
+    for folder in (*unknown, *kept):
+        folder.mkdir(parents=True)
+    grow_old(*unknown, *kept, used.folder, over.folder)
+    (root / "spool-young").mkdir()
+
+    tidying.forget_uploads()
+
+    assert [path for path in (*unknown, over.folder) if path.exists()] == []
+    assert all(path.exists() for path in (*kept, used.path, root / "spool-young", root / "logs"))
+
+
+def test_pictures_without_a_row_are_taken_away(load, tmp_path):
+    load(packed(tmp_path / "set.zip", {"a/0.png": png()}), modality="image")
+    kept = images.Image.objects.get().path
+    part, lost = kept.with_name(f"{kept.name}.1.part"), kept.with_name(f"{kept.name[:2]}{'0' * 62}")
+    for path in (part, lost):
+        path.write_bytes(b"x")
+    grow_old(part, lost, kept)
+
+    tidying.forget_pictures(kept.parent)
+
+    assert list(kept.parent.iterdir()) == [kept]
+
+
+def test_it_is_tidied_now_and_then_and_not_with_every_sweep(monkeypatch):
+    tidied = []
+    monkeypatch.setattr(tidying, "tidy", lambda: tidied.append(1))
+    tidier = tidying.Tidier()
+
+    for _sweep in range(5):
+        tidier.look()
+
+    assert tidied == [1]
+
+
+def test_a_full_disk_is_said_and_leaves_nothing(alice, monkeypatch, settings):
+    monkeypatch.setattr(SimpleUploadedFile, "chunks", full)
+
+    with pytest.raises(InvalidExperiment, match="The disk of the server is full"):
+        keep(alice)
+
+    assert not Upload.objects.exists()
+    assert list(Path(settings.UPLOADS_DIR).iterdir()) == []
+
+
+def test_a_disk_that_is_full_when_pictures_are_taken_over_is_said(load, tmp_path, monkeypatch, settings):
+    monkeypatch.setattr(images.shutil, "copyfileobj", full)
+
+    with pytest.raises(Refused, match="The disk of the server is full"):
+        load(packed(tmp_path / "set.zip", {"a/0.png": png()}), modality="image")
+
+    assert [path for path in Path(settings.IMAGES_DIR).rglob("*") if path.is_file()] == []
+
+
+def test_a_picture_that_lost_its_bytes_is_written_again(load, tmp_path):
+    path = packed(tmp_path / "set.zip", {"a/0.png": png()})
+    load(path, modality="image")
+    kept = images.Image.objects.get().path
+    kept.write_bytes(b"")  # the machine lost its power
+
+    load(path, modality="image", name="Again")
+
+    assert kept.read_bytes() == png()
+
+
+def test_nobody_fills_the_disk_with_files_that_wait(alice, charlie, settings):
+    settings.UPLOAD_BYTES = len(ROWS) + 10
+    for _file in range(uploads.UNREAD):
+        keep(alice)
+
+    with pytest.raises(InvalidExperiment, match="Your other files are not read yet"):
+        keep(alice)
+
+    assert keep(charlie).path.exists()
+    Upload.objects.filter(owner=alice).update(state="done")
+    assert keep(alice).path.exists()
+
+
+def test_two_uploads_of_one_name_at_once_are_two_datasets(alice, monkeypatch):
+    monkeypatch.setattr(making, "free_slug", lambda name: "questions")  # both looked before either was there
+
+    first, second = (making.create(owner=alice, name="Questions", upload=keep(alice)) for _time in range(2))
+
+    assert first.slug == "questions"
+    assert second.slug.startswith("questions-")
+    assert Dataset.objects.count() == 2
+
+
+def test_one_upload_becomes_one_dataset_however_often_it_is_sent_off(alice):
+    upload = keep(alice)
+    making.create(owner=alice, name="Questions", upload=upload)
+
+    with pytest.raises(InvalidExperiment, match="being read already"):
+        making.create(owner=alice, name="Questions", upload=upload)
+
+    assert Dataset.objects.count() == 1
+
+
+def test_a_dataset_that_a_worker_begins_to_read_is_not_deleted_under_it(alice, monkeypatch):
+    dataset = making.create(owner=alice, name="Questions", upload=keep(alice))
+    monkeypatch.setattr(removing, "what_rests_on", lambda _dataset: bool(reading._claim()) and "")
+
+    with pytest.raises(NotAllowed, match="It is being read"):
+        removing.remove(dataset, by=alice)
+
+    assert Dataset.objects.get().state == "waiting"
+    assert dataset.uploads.get().path.exists()
+
+
+def test_a_dataset_that_was_deleted_half_is_deleted_by_the_next_try(alice, work, monkeypatch):
+    dataset = making.create(owner=alice, name="Questions", upload=keep(alice))
+    work()
+    dataset.refresh_from_db()
+    monkeypatch.setattr(removing, "empty", full)
+    with pytest.raises(OSError, match="space"):
+        removing.remove(dataset, by=alice)
+    half = Dataset.objects.get()
+    assert (half.state, half.refused_reason) == ("refused", "It is being deleted.")
+    monkeypatch.undo()
+
+    removing.remove(half, by=alice)
+
+    assert not Dataset.objects.exists()
+    assert not Sample.objects.exists()
+
+
+def test_whoever_works_long_says_so_all_the_time(alice, work, monkeypatch):
+    """Checking and taking away what a first attempt had written may take longer than a worker may be silent."""
+    beats = []
+    fair = reading._Lease.reading
+    monkeypatch.setattr(reading._Lease, "reading", lambda self, share: (beats.append(share), fair(self, share)))
+    dataset = making.create(owner=alice, name="Questions", upload=keep(alice))
+    Sample.objects.bulk_create(Sample(dataset=dataset, index=n, instruction="half") for n in range(1200))
+    monkeypatch.setattr("experiments.datasets.checking.SEEN_AT_ONCE", 10)
+    told = []
+    held = reading._Lease.__call__
+    monkeypatch.setattr(reading._Lease, "__call__", lambda self, share: (told.append(share), held(self, share)))
+
+    work()
+
+    assert beats.count(0) >= 3  # for each 500 samples that were taken away
+    assert len(told) > 30 // 10 + 30 // writing.BATCH
+    assert Dataset.objects.get().state == "ready"
