@@ -206,7 +206,7 @@ LIMIT_LABELS = {
 LABELS = {
     "sampling-plan": gettext_lazy("How many battles"),
     "sampling-per_pair": gettext_lazy("Samples for each pair"),
-    "sampling-target_width": gettext_lazy("Width of every 95 % interval, in Elo"),
+    "sampling-target_width": gettext_lazy("Width of every interval (of 95 %), in Elo"),
     "sampling-min_per_pair": gettext_lazy("Samples for each pair, at least"),
     "sampling-max_per_pair": gettext_lazy("Samples for each pair, at most"),
     "sampling-batch": gettext_lazy("More for each pair, round by round"),

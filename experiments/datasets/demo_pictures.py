@@ -5,7 +5,7 @@ from collections.abc import Callable
 from io import BytesIO
 from typing import NamedTuple
 
-from PIL import Image, ImageDraw, ImageFilter
+from PIL import Image, ImageDraw
 
 PAINTERS = ("atelier", "studio", "sketch", "smudge")
 WIDTH, HEIGHT, SCALE = 160, 120, 4  # pixels; drawn larger and scaled down, for smooth edges
@@ -85,15 +85,11 @@ def _sketch(scene: Scene, chance: random.Random) -> Image.Image:
 
 
 def _smudge(scene: Scene, chance: random.Random) -> Image.Image:
-    """The wrong colour, one thing missing, blurred and noisy."""
+    """The wrong colour, one thing missing, and all of it as if seen through a frosted window."""
     kept = list(scene.shapes)[: max(1, len(scene.shapes) - 1)]
     mistaken = [shape._replace(colour=WRONG[shape.colour], x=WIDTH - shape.x) for shape in kept]
-    picture = _flat(mistaken).filter(ImageFilter.GaussianBlur(5))
-    canvas = ImageDraw.Draw(picture)
-    for _ in range(500):
-        grey = chance.randint(60, 220)
-        canvas.point((chance.randrange(WIDTH), chance.randrange(HEIGHT)), (grey, grey, grey))
-    return picture
+    panes = _flat(mistaken).resize((WIDTH // 20, HEIGHT // 20), Image.Resampling.BOX)
+    return panes.resize((WIDTH, HEIGHT), Image.Resampling.NEAREST)
 
 
 _HANDS: dict[str, Callable[[Scene, random.Random], Image.Image]] = {
