@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from experiments.campaign_setup import Judges, Offer, judges
 from experiments.forms import SetupForm
+from experiments.labels import prompt_words
 from experiments.models import Dataset, ProviderModel
 from experiments.workflows.battles.config import JUDGES, MIRRORS
 from experiments.workflows.battles.prompts import PROMPTS
@@ -195,7 +196,7 @@ class BattlesForm(CampaignForm):
 
 def prompts_for(modality: str) -> list[tuple[str, Any]]:
     """The judge prompts that are made for this kind of output: name and title."""
-    return [(name, prompt.title) for name, prompt in PROMPTS.items() if modality in prompt.modalities]
+    return [(name, prompt_words(prompt.title)) for name, prompt in PROMPTS.items() if modality in prompt.modalities]
 
 
 LIMIT_LABELS = {

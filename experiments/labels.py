@@ -20,10 +20,33 @@ def stage_name(stage: str) -> Any:
     return STAGES.get(stage, seat_name(stage))
 
 
+def prompt_words(said: str) -> Any:
+    """The title or the description of a judge prompt; one that was added here speaks its own language."""
+    return PROMPTS.get(said, said)
+
+
 def workflow_name(workflow: str) -> Any:
     return WORKFLOWS.get(workflow, workflow)
 
 
+PROMPTS = {
+    "Which text is the better answer": _("Which text is the better answer"),
+    "Which of two texts is the better answer, on the whole.": _(
+        "Which of two texts is the better answer, on the whole."
+    ),
+    "Which text follows the instruction more strictly": _("Which text follows the instruction more strictly"),
+    "Which of two texts does exactly what the instruction asks for.": _(
+        "Which of two texts does exactly what the instruction asks for."
+    ),
+    "Which image carries out the edit better": _("Which image carries out the edit better"),
+    "Which of two images carries out an edit of the given images better.": _(
+        "Which of two images carries out an edit of the given images better."
+    ),
+    "Which image shows better what was asked for": _("Which image shows better what was asked for"),
+    "Which of two images shows better what a description asks for.": _(
+        "Which of two images shows better what a description asks for."
+    ),
+}
 PARAMS = {
     "temperature": _("Temperature"),
     "max_tokens": _("Tokens of a reply"),
@@ -109,6 +132,7 @@ END_REASONS = {
     "summary_failed": _("no summary was given"),
     "judge_failed": _("a judge failed again and again"),
     "contestant_failed": _("a contestant failed again and again"),
+    "prompt_changed": _("the judge prompt is not the one of the set-up any more"),
 }
 
 PURPOSES = {

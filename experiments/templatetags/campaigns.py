@@ -13,7 +13,7 @@ from experiments import figures
 from experiments.battles.progress import Progress
 from experiments.campaign_forms import FURTHER_JUDGES
 from experiments.council_forms import models_offered
-from experiments.labels import END_REASONS
+from experiments.labels import END_REASONS, prompt_words
 from experiments.models import Battle, Campaign
 from experiments.outputs_forms import OutputsForm, shown_rows
 from experiments.workflows.battles.config import MIRRORS
@@ -140,7 +140,7 @@ def _prompt(name: str, prompt: Known) -> PromptChoice:
     described = " ".join((prompt.module.__doc__ or "").split())
     parts = prompt.parts(Shown(sample=1, first=2, second=3, token=FENCE))
     text = "".join(part if isinstance(part, str) else f"[{part.what}]" for part in parts)
-    return PromptChoice(name, prompt.title, prompt.version, described, text)
+    return PromptChoice(name, prompt_words(prompt.title), prompt.version, prompt_words(described), text)
 
 
 def _label(bound: BoundField) -> str:
