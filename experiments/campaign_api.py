@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 from django_filters import rest_framework as filters
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import generics, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -48,6 +48,7 @@ class ProgressSerializer(serializers.Serializer[Any]):
     round = serializers.IntegerField(help_text="Of an adaptive plan.")
     open_reasons = serializers.SerializerMethodField()
 
+    @extend_schema_field(OpenReason(many=True))
     def get_open_reasons(self, found: Progress) -> list[dict[str, Any]]:
         return [{"reason": reason, "count": count} for reason, count in found.open_reasons]
 
@@ -62,6 +63,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
         model = Campaign
         fields = ["experiment", "state", "note", "seed", "passes", "created", "resumed", "ended", "progress"]
 
+    @extend_schema_field(ProgressSerializer)
     def get_progress(self, campaign: Campaign) -> dict[str, Any]:
         return dict(ProgressSerializer(progress(campaign.experiment)).data)
 

@@ -57,7 +57,6 @@ def battle(request: HttpRequest, pk: int) -> HttpResponse:
     chosen = read(request.GET, board)
     newer, older = pages.neighbours(board, chosen, found)
     said = showing.judgments(found)
-    left, right = showing.sides(found)
     ladder = Ladder.objects.filter(board=board).select_related("board__dataset", "board__judge_model__provider").first()
     context = {
         **(simulation(ladder) if ladder else {}),
@@ -68,14 +67,12 @@ def battle(request: HttpRequest, pk: int) -> HttpResponse:
         "chosen": chosen,
         "newer": newer,
         "older": older,
-        "sides": (left, right),
+        "sides": showing.sides(found),
         "said": said,
         "spent": showing.spent(said),
         "others": showing.others_on_it(found),
         "judge": judge_words(board),
-        "may_void": may_void(request, found),
-        "may_see_calls": found.run is not None and found.run.experiment.owner_id == request.user.pk,
-        "is_mine": found.voter_id is not None and found.voter_id == request.user.pk,
+        **_rights(request, found),
     }
     return render(request, "leaderboard/battle.html", context)
 
@@ -171,6 +168,15 @@ def may_void(request: HttpRequest, battle: Battle) -> bool:
     if not isinstance(user, User) or not user.is_active:
         return False
     return user.role in {User.Role.CURATOR, User.Role.ADMIN} or battle.board.dataset.owner_id == user.pk
+
+
+def _rights(request: HttpRequest, battle: Battle) -> dict[str, bool]:
+    """What the reader may do with a battle, and whether it is a vote of theirs."""
+    return {
+        "may_void": may_void(request, battle),
+        "may_see_calls": battle.run is not None and battle.run.experiment.owner_id == request.user.pk,
+        "is_mine": battle.voter_id is not None and battle.voter_id == request.user.pk,
+    }
 
 
 def _visible(request: HttpRequest, pk: int) -> Battle:

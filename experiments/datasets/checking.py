@@ -34,8 +34,7 @@ def fit(dataset: Dataset, spool: Path, alive: Alive) -> Fit:
         alive()
         for record in found:
             _refuse_kind(dataset, record)
-            if record.subset is not None and record.subset not in subsets:
-                raise Refused("unknown_subset", subset=record.subset)
+            _refuse_subset(subsets, record)
         samples = samples_for(dataset, found)
         known = _known(dataset, found, [pk for keys in samples.values() for pk in keys])
         for record in found:
@@ -79,6 +78,11 @@ def _refuse_kind(dataset: Dataset, record: OutputRecord) -> None:
     is_picture = bool(record.image)
     if is_picture != (dataset.modality == Dataset.Modality.IMAGE):
         raise Refused("wrong_kind_image" if is_picture else "wrong_kind_text")
+
+
+def _refuse_subset(subsets: set[str], record: OutputRecord) -> None:
+    if record.subset is not None and record.subset not in subsets:
+        raise Refused("unknown_subset", subset=record.subset)
 
 
 def _known(dataset: Dataset, found: list[OutputRecord], samples: list[int]) -> defaultdict[str, set[int]]:

@@ -8,10 +8,9 @@ import logging
 import threading
 from collections.abc import Callable
 
-import django_rq
 from django.db import DatabaseError, close_old_connections, connections, transaction
-from redis.exceptions import RedisError
 
+from experiments import doorbell
 from experiments.datasets import reading
 from experiments.datasets.tidying import Tidier
 
@@ -58,12 +57,7 @@ def ring() -> None:
 
 
 def ring_now() -> None:
-    try:
-        bells = django_rq.get_queue(QUEUE)
-        if bells.count < ENOUGH_BELLS:
-            bells.enqueue(read_uploads, result_ttl=0, failure_ttl=0)
-    except (RedisError, OSError) as error:
-        logger.warning("an upload waits for the sweep: Redis is away (%s)", type(error).__name__)
+    doorbell.ring(QUEUE, read_uploads, enough=ENOUGH_BELLS, waiting="an upload")
 
 
 def read_uploads() -> None:

@@ -96,8 +96,3 @@ def records_in(spool: Path) -> Iterator[Picture | SampleRecord | OutputRecord]:
                 yield _ADAPTER.validate_python(storable_data(json.loads(line)))
             except (ValidationError, ValueError, RecursionError) as error:
                 raise Refused("reader_died", said="not a record") from error
-
-
-def size_of(spool: Path) -> int:
-    """Bytes of all records."""
-    return (spool / RECORDS).lstat().st_size

@@ -1,16 +1,16 @@
-"""The only RQ code: the doorbell that a run is waiting, and the worker that answers it."""
+"""The doorbell that a run is waiting, and the worker that answers it."""
 
 import logging
 import threading
 from typing import Any
 from uuid import UUID
 
-import django_rq
 from django.conf import settings
 from django.db import close_old_connections, transaction
 from redis.exceptions import RedisError
 from rq import get_current_job
 
+from experiments import doorbell
 from experiments.engine.driver import Driver
 from experiments.engine.sweep import sweep_forever
 from experiments.engine.workers import SteadyWorker
@@ -24,7 +24,7 @@ stop_requested = threading.Event()
 
 
 def wake(run_id: UUID) -> None:
-    """Ring for a worker once the current transaction is committed. The only enqueue.
+    """Ring for a worker once the current transaction is committed.
 
     A bell that nobody hears costs seconds, not a run: the sweep finds queued runs by itself.
     """
@@ -32,12 +32,7 @@ def wake(run_id: UUID) -> None:
 
 
 def _ring(run_id: UUID) -> None:
-    try:
-        bells = django_rq.get_queue(QUEUE)
-        if bells.count < ENOUGH_BELLS:
-            bells.enqueue(drive, str(run_id), result_ttl=0, failure_ttl=0)
-    except (RedisError, OSError) as error:
-        logger.warning("run=%s waits for the sweep: Redis is away (%s)", run_id, type(error).__name__)
+    doorbell.ring(QUEUE, drive, str(run_id), enough=ENOUGH_BELLS, waiting=f"run={run_id}")
 
 
 def drive(run_id: str) -> None:

@@ -16,22 +16,19 @@ from django.utils import timezone
 from experiments.battles import ledger
 from experiments.engine import pauses, recording
 from experiments.engine.budget import Spent, refuse
+from experiments.engine.calls import unsent, wait_after, work_of
 from experiments.engine.events import Announce, Fact, emit
 from experiments.engine.leases import Held
 from experiments.engine.performers import Report, Work
 from experiments.engine.recording import Book, OpenCall
 from experiments.engine.score import Score, Todo, passed
 from experiments.engine.seating import Catalogue, order, seats_of
-from experiments.gateway import GatewayError
-from experiments.gateway.errors import RateLimited
-from experiments.gateway.retry import Wait, decide
-from experiments.gateway.types import Completion
 from experiments.models import Run
 from experiments.models.ids import new_id
 from experiments.shards import is_sharded
 from experiments.signals import run_finished
 from experiments.workflows import REGISTRY
-from experiments.workflows.steps import STOPPED, Ask, Cast, End, Listen, Record
+from experiments.workflows.steps import STOPPED, Ask, End, Listen, Record
 
 MANUAL_STOP = STOPPED
 INTERNAL_ERROR = "internal_error"  # the reason of an end that is no fault of what was asked
@@ -152,7 +149,7 @@ class Playing:
     # --- actions: each is one transaction, or none ---
 
     def _record(self, call: OpenCall, report: Report) -> None:
-        wait = None if self._ending else _wait(call, report)
+        wait = None if self._ending else wait_after(call, report)
         outcome = recording.close_call(self.book, call, report, retry_in=wait.seconds if wait else None)
         self.calls.pop(call.id, None)
         if self._ending:
@@ -250,9 +247,9 @@ class Playing:
         call = recording.open_call(self.book, ask, ordered, call_id)
         self.calls[call.id] = call
         if ordered.problem:
-            self._agenda.append(partial(self._record, call, _unsent(self.run.pk, call)))
+            self._agenda.append(partial(self._record, call, unsent(self.run.pk, call)))
         else:
-            self._submit(_work(self.run.pk, call))
+            self._submit(work_of(self.run.pk, call))
 
     def _spent(self) -> Spent:
         if self._limits.tokens is None and self._limits.cost is None:
@@ -301,37 +298,3 @@ def finish(book: Book, run: Run, end: End, *, was_halted: bool, refused: Ask | N
 
 def _place(ask: Ask) -> dict[str, Any]:
     return {"key": ask.key, "purpose": ask.purpose, "seat": ask.seat, "turn": ask.turn}
-
-
-def _wait(call: OpenCall, report: Report) -> Wait | None:
-    if report.error is None or report.is_stopped:
-        return None
-    jitter = Cast({}, call.attempt).random(str(call.id)).random()
-    verdict = decide(report.error, call.attempt, jitter=jitter)
-    if not isinstance(verdict, Wait) or _is_beyond(call.ask.patience, call.attempt, verdict, report.error):
-        return None
-    return verdict
-
-
-def _is_beyond(patience: float | None, attempt: int, wait: Wait, error: GatewayError) -> bool:
-    """Whether somebody else is to be asked rather than to wait for this model's rate limit to pass."""
-    if patience is None or not isinstance(error, RateLimited):
-        return False
-    return attempt > 1 or wait.seconds > patience
-
-
-def _unsent(run_id: UUID, call: OpenCall) -> Report:
-    return Report(call.id, run_id, Completion(), call.order.problem, seconds=0.0, first_byte_seconds=None)
-
-
-def _work(run_id: UUID, call: OpenCall) -> Work:
-    return Work(
-        call_id=call.id,
-        run_id=run_id,
-        endpoint=call.order.endpoint,
-        request=call.order.request,
-        seat=call.ask.seat,
-        turn=call.ask.turn,
-        purpose=call.ask.purpose,
-        is_shown=call.ask.is_spoken,
-    )

@@ -5,11 +5,10 @@ import threading
 import time
 from typing import Any
 
-import django_rq
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections, transaction
-from redis.exceptions import RedisError
 
+from experiments import doorbell
 from experiments.datasets import jobs as datasets
 from experiments.engine.workers import SteadyWorker
 from experiments.reports import making
@@ -28,12 +27,7 @@ def ring() -> None:
 
 
 def _ring() -> None:
-    try:
-        bells = django_rq.get_queue(QUEUE)
-        if bells.count < ENOUGH_BELLS:
-            bells.enqueue(make_files, result_ttl=0, failure_ttl=0)
-    except (RedisError, OSError) as error:
-        logger.warning("a file waits for the sweep: Redis is away (%s)", type(error).__name__)
+    doorbell.ring(QUEUE, make_files, enough=ENOUGH_BELLS, waiting="a file")
 
 
 def make_files() -> None:

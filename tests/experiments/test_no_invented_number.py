@@ -9,7 +9,6 @@ import re
 import threading
 
 import pytest
-from django.test import Client
 from pypdf import PdfReader
 
 from experiments.engine import playing, seating
@@ -18,6 +17,7 @@ from experiments.gateway.types import ChatRequest, Deadlines
 from experiments.models import Event, Judgment, Run
 from experiments.workflows.judge import RANGES, SENTIMENTS
 from tests.experiments.pages.conftest import Page
+from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -73,15 +73,13 @@ def impatient(monkeypatch):
 
     monkeypatch.setattr(seating, "ChatRequest", request)
     monkeypatch.setattr(
-        playing, "_wait", lambda call, report: Wait(0.01) if report.error and call.attempt < 2 else None
+        playing, "wait_after", lambda call, report: Wait(0.01) if report.error and call.attempt < 2 else None
     )
 
 
 @pytest.fixture
 def browser(alice):
-    client = Client()
-    client.force_login(alice)
-    return client
+    return signed_in(alice)
 
 
 @pytest.fixture

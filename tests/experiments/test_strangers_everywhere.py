@@ -4,13 +4,13 @@ import re
 from uuid import UUID
 
 import pytest
-from django.test import Client
-from django.urls import URLPattern, get_resolver
 
 from experiments.models import Experiment, Run
 from experiments.reports import making
 from experiments.reports.formats import REPORTS
 from tests.experiments.reports import deliberations
+from tests.experiments.routes import routes
+from tests.fixtures import signed_in
 
 NOWHERE = UUID("00000000-0000-7000-8000-000000000000")
 KINDS = ("runs", "messages", "calls", "experiments", "files")
@@ -20,8 +20,7 @@ FORMATS = {"report": "html", "export": "jsonl"}
 def addresses():
     """Every route with an id of something of a run in it, as a template."""
     found = set()
-    for prefix, pattern in _routes(get_resolver().url_patterns, ""):
-        route = f"{prefix}{pattern.pattern}"
+    for route in routes():
         if match := re.match(rf"(?:api/)?({'|'.join(KINDS)})/<(?:uuid|drf_format_suffix|str)?:?pk>", route):
             found.add((match.group(1), _filled(route)))
     return sorted(found)
@@ -32,14 +31,6 @@ def _filled(route):
     for name, value in {"pk": "{pk}", "other": str(NOWHERE), "turn": "1"}.items():
         route = re.sub(rf"<(?:\w+:)?{name}>", value, route)
     return route
-
-
-def _routes(patterns, prefix):
-    for pattern in patterns:
-        if isinstance(pattern, URLPattern):
-            yield prefix, pattern
-        else:
-            yield from _routes(pattern.url_patterns, f"{prefix}{pattern.pattern}")
 
 
 ADDRESSES = addresses()
@@ -94,8 +85,7 @@ def path_of(path, pk):
 @pytest.mark.django_db
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_a_stranger_learns_nothing_and_moves_nothing(alices, charlie, method):
-    browser = Client()
-    browser.force_login(charlie)
+    browser = signed_in(charlie)
     before = (Run.objects.count(), Experiment.objects.count(), Run.objects.get(pk=alices["runs"]).last_seq)
     for kind, path in ADDRESSES:
         answer = getattr(browser, method)(path_of(path, alices[kind]))
@@ -110,8 +100,7 @@ def test_a_stranger_learns_nothing_and_moves_nothing(alices, charlie, method):
 @pytest.mark.edge(51)
 @pytest.mark.django_db
 def test_alice_herself_is_answered_at_the_same_addresses(alices, alice):
-    browser = Client()
-    browser.force_login(alice)
+    browser = signed_in(alice)
     answers = {path: browser.get(path_of(path, alices[kind])).status_code for kind, path in ADDRESSES}
 
     unknown = {path for path, status in answers.items() if status == 404}

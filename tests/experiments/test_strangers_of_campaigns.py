@@ -6,7 +6,6 @@ from uuid import UUID
 import pytest
 from django.contrib.sessions.models import Session
 from django.test import Client
-from django.urls import URLPattern, get_resolver
 
 from experiments import actions
 from experiments.battles import votes
@@ -17,7 +16,8 @@ from experiments.models import Battle, Campaign, Experiment
 from leaderboard.compute import ensure
 from tests.experiments import test_strangers_everywhere as of_runs
 from tests.experiments.battles import duels
-from tests.fixtures import add_model
+from tests.experiments.routes import routes
+from tests.fixtures import add_model, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -33,8 +33,7 @@ SECRETS = ("Demonstration: answers", "demo-answers", "Alice's secret campaign")
 
 def addresses():
     """Every route that begins with a thing of one of these kinds, with places for its key and for what is in it."""
-    routes = (f"{prefix}{pattern.pattern}" for prefix, pattern in _routes(get_resolver().url_patterns, ""))
-    plain = (route.replace("<drf_format_suffix:format>", "").lstrip("^") for route in routes)
+    plain = (route.replace("<drf_format_suffix:format>", "").lstrip("^") for route in routes())
     return sorted({(match[1], _filled(route)) for route in plain if (match := KEY.match(route))})
 
 
@@ -54,14 +53,6 @@ def _word(name, before, *, is_first):
     return {"token": "{token}", "side": "first", "sha": "0" * 64, "format": FORMATS.get(before, NOTHING)}.get(
         name, OF_WHAT.get(before, NOTHING)
     )
-
-
-def _routes(patterns, prefix):
-    for pattern in patterns:
-        if isinstance(pattern, URLPattern):
-            yield prefix, pattern
-        else:
-            yield from _routes(pattern.url_patterns, f"{prefix}{pattern.pattern}")
 
 
 ADDRESSES = addresses()
@@ -114,8 +105,8 @@ def test_the_routes_are_found():
 
 def test_no_address_of_a_thing_is_left_out():
     walked = re.compile(rf"(?:api/)?({'|'.join([*NOWHERE, *of_runs.KINDS])})/")
-    routes = {f"{prefix}{pattern.pattern}".lstrip("^") for prefix, pattern in _routes(get_resolver().url_patterns, "")}
-    named = {route for route in routes if "<" in route and not route.startswith("admin/")}
+    plain = {route.lstrip("^") for route in routes()}
+    named = {route for route in plain if "<" in route and not route.startswith("admin/")}
 
     left_out = {route for route in named if not walked.match(route)}
     assert {route for route in left_out if not route.removeprefix("api/").startswith(WITH_TESTS_OF_THEIR_OWN)} == set()
@@ -125,9 +116,7 @@ def test_no_address_of_a_thing_is_left_out():
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_nobody_else_learns_or_moves_anything(alices, charlie, method, who, settings):
     settings.PUBLIC_VOTES = True
-    browser = Client()
-    if who == "a stranger":
-        browser.force_login(charlie)
+    browser = signed_in(charlie) if who == "a stranger" else Client()
     before = (Experiment.objects.count(), Battle.objects.count(), Campaign.objects.get().state)
     sessions = Session.objects.count()
     for kind, path in ADDRESSES:
@@ -142,8 +131,7 @@ def test_nobody_else_learns_or_moves_anything(alices, charlie, method, who, sett
 
 
 def test_alice_herself_is_answered_at_the_same_addresses(alices, alice):
-    browser = Client()
-    browser.force_login(alice)
+    browser = signed_in(alice)
 
     unknown = {path for kind, path in ADDRESSES if ask(browser, "get", path_of(path, alices, kind))[0] == 404}
 
@@ -155,9 +143,7 @@ def test_alice_herself_is_answered_at_the_same_addresses(alices, alice):
 @pytest.mark.parametrize("who", ["a stranger", "a visitor"])
 def test_no_list_no_search_and_no_count_speaks_of_it(alices, charlie, who, settings):
     settings.PUBLIC_VOTES = True
-    browser = Client()
-    if who == "a stranger":
-        browser.force_login(charlie)
+    browser = signed_in(charlie) if who == "a stranger" else Client()
     lists = ("leaderboard/", "vote/", "vote/mine/", "datasets/", "battles/", "runs/", "leaderboard/methodology/")
     lists += tuple(f"api/{name}/" for name in ("ladders", "datasets", "battles", "experiments", "runs"))
     asked = ("", "?search=demonstration", f"?dataset={alices['datasets']}", f"?board={alices['boards']}")
@@ -178,12 +164,9 @@ def test_what_is_in_one_dataset_is_not_found_by_the_address_of_another(provider,
     board = duels_board(public)
     Battle.objects.create(board=board, sample=public.samples.get(), winner="left", **battle)
     ladder, sample, sha = ensure(board).slug, hidden.samples.get().pk, hidden.pictures.first().image_id
-    hers, his = Client(), Client()
-    hers.force_login(alice)
-    his.force_login(charlie)
 
-    assert hers.get(f"/datasets/hidden/images/{sha}/").status_code == 200
-    for browser in (his, Client()):
+    assert signed_in(alice).get(f"/datasets/hidden/images/{sha}/").status_code == 200
+    for browser in (signed_in(charlie), Client()):
         assert browser.get(f"/datasets/open/samples/{public.samples.get().pk}/").status_code == 200
         for slug in ("hidden", "open"):
             assert browser.get(f"/datasets/{slug}/images/{sha}/").status_code == 404

@@ -9,6 +9,7 @@ from accounts.models import User
 from experiments.battles import boards as found
 from experiments.models import Battle, Output, PairCount, Verdict
 from leaderboard import compute
+from tests.fixtures import signed_in
 from tests.leaderboard import boards
 
 pytestmark = pytest.mark.django_db
@@ -30,12 +31,6 @@ def battle(ladder):
     Verdict.objects.create(order="original", raw="The first is clearer <b>by far</b>.", **said)
     Verdict.objects.create(order="swapped", raw="Hm", battle=first, winner="", unread_reason="no verdict in it")
     return first
-
-
-def signed_in(person):
-    browser = Client()
-    browser.force_login(person)
-    return browser
 
 
 def html(path, browser=None, status=200):

@@ -41,8 +41,7 @@ def zipped(board: Board) -> Iterator[bytes]:
     last = results(log).aggregate(last=Max("judged"))["last"]
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for subset, experiments in _groups(log).items():
-            folder = f"{_folder(subset)}/" if subset else ""
-            for _written in _entries(archive, log, subset, folder, experiments, last, has_verdicts):
+            for _written in _entries(archive, log, subset, experiments, last=last, has_verdicts=has_verdicts):
                 if len(buffer.held) >= SENT_AT_ONCE:
                     yield buffer.taken()
     yield buffer.taken()
@@ -52,12 +51,13 @@ def _entries(
     archive: zipfile.ZipFile,
     log: Log,
     subset: str,
-    folder: str,
     experiments: dict[str, list[Group]],
+    *,
     last: datetime | None,
     has_verdicts: bool,
 ) -> Iterator[None]:
     """Writes the files of a subset; gives way after each piece."""
+    folder = f"{_folder(subset)}/" if subset else ""
     files = file_names({row.name for row in log.contestants.values()})
     counts: list[Count] = []
     for experiment, groups in experiments.items():

@@ -9,14 +9,13 @@ from datetime import timedelta
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
-import django_rq
 from django.conf import settings
 from django.db import DatabaseError, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
-from redis.exceptions import RedisError
 
+from experiments import doorbell
 from experiments.battles.logs.importing import import_battles, may_import
 from experiments.battles.logs.lines import TooMuch
 from experiments.battles.logs.report import Report
@@ -85,13 +84,7 @@ def keep(sent: Sent, *, dataset: Dataset, by: "User", judge: str = "", subset: s
 
 
 def ring() -> None:
-    """Ask for a worker. A bell that nobody hears costs seconds: the sweep looks."""
-    try:
-        bells = django_rq.get_queue(QUEUE)
-        if bells.count < ENOUGH_BELLS:
-            bells.enqueue(answer, result_ttl=0, failure_ttl=0)
-    except (RedisError, OSError) as error:
-        logger.warning("logs wait for the sweep: Redis is away (%s)", type(error).__name__)
+    doorbell.ring(QUEUE, answer, enough=ENOUGH_BELLS, waiting="a log")
 
 
 def answer() -> None:

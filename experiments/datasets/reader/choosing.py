@@ -45,6 +45,22 @@ def pictures_of(
     without: folders that hold other pictures. Of two files with one number the PNG counts, then the plainer name.
     Raises Refusal when a contestant is in two experiments.
     """
+    found = _placed(files, alone, without)
+    told = {place.subset for place, _name in found.values()}
+    real = set(subsets) if subsets is not None else (told if len(told) > 1 else set())
+    return sorted(
+        (
+            Picture(place.subset if place.subset in real else None, place.contestant, place.version, number, name)
+            for (_subset, _contestant, number), (place, name) in found.items()
+        ),
+        key=lambda picture: (picture.contestant, picture.subset or "", picture.number),
+    )
+
+
+def _placed(
+    files: Mapping[str, int], alone: str, without: Collection[str]
+) -> dict[tuple[str, str, int], tuple[Place, str]]:
+    """The place and the file that counts, by subset, contestant and number."""
     found: dict[tuple[str, str, int], tuple[Place, str]] = {}
     versions: dict[tuple[str, str], str] = {}
     for name in sorted(files, key=_better_first):
@@ -55,15 +71,7 @@ def pictures_of(
             if versions.setdefault((place.subset, place.contestant), place.version) != place.version:
                 raise Refusal("two_experiments", contestant=place.contestant, file=name)
             found.setdefault((place.subset, place.contestant, number), (place, name))
-    told = {place.subset for place, _name in found.values()}
-    real = set(subsets) if subsets is not None else (told if len(told) > 1 else set())
-    return sorted(
-        (
-            Picture(place.subset if place.subset in real else None, place.contestant, place.version, number, name)
-            for (_subset, _contestant, number), (place, name) in found.items()
-        ),
-        key=lambda picture: (picture.contestant, picture.subset or "", picture.number),
-    )
+    return found
 
 
 def _better_first(name: str) -> tuple[int, bool, str]:

@@ -11,6 +11,11 @@ from experiments.battles.logs.report import Report
 from experiments.models import Board, Contestant, Dataset, Sample
 
 
+@pytest.fixture(autouse=True)
+def pictures_of_their_own(settings: Any, tmp_path: Path) -> None:
+    settings.IMAGES_DIR = tmp_path / "images"
+
+
 @pytest.fixture
 def take(alice: Any) -> Callable[..., tuple[Board, Report]]:
     """Imports logs into a dataset, a new one of Alice's where none is given."""

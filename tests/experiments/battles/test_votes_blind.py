@@ -11,20 +11,14 @@ from experiments.battles import votes
 from experiments.battles.voters import person_voter
 from experiments.models import Battle, Image
 from tests.experiments.battles.duels import dataset_of
+from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def pictures_of_their_own(settings, tmp_path):
-    settings.IMAGES_DIR = tmp_path / "images"
-
-
 @pytest.fixture
 def browser(charlie):
-    browser = Client()
-    browser.force_login(charlie)
-    return browser
+    return signed_in(charlie)
 
 
 def everything(response):
@@ -79,8 +73,7 @@ def test_pictures_are_drawn_anew_without_what_their_files_say(alice, browser):
 def test_the_pictures_of_an_offer_are_for_its_voter_alone(alice, browser):
     dataset_of(alice, modality="image")
     [address, *_others] = re.findall(r'"(/vote/[^"]+\.png)"', browser.get("/vote/duels/").content.decode())
-    hers = Client()
-    hers.force_login(alice)
+    hers = signed_in(alice)
 
     assert hers.get(address).status_code == 404
     assert Client().get(address).status_code == 404
@@ -89,8 +82,7 @@ def test_the_pictures_of_an_offer_are_for_its_voter_alone(alice, browser):
 
 def test_the_api_offers_blind_and_tells_after_the_vote(alice, charlie):
     dataset = dataset_of(alice)
-    browser = Client()
-    browser.force_login(charlie)
+    browser = signed_in(charlie)
 
     offer = browser.get("/api/datasets/duels/vote/")
     assert reveals(dataset, everything(offer)) == []
@@ -110,8 +102,7 @@ def test_the_api_offers_blind_and_tells_after_the_vote(alice, charlie):
 def test_the_api_refuses_what_is_no_vote_of_the_person(alice, charlie):
     dataset_of(alice)
     offered = votes.offer(alice.datasets.get(), voter=person_voter(alice))
-    browser = Client()
-    browser.force_login(charlie)
+    browser = signed_in(charlie)
     at = f"/api/battles/{offered.pk}/vote/"
 
     assert browser.post(at, {"choice": "tie"}, "application/json").status_code == 404
@@ -125,8 +116,7 @@ def test_an_offer_is_no_battle_that_anybody_can_look_at(alice, charlie, browser)
     dataset_of(alice)
     browser.get("/vote/duels/")
     pk = Battle.objects.get().pk
-    hers = Client()
-    hers.force_login(alice)
+    hers = signed_in(alice)
 
     assert browser.get(f"/battles/{pk}/").status_code == hers.get(f"/battles/{pk}/").status_code == 404
 

@@ -15,20 +15,14 @@ from experiments.battles.voters import person_voter, voter_of
 from experiments.models import Battle
 from experiments.refusals import NotAllowed, NotOffered, Rivalled
 from tests.experiments.battles.duels import dataset_of
+from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def pictures_of_their_own(settings, tmp_path):
-    settings.IMAGES_DIR = tmp_path / "images"
-
-
 @pytest.fixture
 def browser(charlie):
-    browser = Client()
-    browser.force_login(charlie)
-    return browser
+    return signed_in(charlie)
 
 
 def token_of(page):

@@ -70,6 +70,12 @@ def battles(provider: Any, alice: Any) -> Callable[..., Experiment]:
 
 
 @pytest.fixture
+def small_runs(settings: Any) -> None:
+    """Campaigns of a few dozen battles take several runs."""
+    settings.BATTLES_PER_RUN, settings.RUNS_PER_CAMPAIGN = 6, 3
+
+
+@pytest.fixture
 def campaign(quiet_doorbell: Any, alice: Any) -> Callable[..., Experiment]:
     """Starts the campaign of an experiment."""
 

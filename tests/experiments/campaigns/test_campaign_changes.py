@@ -27,12 +27,7 @@ from tests.experiments.campaigns.conftest import (
 )
 from tests.fixtures import add_model
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
-
-
-@pytest.fixture(autouse=True)
-def small_runs(settings):
-    settings.BATTLES_PER_RUN, settings.RUNS_PER_CAMPAIGN = 6, 3
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases, pytest.mark.usefixtures("small_runs")]
 
 
 def test_a_button_pressed_twice_starts_one_campaign(field, battles, campaign, alice, play):

@@ -20,12 +20,7 @@ from tests.experiments.campaigns.conftest import (
 )
 from tests.fixtures import add_model
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
-
-
-@pytest.fixture(autouse=True)
-def small_runs(settings):
-    settings.BATTLES_PER_RUN, settings.RUNS_PER_CAMPAIGN = 6, 3
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases, pytest.mark.usefixtures("small_runs")]
 
 
 def test_every_pair_is_compared_on_every_sample_once(field, battles, campaign, play):

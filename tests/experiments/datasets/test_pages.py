@@ -11,6 +11,7 @@ from experiments.battles.boards import people_board
 from experiments.datasets import demonstration
 from experiments.models import Battle, Dataset, Upload
 from tests.experiments.datasets.files import packed, png, table
+from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -21,16 +22,12 @@ ROWS = table(
 
 @pytest.fixture
 def browser(alice):
-    client = Client()
-    client.force_login(alice)
-    return client
+    return signed_in(alice)
 
 
 @pytest.fixture
 def theirs(charlie):
-    client = Client()
-    client.force_login(charlie)
-    return client
+    return signed_in(charlie)
 
 
 @pytest.fixture

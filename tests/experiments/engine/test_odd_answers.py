@@ -5,7 +5,7 @@ import json
 import pytest
 
 from experiments import actions, steering
-from experiments.engine import playing
+from experiments.engine import calls
 from experiments.gateway.retry import Wait
 from experiments.models import Call
 from experiments.workflows.filter import NOTHING_LEFT
@@ -20,13 +20,13 @@ WORDS_OF_ERRORS = ("rate limit", "credentials", "credits", "internal server erro
 @pytest.fixture
 def play(arena, start, drive, monkeypatch):
     """Plays an arena run to its end or its first pause; waits before another attempt are cut short."""
-    decide = playing.decide
+    decide = calls.decide
 
     def hurried(*given, **named):
         verdict = decide(*given, **named)
         return Wait(0.01) if isinstance(verdict, Wait) else verdict
 
-    monkeypatch.setattr(playing, "decide", hurried)
+    monkeypatch.setattr(calls, "decide", hurried)
 
     def run(*speakers, **config):
         begun = start(arena(*speakers, **config))

@@ -135,7 +135,7 @@ def impatient(monkeypatch):
         seating, "ChatRequest", lambda **given: ChatRequest(**given | (short if asks_late_judge(given) else {}))
     )
     monkeypatch.setattr(
-        playing, "_wait", lambda call, report: Wait(0.01) if report.error and call.attempt < 2 else None
+        playing, "wait_after", lambda call, report: Wait(0.01) if report.error and call.attempt < 2 else None
     )
 
 

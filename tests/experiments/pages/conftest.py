@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from tests.fixtures import signed_in
+
 VOID = {"input", "meta", "link", "br", "hr", "img", "path", "rect", "circle", "line", "source", "col"}
 
 
@@ -95,12 +97,6 @@ def read() -> Callable[[Any], Page]:
 @pytest.fixture(autouse=True)
 def nobody_is_woken(quiet_doorbell: list[Any]) -> list[Any]:
     return quiet_doorbell
-
-
-def signed_in(person: Any) -> Client:
-    browser = Client()
-    browser.force_login(person)
-    return browser
 
 
 @pytest.fixture

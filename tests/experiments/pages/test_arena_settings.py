@@ -6,8 +6,7 @@ from django.utils import timezone
 
 from experiments.models import Experiment, ModelPrice, ProviderModel, Run
 from experiments.workflows.prompts import fill
-from tests.experiments.pages.conftest import signed_in
-from tests.fixtures import add_model
+from tests.fixtures import add_model, signed_in
 
 pytestmark = pytest.mark.django_db
 
