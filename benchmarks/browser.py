@@ -63,7 +63,7 @@ def main(times: int = 3) -> None:
     values = [milliseconds for milliseconds, _path in medians]
     p95 = values[int(len(values) * 0.95)]
     print(f"{len(values)} pages over a million battles   median {statistics.median(values):.0f} ms   p95 {p95:.0f} ms")
-    for milliseconds, path in medians[-8:]:
+    for milliseconds, path in medians[-20:]:
         print(f"{milliseconds:8.0f} ms   {path}")
 
 

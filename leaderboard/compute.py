@@ -19,7 +19,7 @@ from leaderboard.standings import Excluded, Row, Standings
 from leaderboard.words import board_title
 
 BATTLES = "battles"
-INLINE_SECONDS = 0.5  # a ladder that takes longer than this is computed by workers alone
+INLINE_SECONDS = 0.1  # a ladder that takes longer than this is computed by workers alone, and shown as they left it
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +71,9 @@ def standings(ladder: Ladder, subset: str = "", category: str = "", *, bootstrap
 
 def refresh(ladder: Ladder) -> bool:
     """Compute the ladder and keep what was found, unless what is kept is newer. Returns whether it was kept."""
-    began = time.perf_counter()
+    began = time.thread_time()  # a busy machine makes no ladder a long one
     found = standings(ladder)
-    seconds = time.perf_counter() - began
+    seconds = time.thread_time() - began
     new = {"changes": found.changes, "data": found.as_json(), "computed": timezone.now(), "seconds": seconds}
     with transaction.atomic():
         standing, is_new = Standing.objects.get_or_create(ladder=ladder, defaults=new)
@@ -84,33 +84,47 @@ def refresh(ladder: Ladder) -> bool:
 
 
 def current(ladder: Ladder, subset: str = "", category: str = "", *, bootstrapped: bool = False) -> Current:
-    """What pages show: what is kept while it is the newest, else computed at once, where that takes little time."""
+    """What pages show: what is kept while it is the newest, else computed at once, where that takes little time.
+
+    A slice is computed when it is asked for, once per state of the ladder.
+    """
     standing: Standing | None = getattr(ladder, "standing", None)
     kept = Standings.from_json(standing.data) if standing else None
-    behind = 0 if standing is None or ladder.board is None else ladder.board.changes - standing.changes
+    behind = _behind(ladder)
     is_whole = not (subset or category or bootstrapped)
-    if standing and kept and is_whole and (not behind or standing.seconds > INLINE_SECONDS):
+    if standing and kept and is_whole and (not behind or takes_long(ladder)):
         return Current(kept, standing.computed, behind)
     key = (ladder.slug, state_of(ladder), subset, category, bootstrapped)
     return remembered("standings", key, lambda: _now(ladder, subset, category, bootstrapped=bootstrapped))
 
 
 def state_of(ladder: Ladder) -> str:
-    """Changes whenever what the ladder shows does."""
+    """Changes whenever what the ladder shows does: of one that takes long, when a worker has computed it anew."""
     standing: Standing | None = getattr(ladder, "standing", None)
     kept = f"{standing.changes}@{standing.computed.timestamp()}" if standing else ""
     shown = (ladder.title, ladder.is_public, ladder.withdrawn_reason)
     if ladder.board is None:
         return repr((ladder.pk, kept, council.newest(), shown))
     dataset = ladder.board.dataset
-    return repr((ladder.pk, kept, ladder.board.changes, shown, dataset.name, dataset.visibility))
+    newest = bool(_behind(ladder)) if takes_long(ladder) else ladder.board.changes
+    return repr((ladder.pk, kept, newest, shown, dataset.name, dataset.visibility))
+
+
+def takes_long(ladder: Ladder) -> bool:
+    """Whether computing it took more time than somebody who opens a page should wait."""
+    standing: Standing | None = getattr(ladder, "standing", None)
+    return standing is not None and standing.seconds > INLINE_SECONDS
 
 
 def is_stale(ladder: Ladder) -> bool:
     standing: Standing | None = getattr(ladder, "standing", None)
-    if standing is None or Standings.from_json(standing.data) is None:
-        return True
-    return ladder.board is not None and standing.changes < ladder.board.changes
+    return standing is None or Standings.from_json(standing.data) is None or _behind(ladder) > 0
+
+
+def _behind(ladder: Ladder) -> int:
+    """By how many changes the board is ahead of what is kept."""
+    standing: Standing | None = getattr(ladder, "standing", None)
+    return 0 if standing is None or ladder.board is None else ladder.board.changes - standing.changes
 
 
 def _now(ladder: Ladder, subset: str, category: str, *, bootstrapped: bool) -> Current:
