@@ -1,7 +1,7 @@
 """Rating systems side by side in one run: time, memory above what was loaded, and error. `make bench-ratings`.
 
 Each measurement is a process of its own; the contenders take turns, so that a busy minute does not hit one of them
-alone. What would take longer than LONGEST_SECONDS is left out, and says so.
+alone. What would take longer than LONGEST_SECONDS is left out, and says so. `--times 2 --longest 120` is a quick look.
 """
 
 import argparse
@@ -31,9 +31,9 @@ TIMES = {"fit": 5, "sandwich": 5}
 LONGEST_SECONDS = 600
 
 
-def main(sizes: list[str] | None = None) -> None:
+def main(sizes: list[str], most_times: int, longest: float) -> None:
     for size in sizes or list(SIZES):
-        found = {(who, task): _measured(who, task, size) for who, task in _rows()}
+        found = {(who, task): _measured(who, task, size, most_times, longest) for who, task in _rows()}
         _tell(size, found)
 
 
@@ -42,22 +42,23 @@ def _rows() -> list[tuple[str, str]]:
     return list(dict.fromkeys(sorted(rows, key=lambda row: TASKS.index(row[1]))))
 
 
-def _measured(who: str, task: str, size: str) -> dict[str, float] | None:
+def _measured(who: str, task: str, size: str, most_times: int, longest: float) -> dict[str, float] | None:
     """Medians over several processes; None when it took too long or failed."""
-    times = TIMES.get(task, 1 if who == "fastchat" else 3)
+    times = min(most_times, TIMES.get(task, 1 if who == "fastchat" else 3))
     command = [sys.executable, "-m", "benchmarks.ratings", "--one", who, task, size]
     found = []
     for number in range(times):
         try:
             watched = ["--memory"] if number == times - 1 else []
-            done = subprocess.run([*command, *watched], capture_output=True, check=True, timeout=LONGEST_SECONDS)
+            done = subprocess.run([*command, *watched], capture_output=True, check=True, timeout=longest)
         except subprocess.CalledProcessError as error:
             print(f"    {who} {task} failed: {error.stderr.decode().strip().splitlines()[-1:]}")
             return None
         except subprocess.TimeoutExpired:
-            print(f"    {who} {task} took longer than {LONGEST_SECONDS} s")
+            print(f"    {who} {task} took longer than {longest:.0f} s")
             return None
         found.append(json.loads(done.stdout.splitlines()[-1]))
+        print(f"{size}: {who} {task}   {found[-1]['seconds']:.4f} s", file=sys.stderr)
     timed = found[:-1] or found  # being watched costs time
     return {**found[-1], "seconds": statistics.median(one["seconds"] for one in timed)}
 
@@ -149,9 +150,11 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--one", nargs=3, metavar=("WHO", "TASK", "SIZE"))
     parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--times", type=int, default=max(TIMES.values()), help="processes per measurement, at most")
+    parser.add_argument("--longest", type=float, default=LONGEST_SECONDS, help="seconds that one may take")
     parser.add_argument("sizes", nargs="*", choices=[*SIZES, []])
     asked = parser.parse_args()
     if asked.one:
         one(*asked.one, is_watched=asked.memory)
     else:
-        main(asked.sizes)
+        main(asked.sizes, asked.times, asked.longest)
