@@ -24,13 +24,16 @@ STANDING_ROWS = 8
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A judge of the battles with its board. rows: the beginning of its ladder, as far as that has been computed."""
+    """A judge of the battles with its board. rows: the beginning of its ladder, as far as that has been computed.
+    is_behind: battles have been decided since.
+    """
 
     seat: str
     label: str
     board: Board | None
     ladder: str
     rows: Sequence[dict[str, Any]]
+    is_behind: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +99,11 @@ def _of_battles(shown: Experiment) -> dict[str, Any]:
     boards = {board.pk: board for board in Board.objects.filter(pk__in=scope.boards.values())}
     seats = {seat: boards.get(pk) for seat, pk in scope.boards.items()}
     labels = shown.labels
+    judges = [_judge(seat, labels.get(seat, seat), board) for seat, board in sorted(seats.items())]
     return {
         "grid": campaign_grid.of(scope),
-        "judges": [_judge(seat, labels.get(seat, seat), board) for seat, board in sorted(seats.items())],
+        "judges": judges,
+        "awaits_ladder": any(judge.is_behind for judge in judges),
         "latest": _latest(shown),
     }
 
@@ -112,7 +117,8 @@ def _judge(seat: str, label: str, board: Board | None) -> Judge:
     ladder: Any = getattr(board, "ladder", None) if board else None
     standing: Any = getattr(ladder, "standing", None) if ladder else None
     rows = standing.data.get("rows", [])[:STANDING_ROWS] if standing else []
-    return Judge(seat, label, board, reverse("ladder", args=[ladder.slug]) if ladder else "", rows)
+    is_behind = board is not None and board.changes > (standing.changes if standing else 0)
+    return Judge(seat, label, board, reverse("ladder", args=[ladder.slug]) if ladder else "", rows, is_behind)
 
 
 def _latest(shown: Experiment) -> list[Battle]:

@@ -1,16 +1,14 @@
 """The set-up form of a council: a question, members as a list of models, a chair and those that stand in for it."""
 
 import re
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from django import forms
-from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from experiments.form_fields import LinesField
+from experiments.form_fields import LinesField, Rows
 from experiments.forms import SetupForm, form_for
 from experiments.models import ProviderModel
 from experiments.workflows.council.config import CHAIRS, LEAST_MEMBERS, LONGEST_TEXT, MOST_MEMBERS, member
@@ -23,20 +21,8 @@ SETTINGS = ("system_prompt", "own_answers", "truncated", "limits-tokens", "limit
 SEATED = ("chair-model", "chair-temperature", "chair-max_tokens", "chair-2-model", "chair-3-model", "title-model")
 
 
-class MemberRows(forms.Widget):
-    """Rows of `NAME-0-model`, `-temperature` and `-max_tokens`. A row without a model is none."""
-
-    def value_from_datadict(self, data: Mapping[str, Any], files: MultiValueDict[str, Any], name: str) -> list[Row]:
-        pattern = re.compile(rf"{re.escape(name)}-(\d{{1,4}})-model")
-        numbers = sorted({int(found[1]) for key in data if (found := pattern.fullmatch(key))})
-        rows = [{part: str(data.get(f"{name}-{number}-{part}", "")) for part in PARTS} for number in numbers]
-        return [row for row in rows if row["model"].strip()]
-
-    def value_omitted_from_data(self, data: Mapping[str, Any], files: Any, name: str) -> bool:
-        return False
-
-    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> Any:
-        raise NotImplementedError("The rows are drawn by council/_members.html.")
+class MemberRows(Rows):
+    parts, telling = PARTS, ("model",)
 
 
 class MembersField(forms.Field):

@@ -46,7 +46,7 @@ class DatasetForm(ComplainingForm):
     takes_votes = forms.BooleanField(label=gettext_lazy("People may vote"), required=False)
 
 
-class OutputsForm(ComplainingForm):
+class OutputsUploadForm(ComplainingForm):
     file = forms.FileField(label=gettext_lazy("File"), required=False)
     contestant = forms.CharField(label=gettext_lazy("Contestant"), required=False, max_length=200)
     version = forms.CharField(label=gettext_lazy("Version"), required=False, max_length=120)

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 from accounts.people import person
 from experiments import dataset_pages
 from experiments.casting import InvalidExperiment
-from experiments.dataset_forms import PART_LABELS, DatasetForm, OutputsForm, column_rows, mapping_of
+from experiments.dataset_forms import PART_LABELS, DatasetForm, OutputsUploadForm, column_rows, mapping_of
 from experiments.datasets import making, removing, uploads
 from experiments.datasets.process import Refused
 from experiments.models import Dataset, Sample, Upload
@@ -133,7 +133,7 @@ def dataset_outputs(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 def _dataset_outputs(request: HttpRequest, slug: str) -> HttpResponse:
     shown = get_object_or_404(_ready(request), slug=slug)
-    form = OutputsForm(request.POST or None, request.FILES or None)
+    form = OutputsUploadForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         asked: dict[str, Any] = {name: form.cleaned_data[name] for name in ("contestant", "version")}
         try:

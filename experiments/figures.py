@@ -1,9 +1,21 @@
 """How ratings, their intervals and shares are written: one way for the pages of campaigns and of ladders."""
 
+from typing import Any
+
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 MISSING = "–"
 MINUS = "−"
+REASONS = {
+    "undefeated": gettext_lazy("won every battle, so no rating is high enough"),
+    "winless": gettext_lazy("lost every battle, so no rating is low enough"),
+    "above": gettext_lazy("stands above the rated contestants without ever having lost towards them"),
+    "below": gettext_lazy("stands below the rated contestants without ever having won towards them"),
+    "unlinked": gettext_lazy("wins and losses do not link it with the rated contestants"),
+    "no_battles": gettext_lazy("has not been in any battle that counts"),
+    "few_battles": gettext_lazy("too few battles: a rating could be wrong by more than 400 points"),
+}
 
 
 def elo(value: float | None) -> str:
@@ -32,3 +44,8 @@ def in_percent(value: float | None) -> str:
     if 0 < value < 0.005:
         return "<1 %"
     return ">99 %" if 0.995 < value < 1 else f"{100 * value:.0f} %"
+
+
+def reason_words(code: str) -> Any:
+    """Why there is no rating."""
+    return REASONS.get(code, code)

@@ -26,20 +26,30 @@ class LinesField(forms.CharField):
         return re.sub("\r\n?", "\n", str(super().to_python(value)))
 
 
-class InterventionRows(forms.Widget):
-    """Rows of `NAME-0-kind`, `-side`, `-turn` and `-text`. Rows in which nothing was written are none."""
+class Rows(forms.Widget):
+    """Rows of `NAME-0-PART` for each of the parts. A row in which none of `telling` was written is none.
+
+    They are drawn by a template of their own, so that it cannot render itself.
+    """
+
+    parts: tuple[str, ...]
+    telling: tuple[str, ...]
 
     def value_from_datadict(self, data: Mapping[str, Any], files: MultiValueDict[str, Any], name: str) -> list[Row]:
-        pattern = re.compile(rf"{re.escape(name)}-(\d{{1,4}})-(?:{'|'.join(PARTS)})")
+        pattern = re.compile(rf"{re.escape(name)}-(\d{{1,4}})-(?:{'|'.join(self.parts)})")
         numbers = sorted({int(found[1]) for key in data if (found := pattern.fullmatch(key))})
-        rows = [{part: data.get(f"{name}-{number}-{part}", "") for part in PARTS} for number in numbers]
-        return [row for row in rows if str(row["text"]).strip() or str(row["turn"]).strip()]
+        rows = [{part: str(data.get(f"{name}-{number}-{part}", "")) for part in self.parts} for number in numbers]
+        return [row for row in rows if any(row[part].strip() for part in self.telling)]
 
     def value_omitted_from_data(self, data: Mapping[str, Any], files: Any, name: str) -> bool:
         return False
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> Any:
-        raise NotImplementedError("The rows are drawn by includes/interventions.html.")
+        raise NotImplementedError("Rows are drawn by the template of their form.")
+
+
+class InterventionRows(Rows):
+    parts, telling = PARTS, ("text", "turn")
 
 
 class InterventionsField(forms.Field):

@@ -1,6 +1,5 @@
 """The form that asks models for outputs: which ones, under which names, and for which part of the dataset."""
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from experiments.campaign_forms import CampaignForm
 from experiments.campaign_setup import Offer
+from experiments.form_fields import Rows
 from experiments.models import ProviderModel
 from experiments.workflows.outputs import MOST_CONTESTANTS
 
@@ -20,22 +20,13 @@ PARTS = ("model", "name")
 SPARE_ROWS = 3  # so many can be added without a script
 
 
-class MakerRows(forms.Widget):
-    """Rows of `NAME-0-model` and `-name`. A row without a model is none."""
+class MakerRows(Rows):
+    parts, telling = PARTS, ("model",)
 
     def value_from_datadict(self, data: Mapping[str, Any], files: MultiValueDict[str, Any], name: str) -> list[Row]:
-        if isinstance(data.get(name), list):
-            return list(data[name])
-        pattern = re.compile(rf"{re.escape(name)}-(\d{{1,4}})-model")
-        numbers = sorted({int(found[1]) for key in data if (found := pattern.fullmatch(key))})
-        rows = [{part: str(data.get(f"{name}-{number}-{part}", "")).strip() for part in PARTS} for number in numbers]
-        return [row for row in rows if row["model"]]
-
-    def value_omitted_from_data(self, data: Mapping[str, Any], files: Any, name: str) -> bool:
-        return False
-
-    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> Any:
-        raise NotImplementedError("The rows are drawn by battles/_makers.html.")
+        """A form that was completed by itself has rows already."""
+        given = data.get(name)
+        return list(given) if isinstance(given, list) else super().value_from_datadict(data, files, name)
 
 
 class MakersField(forms.Field):
@@ -44,7 +35,7 @@ class MakersField(forms.Field):
     widget = MakerRows
 
     def clean(self, value: Any) -> list[Row]:
-        rows: list[Row] = list(value or [])
+        rows = [{part: text.strip() for part, text in row.items()} for row in value or []]
         if not rows:
             raise forms.ValidationError(_("Choose at least one model that is to be asked."))
         if len(rows) > MOST_CONTESTANTS:

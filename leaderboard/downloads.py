@@ -8,12 +8,13 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+from experiments import figures
 from experiments.models import Board
 from experiments.reports.csv_export import cell
 from leaderboard.compute import Current
 from leaderboard.models import Ladder
 from leaderboard.standings import Row
-from leaderboard.words import board_title, reason_words
+from leaderboard.words import board_title
 
 COLUMNS = (
     *("rank", "best", "worst", "group", "name", "label", "rating", "lower", "upper", "reason", "first"),
@@ -96,7 +97,8 @@ def _told(row: Row) -> list[str]:
     record = f"{row.wins}/{row.losses}/{row.ties}"
     rate = "–" if row.win_rate is None else f"{100 * row.win_rate:.1f} %"
     if row.rating is None:
-        return ["–", f"{_escaped(row.shown)} ({reason_words(row.reason)})", "–", "–", rate, record, str(row.battles)]
+        shown = f"{_escaped(row.shown)} ({figures.reason_words(row.reason)})"
+        return ["–", shown, "–", "–", rate, record, str(row.battles)]
     bounds = ["–" if bound is None else f"{bound:.0f}" for bound in (row.lower, row.upper)]
     place = str(row.best) if row.best == row.worst else f"{row.best}–{row.worst}"
     return [place, _escaped(row.shown), f"{row.rating:.0f}", " to ".join(bounds), rate, record, str(row.battles)]

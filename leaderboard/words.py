@@ -1,27 +1,9 @@
-"""What ladders, judges and missing numbers are called."""
-
-from typing import Any
+"""What ladders and judges are called."""
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from experiments.models import Board
 from leaderboard.models import Ladder
-
-REASONS = {
-    "undefeated": gettext_lazy("won every battle, so no rating is high enough"),
-    "winless": gettext_lazy("lost every battle, so no rating is low enough"),
-    "above": gettext_lazy("stands above the rated contestants without ever having lost towards them"),
-    "below": gettext_lazy("stands below the rated contestants without ever having won towards them"),
-    "unlinked": gettext_lazy("wins and losses do not link it with the rated contestants"),
-    "no_battles": gettext_lazy("has not been in any battle that counts"),
-    "few_battles": gettext_lazy("too few battles: a rating could be wrong by more than 400 points"),
-}
-
-
-def reason_words(code: str) -> Any:
-    """Why there is no rating."""
-    return REASONS.get(code, code)
 
 
 def judge_words(board: Board) -> str:

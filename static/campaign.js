@@ -1,4 +1,6 @@
-/** The page of a campaign: what changes is fetched again every two seconds while it runs and somebody looks at it. */
+/** The page of a campaign: what changes is fetched again every two seconds while it runs, then until its ladders
+ * have been computed, as long as somebody looks at it.
+ */
 import { localise } from "./times.js";
 
 const EVERY = 2000;
@@ -9,14 +11,15 @@ let timer = null;
 let isAsking = false;
 
 const isOver = () => "over" in bar.dataset;
+const isSettled = () => "settled" in bar.dataset;
 
 async function look() {
-  if (isAsking || isOver() || document.visibilityState === "hidden") return;
+  if (isAsking || isSettled() || document.visibilityState === "hidden") return;
   clearTimeout(timer);
   isAsking = true;
   const isAway = !(await fetchOnce());
   isAsking = false;
-  if (!isOver()) timer = setTimeout(look, isAway ? SLOW : EVERY);
+  if (!isSettled()) timer = setTimeout(look, isAway ? SLOW : EVERY);
 }
 
 /** Whether an answer came. Somebody who was signed out, or may not see it any more, finds out by loading the page. */
@@ -39,7 +42,6 @@ function show(fresh) {
   localise(fresh);
   for (const part of fresh.querySelectorAll("[data-part]")) showPart(part);
   if (bar.dataset.state !== before) tellState();
-  if (isOver()) document.dispatchEvent(new CustomEvent("campaign-over"));
   title();
 }
 

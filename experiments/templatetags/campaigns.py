@@ -23,6 +23,7 @@ from experiments.workflows.battles.prompts import PROMPTS, Known
 register = template.Library()
 register.filter(figures.elo)
 register.filter(figures.in_percent)
+register.filter(figures.reason_words)
 
 FENCE = "…"  # where a battle has the random fence of its own
 

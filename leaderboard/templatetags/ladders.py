@@ -14,14 +14,14 @@ from leaderboard import listing
 from leaderboard.matrix import Cell, Line
 from leaderboard.models import RatingPoint
 from leaderboard.standings import Row
-from leaderboard.words import ladder_title, reason_words
+from leaderboard.words import ladder_title
 
 register = template.Library()
 
 MISSING, MINUS = figures.MISSING, figures.MINUS
 register.filter(figures.elo)
 register.filter(figures.in_percent)
-register.filter(reason_words)
+register.filter(figures.reason_words)
 register.filter(ladder_title)
 
 

@@ -6,8 +6,11 @@ from django.urls import reverse
 from experiments import actions, timeline
 from experiments.battles import campaigns
 from experiments.datasets import demonstration
+from experiments.figures import reason_words
 from experiments.fragments import render
 from experiments.models import Battle, Campaign, Experiment, Run
+from leaderboard import jobs
+from leaderboard.models import Ladder
 from tests.fixtures import add_model, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -129,6 +132,30 @@ def test_the_live_part_is_the_part_of_the_page(browser, read, begun):
         assert f'data-part="{part}"' in live.content.decode()
     assert read(live).by_id("status").text == read(page).by_id("status").text
     assert "<html" not in live.content.decode()
+
+
+def test_it_is_looked_at_until_its_ladder_is_as_new_as_its_battles(browser, read, begun, play):
+    experiment = begun()
+    play(experiment)
+    live = address(experiment, "campaign-live")
+
+    waiting = read(browser.get(live)).by_id("status")
+    assert (waiting.get("data-over"), waiting.get("data-settled")) == ("", None)
+    jobs.refresh_stale()
+    assert read(browser.get(live)).by_id("status").get("data-settled") == ""
+
+
+def test_who_has_no_rating_is_told_why(browser, read, begun, play):
+    experiment = begun()
+    play(experiment)
+    jobs.refresh_stale()
+
+    page = read(browser.get(address(experiment)))
+
+    rows = [row for ladder in Ladder.objects.all() for row in ladder.standing.data["rows"] if row["reason"]]
+    assert rows, "four battles of each are too few"
+    for row in rows:
+        assert str(reason_words(row["reason"])) in page.text
 
 
 def test_a_stranger_finds_nothing(charlies, begun):
