@@ -2,6 +2,7 @@
 
 Ratings of contestants from battles: `fit`, intervals by `sandwich` and `bootstrap`, `ranks`, Elo, biases of judges.
 One order from rankings: `leaderboard.ratings.orders`. How far raters agree: `leaderboard.ratings.agreement`.
+Models that set, solve and judge problems: `leaderboard.ratings.cycles`.
 """
 
 from leaderboard.ratings.battles import Battles, Table, tally

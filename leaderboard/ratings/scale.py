@@ -7,3 +7,4 @@ SCALE = 400.0
 ELO = SCALE / math.log(10)  # Elo points in one nat
 NORMAL = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 TAIL = 0.025
+COVERAGE = 1 - 2 * TAIL

@@ -25,6 +25,10 @@ class Reason(StrEnum):
     NO_BATTLES = "no_battles"
     SEPARATED = "separated"
     CONFOUNDED = "confounded"
+    NO_VOTES = "no_votes"
+    NOTHING_RUN = "nothing_run"
+    NO_SPREAD = "no_spread"
+    RESTS_ON_ONE = "rests_on_one"
 
     @property
     def sentence(self) -> str:
@@ -50,6 +54,10 @@ SENTENCES = {
     Reason.NO_BATTLES: "has not been in any battle",
     Reason.SEPARATED: "the battles are explained without error, so the coefficient has no finite value",
     Reason.CONFOUNDED: "it goes with who battles whom, so its effect cannot be told from the ratings",
+    Reason.NO_VOTES: "no vote was counted",
+    Reason.NOTHING_RUN: "nothing that was judged was also run in the sandbox",
+    Reason.NO_SPREAD: "nothing varied, so nothing says how far it could vary",
+    Reason.RESTS_ON_ONE: "without one of the cycles the figure does not exist, so an interval does not either",
 }
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from experiments.statistics.estimates import contrast, estimate, paired, share
-from experiments.statistics.student import incomplete_beta, t_quantile
+from leaderboard.ratings.student import incomplete_beta, t_quantile
 from experiments.statistics.summary import Statistics
 from experiments.statistics.table import COLUMNS, table
 from experiments.statistics.values import (

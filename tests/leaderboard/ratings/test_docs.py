@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import leaderboard.ratings
-from leaderboard.ratings import agreement, orders, tables
+from leaderboard.ratings import agreement, cycles, orders, tables
 
 PAGE = (Path(__file__).parents[3] / "docs" / "ratings.md").read_text(encoding="utf-8")
 
@@ -17,7 +17,7 @@ def test_the_examples_run(capsys):
 
 
 def test_every_public_function_is_on_the_page():
-    public = {*leaderboard.ratings.__all__, *orders.__all__, *agreement.__all__, *tables.__all__}
+    public = {*leaderboard.ratings.__all__, *orders.__all__, *agreement.__all__, *tables.__all__, *cycles.__all__}
     functions = {name for name in public if name.islower()} - {"positions", "tally"}
 
     assert {name for name in functions if f"`{name}`" not in PAGE} == set()

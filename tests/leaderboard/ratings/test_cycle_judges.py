@@ -1,0 +1,191 @@
+"""Judges: severity, agreement and what the sandbox saw, against numbers worked out by hand."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leaderboard.ratings.agreement import krippendorff_alpha
+from leaderboard.ratings.cycles import Estimate, Reason, Undefined, judging
+from leaderboard.ratings.estimates import jackknifed, mean_estimate, pearson
+from leaderboard.ratings.panel import panel_of
+from tests.leaderboard.ratings.coding_cycles import cycle, league, shuffled
+
+GIVEN = {
+    "a": {"b": 8, "c": 6, "d": 7},
+    "b": {"a": 5, "c": 4, "d": 6},
+    "c": {"a": 3, "b": 4, "d": 2},
+    "d": {"a": 9, "b": 9},
+}
+TABLE = {(solver, judge): vote for solver, votes in GIVEN.items() for judge, vote in votes.items()}
+
+
+def of(name, found):
+    return next(judge for judge in found.judges if judge.name == name)
+
+
+def test_severity_is_what_a_judge_gives_less_than_the_others():
+    """c gave 6 where others mean 7.5, and 4 where they mean 5.5: 1.5 points less each time."""
+    found = judging([cycle("abcd", TABLE)])
+
+    assert of("c", found).severity.value == pytest.approx(1.5)
+    assert of("b", found).severity.value == pytest.approx((6.5 - 8 + 2.5 - 4 + 9 - 9) / 3)
+    assert (of("c", found).votes, of("c", found).cycles, of("b", found).votes) == (2, 1, 3)
+    assert of("b", found).mean.value == 7
+    assert of("b", found).spread == pytest.approx(7**0.5)
+    assert (found.votes, found.solutions) == (11, 4)
+
+
+def test_the_interval_of_severity_takes_a_cycle_for_one_observation():
+    """Two cycles with differences 1, 3 and 0, 0: mean 1, sums about it 2 and -2, error √(2 · 8) / 4 = 1."""
+    rows = [{("a", "j"): 4, ("a", "o"): 5, ("b", "j"): 2, ("b", "o"): 5}, {"a": 6, "b": 6}]
+    found = of("j", judging([cycle("abjo", row) for row in rows]))
+
+    assert found.severity.value == pytest.approx(1)
+    assert found.severity.interval == pytest.approx((1 - 12.706205, 1 + 12.706205))
+    assert (found.severity.units, found.severity.clusters) == (4, 2)
+
+
+def test_one_cycle_gives_figures_without_intervals():
+    found = judging([cycle("abcd", TABLE)])
+
+    for figure in (found.alpha, of("b", found).severity, of("b", found).consensus):
+        assert isinstance(figure.value, float)
+        assert figure.interval == Undefined(Reason.TOO_FEW_UNITS)
+
+
+def test_alpha_is_krippendorffs_over_solutions_and_judges():
+    x = np.nan
+    table = [[x, 5, 3, 9], [8, x, 4, 9], [6, 4, x, x], [7, 6, 2, x]]
+
+    found = judging([cycle("abcd", TABLE)]).alpha
+
+    assert found.value == pytest.approx(krippendorff_alpha(table, "interval"))
+    assert (found.units, found.clusters) == (4, 1)
+
+
+def test_the_consensus_leaves_the_judge_out():
+    """b gave 8, 4 and 9 where the others' means were 6.5, 2.5 and 9."""
+    found = of("b", judging([cycle("abcd", TABLE)]))
+
+    assert found.consensus.value == pytest.approx(np.corrcoef([8, 4, 9], [6.5, 2.5, 9])[0, 1])
+    assert found.consensus_ranks.value == pytest.approx(1)
+
+
+def test_votes_are_held_against_what_the_sandbox_saw():
+    """a ranks b, c, d as 5, 3, 9; the sandbox as 0.5, 0.9, 0.1: exactly the other way round but for one pair."""
+    found = judging([cycle("abcd", TABLE, passed={"a": 1.0, "b": 0.5, "c": 0.9, "d": 0.1})])
+
+    assert of("a", found).passed.value == pytest.approx(-1)
+    assert of("d", found).passed.value == pytest.approx(0.5)  # votes 7, 6, 2 and shares 1.0, 0.5, 0.9
+    assert found.consensus.value == pytest.approx(-0.4)  # means 7, 5, 3, 9 and shares 1.0, 0.5, 0.9, 0.1
+
+
+def test_what_does_not_exist_has_a_reason_and_is_never_nought():
+    constant = judging([cycle("abcd", dict.fromkeys("abcd", 7), passed=dict.fromkeys("abcd", 1.0))])
+    alone = judging([cycle("abc", {("a", "b"): 3})])
+
+    assert constant.alpha.value == Undefined(Reason.CONSTANT)
+    assert constant.consensus.value == Undefined(Reason.CONSTANT)
+    assert of("a", constant).consensus.value == Undefined(Reason.CONSTANT)
+    assert of("a", constant).spread == 0
+    assert of("b", alone).severity.value == Undefined(Reason.NOTHING_PAIRED)
+    assert of("b", alone).consensus.value == Undefined(Reason.NOTHING_PAIRED)
+    assert of("b", alone).passed.value == Undefined(Reason.NOTHING_RUN)
+    assert of("b", alone).spread == Undefined(Reason.TOO_FEW_UNITS)
+    assert alone.alpha.value == Undefined(Reason.NOTHING_PAIRED)
+    assert alone.consensus.value == Undefined(Reason.NOTHING_RUN)
+
+
+def test_a_judge_whose_votes_all_failed_is_named_with_nothing():
+    found = of("c", judging([cycle("abc", {("a", "b"): 3, ("b", "a"): 4})]))
+
+    assert (found.votes, found.cycles) == (0, 0)
+    assert found.mean == Estimate(Undefined(Reason.NO_VOTES), Undefined(Reason.NO_VOTES), 0, 0)
+    assert found.spread == Undefined(Reason.NO_VOTES)
+
+
+def test_two_units_are_too_few_for_a_correlation():
+    found = of("c", judging([cycle("abc", {("a", "b"): 3, ("a", "c"): 4, ("b", "a"): 5, ("b", "c"): 6})]))
+
+    assert found.consensus.value == Undefined(Reason.TOO_FEW_UNITS)
+
+
+def test_no_cycles_are_no_judges():
+    found = judging([])
+
+    assert (found.judges, found.votes, found.solutions) == ((), 0, 0)
+    assert found.alpha.value == Undefined(Reason.NOTHING_PAIRED)
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 10**6))
+def test_no_figure_depends_on_the_order_of_cycles_contestants_or_votes(seed):
+    cycles = league(4, 5, seed)
+    one, other = judging(cycles), judging([shuffled(found, seed) for found in cycles[::-1]])
+
+    for before, after in zip([one, *one.judges], [other, *other.judges], strict=True):
+        for part in ("alpha", "consensus", "severity", "passed"):
+            if figure := getattr(before, part, None):
+                assert getattr(after, part).value == pytest.approx(figure.value)
+                assert getattr(after, part).interval == pytest.approx(figure.interval)
+
+
+def test_the_severest_of_a_league_is_found_beyond_doubt():
+    found = judging(league(5, 40))
+    severities = [judge.severity for judge in found.judges]
+
+    assert [severity.value for severity in severities] == sorted(severity.value for severity in severities)
+    assert severities[0].interval[1] < 0 < severities[-1].interval[0]
+    assert found.alpha.interval[0] < found.alpha.value < found.alpha.interval[1]
+
+
+def test_a_mean_of_single_units_has_the_usual_error():
+    found = mean_estimate(np.array([1.0, 2.0, 4.0, 5.0]), np.arange(4), empty=Reason.NO_VOTES)
+
+    assert found.value == 3
+    assert found.interval == pytest.approx((3 - 3.1824463 * (10 / 12) ** 0.5, 3 + 3.1824463 * (10 / 12) ** 0.5))
+
+
+def test_the_jackknife_of_a_mean_is_its_usual_error():
+    values = np.array([1.0, 2.0, 4.0, 5.0])
+    found = jackknifed(lambda kept: float(values[kept].mean()), np.arange(4))
+
+    assert found == Estimate(
+        3.0, pytest.approx(mean_estimate(values, np.arange(4), empty=Reason.NO_VOTES).interval), 4, 4
+    )
+
+
+def test_the_interval_of_a_correlation_stays_within_one():
+    x = np.array([1.0, 2, 3, 4, 5, 6])
+    y = np.array([1.0, 2, 3, 4, 5, 7])
+    low, high = jackknifed(lambda kept: pearson(x[kept], y[kept]), np.arange(6), is_correlation=True).interval
+
+    assert -1 < low < pearson(x, y) < high < 1
+
+
+def test_a_figure_that_rests_on_one_cycle_has_no_interval():
+    x = np.array([1.0, 2, 3, 5, 5, 5])
+    found = jackknifed(lambda kept: pearson(x[kept], x[kept]), np.array([0, 0, 0, 1, 1, 1]), is_correlation=True)
+
+    assert found.value == pytest.approx(1)
+    assert found.interval == Undefined(Reason.RESTS_ON_ONE)
+
+
+def test_beyond_fifty_clusters_several_are_left_out_at_a_time():
+    values = np.random.default_rng(1).normal(size=400)
+    asked = []
+    found = jackknifed(lambda kept: asked.append(kept.sum()) or float(values[kept].mean()), np.arange(400))
+
+    assert len(asked) == 51
+    usual = mean_estimate(values, np.arange(400), empty=Reason.NO_VOTES).interval
+    assert found.interval == pytest.approx(usual, abs=0.05)
+
+
+def test_a_panel_leaves_out_solutions_without_a_vote():
+    found = panel_of([cycle("abc", {("a", "b"): 3}), cycle("cd", {("c", "d"): 5}, passed={"c": 0.5})])
+
+    assert found.judges == ("a", "b", "c", "d")
+    assert found.cycle.tolist() == [0, 1]
+    assert found.passed.tolist() == pytest.approx([np.nan, 0.5], nan_ok=True)
+    assert found.means.tolist() == [3, 5]

@@ -1,0 +1,78 @@
+"""Setters: how well their problems were calibrated, and how surely that is known."""
+
+import pytest
+
+from leaderboard.ratings.cycles import Estimate, Reason, Undefined, setters
+from tests.leaderboard.ratings.coding_cycles import cycle
+
+
+def problems(*levels, setter="a"):
+    return [cycle("abc", {"a": level, "b": level, "c": level}, setter=setter) for level in levels]
+
+
+def test_the_mean_of_three_problems_with_students_interval_by_hand():
+    """5, 7 and 6 are calibrations of 1, 0.6 and 0.8: mean 0.8, s 0.2, t 4.303, so 0.8 ± 0.497, cut at 1."""
+    (found,) = setters(problems(5, 7, 6))
+
+    assert (found.name, found.problems, found.scored) == ("a", 3, 3)
+    assert found.calibration.value == pytest.approx(0.8)
+    assert found.calibration.interval == (pytest.approx(0.8 - 4.302653 * 0.2 / 3**0.5), 1.0)
+    assert found.overall.value == pytest.approx(6)
+    assert found.overall.interval == pytest.approx((6 - 4.302653 / 3**0.5, 6 + 4.302653 / 3**0.5))
+    assert (found.overall.units, found.overall.clusters) == (3, 3)
+
+
+def test_one_problem_is_a_value_without_an_interval():
+    (found,) = setters(problems(7.5))
+
+    assert found.calibration == Estimate(0.5, Undefined(Reason.TOO_FEW_UNITS), 1, 1)
+
+
+def test_equal_values_are_no_proof_that_the_next_is_equal():
+    (found,) = setters(problems(5, 5))
+
+    assert found.calibration == Estimate(1.0, Undefined(Reason.NO_SPREAD), 2, 2)
+
+
+def test_too_hard_and_too_easy_are_told_apart_by_the_overall_score():
+    hard, easy = setters([*problems(2.5, setter="a"), *problems(7.5, setter="b")])
+
+    assert hard.calibration.value == easy.calibration.value == 0.5
+    assert (hard.overall.value, easy.overall.value) == (2.5, 7.5)
+
+
+def test_a_problem_without_votes_is_counted_and_scores_nothing():
+    (found,) = setters([cycle("abc", {}), *problems(5)])
+
+    assert (found.problems, found.scored) == (2, 1)
+    assert found.calibration.value == 1
+    (unscored,) = setters([cycle("abc", {})])
+    assert unscored.calibration == Estimate(Undefined(Reason.NO_VOTES), Undefined(Reason.NO_VOTES), 0, 0)
+
+
+def test_the_quorum_leaves_solvers_out_of_a_problems_score():
+    found = cycle("abc", {("a", "b"): 9, ("b", "a"): 4, ("b", "c"): 6})
+
+    assert setters([found])[0].overall.value == 7
+    assert setters([found], quorum=2)[0].overall.value == 5
+
+
+def test_a_setter_that_votes_its_problem_into_the_middle_is_seen_through():
+    """Others give 10 to everybody; the setter gives 0, which draws two of the means down to 5."""
+    pairs = [(solver, judge) for solver in "abc" for judge in "abc" if solver != judge]
+    (found,) = setters([cycle("abc", {(s, j): 0 if j == "a" else 10 for s, j in pairs})])
+
+    assert found.calibration.value == pytest.approx(2 / 3)
+    assert found.by_others.value == 0
+
+
+def test_the_sandbox_says_how_hard_it_was_for_the_others():
+    passed = {"a": 1.0, "b": 0.25, "c": 0.75}
+    (found,) = setters([cycle("abc", {"b": 5}, passed=passed), cycle("abc", {"b": 5}, passed={"b": 0.0})])
+
+    assert found.passed.value == 0.25
+    assert setters(problems(5))[0].passed.value == Undefined(Reason.NOTHING_RUN)
+
+
+def test_nobody_set_anything():
+    assert setters([]) == ()

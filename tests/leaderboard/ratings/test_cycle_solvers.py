@@ -1,0 +1,243 @@
+"""Boards of solvers that know no order, and on which a judge's votes do not lift itself."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leaderboard.ratings import batch_elo, sandwich
+from leaderboard.ratings.cycles import Cycle, Reason, Vote, compatible_elo, solver_elo, solver_ratings
+from leaderboard.ratings.solver_battles import battles_of
+from leaderboard.ratings.student import t_quantile
+from tests.leaderboard.ratings.coding_cycles import any_cycle, cycle, league, shuffled
+from tests.leaderboard.ratings.leagues import by_minorisation
+
+several = st.lists(any_cycle(), max_size=5)
+
+
+def test_three_perfect_solutions_stay_equal():
+    given = {"x": 10, "y": 10, "z": 10}
+
+    assert solver_elo([cycle("xyz", given)]).ratings == {"x": 1200, "y": 1200, "z": 1200}
+
+
+def test_eight_five_and_two_by_hand():
+    """A beats both others before the one judge of each pair, B ties in wins: 32 · (0.5, 0, -0.5)."""
+    found = solver_elo([cycle("CAB", {"A": 8, "B": 5, "C": 2})])
+
+    assert found.ratings == {"C": 1184, "A": 1216, "B": 1200}
+    assert found.snapshots[0].changes == {"C": -16, "A": 16, "B": 0}
+    assert found.snapshots[0].played == {"C": 1, "A": 1, "B": 1}
+
+
+def test_a_solver_scores_the_mean_over_the_judges_who_saw_both():
+    """Of c and d, one prefers a and one finds both equal: 0.75 against b, who gets 0.25."""
+    given = {("a", "c"): 9, ("b", "c"): 4, ("a", "d"): 6, ("b", "d"): 6}
+    found = solver_elo([cycle("abcd", given)])
+
+    assert found.ratings == {"a": 1208, "b": 1192, "c": 1200, "d": 1200}
+    assert found.snapshots[0].played == {"a": 1, "b": 1, "c": 0, "d": 0}
+
+
+@pytest.mark.parametrize("count", [3, 5, 12])
+def test_no_cycle_moves_anybody_by_more_than_k_however_many_vote(count):
+    names = [f"c{index:02}" for index in range(count)]
+    best = cycle(names, {name: 10 if name == "c00" else 3 for name in names})
+
+    assert solver_elo([best]).snapshots[0].changes["c00"] == pytest.approx(16)
+    assert compatible_elo([best], setter_k=0).snapshots[0].changes["c00"] > 16 * (count - 1) / 2
+
+
+@settings(max_examples=30)
+@given(st.integers(3, 5), st.integers(0, 10**6))
+def test_with_all_votes_there_it_is_batch_elo_by_the_mean(count, seed):
+    names = "abcde"[:count]
+    drawn = np.random.default_rng(seed).integers(0, 21, (count, count)) / 2
+    pairs = [(i, j) for i in range(count) for j in range(count) if i != j]
+    found = cycle(names, {(names[i], names[j]): float(drawn[i, j]) for i, j in pairs})
+    battles = battles_of([found]).battles
+
+    first, second = (snapshot.ratings for snapshot in solver_elo([found, found]).snapshots)
+
+    expected = batch_elo(battles, start=1200, weight="mean").values
+    assert list(first.values()) == pytest.approx(expected.tolist())
+    expected = batch_elo(battles, previous=first, weight="mean").values
+    assert list(second.values()) == pytest.approx(expected.tolist())
+
+
+@settings(max_examples=40)
+@given(several, st.integers(0, 10**6))
+def test_the_order_of_contestants_and_votes_changes_nothing(cycles, seed):
+    moved = [shuffled(one, seed) for one in cycles]
+
+    assert solver_elo(cycles).ratings == solver_elo(moved).ratings
+    one, other = solver_ratings(cycles), solver_ratings(moved)
+    assert one.intervals.ratings.contestants == other.intervals.ratings.contestants
+    assert one.no_interval == other.no_interval
+    for part in ("lower", "upper", "errors", "covariance"):
+        assert np.array_equal(getattr(one.intervals, part), getattr(other.intervals, part), equal_nan=True)
+
+
+def test_the_sequence_of_cycles_changes_no_bradley_terry_rating():
+    cycles = league(4, 12)
+    one, other = solver_ratings(cycles).intervals, solver_ratings(cycles[::-1]).intervals
+
+    assert one.ratings.values == pytest.approx(other.ratings.values)
+    assert one.errors == pytest.approx(other.errors)
+
+
+@settings(max_examples=40)
+@given(several)
+def test_the_sum_of_ratings_is_kept(cycles):
+    found = solver_elo(cycles).ratings
+
+    assert sum(found.values()) == pytest.approx(1200 * len(found))
+
+
+@settings(max_examples=40)
+@given(st.lists(any_cycle(), min_size=1, max_size=3), st.sampled_from("abcde"), st.integers(0, 10**6))
+def test_whatever_a_judge_votes_does_not_move_itself(cycles, judge, seed):
+    chance = np.random.default_rng(seed)
+    last = cycles[-1]
+    other = tuple(
+        Vote(vote.solver, judge, float(chance.integers(0, 21)) / 2) if vote.judge == judge else vote
+        for vote in last.votes
+    )
+    spiteful = [*cycles[:-1], Cycle(last.contestants, last.setter, other)]
+
+    assert solver_elo(cycles).ratings.get(judge) == solver_elo(spiteful).ratings.get(judge)
+
+
+def test_a_judge_that_lowballs_all_others_changes_no_rating_at_all():
+    """On the compatible board the same votes lift it."""
+    honest = league(5, 8, seed=3)
+    lowball = [
+        Cycle(
+            one.contestants,
+            one.setter,
+            tuple(Vote(v.solver, v.judge, v.overall / 4 if v.judge == "c2" else v.overall) for v in one.votes),
+        )
+        for one in honest
+    ]
+
+    assert compatible_elo(lowball).ratings["c2"] > compatible_elo(honest).ratings["c2"] + 10
+    assert solver_elo(lowball).ratings == solver_elo(honest).ratings
+    before, after = solver_ratings(honest).intervals, solver_ratings(lowball).intervals
+    assert np.array_equal(before.ratings.values, after.ratings.values)
+    assert np.array_equal(before.errors, after.errors)
+
+
+def test_battles_are_what_each_judge_gave_to_two_solvers():
+    given = {("a", "c"): 9, ("b", "c"): 4, ("a", "b"): 1, ("b", "a"): 2, ("c", "a"): 2.0000000001, ("c", "b"): 3}
+    found = battles_of([cycle("cab", given), cycle("ab", {"a": 1, "b": 9})])
+    rows = {
+        (found.battles.contestants[left], found.battles.contestants[right], score)
+        for left, right, score in zip(found.battles.left, found.battles.right, found.battles.score, strict=True)
+    }
+
+    assert rows == {("a", "b", 1), ("a", "c", 0), ("b", "c", 0.5)}  # a judge of its own cannot compare itself
+    assert found.cycle.tolist() == [0, 0, 0]
+
+
+def test_below_the_quorum_a_solver_is_not_compared():
+    given = {("a", "c"): 9, ("b", "c"): 4, ("a", "d"): 9, ("b", "d"): 6, ("c", "d"): 1}
+
+    assert len(battles_of([cycle("abcd", given)], quorum=1).battles) == 4
+    assert len(battles_of([cycle("abcd", given)], quorum=2).battles) == 2
+    assert solver_elo([cycle("abcd", given)], quorum=2).snapshots[0].played == {"a": 1, "b": 1, "c": 0, "d": 0}
+
+
+def test_ratings_are_the_likeliest_and_errors_those_of_cycles():
+    """The sandwich written out: scores summed by cycle, g / (g - 1), and t instead of 1.96."""
+    cycles = league(4, 9, seed=1)
+    found, compared = solver_ratings(cycles), battles_of(cycles)
+    plain = sandwich(compared.battles, clusters=compared.cycle)
+
+    assert found.intervals.ratings.values == pytest.approx(by_minorisation(compared.battles), abs=1e-6)
+    assert found.cycles.tolist() == [9] * 4
+    errors = plain.errors * math.sqrt(9 / 8)
+    reach = (found.intervals.upper - found.intervals.lower) / 2
+    assert reach == pytest.approx(2.306004 * errors)
+    assert reach == pytest.approx(1.959964 * found.intervals.errors)
+    assert (found.wins + found.ties <= found.battles).all()
+    assert found.battles.sum() == 2 * len(compared.battles)
+
+
+def test_one_cycle_gives_ratings_and_says_why_there_is_no_interval():
+    found = solver_ratings(league(4, 1, seed=4))
+    rated = ~np.isnan(found.intervals.ratings.values)
+
+    assert rated.any()
+    assert np.isnan(found.intervals.errors).all()
+    assert np.isnan(found.intervals.covariance).all()
+    assert {reason for reason, has in zip(found.no_interval, rated, strict=True) if has} == {Reason.TOO_FEW_UNITS}
+
+
+def test_ties_alone_are_equal_ratings_without_an_interval():
+    found = solver_ratings([cycle("abc", {"a": 7, "b": 7, "c": 7})] * 3)
+
+    assert found.intervals.ratings.values == pytest.approx([1000] * 3)
+    assert found.no_interval == (Reason.NO_SPREAD,) * 3
+    assert np.isnan(found.intervals.lower).all()
+    assert found.ties.tolist() == [6, 6, 6]
+
+
+def test_who_is_undefeated_or_never_compared_has_no_rating_but_a_reason():
+    cycles = [
+        cycle("abcdn", {("a", "d"): 9, ("b", "d"): low, ("c", "d"): high, ("n", "a"): 4})
+        for low, high in ((4, 6), (6, 4), (5, 3))
+    ]
+    found = solver_ratings(cycles)
+    reasons = dict(zip(found.intervals.ratings.contestants, found.no_interval, strict=True))
+
+    assert reasons["a"] == Reason.UNDEFEATED
+    assert reasons["n"] == Reason.NO_BATTLES
+    assert reasons["b"] is None
+    assert found.intervals.ratings["b"] > found.intervals.ratings["c"]
+
+
+def test_no_cycles_are_no_ratings():
+    found = solver_ratings([])
+
+    assert found.intervals.ratings.contestants == ()
+    assert found.battles.tolist() == []
+    assert solver_ratings([cycle("ab", {})]).no_interval == (Reason.NO_BATTLES,) * 2
+
+
+def test_intervals_from_few_cycles_hold_as_often_as_they_say():
+    """Votes of one cycle share what happened in it: five cycles, 300 times, against the rating in 4000 cycles."""
+    truth = solver_ratings(league(4, 4000, seed=99)).intervals.ratings.values
+    held, plain = [], []
+    for seed in range(300):
+        cycles = league(4, 5, seed=seed)
+        found, compared = solver_ratings(cycles).intervals, battles_of(cycles)
+        known = ~np.isnan(found.errors)
+        naive = sandwich(compared.battles)
+        held += ((found.lower <= truth) & (truth <= found.upper))[known].tolist()
+        plain += ((naive.lower <= truth) & (truth <= naive.upper))[known].tolist()
+
+    assert 0.92 < np.mean(held) < 0.98
+    assert np.mean(plain) < 0.85
+
+
+@pytest.mark.parametrize(
+    ("degrees", "expected"),
+    [
+        (1, 12.7062047),
+        (2, 4.3026527),
+        (3, 3.1824463),
+        (4, 2.7764451),
+        (9, 2.2621572),
+        (30, 2.0422725),
+        (200, 1.9718962),
+    ],
+)
+def test_students_quantiles_are_those_of_the_tables(degrees, expected):
+    assert t_quantile(0.95, degrees) == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_t_interval_needs_a_degree_of_freedom():
+    with pytest.raises(ValueError, match="degrees of freedom"):
+        t_quantile(0.95, 0)
