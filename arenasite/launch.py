@@ -69,7 +69,7 @@ class Launch:
         self._say(self._greeting(is_simulated=simulated is not None, is_well=health.is_well()))
         self._start_workers(2, self._workers)  # the first page is worth more than the second worker
         if self._workers:
-            self._supervisor.start(self._parts.reports())
+            self._supervisor.start(self._parts.sandbox(), self._parts.reports())
 
     # --- Redis and the database ---
 

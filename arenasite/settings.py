@@ -105,7 +105,10 @@ CHANNEL_LAYERS = {
         "CONFIG": {"hosts": [REDIS_URL], "prefix": "arena"},
     }
 }
-RQ_QUEUES = {queue: {"URL": REDIS_URL, "DEFAULT_TIMEOUT": -1} for queue in ("engine", "reports", "datasets", "ratings")}
+RQ_QUEUES = {
+    queue: {"URL": REDIS_URL, "DEFAULT_TIMEOUT": -1}
+    for queue in ("engine", "reports", "datasets", "ratings", "sandbox")
+}
 RQ = {"WORKER_CLASS": "experiments.engine.jobs.EngineWorker"}
 
 # --- The engine ----------------------------------------------------------------------------------------------
@@ -122,6 +125,11 @@ ROLE_TOKENS = {
     "summarizer": environment.whole("ARENA_TOKENS_SUMMARIZER", 2500),
 }
 ROLE_TOKENS_CAP = environment.whole("ARENA_TOKENS_CAP", 4096)
+
+# --- The sandbox ----------------------------------------------------------------------------------------------
+
+SANDBOX_BACKEND = os.environ.get("ARENA_SANDBOX", "")  # "" is the best that this machine has; docs/sandbox.md
+SANDBOX_AT_ONCE = environment.whole("ARENA_SANDBOX_AT_ONCE", os.cpu_count() or 1)  # boxes, of each worker
 
 # --- Files of runs: made at once for a short run, by a worker for a long one ----------------------------------
 
@@ -239,6 +247,8 @@ SPECTACULAR_SETTINGS = {
         "RunState": "experiments.models.run.RunState",
         "DatasetState": "experiments.models.dataset.Dataset.State",
         "UploadState": "experiments.models.upload.Upload.State",
+        "CycleState": "experiments.models.coding.CycleState",
+        "ExecutionState": "experiments.models.coding.ExecutionState",
     },
 }
 

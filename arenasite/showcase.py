@@ -37,6 +37,8 @@ DEBATE_ADDENDUM = """\
 Two of us work in a country whose law forbids us to send unpublished code abroad; whatever you propose has to work for \
 them, too."""
 
+CODERS = ("coder-oak", "coder-elm", "coder-fir", "coder-ash", "coder-yew")
+
 
 def _researcher() -> User:
     return User.objects.get(username=User.Role.RESEARCHER.value)
@@ -117,6 +119,12 @@ SCENES = {
         "Who draws with more care?",
         {"dataset": demonstration.IMAGES, "prompt": "image_generation", "side_by_side": 4},
         _seats(judge="vision-judge"),
+    ),
+    "coding": Scene(
+        "coding",
+        "Who sets the better problems?",
+        {"cycles": 5},
+        {f"coder-{place}": {"model": f"sim/{coder}"} for place, coder in enumerate(CODERS, 1)},
     ),
 }
 

@@ -1,9 +1,10 @@
 """`make bench`: ratios and medians, measured in one run on this machine."""
 
-from benchmarks import battles, engine, leaderboard, start
+from benchmarks import battles, coding, engine, leaderboard, start
 
 if __name__ == "__main__":
     start.main()
     engine.main()
     battles.main()
+    coding.main()
     leaderboard.main()

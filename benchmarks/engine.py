@@ -34,8 +34,8 @@ def wall_time(parts: Parts, base: str, times: int = 5) -> None:
         body = {"workflow": "arena", "config": {"prompt": "Share seven panels.", "gap_seconds": 0, **cast}}
         seats = dict(zip(("A", "B", "judge", "filter"), [*SPEAKERS[:2], *TOOLS], strict=True))
         body["cast"] = {seat: {"model": model} for seat, model in seats.items()}
-        run, seconds = _played(parts, body)
-        ratios.append(seconds / sum(_provider_seconds(base, parts, run).values()))
+        run, seconds = played(parts, body)
+        ratios.append(seconds / sum(provider_seconds(base, parts, run).values()))
     ratio = statistics.median(ratios)
     print(
         f"run wall time / provider's critical path   {ratio:.3f}   (median of {times}; 10 requests at {RATE} tokens/s)"
@@ -49,8 +49,8 @@ def council(parts: Parts, base: str, times: int = 5) -> None:
     for _ in range(times):
         config = {"question": "How should one telescope be shared by two groups?", "max_turns": 1, "title": False}
         body = {"workflow": "council", "config": config, "cast": {**seats, "chair": {"model": SPEAKERS[-1]}}}
-        run, seconds = _played(parts, body)
-        took = _provider_seconds(base, parts, run)
+        run, seconds = played(parts, body)
+        took = provider_seconds(base, parts, run)
         stages = ("turn/1/answer/", "turn/1/review/", "turn/1/conclusion")
         path = sum(max(of for key, of in took.items() if key.startswith(stage)) for stage in stages)
         ratios.append(seconds / path)
@@ -58,7 +58,7 @@ def council(parts: Parts, base: str, times: int = 5) -> None:
     print(f"council wall time / provider's critical path   {ratio:.3f}   (median of {times}; 5 members, 11 requests)")
 
 
-def _played(parts: Parts, body: dict[str, Any]) -> tuple[str, float]:
+def played(parts: Parts, body: dict[str, Any]) -> tuple[str, float]:
     """A run that has ended, and the seconds from the request that started it to its end."""
     experiment = parts.ask("POST", "experiments/", body)
     begun = time.time()
@@ -121,7 +121,7 @@ def start_simulated(parts: Parts) -> str:
     return base
 
 
-def _provider_seconds(base: str, parts: Parts, run: str) -> dict[str, float]:
+def provider_seconds(base: str, parts: Parts, run: str) -> dict[str, float]:
     """How long the provider took for each step of a run, by the step's key."""
     steps = {call["id"]: call["step"] for call in parts.ask("GET", f"runs/{run}/calls/")["results"]}
     with urllib.request.urlopen(base.removesuffix("/v1") + "/ledger") as answer:

@@ -8,10 +8,11 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from experiments import running, steering
-from experiments.admission import require_models, require_role
+from experiments.admission import require_models, require_role, require_sandbox
 from experiments.battles import campaigns
 from experiments.battles.admission import check_setup
 from experiments.casting import InvalidExperiment, checked_cast, checked_config
+from experiments.contests.novelty import overrides_of
 from experiments.engine import jobs
 from experiments.engine.events import Fact, emit
 from experiments.engine.recording import REOPENED
@@ -84,6 +85,7 @@ def _resume_failed(run: Run, by: "User") -> bool:
         return False
     require_role(by)
     require_models(run.experiment)
+    require_sandbox(run.experiment)
     fields = {**steering.rested(run), **steering.FRESH}
     if not run.move(Run.State.QUEUED, from_=(Run.State.FAILED,), fields=fields):
         return False
@@ -101,8 +103,10 @@ def _resume_failed(run: Run, by: "User") -> bool:
 
 def _ended_by(run: Run) -> list[Step]:
     """The answers whose failure ended the run: those of the last one's kind after the last that somebody gave. What
-    came of earlier failures is recorded, and stands.
+    came of earlier failures is recorded, and stands. Where the sandbox failed, what it was to run.
     """
+    if executions := list(run.steps.filter(kind="execute", state=Step.State.FAILED).order_by("id")):
+        return executions  # the sandbox could not run them, which says nothing about the code
     failed: list[Step] = []
     for step in run.steps.filter(purpose__in=SPOKEN).exclude(state=Step.State.OPEN).order_by("-id"):
         is_same = not failed or (step.turn, step.purpose) == (failed[0].turn, failed[0].purpose)
@@ -126,9 +130,10 @@ def _start(experiment: Experiment, by: "User", seed: int | None, repeats: int) -
     if live.count() + repeats > MOST_LIVE_RUNS:
         raise NotAllowed(_("You have %(most)s live runs already: stop some, or wait.") % {"most": MOST_LIVE_RUNS})
     require_models(experiment)
+    require_sandbox(experiment)
     first = secrets.randbelow(2**31) if seed is None else seed
     with transaction.atomic():
-        return [queue(experiment, first + number) for number in range(repeats)]
+        return [queue(experiment, first + number, overrides_of(experiment)) for number in range(repeats)]
 
 
 def _start_campaign(experiment: Experiment, by: "User", seed: int | None, repeats: int) -> list[Run]:

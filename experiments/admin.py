@@ -3,11 +3,13 @@
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from experiments.models import (
     Call,
     Event,
+    Execution,
     Experiment,
     Judgment,
     Message,
@@ -17,6 +19,7 @@ from experiments.models import (
     Provider,
     ProviderModel,
     Run,
+    SandboxHost,
     Scenario,
 )
 
@@ -119,3 +122,25 @@ class ScenarioAdmin(ReadOnly):
     list_display = ["title", "version", "kind", "owner", "shared", "archived", "created"]
     list_filter = ["kind", "shared", "archived"]
     search_fields = ["title", "owner__username"]
+
+
+@admin.register(Execution)
+class ExecutionAdmin(ReadOnly):
+    """Tests and results are large, so the list does without them."""
+
+    list_display = ["step", "turn", "seat", "state", "backend", "is_unsafe", "seconds", "error_kind", "created"]
+    list_filter = ["state", "is_unsafe", "backend"]
+    list_select_related = ["step"]
+    search_fields = ["run__id", "seat"]
+    show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Execution]:
+        rows: QuerySet[Execution] = super().get_queryset(request)
+        is_list = request.resolver_match is not None and str(request.resolver_match.url_name).endswith("_changelist")
+        return rows.defer("code", "tests", "results") if is_list else rows
+
+
+@admin.register(SandboxHost)
+class SandboxHostAdmin(ReadOnly):
+    list_display = ["name", "backend", "is_sufficient", "checked", "refusal"]
+    list_filter = ["is_sufficient", "backend"]

@@ -14,6 +14,7 @@ from experiments import (
     run_api,
     statistics_api,
 )
+from experiments.contests import api as cycle_api
 from experiments.vote_api import OfferView, VoteView
 
 router = SimpleRouter(use_regex_path=False)
@@ -39,6 +40,11 @@ urlpatterns = [
     path("runs/<uuid:pk>/judgments/", record_api.JudgmentList.as_view(), name="api-judgments"),
     path("runs/<uuid:pk>/ballots/", record_api.BallotList.as_view(), name="api-ballots"),
     path("runs/<uuid:pk>/ranking/", ranking_api.RankingView.as_view(), name="api-ranking"),
+    path("runs/<uuid:pk>/cycles/", cycle_api.CycleList.as_view(), name="api-cycles"),
+    path("runs/<uuid:pk>/cycles/<int:turn>/", cycle_api.CycleView.as_view(), name="api-cycle"),
+    path("runs/<uuid:pk>/executions/", cycle_api.ExecutionList.as_view(), name="api-executions"),
+    path("cycles/<int:pk>/void/", cycle_api.VoidView.as_view(), name="api-cycle-void"),
+    path("cycles/<int:pk>/restore/", cycle_api.RestoreView.as_view(), name="api-cycle-restore"),
     path("runs/<uuid:pk>/calls/", record_api.CallList.as_view(), name="api-calls"),
     path("runs/<uuid:pk>/events/", record_api.EventList.as_view(), name="api-events"),
     path("runs/<uuid:pk>/lineage/", statistics_api.LineageView.as_view(), name="api-lineage"),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 LONGEST_TEXT = 1_000_000
 SIDE_BY_SIDE = ("council",)  # workflows in which a message does not follow from those before it
+UNBRANCHED = ("coding",)
 JUDGED = ("arena", "starchamber")
 KEPT = (
     *("turn", "seat", "model", "raw_text", "text", "reasoning"),
@@ -50,6 +51,8 @@ def branch(message: Message, *, by: "User", text: str | None = None) -> Run:
     if edited is not None and (not edited.strip() or len(edited) > LONGEST_TEXT or not is_storable(edited)):
         raise NotOffered(_("The message is empty, too long, or holds characters that cannot be stored."))
     parent = message.run
+    if parent.experiment.workflow in UNBRANCHED:
+        raise NotOffered(_("A contest has no branches: start another one with the same models and another seed."))
     if parent.experiment.workflow in SIDE_BY_SIDE and message.seat != "person":
         raise NotOffered(_("Its neighbours were asked at the same time: branch from the question instead."))
     with transaction.atomic():

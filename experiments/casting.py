@@ -1,6 +1,6 @@
 """From what somebody asks for to an experiment that can be played: configuration and cast, validated."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Annotated, Any, Literal
 
@@ -73,9 +73,25 @@ def checked_cast(workflow: str, config: Any, cast: Mapping[str, Any]) -> list[Pa
             participants.append(_participant(seat, cast.get(seat)))
         except InvalidExperiment as error:
             errors |= error.errors
-    if errors:
+    if errors := errors or _faults(config, participants):
         raise InvalidExperiment(errors)
     return participants
+
+
+def _faults(config: Any, participants: Sequence[Participant]) -> Errors:
+    """What a workflow has against this cast as a whole."""
+    faults_of_cast = getattr(config, "faults_of_cast", None)
+    if faults_of_cast is None:
+        return {}
+    found = faults_of_cast({participant.seat: participant.model.slug for participant in participants})
+    return {f"cast.{seat}": [_fault(fault, config, len(participants))] for seat, fault in found.items()}
+
+
+def _fault(fault: str, config: Any, seated: int) -> str:
+    if fault == "seated_twice":
+        return _("This model takes part already: every model has one seat.")
+    facts = {"quorum": config.quorum, "most": seated - 1}
+    return _("A quorum of %(quorum)s votes cannot be reached: a solution has %(most)s judges.") % facts
 
 
 def _participant(seat: str, asked: Any) -> Participant:

@@ -14,6 +14,8 @@ REASONS = {
     "below": gettext_lazy("stands below the rated contestants without ever having won towards them"),
     "unlinked": gettext_lazy("wins and losses do not link it with the rated contestants"),
     "no_battles": gettext_lazy("has not been in any battle that counts"),
+    "few_cycles": gettext_lazy("one cycle says nothing of the next: two or more are needed"),
+    "no_spread": gettext_lazy("every comparison came out alike, so nothing says how far a rating could vary"),
     "few_battles": gettext_lazy("too few battles: a rating could be wrong by more than 400 points"),
 }
 

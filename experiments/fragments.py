@@ -11,7 +11,7 @@ from django.utils import translation
 
 from experiments.timeline import Entry, entry
 
-LOOKS = ("council", "debate")  # workflows whose pages show events in their own way
+LOOKS = ("council", "debate", "coding")  # workflows whose pages show events in their own way
 SEATS_OF_A_TALK = {"model", "researcher"}
 OF_AN_ANSWER = re.compile(r"turn/\d+/answer")
 

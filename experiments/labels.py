@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-NUMBERED = re.compile(r"(member|chair|pool|judge|mirror|contestant)-(\d+)")
+NUMBERED = re.compile(r"(member|chair|pool|judge|mirror|contestant|coder)-(\d+)")
 
 
 def seat_name(seat: str) -> Any:
@@ -80,6 +80,7 @@ FLAGS = {
     "duplicate": _("named an answer twice; the first place counts"),
     "unknown_label": _("named an answer that does not exist"),
     "ties": _("ranked answers as equal"),
+    "overall_differs": _("named another overall than the mean of its scores; the mean counts"),
 }
 
 BAND_LABELS = (_("none"), _("slight"), _("some"), _("strong"), _("severe"))
@@ -133,6 +134,8 @@ END_REASONS = {
     "judge_failed": _("a judge failed again and again"),
     "contestant_failed": _("a contestant failed again and again"),
     "prompt_changed": _("the judge prompt is not the one of the set-up any more"),
+    "pool_too_small": _("too few models could take part"),
+    "sandbox_unavailable": _("no code can be run here"),
 }
 
 PURPOSES = {
@@ -148,6 +151,9 @@ PURPOSES = {
     "summary": _("summary"),
     "verdict": _("verdict"),
     "output": _("output"),
+    "health": _("health check"),
+    "problem": _("problem"),
+    "solution": _("solution"),
 }
 
 SEAT_NAMES = {
@@ -189,6 +195,8 @@ ERRORS = {
     "stopped": _("stopped"),
     "internal_error": _("the engine failed"),
     "limit": _("a limit was reached"),
+    "sandbox_unavailable": _("no sandbox that can run code"),
+    "sandbox_failed": _("the sandbox failed"),
 }
 
 NUMBERED_SEATS = {
@@ -198,6 +206,7 @@ NUMBERED_SEATS = {
     "judge": _("Judge %(number)s"),
     "mirror": _("Further endpoint %(number)s"),
     "contestant": _("Contestant %(number)s"),
+    "coder": _("Coder %(number)s"),
 }
 
 STAGES = {
@@ -216,6 +225,7 @@ WORKFLOWS = {
     "judging": _("Judged again"),
     "battles": _("Battles"),
     "outputs": _("Outputs"),
+    "coding": _("Coding"),
 }
 
 RANKING_METHODS = {

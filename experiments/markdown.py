@@ -48,6 +48,11 @@ def to_html(text: str, names: Mapping[str, str] | None = None) -> str:
     )
 
 
+def coloured(code: str, language: str) -> str:
+    """Code as a block with its colours, sanitised."""
+    return nh3.clean(_coloured(code, language, ""), tags=TAGS, allowed_classes=CLASSES)
+
+
 def _coloured(code: str, language: str, _attributes: str) -> str:
     """A block of code with pygments' classes; as it is, where the language is not named or not known."""
     inner = nh3.clean_text(code)

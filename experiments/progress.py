@@ -48,7 +48,7 @@ def of(run: Any) -> Progress:
     """The progress of a run fetched by `with_totals`."""
     config = run.config
     limits = config.get("limits") or {}
-    turn, turns = _of_shard(run) if run.overrides.get("tasks") else (run.turn or 0, _planned(config))
+    turn, turns = _of_shard(run) if run.overrides.get("tasks") else (_played(run, config), _planned(config))
     seconds = _seconds(run)
     is_ticking = run.started is not None and not run.is_over and run.waiting_since is None
     has_stage = run.stage and not run.is_over and run.waiting_since is None
@@ -68,10 +68,15 @@ def of(run: Any) -> Progress:
     )
 
 
+def _played(run: Any, config: dict[str, Any]) -> int:
+    """Turns that are over; of a contest the cycles that came to something, for void ones are numbered, too."""
+    return (run.turns_done if "cycles" in config else run.turn) or 0
+
+
 def _planned(config: dict[str, Any]) -> int | None:
     """The number of turns to be played, or of those that are judged again."""
     listed = config.get("turns")
-    return len(listed) if isinstance(listed, list) else config.get("max_turns")
+    return len(listed) if isinstance(listed, list) else config.get("max_turns", config.get("cycles"))
 
 
 def _of_shard(run: Any) -> tuple[int, int]:

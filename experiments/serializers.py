@@ -130,7 +130,19 @@ class TranscriptSerializer(MessageSerializer):
 class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
     class Meta:
         model = Judgment
-        fields = ["id", "turn", "subject", "judge", "scores", "unscored_reason", "rationale", "dynamics", "confidence"]
+        fields = [
+            "id",
+            "turn",
+            "subject",
+            "judge",
+            "judge_seat",
+            "scores",
+            "unscored_reason",
+            "rationale",
+            "dynamics",
+            "confidence",
+            "flags",
+        ]
 
 
 class BallotSerializer(serializers.ModelSerializer[Ballot]):

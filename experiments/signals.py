@@ -1,13 +1,15 @@
 """News that travels upwards.
 
 run_finished: sent after the commit that ended a run, with `run_id`. board_changed: after a commit that changed what a
-board counts, with `board_id`. swept: sent every few seconds by the worker of files, datasets and ratings; whoever
-receives it looks for what no bell was rung for. engine_swept: likewise, by every worker that drives runs.
+board counts, with `board_id`. cycles_changed: after a commit that rated a cycle of coding, left one out or took one in
+again. swept: sent every few seconds by the worker of files, datasets and ratings; whoever receives it looks for what no
+bell was rung for. engine_swept: likewise, by every worker that drives runs.
 """
 
 from django.dispatch import Signal
 
 run_finished = Signal()
 board_changed = Signal()
+cycles_changed = Signal()
 swept = Signal()
 engine_swept = Signal()

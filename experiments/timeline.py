@@ -4,13 +4,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Prefetch
+from django.db.models import Prefetch, Q
 
 from experiments import metrics
 from experiments.engine.recording import COPIED
-from experiments.models import Call, Event, Run, Step
+from experiments.models import Call, Event, Execution, Run, Step
 from experiments.models.run import PAUSES, RECORDS, TERMINAL_STATES
+from experiments.sandboxing.claims import told
 from experiments.serializers import BallotSerializer, JudgmentSerializer, TranscriptSerializer
+from experiments.workflows import REGISTRY
 from experiments.workflows.steps import SPOKEN
 
 Data = dict[str, Any]
@@ -24,9 +26,19 @@ KEPT = (
     "concluded_by_rank",
     "battle_judged",
     "output_made",
+    "pool_checked",
+    "cycles_planned",
+    "cycle_begun",
+    "problem_set",
+    "cycle_void",
+    "solution_judged",
+    "cycle_rated",
 )  # findings that are kept with their step
 TOLD_BY_OUTCOME = ("verdict", "output")  # calls of which hundreds are made side by side: what came of them says enough
+TOLD_IN_A_CONTEST = ("health", "judge", "repair")  # likewise, of its models
+OF_NO_TURN = ("pool_checked", "cycles_planned")
 ENDINGS = ("experiment_stopped", "experiment_error")
+OVER = (Execution.State.DONE, Execution.State.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +95,19 @@ def _output(data: Data) -> str:
     return f"output-{data['contestant']}-{data['sample']}"
 
 
+def _of_cycle(prefix: str) -> Callable[[Data], str]:
+    return lambda data: f"{prefix}-{data['turn']}"
+
+
+def _vote(data: Data) -> str:
+    judgment = data["judgment"]
+    return f"vote-{data['turn']}-{judgment['subject']}-{judgment['judge_seat']}"
+
+
+def _fixed(name: str) -> Callable[[Data], str]:
+    return lambda _data: name
+
+
 def _call(data: Data) -> str:
     return f"trouble-{data['call']}"
 
@@ -121,6 +146,14 @@ ANCHORS = {
     "step_skipped": _of_key("skipped"),
     "battle_judged": _battle,
     "output_made": _output,
+    "pool_checked": _fixed("pool"),
+    "cycles_planned": _fixed("plan"),
+    "cycle_begun": _of_cycle("cycle"),
+    "problem_set": _of_cycle("set"),
+    "cycle_void": _of_cycle("outcome"),
+    "cycle_rated": _of_cycle("outcome"),
+    "solution_executed": _of_key("ran"),
+    "solution_judged": _vote,
     "model_metrics": _metrics_of,
     "experiment_stopped": _the_ending,
     "experiment_error": _the_ending,
@@ -130,9 +163,14 @@ ANCHORS = {
 def entry(type_: str, data: Data) -> Entry | None:
     """The entry of an event; None when the event shows nowhere but in the status bar."""
     anchor = ANCHORS.get(type_)
-    if anchor is None or (type_ == "said" and not is_telling(data)) or data.get("purpose") in TOLD_BY_OUTCOME:
+    if anchor is None or (type_ == "said" and not is_telling(data)) or _is_told_by_outcome(data):
         return None
     return Entry(type_, data, anchor(data))
+
+
+def _is_told_by_outcome(data: Data) -> bool:
+    purpose, seat = data.get("purpose"), str(data.get("seat", ""))
+    return purpose in TOLD_BY_OUTCOME or (purpose in TOLD_IN_A_CONTEST and seat.startswith("coder-"))
 
 
 def is_telling(said: Data) -> bool:
@@ -160,11 +198,14 @@ def replayed(events: Iterable[Event]) -> list[Entry]:
     return list(entries.values())
 
 
-def from_rows(run: Run) -> list[Entry]:
-    """The entries of a run as its rows say."""
+def from_rows(run: Run, turn: int | None = None) -> list[Entry]:
+    """The entries of a run as its rows say; of this turn, and of what belongs to none, when one is named."""
     calls = Prefetch("calls", Call.objects.defer(*LARGE))
-    rows = run.steps.order_by("id").select_related("ballot").prefetch_related(calls, "judgments")
-    steps, said = {step.key: step for step in rows}, _said_at(run)
+    rows = run.steps.order_by("id").select_related("ballot", "execution").defer("execution__code")
+    if turn is not None:
+        rows = rows.filter(Q(turn=turn) | Q(turn=None) | Q(purpose__in=OF_NO_TURN))
+    rows = rows.prefetch_related(calls, "judgments")
+    steps, said = {step.key: step for step in rows}, _said_at(run, turn)
     shown = [entry(type_, data) for step in steps.values() for type_, data in _of_step(step, steps, said)]
     ending = [entry(*_ending(run))] if run.state in TERMINAL_STATES else _pauses(steps.values())
     offers = [entry("offer_opened", step.waiting_for) for step in steps.values() if step.is_open_offer]
@@ -173,9 +214,10 @@ def from_rows(run: Run) -> list[Entry]:
     return list({item.anchor: item for item in found}.values())
 
 
-def _said_at(run: Run) -> dict[int, Data]:
+def _said_at(run: Run, turn: int | None) -> dict[int, Data]:
     """The messages by their step, made in one go: a serializer of its own for each would cost more than the rest."""
-    messages = list(run.messages.select_related("call", "step").defer(*(f"call__{field}" for field in LARGE)))
+    rows = run.messages.all() if turn is None else run.messages.filter(turn=turn)
+    messages = list(rows.select_related("call", "step").defer(*(f"call__{field}" for field in LARGE)))
     shown = TranscriptSerializer(messages, many=True).data
     return {message.step_id: data for message, data in zip(messages, shown, strict=True)}
 
@@ -199,6 +241,9 @@ def _of_step(step: Step, steps: dict[str, Step], said: dict[int, Data]) -> Itera
         yield ("message_parsed" if f"{step.key}/parsed" in steps else "message_completed"), said[step.pk]
     if hasattr(step, "ballot"):
         yield "ballot_read", _of_ballot(step, steps, said)
+    if step.kind == "execute" and (execution := getattr(step, "execution", None)) and execution.state in OVER:
+        execution.step = step
+        yield "solution_executed", told(execution)
 
 
 def _is_skipped(step: Step) -> bool:
@@ -243,6 +288,8 @@ def _trouble(step: Step, call: Call) -> Iterator[tuple[str, Data]]:
 
 def _metrics(run: Run) -> Iterator[Entry | None]:
     """As they were after the last judged turn: the event that carries them is sent with its judgments."""
+    if not REGISTRY[run.experiment.workflow].SUBJECTS:
+        return
     judgments = list(run.judgments.all())
     subjects = sorted({judgment.subject for judgment in judgments})
     last = max((judgment.turn for judgment in judgments), default=0)

@@ -16,6 +16,8 @@ from experiments import (
     steering_views,
     views,
 )
+from experiments.contests import artifact_views
+from experiments.contests import views as contest_views
 
 urlpatterns = [
     path("battles/import/", battle_log_views.battles_import_new, name="battles-import-new"),
@@ -50,6 +52,10 @@ urlpatterns = [
     path("datasets/<slug:slug>/delete/", dataset_views.dataset_delete, name="dataset-delete"),
     path("datasets/<slug:slug>/outputs/make/", campaign_views.outputs_make, name="outputs-make"),
     path("datasets/<slug:slug>/outputs/make/estimate/", campaign_views.outputs_estimate, name="outputs-estimate"),
+    path("coding/", contest_views.coding, name="coding"),
+    path("coding/estimate/", contest_views.estimate, name="coding-estimate"),
+    path("runs/<uuid:pk>/cycles/<int:turn>/", contest_views.cycle, name="coding-cycle"),
+    path("runs/<uuid:pk>/ratings/", contest_views.ratings, name="coding-ratings"),
     path("runs/", views.runs, name="runs"),
     path("runs/<uuid:pk>/", views.run, name="run"),
     path("runs/<uuid:pk>/status/", views.run_status, name="run-status"),
@@ -62,6 +68,7 @@ urlpatterns = [
     path("runs/<uuid:pk>/extend/", steering_views.extend, name="run-extend"),
     path("runs/<uuid:pk>/judge/", steering_views.judge_again, name="run-judge"),
     path("messages/<uuid:pk>/branch/", steering_views.branch, name="message-branch"),
+    path("runs/<uuid:pk>/artifacts.zip", artifact_views.run_artifacts, name="run-artifacts"),
     path("runs/<uuid:pk>/figures/", starchamber_views.figures, name="talk-figures"),
     path("messages/<uuid:pk>/tokens/", starchamber_views.message_tokens, name="message-tokens"),
     path("messages/<uuid:pk>/text/", steering_views.message_text, name="message-text"),

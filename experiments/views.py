@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 from accounts.people import person
 from experiments import actions, arena_setup, council_pages, lineage, progress, rejudging, standing
 from experiments.beginning import begin
+from experiments.contests import pages as contest_pages
 from experiments.models import Call, Run
 from experiments.refusals import NotAllowed
 from experiments.shards import without_shards
@@ -24,7 +25,9 @@ from experiments.workflows import REGISTRY
 from experiments.workflows.prompts import fill
 
 RUNS_PER_PAGE = 25
-MORE = {"council": council_pages.context}  # what the page of a workflow needs beside what every run's page has
+ENTRIES = {"coding": contest_pages.entries}  # which entries a page shows at first, where it does not show all
+# what the page of a workflow needs beside what every run's page has
+MORE = {"council": council_pages.context, "coding": contest_pages.context}
 
 
 @login_required
@@ -72,7 +75,7 @@ def runs(request: HttpRequest) -> HttpResponse:
 def run(request: HttpRequest, pk: UUID) -> HttpResponse:
     """A run, live or ended: first paint from the rows, the rest by WebSocket."""
     shown = _visible_run(request, pk)
-    entries = from_rows(shown)
+    entries = ENTRIES.get(shown.experiment.workflow, from_rows)(shown)
     more = MORE.get(shown.experiment.workflow)
     context = {
         **_status(request, shown),

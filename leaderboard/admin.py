@@ -6,6 +6,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ActionForm
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
@@ -14,8 +15,9 @@ from django.utils.translation import gettext_lazy
 from accounts.people import person
 from experiments.admin import ReadOnly
 from experiments.battles import voiding
+from experiments.contests import voiding as cycle_voiding
 from experiments.datasets import contestants
-from experiments.models import Battle, Contestant
+from experiments.models import Battle, Contestant, Cycle
 from experiments.refusals import NotAllowed, NotOffered
 from leaderboard.models import Ladder, Milestone
 
@@ -130,3 +132,38 @@ class BattleAdmin(ReadOnly):
             messages.error(request, str(error))
         else:
             messages.success(request, _("%(n)s battles were changed.") % {"n": done})
+
+
+@admin.register(Cycle)
+class CycleAdmin(ReadOnly):
+    """Which cycles of coding count; the page of the ladder's cycles does the same, and shows what was done before."""
+
+    list_display = ["turn", "title", "setter", "state", "run", "void_reason", "voided", "voided_by", "ended"]
+    list_select_related = ["run__experiment", "voided_by"]
+    list_filter = ["state", ("voided", admin.EmptyFieldListFilter)]
+    search_fields = ["title", "run__id"]
+    ordering = ["-ended", "-id"]
+    action_form = ReasonForm
+    actions = ["void_chosen", "restore_chosen"]
+    fields = [
+        *("run", "turn", "title", "setter", "state", "reason", "contestants", "found"),
+        *("void_reason", "voided", "voided_by", "began", "ended"),
+    ]
+
+    @admin.action(description=gettext_lazy("Leave out of the ratings, with the reason"))
+    def void_chosen(self, request: HttpRequest, cycles: QuerySet[Cycle]) -> None:
+        reason = request.POST.get("reason", "")
+        self._each(request, cycles, lambda cycle: cycle_voiding.void(cycle, by=person(request), reason=reason))
+
+    @admin.action(description=gettext_lazy("Let count again"))
+    def restore_chosen(self, request: HttpRequest, cycles: QuerySet[Cycle]) -> None:
+        self._each(request, cycles, lambda cycle: cycle_voiding.restore(cycle, by=person(request)))
+
+    def _each(self, request: HttpRequest, cycles: QuerySet[Cycle], verb: Any) -> None:
+        try:
+            with transaction.atomic():
+                done = sum(verb(cycle) for cycle in cycles)
+        except (NotAllowed, NotOffered) as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, _("%(n)s cycles were changed.") % {"n": done})

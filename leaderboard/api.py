@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 
 from experiments.api_requests import PROBLEMS
 from leaderboard import compute, downloads, listing, page
+from leaderboard.coding_api import ContestSerializer
 from leaderboard.models import Ladder
 
 SLICE = [
@@ -20,6 +21,8 @@ SLICE = [
     OpenApiParameter("category", str, description="Only battles on samples of this category."),
     OpenApiParameter("intervals", str, enum=["bootstrap"], description="Intervals of resamples, with a fixed seed."),
 ]
+
+NOTHING: dict[str, Any] = {"rows": [], "excluded": [], "contest": None}  # of a ladder that is withdrawn
 
 
 class JudgeSerializer(serializers.Serializer[Any]):
@@ -90,7 +93,9 @@ class IntervalMethod(serializers.Serializer[Any]):
 
 
 class LadderDetail(LadderSerializer):
-    """behind: how often the board has changed since this was computed. components: groups that no battle links."""
+    """behind: how often the board has changed since this was computed. components: groups that no battle links.
+    contest: all boards of the ladder of coding, null for others.
+    """
 
     subset = serializers.CharField()
     category = serializers.CharField()
@@ -104,6 +109,7 @@ class LadderDetail(LadderSerializer):
     components = serializers.IntegerField()
     rows = StandingRow(many=True)
     excluded = ExcludedRow(many=True)
+    contest = ContestSerializer(allow_null=True)
 
 
 class LadderList(generics.ListAPIView[Ladder]):
@@ -132,7 +138,7 @@ class LadderView(APIView):
         ladder, chosen = get_object_or_404(listing.visible_ladders(request.user), slug=slug), page.choice(request.GET)
         current = compute.current(ladder, chosen.subset, chosen.category, bootstrapped=chosen.bootstrapped)
         found = downloads.document(ladder, current)
-        return Response({**found, "rows": [], "excluded": []} if ladder.withdrawn_reason else found)
+        return Response({**found, **NOTHING} if ladder.withdrawn_reason else found)
 
 
 def _listed(ladder: Ladder) -> dict[str, Any]:

@@ -3,13 +3,14 @@
 import time
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import override
 
 from experiments.models import Board, Contestant
-from leaderboard import council, history
+from leaderboard import coding, council, history
 from leaderboard.caching import remembered
 from leaderboard.counts import Counts, counts_of, slices_of
 from leaderboard.models import Ladder, Standing
@@ -40,13 +41,13 @@ def ensure(board: Board) -> Ladder:
 
 
 def standings(ladder: Ladder, subset: str = "", category: str = "", *, bootstrapped: bool = False) -> Standings:
-    """Compute a ladder, or one slice of it, from the counts of its pairs; of a council's from its ballots.
+    """Compute a ladder, or one slice of it, from the counts of its pairs; one of runs from their ballots or cycles.
 
     bootstrapped: intervals of resamples, with a seed that is always the same, in place of the closed form.
     """
     board = ladder.board
     if board is None:
-        return council.standings()
+        return coding.standings() if ladder.workflow == coding.WORKFLOW else council.standings()
     changes = Board.objects.values_list("changes", flat=True).get(pk=board.pk)  # read first: counts may only be newer
     counts = counts_of(board, subset, category)
     subsets, categories = slices_of(board)
@@ -78,7 +79,7 @@ def refresh(ladder: Ladder) -> bool:
     with transaction.atomic():
         standing, is_new = Standing.objects.get_or_create(ladder=ladder, defaults=new)
         kept = is_new or Standing.objects.filter(pk=standing.pk, changes__lte=found.changes).update(**new)
-        if kept:
+        if kept and ladder.workflow != coding.WORKFLOW:  # whose history is played again from its cycles
             history.note(ladder, found)
     return bool(kept)
 
@@ -91,7 +92,7 @@ def current(ladder: Ladder, subset: str = "", category: str = "", *, bootstrappe
     standing: Standing | None = getattr(ladder, "standing", None)
     kept = Standings.from_json(standing.data) if standing else None
     behind = _behind(ladder)
-    is_whole = not (subset or category or bootstrapped)
+    is_whole = ladder.board is None or not (subset or category or bootstrapped)
     if standing and kept and is_whole and (not behind or takes_long(ladder)):
         return Current(kept, standing.computed, behind)
     key = (ladder.slug, state_of(ladder), subset, category, bootstrapped)
@@ -104,7 +105,8 @@ def state_of(ladder: Ladder) -> str:
     kept = f"{standing.changes}@{standing.computed.timestamp()}" if standing else ""
     shown = (ladder.title, ladder.is_public, ladder.withdrawn_reason)
     if ladder.board is None:
-        return repr((ladder.pk, kept, council.newest(), shown))
+        of_coding = ladder.workflow == coding.WORKFLOW
+        return repr((ladder.pk, kept, coding.newest() if of_coding else council.newest(), shown))
     dataset = ladder.board.dataset
     newest = bool(_behind(ladder)) if takes_long(ladder) else ladder.board.changes
     return repr((ladder.pk, kept, newest, shown, dataset.name, dataset.visibility))
@@ -122,9 +124,14 @@ def is_stale(ladder: Ladder) -> bool:
 
 
 def _behind(ladder: Ladder) -> int:
-    """By how many changes the board is ahead of what is kept."""
+    """By how many changes the board, or by how many cycles what counts, is ahead of what is kept."""
     standing: Standing | None = getattr(ladder, "standing", None)
-    return 0 if standing is None or ladder.board is None else ladder.board.changes - standing.changes
+    if standing is None:
+        return 0
+    if ladder.workflow == coding.WORKFLOW:
+        kept = Standings.from_json(standing.data)
+        return coding.cycles_behind(kept.contest, kept.source) if kept else 1
+    return 0 if ladder.board is None else ladder.board.changes - standing.changes
 
 
 def _now(ladder: Ladder, subset: str, category: str, *, bootstrapped: bool) -> Current:
@@ -147,7 +154,7 @@ def _excluded(board: Board, counts: Counts) -> tuple[Excluded, ...]:
     return tuple(Excluded(one.name, one.label, one.void_reason, counts.excluded[one.pk]) for one in out)
 
 
-def _totals(counts: Counts) -> dict[str, int]:
+def _totals(counts: Counts) -> dict[str, Any]:
     both_ways = ("ties", "both_bad", "consistent", "inconsistent")
     totals = {name: int(getattr(counts, name).sum()) // 2 for name in both_ways}
     return {**totals, "battles": int(counts.wins.sum()) + totals["ties"] + totals["both_bad"]}

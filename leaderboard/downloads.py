@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import re
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -11,7 +10,9 @@ from typing import Any
 from experiments import figures
 from experiments.models import Board
 from experiments.reports.csv_export import cell
+from leaderboard import coding, coding_files
 from leaderboard.compute import Current
+from leaderboard.markdown_tables import escaped, line
 from leaderboard.models import Ladder
 from leaderboard.standings import Row
 from leaderboard.words import board_title
@@ -38,6 +39,7 @@ def document(ladder: Ladder, current: Current) -> dict[str, Any]:
         **totals,
         "rows": [asdict(row) for row in found.rows],
         "excluded": [asdict(one) for one in found.excluded],
+        "contest": coding_files.document(found.contest) if ladder.workflow == coding.WORKFLOW else None,
     }
 
 
@@ -60,6 +62,8 @@ def as_json(ladder: Ladder, current: Current) -> str:
 
 def as_csv(ladder: Ladder, current: Current) -> str:
     """One line per contestant. A text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    if ladder.workflow == coding.WORKFLOW:
+        return coding_files.as_csv(current.standings.contest)
     written = io.StringIO()
     lines = csv.writer(written)
     lines.writerow(COLUMNS)
@@ -71,15 +75,16 @@ def as_csv(ladder: Ladder, current: Current) -> str:
 def as_markdown(ladder: Ladder, current: Current) -> str:
     """The table as it is put into papers and READMEs."""
     found = current.standings
+    if ladder.workflow == coding.WORKFLOW:
+        return _title(ladder) + coding_files.as_markdown(found.contest)
     head = ["Rank", "Model", "Rating", "95 % interval", "Win rate", "W/L/T", "Battles"]
-    lines = [_line(head), _line(["---:", ":---", *["---:"] * 5])]
-    lines += [_line(_told(row)) for row in found.rows]
+    lines = [line(head), line(["---:", ":---", *["---:"] * 5])]
+    lines += [line(_told(row)) for row in found.rows]
     lines += [
-        _line(["–", f"{_escaped(one.label or one.name)}: {_escaped(one.reason)}", *"–––––"]) for one in found.excluded
+        line(["–", f"{escaped(one.label or one.name)}: {escaped(one.reason)}", *"–––––"]) for one in found.excluded
     ]
-    title = f"# {_escaped(summary(ladder)['title'])}\n\n"
     told = f"{found.battles} battles, computed {current.computed:%Y-%m-%d %H:%M} UTC.\n\n"
-    return title + told + "\n".join(lines) + "\n"
+    return _title(ladder) + told + "\n".join(lines) + "\n"
 
 
 FORMATS: dict[str, tuple[str, Callable[[Ladder, Current], str]]] = {
@@ -87,6 +92,10 @@ FORMATS: dict[str, tuple[str, Callable[[Ladder, Current], str]]] = {
     "json": ("application/json", as_json),
     "md": ("text/markdown; charset=utf-8", as_markdown),
 }
+
+
+def _title(ladder: Ladder) -> str:
+    return f"# {escaped(summary(ladder)['title'])}\n\n"
 
 
 def _judge(board: Board) -> dict[str, str]:
@@ -97,16 +106,8 @@ def _told(row: Row) -> list[str]:
     record = f"{row.wins}/{row.losses}/{row.ties}"
     rate = "–" if row.win_rate is None else f"{100 * row.win_rate:.1f} %"
     if row.rating is None:
-        shown = f"{_escaped(row.shown)} ({figures.reason_words(row.reason)})"
+        shown = f"{escaped(row.shown)} ({figures.reason_words(row.reason)})"
         return ["–", shown, "–", "–", rate, record, str(row.battles)]
     bounds = ["–" if bound is None else f"{bound:.0f}" for bound in (row.lower, row.upper)]
     place = str(row.best) if row.best == row.worst else f"{row.best}–{row.worst}"
-    return [place, _escaped(row.shown), f"{row.rating:.0f}", " to ".join(bounds), rate, record, str(row.battles)]
-
-
-def _line(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"([\\|`*_\[\]<>])", r"\\\1", " ".join(text.split()))
+    return [place, escaped(row.shown), f"{row.rating:.0f}", " to ".join(bounds), rate, record, str(row.battles)]

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from experiments import doorbell
 from experiments.models import Ballot, Board, Campaign, Run
-from leaderboard import compute, council, history
+from leaderboard import coding, compute, council, history
 from leaderboard.models import Ladder
 from leaderboard.standings import Standings
 
@@ -42,7 +42,8 @@ def refresh_stale() -> int:
     """
     for board in Board.objects.filter(ladder__isnull=True, changes__gt=0).select_related("dataset", "judge_model"):
         compute.ensure(board)
-    return sum(_refreshed(ladder) for ladder in stale_ladders() if _has_rested(ladder)) + _refresh_council()
+    boards = sum(_refreshed(ladder) for ladder in stale_ladders() if _has_rested(ladder))
+    return boards + _refresh_council() + _refresh_coding()
 
 
 def note_ends() -> None:
@@ -58,7 +59,8 @@ def note_ends() -> None:
 
 
 def is_anything_stale() -> bool:
-    return stale_ladders().exists() or Board.objects.filter(ladder__isnull=True, changes__gt=0).exists()
+    is_new = Board.objects.filter(ladder__isnull=True, changes__gt=0).exists()
+    return is_new or stale_ladders().exists() or _is_coding_stale()
 
 
 def stale_ladders() -> "QuerySet[Ladder]":
@@ -92,3 +94,15 @@ def _refresh_council() -> int:
     standing = getattr(ladder, "standing", None)
     ended = newest.run.ended or newest.created
     return int((standing is None or standing.computed <= ended) and compute.refresh(ladder))
+
+
+def _is_coding_stale() -> bool:
+    return coding.is_anything_rated() and compute.is_stale(coding.ladder())
+
+
+def _refresh_coding() -> int:
+    """The ladder of coding, when a cycle was rated, left out or taken in again since."""
+    ladder = coding.ladder() if coding.is_anything_rated() else None
+    if ladder is None or not compute.is_stale(ladder) or not _has_rested(ladder):
+        return 0
+    return int(_refreshed(ladder))

@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.dispatch import receiver
 
 from experiments.models import Board, Run
-from experiments.signals import board_changed, run_finished, swept
+from experiments.signals import board_changed, cycles_changed, run_finished, swept
 from leaderboard import compute, council, jobs
 from leaderboard.models import Ladder
 
@@ -20,6 +20,11 @@ def on_board_changed(board_id: int, **_kwargs: Any) -> None:
         if board is None:
             return
         compute.ensure(board)
+    jobs.ring()
+
+
+@receiver(cycles_changed, dispatch_uid="leaderboard")
+def on_cycles_changed(**_kwargs: Any) -> None:
     jobs.ring()
 
 

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from experiments.contests.rated import RunRatings
+
 SHAPE = 1  # of the stored JSON; a standing of another shape is computed anew
 
 
@@ -63,7 +65,8 @@ class Standings:
     """A ladder, or a slice of it. changes: the board's number when its counts were read.
 
     rows: those rated by component and rating, then those who are not. method: "sandwich", or "bootstrap" with its
-    rounds and seed. consistent, inconsistent: battles that were judged in both orders.
+    rounds and seed. consistent, inconsistent: battles that were judged in both orders. source: of what a ladder of runs
+    rests on, changed with it. contest: the other boards of a ladder of coding, without their history.
     """
 
     changes: int
@@ -82,6 +85,8 @@ class Standings:
     method: str = "sandwich"
     rounds: int = 0
     seed: int = 0
+    source: str = ""
+    contest: RunRatings | None = None
     shape: int = field(default=SHAPE)
 
     @property
@@ -105,7 +110,8 @@ class Standings:
         rows = tuple(Row(**row) for row in data["rows"])
         excluded = tuple(Excluded(**one) for one in data["excluded"])
         slices = {name: tuple(data[name]) for name in ("subsets", "categories")}
-        return cls(**{**data, **slices, "rows": rows, "excluded": excluded})
+        contest = RunRatings.from_json(data["contest"]) if data.get("contest") else None
+        return cls(**{**data, **slices, "rows": rows, "excluded": excluded, "contest": contest})
 
 
 def share(part: int, rest: int) -> float | None:

@@ -1,10 +1,11 @@
 from django.urls import path
 
-from leaderboard import log_views, views
+from leaderboard import cycle_views, log_views, views
 
 urlpatterns = [
     path("leaderboard/", views.leaderboard, name="leaderboard"),
     path("leaderboard/methodology/", views.methodology, name="methodology"),
+    path("leaderboard/coding/cycles/", cycle_views.ladder_cycles, name="ladder-cycles"),
     path("leaderboard/<slug:slug>/", views.ladder, name="ladder"),
     path("leaderboard/<slug:slug>/matrix/", views.ladder_matrix, name="ladder-matrix"),
     path("leaderboard/<slug:slug>/history/", views.ladder_history, name="ladder-history"),

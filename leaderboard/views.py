@@ -10,9 +10,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.people import person
+from experiments.contests import voiding
+from experiments.contests.rated import RunRatings
 from experiments.models import Board
 from experiments.refusals import NotAllowed, NotOffered
-from leaderboard import axis, bias, compute, downloads, listing, milestones, page
+from leaderboard import axis, bias, coding, coding_page, compute, downloads, listing, milestones, page
 from leaderboard.history_chart import history
 from leaderboard.matrix import matrix
 from leaderboard.models import Ladder
@@ -55,6 +57,8 @@ def ladder(request: HttpRequest, slug: str) -> HttpResponse:
         if not found.withdrawn_reason:
             context |= _standing(found, chosen, state)
             context["beside"] = [listing.entry(other) for other in beside]
+        if found.workflow == coding.WORKFLOW and not found.withdrawn_reason:
+            return render(request, "leaderboard/coding.html", {**context, **_contest(request, context)})
         return render(request, "leaderboard/ladder.html", context)
 
     return conditional(request, state, respond)
@@ -82,6 +86,9 @@ def ladder_matrix(request: HttpRequest, slug: str) -> HttpResponse:
 def ladder_history(request: HttpRequest, slug: str) -> HttpResponse:
     """How the ratings came about; `name` chooses whose."""
     found = _ladder(request, slug)
+    if found.workflow == coding.WORKFLOW and not found.withdrawn_reason:
+        contest = compute.current(found).standings.contest
+        return render(request, "leaderboard/coding_history.html", {**_context(found), **_cycles(request, contest)})
     drawn = history(found, request.GET.getlist("name"))
     return render(request, "leaderboard/history.html", {**_context(found), "history": drawn})
 
@@ -159,6 +166,17 @@ def _standing(found: Ladder, chosen: page.Choice, state: str) -> dict[str, Any]:
         "axis": axis.axis_of(standings.rows),
         "bias": bias.of_judge(found) if found.board else None,
     }
+
+
+def _contest(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """What only the ladder of coding shows."""
+    standings = context["standings"]
+    return coding_page.boards(standings) | coding_page.left_out() | _cycles(request, standings.contest)
+
+
+def _cycles(request: HttpRequest, contest: RunRatings | None) -> dict[str, Any]:
+    drawn = coding_page.history(contest, request.GET, request.user) if contest else None
+    return {"history": drawn, "may_void": voiding.may_void(request.user)}
 
 
 def _beside(request: HttpRequest, found: Ladder) -> list[Ladder]:

@@ -25,7 +25,11 @@ def board_title(board: Board) -> str:
 def ladder_title(ladder: Ladder) -> str:
     if ladder.board:
         return board_title(ladder.board)
-    return _("Models in the council, by their peers") if ladder.workflow == "council" else ladder.title
+    of_runs = {
+        "council": _("Models in the council, by their peers"),
+        "coding": _("Models that set, solve and judge programming problems"),
+    }
+    return of_runs.get(ladder.workflow, ladder.title)
 
 
 def is_simulated(board: Board | None) -> bool:

@@ -10,6 +10,7 @@ export class Follower {
 
   constructor(transcript) {
     this.transcript = transcript;
+    this.isStill = "still" in transcript.dataset; // a page that grows in many places has no end to be followed
     this.button = document.getElementById("follow");
     this.#isAtEnd = this.#isNear() && !location.hash;
     addEventListener("scroll", () => this.#look(), { passive: true });
@@ -27,7 +28,7 @@ export class Follower {
 
   /** Something new is in the transcript. */
   count(element) {
-    if (this.#isAtEnd || !element.matches("article, .judgment, .ending, .trouble")) return;
+    if (this.isStill || this.#isAtEnd || !element.matches("article, .judgment, .ending, .trouble")) return;
     this.#missed += 1;
     this.#showButton();
   }
@@ -42,7 +43,7 @@ export class Follower {
   }
 
   #isNear() {
-    return this.transcript.getBoundingClientRect().bottom - this.#floor < NEAR;
+    return !this.isStill && this.transcript.getBoundingClientRect().bottom - this.#floor < NEAR;
   }
 
   /** Where the transcript can be seen down to: a run that waits for somebody covers the end of the window. */

@@ -113,8 +113,11 @@ export class StatusBar {
       document.title = `▶ ${title}`;
       return;
     }
-    const names = { turn: this.#turn, turns: this.bar.dataset.turns, title };
-    const words = names.turns ? gettext("▶ Turn %(turn)s/%(turns)s · %(title)s") : gettext("▶ Turn %(turn)s · %(title)s");
+    const { turns } = this.bar.dataset;
+    const names = { turn: turns ? Math.min(this.#turn, turns) : this.#turn, turns, title }; // void cycles are numbered, too
+    const isContest = "cycles" in this.page.dataset;
+    const ofMany = isContest ? gettext("▶ Cycle %(turn)s/%(turns)s · %(title)s") : gettext("▶ Turn %(turn)s/%(turns)s · %(title)s");
+    const words = names.turns ? ofMany : gettext("▶ Turn %(turn)s · %(title)s");
     document.title = interpolate(words, names, true);
   }
 }

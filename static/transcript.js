@@ -14,7 +14,7 @@ export function insert(html) {
   } else if (live) {
     replace(live, element);
   } else {
-    slot(element).append(element);
+    slot(element)?.append(element); // of what the page shows no more, such as a cycle long over
   }
   return { element, isNew: !before && element.closest("#transcript") !== null };
 }

@@ -8,7 +8,13 @@ import pytest
 
 from tests.environment import POSTGRES, WANTS_POSTGRES
 
-pytest_plugins = ["tests.fixtures", "tests.scripted", "tests.experiments.debating", "tests.experiments.deliberating"]
+pytest_plugins = [
+    "tests.fixtures",
+    "tests.scripted",
+    "tests.experiments.debating",
+    "tests.experiments.deliberating",
+    "tests.experiments.contesting",
+]
 
 ANY_SPEED = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
 hypothesis.settings.register_profile("here", **ANY_SPEED)

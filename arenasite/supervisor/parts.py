@@ -13,6 +13,7 @@ from arenasite.supervisor.children import Child
 WEBSOCKET_FRAME_BYTES = 65536  # what a viewer may send at once
 WEBSOCKET_MESSAGE_BYTES = 16 << 20  # holds for what we send too: a long reply, or the metrics of many turns
 REPORTS_WORKER = "experiments.reports.jobs.ReportsWorker"
+SANDBOX_WORKER = "experiments.sandboxing.worker.SandboxWorker"
 FIRST, AFTER_WORKERS, LAST = range(3)  # in which order they are ended
 
 
@@ -61,6 +62,12 @@ class Parts:
         """
         arguments = ("rqworker", "ratings", "reports", "datasets", "--worker-class", REPORTS_WORKER, "--skip-checks")
         child = self._manage("reports", *arguments)
+        child.rank, child.patience = FIRST, self.drain + 1
+        return child
+
+    def sandbox(self) -> Child:
+        """Runs the code of contests in boxes; what it cannot finish in time is run again by the next one."""
+        child = self._manage("sandbox", "rqworker", "sandbox", "--worker-class", SANDBOX_WORKER, "--skip-checks")
         child.rank, child.patience = FIRST, self.drain + 1
         return child
 

@@ -26,6 +26,7 @@ from experiments.workflows.steps import End
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.2  # how often stops and newly queued runs are looked for
+QUICK_LOOK_SECONDS = 0.05  # while the sandbox is at work: what it finds is waited for
 SAVE_SECONDS = 0.5  # how often partial texts are written down
 DATABASE_PAUSE = 0.5
 SHARDS_AT_ONCE = 2  # of campaigns, claimed at one look: the other workers take their part
@@ -78,7 +79,7 @@ class Driver:
             if self._is_due("renew", quarter):
                 leases.renew(list(self._playing))
                 self._beat()
-            if self._is_due("look", LOOK_SECONDS):
+            if self._is_due("look", self._look_seconds()):
                 self._look_after_runs()
                 claim()
             if self._is_due("save", SAVE_SECONDS):
@@ -87,6 +88,10 @@ class Driver:
             self._wait_for_database(error)
         self._fire_timers()
         self._take_reports()
+
+    def _look_seconds(self) -> float:
+        is_executing = any(playing.is_executing for playing in self._playing.values())
+        return QUICK_LOOK_SECONDS if is_executing else LOOK_SECONDS
 
     def _is_due(self, what: str, seconds: float) -> bool:
         now = time.monotonic()

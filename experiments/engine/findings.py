@@ -8,7 +8,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from experiments import metrics
-from experiments.engine import battle_findings
+from experiments.engine import battle_findings, coding_findings
 from experiments.engine.events import Fact
 from experiments.engine.text import storable, storable_data
 from experiments.models import Ballot, Call, Experiment, Judgment, Message, Participant, Run, Step
@@ -227,6 +227,7 @@ FINDINGS: dict[str, Callable[[Step, Record], list[Fact]]] = {
     "titled": _titled,
     "battle_judged": battle_findings.judged,
     "output_made": battle_findings.made,
+    **coding_findings.FINDINGS,
 }
 
 

@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
 from experiments.battles import ledger
-from experiments.engine import pauses, recording
+from experiments.engine import executions, pauses, recording
 from experiments.engine.budget import Spent, refuse
 from experiments.engine.calls import unsent, wait_after, work_of
 from experiments.engine.events import Announce, Fact, emit
@@ -28,7 +28,7 @@ from experiments.models.ids import new_id
 from experiments.shards import is_sharded
 from experiments.signals import run_finished
 from experiments.workflows import REGISTRY
-from experiments.workflows.steps import STOPPED, Ask, End, Listen, Record
+from experiments.workflows.steps import STOPPED, Ask, End, Execute, Listen, Record
 
 MANUAL_STOP = STOPPED
 INTERNAL_ERROR = "internal_error"  # the reason of an end that is no fault of what was asked
@@ -54,6 +54,7 @@ class Playing:
         self.is_dropped = False
         self._goes_on = False  # the rest of the agenda is among the driver's timers
         self._open: dict[str, Listen] = {}
+        self._executing: set[str] = set()
         self._postponed: list[Callable[[], None]] = []
         self._timers = 0
         self._ending: End | None = None
@@ -69,11 +70,17 @@ class Playing:
         self._catalogue = Catalogue(CATALOGUE_SECONDS if self.is_shard else 0.0)
         self._began = ledger.begun(run.experiment_id) if self.is_shard else None
         play = REGISTRY[run.experiment.workflow].run(self._config, run.experiment.cast(run.seed))
-        self._score = Score(play, recording.recorded_outcomes(run), recording.begun(run))
+        recorded = recording.recorded_outcomes(run) | executions.recorded(run)
+        self._score = Score(play, recorded, recording.begun(run))
 
     @property
     def is_ending(self) -> bool:
         return self._ending is not None
+
+    @property
+    def is_executing(self) -> bool:
+        """Whether the sandbox is at work, whose answers are looked for more often."""
+        return bool(self._executing)
 
     # --- what the driver calls; whatever the database refuses for now stays on the agenda ---
 
@@ -114,6 +121,8 @@ class Playing:
             self._postponed.clear()
         if self._open:
             self._hear()
+        if self._executing:
+            self._learn()
         self.work_off()
 
     def _adopt(self, overrides: dict[str, Any]) -> None:
@@ -169,6 +178,8 @@ class Playing:
                 self._ask_later(step.delay, step, among)
             elif isinstance(step, Listen):
                 self._agenda.append(partial(self._listen, step))
+            elif isinstance(step, Execute):
+                self._agenda.append(partial(self._execute, step))
         if todo.end and not self._ending:
             self._ending = todo.end
             self._agenda.append(self._finish_when_quiet)
@@ -191,6 +202,16 @@ class Playing:
         pauses.open_pause(self.book, pause)
         self._open[pause.key] = pause
 
+    def _execute(self, step: Execute) -> None:
+        if not self._ending:
+            executions.begin(self.book, step)
+            self._executing.add(step.key)
+
+    def _learn(self) -> None:
+        for key, outcome in executions.outcomes(self.book, list(self._executing)).items():
+            self._executing.discard(key)
+            self._plan(self._score.resolve(key, outcome))
+
     def _hear(self) -> None:
         for key, said in pauses.answers(self.book, list(self._open)).items():
             del self._open[key]
@@ -200,7 +221,7 @@ class Playing:
         """With nothing under way but people's silence, the run waits without a driver; or is completed, as long as
         nobody takes up what it offers.
         """
-        is_busy = self.is_over or self._ending or self.calls or self._timers
+        is_busy = self.is_over or self._ending or self.calls or self._timers or self._executing
         if is_busy or not (self._open or self._postponed):
             return
         if not self._postponed and all(pause.is_offer for pause in self._open.values()):
@@ -282,6 +303,7 @@ def finish(book: Book, run: Run, end: End, *, was_halted: bool, refused: Ask | N
     with transaction.atomic():
         fact = Fact(kind, data)
         emit(book.run_id, fact, fence=book.fence, announce=book.announce)
+        executions.cancel(book.run_id)
         run.move(
             state,
             from_=(Run.State.RUNNING, Run.State.STOPPING),

@@ -5,10 +5,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from experiments.workflows.steps import Ask, End, Listen, Outcome, Play, Record, Step
+from experiments.workflows.steps import Ask, End, Execute, Listen, Outcome, Play, Record, Step
 
 RECORDED = Outcome()
-STEPS = Ask | Record | Listen
+STEPS = Ask | Execute | Record | Listen
 
 
 @dataclass(slots=True)

@@ -94,11 +94,16 @@ def order(
         request_id=str(call_id),
         routing=Routing() if model.provider.routes else None,
         capabilities=model.accepts,
-        deadlines=Deadlines(),
+        deadlines=_deadlines(ask.deadline),
     )
     if problem:
         return Order(model, price, request, Decimal(0), problem)
     return Order(model, price, request, reserve(request, price.value if price else None))
+
+
+def _deadlines(seconds: float | None) -> Deadlines:
+    """Of a question that may take so long: the first word may come at its end."""
+    return Deadlines() if seconds is None else Deadlines(first_byte=seconds, total=seconds)
 
 
 def _shown(ask: Ask, model: ProviderModel) -> tuple[tuple[ChatMessage, ...], GatewayError | None]:

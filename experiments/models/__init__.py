@@ -1,5 +1,6 @@
 from experiments.models.battles import Battle, Board, Campaign, PairCount, Verdict
 from experiments.models.catalog import ModelPrice, Provider, ProviderModel
+from experiments.models.coding import Cycle, Execution, SandboxHost
 from experiments.models.dataset import Contestant, Dataset, DatasetImage, Image, Output, Sample
 from experiments.models.event import Event
 from experiments.models.experiment import Experiment, Participant
@@ -22,9 +23,11 @@ __all__ = [
     "Call",
     "Campaign",
     "Contestant",
+    "Cycle",
     "Dataset",
     "DatasetImage",
     "Event",
+    "Execution",
     "Experiment",
     "Export",
     "IdempotentRequest",
@@ -41,6 +44,7 @@ __all__ = [
     "ProviderModel",
     "Run",
     "Sample",
+    "SandboxHost",
     "Scenario",
     "Step",
     "Upload",

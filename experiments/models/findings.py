@@ -9,7 +9,10 @@ from experiments.models.work import Call, Step
 
 
 class Judgment(models.Model):
-    """A judge's scores for one seat in one turn. A score that the judge did not give is absent, with the reason."""
+    """A judge's scores for one seat in one turn. A score that the judge did not give is absent, with the reason.
+
+    judge_seat: where those who judge have seats of their own. flags: what was noticed about the judgment.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     run = models.ForeignKey(Run, models.CASCADE, related_name="judgments")
@@ -18,11 +21,13 @@ class Judgment(models.Model):
     turn = models.PositiveIntegerField(_("turn"))
     subject = models.CharField(_("subject"), max_length=40)
     judge = models.CharField(_("judge"), max_length=200)
+    judge_seat = models.CharField(_("judge's seat"), max_length=40, blank=True)
     scores = models.JSONField(_("scores"), null=True)
     unscored_reason = models.CharField(_("why scores are missing"), max_length=500, blank=True)
     rationale = models.TextField(_("rationale"), blank=True)
     dynamics = models.TextField(_("how the sides influence each other"), blank=True)
     confidence = models.FloatField(_("confidence"), null=True)
+    flags = models.JSONField(_("flags"), default=list, blank=True)
     created = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:

@@ -64,10 +64,10 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(models.Q(state=RunState.QUEUED) | abandoned)
 
     def with_totals(self) -> Self:
-        """Adds turn (completed turns), turn_ended, input_, output_ and reasoning_tokens, call_count, total_cost and
-        unpriced_calls: those that are settled, but at an unknown cost, so that total_cost is a lower bound. Where the
-        workflow has stages, stage is what is known of the last one, stage_began when it did, and stages_began when the
-        first one of the turn did.
+        """Adds turn (the last completed one), turns_done (how many), turn_ended, input_, output_ and reasoning_tokens,
+        call_count, total_cost and unpriced_calls: those that are settled, but at an unknown cost, so that total_cost is
+        a lower bound. Where the workflow has stages, stage is what is known of the last one, stage_began when it did,
+        and stages_began when the first one of the turn did.
         """
         this_run = models.OuterRef("pk")
         calls = apps.get_model("experiments.Call").objects.filter(run=this_run).order_by()
@@ -83,6 +83,7 @@ class RunQuerySet(models.QuerySet["Run"]):
             stage_began=models.Subquery(stages.values("created")[:1]),
             stages_began=models.Subquery(stages.filter(data__number=1).values("created")[:1]),
             turn=total(steps.filter(purpose="turn_completed"), models.Max("turn")),
+            turns_done=total(steps.filter(purpose="turn_completed"), models.Count("pk")),
             turn_ended=total(steps.filter(purpose="turn_completed"), models.Max("ended")),
             input_tokens=total(calls, models.Sum("input_tokens")),
             output_tokens=total(calls, models.Sum("output_tokens")),

@@ -8,13 +8,14 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from experiments.models import Ballot, Judgment, Message, Run
-from experiments.reports import shards
+from experiments.reports import contest_table, shards
+from experiments.reports.contests import CODING
 from experiments.reports.document import ballots
 from experiments.reports.exports import each
 from experiments.shards import is_sharded
@@ -47,7 +48,10 @@ def table(run: Run) -> Iterator[bytes]:
     so have ballots of reviewers who could not be asked.
     """
     if is_sharded(run.experiment.workflow):
-        yield from _of_shard(run)
+        yield from _of_lines(shards.lines(run))
+        return
+    if run.experiment.workflow == CODING:
+        yield from _of_lines(contest_table.lines(run))
         return
     yield BOM + _line(COLUMNS)
     judgments, cast = _by_place(run), _by_review(run)
@@ -64,9 +68,9 @@ def table(run: Run) -> Iterator[bytes]:
         yield _line(_ordered(place | _of_judgment(found)))
 
 
-def _of_shard(run: Run) -> Iterator[bytes]:
-    """Battles and outputs have a table of their own: nobody says anything in them."""
-    for number, row in enumerate(shards.lines(run)):
+def _of_lines(rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+    """A table of its own: nobody says anything to anybody in battles, outputs and contests."""
+    for number, row in enumerate(rows):
         yield (BOM if number == 0 else b"") + _line(row)
 
 

@@ -6,7 +6,8 @@ from typing import Any
 from django.db.models import QuerySet
 
 from experiments import metrics
-from experiments.models import Ballot, Run, Step
+from experiments.contests.serializers import CycleSerializer, ExecutionSerializer
+from experiments.models import Ballot, Cycle, Execution, Run, Step
 from experiments.models.run import PAUSES
 from experiments.serializers import (
     BallotSerializer,
@@ -42,6 +43,8 @@ def document(run: Run) -> dict[str, Any]:
         "interventions": [intervention(step) for step in steps if is_intervention(step)],
         "judgments": JudgmentSerializer(run.judgments.all(), many=True).data,
         "ballots": BallotSerializer(ballots(run), many=True).data,
+        "cycles": CycleSerializer(cycles(run), many=True).data,
+        "executions": ExecutionSerializer(executions(run), many=True).data,
         "metrics": metrics.run_metrics(run, seats),
         "calls": CallSerializer(calls, many=True).data,
         "steps": [_step(step) for step in steps],
@@ -51,6 +54,15 @@ def document(run: Run) -> dict[str, Any]:
 def ballots(run: Run) -> QuerySet[Ballot]:
     """In the order in which they were read, turn by turn."""
     return run.ballots.order_by("turn", "count", "id")
+
+
+def cycles(run: Run) -> QuerySet[Cycle]:
+    return run.cycles.select_related("voided_by").order_by("turn")
+
+
+def executions(run: Run) -> QuerySet[Execution]:
+    """What the sandbox ran, in the order in which it was asked for."""
+    return run.executions.select_related("step").order_by("id")
 
 
 def lineage(run: Run) -> dict[str, Any]:

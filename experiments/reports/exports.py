@@ -8,8 +8,17 @@ from django.db.models import QuerySet
 from rest_framework.utils.encoders import JSONEncoder
 
 from experiments import metrics
+from experiments.contests.serializers import CycleSerializer, ExecutionSerializer
 from experiments.models import Message, Run
-from experiments.reports.document import REPORT_VERSION, ballots, intervention, is_intervention, lineage
+from experiments.reports.document import (
+    REPORT_VERSION,
+    ballots,
+    cycles,
+    executions,
+    intervention,
+    is_intervention,
+    lineage,
+)
 from experiments.serializers import (
     BallotSerializer,
     CallSerializer,
@@ -24,8 +33,8 @@ ROWS_AT_ONCE = 50
 
 
 def json_lines(run: Run) -> Iterator[bytes]:
-    """One JSON object per line; `kind` says what it is: run, message, judgment, ballot, intervention, call or
-    event.
+    """One JSON object per line; `kind` says what it is: run, message, judgment, ballot, cycle, execution, intervention,
+    call or event.
 
     Every row names its run, so that the files of several runs can be put one after the other. `run` needs the totals
     of `with_totals`.
@@ -34,6 +43,8 @@ def json_lines(run: Run) -> Iterator[bytes]:
     yield from _lines("message", run, run.messages.select_related("call", "step"), message_rows())
     yield from _lines("judgment", run, run.judgments.all(), JudgmentSerializer().to_representation)
     yield from _lines("ballot", run, ballots(run), BallotSerializer().to_representation)
+    yield from _lines("cycle", run, cycles(run), CycleSerializer().to_representation)
+    yield from _lines("execution", run, executions(run), ExecutionSerializer().to_representation)
     yield from (_line("intervention", run, _deed(row)) for row in interventions(run))
     calls = run.calls.select_related("step", "model__provider").order_by("id")
     yield from _lines("call", run, calls, CallSerializer().to_representation)

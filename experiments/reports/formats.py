@@ -73,7 +73,9 @@ def _counted(lines: Callable[[Run], Iterator[bytes]], relations: tuple[str, ...]
         progress(min(1.0, number / rows))
 
 
-_json_lines: Write = partial(_counted, json_lines, ("messages", "judgments", "ballots", "calls", "events"))
+_json_lines: Write = partial(
+    _counted, json_lines, ("messages", "judgments", "ballots", "cycles", "executions", "calls", "events")
+)
 _table: Write = partial(_counted, table, ("messages",))
 
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag, model_validator
+from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
 
-from experiments.reports.shape_types import Count, Flags, Key, Line, LongText, RowShape, Seat, Word
+from experiments.reports.contest_shapes import FINDINGS_OF_CODING, ProblemRead, SolutionRead
+from experiments.reports.shape_types import Count, Flags, Kept, Key, Line, LongText, RowShape, Seat, Word
 
 Reason = Annotated[str, StringConstraints(max_length=500)]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=40)]
@@ -17,12 +18,6 @@ Reference = Annotated[str, StringConstraints(min_length=1, max_length=80)]
 Seats = Annotated[list[Seat], Field(max_length=50)]
 Order = Annotated[list[Annotated[list[Seat], Field(min_length=1, max_length=50)]], Field(max_length=50)]
 Texts = Annotated[list[LongText], Field(max_length=1000)]
-
-
-class Kept(BaseModel):
-    """Keeps what it does not know."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
 
 
 class Point(Kept):
@@ -75,7 +70,7 @@ class Other(Kept):
 
 def _kind(value: Any) -> str:
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-    return kind if kind in ("brief", "points", "actions", "unread") else "other"
+    return kind if kind in ("brief", "points", "actions", "unread", "problem", "solution") else "other"
 
 
 Parsed = Annotated[
@@ -83,6 +78,8 @@ Parsed = Annotated[
     | Annotated[PointsRead, Tag("points")]
     | Annotated[Actions, Tag("actions")]
     | Annotated[Unread, Tag("unread")]
+    | Annotated[ProblemRead, Tag("problem")]
+    | Annotated[SolutionRead, Tag("solution")]
     | Annotated[Other, Tag("other")],
     Discriminator(_kind),
 ]
@@ -160,7 +157,12 @@ class Replaced(Kept):
     failed_model: Line = ""
 
 
-FINDINGS: dict[str, type[Kept]] = {"ballots_counted": Counted, "stage_started": Stage, "seat_replaced": Replaced}
+FINDINGS: dict[str, type[Kept]] = {
+    "ballots_counted": Counted,
+    "stage_started": Stage,
+    "seat_replaced": Replaced,
+    **FINDINGS_OF_CODING,
+}
 
 
 def _check_order(order: Sequence[Sequence[str]], shown: Any) -> None:

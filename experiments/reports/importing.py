@@ -78,7 +78,7 @@ def _check_references(record: RecordShape) -> None:
     """Every id once, and every call of a message there: only a branch has words that were paid for by its parent."""
     errors: Errors = {}
     seen: set[UUID] = set()
-    for name in ("messages", "judgments", "ballots", "calls"):
+    for name in ("messages", "judgments", "ballots", "executions", "calls"):
         rows: list[RowShape] = getattr(record, name)
         for number, row in enumerate(rows):
             if row.id in seen:
@@ -112,6 +112,7 @@ def _check_plan(record: RecordShape, plan: list[StepShape]) -> None:
         if unknown := set(rows) - {row.id for row in getattr(record, name)}:
             errors["steps"] = [_("There is no message or judgment %(id)s in the document.") % {"id": min(unknown)}]
     _check_subjects(record, plan, errors)
+    _check_contest(record, plan, errors)
     _raise(errors)
 
 
@@ -130,6 +131,20 @@ def _check_subjects(record: RecordShape, plan: list[StepShape], errors: Errors) 
         if judged in subjects:
             errors[f"judgments[{number}].subject"] = [_("This seat is judged twice in the same step.")]
         subjects.add(judged)
+
+
+def _check_contest(record: RecordShape, plan: list[StepShape], errors: Errors) -> None:
+    """Each cycle once; and every execution has a step of its own, in which code is run."""
+    steps = {step.key for step in plan if step.kind == "execute"}
+    for number, execution in enumerate(record.executions):
+        if execution.key not in steps:
+            errors[f"executions[{number}].key"] = [_("There is no step of this key, or another execution has it.")]
+        steps.discard(execution.key)
+    turns: set[int] = set()
+    for number, cycle in enumerate(record.cycles):
+        if cycle.turn in turns:
+            errors[f"cycles[{number}].turn"] = [_("This cycle stands twice in the document.")]
+        turns.add(cycle.turn)
 
 
 def _errors(error: ValidationError) -> Errors:

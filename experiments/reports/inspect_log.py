@@ -2,8 +2,9 @@
 
 The first judged seat is the assistant, everybody else a user; in a council and a debate every model is an assistant,
 and whoever concludes gives the output. Each message carries its seat, turn and what became of it in its metadata.
-Scores are those that the judge gave, and of a council the Borda scores of its answers: one that is missing is left out,
-with its reason in the metadata of the sample, because Inspect has no number for "not scored".
+Scores are those that the judge gave, of a council the Borda scores of its answers, of a contest of coding every vote
+and the share of tests passed: one that is missing is left out, with its reason in the metadata of the sample, because
+Inspect has no number for "not scored".
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,9 +14,10 @@ from statistics import fmean
 from typing import Any
 from uuid import UUID
 
-from experiments.models import Call, Judgment, Message, Run
+from experiments.contests.serializers import CycleSerializer, ExecutionSerializer
+from experiments.models import Call, Cycle, Judgment, Message, Run
 from experiments.rankings import Ranking, rankings_of
-from experiments.reports.document import ballots, lineage
+from experiments.reports.document import ballots, cycles, executions, lineage
 from experiments.reports.exports import Row, encoded, interventions, message_rows
 from experiments.serializers import BallotSerializer
 from experiments.workflows import REGISTRY
@@ -23,11 +25,13 @@ from experiments.workflows import REGISTRY
 LOG_VERSION = 2
 SCORER = "arena_lab_judge"
 BORDA = "borda"
+SANDBOX = "sandbox"
 CONCLUDING = {  # who gives the output where nobody is judged
     "council": "chair",
     "debate": "summarizer",
     "battles": "judge",
     "outputs": "contestant-1",
+    "coding": "coder-1",
 }
 STATUS = {"completed": "success", "failed": "error", "stopped": "cancelled"}
 LIMITS = {"limit_tokens": ("token", "tokens"), "limit_seconds": ("time", "seconds"), "limit_cost": ("cost", "cost")}
@@ -105,7 +109,9 @@ def _sample(run: Run) -> Data:
         "target": "",
         "messages": [_chat(message, rows[message.pk], run) for message in said],
         "output": _output(run, said, rows),
-        "scores": scores | {f"ranking turn {one.turn}": ranked for one in counted if (ranked := _ranked(one))},
+        "scores": scores
+        | {f"ranking turn {one.turn}": ranked for one in counted if (ranked := _ranked(one))}
+        | {f"tests turn {row.turn}": tested for row in cycles(run) if (tested := _tested(row))},
         "metadata": {
             "run": str(run.pk),
             "state": run.state,
@@ -116,6 +122,8 @@ def _sample(run: Run) -> Data:
             "unscored": unscored,
             "ballots": BallotSerializer(ballots(run), many=True).data,
             "rankings": [asdict(one) for one in counted],
+            "cycles": CycleSerializer(cycles(run), many=True).data,
+            "executions": ExecutionSerializer(executions(run), many=True).data,
         },
         "events": [],
         "model_usage": _usage_by_model(run),
@@ -199,7 +207,8 @@ def _scores(judgments: Any) -> tuple[dict[str, Data], dict[str, Data]]:
     scores: dict[str, Data] = {}
     unscored: dict[str, Data] = {}
     for judgment in judgments:
-        name = _free(f"{judgment.subject} turn {judgment.turn}", {**scores, **unscored})
+        by = f" by {judgment.judge_seat}" if judgment.judge_seat else ""
+        name = _free(f"{judgment.subject} turn {judgment.turn}{by}", {**scores, **unscored})
         about = {
             "seat": judgment.subject,
             "turn": judgment.turn,
@@ -207,6 +216,7 @@ def _scores(judgments: Any) -> tuple[dict[str, Data], dict[str, Data]]:
             "confidence": judgment.confidence,
             "unscored_reason": judgment.unscored_reason,
             "dynamics": judgment.dynamics,
+            **({"judge_seat": judgment.judge_seat, "flags": judgment.flags} if by else {}),
         }
         if judgment.scores:
             value = {key: score for key, score in judgment.scores.items() if score is not None}
@@ -222,6 +232,12 @@ def _ranked(found: Ranking) -> Data | None:
     order = next((one.groups for one in found.orders if one.method == "borda"), None) or ()
     explanation = " > ".join(" = ".join(group) for group in order)
     return {"value": value, "explanation": explanation, "metadata": {"scorer": BORDA}} if value else None
+
+
+def _tested(row: Cycle) -> Data | None:
+    """The share of tests that each solution passed; the explanation is what the problem is called."""
+    value = row.found.get("passed")
+    return {"value": value, "explanation": row.title, "metadata": {"scorer": SANDBOX}} if value else None
 
 
 def _free(name: str, taken: Mapping[str, Any]) -> str:

@@ -8,6 +8,8 @@ from django.utils.translation import override
 
 from experiments.models import Call, Run
 from experiments.reports import judged, ledger, shards, words
+from experiments.reports.contest_figures import rated
+from experiments.reports.contests import CODING, cycles
 from experiments.reports.document import REPORT_VERSION
 from experiments.reports.report import Block, Column, Fact, Facts, Report, Section, Table, Text
 from experiments.reports.rows import Rows, rows_of
@@ -35,6 +37,7 @@ def _narrate(rows: Rows) -> Report:
         notices=tuple(_notices(rows)),
         sections=(
             setup(rows),
+            *(_contest(rows) if rows.workflow == CODING else ()),
             shards.work(rows) if is_sharded(rows.workflow) else talk(rows),
             *_judged(rows),
             ledger.costs(rows),
@@ -45,9 +48,13 @@ def _narrate(rows: Rows) -> Report:
     )
 
 
+def _contest(rows: Rows) -> list[Section]:
+    return [cycles(rows), rated(rows)]
+
+
 def _judged(rows: Rows) -> list[Section]:
-    """Nobody is scored by a judge in a council or a debate, nor where outputs are compared."""
-    if is_sharded(rows.workflow) or (rows.workflow in STAGED and not rows.judgments):
+    """Nobody is scored by a judge in a council or a debate, nor where outputs are compared; cycles tell their votes."""
+    if rows.workflow == CODING or is_sharded(rows.workflow) or (rows.workflow in STAGED and not rows.judgments):
         return []
     return [judged.judgments(rows), judged.measured(rows)]
 

@@ -11,6 +11,8 @@ from experiments.reports.report import Block, Column, Fact, Facts, Fold, Part, S
 from experiments.reports.rows import Rows, sent_parameters
 from experiments.templatetags.arena import MISSING, exact_money, figure, grouped
 
+FILLED_IN = "earlier"  # problems of earlier runs, which nobody has set up
+
 
 def setup(rows: Rows) -> Section:
     blocks = SETTINGS.get(rows.workflow)
@@ -201,6 +203,28 @@ def _debate(rows: Rows) -> list[Block]:
     return [Facts(facts), _prompt("request", _("What was asked for"), str(config.get("prompt", ""))), *planned]
 
 
+def _coding(rows: Rows) -> list[Block]:
+    config = rows.config
+    modes = {"in_turn": _("in turn"), "random": _("drawn by the seed")}
+    auto = _("in turn where the cycles are a multiple of the pool, else drawn by the seed")
+    facts = (
+        Fact(_("Cycles planned"), grouped(config.get("cycles"))),
+        Fact(_("Setters"), modes.get(str(config.get("setters")), auto)),
+        Fact(_("Language"), str(config.get("language", "")).capitalize()),
+        Fact(_("Health check"), words.yes_or_no(config.get("health_check", True))),
+        Fact(_("Quorum"), grouped(config.get("quorum")), _("votes that a solution needs to be rated")),
+        Fact(_("Seconds for each answer"), figure(config.get("call_seconds"), 0)),
+        Fact(_("Seconds for each test"), figure(config.get("test_seconds"), 1)),
+        Fact(_("Memory for each test"), f"{grouped(config.get('test_megabytes'))} MiB"),
+        Fact(_("Earlier problems not to be set again"), grouped(len(config.get("earlier") or ()))),
+        Fact(_("Limits"), limits(config)),
+        Fact(_("Seed"), str(rows.run.seed)),
+        *_changes(rows),
+    )
+    topic = str(config.get("topic", ""))
+    return [Facts(facts), *([_prompt("topic", _("What the problems are about"), topic)] if topic.strip() else [])]
+
+
 def _judged_texts(config: dict[str, Any]) -> Iterable[Block]:
     """What the judge was shown, turn by turn: the judged run's own report has it as a talk."""
     turns = config.get("turns", [])
@@ -252,12 +276,12 @@ def limits(config: dict[str, Any]) -> str:
 
 def _changes(rows: Rows) -> list[Fact]:
     """Settings that somebody changed while the run was played."""
-    if not rows.run.overrides:
+    overrides = {name: value for name, value in rows.run.overrides.items() if name != FILLED_IN}
+    if not overrides:
         return []
-    before = {name: rows.run.experiment.config.get(name) for name in rows.run.overrides}
+    before = {name: rows.run.experiment.config.get(name) for name in overrides}
     changed = ", ".join(
-        f"{name}: {_shown(name, before[name])} → {_shown(name, value)}"
-        for name, value in sorted(rows.run.overrides.items())
+        f"{name}: {_shown(name, before[name])} → {_shown(name, value)}" for name, value in sorted(overrides.items())
     )
     return [Fact(_("Changed while it was played"), changed)]
 
@@ -274,4 +298,5 @@ SETTINGS: dict[str, Callable[[Rows], list[Block]]] = {
     "council": _council,
     "debate": _debate,
     "judging": _judging,
+    "coding": _coding,
 }

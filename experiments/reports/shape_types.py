@@ -72,6 +72,12 @@ class Shape(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
+class Kept(BaseModel):
+    """Keeps what it does not know."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
 class RowShape(Shape):
     """A row that others refer to. Hand-written documents need not number those that nothing refers to."""
 

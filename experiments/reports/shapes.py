@@ -11,6 +11,7 @@ from pydantic import Field, Strict, StringConstraints, ValidationError, model_va
 from experiments.casting import SeatParams
 from experiments.models.run import RunMode, RunState
 from experiments.models.work import Call, Step
+from experiments.reports.contest_shapes import CycleShape, ExecutionShape
 from experiments.reports.document import REPORT_VERSION
 from experiments.reports.found_shapes import FINDINGS, BallotShape, Parsed
 from experiments.reports.shape_types import (
@@ -36,6 +37,8 @@ from experiments.workflows import REGISTRY
 
 MOST_MESSAGES = 5_000  # they are stored in one transaction, which other writers wait for
 MOST_CALLS = 30_000
+MOST_CYCLES = 1_000
+HIGHEST_VOTE = 10
 MOST_STEPS = 60_000
 
 
@@ -106,14 +109,24 @@ class MessageShape(RowShape):
 
 
 class JudgmentShape(RowShape):
+    """judge_seat: of a judge who is a contestant too, whose scores are from 0 to 10."""
+
     turn: Count
     subject: Seat
     judge: Line = ""
+    judge_seat: Seat | Literal[""] = ""
     scores: Scores | None = None
     unscored_reason: Annotated[str, StringConstraints(max_length=500)] = ""
     rationale: LongText = ""
     dynamics: LongText = ""
     confidence: Share | None = None
+    flags: Flags = []
+
+    @model_validator(mode="after")
+    def votes_of_contestants_are_in_range(self) -> Self:
+        if self.judge_seat and not all(0 <= score <= HIGHEST_VOTE for score in (self.scores or {}).values()):
+            raise ValueError("A vote is from 0 to 10.")
+        return self
 
 
 class LogprobAlternative(Shape):
@@ -167,7 +180,7 @@ class StepShape(Shape):
     """message, judgments, ballot: ids of the rows that the step left. source: the call that its findings rest on."""
 
     key: Key
-    kind: Literal["ask", "record", "listen", "offer"]
+    kind: Literal["ask", "execute", "record", "listen", "offer"]
     purpose: Word
     seat: Annotated[str, StringConstraints(max_length=40)] = ""
     turn: Count | None = None
@@ -207,5 +220,7 @@ class RecordShape(Shape):
     messages: Annotated[list[MessageShape], Field(max_length=MOST_MESSAGES)]
     judgments: Annotated[list[JudgmentShape], Field(max_length=MOST_MESSAGES)] = []
     ballots: Annotated[list[BallotShape], Field(max_length=MOST_MESSAGES)] = []
+    cycles: Annotated[list[CycleShape], Field(max_length=MOST_CYCLES)] = []
+    executions: Annotated[list[ExecutionShape], Field(max_length=MOST_CALLS)] = []
     calls: Annotated[list[CallShape], Field(max_length=MOST_CALLS)] = []
     steps: Annotated[list[StepShape], Field(max_length=MOST_STEPS)] = []

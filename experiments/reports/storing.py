@@ -12,7 +12,9 @@ from experiments.models import (
     TERMINAL_STATES,
     Ballot,
     Call,
+    Cycle,
     Event,
+    Execution,
     Experiment,
     Judgment,
     Message,
@@ -22,6 +24,7 @@ from experiments.models import (
 )
 from experiments.models.ids import new_id
 from experiments.models.run import RunOrigin
+from experiments.reports import contest_rows
 from experiments.reports.shape_types import RowShape
 from experiments.reports.shapes import CallShape, MessageShape, RecordShape, StepShape
 from experiments.serializers import ParticipantSerializer
@@ -45,6 +48,7 @@ def store(record: RecordShape, plan: Sequence[StepShape], owner: "User", origin:
     copy.take_messages(plan)
     copy.take_judgments(plan)
     copy.take_ballots(plan)
+    copy.take_contest()
     copy.tell()
     return copy.run
 
@@ -60,6 +64,7 @@ class _Copy:
         simulated = {call.model for call in record.calls if call.simulated}
         self.models = known_or_entered([*cast, *(call.model for call in record.calls)], simulated)
         rows: list[RowShape] = [*record.calls, *record.messages, *record.judgments, *record.ballots]
+        rows += record.executions
         self.ids = {str(row.id): str(new_id()) for row in rows}
 
     def set_up(self) -> None:
@@ -203,6 +208,22 @@ class _Copy:
             ),
             ROWS_AT_ONCE,
         )
+
+    def take_contest(self) -> None:
+        """Cycles, and what was run: by the events of the run, so before they are told."""
+        cycles = [contest_rows.cycle(self.run, cycle) for cycle in self.record.cycles]
+        Cycle.objects.bulk_create(cycles, ROWS_AT_ONCE)
+        for cycle, asked in zip(cycles, self.record.cycles, strict=True):
+            cycle.began = asked.began or self.run.created
+        Cycle.objects.bulk_update(cycles, ["began"], ROWS_AT_ONCE)
+        rows = [
+            contest_rows.execution(self.run, self.steps[one.key], one, self.ids[str(one.id)])
+            for one in self.record.executions
+        ]
+        Execution.objects.bulk_create(rows, ROWS_AT_ONCE)
+        for row, said in zip(rows, self.record.executions, strict=True):
+            row.created = said.created or self.run.created
+        Execution.objects.bulk_update(rows, ["created"], ROWS_AT_ONCE)
 
     def tell(self) -> None:
         """The events that a page replays: what its rows say, in that order, and the messages in theirs."""

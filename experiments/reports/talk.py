@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from experiments.models import Call, Run, Step
 from experiments.reports import course, deeds, words
+from experiments.reports.contests import CODING
 from experiments.reports.document import is_intervention
 from experiments.reports.messages import said
 from experiments.reports.report import Block, Entry, Section, Text, Turn
@@ -22,14 +23,15 @@ def talk(rows: Rows) -> Section:
         "council": _("What the council said"),
         "debate": _("Debate log"),
     }
-    messages, calls = said(rows), _calls_by_step(rows)
+    messages = {} if rows.workflow == CODING else said(rows)  # whose cycles are told before
+    calls = _calls_by_step(rows)
     told = course.told(rows)
     entries = [
         block
         for step in rows.steps
         for block in (*told.get(step.pk, ()), *_of_step(rows, step, messages, calls.get(step.pk, [])))
     ]
-    nothing = [] if messages or rows.workflow == "judging" else [Text(_("Nothing was said in this run."))]
+    nothing = [] if messages or rows.workflow in ("judging", CODING) else [Text(_("Nothing was said in this run."))]
     title = titles.get(rows.workflow, _("What happened"))
     return Section("log", title, (*_in_order(entries), *nothing, *ending(rows.run)))
 
@@ -43,7 +45,7 @@ def _calls_by_step(rows: Rows) -> dict[int, list[Call]]:
 
 def _of_step(rows: Rows, step: Step, messages: dict[int, Entry], calls: Sequence[Call]) -> Iterator[Block]:
     if step.purpose == "turn_started":
-        titles = {"council": _("Question %(turn)s"), "debate": _("Round %(turn)s")}
+        titles = {"council": _("Question %(turn)s"), "debate": _("Round %(turn)s"), CODING: _("Cycle %(turn)s")}
         title = titles.get(rows.workflow, _("Turn %(turn)s"))
         yield Turn(f"turn-{step.turn}", title % {"turn": step.turn})
     elif is_intervention(step):

@@ -40,7 +40,7 @@ BADGES = {
     "title": "T",
 }
 PURPOSE_NAMES: dict[str, Any] = {"friend": gettext_lazy("friend's answer")}
-NUMBERED = re.compile(r"(?:member|(chair)|(pool))-(\d+)")
+NUMBERED = re.compile(r"(?:member|coder|(chair)|(pool))-(\d+)")
 
 
 def seat_name(seat: str) -> str:
@@ -48,7 +48,7 @@ def seat_name(seat: str) -> str:
 
 
 def badge(seat: str) -> str:
-    """One or two letters; a member's is its number."""
+    """One or two letters; a member's or a coder's is its number."""
     if found := NUMBERED.fullmatch(seat):
         return f"{'C' if found[1] else 'P' if found[2] else ''}{found[3]}"
     return BADGES.get(seat, seat[:2])

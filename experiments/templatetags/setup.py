@@ -131,8 +131,12 @@ def model_groups(form: BaseForm, name: str) -> list[Group]:
     """The choices of a seat's model, by provider, the simulated ones last."""
     listed = options(form, name)
     models = {m.slug: m for m in ProviderModel.objects.available().filter(slug__in=[o.value for o in listed])}
-    full = [Option(o.value, o.label, o.is_selected, models.get(o.value)) for o in listed]
-    return [_group(list(members)) for _provider, members in groupby(sorted(full, key=_place), key=_place)]
+    return grouped_by_provider([Option(o.value, o.label, o.is_selected, models.get(o.value)) for o in listed])
+
+
+def grouped_by_provider(listed: Iterable[Option]) -> list[Group]:
+    """Options by provider, the simulated ones last."""
+    return [_group(list(members)) for _provider, members in groupby(sorted(listed, key=_place), key=_place)]
 
 
 @register.simple_tag

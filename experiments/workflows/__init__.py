@@ -5,7 +5,7 @@ SUBJECTS are the seats that a judge scores.
 
 from types import ModuleType
 
-from experiments.workflows import arena, battles, council, debate, judging, outputs, starchamber
+from experiments.workflows import arena, battles, coding, council, debate, judging, outputs, starchamber
 
 REGISTRY: dict[str, ModuleType] = {
     "arena": arena,
@@ -15,4 +15,5 @@ REGISTRY: dict[str, ModuleType] = {
     "judging": judging,
     "battles": battles,
     "outputs": outputs,
+    "coding": coding,
 }

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Role = Literal["system", "user", "assistant"]
-SPOKEN = frozenset({"reply", "review", "conclusion", "refinement", "summary"})  # purposes whose answers are messages
+# purposes whose answers are messages
+SPOKEN = frozenset({"reply", "review", "conclusion", "refinement", "summary", "problem", "solution"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,8 @@ class Ask:
     before asking. draw: from what its sampling is drawn, beside the run's seed; the key, unless named: an attempt after
     a failure draws the same, another answer to the same question does not. played_by: the seat whose model answers for
     `seat`, when it is not its own. patience: the longest pause in seconds before another attempt, when somebody else
-    could be asked instead. inspect: what looks wrong with an answer, as names of `flags`.
+    could be asked instead. deadline: seconds that each attempt may take; None for the usual ones. inspect: what looks
+    wrong with an answer, as names of `flags`.
     """
 
     key: str
@@ -61,11 +63,35 @@ class Ask:
     room: int = 0
     played_by: str = ""
     patience: float | None = None
+    deadline: float | None = None
     inspect: Callable[[str], Sequence[str]] | None = field(default=None, compare=False)
 
     @property
     def is_spoken(self) -> bool:
         return self.purpose in SPOKEN
+
+
+@dataclass(frozen=True, slots=True)
+class Execute:
+    """Code that the sandbox runs against tests. It is not paid for, and may be run again after a death.
+
+    seat: whose code it is. entry: the function that is called. tests: each with `name`, `arguments` (a list) and
+    `expected`, plain JSON. comparison: exact, tolerance or unordered. seconds, memory (bytes): of each test.
+    until_failure: the tests after the first one that is not passed say nothing new, and are not run.
+    """
+
+    key: str
+    seat: str
+    code: str
+    entry: str
+    tests: tuple[Mapping[str, Any], ...]
+    comparison: str = "exact"
+    language: str = "python"
+    seconds: float = 5.0
+    memory: int = 256 << 20
+    until_failure: bool = False
+    purpose: str = "execution"
+    turn: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +129,14 @@ class Listen:
     is_offer: bool = False
 
 
-Step = Ask | Record | Listen
+Step = Ask | Execute | Record | Listen
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of a step. `ok` False is data: error_kind and error say why, text holds what had arrived.
 
-    action: what a person chose; passed: nobody was asked, because the run is automatic.
+    action: what a person chose; passed: nobody was asked, because the run is automatic. found: what the sandbox did.
     """
 
     ok: bool = True
@@ -120,6 +146,7 @@ class Outcome:
     error: str = ""
     action: str = ""
     passed: bool = False
+    found: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

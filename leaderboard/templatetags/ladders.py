@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from experiments import figures
 from leaderboard import axis as axes
 from leaderboard import listing
+from leaderboard.coding_page import Drawn
 from leaderboard.matrix import Cell, Line
 from leaderboard.models import RatingPoint
 from leaderboard.standings import Row
@@ -122,3 +123,15 @@ def _grid(axis: axes.Axis) -> SafeString:
 def _number(value: float) -> Any:
     """A coordinate as SVG writes it."""
     return SafeString(f"{value:g}")
+
+
+@register.filter
+def beside(values: Sequence[Any], names: Sequence[str]) -> list[tuple[str, Any]]:
+    """Each value with what it is of."""
+    return list(zip(names, values, strict=True))
+
+
+@register.filter
+def after_cycle(cycle: Drawn, labels: Sequence[str]) -> list[tuple[str, float | None, float | None]]:
+    """Each model's rating after a cycle, and by how much it moved."""
+    return list(zip(labels, cycle.values, cycle.changes, strict=True))

@@ -77,7 +77,8 @@ def test_one_run_of_each_workflow_is_started_and_no_second_one_beside_it(on_stag
     runs = showcase.start_all()
 
     assert {run.pk for run in runs} <= set(on_stage)
-    assert [run.experiment.workflow for run in runs] == ["arena", "starchamber", "council", "debate", "battles"]
+    workflows = [run.experiment.workflow for run in runs]
+    assert workflows == ["arena", "starchamber", "council", "debate", "battles", "coding"]
     assert showcase.start_all() == []
 
 

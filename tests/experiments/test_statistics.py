@@ -7,7 +7,6 @@ from uuid import UUID
 import pytest
 
 from experiments.statistics.estimates import contrast, estimate, paired, share
-from leaderboard.ratings.student import incomplete_beta, t_quantile
 from experiments.statistics.summary import Statistics
 from experiments.statistics.table import COLUMNS, table
 from experiments.statistics.values import (
@@ -19,6 +18,7 @@ from experiments.statistics.values import (
     values_of,
     why_left_out,
 )
+from leaderboard.ratings.student import incomplete_beta, t_quantile
 
 # Two-sided 95 % and 99 % points of Student's t, as every printed table has them.
 TABLE = [

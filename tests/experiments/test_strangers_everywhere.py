@@ -8,12 +8,14 @@ import pytest
 from experiments.models import Experiment, Run
 from experiments.reports import making
 from experiments.reports.formats import REPORTS
+from tests.experiments import contest_rows
 from tests.experiments.reports import deliberations
 from tests.experiments.routes import routes
 from tests.fixtures import signed_in
 
 NOWHERE = UUID("00000000-0000-7000-8000-000000000000")
-KINDS = ("runs", "messages", "calls", "experiments", "files")
+NO_CYCLE = 987_654_321  # cycles have numbers
+KINDS = ("runs", "messages", "calls", "experiments", "files", "cycles")
 FORMATS = {"report": "html", "export": "jsonl"}
 
 
@@ -21,7 +23,7 @@ def addresses():
     """Every route with an id of something of a run in it, as a template."""
     found = set()
     for route in routes():
-        if match := re.match(rf"(?:api/)?({'|'.join(KINDS)})/<(?:uuid|drf_format_suffix|str)?:?pk>", route):
+        if match := re.match(rf"(?:api/)?({'|'.join(KINDS)})/<(?:uuid|int|drf_format_suffix|str)?:?pk>", route):
             found.add((match.group(1), _filled(route)))
     return sorted(found)
 
@@ -41,7 +43,8 @@ def test_the_routes_are_found():
     wanted = {"runs/{pk}/", "runs/{pk}/news/", "api/runs/{pk}/", "api/runs/{pk}/report/", "api/messages/{pk}/branch/"}
     further = {f"{prefix}runs/{{pk}}/{name}/" for prefix in ("", "api/") for name in ("ask", "draft", "lift")}
     ranked = {"runs/{pk}/ranking/1/", "api/runs/{pk}/ranking/", "api/runs/{pk}/ballots/"}
-    assert wanted | further | ranked <= paths
+    coded = {"runs/{pk}/cycles/1/", "runs/{pk}/artifacts.zip", "api/runs/{pk}/cycles/", "api/cycles/{pk}/void/"}
+    assert wanted | further | ranked | coded <= paths
     assert len(paths) > 30
 
 
@@ -60,7 +63,12 @@ def a_debate(alice):
     return deliberations.debate(alice).run
 
 
-@pytest.fixture(params=["an_arena_run", "a_council", "a_debate"])
+@pytest.fixture
+def a_contest(alice):
+    return contest_rows.contest(alice, 1).run
+
+
+@pytest.fixture(params=["an_arena_run", "a_council", "a_debate", "a_contest"])
 def alices(request, alice):
     """An id of each kind of thing that Alice has."""
     run = request.getfixturevalue(request.param)
@@ -71,6 +79,7 @@ def alices(request, alice):
         "calls": run.calls.first().pk,
         "experiments": run.experiment_id,
         "files": file.pk,
+        "cycles": cycle.pk if (cycle := run.cycles.first()) else NO_CYCLE,
     }
 
 
@@ -89,7 +98,7 @@ def test_a_stranger_learns_nothing_and_moves_nothing(alices, charlie, method):
     before = (Run.objects.count(), Experiment.objects.count(), Run.objects.get(pk=alices["runs"]).last_seq)
     for kind, path in ADDRESSES:
         answer = getattr(browser, method)(path_of(path, alices[kind]))
-        empty = getattr(browser, method)(path_of(path, NOWHERE))
+        empty = getattr(browser, method)(path_of(path, NO_CYCLE if kind == "cycles" else NOWHERE))
 
         assert answer.status_code == empty.status_code, path
         assert answer.status_code in {404, 405}, path
@@ -107,5 +116,7 @@ def test_alice_herself_is_answered_at_the_same_addresses(alices, alice):
     of_talks = "runs/{pk}/figures/"
     of_councils = {"runs/{pk}/ranking/1/", "api/runs/{pk}/ranking/"}
     of_campaigns = {"experiments/{pk}/live/", "api/experiments/{pk}/campaign/"}
-    is_ranked = Run.objects.get(pk=alices["runs"]).ballots.exists()
-    assert unknown == {f"runs/{{pk}}/compare/{NOWHERE}/", of_talks, *of_campaigns, *(() if is_ranked else of_councils)}
+    of_contests = {f"runs/{{pk}}/{name}" for name in ("cycles/1/", "artifacts.zip")} | {"api/runs/{pk}/cycles/1/"}
+    run = Run.objects.get(pk=alices["runs"])
+    others = {*(() if run.ballots.exists() else of_councils), *(() if run.cycles.exists() else of_contests)}
+    assert unknown == {f"runs/{{pk}}/compare/{NOWHERE}/", of_talks, *of_campaigns, *others}

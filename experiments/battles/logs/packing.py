@@ -1,6 +1,5 @@
 """A board as a zip in the layout of GenArena's arena folder, made while it is sent: never held as a whole."""
 
-import io
 import json
 import zipfile
 from collections import defaultdict
@@ -11,13 +10,12 @@ from typing import Any, NamedTuple
 from django.db.models import Count as CountOf
 from django.db.models import Max, QuerySet
 
+from experiments import zipping
 from experiments.battles.logs.exporting import Log, encoded, pages, results
 from experiments.battles.logs.names import file_names, pair_file
 from experiments.battles.logs.sources import AUDITS, LOGS, SNAPSHOT, date_of
 from experiments.battles.logs.standings import Count, snapshot, state
 from experiments.models import Battle, Board, Experiment, Verdict
-
-SENT_AT_ONCE = 1 << 16
 
 
 class Group(NamedTuple):
@@ -35,16 +33,15 @@ Groups = dict[str, dict[str, list[Group]]]  # by subset, then by experiment, in 
 
 def zipped(board: Board) -> Iterator[bytes]:
     """Slim and audit logs by pair, snapshots by experiment, and the state. The same board gives the same bytes."""
-    buffer = _Buffer()
     log = Log(board)
     has_verdicts = Verdict.objects.filter(battle__board=board).exists()
     last = results(log).aggregate(last=Max("judged"))["last"]
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+
+    def write(archive: zipfile.ZipFile) -> Iterator[None]:
         for subset, experiments in _groups(log).items():
-            for _written in _entries(archive, log, subset, experiments, last=last, has_verdicts=has_verdicts):
-                if len(buffer.held) >= SENT_AT_ONCE:
-                    yield buffer.taken()
-    yield buffer.taken()
+            yield from _entries(archive, log, subset, experiments, last=last, has_verdicts=has_verdicts)
+
+    return zipping.zipped(write)
 
 
 def _entries(
@@ -142,7 +139,7 @@ def _write(archive: zipfile.ZipFile, name: str, rows: Iterator[dict[str, Any]]) 
     first = next(rows, None)
     if first is None:
         return
-    with archive.open(_entry(name), "w") as file:
+    with archive.open(zipping.entry(name), "w") as file:
         file.write(encoded(first))
         for number, row in enumerate(rows):
             file.write(encoded(row))
@@ -152,13 +149,7 @@ def _write(archive: zipfile.ZipFile, name: str, rows: Iterator[dict[str, Any]]) 
 
 
 def _write_json(archive: zipfile.ZipFile, name: str, content: dict[str, Any]) -> None:
-    archive.writestr(_entry(name), json.dumps(content, ensure_ascii=False, indent=2))
-
-
-def _entry(name: str) -> zipfile.ZipInfo:
-    entry = zipfile.ZipInfo(name)
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    return entry
+    archive.writestr(zipping.entry(name), json.dumps(content, ensure_ascii=False, indent=2))
 
 
 def _folder(name: str) -> str:
@@ -171,23 +162,3 @@ def _place(group: Group) -> tuple[int, int, str, str]:
 
 def _day(experiment: str) -> tuple[date, str]:
     return (date_of(experiment) or date.min, experiment)
-
-
-class _Buffer(io.RawIOBase):
-    """What a zip writes before it is sent. It cannot be sought, so that the zip is made in one go."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.held = bytearray()
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        self.held += data
-        return len(data)
-
-    def taken(self) -> bytes:
-        data = bytes(self.held)
-        self.held.clear()
-        return data

@@ -6,7 +6,7 @@ from random import Random
 from typing import Final
 
 from experiments.gateway.simulated.blocks import code_block, steps_list, table_of
-from experiments.gateway.simulated.names import ROLES, Behaviour
+from experiments.gateway.simulated.names import VOICELESS, Behaviour
 from experiments.gateway.simulated.phrasing import Pen, cut
 from experiments.gateway.simulated.prompt import Prompt
 from experiments.gateway.simulated.questions import (
@@ -59,7 +59,7 @@ def answer(prompt: Prompt, behaviour: Behaviour, seed: int) -> Reply:
     rng = Random(seed)
     asked = [text for role, text in prompt.messages if role == "user"]
     subject = Subject.of(asked[-1], *(asked[:-1] if prompt.own_messages else ()))
-    personality = "neutral" if behaviour.personality in ROLES else behaviour.personality
+    personality = "neutral" if behaviour.personality in VOICELESS else behaviour.personality
     writer = _Writer.of(subject, personality, rng, earlier=asked[:-1] if prompt.own_messages else [])
     if personality == "refusing" and rng.random() < _DECLINES:
         return Reply(writer.say("decline"), finish_reason="content_filter")

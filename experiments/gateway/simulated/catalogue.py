@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Any, Final
 
-from experiments.gateway.simulated.names import PERSONALITIES, ROLES, SEEING
+from experiments.gateway.simulated.names import CODERS, PERSONALITIES, ROLES, SEEING
 
 CONTEXT_TOKENS: Final = 128_000
 INPUT_PRICE: Final = Decimal("0.0000005")
@@ -15,7 +15,7 @@ _SUPPORTED: Final = [
 
 
 def list_models() -> dict[str, Any]:
-    return {"object": "list", "data": [_entry(slug) for slug in PERSONALITIES + ROLES]}
+    return {"object": "list", "data": [_entry(slug) for slug in PERSONALITIES + ROLES + CODERS]}
 
 
 def _entry(slug: str) -> dict[str, Any]:

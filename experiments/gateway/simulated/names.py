@@ -10,6 +10,8 @@ PERSONALITIES: Final = (
     *("sceptical", "practical"),
 )
 ROLES: Final = ("judge", "filter", "vision-judge")
+CODERS: Final = ("coder", "coder-oak", "coder-elm", "coder-fir", "coder-ash", "coder-yew")
+VOICELESS: Final = ROLES + CODERS  # in a conversation they speak as the neutral one does
 SEEING: Final = ("vision-judge",)  # accept pictures
 STATUS_FAILURES: Final = (401, 402, 404, 429, 500, 502, 503)
 FAILURES: Final = (
@@ -22,8 +24,12 @@ BROKEN_JSON: Final = (
     *("broken", "truncated", "prose", "fenced", "range", "missing", "injected", "empty"),
     *("talk", "nulls", "words", "nan", "far", "contradiction"),
 )
+BROKEN_PROBLEMS: Final = ("broken", "hopeless", "weak", "garbage")
+BROKEN_SOLUTIONS: Final = ("empty", "garbage", "loop", "crash", "hack")
+BROKEN_JUDGMENTS: Final = ("garbage", "high", "low", "out_of_range", "list")
 DEFAULT_TPS: Final = 40.0
 ROLE_TPS: Final = 300.0
+CODER_TPS: Final = 120.0
 MAX_WORDS: Final = 200_000
 
 
@@ -42,6 +48,12 @@ class Behaviour:
     in the header of a status failure. usage: last sends it when asked for, each with every chunk, none never. json: how
     a structured answer or a plain ballot is spoiled, see `corrupt.py`. odds: the share of structured answers that is.
     bias: how much a judge of battles favours what is shown first, -1 to 1. cost: usage says what the call cost.
+
+    In contests of coding: strength, how well it programs, 0 to 1. problem: the reference solution fails its own tests
+    (broken: until the repair, hopeless: after it too), all tests expect the same (weak), or there is no JSON (garbage).
+    solution: no code (empty), no JSON (garbage), code that never ends for one test (loop), that stops with an error
+    (crash), or that cheats and pleads (hack). judge: no JSON (garbage), only tens (high), only zeros (low), marks
+    beyond the range (out_of_range), or a list of marks (list).
     """
 
     personality: str
@@ -58,6 +70,10 @@ class Behaviour:
     odds: float = 1.0
     bias: float = 0.0
     cost: bool = False
+    strength: float | None = None
+    problem: str | None = None
+    solution: str | None = None
+    judge: str | None = None
 
     @property
     def identity(self) -> str:
@@ -65,17 +81,17 @@ class Behaviour:
         return f"{self.personality}:words={self.words}"
 
     def tokens_per_second(self, default: float) -> float:
-        """The name's own pace, else the server's; judges and filters are faster, and 0 means no delay for them too."""
-        if self.tps is not None:
-            return self.tps
-        return ROLE_TPS if self.personality in ROLES and default else default
+        """The name's own pace, else the server's; who is made for a task is faster, and 0 means no delay for all."""
+        if self.tps is not None or not default:
+            return default if self.tps is None else self.tps
+        return ROLE_TPS if self.personality in ROLES else CODER_TPS if self.personality in CODERS else default
 
 
 def parse_name(name: str) -> Behaviour:
     """Raises UnknownName."""
     prefix, _, rest = name.partition("/")
     personality, *options = rest.split(":")
-    if prefix != "sim" or personality not in PERSONALITIES + ROLES:
+    if prefix != "sim" or personality not in PERSONALITIES + VOICELESS:
         raise UnknownName(f"no simulated model is called {name!r}; GET /v1/models lists them")
     behaviour = Behaviour(personality)
     for option in options:
@@ -149,4 +165,8 @@ _OPTIONS: Final[dict[str, Callable[[str], Any]]] = {
     "odds": _share,
     "bias": _bias,
     "cost": _flag,
+    "strength": _share,
+    "problem": _one_of(*BROKEN_PROBLEMS),
+    "solution": _one_of(*BROKEN_SOLUTIONS),
+    "judge": _one_of(*BROKEN_JUDGMENTS),
 }

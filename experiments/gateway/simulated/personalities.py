@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from experiments.gateway.simulated.names import ROLES, Behaviour
+from experiments.gateway.simulated.names import VOICELESS, Behaviour
 from experiments.gateway.simulated.phrasing import cut, fill, longest_piece
 from experiments.gateway.simulated.prompt import Prompt
 from experiments.gateway.simulated.reply import Reply
@@ -22,7 +22,7 @@ def speak(prompt: Prompt, behaviour: Behaviour, seed: int) -> Reply:
     personality = behaviour.personality
     if personality == "refusing" and rng.random() < 0.4:
         return Reply(_Speaker.of(prompt, "refusing", rng).say("opening"), finish_reason="content_filter")
-    speaker = _Speaker.of(prompt, "neutral" if personality in ROLES else personality, rng)
+    speaker = _Speaker.of(prompt, "neutral" if personality in VOICELESS else personality, rng)
     if personality == "drifting":
         speaker.drift(prompt.is_chinese, len(prompt.own_messages))
     reasoning = " ".join(speaker.say("thought") for _ in range(rng.randint(2, 4)))

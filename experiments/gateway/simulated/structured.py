@@ -5,6 +5,7 @@ from random import Random
 from typing import Any
 
 from experiments.gateway.simulated.battle import is_battle, verdict
+from experiments.gateway.simulated.coding.parts import garbage_of, values_of
 from experiments.gateway.simulated.corrupt import corrupt
 from experiments.gateway.simulated.names import Behaviour
 from experiments.gateway.simulated.prompt import BadRequest, Prompt
@@ -34,6 +35,17 @@ def answer_structured(schema: Schema, prompt: Prompt, behaviour: Behaviour, seed
     value = Generator(schema, Random(seed), _informant(known, judge)).generate()
     if is_filter_schema(schema) and isinstance(value, dict):
         value = {**value, **{name: item for name, item in filter_answer(prompt).items() if name in value}}
+    return _written(value, behaviour, seed)
+
+
+def answer_contest(part: str, prompt: Prompt, behaviour: Behaviour, seed: int) -> str:
+    """A part of a contest of coding; its form is the same whether a schema asks for it or the prompt's words do."""
+    if garbage := garbage_of(part, behaviour):
+        return garbage
+    return _written(values_of(part, prompt, behaviour, seed), behaviour, seed)
+
+
+def _written(value: object, behaviour: Behaviour, seed: int) -> str:
     if behaviour.json is not None and Random(f"odds/{seed}").random() < behaviour.odds:
         return corrupt(behaviour.json, value)
     return json.dumps(value, ensure_ascii=False)

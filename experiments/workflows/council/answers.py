@@ -4,9 +4,9 @@ from collections.abc import Generator, Sequence
 from functools import partial
 from typing import Any
 
-from experiments.workflows.council.masking import names_itself
 from experiments.workflows.council.talk import Sitting, called
 from experiments.workflows.flags import addresses_reviewers, other_language
+from experiments.workflows.masking import names_itself
 from experiments.workflows.steps import Ask, End, Outcome, Prompt
 
 EMPTY = "empty_answer"

@@ -1,9 +1,9 @@
 """What the chair is told: the question, every answer and review by member, and what the ballots come to."""
 
 from experiments.workflows.council.counting import Standing
-from experiments.workflows.council.masking import masked
 from experiments.workflows.council.reviews import anonymous
 from experiments.workflows.council.talk import Deliberation, Sitting, called
+from experiments.workflows.masking import masked
 from experiments.workflows.prompts import fenced, fill
 
 CHAIR, TOLD = "council_chair", "council_told"

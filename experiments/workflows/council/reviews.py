@@ -7,10 +7,10 @@ from typing import Any
 
 from experiments.workflows.ballots import Ranked, read_ballot, read_repaired
 from experiments.workflows.council.counting import Ballot
-from experiments.workflows.council.masking import masked
 from experiments.workflows.council.order import includes_own, shown
 from experiments.workflows.council.talk import Deliberation, Sitting
 from experiments.workflows.flags import other_language
+from experiments.workflows.masking import masked
 from experiments.workflows.parsing import Unreadable, json_object
 from experiments.workflows.prompts import fenced, fill, version
 from experiments.workflows.steps import Ask, Outcome, Prompt, Record

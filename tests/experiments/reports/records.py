@@ -32,12 +32,14 @@ STARCHAMBER_CONFIG = {
 }
 COUNCIL_CONFIG = REGISTRY["council"].Config(question="Why is the sky blue?").model_dump(mode="json")
 DEBATE_CONFIG = REGISTRY["debate"].Config(prompt="How should our lab share one telescope?").model_dump(mode="json")
+CODING_CONFIG = REGISTRY["coding"].Config(cycles=4).model_dump(mode="json")
 CASTS = {
     "arena": ("A", "B", "judge", "filter"),
     "starchamber": ("model", "judge"),
     "council": ("member-1", "member-2", "member-3", "chair", "chair-2", "title"),
     "debate": ("refiner", "A", "B", "C", "summarizer", "pool-1"),
     "judging": ("judge",),
+    "coding": ("coder-1", "coder-2", "coder-3", "coder-4"),
 }
 FILTERED = {"changed": True, "removed": ["plan"], "confidence": 0.9, "reasoning": "A plan.", "status": "filtered"}
 SCORES = {"goal_deviation": 12.0, "cooperation": 0.4, **dict.fromkeys(SENTIMENTS, 0.25)}
@@ -54,6 +56,7 @@ class Record:
             "starchamber": STARCHAMBER_CONFIG,
             "council": COUNCIL_CONFIG,
             "debate": DEBATE_CONFIG,
+            "coding": CODING_CONFIG,
         }.get(workflow, {})
         experiment = Experiment.objects.create(
             owner=owner, workflow=workflow, title=run.pop("title", "A crafted run"), config={**base, **(config or {})}

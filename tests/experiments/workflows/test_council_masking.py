@@ -2,8 +2,8 @@
 
 import pytest
 
-from experiments.workflows.council.masking import masked, names_itself
 from experiments.workflows.flags import addresses_reviewers
+from experiments.workflows.masking import masked, names_itself
 from tests.hanging import without_hanging
 
 NAMES = ("OpenAI: GPT-4o mini", "openai/gpt-4o-mini", "gpt-4o-mini")

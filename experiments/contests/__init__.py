@@ -1,0 +1,1 @@
+"""Contests of coding: set up, watched, counted."""

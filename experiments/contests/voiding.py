@@ -1,0 +1,139 @@
+"""Leaving cycles out of ratings, with a reason that everybody reads, and taking them in again.
+
+Nothing is deleted: ratings are played again without what is void. Who left out or took in what, when and why is an
+event of its run, which stays when the cycle counts again.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from experiments.engine.events import Fact, emit
+from experiments.models import Cycle, Event
+from experiments.refusals import NotAllowed, NotOffered, Rivalled
+from experiments.signals import cycles_changed
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+LONGEST_REASON = 300
+VOIDED, RESTORED = "cycle_voided", "cycle_restored"
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What somebody did to a cycle. reason: empty when it was taken in again."""
+
+    is_void: bool
+    by: str
+    reason: str
+    at: datetime
+
+
+def may_void(user: "User | AnonymousUser") -> bool:
+    is_curator = getattr(user, "role", "") in {User.Role.CURATOR, User.Role.ADMIN}
+    return user.is_active and (user.is_staff or is_curator)
+
+
+def void(cycle: Cycle, *, by: User, reason: str) -> bool:
+    """Leave a cycle out. Returns whether this call did it; one that is void already keeps its reason.
+
+    Raises NotAllowed for who is neither curator nor admin, NotOffered without a reason and for a cycle that is not
+    rated: what does not count cannot be left out.
+    """
+    _refuse_others(by)
+    said = _checked(reason)
+    with transaction.atomic():
+        counted = Cycle.objects.filter(pk=cycle.pk, state=Cycle.State.RATED, voided__isnull=True)
+        if counted.update(void_reason=said, voided=timezone.now(), voided_by=by):
+            _tell(by, VOIDED, [(cycle.run_id, cycle.turn)], reason=said)
+            return True
+    if not Cycle.objects.filter(pk=cycle.pk, state=Cycle.State.RATED).exists():
+        raise NotOffered(_("Only a cycle that was rated can be left out."))
+    return False
+
+
+def restore(cycle: Cycle, *, by: User) -> bool:
+    """Let a void cycle count again. Returns whether this call did it. Raises NotAllowed as `void` does."""
+    _refuse_others(by)
+    with transaction.atomic():
+        void_ones = Cycle.objects.filter(pk=cycle.pk, voided__isnull=False)
+        if void_ones.update(void_reason="", voided=None, voided_by=None):
+            _tell(by, RESTORED, [(cycle.run_id, cycle.turn)])
+            return True
+    return False
+
+
+def last() -> Cycle | None:
+    """The cycle that was rated last, of those that count."""
+    return Cycle.objects.counted().last()
+
+
+def void_last(*, by: User, reason: str, named: int) -> Cycle:
+    """Leave out the cycle that was rated last, which has to be the one that was named (its key).
+
+    Raises Rivalled when another one is the last meanwhile, or somebody else has left it out.
+    """
+    _refuse_others(by)
+    found = last()
+    if found is None or found.pk != named or not void(found, by=by, reason=reason):
+        raise Rivalled(_("Meanwhile this is not the last cycle any more. Nothing was left out: look again."))
+    return found
+
+
+def void_all(*, by: User, reason: str, count: int) -> int:
+    """Leave out every cycle that counts, which have to be as many as were named. Returns how many.
+
+    Raises Rivalled when there are more or fewer of them meanwhile.
+    """
+    _refuse_others(by)
+    said = _checked(reason)
+    with transaction.atomic():
+        rows = list(Cycle.objects.counted().select_for_update(of=("self",)).values_list("pk", "run_id", "turn"))
+        if len(rows) != count or not count:
+            raise Rivalled(_("Meanwhile %(n)s cycles count. Nothing was left out: look again.") % {"n": len(rows)})
+        chosen = Cycle.objects.filter(pk__in=[pk for pk, _run, _turn in rows])
+        chosen.update(void_reason=said, voided=timezone.now(), voided_by=by)
+        _tell(by, VOIDED, [(run, turn) for _pk, run, turn in rows], reason=said)
+    return count
+
+
+def deeds(cycles: Iterable[Cycle]) -> dict[int, list[Deed]]:
+    """What was done to these cycles, the first deed first, by their keys."""
+    key = {(cycle.run_id, cycle.turn): cycle.pk for cycle in cycles}
+    events = Event.objects.filter(run__in={run for run, _turn in key}, type__in=(VOIDED, RESTORED)).order_by("at", "pk")
+    found: dict[int, list[Deed]] = defaultdict(list)
+    for event in events:
+        if pk := key.get((event.run_id, event.data["turn"])):
+            said = str(event.data.get("reason", ""))
+            found[pk].append(Deed(event.type == VOIDED, str(event.data["by"]), said, event.at))
+    return dict(found)
+
+
+def _tell(by: User, kind: str, places: Iterable[tuple[object, int]], **data: str) -> None:
+    """One event for each cycle, in its run; and the ladder is told once."""
+    for run, found in groupby(sorted(places, key=lambda place: (str(place[0]), place[1])), key=itemgetter(0)):
+        emit(run, *(Fact(kind, {"turn": turn, "by": by.get_username(), **data}) for _run, turn in found))
+    transaction.on_commit(partial(cycles_changed.send, sender=None))
+
+
+def _checked(reason: str) -> str:
+    said = reason.replace("\0", "").strip()[:LONGEST_REASON]
+    if not said:
+        raise NotOffered(_("Say why it should not count: everybody who looks at the ladder reads that."))
+    return said
+
+
+def _refuse_others(by: User) -> None:
+    if not may_void(by):
+        raise NotAllowed(_("Only curators and administrators decide which cycles count."))

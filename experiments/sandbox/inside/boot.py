@@ -1,0 +1,110 @@
+"""The first process in the box: trusted, and out of the candidate's reach.
+
+It reads the request from stdin, starts the candidate's process, passes on what that prints and answers, and says at the
+end how it ended, from the kernel's own figures. All of it goes to the parent on stdout, in frames.
+"""
+
+import marshal
+import os
+import select
+import sys
+import time
+
+from . import confinement, frames, harness, kernel, unsharing
+
+CHANNELS = (frames.STDOUT, frames.STDERR, frames.RESULT)
+ASIDE, RESULT = 100, 3  # descriptors
+OWN_MODULES = "inside"
+
+
+def main() -> None:
+    """Reads the request: a marshalled dict of plain values, see `request.py`."""
+    serve(marshal.loads(frames.read_all(0)))  # noqa: S302 — the parent's own words
+
+
+def serve(request: "dict[str, object]") -> None:
+    """Never returns."""
+    if "unshare" in request:
+        unsharing.unshare(request["unshare"], int(sys.argv[1]))  # type: ignore[arg-type]
+    kernel.die_with_parent()
+    pipes = [os.pipe() for _ in CHANNELS]
+    document = document_file(request["document"])  # type: ignore[arg-type]
+    candidate = os.fork()
+    if not candidate:
+        become_candidate(request, [writing for _, writing in pipes], document)
+    for _, writing in pipes:
+        os.close(writing)
+    os.close(document)
+    kernel.drop_capabilities(0 if request["uid"] is None else kernel.KILL_OTHERS)
+    supervise(candidate, [reading for reading, _ in pipes], float(request["seconds"]))  # type: ignore[arg-type]
+
+
+def document_file(document: bytes) -> int:
+    descriptor = os.memfd_create("stdin")
+    frames.write_all(descriptor, document)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def become_candidate(request: "dict[str, object]", channels: "list[int]", document: int) -> None:
+    """Gives up everything, says on the result channel what holds, and runs the program."""
+    try:
+        for number, descriptor in enumerate((document, *channels)):
+            os.dup2(descriptor, ASIDE + number)  # first out of the way: some may lie where others belong
+        for number in range(4):
+            os.dup2(ASIDE + number, number)
+        os.closerange(RESULT + 1, 256)
+        forget_own_modules()
+        holds = confinement.confine(request)
+    except OSError as error:
+        frames.write_all(RESULT, frames.REFUSED + str(error).encode() + b"\n")
+        os._exit(1)
+    missing = [name for name in request["required"] if name not in holds]  # type: ignore[attr-defined]
+    if missing:
+        frames.write_all(RESULT, frames.REFUSED + f"no {', '.join(missing)}\n".encode())
+        os._exit(1)
+    frames.write_all(RESULT, ",".join(holds).encode() + b"\n")
+    harness.run(request, RESULT)
+
+
+def forget_own_modules() -> None:
+    """So that a program finds the standard library and nothing else."""
+    sys.argv[:] = [harness.FILENAME]
+    for name in [name for name in sys.modules if name.partition(".")[0] == OWN_MODULES]:
+        del sys.modules[name]
+
+
+def supervise(candidate: int, channels: "list[int]", seconds: float) -> None:
+    """Passes on what is written until the candidate has ended, by itself or when its time is over. Never returns."""
+    waiting = select.poll()
+    names = dict(zip(channels, CHANNELS))  # noqa: B905 — Python 3.9 has no strict
+    ended = os.pidfd_open(candidate)
+    for descriptor in (*channels, ended):
+        waiting.register(descriptor, select.POLLIN)
+    until, is_late = time.monotonic() + seconds, False
+    while True:
+        left = until - time.monotonic()
+        if left <= 0 and not is_late:
+            is_late = True
+            os.kill(candidate, kernel.SIGKILL)
+        ready = [descriptor for descriptor, _ in waiting.poll(None if is_late else left * 1000)]
+        for descriptor in ready:
+            if descriptor in names and not pass_on(descriptor, names[descriptor]):
+                waiting.unregister(descriptor)
+        if ready == [ended]:
+            say_farewell(candidate, is_late)
+
+
+def say_farewell(candidate: int, is_late: bool) -> None:
+    _, status, usage = os.wait4(candidate, 0)
+    seconds = usage.ru_utime + usage.ru_stime
+    frames.send(1, frames.STATUS, f"{status} {usage.ru_maxrss} {seconds} {int(is_late)}".encode())
+    os._exit(0)
+
+
+def pass_on(descriptor: int, channel: bytes) -> bool:
+    """False at the end."""
+    body = os.read(descriptor, frames.LARGEST)
+    if body:
+        frames.send(1, channel, body)
+    return bool(body)

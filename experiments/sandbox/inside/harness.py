@@ -1,0 +1,188 @@
+"""Runs one program on one test's arguments, in the box's last process, and writes one line on the result channel.
+
+Nothing here is out of the program's reach once it runs: what arrives at the parent is a claim, which the parent
+compares with what only it knows.
+"""
+
+import os
+import sys
+from _json import encode_basestring_ascii as quoted
+from builtins import (  # noqa: UP029 — held from before the program can change them
+    BaseException,
+    MemoryError,
+    RuntimeError,
+    SyntaxError,
+    SystemExit,
+    __import__,
+    bytearray,
+    compile,
+    exec,
+    getattr,
+    hasattr,
+    isinstance,
+    issubclass,
+    len,
+    open,
+    str,
+    type,
+)
+
+from . import finding, frames
+from .encoding import Encoder, NotJSON, name_of
+
+FILENAME = "solution.py"
+MODULE = "solution"
+ERROR_LENGTH = 500
+TRACEBACK_LENGTH = 10_000
+RECURSION = 2_000
+
+show, leave, set_recursion = sys.__excepthook__, os._exit, sys.setrecursionlimit
+write_all, make_module = frames.write_all, type(sys)
+
+
+class Answer:
+    """The one line that is written: the nonce first, so that a line without it is nobody's."""
+
+    def __init__(self, descriptor: int, nonce: str) -> None:
+        self.descriptor, self.nonce = descriptor, nonce
+
+    def write(self, kind: str, body: str) -> None:
+        line = f'{{"nonce":"{self.nonce}","{kind}":{body}}}\n'
+        write_all(self.descriptor, line.encode("ascii"))
+
+
+def run(request: "dict[str, object]", descriptor: int) -> None:
+    """Never returns. The request holds code, entry, arguments, nonce and limits."""
+    answer = Answer(descriptor, request["nonce"])  # type: ignore[arg-type]
+    kept = bytearray(1 << 16)  # given back when memory has run out, so that this can still be said
+    try:
+        kind, body = outcome(request)
+    except MemoryError:
+        del kept
+        kind, body = "memory", "true"
+    except BaseException as error:  # a program may raise anything
+        report(error)
+        kind, body = "error", quoted(last_line(error))
+    finish(answer, kind, body)
+
+
+def finish(answer: Answer, kind: str, body: str) -> None:
+    for channel in (sys.stdout, sys.stderr):
+        try:
+            channel.flush()
+        except BaseException:  # noqa: S112 — closed or replaced by the program, which is its own affair
+            continue
+    answer.write(kind, body)
+    leave(0)
+
+
+def outcome(request: "dict[str, object]") -> "tuple[str, str]":
+    """The kind of the answer, and its JSON."""
+    code, entry = str(request["code"]), str(request["entry"])
+    try:
+        compiled = compile(code, FILENAME, "exec", dont_inherit=True)
+        is_function = finding.is_named(code, FILENAME, entry)
+    except BaseException as error:
+        return "complaint", quoted(complaint(error))
+    namespace = new_module(MODULE if is_function else "__main__")
+    if not is_function:
+        run_script(compiled, namespace)
+    else:
+        exec(compiled, namespace)  # noqa: S102 — this is what the box is for
+    return answered(request, finding.entry_in(namespace, entry), is_function)
+
+
+def answered(request: "dict[str, object]", found: object, is_function: bool) -> "tuple[str, str]":
+    if found is None and is_function:
+        raise finding.NotCallable(f"there is no function {request['entry']}")
+    if found is None:
+        return "printed", "true"
+    close_stdin()
+    arguments: list[object] = request["arguments"]  # type: ignore[assignment]
+    value = settled(found(*arguments))  # type: ignore[operator]
+    set_recursion(RECURSION)
+    limits: dict[str, int] = request["limits"]  # type: ignore[assignment]
+    return "value", Encoder(limits["depth"], limits["items"], limits["result"]).text(value)
+
+
+def new_module(name: str) -> "dict[str, object]":
+    """What a new module holds, for the program, under its name where dataclasses and pickle look for it."""
+    module = make_module(name)
+    module.__dict__["__file__"] = FILENAME
+    sys.modules[name] = module
+    if name != "__main__":
+        sys.modules["__main__"] = make_module("__main__")
+    return module.__dict__
+
+
+def run_script(compiled: object, namespace: "dict[str, object]") -> None:
+    """As Python runs a file, with the threads and the last wishes at its end."""
+    try:
+        exec(compiled, namespace)  # type: ignore[arg-type]  # noqa: S102
+    except SystemExit as error:
+        if error.code not in (None, 0):
+            raise
+    for name, ending in (("threading", "_shutdown"), ("atexit", "_run_exitfuncs")):
+        if name in sys.modules:
+            getattr(sys.modules[name], ending)()
+
+
+def close_stdin() -> None:
+    """The text on stdin is for scripts: a function that asks for input is told that there is none."""
+    empty, other_end = os.pipe()
+    os.close(other_end)
+    os.dup2(empty, 0)
+    os.close(empty)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 — it stays open for the program
+
+
+def settled(value: object) -> object:
+    """What an asynchronous function or generator comes to; anything else as it is."""
+    kind = type(value)
+    if hasattr(kind, "__await__"):
+        return __import__("asyncio").run(awaited(value))
+    if hasattr(kind, "__anext__"):
+        return __import__("asyncio").run(collected(value))
+    return value
+
+
+async def awaited(value: object) -> object:
+    return await value  # type: ignore[misc]
+
+
+async def collected(value: object) -> "list[object]":
+    return [item async for item in value]  # type: ignore[attr-defined]
+
+
+def complaint(error: BaseException) -> str:
+    if isinstance(error, SyntaxError):
+        return f"{type(error).__name__}: {error.msg} (line {error.lineno})"
+    return last_line(error)
+
+
+def last_line(error: BaseException) -> str:
+    """The last line of its traceback, cut."""
+    kind, said = type(error), text_of(error)
+    if issubclass(kind, (NotJSON, finding.NotCallable)):
+        return said
+    return f"{name_of(kind)}: {said}"[:ERROR_LENGTH] if said else name_of(kind)
+
+
+def text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except BaseException:
+        return "an error that cannot be shown"
+
+
+def report(error: BaseException) -> None:
+    """The traceback on the program's stderr, without the lines of this file; of an error with a long text its name."""
+    if len(text_of(error)) > TRACEBACK_LENGTH:
+        error = RuntimeError(last_line(error))
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    try:
+        show(type(error), error.with_traceback(trace), trace)
+    except BaseException:
+        return

@@ -1,0 +1,125 @@
+"""Runs what waits, several boxes at once. The main thread alone touches the database; threads wait for boxes."""
+
+import hashlib
+import json
+import logging
+import threading
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from django.conf import settings
+
+from experiments import sandbox
+from experiments.engine.text import storable, storable_data
+from experiments.models import Execution
+from experiments.sandboxing import claims, hosts
+
+logger = logging.getLogger(__name__)
+
+LOOK_SECONDS = 0.05
+SPARE_SECONDS = 5.0
+LONGEST_VALUE = 4_000  # characters of JSON that are kept of what a program gave
+Found = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Flight:
+    """An execution in a box. unwanted: it is to be ended."""
+
+    execution: Execution
+    unwanted: threading.Event = field(default_factory=threading.Event)
+
+
+def run_all(stop: threading.Event, beat: Callable[[], None] = lambda: None) -> None:
+    """Run all that waits, and return when nothing does."""
+    with ThreadPoolExecutor(settings.SANDBOX_AT_ONCE, thread_name_prefix="box") as threads:
+        flights: dict[Future[Found], Flight] = {}
+        try:
+            _fly(threads, flights, stop, beat)
+        finally:
+            for flight in flights.values():
+                flight.unwanted.set()
+            claims.give_back([flight.execution for flight in flights.values()])
+
+
+def _fly(
+    threads: ThreadPoolExecutor, flights: dict[Future[Found], Flight], stop: threading.Event, beat: Callable[[], None]
+) -> None:
+    clock = hosts.Every(settings.LEASE_SECONDS / 4)
+    while not stop.is_set():
+        for execution in claims.take(settings.SANDBOX_AT_ONCE - len(flights)):
+            if execution.claim > claims.MOST_CLAIMS:
+                claims.fail(execution, claims.FAILED, "The sandbox's worker died each time that it ran this.")
+            else:
+                flight = Flight(execution)
+                flights[threads.submit(_run, execution, flight.unwanted.is_set)] = flight
+        if not flights:
+            return
+        if clock.is_due():
+            _renew(flights)
+            beat()
+        done, _others = wait(flights, LOOK_SECONDS, FIRST_COMPLETED)
+        for future in done:
+            flight = flights.pop(future)
+            if not flight.unwanted.is_set():  # what was broken off has found nothing
+                _land(flight.execution, future)
+
+
+def _renew(flights: dict["Future[Found]", Flight]) -> None:
+    lost = claims.renew([flight.execution for flight in flights.values()])
+    for flight in flights.values():
+        if flight.execution.pk in lost:
+            flight.unwanted.set()
+
+
+def _land(execution: Execution, future: "Future[Found]") -> None:
+    """Whatever goes wrong with one execution ends no other. What the database refuses is found out anew later."""
+    try:
+        found = future.result()
+    except sandbox.Unavailable as error:
+        hosts.check(is_fresh=True)
+        claims.fail(execution, claims.UNAVAILABLE, str(error))
+    except Exception as bug:
+        logger.exception("run=%s step=%s the sandbox failed", execution.run_id, execution.step.key)
+        claims.fail(execution, claims.FAILED, f"The sandbox failed ({type(bug).__name__}). Nothing recorded is lost.")
+    else:
+        claims.settle(execution, found)
+
+
+def _run(execution: Execution, is_unwanted: Callable[[], bool]) -> Found:
+    """In a thread of its own, without a database."""
+    seconds, memory = execution.seconds_limit, execution.memory_limit
+    in_all = (seconds + 1) * len(execution.tests) + SPARE_SECONDS
+    limits = replace(sandbox.Limits(), seconds=seconds, memory=memory, total_seconds=in_all)
+    comparison = cast("sandbox.Comparison", execution.comparison)  # the workflow offers no others
+    tests = [sandbox.Test(test["name"], test["arguments"], test["expected"], comparison) for test in execution.tests]
+    found = sandbox.run(
+        execution.code,
+        tests,
+        limits,
+        entry=execution.entry,
+        language=execution.language,
+        backend=hosts.wanted_backend(),
+        until_failure=execution.until_failure,
+        is_cancelled=is_unwanted,
+    )
+    said = found.as_json()
+    return {
+        "results": [_kept(result) for result in said["results"]],
+        "complaint": storable(found.complaint),
+        "backend": found.backend,
+        "layers": list(found.layers),
+        "is_unsafe": found.is_unsafe,
+        "seconds": found.seconds,
+    }
+
+
+def _kept(result: dict[str, Any]) -> dict[str, Any]:
+    """A result as it is stored: of a value that is very long, its hash stands for it."""
+    text = json.dumps(result.get("value"), ensure_ascii=True)
+    if len(text) > LONGEST_VALUE:
+        result = {**result, "value": f"{text[:200]}…", "value_sha256": hashlib.sha256(text.encode()).hexdigest()}
+    stored: dict[str, Any] = storable_data(result)
+    return stored

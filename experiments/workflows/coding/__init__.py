@@ -1,0 +1,99 @@
+"""Coding: one model sets a problem, all solve it, a sandbox executes the solutions, all judge those of the others.
+
+A cycle is a turn. Within it nobody waits for anybody: a solution is executed and judged as soon as it is there.
+"""
+
+from collections.abc import Generator
+from statistics import fmean
+from typing import Any
+
+from experiments.workflows.coding.config import SEATS, Config
+from experiments.workflows.coding.contest import Contest, Round, shortened
+from experiments.workflows.coding.novelty import fingerprint
+from experiments.workflows.coding.pool import gather, look_again
+from experiments.workflows.coding.setting import Setters, set_problem
+from experiments.workflows.coding.solving import solve
+from experiments.workflows.steps import Cast, End, Play, Record
+
+__all__ = ["SEATS", "SUBJECTS", "Config", "run"]
+
+SUBJECTS: tuple[str, ...] = ()
+
+
+def run(config: Config, cast: Cast) -> Play:
+    contest = Contest(config, cast, earlier=list(config.earlier))
+    yield from gather(contest)
+    contest.check_pool()
+    if contest.end:
+        return contest.end
+    setters, turn = Setters(contest), 1
+    yield Record(
+        "cycles", "cycles_planned", {"cycles": config.cycles, "setters": setters.mode, "pool": list(contest.pool)}
+    )
+    while contest.end is None and (chosen := setters.next(turn)):
+        seat, is_second = chosen
+        if seat not in contest.pool:
+            setters.failed(seat, is_second=is_second)
+            continue
+        is_void = yield from _cycle(contest, turn, seat)
+        if is_void:
+            setters.failed(seat, is_second=is_second)
+        turn += 1
+        if contest.end is None and setters.are_left:
+            yield from look_again(contest, turn)
+            contest.check_pool()
+    return contest.end or End("completed")
+
+
+def _cycle(contest: Contest, turn: int, setter: str) -> Generator[Any, Any, bool]:
+    """Play one cycle. Whether it is void: nothing in it counts."""
+    round_ = Round(contest, turn, setter, contest.pool)
+    yield Record(round_.base, "turn_started", {"turn": turn}, turn=turn)
+    begun = {"turn": turn, "setter": setter, "coders": list(round_.coders)}
+    yield Record(f"{round_.base}/begun", "cycle_begun", begun, turn=turn)
+    wrong = yield from set_problem(round_)
+    if contest.end:
+        return True
+    if wrong or round_.problem is None:
+        yield _void(round_, wrong)
+        return True
+    problem = round_.problem
+    contest.remember(problem)
+    told = {"turn": turn, "setter": setter, "title": problem.title, "fingerprint": fingerprint(problem)}
+    yield Record(f"{round_.base}/set", "problem_set", told, turn=turn)
+    yield [solve(round_, problem, seat) for seat in round_.coders]
+    if contest.end:
+        return True
+    yield _rated(round_)
+    yield Record(f"{round_.base}/completed", "turn_completed", {"turn": turn}, turn=turn)
+    return False
+
+
+def _void(round_: Round, reason: str) -> Record:
+    data = {"turn": round_.turn, "setter": round_.setter, "reason": reason}
+    return Record(f"{round_.base}/void", "cycle_void", data, turn=round_.turn)
+
+
+def _rated(round_: Round) -> Record:
+    """The votes on which ratings rest. A solution with fewer votes than the quorum is not rated, whoever voted."""
+    quorum = round_.contest.config.quorum
+    unrated = dict(round_.unrated)
+    means = {}
+    all_votes = {seat: dict(sorted(round_.votes.get(seat, {}).items())) for seat in round_.coders}
+    for seat, votes in all_votes.items():
+        if len(votes) >= quorum:
+            means[seat] = fmean(votes.values())
+        elif seat not in unrated:
+            unrated[seat] = shortened(f"{len(votes)} of at least {quorum} votes were given.")
+    data = {
+        "turn": round_.turn,
+        "setter": round_.setter,
+        "coders": list(round_.coders),
+        "quorum": quorum,
+        "votes": all_votes,
+        "means": means,
+        "overall": fmean(means.values()) if means else None,
+        "passed": {seat: round_.passed[seat] for seat in round_.coders if seat in round_.passed},
+        "unrated": unrated,
+    }
+    return Record(f"{round_.base}/rated", "cycle_rated", data, turn=round_.turn)

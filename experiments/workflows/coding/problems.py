@@ -1,0 +1,224 @@
+"""What a setter's answer says: a problem with its tests, or every reason for which it cannot be taken."""
+
+import json
+import keyword
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from experiments.workflows.coding.config import LEAST_HIDDEN, MOST_HIDDEN, SHOWN_TESTS
+from experiments.workflows.parsing import UNSTORABLE, Unreadable, json_answer, plain
+
+NAMES = ("title", "description", "test_cases", "hidden_test_cases", "reference_solution", "function_name")
+COMPARISONS = ("exact", "tolerance", "unordered")
+LONGEST_TITLE = 200
+LONGEST_STATEMENT = 20_000
+LONGEST_CODE = 60_000
+LONGEST_VALUE = 20_000  # characters of JSON
+MOST_CRITERIA = 20
+DEEPEST_VALUE = 40
+FUNCTION = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
+FENCE = re.compile(r"\A\s*```[\w+-]*[ \t]*\r?\n(.*?)\r?\n?```\s*\Z", re.DOTALL)
+DEFAULT_CRITERIA = ("It gives the right result for every input that the problem allows.",)
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """arguments: what the function is called with. Plain JSON, as is what is expected."""
+
+    name: str
+    arguments: list[Any]
+    expected: Any
+
+    @property
+    def data(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """entry: the name of the function. shown: tests that solvers see; hidden: that they do not see."""
+
+    title: str
+    description: str
+    entry: str
+    comparison: str
+    shown: tuple[Test, ...]
+    hidden: tuple[Test, ...]
+    criteria: tuple[str, ...]
+    reference: str
+
+    @property
+    def tests(self) -> tuple[Test, ...]:
+        return (*self.shown, *self.hidden)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """As it is recorded."""
+        lists = {"shown": [test.data for test in self.shown], "hidden": [test.data for test in self.hidden]}
+        return {**asdict(self), **lists, "criteria": list(self.criteria), "kind": "problem"}
+
+    @property
+    def text(self) -> str:
+        """As solvers and judges read it; the hidden tests and the reference are not in it."""
+        shown = "\n".join(f"{self.entry}({_listed(test.arguments)}) → {as_json(test.expected)}" for test in self.shown)
+        contract = f"Function: {self.entry}\nComparison: {self.comparison}"
+        return f"{self.title}\n\n{self.description}\n\n{contract}\n\nTests:\n{shown}"
+
+
+def read_problem(text: str) -> Problem:
+    """Raises Unreadable with all that is wrong, one sentence a line."""
+    given = json_answer(text, NAMES)
+    if isinstance(given, list):
+        raise Unreadable("the answer is a list, and one JSON object is needed")
+    wrong: list[str] = []
+    shown = _tests(given, "test_cases", "", (SHOWN_TESTS, SHOWN_TESTS), wrong)
+    hidden = _tests(given, "hidden_test_cases", "h", (LEAST_HIDDEN, MOST_HIDDEN), wrong)
+    wrong += _repeated((*shown, *hidden))
+    problem = Problem(
+        title=_text(given, "title", LONGEST_TITLE, wrong).replace("\n", " "),
+        description=_text(given, "description", LONGEST_STATEMENT, wrong),
+        entry=_entry(given, wrong),
+        comparison=_comparison(given, wrong),
+        shown=shown,
+        hidden=hidden,
+        criteria=_criteria(given),
+        reference=code_of(given.get("reference_solution")),
+    )
+    if not problem.reference:
+        wrong.append("reference_solution is missing, or is no text")
+    elif len(problem.reference) > LONGEST_CODE:
+        wrong.append(f"reference_solution is longer than {LONGEST_CODE} characters")
+    if wrong:
+        raise Unreadable("\n".join(wrong))
+    return problem
+
+
+def code_of(value: Any) -> str:
+    """Code without a fence and without what no database can hold; "" for what is no text or holds no code."""
+    code = UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else ""
+    fence = FENCE.match(code)
+    return (fence[1] if fence else code).strip("\r\n").rstrip()
+
+
+def as_json(value: Any) -> str:
+    """A value as it is shown, on one line."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def is_plain(value: Any, deepest: int = DEEPEST_VALUE) -> bool:
+    """Whether JSON can hold the value and a database can keep it: no NaN, no infinity, no NUL, no half surrogates."""
+    if isinstance(value, str):
+        return plain_text(value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if value is None or isinstance(value, bool | int):
+        return True
+    if deepest and isinstance(value, list):
+        return all(is_plain(item, deepest - 1) for item in value)
+    if deepest and isinstance(value, dict):
+        return all(isinstance(k, str) and plain_text(k) and is_plain(v, deepest - 1) for k, v in value.items())
+    return False
+
+
+def plain_text(text: str) -> bool:
+    return "\x00" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _tests(
+    given: Mapping[str, Any], name: str, prefix: str, count: tuple[int, int], wrong: list[str]
+) -> tuple[Test, ...]:
+    listed = given.get(name)
+    if not isinstance(listed, list):
+        wrong.append(f"{name} is missing, or is no list")
+        return ()
+    least, most = count
+    if not least <= len(listed) <= most:
+        needed = f"exactly {least}" if least == most else f"{least} to {most}"
+        wrong.append(f"{name} holds {len(listed)} tests, and {needed} are needed")
+    found = []
+    for number, item in enumerate(listed[:most], 1):
+        try:
+            found.append(_test(item, f"{prefix}{number}"))
+        except Unreadable as error:
+            wrong.append(f"{name}, test {number}: {error}")
+    return tuple(found)
+
+
+def _test(item: Any, name: str) -> Test:
+    if not isinstance(item, dict):
+        raise Unreadable("is no object with input and expected_output")
+    missing = [field for field in ("input", "expected_output") if field not in item]
+    if missing:
+        raise Unreadable(f"{' and '.join(missing)} is missing")
+    arguments, expected = _value(item["input"], "input"), _value(item["expected_output"], "expected_output")
+    if not isinstance(arguments, list):
+        raise Unreadable("input is not the JSON list of all arguments")
+    return Test(name, arguments, expected)
+
+
+def _value(given: Any, what: str) -> Any:
+    """A text is JSON text; anything else is the value itself."""
+    value = given
+    if isinstance(given, str):
+        if len(given) > LONGEST_VALUE:
+            raise Unreadable(f"{what} is longer than {LONGEST_VALUE} characters")
+        try:
+            value = json.loads(given, parse_constant=_no_constant)
+        except (ValueError, RecursionError) as error:
+            raise Unreadable(f"{what} is not valid JSON text (a text stands in quotation marks)") from error
+    if not is_plain(value):
+        raise Unreadable(f"{what} holds what JSON or a database cannot: NaN, infinity, NUL, or nesting without end")
+    if len(as_json(value)) > LONGEST_VALUE:
+        raise Unreadable(f"{what} is longer than {LONGEST_VALUE} characters")
+    return value
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _repeated(tests: Sequence[Test]) -> Iterator[str]:
+    seen: dict[str, str] = {}
+    for test in tests:
+        first = seen.setdefault(json.dumps(test.arguments, sort_keys=True), test.name)
+        if first != test.name:
+            yield f"tests {first} and {test.name} have the same input"
+
+
+def _text(given: Mapping[str, Any], name: str, longest: int, wrong: list[str]) -> str:
+    text = plain(given.get(name))
+    if not text:
+        wrong.append(f"{name} is missing, or is no text")
+    elif len(text) > longest:
+        wrong.append(f"{name} is longer than {longest} characters")
+    return text
+
+
+def _entry(given: Mapping[str, Any], wrong: list[str]) -> str:
+    name = plain(given.get("function_name"))
+    if not FUNCTION.fullmatch(name) or keyword.iskeyword(name):
+        wrong.append("function_name is no name of a function")
+    return name
+
+
+def _comparison(given: Mapping[str, Any], wrong: list[str]) -> str:
+    name = given.get("comparison", "exact")
+    if name not in COMPARISONS:
+        wrong.append(f"comparison is none of {', '.join(COMPARISONS)}")
+        return COMPARISONS[0]
+    return str(name)
+
+
+def _criteria(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """A list of sentences, or one text; what is neither is left out, and the obvious one stands in for none."""
+    listed = given.get("evaluation_criteria")
+    texts = listed if isinstance(listed, list) else [listed]
+    found = [plain(text)[: LONGEST_TITLE * 5] for text in texts[:MOST_CRITERIA]]
+    return tuple(text for text in found if text) or DEFAULT_CRITERIA
+
+
+def _listed(arguments: Sequence[Any]) -> str:
+    return ", ".join(map(as_json, arguments))

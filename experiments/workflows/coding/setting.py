@@ -1,0 +1,224 @@
+"""A problem is set: asked for, read, and proved to be one before anybody has to solve it."""
+
+from collections import deque
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from experiments.workflows.coding.config import LEAST_HIDDEN, MOST_HIDDEN, SHOWN_TESTS
+from experiments.workflows.coding.contest import Contest, Round, closed, shortened
+from experiments.workflows.coding.mutants import mutants, trivial
+from experiments.workflows.coding.novelty import nearest
+from experiments.workflows.coding.problems import COMPARISONS, Problem, as_json, read_problem
+from experiments.workflows.parsing import Unreadable
+from experiments.workflows.prompts import fenced, fill, version
+from experiments.workflows.steps import Ask, Outcome, Record
+
+PROBLEM = "coding_problem"
+PROMPTS = (PROBLEM, "coding_topic", "coding_earlier", "coding_repair")
+MOST_EARLIER = 40  # titles that a setter is shown
+MUTANT_SECONDS = 1.0  # a changed loop may never end
+PARAMS = {"temperature": 0.9, "max_tokens": 16_384}
+TEST = closed({"input": {"type": "string"}, "expected_output": {"type": "string"}})
+SCHEMA = closed(
+    {
+        "title": {"type": "string"},
+        "description": {"type": "string"},
+        "function_name": {"type": "string"},
+        "comparison": {"type": "string", "enum": list(COMPARISONS)},
+        "test_cases": {"type": "array", "items": TEST},
+        "hidden_test_cases": {"type": "array", "items": TEST},
+        "evaluation_criteria": {"type": "array", "items": {"type": "string"}},
+        "reference_solution": {"type": "string"},
+    }
+)
+
+Void = str  # why there is no problem; "" where there is one
+
+
+@dataclass(slots=True)
+class Setters:
+    """Whose turn it is to set a problem. In turn, a seat whose problem was void is asked once more, after the others.
+
+    mode: as it is played, "in_turn" or "random". queue: seats to come, with whether they have failed before.
+    """
+
+    contest: Contest
+    mode: str = ""
+    queue: deque[tuple[str, bool]] = field(default_factory=deque)
+    set_so_far: int = 0
+
+    def __post_init__(self) -> None:
+        config, pool = self.contest.config, self.contest.pool
+        is_multiple = bool(pool) and config.cycles % len(pool) == 0
+        self.mode = config.setters if config.setters != "auto" else "in_turn" if is_multiple else "random"
+        if self.mode == "in_turn" and pool:
+            self.queue.extend((pool[number % len(pool)], False) for number in range(config.cycles))
+
+    @property
+    def are_left(self) -> bool:
+        return bool(self.queue) if self.mode == "in_turn" else self.set_so_far < self.contest.config.cycles
+
+    def next(self, turn: int) -> tuple[str, bool] | None:
+        """The setter of this cycle and whether it is its second try; None when all cycles were played."""
+        if not self.are_left:
+            return None
+        if self.mode == "in_turn":
+            return self.queue.popleft()
+        self.set_so_far += 1
+        return self.contest.cast.random(f"cycle/{turn}/setter").choice(self.contest.pool), False
+
+    def failed(self, seat: str, *, is_second: bool) -> None:
+        if self.mode == "in_turn" and not is_second:
+            self.queue.append((seat, True))
+
+
+def set_problem(round_: Round) -> Generator[Any, Any, Void]:
+    """Ask, read, prove; one repair in all. Sets `round_.problem`, or returns why there is none."""
+    first = _ask(round_)
+    ask, wrong = first, ""
+    for attempt in (1, 2):
+        outcome: Outcome = yield ask
+        if not outcome.ok:
+            round_.contest.note_failure(round_.setter, outcome)
+            return shortened(f"The setter gave no problem. {outcome.error}")
+        wrong = yield from _prove(round_, outcome.text, ask.key)
+        if not wrong or round_.contest.end:
+            return ""
+        if attempt == 1:
+            yield round_.superseded(ask.key)
+            key = f"{first.key}/repair"
+            ask = round_.repair(
+                key, first, outcome.text, wrong, purpose="problem", params=PARAMS, prompt_version=first.prompt_version
+            )
+    return shortened(wrong, 2_000)
+
+
+def _ask(round_: Round) -> Ask:
+    contest, key = round_.contest, f"{round_.base}/problem"
+    config, token = contest.config, contest.cast.fence(key)
+    titles = "\n".join(earlier.title for earlier in contest.earlier[-MOST_EARLIER:])
+    topic = fill("coding_topic", token=token, topic=fenced("topic", config.topic, token)) if config.topic else ""
+    earlier = fill("coding_earlier", token=token, earlier=fenced("earlier", titles, token)) if titles else ""
+    prompt = fill(
+        PROBLEM,
+        language=contest.language,
+        shown=SHOWN_TESTS,
+        hidden=LEAST_HIDDEN,
+        most_hidden=MOST_HIDDEN,
+        seconds=f"{config.test_seconds:g}",
+        memory=config.test_megabytes,
+        topic=f"\n{topic}\n" if topic else "",
+        earlier=f"\n{earlier}\n" if earlier else "",
+    )
+    return round_.ask(
+        key,
+        round_.setter,
+        "problem",
+        prompt,
+        schema=SCHEMA,
+        if_native=True,
+        params=PARAMS,
+        prompt_version=version(*PROMPTS),
+    )
+
+
+def _prove(round_: Round, answer: str, key: str) -> Generator[Any, Any, str]:
+    """What is wrong with the answer; "" when it is a problem that can be set."""
+    contest = round_.contest
+    try:
+        problem = read_problem(answer)
+    except Unreadable as error:
+        return str(error)
+    if same := nearest(problem, contest.earlier):
+        return f"It repeats an earlier problem, “{same.title}”: set another one."
+    round_.problem = problem
+    checks, wrong = yield from _check(round_, problem, key)
+    if contest.end:
+        return ""  # nothing was found out, and what is recorded stands for good
+    data = {
+        "message": key,
+        "parsed": {**problem.data, "checks": checks, "wrong": wrong},
+        "text": problem.text,
+        "flags": [],
+    }
+    yield Record(f"{key}/parsed", "message_parsed", data, turn=round_.turn)
+    if wrong:
+        round_.problem = None
+    return "\n".join(wrong)
+
+
+def _check(round_: Round, problem: Problem, key: str) -> Generator[Any, Any, tuple[list[dict[str, Any]], list[str]]]:
+    """The reference runs twice; the trivial and the changed programs run until they fail."""
+    draw = round_.contest.cast.random(f"{key}/mutants")
+    changed = {f"mutant-{number}": code for number, code in enumerate(mutants(problem, draw), 1)}
+    others = trivial(problem) | changed
+    place = key.replace("/problem", "/check", 1)
+    twice = ("reference", "reference-again")
+    steps = [
+        round_.execute(f"{place}/{name}", round_.setter, problem.reference, problem.tests, purpose="check")
+        for name in twice
+    ]
+    brief = {
+        "purpose": "check",
+        "until_failure": True,
+        "seconds": min(MUTANT_SECONDS, round_.contest.config.test_seconds),
+    }
+    steps += [
+        round_.execute(f"{place}/{name}", round_.setter, code, problem.tests, **brief) for name, code in others.items()
+    ]
+    outcomes: list[Outcome] = yield steps
+    for number, outcome in enumerate(outcomes):
+        round_.contest.note_sandbox(outcome, is_needed=number < len(twice))
+    found = dict(zip((*twice, *others), outcomes, strict=True))
+    checks = [
+        {"name": name, "passed": _passed(one), "of": len(problem.tests), "complaint": one.found.get("complaint", "")}
+        for name, one in found.items()
+    ]
+    return checks, [*_about_reference(problem, *outcomes[:2]), *_about_others(found, trivial(problem), changed)]
+
+
+def _about_reference(problem: Problem, first: Outcome, again: Outcome) -> Iterator[str]:
+    for outcome in (first, again):
+        if not outcome.ok:
+            yield f"The reference solution could not be run: {outcome.error}"
+            return
+    if complaint := first.found["complaint"]:
+        yield f"The reference solution cannot be run: {complaint}"
+        return
+    for test, result in zip(problem.tests, first.found["results"], strict=True):
+        if result["verdict"] != "passed":
+            yield f"The reference solution does not pass test {test.name}: {_how(test.expected, result)}"
+    if [_value(result) for result in first.found["results"]] != [_value(result) for result in again.found["results"]]:
+        yield "The reference solution gives other results when it is run again: it has to be deterministic."
+
+
+def _about_others(found: Mapping[str, Outcome], simple: Mapping[str, str], changed: Mapping[str, str]) -> Iterator[str]:
+    """A program that cannot be run at all proves nothing, and neither does the sandbox's own failure."""
+    if any(_passes(found[name]) for name in simple):
+        yield "The tests are too weak: a program that knows nothing of the problem passes them all."
+    ran = [found[name] for name in changed if found[name].ok and not found[name].found["complaint"]]
+    if ran and all(map(_passes, ran)):
+        yield "The tests are too weak: the reference solution passes them with errors put into it, too."
+
+
+def _passes(outcome: Outcome) -> bool:
+    results: Sequence[Mapping[str, Any]] = outcome.found.get("results", ())
+    return outcome.ok and bool(results) and all(result["verdict"] == "passed" for result in results)
+
+
+def _passed(outcome: Outcome) -> int | None:
+    results: Sequence[Mapping[str, Any]] = outcome.found.get("results", ())
+    return sum(result["verdict"] == "passed" for result in results) if outcome.ok else None
+
+
+def _value(result: Mapping[str, Any]) -> tuple[str, str]:
+    return result["verdict"], as_json(result.get("value"))
+
+
+def _how(expected: Any, result: Mapping[str, Any]) -> str:
+    """What the reference did instead of passing, for whoever wrote it."""
+    if result["verdict"] == "failed":
+        return shortened(f"it gives {as_json(result.get('value'))}, and {as_json(expected)} is expected", 300)
+    words = {"timeout": "it takes too long", "memory": "it takes too much memory", "output_limit": "it prints too much"}
+    return words.get(result["verdict"], shortened(result.get("error") or "it was not run", 300))

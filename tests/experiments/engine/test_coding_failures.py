@@ -1,0 +1,269 @@
+"""What fails in a contest is left out with its reason, and ends it only where nothing can go on."""
+
+import pytest
+
+from experiments import actions, steering
+from experiments.models import ModelPrice, ProviderModel, Run, SandboxHost
+from experiments.refusals import NotAllowed
+from experiments.sandboxing import hosts
+from tests.experiments.contesting import (
+    asked,
+    assert_told_once,
+    begun,
+    models,
+    ordered,
+    quick,
+    sandbox_as_played,
+)
+from tests.experiments.contests import judgment, play
+from tests.experiments.deliberating import fresh
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases, pytest.mark.usefixtures("hurried")]
+
+GARBAGE = "Let us talk about the weather."
+
+
+@pytest.fixture
+def play_on(alice, start, drive, scripted):
+    """Plays a contest of these coders to its end, with a sandbox that is only played."""
+
+    def go(*answers, **config):
+        with sandbox_as_played():
+            run = begun(alice, start, models(scripted, *answers), **config)
+            drive()
+        return fresh(run)
+
+    return go
+
+
+def states(run, key):
+    return [call.state for call in run.calls.filter(step__key=key).order_by("attempt")]
+
+
+# --- solvers ---
+
+
+@pytest.mark.coding(3, 4)
+@pytest.mark.flaw(5, 6, 8)
+def test_a_solver_that_fails_and_one_that_says_nothing_useful_are_unrated_and_not_0(play_on, scripted):
+    run = play_on(None, quick(solution=500), quick(solution=GARBAGE), None, None)
+
+    found = run.cycles.get().found
+    assert (run.state, run.cycles.get().state) == ("completed", "rated")
+    assert set(found["means"]) == {"coder-1", "coder-4", "coder-5"}
+    assert found["unrated"]["coder-2"].startswith("It gave no solution. ")
+    assert found["unrated"]["coder-3"] == "Its solution could not be read: the answer holds no JSON object."
+    assert "coder-2" not in found["passed"]
+    assert states(run, "cycle/1/solution/coder-2") == ["failed"] * 4
+    assert len(asked(scripted, "solution/repair")) == 1
+    said = run.messages.filter(seat="coder-3", step__purpose="solution").order_by("seq")
+    assert [(message.raw_text, message.superseded) for message in said] == [(GARBAGE, True), (GARBAGE, False)]
+    assert run.judgments.count() == 3 * 4
+    assert run.judgments.filter(judge_seat="coder-2").count() == 3, "it judges the others"
+
+
+# --- judges ---
+
+
+@pytest.mark.coding(3, 4, 12)
+@pytest.mark.flaw(5, 7)
+def test_a_judge_that_is_limited_for_ever_is_left_out_and_the_quorum_decides(play_on):
+    run = play_on(quick(judgment=judgment(9)), quick(judgment=429), quick(judgment=judgment(11)), quorum=2)
+
+    cycle = run.cycles.get()
+    assert (run.state, cycle.state) == ("completed", "rated")
+    assert cycle.found["votes"] == {"coder-1": {}, "coder-2": {"coder-1": 9}, "coder-3": {"coder-1": 9}}
+    assert (cycle.found["means"], cycle.found["overall"]) == ({}, None)
+    assert cycle.found["unrated"]["coder-2"] == "1 of at least 2 votes were given."
+    reasons = {(j.judge_seat, j.subject): j.unscored_reason for j in run.judgments.filter(scores__isnull=True)}
+    assert set(reasons) == {
+        ("coder-2", "coder-1"),
+        ("coder-2", "coder-3"),
+        ("coder-3", "coder-1"),
+        ("coder-3", "coder-2"),
+    }
+    assert reasons["coder-3", "coder-1"] == ("Its judgment could not be read: correctness is 11, outside 0 to 10.")
+    assert states(run, "cycle/1/judge/coder-2/of/coder-1") == ["failed"] * 4
+
+
+@pytest.mark.coding(9, 10)
+@pytest.mark.flaw(7)
+def test_what_is_noticed_about_a_vote_is_kept_with_it(play_on):
+    says = judgment(6, overall_score=9, feedback="As maker/model-1 I say: gut gemacht, aber zu langsam.")
+    run = play_on(quick(judgment=says), None, None)
+
+    of_first = run.judgments.filter(judge_seat="coder-1")
+    assert [(vote.scores["overall"], vote.flags) for vote in of_first] == [(6, ["overall_differs", "names_itself"])] * 2
+    assert {vote["judgment"]["judge_seat"]: vote["judgment"]["flags"] for vote in _told(run, "solution_judged")} == {
+        "coder-1": ["overall_differs", "names_itself"],
+        "coder-2": [],
+        "coder-3": [],
+    }
+
+
+def _told(run, kind):
+    return [event.data for event in run.events.filter(type=kind).order_by("seq")]
+
+
+# --- the pool ---
+
+
+@pytest.mark.coding(64)
+@pytest.mark.flaw(18, 19)
+def test_a_model_that_was_rate_limited_at_first_is_back_in_the_next_cycle(play_on, scripted):
+    first = iter([429])
+    numbers = iter(range(9))
+    words = quick(problem=lambda _body: _other(next(numbers)), health=lambda _body: next(first, "ready"))
+    other = quick(problem=lambda _body: _other(next(numbers)))
+    run = play_on(other, other, words, other, cycles=2, health_check=True, setters="in_turn")
+
+    assert [[seat for seat, _model in cycle.contestants] for cycle in run.cycles.order_by("turn")] == [
+        ["coder-1", "coder-2", "coder-4"],
+        ["coder-1", "coder-2", "coder-3", "coder-4"],
+    ]
+    assert len(asked(scripted, "health", "maker/model-3")) == 2, "it is not waited for, and asked again before the next cycle"
+    assert run.state == "completed"
+
+
+def _other(number):
+    return ordered(title=f"Task {number}", description=" ".join(f"w{number}x{place}" for place in range(40)))
+
+
+@pytest.mark.coding(61)
+def test_a_pool_that_drops_to_two_stops_with_every_reason(play_on):
+    run = play_on(None, quick(judgment=401), None, cycles=3)
+
+    assert (run.state, run.stop_reason) == ("failed", "pool_too_small")
+    assert "Only 2 of 3 models can take part, and 3 are needed. Coder 2: " in run.error
+    assert [cycle.state for cycle in run.cycles.all()] == ["rated"]
+    assert run.events.order_by("seq").last().data["reason"] == "pool_too_small"
+
+
+def test_without_three_healthy_models_nothing_is_paid_for(play_on, scripted):
+    run = play_on(None, quick(health=401), quick(health=500), health_check=True)
+
+    assert (run.state, run.stop_reason) == ("failed", "pool_too_small")
+    assert asked(scripted, "problem") == []
+    [checked] = _told(run, "pool_checked")
+    assert [one["state"] for one in checked["checked"]] == ["ok", "failed", "failed"]
+
+
+def test_a_contest_of_too_few_goes_on_when_they_are_back(play_on, alice, drive, scripted):
+    down = {"health": 401}
+    run = play_on(None, lambda body: quick(**down)(body), None, health_check=True)
+    assert run.stop_reason == "pool_too_small"
+    down.clear()
+    with sandbox_as_played():
+        assert actions.resume(run, by=alice)
+        drive()
+
+    assert (fresh(run).state, run.cycles.count()) == ("completed", 1)
+    assert len(asked(scripted, "health", "maker/model-1")) == 1, "who was there is not asked again"
+
+
+# --- limits ---
+
+
+@pytest.mark.coding(63)
+@pytest.mark.flaw(24)
+def test_a_budget_ends_a_contest_before_it_is_passed_and_keeps_what_was_paid_for(
+    play_on, alice, start, scripted, drive
+):
+    slugs = models(scripted, None, None, None)
+    for model in ProviderModel.objects.filter(slug__in=slugs):
+        ModelPrice.objects.create(model=model, since="2026-01-01T00:00Z", input="0.001", output="0.000001")
+    with sandbox_as_played():
+        run = begun(alice, start, slugs, limits={"cost": 3.5})
+        drive()
+
+    run = fresh(run)
+    assert (run.state, run.stop_reason) == ("stopped", "limit_cost")
+    assert 0 < Run.objects.with_totals().get(pk=run.pk).total_cost <= 3.5
+    assert run.messages.exists()
+    assert not run.executions.filter(state__in=["waiting", "running"]).exists()
+    assert run.events.order_by("seq").last().data["refused"]["key"].startswith("cycle/1/")
+
+
+# --- people ---
+
+
+def test_a_contest_that_is_paused_waits_between_two_questions_and_goes_on(alice, start, drive, scripted):
+    held = []
+
+    def pause_first(body):
+        if not held:
+            held.append(steering.pause(run, by=alice))
+        return judgment(7)
+
+    slugs = models(scripted, quick(judgment=pause_first), None, None)
+    with sandbox_as_played():
+        run = begun(alice, start, slugs)
+        drive()
+        assert held == [True]
+        waiting = fresh(run)
+        assert (waiting.state, waiting.lease_until) == ("waiting", None)
+        answered = run.judgments.count()
+        assert 0 < answered < 6
+        assert steering.release(waiting, by=alice)
+        drive()
+
+    assert (fresh(run).state, run.judgments.count()) == ("completed", 6)
+    assert len(asked(scripted, "judgment")) == 6
+    assert_told_once(run)
+
+
+# --- where code cannot be run ---
+
+
+def test_where_nothing_can_keep_code_apart_no_contest_starts(alice, start, scripted, settings):
+    settings.SANDBOX_BACKEND = "off"
+    host = hosts.check(is_fresh=True)
+    assert not host.is_sufficient
+    with pytest.raises(NotAllowed) as refused:
+        begun(alice, start, models(scripted, None, None, None))
+
+    assert host.refusal in str(refused.value)
+    assert "nothing was started" in str(refused.value)
+    assert (Run.objects.count(), scripted.received) == (0, [])
+
+
+def test_another_machine_that_can_is_enough(alice, start, scripted, settings):
+    settings.SANDBOX_BACKEND = "off"
+    hosts.check(is_fresh=True)
+    SandboxHost.objects.create(name="other", backend="bubblewrap", is_sufficient=True, checked=hosts.timezone.now())
+    assert begun(alice, start, models(scripted, None, None, None)).state == "queued"
+
+
+def test_a_sandbox_that_is_gone_in_the_middle_fails_the_run_and_a_resume_goes_on(
+    alice, start, scripted, settings, drive
+):
+    slugs = models(scripted, None, None, None)
+    settings.SANDBOX_BACKEND = "off"
+    run = play(begun(alice, start, slugs))
+
+    assert (run.state, run.stop_reason) == ("failed", "sandbox_unavailable")
+    assert run.error
+    assert not run.executions.filter(state="done").exists()
+    assert run.messages.get().parsed is None, "nothing was found out about the problem"
+    with pytest.raises(NotAllowed):
+        actions.resume(run, by=alice)
+
+    settings.SANDBOX_BACKEND = ""
+    hosts.check(is_fresh=True)
+    assert actions.resume(run, by=alice)
+    run = play(run)
+    assert (run.state, run.cycles.get().state) == ("completed", "rated")
+    assert run.executions.filter(state="done").count() == 4 + 3
+    assert run.messages.get(step__purpose="problem").parsed["wrong"] == []
+    assert (len(asked(scripted, "problem")), len(asked(scripted, "solution"))) == (1, 3)
+
+
+def test_redis_may_be_away_for_a_whole_contest(alice, start, scripted, redis_server):
+    run = begun(alice, start, models(scripted, None, None, None))
+    redis_server.stop()
+    try:
+        run = play(run)
+    finally:
+        redis_server.start()
+    assert (run.state, run.cycles.get().state) == ("completed", "rated")
+    assert_told_once(run)

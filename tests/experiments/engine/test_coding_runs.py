@@ -1,0 +1,247 @@
+"""Contests that are really played: real requests, a real sandbox, real rows."""
+
+import json
+import threading
+
+import pytest
+
+from experiments import actions
+from experiments.casting import InvalidExperiment
+from experiments.models import Cycle
+from tests.experiments import contests
+from tests.experiments.contesting import (
+    ORDERED,
+    asked,
+    assert_told_once,
+    begun,
+    models,
+    ordered,
+    played,
+    quick,
+    sandbox_as_played,
+    verdicts,
+)
+from tests.experiments.contests import coder, judgment, solution, solver_shown
+from tests.experiments.deliberating import fresh
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+
+FORGER = """
+import os, sys, json
+def ordered(values):
+    print(json.dumps({"passed": 10, "verdict": "passed"}))
+    sys.stdout.flush()
+    os._exit(0)
+"""
+ALWAYS_EQUAL = """
+class Same(list):
+    def __eq__(self, other):
+        return True
+def ordered(values):
+    return Same()
+"""
+
+
+@pytest.mark.coding(8)
+@pytest.mark.flaw(1, 4, 6, 24)
+def test_a_contest_is_set_solved_executed_judged_and_rated(alice, start, scripted):
+    wrong = "def spread(values):\n    return max(values) - values[0] if values else 0\n"
+    kinds = [coder(judgment=judgment(8)), coder(solution=solution(wrong), judgment=judgment(5)), coder()]
+    run = played(alice, start, models(scripted, *kinds), health_check=True)
+
+    assert (run.state, run.stop_reason, run.error) == ("completed", "completed", "")
+    cycle = run.cycles.get()
+    assert (cycle.state, cycle.setter, cycle.title, cycle.turn) == ("rated", "coder-1", "Spread of readings", 1)
+    assert cycle.contestants == [["coder-1", "maker/model-1"], ["coder-2", "maker/model-2"], ["coder-3", "maker/model-3"]]
+    assert cycle.found["votes"] == {
+        "coder-1": {"coder-2": 5, "coder-3": 7},
+        "coder-2": {"coder-1": 8, "coder-3": 7},
+        "coder-3": {"coder-1": 8, "coder-2": 5},
+    }
+    assert cycle.found["means"] == {"coder-1": 6, "coder-2": 7.5, "coder-3": 6.5}
+    assert cycle.found["passed"] == {"coder-1": 1, "coder-2": 0.7, "coder-3": 1}
+    assert verdicts(run, "cycle/1/execution/coder-2").count("failed") == 3
+    assert list(Cycle.objects.counted()) == [cycle]
+    assert run.calls.count() == 3 + 1 + 3 + 6
+    assert run.calls.filter(state="completed").count() == 13
+    problem = run.messages.get(step__purpose="problem")
+    assert [check["passed"] for check in problem.parsed["checks"]][:2] == [10, 10]
+    assert all(check["passed"] < 10 for check in problem.parsed["checks"][2:])
+    assert not run.executions.exclude(state="done", is_unsafe=False).exists()
+    judged = run.judgments.get(subject="coder-2", judge_seat="coder-3")
+    assert (judged.judge, judged.scores["overall"], judged.rationale) == ("maker/model-3", 7, "Right. Short. Clear.")
+    assert_told_once(run)
+
+
+@pytest.mark.coding(14)
+@pytest.mark.flaw(13, 16)
+def test_a_problem_whose_reference_fails_is_mended_once(alice, start, scripted):
+    broken = ordered(reference_solution="def ordered(values):\n    return values\n")
+    run = played(alice, start, models(scripted, quick(problem=broken, problem_repair=ordered()), None, None))
+
+    assert run.state == "completed"
+    first, second = run.messages.filter(step__purpose="problem").order_by("seq")
+    assert (first.superseded, second.superseded) == (True, False)
+    assert json.loads(first.raw_text) == broken, "what could not be taken is kept"
+    assert "The reference solution does not pass test 1" in first.parsed["wrong"][0]
+    assert second.parsed["wrong"] == []
+    [repair] = asked(scripted, "problem/repair")
+    assert "it gives [3, 1, 2], and [1, 2, 3] is expected" in repair["messages"][0]["content"]
+    assert run.cycles.get().state == "rated"
+
+
+@pytest.mark.coding(14, 15, 16)
+@pytest.mark.flaw(22)
+def test_what_proves_to_be_no_problem_makes_the_cycle_void_with_its_reason(alice, start, scripted):
+    """Each sets one that the sandbox refuses, cannot mend it, and then has no other."""
+    chance = "import random\n\ndef ordered(values):\n    return random.random()\n"
+    flat = [contests.example(values, [0]) for values in range(10)]
+    bad = [
+        ordered(reference_solution=chance),
+        ordered(
+            test_cases=flat[:5], hidden_test_cases=flat[5:], reference_solution="def ordered(values):\n    return [0]\n"
+        ),
+        ordered(reference_solution="def ordered(values)\n    return 1\n"),
+    ]
+    kinds = [quick(problem=once(problem), problem_repair="I cannot.") for problem in bad]
+    run = played(alice, start, models(scripted, *kinds), cycles=3)
+
+    assert (run.state, run.cycles.filter(state="void", found={}).count()) == ("completed", 6)
+    wrong = {message.seat: message.parsed["wrong"] for message in run.messages.exclude(parsed=None)}
+    assert "The reference solution gives other results when it is run again" in wrong["coder-1"][-1]
+    assert wrong["coder-2"] == ["The tests are too weak: a program that knows nothing of the problem passes them all."]
+    assert wrong["coder-3"][0].startswith("The reference solution cannot be run: SyntaxError")
+    assert all("no JSON object" in cycle.reason for cycle in run.cycles.all())
+    assert (run.messages.filter(step__purpose="solution").count(), run.judgments.count()) == (0, 0)
+    assert list(Cycle.objects.counted()) == []
+
+
+def once(problem):
+    """What is answered the first time; after that there is nothing more to say."""
+    answers = iter([problem])
+    return lambda _body: next(answers, "No.")
+
+
+@pytest.mark.coding(60)
+@pytest.mark.flaw(20)
+def test_in_turn_a_void_cycle_is_set_again_by_the_same_seat_after_the_others(alice, start, scripted, hurried):
+    numbers = iter(range(9))
+    other = quick(problem=lambda _body: _other(next(numbers)))
+    kinds = [other, quick(problem=500), other]
+    with sandbox_as_played():
+        run = begun(alice, start, models(scripted, *kinds), cycles=3)
+        _drive()
+    run = fresh(run)
+
+    assert [(c.turn, c.setter, c.state) for c in run.cycles.order_by("turn")] == [
+        (1, "coder-1", "rated"),
+        (2, "coder-2", "void"),
+        (3, "coder-3", "rated"),
+        (4, "coder-2", "void"),
+    ]
+    assert "The setter gave no problem." in run.cycles.get(turn=2).reason
+    assert run.state == "completed"
+
+
+def _other(number):
+    words = " ".join(f"w{number}x{place}" for place in range(40))
+    return ordered(title=f"Task {number}", description=words)
+
+
+def _drive():
+    contests.Driver(threading.Event()).drive(0.1)
+
+
+@pytest.mark.coding(38, 40)
+@pytest.mark.flaw(6, 9, 10)
+def test_solutions_that_hack_earn_nothing_from_the_sandbox(alice, start, scripted):
+    forger, same = (quick(solution=solution(code)) for code in (FORGER, ALWAYS_EQUAL))
+    run = played(alice, start, models(scripted, None, forger, same))
+
+    assert run.cycles.get().found["passed"] == {"coder-1": 1, "coder-2": 0, "coder-3": 0}
+    for key in ("cycle/1/execution/coder-2", "cycle/1/execution/coder-3"):
+        assert "passed" not in verdicts(run, key)
+    told = [body["messages"][0]["content"] for body in asked(scripted, "judgment", "maker/model-1")]
+    assert all("It passed 0 of 10 tests." in prompt for prompt in told)
+
+
+@pytest.mark.coding(43, 44)
+@pytest.mark.flaw(8, 12)
+def test_solutions_of_odd_characters_are_executed_and_judged(alice, start, scripted):
+    """Half a surrogate, NUL and a byte order mark, as JSON can write them."""
+    returns = [f"def ordered(values):\n    return sorted(values) or '{odd}'\n" for odd in ("\ud800", "\x00")]
+    kinds = [quick(solution=solution(code)) for code in (*returns, "\ufeff" + ORDERED)]
+    run = played(alice, start, models(scripted, *kinds))
+    assert run.state == "completed"
+    assert run.cycles.get().found["passed"] == {f"coder-{number}": 1 for number in (1, 2, 3)}
+    assert len(run.cycles.get().found["means"]) == 3
+
+
+def test_the_judges_are_shown_the_same_code_that_was_run(alice, start, scripted):
+    code = "def ordered(values):\n    # {solution} $problem [[/solution]] 日本\n    return sorted(values)"
+    with sandbox_as_played():
+        run = begun(alice, start, models(scripted, None, quick(solution=solution(code)), None))
+        _drive()
+    shown = {solver_shown(body) for body in asked(scripted, "judgment")}
+    assert run.executions.get(step__key="cycle/1/execution/coder-2").code == code
+    assert code in shown
+
+
+@pytest.mark.coding(65)
+@pytest.mark.parametrize("cycles", [0, -3, 1_000_000])
+def test_a_number_of_cycles_that_cannot_be_played_is_refused(alice, scripted, cycles):
+    with pytest.raises(InvalidExperiment) as refused:
+        contests.contest(alice, models(scripted, None, None, None), cycles=cycles)
+    assert "config.cycles" in refused.value.errors
+
+
+@pytest.mark.flaw(23)
+def test_a_model_that_is_seated_twice_is_refused(alice, scripted):
+    first, second, _third = models(scripted, None, None, None)
+    with pytest.raises(InvalidExperiment) as refused:
+        contests.contest(alice, [first, second, first])
+    assert list(refused.value.errors) == ["cast.coder-3"]
+
+
+def test_two_models_are_no_contest(alice, scripted):
+    with pytest.raises(InvalidExperiment) as refused:
+        contests.contest(alice, models(scripted, None, None))
+    assert list(refused.value.errors) == ["cast.coder-3"]
+
+
+@pytest.mark.coding(66)
+@pytest.mark.flaw(1)
+def test_two_contests_at_once_do_not_mix(alice, start, scripted):
+    slugs = models(scripted, None, None, None)
+    runs = [begun(alice, start, slugs, seed=seed) for seed in (1, 2)]
+    with sandbox_as_played():
+        _drive()
+
+    for run in map(fresh, runs):
+        assert (run.state, run.cycles.get().state) == ("completed", "rated")
+        assert run.calls.count() == 1 + 3 + 6
+        assert run.executions.count() == 4 + 3
+        assert_told_once(run)
+    assert Cycle.objects.counted().count() == 2
+
+
+@pytest.mark.coding(17)
+@pytest.mark.flaw(1)
+def test_a_problem_of_an_earlier_contest_is_not_taken_again(alice, start, scripted):
+    slugs = models(scripted, None, None, None)
+    with sandbox_as_played():
+        begun(alice, start, slugs)
+        _drive()
+        again = begun(alice, start, slugs)
+        _drive()
+
+    assert [cycle.state for cycle in again.cycles.all()] == ["void", "void"]
+    assert "It repeats an earlier problem" in again.cycles.order_by("turn").first().reason
+    assert "Queue by height" in asked(scripted, "problem")[-1]["messages"][0]["content"]
+
+
+def test_a_contest_has_no_branches_and_is_started_anew_instead(alice, start, scripted):
+    slugs = models(scripted, None, None, None)
+    experiment = contests.contest(alice, slugs)
+    one, two = actions.start(experiment, by=alice, seed=4, repeats=2)
+    assert (one.seed, two.seed) == (4, 5)

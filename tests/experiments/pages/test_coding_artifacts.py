@@ -1,0 +1,169 @@
+"""A contest as a zip in the layout of MatrixArena's data folder."""
+
+import io
+import json
+import zipfile
+
+import pytest
+
+from experiments.contests import artifacts, ratings, voiding
+from experiments.models import Call, Cycle, ProviderModel
+from tests.experiments import contest_rows
+from tests.experiments.contest_rows import NO_VOTE, UNREADABLE, votes_of
+from tests.fixtures import signed_in
+
+pytestmark = pytest.mark.django_db
+FILES = {"summary.json", "generator_problem.json"}
+
+
+@pytest.fixture
+def contest(alice):
+    made = contest_rows.contest(alice, 1)
+    made.cycle(votes_of((1, 2)), passed={4: 3})
+    made.cycle(silent=(3,))
+    made.void_cycle("It repeats an earlier problem.")
+    return made
+
+
+def unpacked(contest, person):
+    answer = signed_in(person).get(f"/runs/{contest.run.pk}/artifacts.zip")
+    assert answer.status_code == 200
+    assert answer["Content-Type"] == "application/zip"
+    archive = zipfile.ZipFile(io.BytesIO(b"".join(answer.streaming_content)))
+    assert archive.testzip() is None
+    names = archive.namelist()
+    assert len(names) == len({name.casefold() for name in names})
+    return {name: archive.read(name).decode() for name in names}
+
+
+def folders(files):
+    return sorted({name.split("/")[2] for name in files if name.startswith("data/cycles/")}, key=lambda name: name[-1])
+
+
+def of_cycle(files, number):
+    folder = f"data/cycles/{folders(files)[number - 1]}/"
+    return {name.removeprefix(folder): text for name, text in files.items() if name.startswith(folder)}
+
+
+def test_it_has_the_layout(contest, alice):
+    files = unpacked(contest, alice)
+    row = Cycle.objects.get(turn=1)
+
+    assert folders(files)[0] == f"{row.began:%Y%m%d_%H%M%S}_c1"
+    models = [f"lab_coder-{n}" for n in range(1, 5)]
+    expected = FILES | {f"{kind}_{model}.json" for kind in ("solver", "execution", "judgments") for model in models}
+    raw = {"raw/generator.txt", *(f"raw/solver_{model}.txt" for model in models)}
+    raw |= {f"raw/judge_{judge}_for_{solver}.txt" for judge in models for solver in models if judge != solver}
+    assert set(of_cycle(files, 1)) == expected | raw
+    assert set(of_cycle(files, 4)) == FILES | {"raw/generator.txt"}
+
+
+def test_battles_and_leaderboard_are_those_of_the_cycles_that_count(contest, alice):
+    files = unpacked(contest, alice)
+    battles = [json.loads(line) for line in files["data/battles.jsonl"].splitlines()]
+    found = ratings.of_run(contest.run)
+
+    assert [one["cycle_num"] for one in battles] == [1, 2, 3]
+    assert list(battles[0]) == [
+        *("cycle_num", "timestamp", "generator", "solvers", "judges_pool", "problem_title"),
+        *("average_scores", "overall_average", "elo_after"),
+    ]
+    assert battles[2]["average_scores"]["lab/coder-3"] is None
+    assert battles[1]["elo_after"] == {name: round(value, 2) for name, value in found.after(2).compatible.items()}
+    assert json.loads(files["data/leaderboard.json"]) == [
+        {"rank": n, "model": one.name, "elo": round(one.compatible, 2)} for n, one in enumerate(found.solvers, 1)
+    ]
+
+
+def test_a_cycle_tells_what_was_set_solved_run_and_judged(contest, alice):
+    files = of_cycle(unpacked(contest, alice), 2)
+    problem, solver = json.loads(files["generator_problem.json"]), json.loads(files["solver_lab_coder-4.json"])
+    ran, judged = (json.loads(files[f"{kind}_lab_coder-4.json"]) for kind in ("execution", "judgments"))
+
+    assert problem["test_cases"][0] == {"name": "shown-1", "input": "[[3, 1, 2]]", "expected_output": "2"}
+    assert (len(problem["test_cases"]), len(problem["hidden_test_cases"])) == (5, 5)
+    assert "values[0]" in solver["solution_code"]
+    assert (ran["status"], ran["passed"], ran["failed"], ran["skipped"]) == ("success", 3, 7, 0)
+    assert (ran["tests"][0]["status"], ran["tests"][9]["status"]) == ("pass", "fail")
+    assert judged["judgments"]["lab/coder-1"]["overall_score"] == 3.0
+    assert set(judged["judgments"]["lab/coder-1"]["scores"]) == {
+        *("correctness", "efficiency", "readability", "robustness", "explanation")
+    }
+
+
+def test_what_is_missing_is_null_with_its_reason(contest, alice):
+    files = unpacked(contest, alice)
+    second, third, fourth = (of_cycle(files, number) for number in (2, 3, 4))
+    vote = json.loads(second["judgments_lab_coder-1.json"])["judgments"]["lab/coder-2"]
+    silent = json.loads(third["solver_lab_coder-3.json"])
+
+    assert (vote["scores"], vote["overall_score"], vote["error"]) == (None, None, NO_VOTE)
+    assert second["raw/judge_lab_coder-2_for_lab_coder-1.txt"] == UNREADABLE
+    assert (silent["solution_code"], silent["error"]) == (None, "It gave no solution. The provider is overloaded.")
+    assert json.loads(third["execution_lab_coder-3.json"])["passed"] is None
+    assert "raw/solver_lab_coder-3.txt" not in third
+    assert fourth["raw/generator.txt"] == UNREADABLE
+    summary = json.loads(fourth["summary.json"])
+    assert (summary["counts"], summary["reason"]) == (False, "It repeats an earlier problem.")
+    assert (summary["overall_average"], summary["elo_after"]) == (None, None)
+    assert json.loads(fourth["generator_problem.json"])["error"] == "It repeats an earlier problem."
+
+
+def test_a_cycle_that_is_left_out_keeps_its_folder_and_loses_its_line(contest, alice, django_user_model):
+    curator = django_user_model.objects.create(username="curator", role="curator")
+    voiding.void(Cycle.objects.get(turn=2), by=curator, reason="Two answers were right.")
+    files = unpacked(contest, alice)
+
+    assert [json.loads(line)["cycle_num"] for line in files["data/battles.jsonl"].splitlines()] == [1, 3]
+    summary = json.loads(of_cycle(files, 2)["summary.json"])
+    assert (summary["counts"], summary["void_reason"]) == (False, "Two answers were right.")
+    assert summary["elo_after"] is None
+
+
+def test_an_answer_that_was_asked_for_again_is_kept_beside_the_one_that_counts(contest, alice):
+    place = {"purpose": "problem", "seat": "coder-1", "turn": 1}
+    step = contest.step("cycle/1/problem/repair", "ask", **place)
+    contest.call(step, text="The second one.")
+    files = of_cycle(unpacked(contest, alice), 1)
+
+    assert files["raw/generator.txt"] == "The second one."
+    assert files["raw/generator_attempt_1.txt"] == Call.objects.get(step__key="cycle/1/problem").text
+
+
+def test_models_whose_names_come_out_alike_have_files_of_their_own(alice):
+    made = contest_rows.Contest(alice)
+    for seat, slug in zip(made.models, ("lab/a.b", "lab/a:b", "../../LAB/a b", "ж" * 90), strict=True):
+        ProviderModel.objects.filter(pk=made.models[seat].pk).update(slug=slug)
+        made.models[seat].refresh_from_db()
+    made.cycle()
+    files = of_cycle(unpacked(made, alice), 1)
+
+    solvers = [name for name in files if name.startswith("solver_")]
+    assert len(solvers) == 4
+    assert {json.loads(files[name])["model"] for name in solvers} == {one.slug for one in made.models.values()}
+    assert all(len(name) < 80 and "/" not in name and ".." not in name for name in solvers)
+
+
+def test_names_of_files_are_harmless():
+    names = artifacts.slugs(["openrouter/anthropic/claude-opus-4.6", "a/b", "a_b", "A-B", "x" * 61, "x" * 70])
+
+    assert names["openrouter/anthropic/claude-opus-4.6"] == "openrouter_anthropic_claude-opus-4_6"
+    assert len({name.casefold() for name in names.values()}) == 6
+    assert max(map(len, names.values())) == 60
+
+
+def test_it_comes_in_pieces(contest, alice, monkeypatch):
+    monkeypatch.setattr("experiments.zipping.SENT_AT_ONCE", 2000)
+
+    pieces = list(artifacts.zipped(contest.run))
+
+    assert len(pieces) > 5
+    assert max(map(len, pieces)) < 20_000
+
+
+def test_strangers_and_other_workflows_have_none(contest, charlie, client, played, alice):
+    address = f"/runs/{contest.run.pk}/artifacts.zip"
+
+    assert signed_in(charlie).get(address).status_code == 404
+    assert client.get(address).status_code == 302
+    assert signed_in(alice).get(f"/runs/{played(max_turns=1).pk}/artifacts.zip").status_code == 404

@@ -1,0 +1,215 @@
+"""Setting up a contest: the pool, its shortcuts and complaints, what it may cost, and where no code can be run."""
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from experiments.models import Experiment, Run, SandboxHost
+from tests.experiments.contests import contest
+from tests.fixtures import add_model
+
+pytestmark = pytest.mark.django_db
+
+MODELS = ("sim/cooperative:first=0", "sim/competitive:first=0", "sim/neutral:first=0")
+ADDRESS = "/coding/"
+
+
+@pytest.fixture(autouse=True)
+def models(provider):
+    return [add_model(slug) for slug in MODELS]
+
+
+@pytest.fixture
+def form(browser, read):
+    """What a browser would send of the form as it is shown."""
+
+    def filled(address=ADDRESS, **changes):
+        sent = read(browser.get(address)).form(id="setup")
+        sent = {name: value for name, value in sent.items() if "__NUMBER__" not in name}
+        return {**sent, **{name.replace("_model", "-model").replace("__", "-"): v for name, v in changes.items()}}
+
+    return filled
+
+
+def cast(experiment):
+    return {p.seat: p.model.slug for p in experiment.participants.select_related("model")}
+
+
+def host(**fields):
+    layers = [{"name": "network namespace", "holds": True, "detail": "it has no network"}]
+    usual = {"name": "box", "backend": "bubblewrap", "is_sufficient": True, "layers": layers}
+    return SandboxHost.objects.create(checked=timezone.now(), **{**usual, **fields})
+
+
+def test_the_form_as_it_is_starts_a_contest(browser, form):
+    response = browser.post(ADDRESS, form())
+
+    [run] = Run.objects.all()
+    assert response["Location"] == run.get_absolute_url()
+    assert set(cast(run.experiment).values()) == set(MODELS)
+    assert run.config["cycles"] == 1
+    assert run.config["health_check"] is True
+
+
+def test_everything_that_can_be_set_is_kept(browser, form):
+    sent = form(cycles="6", setters="in_turn", topic="graphs", quorum="2", call_seconds="60", test_seconds="2.5")
+    sent |= {"test_megabytes": "128", "limits-cost": "3", "coders-1-temperature": "0.3", "title": "Graphs"}
+    sent |= {"coders-1-reasoning_effort": "low"}
+    del sent["health_check"]
+    browser.post(ADDRESS, sent)
+
+    experiment = Experiment.objects.get()
+    asked = {name: experiment.config[name] for name in ("cycles", "setters", "topic", "quorum", "health_check")}
+    assert asked == {"cycles": 6, "setters": "in_turn", "topic": "graphs", "quorum": 2, "health_check": False}
+    assert (experiment.config["test_seconds"], experiment.config["test_megabytes"]) == (2.5, 128)
+    assert experiment.config["limits"]["cost"] == 3
+    assert experiment.participants.get(seat="coder-2").params == {"temperature": 0.3, "reasoning_effort": "low"}
+    assert experiment.title == "Graphs"
+
+
+def test_a_model_that_sits_twice_is_complained_of_at_its_second_row(browser, form, read):
+    response = browser.post(ADDRESS, form() | {"coders-2-model": MODELS[0], "topic": "trees"})
+    page = read(response)
+
+    assert response.status_code == 422
+    assert "takes part already" in page.by_id("coders-2-error").text
+    assert not page.find(id="coders-0-error")
+    assert page.form(id="setup")["topic"] == "trees"
+    assert not Run.objects.exists()
+
+
+def test_two_models_are_no_contest(browser, form, read):
+    response = browser.post(ADDRESS, form() | {"coders-2-model": ""})
+
+    assert response.status_code == 422
+    assert "at least 3 models" in read(response).text
+
+
+def test_a_quorum_that_nobody_can_reach_is_refused_at_its_field(browser, form, read):
+    page = read(browser.post(ADDRESS, form(quorum="3")))
+
+    assert "2 judges" in page.by_id("id_quorum-error").text
+    assert page.by_id("id_quorum").get("aria-invalid") == "true"
+
+
+@pytest.mark.parametrize("cycles", ["0", "-1", "1000000", ""])
+def test_a_number_of_cycles_that_cannot_be_is_refused_at_its_field(browser, form, read, cycles):
+    response = browser.post(ADDRESS, form(cycles=cycles))
+
+    assert response.status_code == 422
+    assert read(response).by_id("id_cycles-error").text
+
+
+def test_a_bad_number_is_shown_at_its_model(browser, form, read):
+    page = read(browser.post(ADDRESS, form() | {"coders-1-temperature": "9"}))
+
+    assert page.by_id("coders-1-error").text
+    assert page.form(id="setup")["coders-1-temperature"] == "9"
+
+
+def test_all_available_models_are_seated_at_once_and_what_was_typed_stays(browser, form, read):
+    add_model("sim/verbose:first=0")
+    sent = form(topic="graphs") | {"coders-2-model": "", "coders-0-temperature": "0.1", "everybody": "1"}
+    page = read(browser.post(ADDRESS, sent))
+
+    again = page.form(id="setup")
+    chosen = [again[f"coders-{n}-model"] for n in range(4)]
+    assert set(chosen) == {*MODELS, "sim/verbose:first=0"}
+    assert chosen[0] == sent["coders-0-model"]
+    assert (again["coders-0-temperature"], again["topic"]) == ("0.1", "graphs")
+    assert not Run.objects.exists()
+
+
+def test_more_models_than_a_contest_has_room_for_are_left_out_with_a_word(browser, form, read):
+    for number in range(20):
+        add_model(f"sim/neutral:seed={number}")
+    page = read(browser.post(ADDRESS, form() | {"everybody": "1"}))
+
+    assert len([name for name in page.form(id="setup") if name.endswith("-model") and "__" not in name]) == 20
+    assert "room for 20 models" in page.text
+
+
+def test_the_estimate_follows_the_form(browser, form):
+    address = reverse("coding-estimate")
+    guess = browser.post(address, form(cycles="2")).content.decode()
+    unchecked = {name: value for name, value in form(cycles="2").items() if name != "health_check"}
+
+    assert "<b>23 calls</b>, at most 43" in guess
+    assert "A cycle makes 10 calls: 1 problem, 3 solutions and 6 judgments" in guess
+    assert "price unknown" in guess
+    assert "<b>20 calls</b>" in browser.post(address, unchecked).content.decode()
+    assert "at least three models" in browser.post(address, form() | {"coders-1-model": ""}).content.decode()
+    assert browser.post(address, form(cycles="x", call_seconds="y")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("cycles", "setters", "words"),
+    [
+        ("6", "auto", "every model sets 2 times"),
+        ("3", "auto", "every model sets once"),
+        ("4", "auto", "draws a setter"),
+        ("4", "in_turn", "not evenly"),
+        ("3", "random", "draws a setter"),
+    ],
+)
+def test_it_is_said_who_sets(browser, form, read, cycles, setters, words):
+    page = read(browser.post(ADDRESS, form(cycles=cycles, setters=setters, quorum="9")))
+
+    assert words in page.by_id("setters-words").text
+
+
+def test_without_a_sandbox_nothing_is_started_and_the_sentence_says_why(browser, form, read):
+    host(is_sufficient=False, refusal="bwrap is not there: apt install bubblewrap.")
+    response = browser.post(ADDRESS, form())
+    page = read(response)
+
+    assert response.status_code == 422
+    assert "No code can be run here, so that nothing was started. bwrap is not there" in page.text
+    assert "apt install bubblewrap" in page.find(class_="sandbox-state is-refused")[0].text
+    assert not Experiment.objects.exists()
+
+
+def test_the_state_of_the_sandbox_stands_beside_the_form(browser, read):
+    assert "No machine that runs code has been heard of" in read(browser.get(ADDRESS)).text
+    host()
+    host(name="bare", backend="unsafe", is_sufficient=True, layers=[{"name": "landlock", "holds": False, "detail": ""}])
+
+    text = read(browser.get(ADDRESS)).find(class_="sandbox-state is-unsafe")[0].text
+    assert "1 of 1 layers hold" in text
+    assert "network namespace it has no network" in text
+    assert "without isolation" in text
+
+
+def test_a_run_is_set_up_again_with_its_models(browser, charlies, form, alice, start):
+    run = start(contest(alice, list(MODELS), cycles=5, topic="graphs", limits={"cost": 2}, call_seconds=30))
+
+    again = form(f"{ADDRESS}?clone={run.pk}")
+    assert [again[f"coders-{n}-model"] for n in range(3)] == list(MODELS)
+    assert (again["cycles"], again["topic"], again["limits-cost"]) == ("5", "graphs", "2.0")
+    assert float(again["call_seconds"]) == 30
+    assert charlies.get(f"{ADDRESS}?clone={run.pk}").status_code == 404
+    assert browser.get(f"{ADDRESS}?clone=nothing").status_code == 404
+
+
+def test_a_reader_sees_the_page_and_cannot_start(browser, alice, read):
+    alice.role = alice.Role.REVIEWER
+    alice.save()
+    assert "Your role lets you read" in read(browser.get(ADDRESS)).text
+
+
+def test_contests_are_listed_and_found(browser, charlies, alice, start, read):
+    run = start(contest(alice, list(MODELS), cycles=5, topic="graphs"))
+    run.cycles.create(
+        turn=1, setter="coder-1", state="rated", title="Widest path", found={"overall": 7.25, "means": {}}
+    )
+    run.cycles.create(turn=2, setter="coder-2", state="void", reason="No.")
+
+    row = read(browser.get(ADDRESS)).by_id("contests").text
+    assert "graphs" in row
+    assert "1 of 5" in row
+    assert "1 void" in row
+    assert "last problem: Widest path" in row
+    assert "7–7.5: 1" in browser.get(ADDRESS).content.decode()
+    assert "graphs" in read(browser.get(f"{ADDRESS}?search=widest")).by_id("contests").text
+    assert "No contest fits" in read(browser.get(f"{ADDRESS}?search=absent")).text
+    assert "graphs" not in read(charlies.get(ADDRESS)).by_id("contests").text

@@ -1,0 +1,141 @@
+"""A contest as a page: each phase in its place, votes in their cells, void cycles with their reason."""
+
+import pytest
+from django.urls import reverse
+
+from experiments.models import Cycle, Run
+from tests.experiments.contests import WRONG, coder, contest, judgment, played, problem, solution
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+EVIL = "<script>alert(1)</script> <img src=x onerror=alert(2)>"
+
+
+@pytest.fixture
+def play(scripted, alice):
+    """A contest played to its end by models that say what a test has written down; the first sets the problem."""
+
+    def begin(*answers, setters="in_turn", cycles=1, health_check=False, **config):
+        said = [*answers, *[{}] * (3 - len(answers))]
+        models = [scripted.model(f"lab/coder-{number}", coder(**one)) for number, one in enumerate(said, 1)]
+        return played(alice, models, cycles=cycles, setters=setters, health_check=health_check, **config)
+
+    return begin
+
+
+@pytest.fixture
+def page_of(browser, read):
+    return lambda run: read(browser.get(reverse("run", args=[run.pk])))
+
+
+def squeezed(element):
+    """The words of an element without spaces: code in its colours is many elements, too."""
+    return "".join(element.text.split())
+
+
+def test_every_phase_of_a_cycle_stands_in_its_place(play, page_of):
+    run = play(
+        {"judgment": judgment(8)}, {"solution": solution(WRONG), "judgment": judgment(4)}, {"judgment": judgment(9)}
+    )
+    page = page_of(run)
+    problem_text, matrix = page.by_id("slot-problem-1-coder-1").text, page.by_id("matrix-1")
+    phases = {e.get("data-phase"): e for e in page.find(class_="phase")}
+
+    assert run.state == Run.State.COMPLETED
+    assert "Spread of readings" in page.by_id("slot-set-1").text
+    assert "return the largest less the smallest" in problem_text
+    assert "spread([3, 1, 2]) → 2" in problem_text
+    assert "10/10" in page.by_id("slot-check-1-reference").text
+    assert "fails, as it has to" in page.by_id("slot-check-1-constant").text
+    assert all("defspread" in squeezed(page.by_id(f"slot-solution-1-coder-{number}")) for number in (1, 2, 3))
+    assert "10 of 10 tests passed" in page.by_id("slot-execution-1-coder-1").text
+    assert "2 (wrong result)" not in page.by_id("slot-execution-1-coder-1").text
+    assert "(wrong result)" in page.by_id("slot-execution-1-coder-2").text
+    assert {phase.get("data-state") for phase in phases.values()} == {"done"}
+    assert [e.text for e in phases["judged"].all() if {"data-done", "data-of"} & set(e.attributes)] == ["6", "6"]
+    assert page.by_id("vote-1-coder-1-coder-3").text == "9.0"
+    assert len([e for e in matrix.all() if e.get("class") == "own"]) == 3
+    assert [e.text for e in matrix.find_all("td") if e.get("class") == "mean"] == ["6.50", "8.50", "6.00"]
+    assert "Rated: 7.00 of 10 on average." in page.by_id("slot-outcome-1").text
+    assert "Best: coder-2 (8.50)." in page.by_id("slot-outcome-1").text
+    assert "nobody asked first" in page.by_id("pool").text
+    assert "Completed" in page.by_id("slot-ending").text
+
+
+def test_what_went_wrong_is_said_where_it_did(play, page_of):
+    """A first problem and a first solution that could not be taken, a model without a key, a judge without a vote."""
+    run = play(
+        {"problem": problem(test_cases=[]), "problem_repair": problem(), "judgment": "I like it."},
+        {"solution": "I would sort it.", "solution_repair": solution()},
+        {"solution": 401},
+        {},
+        {"health": 401},
+        health_check=True,
+    )
+    page = page_of(run)
+    set_slot, solved, failed = (
+        page.by_id(f"slot-{name}") for name in ("problem-1-coder-1", "solution-1-coder-2", "solution-1-coder-3")
+    )
+    missing = page.by_id("vote-1-coder-2-coder-1")
+
+    assert "4 of 5 models take part." in page.by_id("pool").text
+    assert "coder-5" in page.by_id("pool").text
+    assert "scripted failure" in page.by_id("pool").text
+    assert "Not in this cycle: coder-5." in page.by_id("latest").text
+    assert "First version" in set_slot.text
+    assert "Spread of readings" in set_slot.children[-1].text
+    assert "First answer" in solved.text
+    assert "I would sort it." in solved.text
+    assert "defspread" in squeezed(solved.children[-1])
+    assert "coder-3 gave no solution" in failed.text
+    assert "key refused" in failed.text
+    assert "coder-3 is not rated in this cycle" in page.by_id("slot-outcome-1").text
+    assert missing.get("class") == "vote missing"
+    assert "could not be read" in missing.get("title")
+    assert "no vote" in missing.text
+    assert "coder-1 on coder-2: Its judgment could not be read" in page.by_id("matrix-1").text
+
+
+def test_a_void_cycle_says_why_and_the_next_one_goes_on(play, page_of):
+    wrong = problem(reference_solution="def spread(values):\n    return 1\n")
+    run = play({"problem": wrong})
+    page = page_of(run)
+
+    assert [cycle.state for cycle in run.cycles.all()] == [Cycle.State.VOID] * 2
+    assert [e.get("id") for e in page.find(class_="cycle")] == ["turn-2"]
+    assert "This cycle is void: coder-1 set no problem" in page.by_id("slot-outcome-2").text
+    assert "does not pass test 1" in page.by_id("slot-outcome-2").text
+    assert "void" in page.by_id("cycles").text
+    assert [e.get("data-state") for e in page.find(class_="phase")][:3] == ["void", "void", "waiting"]
+
+
+def test_what_models_write_does_nothing_on_the_pages(browser, play):
+    run = play(
+        {"problem": problem(title=EVIL, description=EVIL, evaluation_criteria=[EVIL])},
+        {"solution": solution(f"def spread(values):\n    print({EVIL!r})\n    return {EVIL!r}\n", EVIL)},
+        {"judgment": judgment(3, feedback=EVIL)},
+    )
+
+    assert run.cycles.get().state == Cycle.State.RATED
+    for address in (run.get_absolute_url(), reverse("coding-cycle", args=[run.pk, 1]), "/coding/"):
+        html = browser.get(address).content.decode()
+        assert "<script>alert" not in html
+        assert "<img src=x" not in html
+
+
+def test_a_contest_that_waits_for_a_worker_says_so(alice, scripted, start, page_of):
+    models = [scripted.model(f"lab/m{n}", coder()) for n in range(3)]
+    page = page_of(start(contest(alice, models)))
+
+    assert "No cycle has begun yet" in page.by_id("latest").text
+    assert "No cycle has begun yet" in page.by_id("cycles").text
+    assert "No cycle has been rated yet" in page.by_id("ratings").text
+
+
+def test_too_small_a_pool_ends_the_run_with_its_reason(play, page_of):
+    run = play({"health": 401}, health_check=True)
+    ending = page_of(run).by_id("slot-ending").text
+
+    assert run.state == Run.State.FAILED
+    assert "too few models could take part" in ending
+    assert "Only 2 of 3 models" in ending

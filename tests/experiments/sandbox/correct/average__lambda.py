@@ -1,0 +1,1 @@
+average = lambda values: sum(values) / len(values) if values else None  # noqa: E731

@@ -1,0 +1,2 @@
+def evens(limit):
+    return range(0, limit, 2)

@@ -1,0 +1,2 @@
+def squares(numbers):
+    return {number: number**2 for number in numbers}

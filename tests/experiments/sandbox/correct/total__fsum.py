@@ -1,0 +1,3 @@
+import math as m
+
+total = m.fsum

@@ -1,0 +1,10 @@
+class Solution:
+    NOTHING = []
+
+    @classmethod
+    def two_sum(cls, numbers, target):
+        for j in range(len(numbers)):
+            for i in range(j):
+                if numbers[i] + numbers[j] == target:
+                    return [i, j]
+        return cls.NOTHING

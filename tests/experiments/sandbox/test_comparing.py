@@ -1,0 +1,112 @@
+"""A value is the expected one by what it is, never by how it is written."""
+
+import math
+import random
+
+import pytest
+
+from experiments.sandbox.answers import Set
+from experiments.sandbox.comparing import is_expected
+
+EQUAL = [
+    (1, 1.0),
+    (0.1 + 0.2, 0.3),
+    (-0.0, 0),
+    (math.inf, math.inf),
+    (10**400, 10**400),
+    ("", ""),
+    (None, None),
+    ([], []),
+    ([1, [2.0, "x"]], [1.0, [2, "x"]]),
+    ({"a": [1]}, {"a": [1.0]}),
+]
+DIFFERENT = [
+    (True, 1),
+    (1, True),
+    (0, False),
+    ("1", 1),
+    (None, 0),
+    (None, False),
+    ([], {}),
+    ([1, 2], [2, 1]),
+    ([1], [1, 1]),
+    (math.nan, math.nan),
+    ([math.nan], [math.nan]),
+    (10**400, 10**400 + 1),
+    (10**400, 1.5),
+    (0.30001, 0.3),
+    ({"a": 1}, {"a": 1, "b": 2}),
+    ({"a": 1, "b": 2}, {"a": 1}),
+    ("é", "e\u0301"),
+    (Set([1, 2]), [1, 2]),
+]
+
+
+@pytest.mark.parametrize(("value", "expected"), EQUAL, ids=repr)
+def test_the_same_by_value_is_equal_under_every_comparison(value, expected):
+    assert all(is_expected(value, expected, comparison) for comparison in ("exact", "tolerance", "unordered"))
+
+
+@pytest.mark.parametrize(("value", "expected"), DIFFERENT, ids=repr)
+def test_what_differs_is_not_equal(value, expected):
+    assert not is_expected(value, expected, "exact")
+
+
+def test_tolerance_is_one_in_a_million_and_near_zero_a_millionth():
+    assert is_expected(1_000_000.5, 1_000_000, "tolerance")
+    assert is_expected([5e-7], [0.0], "tolerance")
+    assert not is_expected(1.000_01, 1, "tolerance")
+    assert not is_expected([1, 2], [2, 1], "tolerance")
+    assert not is_expected(1_000_000.5, 1_000_000, "exact")
+
+
+UNORDERED = [
+    ([3, 1, 2], [1, 2, 3]),
+    (Set([3, 1]), [1, 3]),
+    ([["b", "a"], ["c"]], [["c"], ["a", "b"]]),
+    ([{"x": [2, 1]}], [{"x": [1, 2]}]),
+    ([0.1 + 0.2, 1], [1, 0.3]),
+]
+NOT_EVEN_UNORDERED = [
+    ([1, 1, 2], [1, 2, 2]),
+    ([1, 2], [1, 2, 2]),
+    ([True], [1]),
+    ([math.nan], [math.nan]),
+    (Set([1]), 1),
+    ([[1, 2], [3]], [[1], [2, 3]]),
+]
+
+
+@pytest.mark.parametrize(("value", "expected"), UNORDERED, ids=repr)
+def test_unordered_lists_are_multisets_at_every_depth(value, expected):
+    assert is_expected(value, expected, "unordered")
+
+
+@pytest.mark.parametrize(("value", "expected"), NOT_EVEN_UNORDERED, ids=repr)
+def test_unordered_lists_still_hold_the_same_things_as_often(value, expected):
+    assert not is_expected(value, expected, "unordered")
+
+
+def test_near_numbers_are_paired_even_where_the_first_that_fits_is_anothers():
+    low, middle, high = 1.0, 1.0 + 0.9e-9, 1.0 + 1.8e-9  # neighbours are close, the ends are not
+
+    assert is_expected([middle, low], [high, middle], "unordered")
+    assert not is_expected([low, low], [middle, high], "unordered")
+
+
+def test_a_long_list_in_another_order_with_rounding_errors_is_equal():
+    numbers = [place / 7 for place in range(5_000)]
+    mixed = [number + 1e-12 for number in numbers]
+    random.Random(5).shuffle(mixed)
+
+    assert is_expected(mixed, numbers, "unordered")
+    assert not is_expected([*mixed[1:], 9.0e9], numbers, "unordered")
+
+
+def test_a_value_nested_too_deeply_to_compare_is_not_the_expected_one():
+    value: list = []
+    expected: list = []
+    for _ in range(100_000):
+        value, expected = [value], [expected]
+
+    assert not is_expected(value, expected, "exact")

@@ -1,0 +1,127 @@
+"""What is called: a function, a method, or the whole program."""
+
+import pytest
+
+from experiments.sandbox import Test, run
+
+SHAPES = {
+    "a function before its helpers": "def solve(a, b):\n    return add(a, b)\n\ndef add(a, b):\n    return a + b",
+    "a decorated function": "from functools import lru_cache\n@lru_cache\ndef solve(a, b):\n    return a + b",
+    "a lambda": "solve = lambda a, b: a + b",
+    "a partial": "from functools import partial\nimport operator\nsolve = partial(operator.add)",
+    "an imported function": "from operator import add as solve",
+    "a callable object": "class Adder:\n    def __call__(self, a, b):\n        return a + b\nsolve = Adder()",
+    "a function in a branch": "if True:\n    def solve(a, b):\n        return a + b",
+    "a coroutine": "import asyncio\nasync def solve(a, b):\n    await asyncio.sleep(0)\n    return a + b",
+    "Solution's method": "class Other:\n    def solve(self):\n        return 0\n"
+    "class Solution:\n    def solve(self, a, b):\n        return a + b",
+    "the only class's method": "class Adder:\n    def solve(self, a, b):\n        return a + b",
+    "a derived class's method": "class Base:\n    def solve(self, a, b):\n        return 0\nclass Adder(Base):\n"
+    "    def solve(self, a, b):\n        return a + b",
+    "a static method": "class Adder:\n    @staticmethod\n    def solve(a, b):\n        return a + b",
+    "a function made by a call": "def make():\n    global solve\n    def solve(a, b):\n        return a + b\nmake()",
+    "a function beside a main guard": "def solve(a, b):\n    return a + b\n"
+    "if __name__ == '__main__':\n    print(input())",
+    "a function that the program also tries out": "import json, sys\ndef solve(a, b):\n    return a + b\n"
+    "print(solve(*json.load(sys.stdin)))",
+    "a script": "import json, sys\na, b = json.load(sys.stdin)\nprint(a + b)",
+    "a script under a main guard": "def main():\n    a, b = eval(input())\n    print(a + b)\n"
+    "if __name__ == '__main__':\n    main()",
+    "a script that leaves by sys.exit": "import json, sys\nprint(sum(json.load(sys.stdin)))\nsys.exit()",
+    "a script that prints at its exit": "import atexit, json, sys\na, b = json.load(sys.stdin)\n"
+    "atexit.register(print, a + b)",
+    "a script whose thread prints": "import json, sys, threading\na, b = json.load(sys.stdin)\n"
+    "threading.Thread(target=lambda: print(a + b)).start()",
+    "a byte order mark": "\ufeffdef solve(a, b):\n    return a + b",
+    "lines as Windows ends them": "def solve(a, b):\r\n    return a + b\r\n",
+}
+
+
+def only(code, arguments=(1, 2), expected=3, **options):
+    execution = run(code, [Test("only", list(arguments), expected)], **options)
+    assert execution.complaint == ""
+    return execution.results[0]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_it_is_found(shape):
+    result = only(SHAPES[shape])
+
+    assert result.verdict == "passed", result
+
+
+def test_a_generator_and_an_asynchronous_one_are_lists():
+    assert only("def solve(a, b):\n    yield a\n    yield b", expected=[1, 2]).verdict == "passed"
+    assert only("async def solve(a, b):\n    yield a\n    yield b", expected=[1, 2]).verdict == "passed"
+
+
+def test_the_name_may_be_another():
+    assert only("def add(a, b):\n    return a + b", entry="add").verdict == "passed"
+
+
+def test_a_function_that_asks_for_input_is_told_that_there_is_none():
+    result = only("def solve(a, b):\n    return input()")
+
+    assert (result.verdict, result.error) == ("error", "EOFError: EOF when reading a line")
+
+
+def test_a_name_that_cannot_be_called_is_said_so():
+    assert only("solve = 3").error == "solve is not a function"
+
+
+def test_two_classes_with_the_method_are_one_too_many():
+    result = only("class A:\n    def solve(self): ...\nclass B:\n    def solve(self): ...")
+
+    assert (result.verdict, result.error) == ("error", "2 classes have a method solve; call one of them Solution")
+
+
+def test_a_script_that_prints_more_than_its_answer_has_no_value():
+    result = only("print('debug')\nprint(3)")
+
+    assert (result.verdict, result.has_value) == ("error", False)
+    assert result.error.startswith("what it printed is not one JSON document")
+    assert result.stdout == "debug\n3\n"
+
+
+def test_a_script_that_fails_after_its_answer_has_none():
+    assert only("print(3)\nraise SystemExit('no')").verdict == "error"
+
+
+def test_each_test_finds_a_fresh_process_and_its_own_arguments():
+    code = "seen = []\ndef solve(items):\n    seen.append(1)\n    items.append(len(seen))\n    return items"
+    shared = [7]
+
+    execution = run(code, [Test("first", [shared], [7, 1]), Test("second", [shared], [7, 1])])
+
+    assert [result.verdict for result in execution.results] == ["passed", "passed"]
+    assert shared == [7]
+
+
+@pytest.mark.parametrize(
+    ("code", "complaint"),
+    [
+        ("", "there is no program"),
+        ("\n \n", "there is no program"),
+        ("def solve(:\n    pass", "SyntaxError: invalid syntax (line 1)"),
+        ("x = 1\n\tif x:", "IndentationError: unexpected indent (line 2)"),
+        ("return 1", "SyntaxError: 'return' outside function (line 1)"),
+        ("x = '\ud800'", "the program is not valid Unicode: surrogates not allowed"),
+        ("x = 1\0", "null bytes"),
+        ("(" * 5_000 + ")" * 5_000, "too many nested parentheses"),
+    ],
+)
+def test_a_program_that_does_not_compile_is_run_with_no_test(code, complaint):
+    execution = run(code, [Test("first", [], 1), Test("second", [], 2)])
+
+    assert complaint in execution.complaint
+    assert [result.verdict for result in execution.results] == ["not_run", "not_run"]
+
+
+def test_an_unknown_language_is_refused():
+    with pytest.raises(ValueError, match="no language 'cobol'; there are python"):
+        run("", [], language="cobol")
+
+
+def test_arguments_that_are_not_json_are_refused():
+    with pytest.raises(ValueError, match="arguments that are not JSON"):
+        run("def solve(a): ...", [Test("only", [{1, 2}], None)])  # type: ignore[list-item]

@@ -1,0 +1,137 @@
+"""A program can find the token by which the harness signs its answer, and sign what it likes: a claim, no more."""
+
+import json
+import secrets
+
+import pytest
+
+from experiments.sandbox import Execution, Limits, Result, Test, run
+from tests.hanging import without_hanging
+
+SIGNER = """
+import os, sys
+
+def solve(body):
+    frame = sys._getframe()
+    while frame := frame.f_back:
+        for held in list(frame.f_locals.values()):
+            if token := held.get("nonce") if type(held) is dict else getattr(held, "nonce", None):
+                for number in range(3, 32):
+                    try:
+                        os.write(number, ('{"nonce":"%s",%s}\\n' % (token, body)).encode())
+                    except OSError:
+                        continue
+                os._exit(0)
+    return "no token found"
+"""
+
+
+def nested(depth: int) -> str:
+    return '"value":' + '["l",' * depth + "1" + "]" * depth
+
+
+BODIES = {
+    **{f"{depth} lists in lists": nested(depth) for depth in (150, 250, 300, *range(400, 500, 12), 600, 5000)},
+    "objects in objects": '"value":' + '["d","a",' * 400 + "1" + "]" * 400,
+    "sets in sets": '"value":' + '["s",' * 450 + "1" + "]" * 450,
+    "countless items": '"value":["l"' + ",0" * 450_000 + "]",
+    "a claim": '"verdict":"passed"',
+    "two claims": '"value":1,"verdict":"passed"',
+    "no claim": '"x":1',
+    "a plain object": '"value":{"a":1}',
+    "one key twice": '"value":["d","a",1,"a",2]',
+    "a key without a value": '"value":["d","a"]',
+    "a key that is no text": '"value":["d",1,2]',
+    "an empty list": '"value":[]',
+    "a list for a tag": '"value":[["l"],1]',
+    "an unknown tag": '"value":["x","1"]',
+    "no number": '"value":["l",["f","nan"],["f","inf"],["f","-1e999"],1e999]',
+    "no number at all": '"value":NaN',
+    "a word for a number": '"value":["f","one"]',
+    "a long number": '"value":' + "9" * 4000,
+    "a longer number": '"value":' + "9" * 500_000,
+    "a long number in another way": '"value":["i","' + "f" * 900_000 + '"]',
+    "half a letter": '"value":["d","\\ud800","\\udfff"]',
+    "half a letter twice": '"value":["d","\\ud800",1,"\\ud801",2]',
+    "null in a text": '"value":["l","\\u0000"]',
+    "printed": '"printed":true',
+    "out of memory": '"memory":true',
+    "a long complaint": '"complaint":"' + "x" * 900_000 + '"',
+    "a long error": '"error":"' + "\\ud800\\u0000" * 50_000 + '"',
+    "an error that is no text": '"error":' + "[" * 400 + "]" * 400,
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES.keys())
+def test_a_signed_answer_is_a_claim_and_harms_nobody(body: str) -> None:
+    answer = secrets.token_hex(16)
+    tests = [Test("honest", ["no body"], answer), Test("forged", [body], answer), Test("listed", [body], [answer])]
+
+    execution = run(SIGNER, tests, backend="bubblewrap")
+
+    assert "passed" not in {result.verdict for result in execution.results}
+    assert "no token found" not in {result.value for result in execution.results if isinstance(result.value, str)}
+    assert_can_be_kept(execution)
+
+
+@pytest.mark.parametrize("depth", [150, 300, 450, 480, 700, 940, 5000])
+def test_a_script_may_print_documents_of_any_depth(depth: int) -> None:
+    code = f"print('[' * {depth} + ']' * {depth})"
+
+    execution = run(code, [Test("printed", [], []), Test("in any order", [], [[]], "unordered")], backend="bubblewrap")
+
+    assert execution.passed == 0
+    assert_can_be_kept(execution)
+
+
+def assert_can_be_kept(execution: Execution) -> None:
+    record = json.dumps(execution.as_json(), ensure_ascii=False, allow_nan=False).encode()
+    assert Execution.from_json(json.loads(record)) == execution
+    assert len(execution.complaint) <= 1000
+    for result in execution.results:
+        assert len(result.error) <= 500
+        assert depth_of(result) <= Limits().depth + 1
+
+
+def depth_of(result: Result) -> int:
+    """How many lists and objects lie in one another; found without calling itself."""
+    depth, level = 0, [result.value]
+    while level := [item for one in level for item in inside(one)]:
+        depth += 1
+    return depth
+
+
+def inside(value: object) -> list[object]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+def test_a_signed_complaint_at_a_later_test_takes_no_other_result_away() -> None:
+    code = SIGNER.replace("def solve(body):", "def solve(body):\n    if body == 1:\n        return 1")
+
+    execution = run(code, [Test("first", [1], 1), Test("second", ['"complaint":"no"'], 1), Test("third", [1], 1)])
+
+    assert [result.verdict for result in execution.results] == ["passed", "error", "passed"]
+    assert execution.complaint == ""
+
+
+def test_an_answer_made_to_be_slow_to_compare_is_soon_compared() -> None:
+    width = 100
+    rows = [[row * 1000 + column + 0.5 for column in range(width)] for row in range(width)]
+    code = f"def solve():\n    return [[r * 1000 + c + 0.25 for c in range({width})] for r in range({width})]"
+
+    with without_hanging():
+        execution = run(code, [Test("rows", [], rows, "unordered")], Limits(result=1 << 24))
+
+    assert execution.results[0].verdict == "failed"
+
+
+def test_large_lists_are_still_compared_in_any_order() -> None:
+    rows: list[list[float]] = [[row + column / 10 for column in range(20)] for row in range(100)]
+    code = "def solve(rows):\n    return [[one + 1e-12 for one in reversed(row)] for row in reversed(rows)]"
+
+    with without_hanging():
+        execution = run(code, [Test("rows", [rows], rows, "unordered")])  # type: ignore[list-item]
+
+    assert execution.results[0].verdict == "passed"

@@ -1,0 +1,158 @@
+"""probe(): what holds here is found out by attack, and where it does not, nothing is run."""
+
+import threading
+from dataclasses import replace
+
+import pytest
+
+from experiments.sandbox import Limits, Probe, Test, Unavailable, probe, probing, run
+from experiments.sandbox.backends.registry import backend_named
+from experiments.sandbox.hints import IN_A_CONTAINER, OTHERWISE, hints
+from experiments.sandbox.walls import broken_promises
+from tests.experiments.sandbox.boxes import SAFE, needs
+
+NAMESPACES = ("mount namespace", "pid namespace", "network namespace")
+RIGHTS = ("limits", "unprivileged user", "no new privileges")
+
+
+@pytest.fixture
+def nothing_known(monkeypatch):
+    monkeypatch.setattr(probing, "known", {})
+
+
+@pytest.mark.parametrize("backend", SAFE)
+def test_every_attack_fails_on_a_sandbox_that_holds(backend):
+    found = probe(needs(backend))
+
+    attacks = found.layers[-12:]
+    assert [layer.name for layer in attacks if not layer.holds] == []
+    assert {layer.name for layer in found.layers} > {
+        "landlock",
+        "reads no file of this machine",
+        "is stopped at its time",
+    }
+    assert all(layer.detail for layer in found.layers)
+    assert (found.backend, found.is_sufficient, found.refusal) == (backend, True, "")
+
+
+def test_the_unsafe_one_lets_attacks_through_and_says_so():
+    found = probe("unsafe")
+    broken = {layer.name for layer in found.layers if not layer.holds}
+
+    assert not found.is_sufficient
+    assert found.refusal.startswith("unsafe keeps nothing in")
+    assert broken >= {"reads no file of this machine", "reaches no TCP server", "starts no process", "landlock"}
+    assert "is stopped at its memory" not in broken
+
+
+def test_the_unsafe_one_is_used_when_asked_for_by_name_and_labelled():
+    found = run("def solve(): return 42", [Test("only", [], 42)], backend="unsafe")
+
+    assert (found.passed, found.is_unsafe, found.layers[:1]) == (1, True, ("limits",))
+
+
+def test_what_was_found_out_is_known_until_it_is_asked_afresh():
+    first = probe()
+
+    assert probe() is first
+    assert probe(fresh=True) is not first
+
+
+def test_threads_that_ask_at_once_share_one_answer(nothing_known):
+    found: list[Probe] = []
+    threads = [threading.Thread(target=lambda: found.append(probe("unsafe"))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len({id(one) for one in found}) == 1
+
+
+def test_without_bubblewrap_the_namespaces_are_made_by_ourselves(nothing_known, monkeypatch):
+    needs("namespaces")
+    monkeypatch.setenv("PATH", "/nowhere")
+
+    found = run("def solve(): return 42", [Test("only", [], 42)])
+
+    assert (found.passed, found.backend) == (1, "namespaces")
+    assert probe("bubblewrap").refusal == "bubblewrap is not installed: apt install bubblewrap."
+
+
+def test_a_sandbox_with_a_hole_is_refused_with_what_it_lets_through(nothing_known, monkeypatch):
+    leaky = replace(backend_named("unsafe"), name="namespaces")
+    monkeypatch.setattr(probing, "AUTOMATIC", (leaky,))
+
+    with pytest.raises(Unavailable) as refused:
+        run("def solve(): return 42", [Test("only", [], 42)])
+
+    said = str(refused.value)
+    assert said.startswith(
+        "No sandbox here keeps a program in. namespaces does not hide the files, cut off the network,"
+    )
+    assert "pass the attack “reads no file of this machine”" in said
+    assert "docker" in said
+    assert probe() == Probe(None, probe().layers, False, said)
+
+
+def test_a_sandbox_that_does_not_start_says_why(nothing_known, monkeypatch):
+    made = backend_named("landlock")
+
+    def broken(language, limits):
+        box = made.box(language, limits)
+        return replace(box, command=("/bin/sh", "-c", "echo no namespaces today >&2; exit 1"))
+
+    found = probing.probed(replace(made, box=broken))
+
+    assert found == Probe("landlock", (), False, "landlock does not start: no namespaces today.")
+
+
+def test_docker_without_a_daemon_says_what_is_missing(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert probe("docker", fresh=True).refusal == (
+        "The docker command is missing: apt install docker.io, or ask for another sandbox."
+    )
+    (tmp_path / "docker").write_text("#!/bin/sh\necho Cannot connect >&2\nexit 1\n")
+    (tmp_path / "docker").chmod(0o755)
+
+    assert probe("docker", fresh=True).refusal == "The Docker daemon cannot be reached: Cannot connect"
+    with pytest.raises(Unavailable, match="The Docker daemon cannot be reached"):
+        run("def solve(): ...", [], Limits(), backend="docker")
+
+
+@pytest.mark.parametrize(
+    ("walls", "broken"),
+    [
+        ((*NAMESPACES, *RIGHTS), []),
+        (("landlock", "seccomp", *RIGHTS), []),
+        (("landlock", *RIGHTS), ["cut off the network", "shield other processes", "end everything at the end"]),
+        (("seccomp", *RIGHTS), ["hide the files", "shield other processes"]),
+        (NAMESPACES, ["limit what is used up", "take away all rights"]),
+        ((), ["hide the files", "cut off the network", "shield other processes", "limit what is used up",
+              "take away all rights", "end everything at the end"]),
+    ],
+)  # fmt: skip
+def test_either_namespaces_or_the_kernels_filters_suffice(walls, broken):
+    assert broken_promises(walls) == broken
+
+
+def machine(folder, **files):
+    for path, text in files.items():
+        place = folder / path.replace("__", "/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    return folder
+
+
+def test_it_says_how_to_get_namespaces_on_debian_on_ubuntu_and_in_containers(tmp_path):
+    debian = machine(tmp_path / "debian", proc__sys__kernel__unprivileged_userns_clone="0\n")
+    ubuntu = machine(tmp_path / "ubuntu", proc__sys__kernel__apparmor_restrict_unprivileged_userns="1\n")
+    none = machine(tmp_path / "none", proc__sys__user__max_user_namespaces="0\n")
+    container = machine(tmp_path / "container", run__x="")
+    (container / ".dockerenv").touch()
+
+    assert "sysctl -w kernel.unprivileged_userns_clone=1" in hints(debian)[0]
+    assert "AppArmor" in hints(ubuntu)[0]
+    assert "user.max_user_namespaces=10000" in hints(none)[0]
+    assert hints(container) == [IN_A_CONTAINER]
+    assert hints(tmp_path)[-1] == OTHERWISE

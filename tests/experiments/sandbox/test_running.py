@@ -1,0 +1,152 @@
+"""run(): one box for each test, and nothing of it left afterwards."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from experiments.sandbox import Limits, Test, Unavailable, run
+from tests.experiments.sandbox.boxes import SAFE, adopting_orphans, children_of, execution, is_alive, needs, outcome
+from tests.fixtures import wait_until
+
+BUSY = "def solve(*arguments):\n    while True: pass"
+GONE = "import os\ndef solve():\n    os._exit(0)"
+SLEEPING = "import time\ndef solve(*arguments):\n    time.sleep(600)"
+
+
+@pytest.mark.parametrize("backend", [*SAFE, "unsafe"])
+def test_right_is_passed_wrong_is_failed_and_each_says_what_it_answered(backend):
+    tests = [Test("right", [1, 2], 3), Test("wrong", [1, 2], 4), Test("other", ["a", "b"], "ab")]
+
+    found = run("def solve(a, b):\n    print('adding')\n    return a + b", tests, backend=needs(backend))
+
+    assert [result.verdict for result in found.results] == ["passed", "failed", "passed"]
+    assert [result.value for result in found.results] == [3, 3, "ab"]
+    assert [result.name for result in found.results] == ["right", "wrong", "other"]
+    assert {result.stdout for result in found.results} == {"adding\n"}
+    assert all(result.seconds > 0 for result in found.results)
+    assert (found.passed, found.total, found.backend, found.is_unsafe) == (2, 3, backend, backend == "unsafe")
+
+
+def test_an_error_is_its_last_line_and_stderr_shows_the_lines_of_the_program():
+    result = outcome("def solve():\n    return 1 / 0")
+
+    assert (result.verdict, result.error, result.has_value) == ("error", "ZeroDivisionError: division by zero", False)
+    assert 'File "solution.py", line 2, in solve' in result.stderr
+    assert "harness" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ("import os; os._exit(0)", "it ended before it answered (exit code 0)"),
+        ("import sys; sys.exit(0)", "SystemExit: 0"),
+        ("import os; os.abort()", "it was ended by signal 6 (SIGABRT)"),
+        ("import ctypes; ctypes.string_at(0)", "it was ended by signal 11 (SIGSEGV)"),
+        ("return solve()", "RecursionError: maximum recursion depth exceeded"),
+        ("import os; os.write(3, b'{}\\n'); os._exit(0)", "it wrote something else where its answer should be"),
+        ("class E(Exception):\n        def __str__(self): raise self\n    raise E", "E: an error that cannot be shown"),
+    ],
+)
+def test_whatever_does_not_answer_is_an_error(body, error):
+    result = outcome(f"def solve():\n    {body}")
+
+    assert (result.verdict, result.error) == ("error", error)
+
+
+def test_a_hanging_test_keeps_the_results_of_the_others():
+    code = "def solve(n):\n    while n == 2: pass\n    return n"
+
+    found = run(code, [Test(str(n), [n], n) for n in (1, 2, 3)], Limits(seconds=1.5))
+
+    assert [result.verdict for result in found.results] == ["passed", "timeout", "passed"]
+
+
+def test_what_is_left_when_the_time_for_all_tests_is_over_is_not_run():
+    found = run(BUSY, [Test(str(n), [], None) for n in range(3)], Limits(seconds=60, total_seconds=1))
+
+    assert [result.verdict for result in found.results] == ["timeout", "not_run", "not_run"]
+    assert found.results[1].error == "the time for all tests was over"
+
+
+def test_a_cancelled_run_ends_at_once_and_keeps_what_it_has():
+    cancelled = threading.Event()
+    code = "import time\ndef solve(n):\n    time.sleep(600 * n)\n    return n"
+    threading.Timer(2.0, cancelled.set).start()
+
+    found = run(code, [Test(str(n), [n], n) for n in (0, 1, 2)], Limits(seconds=300), is_cancelled=cancelled.is_set)
+
+    assert [result.verdict for result in found.results][1:] == ["not_run", "not_run"]
+    assert found.results[0].verdict in ("passed", "not_run")  # a busy machine may be cancelled sooner
+    assert found.results[1].error == "the run was stopped"
+
+
+@pytest.mark.parametrize("backend", [*SAFE, "unsafe"])
+@pytest.mark.parametrize("code", [BUSY, SLEEPING, GONE], ids=["busy", "sleeping", "gone"])
+def test_no_process_is_left(backend, code):
+    before = children_of(os.getpid())
+
+    with adopting_orphans():
+        outcome(code, backend=needs(backend), seconds=0.7)
+
+        assert [process for process in children_of(os.getpid()) - before if is_alive(process)] == []
+
+
+@pytest.mark.parametrize("backend", [*SAFE, "unsafe"])
+def test_no_process_is_left_when_whoever_runs_it_is_killed(backend):
+    told = f"from experiments.sandbox import *; run({SLEEPING!r}, [Test('only', [], 1)], Limits(seconds=500), "
+    runner = subprocess.Popen([sys.executable, "-c", f"{told}backend={needs(backend)!r})"])
+    try:
+        boxed = wait_until(lambda: deepest(runner.pid), "the sleeping program")
+    finally:
+        runner.send_signal(signal.SIGKILL)
+        runner.wait()
+
+    wait_until(lambda: not any(is_alive(process) for process in boxed), "the end of the box")
+
+
+def deepest(process):
+    """The processes of a box that has been sleeping for a moment, none before."""
+    first = children_of(process)
+    time.sleep(0.5)
+    return first if len(first) > 1 and first == children_of(process) else None
+
+
+def test_no_file_descriptor_is_left_open():
+    outcome("def solve(): return 42")
+    before = len(os.listdir("/proc/self/fd"))
+
+    for code in ("def solve(): return 42", BUSY, "def solve(:"):
+        execution(code, seconds=0.5)
+
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_many_boxes_at_once_do_not_disturb_each_other():
+    found = {}
+
+    def one(number):
+        found[number] = run("def solve(n): return n * n", [Test("only", [number], number * number)]).passed
+
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert found == dict.fromkeys(range(8), 1)
+
+
+def test_a_backend_that_there_is_not_is_unavailable():
+    with pytest.raises(Unavailable, match="There is no sandbox 'chroot'; there are bubblewrap, namespaces"):
+        run("def solve(): ...", [], backend="chroot")
+
+
+def test_arguments_of_megabytes_arrive():
+    result = run("def solve(a): return len(a)", [Test("only", ["x" * 8_000_000], 8_000_000)]).results[0]
+
+    assert result.verdict == "passed", result

@@ -1,0 +1,210 @@
+"""What comes out of the box, read without believing it."""
+
+import json
+import math
+
+import pytest
+
+from experiments.sandbox import Execution, Limits, Result, Test, run
+from experiments.sandbox.answers import Answer, Garbage, Set, presentable, read, read_printed
+from experiments.sandbox.inside.encoding import Encoder, NotJSON
+
+NONCE = "0123"
+
+
+def line(**body):
+    return json.dumps({"nonce": NONCE, **body}).encode()
+
+
+def handed_over(value, depth=50, items=1_000, size=100_000):
+    text = Encoder(depth, items, size).text(value)
+    return read(f'{{"nonce":"{NONCE}","value":{text}}}\n'.encode("ascii"), NONCE).value
+
+
+def value_of(body, **limits):
+    """What a program whose function has this body answers, run in the box."""
+    code = "def solve():\n" + "\n".join(f"    {part}" for part in body.splitlines())
+    return run(code, [Test("only", [], None)], Limits(**limits)).results[0]
+
+
+class Text(str):
+    __slots__ = ()
+
+    def __str__(self):
+        return "a lie"
+
+
+@pytest.mark.parametrize(
+    ("value", "arrives"),
+    [
+        (None, None),
+        (True, True),
+        (-7, -7),
+        (2**70, 2**70),
+        (-(10**4000), -(10**4000)),
+        (0.1, 0.1),
+        (math.inf, math.inf),
+        ("\ud800 \0 é 漢 😀", "\ud800 \0 é 漢 😀"),
+        (Text("true"), "true"),
+        ((1, (2,)), [1, [2]]),
+        (range(3), [0, 1, 2]),
+        ((n * n for n in range(3)), [0, 1, 4]),
+        ({"a": (1,), 2: None, True: 1.5, None: "x"}, {"a": [1], "2": None, "true": 1.5, "null": "x"}),
+        ({0.5: []}, {"0.5": []}),
+        ({1: 2}.items(), [[1, 2]]),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_a_value_arrives_as_json_would_have_it(value, arrives):
+    assert handed_over(value) == arrives
+
+
+def test_a_set_arrives_as_a_set_and_nan_as_nan():
+    found = handed_over([{3, 1}, frozenset(), math.nan])
+
+    assert sorted(found[0].items) == [1, 3]
+    assert found[1] == Set([])
+    assert math.isnan(found[2])
+
+
+def test_what_looks_like_our_own_marks_arrives_as_it_is():
+    marks = [["s", 1], ["f", "nan"], {"l": ["d"]}, "value"]
+
+    assert handed_over(marks) == marks
+
+
+def cycle():
+    itself: list = [1]
+    itself.append(itself)
+    return itself
+
+
+def doubled(times):
+    value: list = []
+    for _ in range(times):
+        value = [value, value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("value", "complaint"),
+    [
+        (cycle(), "contains itself"),
+        (doubled(30), "too many parts"),
+        ("x" * 200_000, "too long"),
+        (["x" * 500] * 500, "too long"),
+        (iter(int, 1), "too many parts"),
+        (10**5000, "more than 4300 digits"),
+        (b"bytes", "type bytes"),
+        (1j, "type complex"),
+        (object(), "type object"),
+        (int, "type type"),
+        ({(1, 2): 3}, "key of type tuple"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and len(value) < 50 else "value",
+)
+def test_what_json_cannot_hold_is_said_so(value, complaint):
+    with pytest.raises(NotJSON, match=complaint):
+        handed_over(value)
+
+
+def test_a_value_nested_too_deeply_is_said_so():
+    value: list = []
+    for _ in range(60):
+        value = [value]
+
+    with pytest.raises(NotJSON, match="nested too deeply"):
+        handed_over(value)
+
+
+@pytest.mark.parametrize("depth", [150, 250, 400, 480, 700, 950, 5_000, 200_000])
+def test_answers_nested_to_any_depth_end_in_a_verdict(depth):
+    code = f"""
+import os, sys
+def solve():
+    nonce = sys._getframe(1).f_locals["request"]["nonce"]
+    nested = '["l",' * {depth} + "1" + "]" * {depth}
+    os.write(3, ('{{"nonce":"' + nonce + '","value":' + nested + "}}").encode())
+    os._exit(0)
+"""
+    results = [
+        run(code, [Test("forged", [], [])]).results[0],
+        run(f"print('[' * {depth} + ']' * {depth})", [Test("printed", [], [])]).results[0],
+    ]
+
+    assert [result.verdict for result in results] == ["failed" if depth < 200 else "error"] * 2
+    assert all(json.dumps(result.value) for result in results)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        b"",
+        b"no json",
+        b"[1]",
+        b"\xff\xfe",
+        line(),
+        line(value=1, error="x"),
+        line(verdict="passed"),
+        line(value=["x", 1]),
+        line(value=["d", "a"]),
+        line(value=["d", 1, 2]),
+        line(value=["d", "a", 1, "a", 2]),
+        line(value={"a": 1}),
+        line(value=["i", "0x" + "f" * 9_000]),
+        line(value=["l", math.nan]),
+        line(value=1) + b"\n" + line(value=2),
+        json.dumps({"nonce": "another", "value": 1}).encode(),
+        b'{"nonce":"0123","value":' + b"[" * 50_000 + b"]" * 50_000 + b"}",
+    ],
+    ids=lambda forged: forged[:40],
+)
+def test_what_is_no_answer_is_garbage(forged):
+    with pytest.raises(Garbage):
+        read(forged, NONCE)
+
+
+def test_an_answer_is_read():
+    assert read(line(error="x\0"), NONCE) == Answer("error", said="x\ufffd")
+    assert read(line(value=["l", 1]), NONCE) == Answer("value", [1])
+
+
+def test_a_script_may_print_one_document_and_nothing_else():
+    assert read_printed(b' {"a": [1]}\n') == {"a": [1]}
+    for printed in (b"", b"1 2", b"debug\n1", b"\xff", b"[1,"):
+        with pytest.raises(Garbage):
+            read_printed(printed)
+
+
+def test_a_value_is_shown_as_json_that_every_database_holds():
+    shown = presentable([Set([2, 1]), math.nan, -math.inf, "\ud800\0", {"\0": 1}], 3)
+
+    assert shown == [[1, 2], "nan", "-inf", "\ufffd\ufffd", {"\ufffd": 1}]
+    assert json.dumps(shown, allow_nan=False)
+
+
+def test_an_execution_survives_json():
+    results = (Result("a", "passed", [1], True, seconds=0.5, peak_memory=9), Result("b", "not_run"))
+    execution = Execution(results, "", "unsafe", ("limits",), 0.7)
+
+    assert Execution.from_json(json.loads(json.dumps(execution.as_json()))) == execution
+    assert (execution.passed, execution.total, execution.is_unsafe) == (1, 2, True)
+
+
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        ("from decimal import Decimal\nreturn [Decimal('1.5'), Decimal(2)]", [1.5, 2.0]),
+        ("from fractions import Fraction\nreturn Fraction(1, 4)", 0.25),
+        ("from collections import deque, Counter\nreturn [deque([1]), Counter('aa')]", [[1], {"a": 2}]),
+        ("from collections import namedtuple\nreturn namedtuple('P', 'x y')(1, 2)", [1, 2]),
+        ("from dataclasses import dataclass\n@dataclass\nclass P:\n    x: 'int'\nreturn P(3)", {"x": 3}),
+        ("import enum\nclass E(enum.IntEnum):\n    A = 4\nreturn E.A", 4),
+        ("import sys\nsys.set_int_max_str_digits(640)\nreturn 10 ** 2000", 10**2000),
+        ("import builtins\nfor name in ('len', 'type', 'str'):\n    delattr(builtins, name)\nreturn [1]", [1]),
+    ],
+)  # fmt: skip
+def test_what_the_standard_library_makes_is_handed_over(body, value):
+    result = value_of(body)
+
+    assert (result.has_value, result.value) == (True, value), result

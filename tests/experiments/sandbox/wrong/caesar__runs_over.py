@@ -1,0 +1,2 @@
+def caesar(text, shift):
+    return "".join(chr(ord(letter) + shift) for letter in text)

@@ -1,0 +1,2 @@
+def evens(limit):
+    return list(range(0, limit + 1, 2))

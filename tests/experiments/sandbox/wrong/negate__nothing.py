@@ -1,0 +1,2 @@
+def negate(value):
+    value = -value

@@ -1,0 +1,2 @@
+def negate(value):
+    return -int(value)

@@ -1,0 +1,2 @@
+def squares(numbers):
+    return {number: number == 1 or number**2 for number in numbers}

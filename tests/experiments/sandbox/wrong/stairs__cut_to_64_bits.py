@@ -1,0 +1,5 @@
+def stairs(steps):
+    low, high = 1, 1
+    for _ in range(steps):
+        low, high = high, (low + high) % 2**64
+    return low

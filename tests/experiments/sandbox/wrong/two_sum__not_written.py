@@ -1,0 +1,2 @@
+def two_sum(numbers, target):
+    raise NotImplementedError("left as an exercise")

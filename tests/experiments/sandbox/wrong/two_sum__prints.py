@@ -1,0 +1,10 @@
+import json
+
+
+def two_sum(numbers, target):
+    for j in range(len(numbers)):
+        for i in range(j):
+            if numbers[i] + numbers[j] == target:
+                print(json.dumps([i, j]))
+                return
+    print("[]")

@@ -1,0 +1,6 @@
+def two_sum(numbers, target):
+    for j in range(len(numbers)):
+        for i in range(j):
+            if numbers[i] + numbers[j] == target:
+                return [j, i]
+    return []

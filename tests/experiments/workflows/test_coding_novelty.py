@@ -1,0 +1,149 @@
+"""Problems that repeat earlier ones, and programs that tests have to tell from right ones."""
+
+import random
+
+import pytest
+
+from experiments.workflows.coding.mutants import MOST_MUTANTS, mutants, trivial
+from experiments.workflows.coding.novelty import SIZE, as_earlier, fingerprint, likeness, nearest
+from experiments.workflows.coding.problems import read_problem
+from tests.experiments import contests
+from tests.experiments.cycles import problem as other_words
+from tests.hanging import without_hanging
+
+STATEMENT = (
+    "A ferry carries cars in the order in which they arrive, as long as both its length and its weight allow it. "
+    "Given the cars with their lengths and weights, and the two limits of the ferry, return how many trips it takes. "
+    "A car that fits on no ferry at all makes the answer minus one. Cars never overtake each other in the queue."
+)
+
+
+def problem(title="Ferry", description=STATEMENT, **changes):
+    return read_problem(contests.json.dumps(contests.problem(title=title, description=description, **changes)))
+
+
+def is_new(one, *earlier) -> bool:
+    return nearest(one, [as_earlier(other) for other in earlier]) is None
+
+
+def test_a_problem_is_near_to_itself_and_far_from_others():
+    mine = fingerprint(problem())
+    assert len(mine) == SIZE
+    assert likeness(mine, mine) == 1
+    assert likeness(mine, fingerprint(read_problem(contests.json.dumps(other_words(1))))) < 0.2
+    assert all(0 <= number < 2**32 for number in mine)
+
+
+@pytest.mark.coding(17)
+@pytest.mark.parametrize(
+    ("title", "description"),
+    [
+        ("Ferry", "Something that is quite different from it: count the leaves of a tree."),
+        ("FERRY!", "Something that is quite different from it: count the leaves of a tree."),
+        ("Boats", STATEMENT),
+        ("Boats", STATEMENT.upper()),
+        ("Boats", STATEMENT.replace(".", " !").replace(",", "\n\n")),
+        ("Boats", STATEMENT.replace("ferry", "raft", 1)),
+        ("Boats", f"{STATEMENT} Every number is a positive integer."),
+    ],
+    ids=["title", "title in capitals", "words", "capitals", "signs", "one word", "one sentence more"],
+)
+def test_an_earlier_problem_in_other_clothes_is_none(title, description):
+    assert not is_new(problem(title, description), problem())
+
+
+def test_which_one_it_repeats_is_known():
+    earlier = [as_earlier(read_problem(contests.json.dumps(other_words(number)))) for number in range(5)]
+    earlier.insert(2, as_earlier(problem()))
+    found = nearest(problem("Boats"), earlier)
+    assert found is not None
+    assert found.title == "Ferry"
+
+
+@pytest.mark.parametrize("number", range(20))
+def test_other_problems_are_new(number):
+    others = [read_problem(contests.json.dumps(other_words(other))) for other in range(20) if other != number]
+    assert is_new(read_problem(contests.json.dumps(other_words(number))), *others)
+
+
+def test_titles_without_a_word_are_not_the_same():
+    one, other = problem("→", "Count the ways."), problem("☃", "Draw a map of all the islands in the lake.")
+    assert is_new(one, other)
+
+
+@pytest.mark.parametrize("description", ["x", "…", "数一数岛屿的数量。", "word " * 4_000])
+def test_any_statement_has_a_fingerprint(description):
+    with without_hanging():
+        assert len(fingerprint(problem(description=description))) == SIZE
+
+
+def test_a_fingerprint_of_another_size_is_like_nothing():
+    assert likeness(fingerprint(problem()), []) == likeness([], []) == 0
+
+
+# --- programs that must not pass ---
+
+
+def run(code: str, entry: str, *arguments):
+    space: dict = {}
+    exec(compile(code, "given", "exec"), space)
+    return space[entry](*arguments)
+
+
+@pytest.mark.coding(16)
+def test_the_trivial_programs_are_programs():
+    programs = trivial(problem())
+    assert run(programs["constant"], "spread", [1, 2]) == 0, "the commonest result of the tests"
+    assert run(programs["echo"], "spread", [1, 2]) == [1, 2]
+    assert run(programs["echo"], "spread") is None
+
+
+@pytest.mark.coding(16)
+@pytest.mark.parametrize("entry", ["json", "given", "loads", "print", "solve"])
+@pytest.mark.parametrize("expected", ['a "quoted" \\ text', "\n", {"a": [None, True]}, 0.1, "日本\u2028語"])
+def test_the_constant_program_gives_its_value_whatever_the_function_is_called(entry, expected):
+    shown = [contests.example([number], expected) for number in range(5)]
+    found = problem(function_name=entry, test_cases=shown)
+    assert run(trivial(found)["constant"], entry, [0]) == expected
+
+
+def test_mutants_differ_from_the_reference_and_are_drawn_by_the_seed():
+    found = problem()
+    drawn = mutants(found, random.Random(1))
+    assert drawn == mutants(found, random.Random(1))
+    assert found.reference not in drawn
+    assert len(set(drawn)) == len(drawn) == MOST_MUTANTS
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def spread(values):\n    return sorted(values)[-1]\n",
+        "def spread(values):\n    text = '\u2028 \x0c \x85'\n    return max(values) + 1\n",
+        "def spread(values):\r\n    a = 'x\x1cy'\r\n    return max(values) + 1\r\n",
+        "def spread(größe):\n    '''日本\n    語'''\n    return 1 if größe else 0  # 2 < 3\n",
+    ],
+)
+def test_one_token_is_changed_and_everything_else_stays(code):
+    found = problem(reference_solution=code)
+    for mutant in mutants(found, random.Random(3)):
+        pairs = list(zip(found.reference.split("\n"), mutant.split("\n"), strict=True))
+        assert sum(one != other for one, other in pairs) == 1
+        compile(mutant, "mutant", "exec")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "this is no Python ((",
+        "def f(:\n",
+        "'unclosed",
+        "\tx\n  y",
+        "def spread(v):\n    return v\n",
+        "\ud800",
+        "\x00 < 1",
+        "(" * 5_000,
+    ],
+)
+def test_code_in_which_nothing_can_be_changed_has_no_mutants(code):
+    assert mutants(problem(reference_solution=code), random.Random(0)) in ([], ["� < 2"], ["� <= 1"]) or "\x00" in code

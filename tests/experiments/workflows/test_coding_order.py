@@ -1,0 +1,326 @@
+"""In which order a cycle goes on: nobody waits for anybody, and in whatever order answers arrive the same is asked."""
+
+import hashlib
+import json
+import random
+
+import pytest
+
+from experiments.workflows.coding.config import coder
+from experiments.workflows.steps import Ask, Execute, Outcome, Record
+from tests.experiments.contests import judgment
+from tests.experiments.cycles import (
+    BAD_KEY,
+    GARBAGE,
+    LIMITED,
+    NO_SANDBOX,
+    OFFLINE,
+    SANDBOX_FAILED,
+    Play,
+    but,
+    cast,
+    one_cycle,
+    ran,
+    well,
+)
+
+
+def until_solutions(coders: int = 3) -> Play:
+    """A cycle of which the problem is set, and no solution has arrived."""
+    play = one_cycle(coders=coders, stop_after=9)
+    assert play.open() == [f"cycle/1/solution/{coder(number)}" for number in range(1, coders + 1)]
+    return play
+
+
+def test_a_solution_is_executed_and_judged_while_others_are_still_being_written():
+    play = until_solutions()
+    play.give("cycle/1/solution/coder-2")
+    assert play.open() == [f"cycle/1/{what}" for what in ("solution/coder-1", "solution/coder-3", "execution/coder-2")]
+    play.give("cycle/1/execution/coder-2")
+
+    judges = {f"cycle/1/judge/coder-{judge}/of/coder-2" for judge in (1, 3)}
+    assert set(play.open()) == {"cycle/1/solution/coder-1", "cycle/1/solution/coder-3"} | judges
+    play.give("cycle/1/judge/coder-3/of/coder-2")
+    assert "cycle/1/judge/coder-3/of/coder-2/vote" in play.keys, "a vote is recorded the moment it is there"
+
+
+def test_a_repair_keeps_nobody_waiting():
+    play = until_solutions()
+    play.give("cycle/1/solution/coder-1", lambda step: GARBAGE)
+    play.give("cycle/1/solution/coder-2")
+    play.give("cycle/1/execution/coder-2")
+    play.give("cycle/1/judge/coder-1/of/coder-2", lambda step: GARBAGE)
+    play.give("cycle/1/judge/coder-3/of/coder-2")
+
+    assert set(play.open()) == {
+        "cycle/1/solution/coder-1/repair",
+        "cycle/1/solution/coder-3",
+        "cycle/1/judge/coder-1/of/coder-2/repair",
+    }
+
+
+def test_the_cycle_is_rated_when_the_last_vote_is_in_and_not_before():
+    play = until_solutions()
+    while len(play.waiting) > 1 or play.waiting[0].key != "cycle/1/judge/coder-2/of/coder-3":
+        others = [key for key in play.open() if key != "cycle/1/judge/coder-2/of/coder-3"]
+        play.give(others[-1])
+    assert "cycle/1/rated" not in play.keys
+    play.give("cycle/1/judge/coder-2/of/coder-3")
+    assert play.keys[-2:] == ["cycle/1/rated", "cycle/1/completed"]
+
+
+@pytest.mark.coding(8)
+@pytest.mark.parametrize("coders", [3, 4, 10, 20])
+def test_everybody_judges_everybody_else_once_and_nobody_themselves(coders):
+    judged = [(data["judge_seat"], data["subject"]) for data in one_cycle(coders=coders).found("solution_judged")]
+
+    seats = [coder(number) for number in range(1, coders + 1)]
+    assert sorted(judged) == sorted((judge, solver) for judge in seats for solver in seats if judge != solver)
+
+
+def test_the_order_of_the_judges_is_drawn_by_the_seed():
+    def order(seed):
+        play = Play(cast(6, seed=seed), health_check=False, setters="in_turn")
+        return tuple(step.seat for step in play.asked("judge") if step.key.endswith("/of/coder-1"))
+
+    assert len({order(seed) for seed in range(6)}) > 4
+    assert order(3) == order(3)
+    of_others = {
+        tuple(step.seat for step in one_cycle(coders=6).asked("judge") if step.key.endswith(f"/of/{coder(number)}"))
+        for number in range(1, 7)
+    }
+    assert len(of_others) == 6, "it is another one for each solution"
+
+
+# --- what is missing is left out ---
+
+
+def rated(play):
+    [data] = play.found("cycle_rated")
+    return data
+
+
+@pytest.mark.coding(3, 4)
+@pytest.mark.flaw(5)
+def test_votes_that_were_not_given_are_left_out():
+    play = one_cycle(
+        but({"cycle/1/judge/coder-1/of/coder-2": OFFLINE, "cycle/1/judge/coder-3/of/coder-2": judgment(4)})
+    )
+
+    data = rated(play)
+    assert data["votes"]["coder-2"] == {"coder-3": 4}
+    assert data["means"] == {"coder-1": 7, "coder-2": 4, "coder-3": 7}
+    assert data["overall"] == 6
+    [vote] = [vote for vote in play.found("solution_judged") if vote["scores"] is None]
+    assert (vote["judge_seat"], vote["unscored_reason"], vote["flags"]) == ("coder-1", OFFLINE.error, [])
+
+
+@pytest.mark.coding(4, 12)
+@pytest.mark.flaw(5)
+@pytest.mark.parametrize(("quorum", "is_rated"), [(1, True), (2, False), (3, False)])
+def test_a_solution_with_fewer_votes_than_the_quorum_is_not_rated(quorum, is_rated):
+    limited = {f"cycle/1/judge/coder-{number}/of/coder-2": LIMITED for number in (1, 3)}
+    data = rated(one_cycle(but(limited), coders=4, quorum=quorum))
+
+    assert ("coder-2" in data["means"]) is is_rated
+    assert data["unrated"] == ({} if is_rated else {"coder-2": f"1 of at least {quorum} votes were given."})
+    assert data["votes"]["coder-2"] == {"coder-4": 7}, "kept, whether it counts or not"
+
+
+@pytest.mark.coding(4)
+@pytest.mark.flaw(5)
+def test_without_any_vote_nobody_is_rated_and_nothing_is_0():
+    data = rated(one_cycle(but({"cycle/1/judge/*": LIMITED})))
+    assert (data["means"], data["overall"]) == ({}, None)
+    assert data["votes"] == {coder(number): {} for number in (1, 2, 3)}
+    assert set(data["unrated"]) == {coder(number) for number in (1, 2, 3)}
+    assert data["passed"] == dict.fromkeys(data["votes"], 1.0)
+
+
+@pytest.mark.flaw(6, 8)
+@pytest.mark.parametrize(
+    ("first", "second", "reason"),
+    [
+        (OFFLINE, None, f"It gave no solution. {OFFLINE.error}"),
+        (GARBAGE, OFFLINE, f"It gave no solution. {OFFLINE.error}"),
+        (GARBAGE, GARBAGE, "Its solution could not be read: the answer holds no JSON object."),
+        ({"solution_code": ""}, {"solution_code": None}, "solution_code is missing, is empty"),
+        ({"solution_code": []}, {"solution_code": ["x"]}, "solution_code is missing, is empty"),
+    ],
+)
+def test_who_gives_no_solution_is_neither_executed_nor_judged(first, second, reason):
+    play = one_cycle(but({"cycle/1/solution/coder-2": first, "cycle/1/solution/coder-2/repair": second or OFFLINE}))
+
+    data = rated(play)
+    assert reason in data["unrated"]["coder-2"]
+    assert "cycle/1/execution/coder-2" not in play.keys
+    assert not any(step.key.endswith("/of/coder-2") for step in play.asked("judge"))
+    assert data["votes"]["coder-2"] == {}
+    assert set(data["passed"]) == set(data["means"]) == {"coder-1", "coder-3"}
+    assert any(step.seat == "coder-2" for step in play.asked("judge")), "it judges the others all the same"
+
+
+def test_a_solution_that_was_mended_counts():
+    play = one_cycle(but({"cycle/1/solution/coder-2": GARBAGE}))
+    assert rated(play)["unrated"] == {}
+    assert play.found("message_superseded") == [{"message": "cycle/1/solution/coder-2"}]
+    assert play.step("cycle/1/solution/coder-2/repair").purpose == "solution"
+
+
+@pytest.mark.coding(9)
+@pytest.mark.flaw(7)
+def test_a_judgment_that_cannot_be_read_is_asked_for_once_more():
+    key = "cycle/1/judge/coder-1/of/coder-2"
+    play = one_cycle(but({key: judgment(11)}))
+    assert "correctness is 11, outside 0 to 10" in play.told(f"{key}/repair")
+    assert play.step(f"{key}/vote").source == f"{key}/repair"
+    assert rated(play)["votes"]["coder-2"]["coder-1"] == 7
+
+    play = one_cycle(but({key: judgment(11), f"{key}/repair": judgment("8/10")}))
+    [vote] = [vote for vote in play.found("solution_judged") if vote["key"] == key]
+    assert (vote["scores"], vote["rationale"]) == (None, "")
+    assert vote["unscored_reason"] == "Its judgment could not be read: correctness is not a number."
+    assert "coder-1" not in rated(play)["votes"]["coder-2"]
+
+
+@pytest.mark.coding(10)
+def test_a_judge_that_names_itself_is_flagged():
+    key = "cycle/1/judge/coder-1/of/coder-2"
+    says = judgment(7, feedback="As acme/sage-7 I find it right.")
+    play = one_cycle(but({key: says}), called={"coder-1": ("acme/sage-7",)})
+    votes = {vote["key"]: vote["flags"] for vote in play.found("solution_judged")}
+    assert votes[key] == ["names_itself"]
+    assert sum(map(bool, votes.values())) == 1
+
+
+def test_a_solution_that_the_sandbox_could_not_run_is_judged_and_has_no_share():
+    play = one_cycle(but({"cycle/1/execution/coder-2": SANDBOX_FAILED}))
+    assert set(rated(play)["passed"]) == {"coder-1", "coder-3"}
+    assert "The sandbox could not run it" in play.told("cycle/1/judge/coder-1/of/coder-2")
+    assert "coder-2" in rated(play)["means"]
+
+
+def test_without_a_sandbox_the_cycle_is_not_rated_and_the_contest_fails():
+    play = one_cycle(but({"cycle/1/execution/coder-2": NO_SANDBOX}), cycles=3)
+    assert (play.end.reason, play.end.failed, play.end.message) == ("sandbox_unavailable", True, NO_SANDBOX.error)
+    assert play.found("cycle_rated") == play.found("turn_completed") == []
+    assert not any(step.key.endswith("/of/coder-2") for step in play.asked("judge"))
+
+    kept = {key: outcome for key, outcome in play.outcomes.items() if key != "cycle/1/execution/coder-2"}
+    resumed = one_cycle(recorded=kept, cycles=3)
+    assert "cycle/1/execution/coder-2" in resumed.taken_up
+    assert (resumed.end.reason, len(resumed.found("cycle_rated"))) == ("completed", 3)
+    assert not {step.key for step in resumed.steps if not isinstance(step, Record)} & set(kept), (
+        "nothing is asked twice"
+    )
+
+
+@pytest.mark.flaw(6)
+def test_what_passed_is_a_share_of_all_tests():
+    replies = {
+        "cycle/1/execution/coder-1": lambda step: ran(step, ["failed", "timeout", "error"]),
+        "cycle/1/execution/coder-2": lambda step: ran(step, complaint="SyntaxError: no (line 1)"),
+    }
+    assert rated(one_cycle(but(replies)))["passed"] == {"coder-1": 0.7, "coder-2": 0, "coder-3": 1}
+
+
+# --- whatever the order in which answers arrive ---
+
+
+def fickle(step) -> Outcome:
+    """An answer that follows from the key alone: now and then it is garbage, late, or from a lost model."""
+    drawn = hashlib.sha256(step.key.encode()).digest()[0]
+    if isinstance(step, Execute):
+        verdicts = ["failed"] * (drawn % 4) if step.purpose == "execution" else []
+        return (
+            SANDBOX_FAILED
+            if step.purpose == "execution" and drawn > 240
+            else ran(step, verdicts)
+            if verdicts
+            else well(step)
+        )
+    assert isinstance(step, Ask)
+    if step.purpose == "health":
+        return LIMITED if drawn > 200 else well(step)
+    if step.purpose == "judge" and drawn < 60:
+        return Outcome(text=json.dumps(judgment(drawn / 6)))
+    failures = {range(60, 75): OFFLINE, range(75, 110): GARBAGE, range(110, 112): BAD_KEY, range(112, 120): LIMITED}
+    return next((outcome for numbers, outcome in failures.items() if drawn in numbers), None) or well(step)
+
+
+def asked(*plays: Play) -> dict[str, str]:
+    """Everything that the plays wanted, by key, with all that it consists of. What two of them want is the same."""
+    found: dict[str, str] = {}
+    for step in (step for play in plays for step in play.steps):
+        told = _content(step)
+        assert found.setdefault(step.key, told) == told, step.key
+    return found
+
+
+def _content(step) -> str:
+    fields = {name: getattr(step, name) for name in step.__dataclass_fields__ if name != "inspect"}
+    return json.dumps(fields, sort_keys=True, default=lambda value: getattr(value, "content", None) or str(value))
+
+
+SETUPS = [
+    {"coders": 4, "cycles": 4},
+    {"coders": 5, "cycles": 3, "setters": "random", "quorum": 2},
+    {"coders": 7, "cycles": 2, "health_check": False},
+]
+
+
+@pytest.mark.parametrize("setup", SETUPS, ids=["in turn", "random", "without a check"])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_same_is_asked_in_whatever_order_answers_arrive(setup, seed):
+    config = dict(setup)
+    seats = cast(config.pop("coders"), seed=seed)
+    first = Play(seats, fickle, **config)
+    for shuffle in range(3):
+        other = Play(seats, fickle, order=random.Random(f"{seed}/{shuffle}"), **config)
+        assert asked(other) == asked(first)
+        assert other.end == first.end
+
+
+@pytest.mark.coding(59)
+@pytest.mark.flaw(20)
+@pytest.mark.parametrize("setup", SETUPS, ids=["in turn", "random", "without a check"])
+def test_played_anew_from_any_moment_it_asks_exactly_what_is_missing(setup):
+    config = dict(setup)
+    seats = cast(config.pop("coders"))
+    whole = Play(seats, fickle, **config)
+    draw = random.Random(len(whole.steps))
+    for stop_after in sorted(draw.sample(range(len(whole.answered)), 12)):
+        before = Play(seats, fickle, order=draw, stop_after=stop_after, **config)
+        after = Play(seats, fickle, order=draw, recorded=before.outcomes, **config)
+
+        assert sorted(after.taken_up) == sorted(before.open()), f"killed after {stop_after} answers"
+        assert asked(before, after) == asked(whole)
+        assert not set(after.keys) & set(before.outcomes), "what is recorded is neither asked nor recorded again"
+        assert after.end == whole.end
+
+
+def test_a_record_that_was_lost_is_made_again_without_asking_anybody():
+    """Facts are written after the answer from which they follow: a power cut between the two takes them away."""
+    whole = Play(cast(4), fickle, cycles=2)
+    answers = {step.key for step in whole.steps if not isinstance(step, Record)}
+    kept = {key: outcome for key, outcome in whole.outcomes.items() if key in answers}
+    again = Play(cast(4), fickle, cycles=2, recorded=kept)
+
+    assert again.taken_up == []
+    facts = [step for step in whole.steps if isinstance(step, Record)]
+    assert {step.key: _content(step) for step in again.steps} == {step.key: _content(step) for step in facts}
+
+
+def test_ten_models_give_ninety_judgments_and_forty_of_them_leave_fifty():
+    def killed(play) -> bool:
+        return sum(key.startswith("cycle/1/judge/") for key in play.answered) == 40
+
+    before = one_cycle(coders=10, stop_after=9)
+    draw = random.Random(4)
+    while not killed(before):
+        before.give(draw.choice(before.open()))
+    after = one_cycle(coders=10, recorded=before.outcomes)
+
+    assert len(after.asked("judge")) == 50
+    assert len(after.found("cycle_rated")) == 1
+    assert not {step.key for step in after.asked("judge")} & set(before.outcomes)

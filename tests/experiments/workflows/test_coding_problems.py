@@ -1,0 +1,330 @@
+"""What a setter's answer has to say before it is a problem, and every reason that it is told otherwise."""
+
+import json
+
+import pytest
+
+from experiments.workflows.coding.problems import DEFAULT_CRITERIA, code_of, is_plain, read_problem
+from experiments.workflows.parsing import Unreadable
+from tests.experiments.contests import HIDDEN, REFERENCE, SHOWN, example, problem
+from tests.hanging import without_hanging
+
+
+def read(**changes):
+    return read_problem(json.dumps(problem(**changes)))
+
+
+def wrong(text) -> str:
+    with pytest.raises(Unreadable) as raised:
+        read_problem(text if isinstance(text, str) else json.dumps(text))
+    return str(raised.value)
+
+
+def without(name: str):
+    return {key: value for key, value in problem().items() if key != name}
+
+
+def replaced(name: str, number: int, **test):
+    """The problem with another test in this place."""
+    tests = [*problem()[name]]
+    tests[number] = {**tests[number], **test}
+    return problem(**{name: tests})
+
+
+def test_a_problem_is_read_as_it_stands():
+    found = read()
+
+    assert (found.title, found.entry, found.comparison) == ("Spread of readings", "spread", "exact")
+    assert [(test.name, test.arguments, test.expected) for test in found.shown] == [
+        (str(number), [values], expected) for number, (values, expected) in enumerate(SHOWN, 1)
+    ]
+    assert [test.name for test in found.hidden] == ["h1", "h2", "h3", "h4", "h5"]
+    assert found.criteria == ("It handles the empty list.",)
+    assert found.reference == REFERENCE.strip()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Here it is:\n```json\n{}\n```\nGood luck!",
+        '<think>{{"title": "a draft"}}</think>\n{}',
+        'A set {{x}} is not JSON, and neither is this quote " alone.\n{}',
+        "{}\n\nThat is all.",
+        "[{}]",
+        '{{"problem": {}}}',
+    ],
+)
+@pytest.mark.flaw(17)
+def test_it_is_found_in_what_stands_around_it(text):
+    assert read_problem(text.format(json.dumps(problem()))).title == "Spread of readings"
+
+
+@pytest.mark.flaw(17)
+def test_a_last_comma_and_a_raw_line_end_are_forgiven():
+    text = json.dumps(problem(description="Two\nlines.")).replace("\\nlines", "\nlines")
+    assert read_problem(f"{text[:-1]},}}").description == "Two\nlines."
+
+
+@pytest.mark.coding(13)
+@pytest.mark.flaw(8)
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("[]", "has none of the names"),
+        ("[1, 2, 3]", "has none of the names"),
+        ('["a", "b"]', "the answer is a list"),
+        ('[{"a": 1}, {"b": 2}]', "the answer is a list"),
+        ("{}", "has none of the names"),
+        ("null", "holds no JSON object"),
+        ("", "holds no JSON object"),
+        ('{"title": "Cut o', "was cut short"),
+        ('{"title": "One"} {"title": "Two"}', "two JSON objects that differ"),
+    ],
+)
+def test_what_is_no_object_is_no_problem(answer, reason):
+    assert reason in wrong(answer)
+
+
+@pytest.mark.coding(13)
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("test_cases", "test_cases is missing, or is no list"),
+        ("hidden_test_cases", "hidden_test_cases is missing, or is no list"),
+        ("title", "title is missing"),
+        ("description", "description is missing"),
+        ("function_name", "function_name is no name of a function"),
+        ("reference_solution", "reference_solution is missing"),
+    ],
+)
+@pytest.mark.parametrize("value", [None, 7, {}, "", [], "absent"])
+def test_every_part_is_needed(name, reason, value):
+    given = without(name) if value == "absent" else problem(**{name: value})
+    said = wrong(given)
+    assert reason in said or f"{name} holds 0 tests" in said
+
+
+@pytest.mark.coding(13)
+@pytest.mark.parametrize(("name", "count"), [("test_cases", 4), ("test_cases", 6), ("hidden_test_cases", 4)])
+def test_the_number_of_tests_is_exact(name, count):
+    tests = [example([number], 0) for number in range(100, 100 + count)]
+    assert f"{name} holds {count} tests" in wrong(problem(**{name: tests}))
+
+
+def test_between_five_and_fifteen_tests_are_hidden():
+    hidden = [example([number, 0], number) for number in range(100, 115)]
+    assert len(read(hidden_test_cases=hidden).hidden) == 15
+    assert "5 to 15 are needed" in wrong(problem(hidden_test_cases=[*hidden, example([1, 1, 1], 0)]))
+
+
+@pytest.mark.coding(13)
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        ([[3, 1, 2]], [[3, 1, 2]]),
+        ([{"a": 1, "b": 2}], [{"b": 2, "a": 1}]),
+    ],
+    ids=["the same", "the same in another order of names"],
+)
+def test_no_two_tests_have_the_same_input(first, again):
+    shown, hidden = problem()["test_cases"], problem()["hidden_test_cases"]
+    shown[0] = {"input": json.dumps(first), "expected_output": "2"}
+    hidden[2] = {"input": json.dumps(again), "expected_output": "2"}
+    assert "tests 1 and h3 have the same input" in wrong(problem(test_cases=shown, hidden_test_cases=hidden))
+
+
+@pytest.mark.coding(13)
+@pytest.mark.flaw(8)
+@pytest.mark.parametrize(
+    ("criteria", "taken"),
+    [
+        ("Short and right.", ("Short and right.",)),
+        (["One.", "Two."], ("One.", "Two.")),
+        (["One.", 7, None, {"a": 1}, "", ["x"]], ("One.",)),
+        ([7, None], DEFAULT_CRITERIA),
+        ({"a": "b"}, DEFAULT_CRITERIA),
+        (None, DEFAULT_CRITERIA),
+        (12, DEFAULT_CRITERIA),
+    ],
+)
+def test_criteria_are_a_text_or_a_list_of_texts(criteria, taken):
+    assert read(evaluation_criteria=criteria).criteria == taken
+
+
+@pytest.mark.coding(13)
+@pytest.mark.flaw(11)
+@pytest.mark.parametrize(
+    "value",
+    [
+        True,
+        False,
+        None,
+        0,
+        -1.5,
+        "a text",
+        "",
+        [],
+        {},
+        [[1, [2, {"x": None}]], "ß"],
+        "日本語 😀 \u2028",
+        10**400,
+        1e308,
+    ],
+)
+def test_inputs_and_outputs_are_any_plain_json(value):
+    shown = [example([value], value), *problem()["test_cases"][1:]]
+    test = read(test_cases=shown).shown[0]
+    assert (test.arguments, test.expected) == ([[value]], value)
+    assert type(test.expected) is type(value)
+
+
+def test_values_may_stand_as_they_are_where_they_are_no_text():
+    shown = [{"input": [[1, 2], None], "expected_output": True}, *problem()["test_cases"][1:]]
+    test = read(test_cases=shown).shown[0]
+    assert (test.arguments, test.expected) == ([[1, 2], None], True)
+
+
+@pytest.mark.coding(13)
+@pytest.mark.parametrize(
+    ("test", "reason"),
+    [
+        ({"expected_output": "NaN"}, "expected_output is not valid JSON text"),
+        ({"expected_output": "[1, -Infinity]"}, "expected_output is not valid JSON text"),
+        ({"expected_output": float("nan")}, "expected_output holds what JSON or a database cannot"),
+        ({"expected_output": "1e999"}, "expected_output holds what JSON or a database cannot"),
+        ({"expected_output": "an unquoted text"}, "a text stands in quotation marks"),
+        ({"expected_output": "True"}, "expected_output is not valid JSON text"),
+        ({"expected_output": "'single'"}, "expected_output is not valid JSON text"),
+        ({"expected_output": '"\\ud800"'}, "expected_output holds what JSON or a database cannot"),
+        ({"expected_output": '"\\u0000"'}, "expected_output holds what JSON or a database cannot"),
+        ({"expected_output": "[" * 100 + "]" * 100}, "expected_output holds what JSON or a database cannot"),
+        ({"expected_output": "[" * 9_000 + "]" * 9_000}, "expected_output"),
+        ({"expected_output": "9" * 5_000}, "expected_output is not valid JSON text"),
+        ({"expected_output": json.dumps("x" * 30_000)}, "expected_output is longer than"),
+        ({"expected_output": ["x" * 30_000]}, "expected_output is longer than"),
+        ({"input": "[1] [2]"}, "input is not valid JSON text"),
+        ({"input": "5"}, "input is not the JSON list of all arguments"),
+        ({"input": '{"values": [1]}'}, "input is not the JSON list of all arguments"),
+        ({"input": None}, "input is not the JSON list of all arguments"),
+        ({"input": ""}, "input is not valid JSON text"),
+    ],
+)
+def test_a_test_that_cannot_be_run_is_named_with_its_number(test, reason):
+    said = wrong(replaced("test_cases", 1, **test))
+    assert said.startswith("test_cases, test 2: ")
+    assert reason in said
+    assert len(said) < 500
+
+
+@pytest.mark.parametrize("item", [None, 7, "1 -> 2", [1, 2], {}, {"input": "[1]"}, {"expected_output": "1"}])
+def test_a_test_that_is_none_is_named(item):
+    tests = [*problem()["hidden_test_cases"][:4], item]
+    assert wrong(problem(hidden_test_cases=tests)).startswith("hidden_test_cases, test 5: ")
+
+
+@pytest.mark.coding(13)
+@pytest.mark.parametrize("name", ["description", "reference_solution", "title"])
+def test_ten_megabytes_are_refused_quickly_and_not_quoted(name):
+    with without_hanging():
+        said = wrong(problem(**{name: "x" * 10_000_000}))
+    assert "longer than" in said
+    assert len(said) < 500
+
+
+def test_what_fits_into_an_answer_but_not_into_a_problem_is_refused():
+    said = wrong(problem(title="t" * 201, description="d" * 20_001, reference_solution="#" * 60_001))
+    assert [line.split(" ")[0] for line in said.splitlines()] == ["title", "description", "reference_solution"]
+
+
+@pytest.mark.parametrize(
+    "name", ["def", "None", "lambda", "a b", "a-b", "_hidden", "1st", "f()", "größe", "x" * 61, "f\n", "a.b", " "]
+)
+def test_the_name_of_the_function_is_a_plain_one(name):
+    said = wrong(problem(function_name=name)) if name != "f\n" else ""
+    assert not said or "function_name is no name of a function" in said
+
+
+@pytest.mark.parametrize("comparison", ["", "EXACT", "text", 3, ["exact"], {}, None])
+def test_a_comparison_is_one_of_three(comparison):
+    assert "comparison is none of exact, tolerance, unordered" in wrong(problem(comparison=comparison))
+
+
+def test_without_a_comparison_values_are_compared_exactly():
+    assert read_problem(json.dumps(without("comparison"))).comparison == "exact"
+
+
+def test_all_that_is_wrong_is_said_at_once():
+    said = wrong(problem(title="", function_name="", test_cases=[], comparison="x"))
+    assert len(said.splitlines()) == 4
+
+
+def test_a_title_is_one_line():
+    assert read(title="Two\nlines").title == "Two lines"
+
+
+def test_solvers_read_neither_the_hidden_tests_nor_the_reference():
+    text = read().text
+    assert "spread([-4, 4]) → 8" in text
+    assert not any(f"spread({json.dumps(values)})" in text for values, _expected in HIDDEN)
+    assert "max(values) - min(values)" not in text
+
+
+# --- code within fences ---
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = 1",
+        "```python\nx = 1\n```",
+        "```\nx = 1\n```",
+        "  ```py \nx = 1```  ",
+        "```python\r\nx = 1\r\n```\r\n",
+        "\n\nx = 1\n\n",
+    ],
+)
+def test_a_fence_is_no_part_of_the_code(text):
+    assert code_of(text) == "x = 1"
+
+
+def test_a_fence_within_the_code_is_part_of_it():
+    code = 'def f():\n    """Like\n    ```\n    f()\n    ```\n    """'
+    assert code_of(code) == code
+    assert code_of(f"```python\n{code}\n```") == code
+
+
+def test_the_first_line_keeps_its_indentation():
+    assert code_of("\n    x = 1\n") == "    x = 1"
+
+
+@pytest.mark.flaw(8, 12)
+@pytest.mark.parametrize("value", [None, 7, True, ["x = 1"], {"code": "x = 1"}, "", "\n\n", "```python\n```"])
+def test_what_is_no_text_is_no_code(value):
+    assert code_of(value) == ""
+
+
+@pytest.mark.coding(43, 44)
+@pytest.mark.flaw(12)
+def test_code_holds_nothing_that_a_database_or_a_request_cannot():
+    assert code_of("x = '\ud800'\ny = '\x00'") == "x = '\ufffd'\ny = '\ufffd'"
+
+
+def test_many_unclosed_fences_do_not_hang():
+    with without_hanging():
+        code_of("```python\n" + "``` \n" * 30_000 + "x")
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        ({"a": [1, 2.5, None, True, "x"]}, True),
+        ({1: "x"}, False),
+        ((1, 2), False),
+        (b"x", False),
+        (float("inf"), False),
+        ({"\ud800": 1}, False),
+        ([[[[]]]], True),
+    ],
+)
+def test_what_is_plain_json(value, plain):
+    assert is_plain(value) is plain

@@ -1,0 +1,253 @@
+"""A problem is proved before anybody solves it: what is asked, run, mended once, and when the cycle is void."""
+
+import json
+
+import pytest
+
+from experiments.workflows.steps import Outcome
+from tests.experiments import contests
+from tests.experiments.cycles import BAD_KEY, GARBAGE, NO_SANDBOX, OFFLINE, SANDBOX_FAILED, but, one_cycle, problem, ran
+
+PROBLEM, REPAIR = "cycle/1/problem", "cycle/1/problem/repair"
+CHECKS = ["reference", "reference-again", "constant", "echo", "mutant-1", "mutant-2", "mutant-3", "mutant-4"]
+HERE, AGAIN = "cycle/1/check", "cycle/1/check/repair"
+
+
+def random_one(replies, **config):
+    """One cycle of a contest in which nobody sets a second problem."""
+    return one_cycle(but(replies), setters="random", **config)
+
+
+def of_first(play):
+    return play.found("cycle_begun")[0]["setter"]
+
+
+def test_a_problem_is_asked_for_run_and_set():
+    play = one_cycle()
+
+    assert [step.key for step in play.steps if step.key.startswith(HERE)] == [f"{HERE}/{name}" for name in CHECKS]
+    [parsed] = [data for data in play.found("message_parsed") if data["message"] == PROBLEM]
+    assert parsed["parsed"]["kind"] == "problem"
+    assert [check["name"] for check in parsed["parsed"]["checks"]] == CHECKS
+    assert [check["passed"] for check in parsed["parsed"]["checks"]] == [10, 10, *[9] * 6]
+    assert parsed["parsed"]["wrong"] == []
+    [told] = play.found("problem_set")
+    assert (told["turn"], told["setter"], told["title"], len(told["fingerprint"])) == (1, "coder-1", "Task 1", 32)
+    assert play.found("message_superseded") == []
+
+
+def test_reference_and_mutants_are_run_on_all_tests_with_the_limits_of_the_contest():
+    play = one_cycle(test_seconds=3, test_megabytes=128)
+
+    for name in CHECKS:
+        step = play.step(f"{HERE}/{name}")
+        assert (step.seat, step.turn, step.purpose, step.entry) == ("coder-1", 1, "check", "spread")
+        assert [test["name"] for test in step.tests] == ["1", "2", "3", "4", "5", "h1", "h2", "h3", "h4", "h5"]
+        assert step.memory == 128 << 20
+        is_reference = name.startswith("reference")
+        assert (step.seconds, step.until_failure) == ((3, False) if is_reference else (1, True))
+        assert (step.code == contests.REFERENCE.strip()) is is_reference
+
+
+@pytest.mark.coding(14)
+@pytest.mark.flaw(13, 22)
+@pytest.mark.parametrize(
+    ("verdicts", "reason"),
+    [
+        (["passed", "failed"], 'does not pass test 2: it gives "something else", and 0 is expected'),
+        (["passed"] * 9 + ["timeout"], "does not pass test h5: it takes too long"),
+        (["memory"], "does not pass test 1: it takes too much memory"),
+        (["output_limit"], "does not pass test 1: it prints too much"),
+        (["error"], "does not pass test 1: ValueError: no"),
+        (["not_run"], "does not pass test 1: it was not run"),
+    ],
+)
+def test_a_reference_that_fails_its_own_tests_is_mended_once(verdicts, reason):
+    play = one_cycle(but({f"{HERE}/reference*": lambda step: ran(step, verdicts)}))
+
+    told = play.told(REPAIR)
+    assert reason in told
+    assert json.dumps(problem(1)) in told, "what it had answered"
+    assert play.step(REPAIR).purpose == "problem"
+    assert play.found("message_superseded") == [{"message": PROBLEM}]
+    assert play.step(f"{AGAIN}/reference").code == contests.REFERENCE.strip()
+    assert len(play.found("problem_set")) == len(play.found("cycle_rated")) == 1
+    [first, second] = [data["parsed"] for data in play.found("message_parsed") if "checks" in data["parsed"]]
+    assert any(reason in sentence for sentence in first["wrong"])
+    assert second["wrong"] == []
+
+
+@pytest.mark.coding(14)
+def test_after_one_repair_in_vain_the_cycle_is_void():
+    seat = of_first(random_one({}))
+    play = one_cycle(but({"cycle/1/check/*": lambda step: ran(step, ["failed"])}), setters="random")
+
+    assert len(play.asked("problem")) == 2
+    [void] = play.found("cycle_void")
+    assert (void["turn"], void["setter"]) == (1, seat)
+    assert void["reason"].startswith("The reference solution does not pass test 1")
+    assert (play.asked("solution"), play.found("cycle_rated"), play.found("turn_completed")) == ([], [], [])
+    assert play.end.reason == "completed"
+
+
+@pytest.mark.coding(14)
+def test_a_reference_that_cannot_be_run_is_told_why():
+    complaint = "SyntaxError: invalid syntax (line 3)"
+    play = one_cycle(but({f"{HERE}/reference*": lambda step: ran(step, complaint=complaint)}))
+    assert f"The reference solution cannot be run: {complaint}" in play.told(REPAIR)
+
+
+@pytest.mark.coding(15)
+def test_a_reference_that_gives_other_results_the_second_time_is_refused():
+    def other_value(step):
+        found = ran(step).found
+        results = [{**result, "value": 99} if result["name"] == "4" else result for result in found["results"]]
+        return Outcome(found={**found, "results": results})
+
+    play = one_cycle(but({f"{HERE}/reference-again": other_value}))
+    assert "it has to be deterministic" in play.told(REPAIR)
+
+
+@pytest.mark.coding(15)
+def test_a_reference_that_passes_once_and_fails_once_is_refused():
+    play = one_cycle(but({f"{HERE}/reference-again": lambda step: ran(step, ["passed", "timeout"])}))
+    assert "it has to be deterministic" in play.told(REPAIR)
+
+
+@pytest.mark.coding(16)
+@pytest.mark.flaw(13, 22)
+@pytest.mark.parametrize("name", ["constant", "echo"])
+def test_tests_that_a_trivial_program_passes_are_too_weak(name):
+    play = one_cycle(but({f"{HERE}/{name}": ran}))
+    assert "a program that knows nothing of the problem passes them all" in play.told(REPAIR)
+
+
+@pytest.mark.coding(16)
+def test_tests_that_every_mutant_passes_are_too_weak_but_one_that_fails_is_enough():
+    weak = one_cycle(but({f"{HERE}/mutant-*": ran}))
+    assert "with errors put into it" in weak.told(REPAIR)
+    enough = one_cycle(but({f"{HERE}/mutant-{number}": ran for number in (1, 2, 3)}))
+    assert REPAIR not in enough.keys
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [SANDBOX_FAILED, lambda step: ran(step, complaint="SyntaxError: no (line 1)")],
+    ids=["failed", "cannot be compiled"],
+)
+def test_mutants_that_could_not_be_run_prove_nothing(reply):
+    assert REPAIR not in one_cycle(but({f"{HERE}/mutant-*": reply})).keys
+
+
+def test_a_reference_in_which_nothing_can_be_changed_is_proved_without_mutants():
+    plain = contests.problem(reference_solution="def spread(values):\n    return sorted(values)\n")
+    play = one_cycle(but({PROBLEM: plain}))
+    assert [step.key for step in play.steps if step.key.startswith(f"{HERE}/mutant")] == []
+    assert len(play.found("problem_set")) == 1
+
+
+@pytest.mark.coding(17)
+@pytest.mark.flaw(22)
+def test_a_problem_that_was_set_before_is_not_set_again():
+    first = problem(1)
+    play = one_cycle(but({"cycle/2/problem": first}), cycles=3)
+
+    assert "It repeats an earlier problem, “Task 1”" in play.told("cycle/2/problem/repair")
+    assert not any(key.startswith("cycle/2/check/reference") for key in play.keys), "nothing is run for it"
+    assert [told["title"] for told in play.found("problem_set")] == ["Task 1", "Task 2", "Task 3"]
+
+
+@pytest.mark.coding(17)
+def test_a_problem_of_an_earlier_contest_is_not_set_again():
+    earlier = [{key: told[key] for key in ("title", "fingerprint")} for told in one_cycle().found("problem_set")]
+    play = one_cycle(but({REPAIR: problem(9)}), earlier=earlier)
+    assert "It repeats an earlier problem" in play.told(REPAIR)
+    assert [told["title"] for told in play.found("problem_set")] == ["Task 9"]
+
+
+def test_a_void_problem_may_be_set_by_somebody_else():
+    play = one_cycle(
+        but({"cycle/1/check/*": lambda step: ran(step, ["failed"]), "cycle/2/problem": problem(1)}),
+        cycles=2,
+        setters="random",
+    )
+    assert [told["title"] for told in play.found("problem_set")] == ["Task 1"]
+
+
+@pytest.mark.flaw(8, 16)
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (GARBAGE, "no JSON object"),
+        ("[]", "none of the names"),
+        ("{}", "none of the names"),
+        ('["a", "b"]', "is a list"),
+        (Outcome(text=json.dumps(problem(1))[:400], finish_reason="length"), "cut short"),
+        (contests.problem(test_cases=[]), "test_cases holds 0 tests"),
+    ],
+)
+def test_an_answer_that_is_no_problem_is_mended_once(answer, reason):
+    play = one_cycle(but({PROBLEM: answer}))
+    assert reason in play.told(REPAIR)
+    assert play.found("problem_set")
+    assert not any(key == f"{PROBLEM}/parsed" for key in play.keys)
+
+
+def test_two_answers_that_are_no_problem_make_the_cycle_void_with_the_last_reason():
+    play = random_one({PROBLEM: GARBAGE, REPAIR: "{}"})
+    [void] = play.found("cycle_void")
+    assert "none of the names" in void["reason"]
+
+
+@pytest.mark.parametrize("key", [PROBLEM, REPAIR])
+@pytest.mark.parametrize("failure", [OFFLINE, BAD_KEY])
+def test_a_setter_that_cannot_be_asked_makes_the_cycle_void(key, failure):
+    play = random_one({PROBLEM: GARBAGE, key: failure}, coders=4)
+    [void] = play.found("cycle_void")
+    assert void["reason"] == f"The setter gave no problem. {failure.error}"
+
+
+def test_a_long_answer_is_not_repeated_in_full():
+    long = json.dumps(contests.problem(description="x" * 1_000_000))
+    play = one_cycle(but({PROBLEM: long}))
+    assert "longer than" in play.told(REPAIR)
+    assert len(play.told(REPAIR)) < 150_000
+
+
+def test_reasons_without_end_are_cut():
+    tests = [{"input": "[", "expected_output": "x" * 100} for _number in range(15)]
+    play = random_one({PROBLEM: contests.problem(hidden_test_cases=tests), REPAIR: GARBAGE})
+    assert len(play.told(REPAIR)) < 30_000
+    assert len(play.found("cycle_void")[0]["reason"]) <= 2_000
+
+
+# --- where the sandbox is missing ---
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_without_a_sandbox_the_contest_fails_and_says_what_is_missing(name):
+    play = one_cycle(but({f"{HERE}/{name}": NO_SANDBOX}), cycles=3)
+
+    assert (play.end.reason, play.end.failed) == ("sandbox_unavailable", True)
+    assert play.end.message == NO_SANDBOX.error
+    assert len(play.asked("problem")) == 1, "it is not the setter's fault"
+    assert play.found("cycle_void") == play.found("message_superseded") == []
+
+
+def test_what_a_missing_sandbox_could_not_prove_is_recorded_when_it_is_back():
+    recorded = one_cycle(but({f"{HERE}/*": NO_SANDBOX}))
+    assert recorded.end.failed
+    kept = {key: outcome for key, outcome in recorded.outcomes.items() if not key.startswith(HERE)}
+    play = one_cycle(recorded=kept)
+
+    assert (play.end.reason, len(play.found("cycle_rated"))) == ("completed", 1)
+    [parsed] = [data for data in play.found("message_parsed") if data["message"] == PROBLEM]
+    assert parsed["parsed"]["wrong"] == []
+    assert [check["passed"] for check in parsed["parsed"]["checks"]] == [10, 10, *[9] * 6]
+
+
+def test_without_a_sandbox_nobody_is_asked_anything_more():
+    from_health = {"health/1/coder-4": Outcome(ok=False, error_kind="rate_limited", error="Wait.")}
+    play = one_cycle(but({**from_health, f"{HERE}/*": NO_SANDBOX}), coders=4, cycles=4, health_check=True)
+    assert play.end.reason == "sandbox_unavailable"
+    assert [step.key for step in play.asked("health")] == [f"health/1/coder-{number}" for number in (1, 2, 3, 4)]

@@ -1,0 +1,250 @@
+"""Curators leave cycles out of ratings, and take them in again; everything that was done stays in the record."""
+
+import pytest
+
+from experiments.contests import ratings, voiding
+from experiments.models import Cycle, Event
+from experiments.refusals import NotAllowed, NotOffered, Rivalled
+from leaderboard import coding, jobs
+from leaderboard.models import Ladder
+from tests.experiments import contest_rows
+from tests.experiments.contest_rows import Contest
+
+PAGE = "/leaderboard/coding/cycles/"
+
+
+@pytest.fixture
+def ten(alice):
+    return contest_rows.contest(alice, 10)
+
+
+@pytest.fixture
+def admin(django_user_model, db):
+    return django_user_model.objects.create(username="admin", role="admin", is_staff=True)
+
+
+@pytest.fixture
+def keeper(client, curator):
+    client.force_login(curator)
+    return client
+
+
+def board(run):
+    found = ratings.of_run(run)
+    return {one.name: one.compatible for one in found.solvers}
+
+
+def counted():
+    return list(Cycle.objects.counted().values_list("turn", flat=True))
+
+
+def rows(*turns):
+    found = {row.turn: row for row in Cycle.objects.all()}
+    return [found[turn] for turn in turns]
+
+
+@pytest.mark.databases
+def test_what_was_left_out_and_taken_in_again_leaves_the_ratings_as_they_were(ten, curator):
+    before = board(ten.run)
+    [third] = rows(3)
+
+    assert voiding.void(third, by=curator, reason=" Ambiguous. ")
+    assert not voiding.void(third, by=curator, reason="Again.")
+    assert board(ten.run) != before
+    assert voiding.restore(third, by=curator)
+    assert not voiding.restore(third, by=curator)
+
+    assert board(ten.run) == before
+    done = voiding.deeds([third])[third.pk]
+    assert [(deed.is_void, deed.by, deed.reason) for deed in done] == [
+        (True, "curator", "Ambiguous."),
+        (False, "curator", ""),
+    ]
+    assert [event.type for event in Event.objects.filter(run=ten.run)] == ["cycle_voided", "cycle_restored"]
+
+
+@pytest.mark.databases
+def test_the_last_is_left_out_twice_and_the_board_is_that_of_two_cycles_before(ten, curator):
+    snapshots = {moment.turn: dict(moment.compatible) for moment in ratings.of_run(ten.run).history}
+
+    for turn in (10, 9):
+        voiding.void_last(by=curator, reason="A slow sandbox.", named=voiding.last().pk)
+        assert board(ten.run) == snapshots[turn - 1]
+
+    assert counted() == list(range(1, 9))
+
+
+def test_a_run_goes_on_from_the_restored_ratings(ten, curator):
+    """A cycle that is rated after one was left out starts from the ratings before that one."""
+    voiding.void_last(by=curator, reason="A slow sandbox.", named=voiding.last().pk)
+    before = board(ten.run)
+    row = ten.cycle()
+    Cycle.objects.filter(pk=row.pk).update(ended=ten.now.replace(year=2100))
+
+    history = ratings.of_run(ten.run).history
+
+    assert [moment.turn for moment in history[-2:]] == [9, 11]
+    assert {name: history[-1].compatible[name] - history[-1].changes[name] for name in before} == pytest.approx(before)
+
+
+def test_two_who_leave_out_the_last_at_once_leave_out_one(ten, curator, admin):
+    named = voiding.last().pk
+    voiding.void_last(by=curator, reason="A slow sandbox.", named=named)
+
+    with pytest.raises(Rivalled):
+        voiding.void_last(by=admin, reason="A slow sandbox.", named=named)
+
+    assert counted() == list(range(1, 10))
+
+
+def test_a_rival_who_is_quicker_between_looking_and_writing_wins(ten, curator, admin, monkeypatch):
+    last = voiding.last()
+
+    def looked():
+        voiding.void(Cycle.objects.get(pk=last.pk), by=admin, reason="Mine.")
+        return last
+
+    monkeypatch.setattr(voiding, "last", looked)
+    with pytest.raises(Rivalled):
+        voiding.void_last(by=curator, reason="Yours.", named=last.pk)
+
+    last.refresh_from_db()
+    assert (last.void_reason, last.voided_by) == ("Mine.", admin)
+    assert Event.objects.filter(type="cycle_voided").count() == 1
+
+
+def test_a_cycle_that_is_rated_meanwhile_is_not_left_out_with_the_others(ten, curator):
+    ten.cycle()
+
+    with pytest.raises(Rivalled):
+        voiding.void_all(by=curator, reason="A fresh start.", count=10)
+
+    assert len(counted()) == 11
+    assert voiding.void_all(by=curator, reason="A fresh start.", count=11) == 11
+    assert counted() == []
+    assert ratings.of_all() is None
+
+
+@pytest.mark.databases
+def test_all_are_left_out_with_an_event_in_each_run(ten, alice, curator):
+    other = contest_rows.contest(alice, 2)
+
+    voiding.void_all(by=curator, reason="A fresh start.", count=12)
+
+    assert Event.objects.filter(run=ten.run, type="cycle_voided").count() == 10
+    assert Event.objects.filter(run=other.run, type="cycle_voided").count() == 2
+    assert sorted(Event.objects.filter(run=other.run).values_list("seq", flat=True)) == [1, 2]
+    assert set(Cycle.objects.values_list("void_reason", flat=True)) == {"A fresh start."}
+    with pytest.raises(Rivalled):
+        voiding.void_all(by=curator, reason="Again.", count=0)
+
+
+def test_a_cycle_under_way_or_without_a_problem_cannot_be_left_out(alice, curator):
+    made = Contest(alice)
+    nothing = made.void_cycle()
+    open_ = Cycle.objects.create(run=made.run, turn=9, setter="coder-1")
+
+    for cycle in (nothing, open_):
+        with pytest.raises(NotOffered):
+            voiding.void(cycle, by=curator, reason="Odd.")
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "\0"])
+def test_without_a_reason_nothing_is_left_out(ten, curator, reason):
+    for verb in (
+        lambda: voiding.void(rows(1)[0], by=curator, reason=reason),
+        lambda: voiding.void_last(by=curator, reason=reason, named=voiding.last().pk),
+        lambda: voiding.void_all(by=curator, reason=reason, count=10),
+    ):
+        with pytest.raises(NotOffered):
+            verb()
+    assert len(counted()) == 10
+
+
+def test_owners_and_researchers_do_not_decide_what_counts(ten, alice, charlie):
+    for person in (alice, charlie):
+        with pytest.raises(NotAllowed):
+            voiding.void(rows(1)[0], by=person, reason="I lost.")
+        with pytest.raises(NotAllowed):
+            voiding.restore(rows(1)[0], by=person)
+        with pytest.raises(NotAllowed):
+            voiding.void_all(by=person, reason="I lost.", count=10)
+
+
+def test_the_ladder_is_told(ten, curator, django_capture_on_commit_callbacks, monkeypatch):
+    rung = []
+    monkeypatch.setattr(jobs, "ring", lambda: rung.append(1))
+    jobs.refresh_stale()
+
+    with django_capture_on_commit_callbacks(execute=True):
+        voiding.void_all(by=curator, reason="A fresh start.", count=10)
+
+    assert rung == [1]
+    assert coding.standings().rows == ()
+
+
+def test_the_page_is_for_curators(client, ten, alice, curator):
+    assert client.get(PAGE).status_code == 404
+    client.force_login(alice)
+    assert client.get(PAGE).status_code == 404
+    assert client.post(PAGE, {"action": "void", "cycle": rows(1)[0].pk, "reason": "x"}).status_code == 404
+    client.force_login(curator)
+    shown = client.get(PAGE).content.decode()
+    assert "Spread of readings 10" in shown
+    assert "Leave out all cycles" in shown
+
+
+def test_the_page_does_what_its_buttons_say(keeper, ten):
+    [third] = rows(3)
+
+    def sent(**fields):
+        return keeper.post(PAGE, fields).status_code
+
+    assert sent(action="void", cycle=third.pk, reason="Ambiguous.") == 302
+    assert sent(action="last", cycle=rows(10)[0].pk, reason="Slow.") == 302
+    assert sent(action="last", cycle=rows(10)[0].pk, reason="Slow.") == 409
+    assert counted() == [1, 2, 4, 5, 6, 7, 8, 9]
+    assert sent(action="restore", cycle=third.pk) == 302
+    assert sent(action="all", count="8", reason="Fresh.") == 409
+    assert sent(action="all", count="nine", reason="Fresh.") == 422
+    assert sent(action="all", count="9", reason="") == 422
+    assert sent(action="all", count="9", reason="Fresh.") == 302
+    assert sent(action="void", cycle="99999999", reason="x") == 422
+    assert sent(action="nothing") == 422
+    assert counted() == []
+    shown = keeper.get(PAGE, {"show": "void"}).content.decode()
+    assert "curator left it out: Ambiguous." in shown
+    assert "curator let it count again" in shown
+
+
+def test_what_was_typed_is_kept_when_it_is_refused(keeper, ten):
+    shown = keeper.post(PAGE, {"action": "all", "count": "3", "reason": "A fresh start."}).content.decode()
+
+    assert "Nothing was left out" in shown
+    assert 'value="A fresh start."' in shown
+
+
+def test_everybody_reads_why_a_cycle_is_left_out(client, ten, curator):
+    jobs.refresh_stale()
+    Ladder.objects.update(is_public=True)
+    voiding.void(rows(3)[0], by=curator, reason="Two answers were right.")
+
+    shown = client.get("/leaderboard/coding/").content.decode()
+
+    assert "Two answers were right." in shown
+    assert "Spread of readings" not in shown
+
+
+def test_the_admin_leaves_out_what_is_chosen_and_takes_it_in_again(keeper, ten):
+    address, chosen = "/admin/experiments/cycle/", [row.pk for row in rows(2, 5)]
+
+    for action, reason in (("void_chosen", "Ambiguous."), ("void_chosen", ""), ("restore_chosen", "")):
+        keeper.post(address, {"action": action, "_selected_action": chosen, "reason": reason})
+        if action == "void_chosen":
+            assert counted() == [1, 3, 4, 6, 7, 8, 9, 10]
+    assert len(counted()) == 10
+    for name in ("cycle", "execution", "sandboxhost"):
+        assert keeper.get(f"/admin/experiments/{name}/").status_code == 200
+    assert keeper.get(f"{address}{chosen[0]}/change/").status_code == 200
+    assert keeper.get(f"/admin/experiments/execution/{ten.run.executions.first().pk}/change/").status_code == 200
+    assert keeper.get(f"{address}add/").status_code == 403
