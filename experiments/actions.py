@@ -15,13 +15,14 @@ from experiments.casting import InvalidExperiment, checked_cast, checked_config
 from experiments.contests.novelty import overrides_of
 from experiments.engine import jobs
 from experiments.engine.events import Fact, emit
+from experiments.engine.playing import INTERNAL_ERROR
 from experiments.engine.recording import REOPENED
 from experiments.engine.text import is_storable
 from experiments.idempotency import once
 from experiments.models import Call, Experiment, Participant, Run, Step
-from experiments.models.run import RECORDS
 from experiments.refusals import NotAllowed
 from experiments.running import created_data, queue
+from experiments.sandboxing.claims import SANDBOX_FAILURES
 from experiments.shards import is_sharded, without_shards
 from experiments.workflows.steps import SPOKEN
 
@@ -81,7 +82,7 @@ def resume(run: Run, *, by: "User") -> bool:
 
 
 def _resume_failed(run: Run, by: "User") -> bool:
-    if run.origin in RECORDS or run.state != Run.State.FAILED:
+    if not run.may_resume:
         return False
     require_role(by)
     require_models(run.experiment)
@@ -103,10 +104,14 @@ def _resume_failed(run: Run, by: "User") -> bool:
 
 def _ended_by(run: Run) -> list[Step]:
     """The answers whose failure ended the run: those of the last one's kind after the last that somebody gave. What
-    came of earlier failures is recorded, and stands. Where the sandbox failed, what it was to run.
+    came of earlier failures is recorded, and stands. Where the sandbox failed, what it was to run in the last cycle.
     """
-    if executions := list(run.steps.filter(kind="execute", state=Step.State.FAILED).order_by("id")):
-        return executions  # the sandbox could not run them, which says nothing about the code
+    if run.stop_reason == INTERNAL_ERROR:
+        return []  # the fault was nobody's answer
+    if run.stop_reason in SANDBOX_FAILURES:  # earlier cycles stay as they were rated
+        executions = run.steps.filter(kind="execute")
+        last = executions.aggregate(last=Max("turn"))["last"]
+        return list(executions.filter(turn=last, state=Step.State.FAILED).order_by("id"))
     failed: list[Step] = []
     for step in run.steps.filter(purpose__in=SPOKEN).exclude(state=Step.State.OPEN).order_by("-id"):
         is_same = not failed or (step.turn, step.purpose) == (failed[0].turn, failed[0].purpose)

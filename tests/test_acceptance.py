@@ -12,6 +12,8 @@ NUMBERS = {
     "edge": range(1, 66),  # edge cases, and the round trip as the last
     "council": range(1, 31),  # acceptance tests of the council
     "debate": range(1, 24),  # the acceptance list of debates
+    "coding": range(1, 67),  # the acceptance list of coding contests
+    "flaw": range(1, 25),  # defects of earlier coding contests that are none of ours
     "defect": range(1, 29),  # defects of earlier arenas that are none of ours
 }
 every_list = pytest.mark.parametrize("mark", NUMBERS)

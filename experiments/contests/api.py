@@ -88,8 +88,7 @@ class CycleDetail(CycleSerializer):
 
     @extend_schema_field(AfterSerializer(allow_null=True))
     def get_after(self, cycle: Cycle) -> Any:
-        found = ratings.of_run(cycle.run)
-        moment = found.after(cycle.turn) if found else None
+        moment = next((one for one in ratings.history_of(cycle.run) if one.turn == cycle.turn), None)
         return AfterSerializer(moment).data if moment else None
 
     @extend_schema_field(DeedSerializer(many=True))

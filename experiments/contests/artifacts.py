@@ -5,14 +5,14 @@ import json
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from experiments import zipping
 from experiments.contests import ratings
-from experiments.contests.rated import Moment, RunRatings
+from experiments.contests.rated import Moment
 from experiments.contests.record import Contents, contents, passed
 from experiments.models import Call, Cycle, Judgment, Run
 from experiments.reports.exports import encoded
@@ -45,16 +45,15 @@ def slugs(names: Iterable[str]) -> dict[str, str]:
 
 
 def _written(run: Run, archive: zipfile.ZipFile) -> Iterator[None]:
-    found = ratings.of_run(run)
+    history = {moment.turn: moment for moment in ratings.history_of(run)}
     rows = list(run.cycles.order_by("turn"))
     files = slugs(sorted({slug for row in rows for _seat, slug in row.contestants}))
-    counted = [row for row in rows if found and found.after(row.turn)]
-    lines = b"".join(encoded(_battle(row, _after(found, row))) + b"\n" for row in counted)
-    archive.writestr(zipping.entry("data/battles.jsonl"), lines)
-    _write(archive, "data/leaderboard.json", _leaderboard(found))
+    lines = [encoded(_battle(row, history[row.turn])) + b"\n" for row in rows if row.turn in history]
+    archive.writestr(zipping.entry("data/battles.jsonl"), b"".join(lines))
+    _write(archive, "data/leaderboard.json", _leaderboard(history.values()))
     yield
     for row in rows:
-        yield from _cycle(archive, run, row, _after(found, row), files)
+        yield from _cycle(archive, run, row, history.get(row.turn), files)
 
 
 def _cycle(
@@ -63,13 +62,14 @@ def _cycle(
     row.run = run
     folder = f"data/cycles/{row.began.astimezone(UTC):%Y%m%d_%H%M%S}_c{row.turn}"
     record, models = contents(row), dict(row.contestants)
-    _write(archive, f"{folder}/summary.json", {**_battle(row, after), **_standing(row)})
-    _write(archive, f"{folder}/generator_problem.json", _problem(record))
+    write = partial(_write, archive, at=row.began)
+    write(f"{folder}/summary.json", {**_battle(row, after), **_standing(row)})
+    write(f"{folder}/generator_problem.json", _problem(record))
     for seat, slug in row.contestants if row.state != Cycle.State.VOID else ():
         name = files[slug]
-        _write(archive, f"{folder}/solver_{name}.json", {"model": slug, **_solution(record, seat)})
-        _write(archive, f"{folder}/execution_{name}.json", {"model": slug, **_execution(record, seat)})
-        _write(archive, f"{folder}/judgments_{name}.json", {"model": slug, **_judgments(record, seat, models)})
+        write(f"{folder}/solver_{name}.json", {"model": slug, **_solution(record, seat)})
+        write(f"{folder}/execution_{name}.json", {"model": slug, **_execution(record, seat)})
+        write(f"{folder}/judgments_{name}.json", {"model": slug, **_judgments(record, seat, models)})
         yield
     yield from _raw(archive, row, f"{folder}/raw", {seat: files[slug] for seat, slug in models.items()})
 
@@ -210,7 +210,7 @@ def _raw(archive: zipfile.ZipFile, row: Cycle, folder: str, files: Mapping[str, 
         seen[name] += 1
         number = "" if seen[name] == counts[name] else f"_attempt_{seen[name]}"
         text = Call.objects.values_list("text", flat=True).get(pk=pk)
-        archive.writestr(zipping.entry(f"{folder}/{name}{number}.txt"), text)
+        archive.writestr(zipping.entry(f"{folder}/{name}{number}.txt", row.began), text)
         yield
 
 
@@ -231,20 +231,17 @@ def _file(seat: str, files: Mapping[str, str]) -> str:
     return files.get(seat, slugs([seat])[seat])
 
 
-def _leaderboard(found: RunRatings | None) -> list[Json]:
-    solvers: Sequence[Any] = found.solvers if found else ()
-    return [
-        {"rank": rank, "model": one.name, "elo": round(one.compatible, DIGITS)} for rank, one in enumerate(solvers, 1)
-    ]
-
-
-def _after(found: RunRatings | None, row: Cycle) -> Moment | None:
-    return found.after(row.turn) if found else None
+def _leaderboard(history: Iterable[Moment]) -> list[Json]:
+    """The board after the cycle that was rated last."""
+    latest = max(history, key=lambda moment: moment.number, default=None)
+    board = latest.compatible if latest else {}
+    ranked = sorted(board, key=lambda name: (-board[name], name))
+    return [{"rank": rank, "model": name, "elo": round(board[name], DIGITS)} for rank, name in enumerate(ranked, 1)]
 
 
 def _rounded(board: Mapping[str, float]) -> dict[str, float]:
     return {name: round(board[name], DIGITS) for name in sorted(board)}
 
 
-def _write(archive: zipfile.ZipFile, name: str, content: Any) -> None:
-    archive.writestr(zipping.entry(name), json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False))
+def _write(archive: zipfile.ZipFile, name: str, content: Any, at: datetime = zipping.EARLIEST) -> None:
+    archive.writestr(zipping.entry(name, at), json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False))

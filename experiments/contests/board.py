@@ -17,7 +17,7 @@ WRITTEN = ("message_parsed", "call_failed", "step_skipped")
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """done of `of`; `of` None where nobody can know. state: waiting, active, done or void. overall: when it is rated."""
+    """done of `of`, None where nobody can know. state: waiting, active, done or void. overall: once it is rated."""
 
     name: str
     done: int

@@ -4,15 +4,18 @@ They are computed from the stored votes whenever they are asked for, so that a c
 never been: the others are played again from the first one.
 """
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from django.core.cache import cache
 from django.db.models import QuerySet
 
 from experiments.contests.counted import Counted, read
+from experiments.contests.placing import by_strength
 from experiments.contests.rated import Figure, JudgeRow, Moment, RunRatings, SetterRow, Solver
 from experiments.models import Cycle as CycleRow
 from experiments.models import Judgment, ProviderModel, Run
@@ -35,24 +38,26 @@ from leaderboard.ratings.cycles import (
     solver_ratings,
 )
 from leaderboard.ratings.estimates import mean_estimate
-from leaderboard.ratings.ranks import ranks
-from leaderboard.ratings.scale import NORMAL
 
-DRAWS = 2000  # of the probability of being the strongest: its standard error is at most 1.1 %
-SEED = 1
-WIDEST = 400.0  # Elo to one side: odds of ten to one
-FEW_CYCLES = "few_cycles"
-FEW_BATTLES = "few_battles"
 HIGHEST = 10.0  # of a score
+KEPT_SECONDS = 3600  # the figures of judges take seconds where there are hundreds of cycles
 
 Names = Mapping[str, tuple[str, bool]]  # by slug: the label, and whether the model is simulated
 
 
 def of_run(run: Run) -> RunRatings | None:
     """What the run's own cycles say, as if there were no others. None as long as none counts."""
-    rows = CycleRow.objects.filter(run=run, state=CycleRow.State.RATED, voided__isnull=True)
-    counted = read(rows.order_by("ended", "pk"))
-    return _of(counted, Run.objects.filter(pk=run.pk)) if counted else None
+    counted = read(_rows_of(run))
+    if not counted:
+        return None
+    void = CycleRow.objects.filter(run=run, state=CycleRow.State.VOID).count()
+    state = hashlib.sha256(repr(([one.pk for one in counted], void)).encode()).hexdigest()
+    place = f"ratings:{run.pk}:{state}"
+    found: RunRatings | None = cache.get(place)
+    if found is None:
+        found = _of(counted, Run.objects.filter(pk=run.pk))
+        cache.set(place, found, KEPT_SECONDS)
+    return found
 
 
 def of_all() -> RunRatings | None:
@@ -70,10 +75,14 @@ def history() -> tuple[Moment, ...]:
 
 def history_of(run: Run) -> tuple[Moment, ...]:
     """The boards after each cycle of the run, as if there were no others: cheap, for nothing of it is drawn by lot."""
-    rows = CycleRow.objects.filter(run=run, state=CycleRow.State.RATED, voided__isnull=True)
-    counted = read(rows.order_by("ended", "pk"))
+    counted = read(_rows_of(run))
     cycles = [one.rated for one in counted]
     return _moments(counted, compatible_elo(cycles), solver_elo(cycles))
+
+
+def _rows_of(run: Run) -> QuerySet[CycleRow]:
+    rows = CycleRow.objects.filter(run=run, state=CycleRow.State.RATED, voided__isnull=True)
+    return rows.order_by("ended", "pk")
 
 
 def _of(counted: Sequence[Counted], runs: QuerySet[Run]) -> RunRatings:
@@ -127,7 +136,7 @@ def _solvers(
     counted: Sequence[Counted], names: Names, boards: tuple[History, History, History], strengths: SolverRatings
 ) -> tuple[Solver, ...]:
     compatible, backwards, batch = (history.snapshots[-1] for history in boards)
-    placed = _placed(strengths)
+    placed = by_strength(strengths)
     none = dict.fromkeys(("rating", "lower", "upper", "rank", "best", "worst", "group", "first"))
     fared = _fared(counted)
     rows = [
@@ -146,42 +155,6 @@ def _solvers(
         for name, rating in compatible.ratings.items()
     ]
     return tuple(sorted(rows, key=lambda row: (-row.compatible, row.name)))
-
-
-def _placed(found: SolverRatings) -> dict[str, dict[str, Any]]:
-    """Bradley-Terry ratings, intervals and ranks by name, or why there are none."""
-    intervals, ratings = found.intervals, found.intervals.ratings
-    reasons = [_why_unrated(found, index) for index in range(len(ratings.contestants))]
-    errors = np.where([bool(reason) for reason in reasons], np.nan, intervals.errors)
-    order = ranks(replace(intervals, errors=errors), draws=DRAWS, seed=SEED)
-    components = ratings.component_of.tolist()
-    rows: dict[str, dict[str, Any]] = {}
-    for index, name in enumerate(ratings.contestants):
-        battles, wins, ties = (int(counts[index]) for counts in (found.battles, found.wins, found.ties))
-        fared = {"battles": battles, "wins": wins, "ties": ties, "losses": battles - wins - ties}
-        rows[name] = {**fared, "component": components[index], "reason": reasons[index]}
-        if not reasons[index]:
-            rows[name] |= {
-                "rating": float(ratings.values[index]),
-                "lower": _bound(intervals.lower[index]),
-                "upper": _bound(intervals.upper[index]),
-                "first": float(order.first[index]),
-                **{place: int(getattr(order, place)[index]) for place in ("rank", "best", "worst", "group")},
-            }
-    return rows
-
-
-def _why_unrated(found: SolverRatings, index: int) -> str:
-    """Too little is known for a rating from one cycle, and where it could be wrong by more than 400 points."""
-    if reason := found.intervals.ratings.reasons[index]:
-        return str(reason)
-    if no_interval := found.no_interval[index]:
-        return FEW_CYCLES if no_interval == Reason.TOO_FEW_UNITS else str(no_interval)
-    return FEW_BATTLES if NORMAL * float(found.intervals.errors[index]) > WIDEST else ""
-
-
-def _bound(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
 
 
 def _fared(counted: Sequence[Counted]) -> dict[str, dict[str, Any]]:

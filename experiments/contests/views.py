@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from experiments.beginning import begin
-from experiments.contests import cycles, estimates, isolation, listing, setup, standing
+from experiments.contests import cycles, estimates, isolation, listing, setup, standing, voiding
 from experiments.contests.forms import ContestForm, contest_form
 from experiments.models import Cycle
 from experiments.steering_views import visible_run
@@ -40,7 +40,8 @@ def cycle(request: HttpRequest, pk: UUID, turn: int) -> HttpResponse:
     """A cycle: its problem, what everybody made of it, and who judged it how."""
     rows = Cycle.objects.visible_to(request.user).select_related("run__experiment", "voided_by")
     shown = get_object_or_404(rows, run=pk, turn=turn)
-    return render(request, "coding/cycle.html", cycles.context(shown))
+    context = {**cycles.context(shown), "may_void": voiding.may_void(request.user)}
+    return render(request, "coding/cycle.html", context)
 
 
 @login_required

@@ -46,6 +46,7 @@ RECORDS = (RunOrigin.IMPORTED, RunOrigin.DEMONSTRATION)  # played elsewhere, or 
 PAUSES = ("listen", "offer")  # kinds of step at which somebody says something; nothing waits for an offer
 DRIVEN_STATES = (RunState.RUNNING, RunState.STOPPING)
 LIVE_STATES = (RunState.QUEUED, RunState.RUNNING, RunState.WAITING, RunState.STOPPING)
+FAILED_FOR_GOOD = ("pool_too_small",)  # reasons of a failure after which nothing could be tried again
 TERMINAL_STATES = (RunState.STOPPED, RunState.COMPLETED, RunState.FAILED)
 
 
@@ -182,6 +183,12 @@ class Run(models.Model):
     @property
     def is_over(self) -> bool:
         return self.state in TERMINAL_STATES
+
+    @property
+    def may_resume(self) -> bool:
+        """Whether it has failed at something that can be tried again."""
+        has_failed = self.state == RunState.FAILED and self.stop_reason not in FAILED_FOR_GOOD
+        return has_failed and self.origin not in RECORDS
 
     def move(
         self,

@@ -107,7 +107,7 @@ def _problem(record: Contents) -> Iterator[Block]:
         yield Text(_("No problem has been set yet."), tone="muted")
         return
     yield Text(str(problem.get("description", "")), "prose")
-    criteria = "\n".join(f"* {one}" for one in problem.get("criteria", ()))
+    criteria = "\n".join(f"- {one}" for one in problem.get("criteria", ()))
     if criteria:
         yield Fold(_("What judges are to look at"), _("of the setter"), (Text(criteria, "prose"),))
     tests = record.tests()

@@ -11,7 +11,7 @@ from experiments.sandbox.values import JSON, Comparison
 
 EXACT = 1e-9  # so that 0.1 + 0.2 is 0.3; relative, and absolute near zero
 TOLERANT = 1e-6
-MATCHED = 400  # items that are tried against each other; of more, only neighbours in order are
+MOST_TRIED = 500_000  # pairs of items that are tried against each other, under a second; then only neighbours are
 NOWHERE = itertools.count()
 Same = Callable[[Any, Any], bool]
 
@@ -58,7 +58,15 @@ def tolerant(value: Any, expected: Any) -> bool:
 
 
 def unordered(value: Any, expected: Any) -> bool:
-    return is_equal(value, expected, EXACT, unordered, in_any_order)
+    try:
+        return Pairing().same(value, expected)
+    except TooManyTried:
+        return neighbours(value, expected)
+
+
+def neighbours(value: Any, expected: Any) -> bool:
+    """Both sorted, and each compared with the one at its place: two near numbers may stand the wrong way round then."""
+    return is_equal(value, expected, EXACT, neighbours, in_sorted_order)
 
 
 COMPARISONS: Mapping[Comparison, Same] = {"exact": exact, "tolerance": tolerant, "unordered": unordered}
@@ -71,16 +79,60 @@ def in_order(same: Same) -> Same:
     return are_same
 
 
-def in_any_order(value: Any, expected: list[Any]) -> bool:
-    """Lists and sets as multisets, at every depth."""
+def items_of(value: Any, expected: list[Any]) -> list[Any] | None:
+    """The items of a list or a set that is as long as what is expected."""
     items = value.items if isinstance(value, Set) else value
-    if not isinstance(items, list) or len(items) != len(expected):
-        return False
-    left, right = without_twins(items, expected)
-    if len(left) > MATCHED:
-        return all(map(unordered, sorted(left, key=place), sorted(right, key=place)))
-    # A twin may have taken what only a near neighbour could have been paired with.
-    return can_be_paired(left, right) or (0 < len(left) < len(items) <= MATCHED and can_be_paired(items, expected))
+    return items if isinstance(items, list) and len(items) == len(expected) else None
+
+
+def in_sorted_order(value: Any, expected: list[Any]) -> bool:
+    items = items_of(value, expected)
+    return items is not None and all(map(neighbours, sorted(items, key=place), sorted(expected, key=place)))
+
+
+class TooManyTried(Exception):
+    """Whoever wrote the value wants it to be compared for ever."""
+
+
+class Pairing:
+    """Lists and sets as multisets, at every depth: every item needs an expected one of its own."""
+
+    def __init__(self) -> None:
+        self.left = MOST_TRIED
+
+    def same(self, value: Any, expected: Any) -> bool:
+        return is_equal(value, expected, EXACT, self.same, self.in_any_order)
+
+    def in_any_order(self, value: Any, expected: list[Any]) -> bool:
+        items = items_of(value, expected)
+        if items is None:
+            return False
+        self.count(len(items))
+        left, right = without_twins(items, expected)
+        # A twin may have taken what only a near neighbour could have been paired with.
+        return self.can_be_paired(left, right) or (0 < len(left) < len(items) and self.can_be_paired(items, expected))
+
+    def count(self, tried: int) -> None:
+        self.left -= tried
+        if self.left < 0:
+            raise TooManyTried
+
+    def can_be_paired(self, left: list[Any], right: list[Any]) -> bool:
+        """By augmenting paths (Kuhn 1955)."""
+        self.count(len(left) * len(right))
+        friends = [[place for place, other in enumerate(right) if self.same(item, other)] for item in left]
+        taken: dict[int, int] = {}
+
+        def finds_a_place(item: int, tried: set[int]) -> bool:
+            for place in friends[item]:
+                if place not in tried:
+                    tried.add(place)
+                    if place not in taken or finds_a_place(taken[place], tried):
+                        taken[place] = item
+                        return True
+            return False
+
+        return all(finds_a_place(item, set()) for item in range(len(left)))
 
 
 def without_twins(items: list[Any], expected: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -110,20 +162,3 @@ def place(value: Any) -> tuple[Any, ...]:
     if not is_number(value):
         return (0, repr(value))
     return (1, value) if value == value else (5, next(NOWHERE))  # NaN is not even where itself is
-
-
-def can_be_paired(left: list[Any], right: list[Any]) -> bool:
-    """Whether every item finds an expected one of its own (augmenting paths, Kuhn 1955)."""
-    friends = [[place for place, other in enumerate(right) if unordered(item, other)] for item in left]
-    taken: dict[int, int] = {}
-
-    def finds_a_place(item: int, tried: set[int]) -> bool:
-        for place in friends[item]:
-            if place not in tried:
-                tried.add(place)
-                if place not in taken or finds_a_place(taken[place], tried):
-                    taken[place] = item
-                    return True
-        return False
-
-    return all(finds_a_place(item, set()) for item in range(len(left)))

@@ -44,7 +44,7 @@ def interpreter(may_lie_in_private: bool = True) -> Interpreter:
     if not SYSTEM.exists():
         raise Unavailable(f"No Python that an ordinary user could read: {program} is private and {SYSTEM} is missing.")
     real = SYSTEM.resolve()
-    return described(real, Path("/usr/lib") / real.name, is_ours=False)
+    return described(real, Path("/usr/lib") / real.name, is_ours=real.name == program.name)
 
 
 def is_public(path: Path) -> bool:

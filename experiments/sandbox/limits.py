@@ -22,6 +22,7 @@ class Limits:
     result: int = MIB  # bytes
     file_size: int = 4 * MIB  # bytes of one file
     disk: int = 16 * MIB  # bytes of all files together
+    entries: int = 4_000  # files and folders, empty ones too: the kernel's memory is finite
     files: int = 64  # open at once
     processes: int = 32
     stack: int = 64 * MIB  # bytes of the main thread's stack

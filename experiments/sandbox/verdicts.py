@@ -78,7 +78,7 @@ def name_of(number: int) -> str:
 
 def answered(test: Test, answer: Answer, ended: Ended, limits: Limits) -> tuple[Verdict, dict[str, Any]]:
     if answer.kind == "complaint":
-        raise Complaint(answer.said)
+        raise Complaint(answer.said[:ERROR_LENGTH])
     if answer.kind == "memory":
         return "memory", {"error": "MemoryError"}
     if answer.kind == "error":

@@ -16,6 +16,7 @@ from experiments.models import Execution, Step
 MOST_CLAIMS = 3  # what has ended so many workers is not run again
 FAILED = "sandbox_failed"
 UNAVAILABLE = "sandbox_unavailable"
+SANDBOX_FAILURES = (FAILED, UNAVAILABLE)
 
 
 def take(most: int) -> list[Execution]:

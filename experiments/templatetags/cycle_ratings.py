@@ -44,7 +44,7 @@ def figure_of(found: Figure, form: str) -> SafeString:
     value = written(found.value)
     if found.low is None or found.high is None:
         why = _("no interval: %(reason)s") % {"reason": reason_words(found.no_interval)} if found.no_interval else ""
-        return format_html('<b>{}</b> <span class="muted small">{}</span>', value, why)
+        return format_html('<b>{}</b> <span class="muted small why">{}</span>', value, why)
     return format_html(
         '<b>{}</b> <span class="muted small">{}</span>', value, figures.span(written(found.low), written(found.high))
     )

@@ -39,11 +39,11 @@ def votes_of(*missing: tuple[int, int], levels: tuple[float, ...] = LEVELS, seat
 
 
 class Contest(Record):
-    """Cycles under the keys that their workflow gives them, a minute apart."""
+    """Cycles under the keys that their workflow gives them, a minute apart. is_bare: without what was said and run."""
 
-    def __init__(self, owner: Any, **run: Any) -> None:
+    def __init__(self, owner: Any, *, is_bare: bool = False, **run: Any) -> None:
         super().__init__(owner, "coding", **{"title": "A contest", "stop_reason": "completed", **run})
-        self.turns = 0
+        self.turns, self.is_bare = 0, is_bare
 
     def cycle(
         self,
@@ -63,17 +63,22 @@ class Contest(Record):
         given |= {number: {} for number in silent}
         seat = coders[(turn - 1 if setter is None else setter - 1) % seats]
         title = title or f"Spread of readings {turn}"
+        if not self.is_bare:
+            self._played(turn, seat, coders, given, passed or {}, title, silent)
+        return self._rated(turn, seat, coders, given, passed or {}, quorum, title, silent)
+
+    def _played(self, turn: int, seat: str, coders: tuple[str, ...], given: Votes, passed: dict[int, int], title: str,
+                silent: tuple[int, ...]) -> None:  # fmt: skip
         self._begun(turn, seat, coders)
         self._problem(turn, seat, title)
         for number, solver in enumerate(coders, 1):
             if number in silent:
                 self._silent(turn, solver)
             else:
-                self._solution(turn, solver, (passed or {}).get(number, len(TESTS)))
-                for judge in range(1, seats + 1):
+                self._solution(turn, solver, passed.get(number, len(TESTS)))
+                for judge in range(1, len(coders) + 1):
                     if judge != number:
                         self._judgment(turn, solver, coders[judge - 1], given[number].get(judge))
-        return self._rated(turn, seat, coders, given, passed or {}, quorum, title)
 
     def void_cycle(self, reason: str = "The setter gave no problem. Too many requests.", setter: int = 1) -> Cycle:
         self.turns += 1
@@ -152,11 +157,10 @@ class Contest(Record):
         return made
 
     def _rated(self, turn: int, setter: str, coders: tuple[str, ...], given: Votes,
-               passed: dict[int, int], quorum: int, title: str) -> Cycle:  # fmt: skip
+               passed: dict[int, int], quorum: int, title: str, without: tuple[int, ...]) -> Cycle:  # fmt: skip
         votes = {coders[s - 1]: {coders[j - 1]: vote for j, vote in row.items()} for s, row in given.items()}
         means = {solver: sum(row.values()) / len(row) for solver, row in votes.items() if len(row) >= quorum}
-        spoken = self.run.messages.filter(turn=turn, step__purpose="solution").values_list("seat", flat=True)
-        silent = sorted(set(coders) - set(spoken))
+        silent = [coders[number - 1] for number in without]
         unrated = {
             seat: NO_SOLUTION if seat in silent else f"{len(votes[seat])} of at least {quorum} votes were given."
             for seat in coders
@@ -166,8 +170,9 @@ class Contest(Record):
         found = {"turn": turn, "setter": setter, "coders": list(coders), "quorum": quorum, "votes": votes,
                  "means": means, "overall": sum(means.values()) / len(means) if means else None, "passed": shares,
                  "unrated": unrated}  # fmt: skip
-        self.step(f"cycle/{turn}/rated", purpose="cycle_rated", turn=turn, data=found)
-        self.step(f"cycle/{turn}/completed", purpose="turn_completed", turn=turn, data={"turn": turn})
+        if not self.is_bare:
+            self.step(f"cycle/{turn}/rated", purpose="cycle_rated", turn=turn, data=found)
+            self.step(f"cycle/{turn}/completed", purpose="turn_completed", turn=turn, data={"turn": turn})
         return self._row(turn, setter, coders, state=Cycle.State.RATED, found=found, title=title, fingerprint=[1, 2, 3])
 
     def _row(self, turn: int, setter: str, coders: tuple[str, ...], **fields: Any) -> Cycle:
@@ -182,9 +187,9 @@ def _result(test: dict[str, Any], is_right: bool) -> dict[str, Any]:
     return {"name": test["name"], **verdict, **same}
 
 
-def contest(owner: Any, cycles: int = 3, **run: Any) -> Contest:
+def contest(owner: Any, cycles: int = 3, *, is_bare: bool = False, **run: Any) -> Contest:
     """A contest of so many cycles, in which everybody voted; each a little different from the others."""
-    made = Contest(owner, **run)
+    made = Contest(owner, is_bare=is_bare, **run)
     for number in range(cycles):
         levels = tuple(level + ((number + place) % 3 - 1) * 1.5 for place, level in enumerate(LEVELS))
         made.cycle(votes_of(levels=levels), passed={4: 3 + number % 5, 3: 8, 2: 10 - number % 2})

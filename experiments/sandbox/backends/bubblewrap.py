@@ -18,7 +18,10 @@ def missing() -> str:
 
 
 def box(language: Language, limits: Limits) -> Box:
-    """A box whose first process is our own; run by root it becomes another user, by others it has a user namespace."""
+    """A box whose first process is our own; run by root it becomes another user, by others it has a user namespace.
+
+    Our first process mounts the box's `/tmp`, and drops the right to: bubblewrap cannot limit how many files lie there.
+    """
     uid = ordinary_user()
     runtime = language.runtime(True)
     identity = ["--unshare-user"] if uid is None else CAPABILITIES
@@ -29,12 +32,16 @@ def box(language: Language, limits: Limits) -> Box:
     command += [word for path in runtime.readable for word in ("--ro-bind", path, path)]
     command += [word for path in runtime.hidden for word in ("--tmpfs", path, "--remount-ro", path)]
     command += [word for device in DEVICES for word in ("--dev-bind", device, device)]
-    command += ["--size", str(limits.disk), "--perms", "1777", "--tmpfs", TEMPORARY]
-    command += ["--chdir", TEMPORARY, "--remount-ro", "/"]
+    command += ["--cap-add", "CAP_SYS_ADMIN", "--dir", TEMPORARY, "--remount-ro", "/"]
     names = ("mount namespace", "pid namespace", "network namespace", "ipc namespace")
     return Box(
         command=(*command, "--info-fd", INFO, "--", *language.command(runtime)),
-        request={"uid": uid, "readable": [*runtime.readable, *DEVICES[1:]], "writable": [TEMPORARY, DEVICES[0]]},
+        request={
+            "uid": uid,
+            "temporary": [limits.disk, limits.entries],
+            "readable": [*runtime.readable, *DEVICES[1:]],
+            "writable": [TEMPORARY, DEVICES[0]],
+        },
         prefix=language.prefix(runtime),
         layers=names if os.geteuid() == 0 else ("user namespace", *names),
     )

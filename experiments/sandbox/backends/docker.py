@@ -53,5 +53,5 @@ def options(name: str, limits: Limits) -> list[str]:
         *("--network", "none", "--ipc", "none", "--read-only", "--cap-drop", "ALL", "--user", NOBODY),
         *("--security-opt", "no-new-privileges", "--pids-limit", str(limits.processes + 2), "--cpus", "1"),
         *("--memory", memory, "--memory-swap", memory, "--ulimit", f"fsize={limits.file_size}", "--ulimit", "core=0"),
-        *("--tmpfs", f"{TEMPORARY}:rw,nosuid,nodev,noexec,size={limits.disk},mode=1777"),
+        *("--tmpfs", f"{TEMPORARY}:rw,nosuid,nodev,noexec,size={limits.disk},nr_inodes={limits.entries},mode=1777"),
     ]

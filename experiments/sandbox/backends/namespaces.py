@@ -16,13 +16,13 @@ def box(language: Language, limits: Limits) -> Box:
         "readable": list(runtime.readable),
         "devices": list(DEVICES),
         "hidden": list(runtime.hidden),
-        "disk": limits.disk,
     }
     return Box(
         command=(*language.command(runtime), INFO),
         request={
             "uid": ordinary_user(),
             "unshare": plan,
+            "temporary": [limits.disk, limits.entries],
             "readable": [*runtime.readable, *DEVICES[1:]],
             "writable": [TEMPORARY, DEVICES[0]],
         },

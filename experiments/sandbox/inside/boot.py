@@ -26,6 +26,8 @@ def serve(request: "dict[str, object]") -> None:
     """Never returns."""
     if "unshare" in request:
         unsharing.unshare(request["unshare"], int(sys.argv[1]))  # type: ignore[arg-type]
+    if "temporary" in request:
+        unsharing.mount_temporary(*request["temporary"])  # type: ignore[misc]
     kernel.die_with_parent()
     pipes = [os.pipe() for _ in CHANNELS]
     document = document_file(request["document"])  # type: ignore[arg-type]

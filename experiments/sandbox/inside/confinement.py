@@ -12,6 +12,7 @@ IDENTITY, LIMITS, PRIVILEGES, LANDLOCK, SECCOMP = (
     "landlock",
     "seccomp",
 )
+RLIMIT_SIGPENDING = 11  # which the module has no name for
 BARE = 48 << 20  # bytes of address space that the interpreter itself is made of
 
 
@@ -47,6 +48,8 @@ def limit_resources(limits: "dict[str, float]") -> None:
     processes = int(limits["processes"])
     for kind, soft, hard in (
         (resource.RLIMIT_CORE, 0, 0),
+        (resource.RLIMIT_MEMLOCK, 0, 0),
+        (RLIMIT_SIGPENDING, processes, processes),  # timers, too, are the kernel's memory
         (resource.RLIMIT_CPU, seconds, seconds + 1),
         (resource.RLIMIT_FSIZE, int(limits["file_size"]), int(limits["file_size"])),
         (resource.RLIMIT_NOFILE, int(limits["files"]), int(limits["files"])),

@@ -65,7 +65,6 @@ def make_root(plan: "dict[str, object]") -> None:
     os.chdir(NEW)
     pivot(".", ".")
     kernel.call(kernel.UMOUNT[kernel.ARCHITECTURE], b".\0", DETACH)
-    os.chdir(TEMPORARY)
     set_attributes("/", READ_ONLY, 0)
 
 
@@ -81,7 +80,13 @@ def furnish(plan: "dict[str, object]") -> None:
     for path in plan["hidden"]:  # type: ignore[attr-defined]
         mount("tmpfs", NEW + path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=0555")
     os.mkdir(NEW + TEMPORARY)
-    mount("tmpfs", NEW + TEMPORARY, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, f"size={plan['disk']},mode=1777")
+
+
+def mount_temporary(disk: int, entries: int) -> None:
+    """The one folder that can be written to, for so many bytes and so many files and folders."""
+    flags = MS_NOSUID | MS_NODEV | MS_NOEXEC
+    mount("tmpfs", TEMPORARY, "tmpfs", flags, f"size={disk},nr_inodes={entries},mode=1777")
+    os.chdir(TEMPORARY)
 
 
 def show(path: str, attributes: int) -> None:

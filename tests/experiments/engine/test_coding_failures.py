@@ -1,6 +1,7 @@
 """What fails in a contest is left out with its reason, and ends it only where nothing can go on."""
 
 import pytest
+from django.db import connections
 
 from experiments import actions, steering
 from experiments.models import ModelPrice, ProviderModel, Run, SandboxHost
@@ -121,7 +122,9 @@ def test_a_model_that_was_rate_limited_at_first_is_back_in_the_next_cycle(play_o
         ["coder-1", "coder-2", "coder-4"],
         ["coder-1", "coder-2", "coder-3", "coder-4"],
     ]
-    assert len(asked(scripted, "health", "maker/model-3")) == 2, "it is not waited for, and asked again before the next cycle"
+    assert len(asked(scripted, "health", "maker/model-3")) == 2, (
+        "it is not waited for, and asked again before the next cycle"
+    )
     assert run.state == "completed"
 
 
@@ -146,19 +149,6 @@ def test_without_three_healthy_models_nothing_is_paid_for(play_on, scripted):
     assert asked(scripted, "problem") == []
     [checked] = _told(run, "pool_checked")
     assert [one["state"] for one in checked["checked"]] == ["ok", "failed", "failed"]
-
-
-def test_a_contest_of_too_few_goes_on_when_they_are_back(play_on, alice, drive, scripted):
-    down = {"health": 401}
-    run = play_on(None, lambda body: quick(**down)(body), None, health_check=True)
-    assert run.stop_reason == "pool_too_small"
-    down.clear()
-    with sandbox_as_played():
-        assert actions.resume(run, by=alice)
-        drive()
-
-    assert (fresh(run).state, run.cycles.count()) == ("completed", 1)
-    assert len(asked(scripted, "health", "maker/model-1")) == 1, "who was there is not asked again"
 
 
 # --- limits ---
@@ -190,25 +180,24 @@ def test_a_budget_ends_a_contest_before_it_is_passed_and_keeps_what_was_paid_for
 def test_a_contest_that_is_paused_waits_between_two_questions_and_goes_on(alice, start, drive, scripted):
     held = []
 
-    def pause_first(body):
-        if not held:
-            held.append(steering.pause(run, by=alice))
-        return judgment(7)
+    def pause_meanwhile(_body):
+        held.append(steering.pause(run, by=alice))
+        connections.close_all()
+        return ordered()
 
-    slugs = models(scripted, quick(judgment=pause_first), None, None)
+    slugs = models(scripted, quick(problem=pause_meanwhile), None, None)
     with sandbox_as_played():
         run = begun(alice, start, slugs)
         drive()
-        assert held == [True]
         waiting = fresh(run)
-        assert (waiting.state, waiting.lease_until) == ("waiting", None)
-        answered = run.judgments.count()
-        assert 0 < answered < 6
+        assert (held, waiting.state, waiting.lease_until) == ([True], "waiting", None)
+        assert waiting.cycles.get().title == "Queue by height", "what was under way is brought to its end"
+        assert asked(scripted, "solution") == []
         assert steering.release(waiting, by=alice)
         drive()
 
     assert (fresh(run).state, run.judgments.count()) == ("completed", 6)
-    assert len(asked(scripted, "judgment")) == 6
+    assert (len(asked(scripted, "problem")), len(asked(scripted, "solution"))) == (1, 3)
     assert_told_once(run)
 
 

@@ -52,7 +52,11 @@ def test_a_contest_is_set_solved_executed_judged_and_rated(alice, start, scripte
     assert (run.state, run.stop_reason, run.error) == ("completed", "completed", "")
     cycle = run.cycles.get()
     assert (cycle.state, cycle.setter, cycle.title, cycle.turn) == ("rated", "coder-1", "Spread of readings", 1)
-    assert cycle.contestants == [["coder-1", "maker/model-1"], ["coder-2", "maker/model-2"], ["coder-3", "maker/model-3"]]
+    assert cycle.contestants == [
+        ["coder-1", "maker/model-1"],
+        ["coder-2", "maker/model-2"],
+        ["coder-3", "maker/model-3"],
+    ]
     assert cycle.found["votes"] == {
         "coder-1": {"coder-2": 5, "coder-3": 7},
         "coder-2": {"coder-1": 8, "coder-3": 7},

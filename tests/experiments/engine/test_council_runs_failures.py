@@ -71,6 +71,7 @@ def test_a_day_is_not_waited_for_where_another_chair_could_conclude(convene):
     assert_same_page(run)
 
 
+@pytest.mark.flaw(19)
 @pytest.mark.council(16)
 @pytest.mark.parametrize(
     ("header", "seconds"),

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from experiments.models import Cycle, Execution, Judgment
 from tests.experiments.contests import WRONG, coder, contest, judgment, problem, solution
-from tests.experiments.pages.test_coding_run import play
+from tests.experiments.pages.contested import play
 
 __all__ = ["play"]
 
@@ -116,6 +116,22 @@ def test_the_number_of_queries_does_not_depend_on_the_votes(alice, scripted, sta
         assert counts[0] == counts[1]
     html = browser.get(many.get_absolute_url()).content.decode()
     assert len(re.findall(r'class="vote score-', html)) == 12 * 11
+
+
+@pytest.mark.django_db
+def test_the_ratings_of_a_contest_stand_on_a_page_of_their_own(alice, scripted, start, browser, charlies, read):
+    run = rows_of(alice, scripted, start, 4, dict.fromkeys(("coder-1", "coder-2", "coder-3", "coder-4"), 7.0), {})
+    address = reverse("coding-ratings", args=[run.pk])
+    part = browser.get(f"{address}?part=1")
+
+    assert read(browser.get(run.get_absolute_url())).by_id("ratings-figures").get("data-address") == f"{address}?part=1"
+    assert "<html" not in part.content.decode()
+    assert len(read(part).find("g", class_="line line-nth-0")) == 1
+    assert "Of the 1 rated cycle of this contest alone." in read(part).text
+    assert read(browser.get(address)).find("h1")[0].text == "Ratings"
+    assert charlies.get(address).status_code == 404
+    Cycle.objects.filter(run=run).update(voided=timezone.now())
+    assert "No cycle counts yet" in read(browser.get(address)).text
 
 
 def rows_of(owner, scripted, start, size, means, unrated):

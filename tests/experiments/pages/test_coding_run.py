@@ -4,33 +4,20 @@ import pytest
 from django.urls import reverse
 
 from experiments.models import Cycle, Run
-from tests.experiments.contests import WRONG, coder, contest, judgment, played, problem, solution
+from tests.experiments.contests import WRONG, coder, contest, judgment, problem, solution
+from tests.experiments.pages.contested import (
+    assert_every_fragment_finds_its_place,
+    assert_same_page,
+    page_of,
+    play,
+    squeezed,
+)
+
+__all__ = ["page_of", "play"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 EVIL = "<script>alert(1)</script> <img src=x onerror=alert(2)>"
-
-
-@pytest.fixture
-def play(scripted, alice):
-    """A contest played to its end by models that say what a test has written down; the first sets the problem."""
-
-    def begin(*answers, setters="in_turn", cycles=1, health_check=False, **config):
-        said = [*answers, *[{}] * (3 - len(answers))]
-        models = [scripted.model(f"lab/coder-{number}", coder(**one)) for number, one in enumerate(said, 1)]
-        return played(alice, models, cycles=cycles, setters=setters, health_check=health_check, **config)
-
-    return begin
-
-
-@pytest.fixture
-def page_of(browser, read):
-    return lambda run: read(browser.get(reverse("run", args=[run.pk])))
-
-
-def squeezed(element):
-    """The words of an element without spaces: code in its colours is many elements, too."""
-    return "".join(element.text.split())
 
 
 def test_every_phase_of_a_cycle_stands_in_its_place(play, page_of):
@@ -49,8 +36,8 @@ def test_every_phase_of_a_cycle_stands_in_its_place(play, page_of):
     assert "fails, as it has to" in page.by_id("slot-check-1-constant").text
     assert all("defspread" in squeezed(page.by_id(f"slot-solution-1-coder-{number}")) for number in (1, 2, 3))
     assert "10 of 10 tests passed" in page.by_id("slot-execution-1-coder-1").text
-    assert "2 (wrong result)" not in page.by_id("slot-execution-1-coder-1").text
-    assert "(wrong result)" in page.by_id("slot-execution-1-coder-2").text
+    assert "wrong result" not in page.by_id("slot-execution-1-coder-1").text
+    assert "wrong result: 1" in page.by_id("slot-execution-1-coder-2").text
     assert {phase.get("data-state") for phase in phases.values()} == {"done"}
     assert [e.text for e in phases["judged"].all() if {"data-done", "data-of"} & set(e.attributes)] == ["6", "6"]
     assert page.by_id("vote-1-coder-1-coder-3").text == "9.0"
@@ -94,6 +81,8 @@ def test_what_went_wrong_is_said_where_it_did(play, page_of):
     assert "could not be read" in missing.get("title")
     assert "no vote" in missing.text
     assert "coder-1 on coder-2: Its judgment could not be read" in page.by_id("matrix-1").text
+    assert_same_page(run, "pool_checked", "message_parsed", "call_failed", "solution_executed", "solution_judged")
+    assert_every_fragment_finds_its_place(run)
 
 
 def test_a_void_cycle_says_why_and_the_next_one_goes_on(play, page_of):
@@ -107,6 +96,7 @@ def test_a_void_cycle_says_why_and_the_next_one_goes_on(play, page_of):
     assert "does not pass test 1" in page.by_id("slot-outcome-2").text
     assert "void" in page.by_id("cycles").text
     assert [e.get("data-state") for e in page.find(class_="phase")][:3] == ["void", "void", "waiting"]
+    assert_same_page(run, "cycle_void", "experiment_stopped")
 
 
 def test_what_models_write_does_nothing_on_the_pages(browser, play):
@@ -139,3 +129,4 @@ def test_too_small_a_pool_ends_the_run_with_its_reason(play, page_of):
     assert run.state == Run.State.FAILED
     assert "too few models could take part" in ending
     assert "Only 2 of 3 models" in ending
+    assert_same_page(run, "experiment_error")

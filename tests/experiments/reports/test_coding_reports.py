@@ -22,6 +22,7 @@ from experiments.reports.pdf import render_pdf
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_SOLUTION, NO_VOTE, UNREADABLE, votes_of
 from tests.experiments.reports.test_html import section
+from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -155,6 +156,13 @@ def ratings_of_another(found, run):
         for one in found.history
     )
     return type(found)(**{**{name: getattr(found, name) for name in found.__slots__}, "history": history})
+
+
+def test_the_pages_of_an_imported_contest_show_it(run, alice, exported):
+    again, browser = import_document(exported(run), by=alice), signed_in(alice)
+
+    assert "Widest" in browser.get(f"/runs/{again.pk}/cycles/2/").content.decode()
+    assert "Spread of readings 3" in browser.get(f"/runs/{again.pk}/").content.decode()
 
 
 def test_what_is_imported_is_neither_counted_nor_run(run, alice, exported):

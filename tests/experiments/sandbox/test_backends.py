@@ -223,7 +223,7 @@ def test_a_container_is_started_with_the_same_limits():
         "--network none --ipc none --read-only --cap-drop ALL --user 65534:65534",
         "--security-opt no-new-privileges --pids-limit 34",
         "--memory 352321536 --memory-swap 352321536",
-        "--tmpfs /tmp:rw,nosuid,nodev,noexec,size=16777216,mode=1777",
+        "--tmpfs /tmp:rw,nosuid,nodev,noexec,size=16777216,nr_inodes=4000,mode=1777",
         "lab/python:3.13 python3 -I -S -B -X utf8 -c",
     ):
         assert part in command

@@ -12,6 +12,8 @@ from tests.paces import PACES
 BACKENDS = ("bubblewrap", "namespaces")
 
 
+@pytest.mark.coding(49, 50, 51, 52, 53, 54, 55, 56)
+@pytest.mark.flaw(11)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("solution", CORRECT, ids=str)
 def test_a_right_program_passes_all_its_tests(solution: Solution, backend: str) -> None:
@@ -22,10 +24,10 @@ def test_a_right_program_passes_all_its_tests(solution: Solution, backend: str) 
     assert execution.passed == execution.total == len(solution.problem.cases)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.coding(57)
 @pytest.mark.parametrize("solution", WRONG, ids=str)
-def test_a_wrong_program_passes_only_what_it_gets_right(solution: Solution, backend: str) -> None:
-    execution = run_patiently(solution, backend)
+def test_a_wrong_program_passes_only_what_it_gets_right(solution: Solution) -> None:
+    execution = run_patiently(solution, BACKENDS[0])  # what is right is no matter of the walls
 
     assert {result.name for result in execution.results if result.verdict == "passed"} == solution.passes, failures(
         execution

@@ -101,6 +101,19 @@ def solve():
     assert result.value == [[], "No space left on device", 8]
 
 
+@pytest.mark.parametrize("backend", NAMESPACED)
+def test_there_may_not_be_more_than_so_many_files_even_empty_ones(backend):
+    code = """
+def solve():
+    for number in range(100_000):
+        try:
+            open(f"/tmp/{number}", "w").close()
+        except OSError as error:
+            return [number < 500, error.strerror]
+"""
+    assert outcome(code, backend=needs(backend), entries=500).value == [True, "No space left on device"]
+
+
 def test_a_file_may_not_grow_beyond_its_limit():
     result = outcome("def solve():\n    open('/tmp/x', 'wb').write(bytes(3 << 20))", file_size=2 * MIB)
 

@@ -97,9 +97,10 @@ def test_no_process_is_left(backend, code):
 
 
 @pytest.mark.parametrize("backend", [*SAFE, "unsafe"])
-def test_no_process_is_left_when_whoever_runs_it_is_killed(backend):
+def test_no_process_is_left_when_whoever_runs_it_is_killed(backend, tmp_path):
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}  # a killed process tidies nothing up
     told = f"from experiments.sandbox import *; run({SLEEPING!r}, [Test('only', [], 1)], Limits(seconds=500), "
-    runner = subprocess.Popen([sys.executable, "-c", f"{told}backend={needs(backend)!r})"])
+    runner = subprocess.Popen([sys.executable, "-c", f"{told}backend={needs(backend)!r})"], env=environment)
     try:
         boxed = wait_until(lambda: deepest(runner.pid), "the sleeping program")
     finally:

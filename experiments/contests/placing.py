@@ -1,0 +1,52 @@
+"""Where solvers stand by the comparisons of their solutions, and who has no place and why."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from leaderboard.ratings.cycles import Reason, SolverRatings
+from leaderboard.ratings.ranks import ranks
+from leaderboard.ratings.scale import NORMAL
+
+DRAWS = 2000  # of the probability of being the strongest: its standard error is at most 1.1 %
+SEED = 1
+WIDEST = 400.0  # Elo to one side: odds of ten to one
+FEW_CYCLES = "few_cycles"
+FEW_BATTLES = "few_battles"
+
+
+def by_strength(found: SolverRatings) -> dict[str, dict[str, Any]]:
+    """Bradley-Terry ratings, intervals and ranks by name, or why there are none."""
+    intervals, ratings = found.intervals, found.intervals.ratings
+    reasons = [_why_unrated(found, index) for index in range(len(ratings.contestants))]
+    errors = np.where([bool(reason) for reason in reasons], np.nan, intervals.errors)
+    order = ranks(replace(intervals, errors=errors), draws=DRAWS, seed=SEED)
+    components = ratings.component_of.tolist()
+    rows: dict[str, dict[str, Any]] = {}
+    for index, name in enumerate(ratings.contestants):
+        battles, wins, ties = (int(counts[index]) for counts in (found.battles, found.wins, found.ties))
+        fared = {"battles": battles, "wins": wins, "ties": ties, "losses": battles - wins - ties}
+        rows[name] = {**fared, "component": components[index], "reason": reasons[index]}
+        if not reasons[index]:
+            rows[name] |= {
+                "rating": float(ratings.values[index]),
+                "lower": _bound(intervals.lower[index]),
+                "upper": _bound(intervals.upper[index]),
+                "first": float(order.first[index]),
+                **{place: int(getattr(order, place)[index]) for place in ("rank", "best", "worst", "group")},
+            }
+    return rows
+
+
+def _why_unrated(found: SolverRatings, index: int) -> str:
+    """Too little is known for a rating from one cycle, and where it could be wrong by more than 400 points."""
+    if reason := found.intervals.ratings.reasons[index]:
+        return str(reason)
+    if no_interval := found.no_interval[index]:
+        return FEW_CYCLES if no_interval == Reason.TOO_FEW_UNITS else str(no_interval)
+    return FEW_BATTLES if NORMAL * float(found.intervals.errors[index]) > WIDEST else ""
+
+
+def _bound(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

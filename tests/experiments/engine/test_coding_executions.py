@@ -1,0 +1,302 @@
+"""Executions on their way through the sandbox: each is run by one worker at a time, and told once."""
+
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.db import OperationalError, connections
+from django.utils import timezone
+
+from experiments import actions
+from experiments.engine import executions
+from experiments.engine.driver import Driver
+from experiments.engine.recording import Book
+from experiments.models import Execution, Run
+from experiments.sandboxing import claims, hosts, running
+from experiments.workflows.steps import Execute
+from tests.experiments.contesting import as_expected, assert_told_once, begun, models, quick, sandbox_as_played
+from tests.experiments.contests import sandbox_at_work, solution
+from tests.experiments.deliberating import fresh
+from tests.fixtures import environment, wait_until
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+
+RIGHT = "def f(number):\n    return number + 1\n"
+FOREVER = "def ordered(values):\n    while True:\n        pass\n"
+SLEEPS = "import time\n\ndef f(number):\n    time.sleep(1.5)\n    return number + 1\n"
+TESTS = tuple({"name": str(number), "arguments": [number], "expected": number + 1} for number in (1, 2))
+
+
+@pytest.fixture
+def run(alice, start, scripted):
+    return begun(alice, start, models(scripted, None, None, None))
+
+
+def wanted(run, code=RIGHT, key="cycle/1/execution/coder-1", **more) -> Execution:
+    """An execution that waits for the sandbox."""
+    step = Execute(key=key, seat="coder-1", code=code, entry="f", tests=TESTS, turn=1, **more)
+    executions.begin(Book(run.pk, run.fence, lambda event: None), step)
+    return Execution.objects.get(run=run, step__key=key)
+
+
+def work():
+    running.run_all(threading.Event())
+
+
+def expire(*those):
+    Execution.objects.filter(pk__in=[one.pk for one in those]).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+
+def told(run):
+    return [event.data for event in run.events.filter(type="solution_executed")]
+
+
+def test_what_waits_is_run_and_told_once(run):
+    execution = wanted(run)
+    work()
+    work()
+
+    execution.refresh_from_db()
+    assert (execution.state, execution.step.state, execution.claim) == ("done", "done", 1)
+    assert [result["verdict"] for result in execution.results] == ["passed", "passed"]
+    [event] = told(run)
+    assert (event["passed"], event["of"], event["state"], event["is_unsafe"]) == (2, 2, "done", False)
+    assert event["execution"] == str(execution.pk)
+
+
+def test_beginning_twice_is_beginning_once(run):
+    assert wanted(run).pk == wanted(run).pk
+    assert Execution.objects.count() == 1
+    work()
+    assert wanted(run).state == "done"
+    assert len(told(run)) == 1
+
+
+def test_two_workers_never_run_the_same(run):
+    waiting = {wanted(run, key=f"cycle/1/execution/{number}").pk for number in range(12)}
+
+    def take(_number):
+        try:
+            return [execution.pk for execution in claims.take(3)]
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(4) as workers:
+        taken = [pk for those in workers.map(take, range(12)) for pk in those]
+    assert len(taken) == len(set(taken))
+    taken += [execution.pk for execution in claims.take(20)]
+    assert (len(taken), set(taken)) == (12, waiting)
+    assert claims.take(20) == []
+
+
+def test_a_worker_that_died_leaves_its_execution_to_another_when_its_lease_ends(run):
+    wanted(run)
+    [dead] = claims.take(1)
+    work()
+    assert told(run) == [], "it may be alive"
+    expire(dead)
+    work()
+
+    execution = Execution.objects.get()
+    assert (execution.state, execution.claim) == ("done", 2)
+    assert claims.settle(dead, as_expected(dead)) is False, "it comes too late"
+    assert claims.fail(dead, claims.FAILED, "It died.") is False
+    assert len(told(run)) == 1
+    assert Execution.objects.get().state == "done"
+    assert fresh(run).last_seq == run.events.count()
+
+
+def test_code_that_ends_every_worker_is_given_up_with_its_reason(run):
+    wanted(run)
+    for _worker in range(claims.MOST_CLAIMS):
+        expire(*claims.take(1))
+    work()
+
+    execution = Execution.objects.get()
+    assert (execution.state, execution.step.state, execution.error_kind) == ("failed", "failed", "sandbox_failed")
+    assert "died each time" in execution.error
+    assert [event["error"] for event in told(run)] == [execution.error]
+
+
+def test_a_worker_that_stops_gives_back_what_it_had_not_ended(run):
+    execution = wanted(run, SLEEPS, seconds=60)
+    stop = threading.Event()
+    thread = threading.Thread(target=lambda: (running.run_all(stop), connections.close_all()))
+    thread.start()
+    wait_until(lambda: Execution.objects.filter(state="running").exists(), "the execution to be taken")
+    stop.set()
+    thread.join(60)
+
+    execution.refresh_from_db()
+    assert (execution.state, execution.claim, execution.lease_until, execution.results) == ("waiting", 0, None, None)
+    assert told(run) == []
+    work()
+    assert [result["verdict"] for result in Execution.objects.get().results] == ["passed", "passed"]
+
+
+def test_what_the_database_refuses_is_found_out_anew(run, monkeypatch):
+    wanted(run)
+    with monkeypatch.context() as patch:
+        patch.setattr(claims, "settle", _refused)
+        with pytest.raises(OperationalError):
+            work()
+    assert (Execution.objects.get().state, told(run)) == ("running", [])
+    expire(Execution.objects.get())
+    work()
+    assert (Execution.objects.get().state, len(told(run))) == ("done", 1)
+
+
+def _refused(*_given):
+    raise OperationalError("database is locked")
+
+
+def test_what_was_broken_off_and_taken_anew_is_not_settled_by_the_old_box(run, settings):
+    """The run ended and was resumed at once, while the first box was still at it: both have the first claim."""
+    settings.LEASE_SECONDS = 1
+    execution = wanted(run, SLEEPS, seconds=60)
+    thread = threading.Thread(target=lambda: (work(), connections.close_all()))
+    thread.start()
+    wait_until(lambda: Execution.objects.filter(state="running").exists(), "the execution to be taken")
+    Execution.objects.update(state="cancelled")
+    wait_until(lambda: not thread.is_alive(), "the box to be ended")
+    Execution.objects.update(state="waiting", claim=0)
+    [again] = claims.take(1)
+    assert (again.pk, again.claim, told(run)) == (execution.pk, 1, [])
+    assert claims.settle(again, as_expected(again))
+
+
+def test_a_long_value_is_kept_as_its_beginning_and_its_hash(run):
+    wanted(run, "def f(number):\n    return 'x' * 50_000\n")
+    work()
+    for result in Execution.objects.get().results:
+        assert result["verdict"] == "failed"
+        assert len(result["value"]) < 300
+        assert len(result["value_sha256"]) == 64
+
+
+@pytest.mark.parametrize("name", ["off", "no such sandbox"])
+def test_a_machine_without_a_sandbox_says_so_and_fails_what_it_is_given(run, settings, name):
+    settings.SANDBOX_BACKEND = name
+    wanted(run)
+    work()
+    execution = Execution.objects.get()
+    assert (execution.state, execution.error_kind) == ("failed", "sandbox_unavailable")
+    assert execution.error == hosts.refusal() != ""
+
+
+# --- processes that die ---
+
+
+def sandbox_worker():
+    arguments = ["rqworker", "sandbox", "--worker-class", "experiments.sandboxing.worker.SandboxWorker"]
+    quick_ones = {"ARENA_LEASE_SECONDS": "1", "ARENA_SWEEP_SECONDS": "0.3"}
+    return subprocess.Popen([sys.executable, "manage.py", *arguments], env=environment() | quick_ones)
+
+
+def children(pid: int) -> set[int]:
+    """Of a process, with all that came of them."""
+    parents = {}
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(place.parent.name)] = int(place.read_text().rpartition(")")[2].split()[1])
+        except (OSError, ValueError):
+            continue
+    found, waiting = set(), [pid]
+    while waiting:
+        parent = waiting.pop()
+        mine = {child for child, of in parents.items() if of == parent} - found
+        found |= mine
+        waiting += mine
+    return found
+
+
+def alive(pids: set[int]) -> set[int]:
+    return {pid for pid in pids if Path(f"/proc/{pid}").exists() and "Z" not in _state(pid)}
+
+
+def _state(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "Z"
+
+
+@pytest.mark.coding(27)
+@pytest.mark.flaw(9)
+def test_a_sandbox_that_is_killed_leaves_no_process_and_no_work(run):
+    wanted(run, SLEEPS.replace("1.5", "50"), seconds=60, key="cycle/1/execution/long")
+    worker = sandbox_worker()
+    try:
+        wait_until(lambda: Execution.objects.filter(state="running").exists(), "the execution to be taken", seconds=60)
+        boxes = wait_until(lambda: children(worker.pid), "a box")
+    finally:
+        worker.kill()
+        worker.wait()
+    wait_until(lambda: not alive(boxes), "the boxes to be gone with their worker")
+
+    Execution.objects.update(code=RIGHT)
+    second = sandbox_worker()
+    try:
+        wait_until(lambda: Execution.objects.filter(state="done").exists(), "it to be run again", seconds=60)
+    finally:
+        second.kill()
+        second.wait()
+    assert (Execution.objects.get().claim, len(told(run))) == (2, 1)
+    assert os.getpid() not in boxes
+
+
+# --- people who stop it ---
+
+
+@pytest.mark.coding(62)
+@pytest.mark.flaw(20)
+def test_a_contest_that_is_stopped_while_a_solution_runs_ends_its_box_and_hears_no_more_of_it(
+    alice, start, scripted, settings
+):
+    settings.LEASE_SECONDS = 2
+    slugs = models(scripted, None, quick(solution=solution(FOREVER)), None)
+    run = begun(alice, start, slugs, test_seconds=60)
+    driver = threading.Thread(target=lambda: (Driver(threading.Event()).drive(1), connections.close_all()))
+    with sandbox_at_work():
+        driver.start()
+        at_work = run.executions.filter(step__key="cycle/1/execution/coder-2", state="running")
+        wait_until(at_work.exists, "the solution to be run", seconds=60)
+        assert actions.stop(run, by=alice)
+        driver.join(60)
+        wait_until(
+            lambda: not any(thread.name.startswith("box") for thread in threading.enumerate()), "the box to be ended"
+        )
+
+    run = fresh(run)
+    assert (run.state, run.stop_reason) == (Run.State.STOPPED, "manual_stop")
+    cancelled = run.executions.get(step__key="cycle/1/execution/coder-2")
+    assert (cancelled.state, cancelled.results, cancelled.step.state) == ("cancelled", None, "open")
+    assert not run.executions.filter(state__in=["waiting", "running"]).exists()
+    assert run.events.order_by("seq").last().type == "experiment_stopped"
+    assert_told_once(run)
+
+
+@pytest.mark.coding(62)
+def test_what_arrives_after_the_end_is_written_nowhere(alice, start, scripted):
+    run = begun(alice, start, models(scripted, None, None, None))
+    taken = []
+
+    def stops(execution):
+        if execution.step.key == "cycle/1/execution/coder-1" and not taken:
+            taken.append(execution)
+            actions.stop(run, by=alice)
+            wait_until(lambda: fresh(run).is_over, "the run to stop")
+        return as_expected(execution)
+
+    with sandbox_as_played(stops):
+        Driver(threading.Event()).drive(0.1)
+
+    late = run.executions.get(pk=taken[0].pk)
+    assert (late.state, late.results) == ("cancelled", None)
+    assert fresh(run).events.order_by("seq").last().type == "experiment_stopped"
+    assert_told_once(run)

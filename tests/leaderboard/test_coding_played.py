@@ -1,0 +1,93 @@
+"""Contests that are really played: cycles reach the ladder as they are rated, also when one is left out meanwhile."""
+
+import io
+import json
+import zipfile
+
+import pytest
+from django.db import connection
+
+from experiments.contests import artifacts, counted, ratings, voiding
+from experiments.models import Cycle
+from leaderboard import coding, jobs
+from leaderboard.models import Ladder
+from leaderboard.ratings import cycles as pure
+from tests.experiments.contesting import begun, models, ordered, quick, sandbox_as_played
+from tests.experiments.contests import judgment
+from tests.experiments.deliberating import fresh
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+
+
+@pytest.fixture
+def bells(monkeypatch):
+    """How often a worker was asked to compute ladders."""
+    rung = []
+    monkeypatch.setattr(jobs, "ring", lambda: rung.append(1))
+    return rung
+
+
+@pytest.fixture
+def curator(db, django_user_model):
+    return django_user_model.objects.create(username="curator", role="curator")
+
+
+def other(number):
+    """Another problem each time, or it would be refused as one that was set before."""
+    words = ["Boats in a harbour", "Towers of a city", "Weights on a scale"][number]
+    said = f"{words} {number}: given whole numbers, return the same numbers, the smallest first. " + words * 4
+    return ordered(title=words, description=said)
+
+
+def played(run, drive):
+    with sandbox_as_played():
+        drive()
+    return fresh(run)
+
+
+def test_a_rated_cycle_reaches_the_ladder_and_the_artifacts(alice, start, drive, scripted, bells):
+    answers = [quick(judgment=judgment(score), problem=other(n)) for n, score in enumerate((8, 5, 6))]
+    run = played(begun(alice, start, models(scripted, *answers), cycles=3), drive)
+    assert (run.state, Cycle.objects.counted().count()) == ("completed", 3)
+    assert len(bells) >= 3
+
+    jobs.refresh_stale()
+
+    found = ratings.of_run(run)
+    assert Ladder.objects.get(slug="coding").standing.data["contest"]["cycles"] == 3
+    assert coding.standings().contest.solvers == found.solvers
+    assert {one.name: round(one.mean.value, 6) for one in found.judges} == {
+        "maker/model-1": 8.0,
+        "maker/model-2": 5.0,
+        "maker/model-3": 6.0,
+    }
+    archive = zipfile.ZipFile(io.BytesIO(b"".join(artifacts.zipped(run))))
+    [first, *_others] = archive.read("data/battles.jsonl").decode().splitlines()
+    assert json.loads(first)["average_scores"]["maker/model-1"] == 5.5
+    assert sum("/raw/judge_" in name for name in archive.namelist()) == 18
+
+
+@pytest.mark.coding(6)
+@pytest.mark.flaw(1)
+def test_the_last_is_left_out_while_the_next_one_is_played(alice, start, drive, scripted, bells, curator):
+    def rival(_body):
+        """Between the first cycle and the second: its setter is being asked for a problem."""
+        voiding.void_last(by=curator, reason="A slow sandbox.", named=voiding.last().pk)
+        connection.close()
+        return json.dumps(other(1))
+
+    answers = [quick(problem=other(0), judgment=judgment(9)), quick(problem=rival), quick(problem=other(2))]
+    run = played(begun(alice, start, models(scripted, *answers), cycles=3), drive)
+
+    assert run.state == "completed"
+    assert [(row.turn, row.state, bool(row.voided)) for row in run.cycles.all()] == [
+        (1, "rated", True),
+        (2, "rated", False),
+        (3, "rated", False),
+    ]
+    found = ratings.of_run(run)
+    votes = [Cycle.objects.get(run=run, turn=turn) for turn in (2, 3)]
+    assert [moment.turn for moment in found.history] == [2, 3]
+    assert found.history[0].compatible == dict(pure.compatible_elo([counted.read(votes)[0].rated]).ratings)
+    assert "cycle_voided" in run.events.values_list("type", flat=True)
+    assert list(run.events.values_list("seq", flat=True)) == list(range(1, run.last_seq + 1))
