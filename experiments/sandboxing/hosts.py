@@ -1,6 +1,7 @@
 """What this machine can keep apart: tested when its worker starts, told to all in the database."""
 
 import platform
+import threading
 import time
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -14,6 +15,7 @@ from experiments.models import SandboxHost
 FRESH = timedelta(minutes=5)  # a machine that was silent for longer is not there
 TOLD_SECONDS = 60.0
 NO_BACKEND = "off"
+is_doubted = threading.Event()  # something could not be run: the machine is to be tested anew
 SWITCHED_OFF = "The sandbox of this machine is switched off (ARENA_SANDBOX=off)."
 
 
@@ -52,6 +54,13 @@ def check(*, is_fresh: bool = False) -> SandboxHost:
         "checked": timezone.now(),
     }
     return SandboxHost.objects.update_or_create(name=platform.node() or "localhost", defaults=told)[0]
+
+
+def look() -> None:
+    """Tell that this machine is there; test it anew where it is doubted."""
+    is_fresh = is_doubted.is_set()
+    is_doubted.clear()
+    check(is_fresh=is_fresh)
 
 
 def _found(*, is_fresh: bool) -> sandbox.Probe:

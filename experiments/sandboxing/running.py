@@ -79,7 +79,7 @@ def _land(execution: Execution, future: "Future[Found]") -> None:
     try:
         found = future.result()
     except sandbox.Unavailable as error:
-        hosts.check(is_fresh=True)
+        hosts.is_doubted.set()
         claims.fail(execution, claims.UNAVAILABLE, str(error))
     except Exception as bug:
         logger.exception("run=%s step=%s the sandbox failed", execution.run_id, execution.step.key)

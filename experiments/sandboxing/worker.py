@@ -32,8 +32,8 @@ def sweep_forever(seconds: float) -> None:
     clock = hosts.Every(hosts.TOLD_SECONDS)
     while True:
         try:
-            if clock.is_due():
-                hosts.check()
+            if clock.is_due() or hosts.is_doubted.is_set():
+                hosts.look()
             if Execution.objects.claimable().exists():
                 jobs.ring_now()
         except DatabaseError as error:

@@ -98,7 +98,7 @@ def setters_words(guess: Guess | None) -> str:
         return _("In turn, but not evenly: that needs %(n)s cycles, or a multiple.") % n
     each = int(guess.each)
     words = ngettext("In turn: every model sets once.", "In turn: every model sets %(n)s times.", each)
-    return words % {"n": each} if each > 1 else words
+    return words % {"n": each}
 
 
 def _coder_row(number: int, row: Mapping[str, Any], error: str) -> CoderRow:

@@ -69,9 +69,9 @@ def verdicts(run: Run, key: str) -> list[str]:
 
 
 @contextmanager
-def sandbox_as_played(found: Callable[[Execution], Mapping[str, Any]] | None = None) -> Iterator[None]:
-    """A worker that claims and settles as the real one does, and has no boxes: what its programs do is said by `found`.
-    Without, references and solutions pass everything, and what is there to fail fails.
+def sandbox_as_played(found: Callable[[Execution], Mapping[str, Any] | str] | None = None) -> Iterator[None]:
+    """A worker that claims and settles as the real one does, and has no boxes: what its programs do is said by `found`;
+    a text is why they cannot be run. Without, references and solutions pass everything, and what has to fail fails.
     """
     stop = threading.Event()
 
@@ -79,7 +79,11 @@ def sandbox_as_played(found: Callable[[Execution], Mapping[str, Any]] | None = N
         try:
             while not stop.wait(0.01):
                 for execution in claims.take(8):
-                    claims.settle(execution, dict((found or as_expected)(execution)))
+                    said = (found or as_expected)(execution)
+                    if isinstance(said, str):
+                        claims.fail(execution, claims.UNAVAILABLE, said)
+                    else:
+                        claims.settle(execution, dict(said))
         finally:
             connections.close_all()
 

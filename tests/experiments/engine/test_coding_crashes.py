@@ -25,7 +25,7 @@ from tests.fixtures import Worker, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 
-EVERY = 3  # of the writes, one is cut off
+EVERY = 4  # of the writes, one is cut off
 
 
 class Gate:

@@ -8,6 +8,7 @@ from experiments.models import ModelPrice, ProviderModel, Run, SandboxHost
 from experiments.refusals import NotAllowed
 from experiments.sandboxing import hosts
 from tests.experiments.contesting import (
+    as_expected,
     asked,
     assert_told_once,
     begun,
@@ -234,6 +235,7 @@ def test_a_sandbox_that_is_gone_in_the_middle_fails_the_run_and_a_resume_goes_on
     assert run.error
     assert not run.executions.filter(state="done").exists()
     assert run.messages.get().parsed is None, "nothing was found out about the problem"
+    hosts.look()  # as its worker does
     with pytest.raises(NotAllowed):
         actions.resume(run, by=alice)
 
@@ -247,12 +249,36 @@ def test_a_sandbox_that_is_gone_in_the_middle_fails_the_run_and_a_resume_goes_on
     assert (len(asked(scripted, "problem")), len(asked(scripted, "solution"))) == (1, 3)
 
 
-def test_redis_may_be_away_for_a_whole_contest(alice, start, scripted, redis_server):
+def test_a_sandbox_that_is_gone_at_one_solution_is_missing_for_that_one_alone(alice, start, scripted, drive):
+    """The others are executed and judged, and nothing of it is done again when the run is resumed."""
+    lost = "cycle/1/execution/coder-2"
+    run = begun(alice, start, models(scripted, None, None, None))
+    with sandbox_as_played(lambda execution: "It is gone." if execution.step.key == lost else as_expected(execution)):
+        drive()
+    failed = fresh(run)
+    judged = run.judgments.count()
+    assert (failed.state, failed.stop_reason, failed.error) == ("failed", "sandbox_unavailable", "It is gone.")
+    assert run.judgments.filter(subject="coder-2").count() == 0
+    assert run.cycles.get().state == "open"
+
+    received = len(scripted.received)
+    with sandbox_as_played():
+        assert actions.resume(failed, by=alice)
+        drive()
+    assert (fresh(run).state, run.cycles.get().state, run.judgments.count()) == ("completed", "rated", 6)
+    assert len(scripted.received) - received == 6 - judged
+    assert run.executions.filter(state="done").count() == 4 + 3
+    assert run.calls.count() == len(scripted.received) == 1 + 3 + 6
+
+
+def test_redis_may_be_away_for_a_whole_contest(alice, start, scripted, redis_server, drive):
     run = begun(alice, start, models(scripted, None, None, None))
     redis_server.stop()
     try:
-        run = play(run)
+        with sandbox_as_played():
+            drive()
     finally:
         redis_server.start()
+    run = fresh(run)
     assert (run.state, run.cycles.get().state) == ("completed", "rated")
     assert_told_once(run)

@@ -5,9 +5,10 @@ import threading
 
 import pytest
 
-from experiments import actions
+from experiments import branching
 from experiments.casting import InvalidExperiment
 from experiments.models import Cycle
+from experiments.refusals import NotOffered
 from tests.experiments import contests
 from tests.experiments.contesting import (
     ORDERED,
@@ -75,6 +76,8 @@ def test_a_contest_is_set_solved_executed_judged_and_rated(alice, start, scripte
     judged = run.judgments.get(subject="coder-2", judge_seat="coder-3")
     assert (judged.judge, judged.scores["overall"], judged.rationale) == ("maker/model-3", 7, "Right. Short. Clear.")
     assert_told_once(run)
+    with pytest.raises(NotOffered, match="no branches"):
+        branching.branch(problem, by=alice)
 
 
 @pytest.mark.coding(14)
@@ -192,25 +195,19 @@ def test_the_judges_are_shown_the_same_code_that_was_run(alice, start, scripted)
 
 
 @pytest.mark.coding(65)
-@pytest.mark.parametrize("cycles", [0, -3, 1_000_000])
-def test_a_number_of_cycles_that_cannot_be_played_is_refused(alice, scripted, cycles):
-    with pytest.raises(InvalidExperiment) as refused:
-        contests.contest(alice, models(scripted, None, None, None), cycles=cycles)
-    assert "config.cycles" in refused.value.errors
-
-
 @pytest.mark.flaw(23)
-def test_a_model_that_is_seated_twice_is_refused(alice, scripted):
-    first, second, _third = models(scripted, None, None, None)
-    with pytest.raises(InvalidExperiment) as refused:
-        contests.contest(alice, [first, second, first])
-    assert list(refused.value.errors) == ["cast.coder-3"]
+def test_a_contest_that_cannot_be_played_is_refused_with_its_place(alice, scripted):
+    first, second, third = models(scripted, None, None, None)
 
+    def refused(*slugs, **config):
+        with pytest.raises(InvalidExperiment) as refusal:
+            contests.contest(alice, list(slugs), **config)
+        return list(refusal.value.errors)
 
-def test_two_models_are_no_contest(alice, scripted):
-    with pytest.raises(InvalidExperiment) as refused:
-        contests.contest(alice, models(scripted, None, None))
-    assert list(refused.value.errors) == ["cast.coder-3"]
+    assert [refused(first, second, third, cycles=cycles) for cycles in (0, -3, 1_000_000)] == [["config.cycles"]] * 3
+    assert refused(first, second, first) == ["cast.coder-3"], "a model has one seat"
+    assert refused(first, second) == ["cast.coder-3"], "two are no contest"
+    assert refused(first, second, third, quorum=3) == ["cast.coder-1"], "nobody has three judges"
 
 
 @pytest.mark.coding(66)
@@ -242,10 +239,3 @@ def test_a_problem_of_an_earlier_contest_is_not_taken_again(alice, start, script
     assert [cycle.state for cycle in again.cycles.all()] == ["void", "void"]
     assert "It repeats an earlier problem" in again.cycles.order_by("turn").first().reason
     assert "Queue by height" in asked(scripted, "problem")[-1]["messages"][0]["content"]
-
-
-def test_a_contest_has_no_branches_and_is_started_anew_instead(alice, start, scripted):
-    slugs = models(scripted, None, None, None)
-    experiment = contests.contest(alice, slugs)
-    one, two = actions.start(experiment, by=alice, seed=4, repeats=2)
-    assert (one.seed, two.seed) == (4, 5)

@@ -108,6 +108,16 @@ def test_a_reference_that_gives_other_results_the_second_time_is_refused():
     assert "it has to be deterministic" in play.told(REPAIR)
 
 
+def test_a_reference_may_give_an_unordered_result_in_another_order_each_time():
+    def turned_round(step):
+        found = ran(step).found
+        return Outcome(found={**found, "results": [{**result, "value": [2, 1]} for result in found["results"]]})
+
+    play = one_cycle(but({PROBLEM: problem(1, comparison="unordered"), f"{HERE}/reference-again": turned_round}))
+
+    assert REPAIR not in [step.key for step in play.steps]
+
+
 @pytest.mark.coding(15)
 def test_a_reference_that_passes_once_and_fails_once_is_refused():
     play = one_cycle(but({f"{HERE}/reference-again": lambda step: ran(step, ["passed", "timeout"])}))
