@@ -186,6 +186,7 @@ def test_a_machine_without_a_sandbox_says_so_and_fails_what_it_is_given(run, set
     work()
     execution = Execution.objects.get()
     assert (execution.state, execution.error_kind) == ("failed", "sandbox_unavailable")
+    hosts.look()
     assert execution.error == hosts.refusal() != ""
 
 
