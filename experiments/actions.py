@@ -12,7 +12,7 @@ from experiments.admission import require_models, require_role, require_sandbox
 from experiments.battles import campaigns
 from experiments.battles.admission import check_setup
 from experiments.casting import InvalidExperiment, checked_cast, checked_config
-from experiments.contests.novelty import overrides_of
+from experiments.contests.novelty import remember_earlier
 from experiments.engine import jobs
 from experiments.engine.events import Fact, emit
 from experiments.engine.playing import INTERNAL_ERROR
@@ -138,7 +138,10 @@ def _start(experiment: Experiment, by: "User", seed: int | None, repeats: int) -
     require_sandbox(experiment)
     first = secrets.randbelow(2**31) if seed is None else seed
     with transaction.atomic():
-        return [queue(experiment, first + number, overrides_of(experiment)) for number in range(repeats)]
+        runs = [queue(experiment, first + number) for number in range(repeats)]
+        for run in runs:
+            remember_earlier(run)
+        return runs
 
 
 def _start_campaign(experiment: Experiment, by: "User", seed: int | None, repeats: int) -> list[Run]:

@@ -54,6 +54,9 @@ class Size:
     bottom: float = 20
 
 
+OF_RATINGS = Size(width=760, height=320, left=38, right=150, top=12, bottom=22)  # a history of many lines, by name
+
+
 @dataclass(frozen=True, slots=True)
 class Tick:
     at: float

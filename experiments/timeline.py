@@ -1,6 +1,6 @@
 """What a run page shows, in order. Built from the rows, or by replaying the events: both give the same entries."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,7 +99,7 @@ def _of_cycle(prefix: str) -> Callable[[Data], str]:
     return lambda data: f"{prefix}-{data['turn']}"
 
 
-def _vote(data: Data) -> str:
+def vote_anchor(data: Mapping[str, Any]) -> str:
     judgment = data["judgment"]
     return f"vote-{data['turn']}-{judgment['subject']}-{judgment['judge_seat']}"
 
@@ -153,7 +153,7 @@ ANCHORS = {
     "cycle_void": _of_cycle("outcome"),
     "cycle_rated": _of_cycle("outcome"),
     "solution_executed": _of_key("ran"),
-    "solution_judged": _vote,
+    "solution_judged": vote_anchor,
     "model_metrics": _metrics_of,
     "experiment_stopped": _the_ending,
     "experiment_error": _the_ending,

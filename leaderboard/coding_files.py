@@ -93,7 +93,7 @@ def as_markdown(contest: RunRatings | None) -> str:
 def _values(solver: Solver, setter: SetterRow | None, judge: JudgeRow | None) -> Iterable[Any]:
     yield from (getattr(solver, name) for name in SOLVER)
     yield from _of(solver, OF_SOLVER)
-    yield from (setter.problems, setter.void) if setter else (0, None)
+    yield from (setter.problems, setter.void) if setter else (0, 0)
     yield from _of(setter, OF_SETTER)
     yield from (judge.votes, judge.missing) if judge else (None, None)
     yield from _of(judge, OF_JUDGE)

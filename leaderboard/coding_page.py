@@ -18,7 +18,6 @@ from leaderboard.standings import Row, Standings
 
 MOST_LINES = 8
 MOST_CYCLES = 200  # that are drawn: the latest
-SIZE = charts.Size(width=760, height=320, left=38, right=150, top=12, bottom=22)
 BOARDS = ("compatible", "elo")
 MOST_VOID = 50  # that are listed: the latest
 
@@ -68,11 +67,14 @@ def boards(found: Standings) -> dict[str, Any]:
     return {"contest": contest, "free": [Line(row, solver[row.name]) for row in found.rows]}
 
 
-def left_out() -> dict[str, Any]:
-    """Cycles that somebody left out of the ratings, the latest first: who, when and why, but not what they were."""
+def left_out(user: "User | Any") -> dict[str, Any]:
+    """Cycles that somebody left out of the ratings, the latest first: when and why, but not what they were; and by
+    whom, for people who have signed in.
+    """
     rated = Cycle.objects.filter(state=Cycle.State.RATED, run__origin=Run.Origin.LIVE)
     void = rated.filter(voided__isnull=False).select_related("voided_by").order_by("-voided", "-pk")
-    return {"void": [_void(row) for row in void[:MOST_VOID]], "void_count": void.count()}
+    shown = [_void(row, is_named=user.is_authenticated) for row in void[:MOST_VOID]]
+    return {"void": shown, "void_count": void.count()}
 
 
 def history(contest: RunRatings, asked: QueryDict, user: "User | Any") -> History | None:
@@ -130,12 +132,12 @@ def _chart(drawn: Sequence[Moment], board: str, names: Sequence[str], label: Map
     axis = axis_of(rows)
     low, high, ticks = (axis.low, axis.high, axis.ticks) if axis else (1100.0, 1300.0, ())
     scale = charts.Scale(low, high, tuple(float(rating) for _place, rating in ticks))
-    return charts.chart([one.number for one in drawn], series, scale, SIZE)
+    return charts.chart([one.number for one in drawn], series, scale, charts.OF_RATINGS)
 
 
-def _void(row: Cycle) -> dict[str, Any]:
+def _void(row: Cycle, *, is_named: bool) -> dict[str, Any]:
     models = dict(row.contestants)
-    by = row.voided_by.get_username() if row.voided_by else ""
+    by = row.voided_by.get_username() if is_named and row.voided_by else ""
     return {"setter": models.get(row.setter, ""), "reason": row.void_reason, "at": row.voided, "by": by}
 
 

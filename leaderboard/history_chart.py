@@ -12,7 +12,6 @@ from leaderboard.models import Ladder, RatingPoint
 from leaderboard.standings import Row
 
 MOST_LINES = 8
-SIZE = charts.Size(width=760, height=320, left=38, right=150, top=12, bottom=22)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ def _drawn(kept: list[dict[str, RatingPoint]], names: tuple[str, ...]) -> charts
         )
         for place, name in enumerate(names)
     ]
-    return charts.chart(numbers, series, _scale(kept, names), SIZE, spreads)
+    return charts.chart(numbers, series, _scale(kept, names), charts.OF_RATINGS, spreads)
 
 
 def _scale(kept: list[dict[str, RatingPoint]], names: tuple[str, ...]) -> charts.Scale:

@@ -171,7 +171,7 @@ def _standing(found: Ladder, chosen: page.Choice, state: str) -> dict[str, Any]:
 def _contest(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """What only the ladder of coding shows."""
     standings = context["standings"]
-    return coding_page.boards(standings) | coding_page.left_out() | _cycles(request, standings.contest)
+    return coding_page.boards(standings) | coding_page.left_out(request.user) | _cycles(request, standings.contest)
 
 
 def _cycles(request: HttpRequest, contest: RunRatings | None) -> dict[str, Any]:

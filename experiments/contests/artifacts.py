@@ -19,6 +19,7 @@ from experiments.reports.exports import encoded
 
 LONGEST_NAME = 60
 DIGITS = 2  # of a rating
+ANSWERS_AT_ONCE = 50  # that are in memory: one may have tens of thousands of characters
 ANSWERS = ("problem", "solution", "judge", "repair")  # purposes of calls whose raw text is kept
 STATUSES = {"passed": "pass", "failed": "fail", "not_run": "skip"}  # of a test; the others are called as they are
 
@@ -202,14 +203,12 @@ def _judgment(one: Judgment) -> Json:
 def _raw(archive: zipfile.ZipFile, row: Cycle, folder: str, files: Mapping[str, str]) -> Iterator[None]:
     """Every answer as it came, the unreadable ones too: those before the last have a number."""
     calls = Call.objects.filter(run=row.run_id, step__turn=row.turn, step__purpose__in=ANSWERS).exclude(text="")
-    keys = list(calls.order_by("id").values_list("pk", "step__key"))
-    place = {pk: _place(key, files) for pk, key in keys}
-    counts, seen = Counter(place.values()), Counter[str]()
-    for pk, _key in keys:
-        name = place[pk]
+    counts = Counter(_place(key, files) for key in calls.values_list("step__key", flat=True))
+    seen = Counter[str]()
+    for key, text in calls.order_by("id").values_list("step__key", "text").iterator(chunk_size=ANSWERS_AT_ONCE):
+        name = _place(key, files)
         seen[name] += 1
         number = "" if seen[name] == counts[name] else f"_attempt_{seen[name]}"
-        text = Call.objects.values_list("text", flat=True).get(pk=pk)
         archive.writestr(zipping.entry(f"{folder}/{name}{number}.txt", row.began), text)
         yield
 

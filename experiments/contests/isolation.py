@@ -82,16 +82,19 @@ def _layers(found: Sequence[Mapping[str, Any]]) -> tuple[Layer, ...]:
 BACKENDS = {
     "bubblewrap": "bubblewrap",
     "namespaces": _("Linux namespaces"),
+    "landlock": _("Landlock and seccomp"),
     "docker": "Docker",
     UNSAFE: _("no isolation"),
     "off": _("switched off"),
     "": _("none"),
 }
 LAYERS = {
+    "container": _("container"),
     "mount namespace": _("mount namespace"),
     "pid namespace": _("pid namespace"),
     "network namespace": _("network namespace"),
     "ipc namespace": _("ipc namespace"),
+    "user namespace": _("user namespace"),
     "unprivileged user": _("unprivileged user"),
     "limits": _("limits"),
     "no new privileges": _("no new privileges"),
@@ -115,6 +118,7 @@ DETAILS = {
     "it sees no other process, and all of it dies together": _("it sees no other process, and all of it dies together"),
     "it has no network": _("it has no network"),
     "it shares no memory with others": _("it shares no memory with others"),
+    "its user is nobody outside": _("its user is nobody outside"),
     "it does not run as root and has no capabilities": _("it does not run as root and has no capabilities"),
     "memory, processor time, threads, open files and file sizes are limited": _(
         "memory, processor time, threads, open files and file sizes are limited"

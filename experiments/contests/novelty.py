@@ -1,17 +1,22 @@
 """The problems that a new run may not set again: those that its owner's models have set before."""
 
-from typing import Any
+from django.utils import timezone
 
-from experiments.models import Cycle, Experiment
+from experiments.engine.recording import COPIED
+from experiments.models import Cycle, Run, Step
+from experiments.workflows import coding
 
 CODING = "coding"
 MOST_EARLIER = 200  # problems, the latest
 
 
-def overrides_of(experiment: Experiment) -> dict[str, Any]:
-    """What a run's configuration says beyond its experiment's; it stays as it was when the run began."""
+def remember_earlier(run: Run) -> None:
+    """Write them down with the run, in the transaction that makes it: they stay as they were when it began."""
+    experiment = run.experiment
     if experiment.workflow != CODING:
-        return {}
+        return
     rows = Cycle.objects.filter(run__experiment__owner=experiment.owner_id).exclude(fingerprint=[])
-    latest = rows.order_by("-pk").values("title", "fingerprint")[:MOST_EARLIER]
-    return {"earlier": list(reversed(latest))} if latest else {}
+    latest = list(rows.order_by("-pk").values("title", "fingerprint")[:MOST_EARLIER])
+    data = {COPIED: {"found": {"problems": latest[::-1]}}}
+    done = {"kind": "record", "purpose": "problems_known", "state": Step.State.DONE, "ended": timezone.now()}
+    Step.objects.create(run=run, key=coding.KNOWN, data=data, **done)

@@ -10,7 +10,8 @@ from experiments import timeline
 from experiments.contests.coders import coders, names
 from experiments.contests.drawings import histogram
 from experiments.contests.slots import arranged
-from experiments.models import Cycle, Run
+from experiments.models import Cycle, Execution, Run
+from experiments.sandboxing import hosts
 from experiments.timeline import Entry
 
 OF_A_LINE = ("run", "turn", "setter", "state", "reason", "title", "voided", "began", "ended")
@@ -38,7 +39,9 @@ def entries(run: Run) -> list[Entry]:
 
 
 def context(run: Run, shown: Sequence[Entry]) -> dict[str, Any]:
-    """slots: entries by place. cast: labels by seat. cycles: one line each, the latest first."""
+    """slots: entries by place. cast: labels by seat. cycles: one line each, the latest first. is_stranded: code waits,
+    and nobody is there who could run it.
+    """
     cast = run.experiment.labels
     cycles = [_line(cycle, names(cast)) for cycle in lines_of(run)]
     return {
@@ -49,8 +52,14 @@ def context(run: Run, shown: Sequence[Entry]) -> dict[str, Any]:
         "cycles": cycles,
         "earlier": cycles[1:2],
         "rated": sum(line.cycle.state == Cycle.State.RATED for line in cycles),
+        "is_stranded": _is_stranded(run),
         "overalls": histogram(line.overall for line in cycles if not line.cycle.voided),
     }
+
+
+def _is_stranded(run: Run) -> bool:
+    waiting = run.executions.filter(state=Execution.State.WAITING)
+    return not run.is_over and waiting.exists() and not hosts.known()
 
 
 def lines_of(run: Run) -> list[Any]:

@@ -175,10 +175,6 @@ class RunRatings:
         figures = {name: Figure(**data[name]) for name in ("alpha", "tests")}
         return cls(**{**data, **found, **figures, "history": ()})
 
-    def after(self, turn: int) -> Moment | None:
-        """The boards after a cycle of the run; None for one that counts in no rating."""
-        return next((moment for moment in self.history if moment.turn == turn), None)
-
 
 def _row(kind: Any, row: Mapping[str, Any]) -> Any:
     return kind(**{name: Figure(**value) if isinstance(value, dict) else value for name, value in row.items()})

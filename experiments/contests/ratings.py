@@ -22,21 +22,19 @@ from experiments.models import Judgment, ProviderModel, Run
 from leaderboard.ratings.cycles import (
     Cycle,
     Estimate,
-    History,
     Judge,
     Reason,
     Snapshot,
     SolverRatings,
     Undefined,
-    calibration,
     compatible_elo,
     judging,
-    overall,
+    replay,
     scores,
     setters,
-    solver_elo,
     solver_ratings,
 )
+from leaderboard.ratings.cycles import Moment as Replayed
 from leaderboard.ratings.estimates import mean_estimate
 
 HIGHEST = 10.0  # of a score
@@ -69,15 +67,13 @@ def of_all() -> RunRatings | None:
 def history() -> tuple[Moment, ...]:
     """The boards after each cycle that counts, played again from the first one."""
     counted = read(CycleRow.objects.counted())
-    cycles = [one.rated for one in counted]
-    return _moments(counted, compatible_elo(cycles), solver_elo(cycles))
+    return _moments(counted, replay([one.rated for one in counted]))
 
 
 def history_of(run: Run) -> tuple[Moment, ...]:
     """The boards after each cycle of the run, as if there were no others: cheap, for nothing of it is drawn by lot."""
     counted = read(_rows_of(run))
-    cycles = [one.rated for one in counted]
-    return _moments(counted, compatible_elo(cycles), solver_elo(cycles))
+    return _moments(counted, replay([one.rated for one in counted]))
 
 
 def _rows_of(run: Run) -> QuerySet[CycleRow]:
@@ -99,7 +95,8 @@ def computed(
     """From values alone. void: cycles without a problem, by their setter; missing: votes not given, by judge."""
     cycles = [one.rated for one in counted]
     backwards = [replace(cycle, contestants=cycle.contestants[::-1]) for cycle in cycles]
-    boards = compatible_elo(cycles), compatible_elo(backwards), solver_elo(cycles)
+    replayed = replay(cycles)
+    boards = replayed[-1].compatible, compatible_elo(backwards).snapshots[-1], replayed[-1].solvers
     strengths = solver_ratings(cycles)
     found = judging([one.cycle for one in counted])
     solvers = _solvers(counted, names, boards, strengths)
@@ -108,7 +105,7 @@ def computed(
         solvers=solvers,
         setters=_setters(cycles, names, void),
         judges=tuple(_judge(judge, names, missing.get(judge.name, 0)) for judge in found.judges),
-        history=_moments(counted, boards[0], boards[2]),
+        history=_moments(counted, replayed),
         alpha=figure(found.alpha),
         tests=figure(found.consensus),
         order_moves=max(abs(solver.compatible - solver.reverse) for solver in solvers),
@@ -133,9 +130,9 @@ def figure(estimate: Estimate) -> Figure:
 
 
 def _solvers(
-    counted: Sequence[Counted], names: Names, boards: tuple[History, History, History], strengths: SolverRatings
+    counted: Sequence[Counted], names: Names, boards: tuple[Snapshot, Snapshot, Snapshot], strengths: SolverRatings
 ) -> tuple[Solver, ...]:
-    compatible, backwards, batch = (history.snapshots[-1] for history in boards)
+    compatible, backwards, batch = boards
     placed = by_strength(strengths)
     none = dict.fromkeys(("rating", "lower", "upper", "rank", "best", "worst", "group", "first"))
     fared = _fared(counted)
@@ -200,9 +197,13 @@ def _setters(cycles: Sequence[Cycle], names: Names, void: Mapping[str, int]) -> 
             overall=figure(one.overall),
             passed=figure(one.passed),
         )
-        for one in setters(cycles)
+        for one in setters(cycles, others=void)
     ]
-    return tuple(sorted(rows, key=lambda row: (-(row.calibration.value or 0.0), row.name)))
+    return tuple(sorted(rows, key=_by_calibration))
+
+
+def _by_calibration(row: SetterRow) -> tuple[bool, float, str]:
+    return row.calibration.value is None, -(row.calibration.value or 0.0), row.name
 
 
 def _judge(judge: Judge, names: Names, missing: int) -> JudgeRow:
@@ -219,13 +220,11 @@ def _judge(judge: Judge, names: Names, missing: int) -> JudgeRow:
     )
 
 
-def _moments(counted: Sequence[Counted], compatible: History, batch: History) -> tuple[Moment, ...]:
-    boards = zip(counted, compatible.snapshots, batch.snapshots, strict=True)
-    return tuple(_moment(one, board, elo) for one, board, elo in boards)
+def _moments(counted: Sequence[Counted], replayed: Sequence[Replayed]) -> tuple[Moment, ...]:
+    return tuple(_moment(one, after) for one, after in zip(counted, replayed, strict=True))
 
 
-def _moment(one: Counted, board: Snapshot, elo: Snapshot) -> Moment:
-    level = overall(one.rated)
+def _moment(one: Counted, after: Replayed) -> Moment:
     return Moment(
         number=one.number,
         pk=one.pk,
@@ -233,13 +232,13 @@ def _moment(one: Counted, board: Snapshot, elo: Snapshot) -> Moment:
         turn=one.turn,
         ended=one.ended,
         setter=one.cycle.setter,
-        means=scores(one.rated),
-        overall=level,
-        calibration=None if level is None else calibration(level),
-        compatible=board.ratings,
-        changes=board.changes,
-        elo={name: rating for name, rating in elo.ratings.items() if elo.played[name]},
-        elo_changes=elo.changes,
+        means=after.scores,
+        overall=after.overall,
+        calibration=after.calibration,
+        compatible=after.compatible.ratings,
+        changes=after.compatible.changes,
+        elo={name: rating for name, rating in after.solvers.ratings.items() if after.solvers.played[name]},
+        elo_changes=after.solvers.changes,
     )
 
 

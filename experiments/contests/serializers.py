@@ -83,6 +83,7 @@ class ExecutionSerializer(serializers.ModelSerializer[Execution]):
     key = serializers.CharField(source="step.key")
     purpose = serializers.CharField(source="step.purpose")
     passed = serializers.SerializerMethodField()
+    tests = serializers.JSONField()
 
     class Meta:
         model = Execution

@@ -32,11 +32,6 @@ def initial(request: HttpRequest) -> Values:
     return {"coders": _usual(request.user)}
 
 
-def as_typed(request: HttpRequest) -> ContestForm:
-    """The form with what was typed, before anybody says what is wrong with it."""
-    return contest_form()(initial=_typed(request))
-
-
 def with_everybody(request: HttpRequest) -> ContestForm:
     """The form with every model that can take part; those that were chosen keep their parameters and their place."""
     typed = _typed(request)

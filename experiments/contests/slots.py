@@ -1,9 +1,9 @@
 """Where on the page of a contest each event is shown, and which of them are shown there at all."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from experiments.timeline import Entry
+from experiments.timeline import Entry, vote_anchor
 
 FIXED = {
     "turn_started": "transcript",
@@ -28,17 +28,12 @@ def slot_of(type_: str, data: Mapping[str, Any]) -> str:
     if type_ in OF_A_CYCLE:
         return f"{OF_A_CYCLE[type_]}-{data['turn']}"
     if type_ == "solution_judged":
-        return vote_place(data)
+        return vote_anchor(data)
     if type_ == "solution_executed":
         return _execution(data)
     if data.get("purpose") in SPOKEN and data.get("turn"):
         return f"{data['purpose']}-{data['turn']}-{data['seat']}"
     return ASIDE
-
-
-def vote_place(data: Mapping[str, Any]) -> str:
-    judgment = data["judgment"]
-    return f"vote-{data['turn']}-{judgment['subject']}-{judgment['judge_seat']}"
 
 
 def arranged(entries: Sequence[Entry]) -> Slots:
@@ -47,11 +42,6 @@ def arranged(entries: Sequence[Entry]) -> Slots:
     for entry in entries:
         slots.setdefault(slot_of(entry.type, entry.data), []).append(entry)
     return slots
-
-
-def of_turn(entries: Iterable[Entry], turn: int) -> list[Entry]:
-    """What the page shows of a run while this cycle is its latest: the cycle, and what belongs to none."""
-    return [entry for entry in entries if slot_of(entry.type, entry.data) in ALWAYS or _turn(entry.data) == turn]
 
 
 def check_name(key: str) -> str:
@@ -63,10 +53,3 @@ def _execution(data: Mapping[str, Any]) -> str:
     if data["purpose"] == "check":
         return f"check-{data['turn']}-{check_name(data['key'])}"
     return f"execution-{data['turn']}-{data['seat']}"
-
-
-def _turn(data: Mapping[str, Any]) -> int:
-    return int(data.get("turn") or 0)
-
-
-ALWAYS = ("pool", "plan", "ending")

@@ -11,7 +11,6 @@ from experiments.contests.rated import Moment, RunRatings, Solver
 from experiments.models import Run
 
 WIDTH, HEIGHT, MARGIN = 180.0, 18.0, 6.0  # of an interval's drawing
-SIZE = charts.Size(width=760, height=320, left=38, right=150, top=12, bottom=22)
 MOST_TICKS = 5
 LONGEST_NAME = 24
 
@@ -91,7 +90,7 @@ def _history(found: RunRatings) -> History:
         for place, (name, label) in enumerate(zip(names, labels, strict=True))
     ]
     given = [value for line in values.values() for value in line if value is not None]
-    drawn = charts.chart([moment.number for moment in found.history], series, _scale(given), SIZE)
+    drawn = charts.chart([moment.number for moment in found.history], series, _scale(given), charts.OF_RATINGS)
     cycles = tuple(
         After(moment, band, tuple(moment.compatible.get(name) for name in names))
         for moment, band in zip(found.history, drawn.bands, strict=True)

@@ -15,6 +15,8 @@ from experiments.sandboxing import jobs
 from experiments.workflows.steps import Execute, Outcome
 
 UNDER_WAY = (Execution.State.WAITING, Execution.State.RUNNING)
+AGAIN = {"state": Execution.State.WAITING, "claim": 0, "error_kind": "", "error": "", "ended": None, "results": None}
+HEARD = ("name", "verdict", "value", "value_sha256", "error")  # of a result, by the workflow
 
 
 def begin(book: Book, wanted: Execute) -> None:
@@ -25,7 +27,7 @@ def begin(book: Book, wanted: Execute) -> None:
         step, _is_new = Step.objects.get_or_create(run_id=book.run_id, key=wanted.key, defaults=place)
         execution, is_new = Execution.objects.get_or_create(step=step, defaults=_fields(book.run_id, wanted))
         if not is_new and execution.state not in UNDER_WAY and step.state == Step.State.OPEN:
-            Execution.objects.filter(pk=execution.pk).update(state=Execution.State.WAITING, claim=0, error="")
+            Execution.objects.filter(pk=execution.pk).update(**AGAIN)
         jobs.ring()
 
 
@@ -44,7 +46,8 @@ def recorded(run: Run) -> dict[str, Outcome]:
 def outcome_of(execution: Execution) -> Outcome:
     if execution.state != Execution.State.DONE:
         return Outcome(False, error_kind=execution.error_kind, error=execution.error)
-    found = {"results": execution.results, "complaint": execution.complaint}
+    results = [{name: one[name] for name in HEARD if name in one} for one in execution.results or ()]
+    found = {"results": results, "complaint": execution.complaint}
     return Outcome(found={**found, "backend": execution.backend, "is_unsafe": execution.is_unsafe})
 
 

@@ -7,13 +7,11 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import close_old_connections, transaction
-from redis.exceptions import RedisError
-from rq import get_current_job
 
 from experiments import doorbell
 from experiments.engine.driver import Driver
 from experiments.engine.sweep import sweep_forever
-from experiments.engine.workers import SteadyWorker
+from experiments.engine.workers import SteadyWorker, beat
 
 logger = logging.getLogger(__name__)
 
@@ -39,32 +37,17 @@ def drive(run_id: str) -> None:
     """Drive every run that needs a driver, the one that rang among them, until none is left."""
     logger.debug("run=%s rang", run_id)
     close_old_connections()
-    Driver(stop_requested, beat=_beat).drive()
-
-
-def _beat() -> None:
-    """Keep RQ's record of this worker alive: a worker that is silent for too long counts as dead."""
-    job = get_current_job()
-    worker = EngineWorker.current
-    if job is None or worker is None:
-        return
-    try:
-        worker.heartbeat()
-    except (RedisError, OSError):
-        logger.warning("Redis is away; driving on")
+    Driver(stop_requested, beat=beat).drive()
 
 
 class EngineWorker(SteadyWorker):
     """One job at a time, in this process: the job is a driver, and a driver drives many runs."""
-
-    current: "EngineWorker | None" = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.worker_ttl = WORKER_SECONDS
 
     def work(self, *args: Any, **kwargs: Any) -> bool:
-        EngineWorker.current = self
         threading.Thread(target=sweep_forever, args=(wake, settings.SWEEP_SECONDS), name="sweep", daemon=True).start()
         return bool(super().work(*args, **kwargs))
 

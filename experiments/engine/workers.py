@@ -2,9 +2,10 @@
 
 import logging
 from collections.abc import Iterable
+from typing import Any
 
 from redis.exceptions import RedisError
-from rq import Queue, SimpleWorker
+from rq import Queue, SimpleWorker, get_current_job
 from rq.registry import StartedJobRegistry
 
 logger = logging.getLogger(__name__)
@@ -18,12 +19,31 @@ class SteadyWorker(SimpleWorker):
     bells, so nothing is lost when that memory is emptied.
     """
 
+    current: "SteadyWorker | None" = None  # of this process
+
+    def work(self, *args: Any, **kwargs: Any) -> bool:
+        SteadyWorker.current = self
+        return bool(super().work(*args, **kwargs))
+
     def clean_registries(self) -> None:
         try:
             super().clean_registries()  # type: ignore[no-untyped-call]
         except (ValueError, RedisError) as error:
             logger.warning("what earlier workers left in Redis is cleared away (%s)", error)
             _forget_begun_jobs(self.queues)
+
+
+def beat() -> None:
+    """Keep RQ's record of this process's worker alive in the middle of a job: one that is silent for too long counts
+    as dead.
+    """
+    worker = SteadyWorker.current
+    if get_current_job() is None or worker is None:
+        return
+    try:
+        worker.heartbeat()
+    except (RedisError, OSError):
+        logger.warning("Redis is away; going on")
 
 
 def _forget_begun_jobs(queues: Iterable[Queue]) -> None:

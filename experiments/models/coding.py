@@ -1,6 +1,7 @@
 """Contests of coding: the cycles, what the sandbox ran, and where it can run anything."""
 
-from typing import TYPE_CHECKING, Self
+import json
+from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
 from django.db import models
@@ -15,6 +16,21 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
 
     from accounts.models import User
+
+
+class ExactJSONField(models.TextField[Any, Any]):
+    """JSON that comes back as it was. PostgreSQL's jsonb sorts names and writes numbers anew: a program would be called
+    with other arguments than its statement shows.
+    """
+
+    def from_db_value(self, value: str | None, *_: Any) -> Any:
+        return None if value is None else json.loads(value)
+
+    def get_prep_value(self, value: Any) -> str:
+        return json.dumps(value, ensure_ascii=False)
+
+    def value_to_string(self, obj: models.Model) -> str:
+        return self.get_prep_value(self.value_from_object(obj))
 
 
 class CycleQuerySet(models.QuerySet["Cycle"]):
@@ -106,7 +122,7 @@ class Execution(models.Model):
     code = models.TextField(_("code"))
     entry = models.CharField(_("function"), max_length=80)
     comparison = models.CharField(_("comparison"), max_length=12)
-    tests = models.JSONField(_("tests"))
+    tests = ExactJSONField(_("tests"))
     seconds_limit = models.FloatField(_("seconds for each test"))
     memory_limit = models.PositiveBigIntegerField(_("memory for each test"))
     until_failure = models.BooleanField(_("ends at the first failure"), default=False)

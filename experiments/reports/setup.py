@@ -11,8 +11,6 @@ from experiments.reports.report import Block, Column, Fact, Facts, Fold, Part, S
 from experiments.reports.rows import Rows, sent_parameters
 from experiments.templatetags.arena import MISSING, exact_money, figure, grouped
 
-FILLED_IN = "earlier"  # problems of earlier runs, which nobody has set up
-
 
 def setup(rows: Rows) -> Section:
     blocks = SETTINGS.get(rows.workflow)
@@ -216,7 +214,6 @@ def _coding(rows: Rows) -> list[Block]:
         Fact(_("Seconds for each answer"), figure(config.get("call_seconds"), 0)),
         Fact(_("Seconds for each test"), figure(config.get("test_seconds"), 1)),
         Fact(_("Memory for each test"), f"{grouped(config.get('test_megabytes'))} MiB"),
-        Fact(_("Earlier problems not to be set again"), grouped(len(config.get("earlier") or ()))),
         Fact(_("Limits"), limits(config)),
         Fact(_("Seed"), str(rows.run.seed)),
         *_changes(rows),
@@ -276,7 +273,7 @@ def limits(config: dict[str, Any]) -> str:
 
 def _changes(rows: Rows) -> list[Fact]:
     """Settings that somebody changed while the run was played."""
-    overrides = {name: value for name, value in rows.run.overrides.items() if name != FILLED_IN}
+    overrides = rows.run.overrides
     if not overrides:
         return []
     before = {name: rows.run.experiment.config.get(name) for name in overrides}

@@ -35,11 +35,15 @@ from experiments.reports.shape_types import (
 )
 from experiments.workflows import REGISTRY
 
-MOST_MESSAGES = 5_000  # they are stored in one transaction, which other writers wait for
-MOST_CALLS = 30_000
+# The size of the file bounds what all of them take; these leave room for the largest contest that can be set up.
+MOST_MESSAGES = 10_000
+MOST_BALLOTS = 5_000
+MOST_JUDGMENTS = 80_000
+MOST_EXECUTIONS = 30_000
+MOST_CALLS = 200_000
+MOST_STEPS = 300_000
 MOST_CYCLES = 1_000
 HIGHEST_VOTE = 10
-MOST_STEPS = 60_000
 
 
 class CastShape(Shape):
@@ -218,9 +222,9 @@ class RecordShape(Shape):
     experiment: ExperimentShape
     lineage: LineageShape = LineageShape()
     messages: Annotated[list[MessageShape], Field(max_length=MOST_MESSAGES)]
-    judgments: Annotated[list[JudgmentShape], Field(max_length=MOST_MESSAGES)] = []
-    ballots: Annotated[list[BallotShape], Field(max_length=MOST_MESSAGES)] = []
+    judgments: Annotated[list[JudgmentShape], Field(max_length=MOST_JUDGMENTS)] = []
+    ballots: Annotated[list[BallotShape], Field(max_length=MOST_BALLOTS)] = []
     cycles: Annotated[list[CycleShape], Field(max_length=MOST_CYCLES)] = []
-    executions: Annotated[list[ExecutionShape], Field(max_length=MOST_CALLS)] = []
+    executions: Annotated[list[ExecutionShape], Field(max_length=MOST_EXECUTIONS)] = []
     calls: Annotated[list[CallShape], Field(max_length=MOST_CALLS)] = []
     steps: Annotated[list[StepShape], Field(max_length=MOST_STEPS)] = []

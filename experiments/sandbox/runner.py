@@ -12,6 +12,7 @@ from experiments.sandbox.request import Program
 from experiments.sandbox.trial import Trial, never, tried
 from experiments.sandbox.values import Execution, Result, Test
 
+LEAST_SECONDS = 0.05  # less is left over when a program was ended at its time
 NO_TIME = "the time for all tests was over"
 FAILED_BEFORE = "an earlier test was not passed"
 BYTE_ORDER_MARK = "\ufeff"
@@ -50,6 +51,7 @@ class Running:
     ) -> None:
         self.program, self.language, self.backend, self.is_cancelled = program, language, backend, is_cancelled
         self.begun = time.monotonic()
+        self.spent = 0.0  # seconds of the programs themselves: how long boxes take to come up is none of their doing
         self.layers: tuple[str, ...] = ()
         self.complaint = why_unreadable(program.code)
 
@@ -67,11 +69,13 @@ class Running:
         )
 
     def result(self, test: Test) -> Result:
-        left = self.program.limits.total_seconds - (time.monotonic() - self.begun)
+        left = self.program.limits.total_seconds - self.spent
         if self.complaint:
             return Result(test.name, "not_run")
-        if self.is_cancelled() or left <= 0:
-            return Result(test.name, "not_run", error=STOPPED if left > 0 else NO_TIME)
+        if self.is_cancelled():
+            return Result(test.name, "not_run", error=STOPPED)
+        if left < LEAST_SECONDS:
+            return Result(test.name, "not_run", error=NO_TIME)
         return self.tried(test, min(left, self.program.limits.seconds))
 
     def tried(self, test: Test, seconds: float) -> Result:
@@ -86,6 +90,7 @@ class Running:
             )
         except NotStarted as error:
             raise Unavailable(f"The sandbox ({self.backend.name}) no longer starts: {error}") from error
+        self.spent += trial.result.seconds
         return self.believed(test, trial)
 
     def believed(self, test: Test, trial: Trial) -> Result:

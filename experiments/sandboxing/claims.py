@@ -56,6 +56,12 @@ def give_back(mine: Sequence[Execution]) -> None:
         Execution.objects.filter(pk=one.pk, claim=one.claim, state=Execution.State.RUNNING).update(**waiting)
 
 
+def put_back(execution: Execution) -> None:
+    """Let it be taken once more; how often it was taken stays known."""
+    mine = Execution.objects.filter(pk=execution.pk, claim=execution.claim, state=Execution.State.RUNNING)
+    mine.update(state=Execution.State.WAITING, lease_until=None)
+
+
 def _end(execution: Execution, fields: dict[str, object], state: str) -> bool:
     for name, value in fields.items():
         setattr(execution, name, value)

@@ -3,7 +3,7 @@
 import platform
 import threading
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 
 from django.conf import settings
@@ -15,6 +15,7 @@ from experiments.models import SandboxHost
 FRESH = timedelta(minutes=5)  # a machine that was silent for longer is not there
 TOLD_SECONDS = 60.0
 NO_BACKEND = "off"
+UNSAFE = "unsafe"
 is_doubted = threading.Event()  # something could not be run: the machine is to be tested anew
 SWITCHED_OFF = "The sandbox of this machine is switched off (ARENA_SANDBOX=off)."
 
@@ -53,7 +54,11 @@ def check(*, is_fresh: bool = False) -> SandboxHost:
         "layers": [asdict(layer) for layer in found.layers],
         "checked": timezone.now(),
     }
-    return SandboxHost.objects.update_or_create(name=platform.node() or "localhost", defaults=told)[0]
+    return SandboxHost.objects.update_or_create(name=own_name(), defaults=told)[0]
+
+
+def own_name() -> str:
+    return platform.node() or "localhost"
 
 
 def look() -> None:
@@ -64,9 +69,12 @@ def look() -> None:
 
 
 def _found(*, is_fresh: bool) -> sandbox.Probe:
-    """A sandbox that is switched off, or is called what none is called, is one that refuses."""
+    """A sandbox that is switched off, or is called what none is called, is one that refuses. One that an administrator
+    has named unsafe keeps nothing apart, and is meant.
+    """
     try:
-        return sandbox.probe(wanted_backend(), fresh=is_fresh)
+        found = sandbox.probe(wanted_backend(), fresh=is_fresh)
+        return replace(found, is_sufficient=True, refusal="") if wanted_backend() == UNSAFE else found
     except sandbox.Unavailable as error:
         return sandbox.Probe(None, (), False, str(error))
 
@@ -74,6 +82,12 @@ def _found(*, is_fresh: bool) -> sandbox.Probe:
 def known() -> list[SandboxHost]:
     """The machines that have been heard of lately."""
     return list(SandboxHost.objects.filter(checked__gt=timezone.now() - FRESH))
+
+
+def is_spared() -> bool:
+    """Whether this machine is known to be unable to run code, and another one can: work is left to that one."""
+    able = {host.name: host.is_sufficient for host in known()}
+    return not able.get(own_name(), True) and any(able.values())
 
 
 def refusal() -> str:

@@ -5,6 +5,7 @@ import threading
 from django.db import close_old_connections, transaction
 
 from experiments import doorbell
+from experiments.engine.workers import beat
 from experiments.sandboxing import running
 
 QUEUE = "sandbox"
@@ -23,4 +24,4 @@ def ring_now() -> None:
 
 def run_all() -> None:
     close_old_connections()
-    running.run_all(stop_requested)
+    running.run_all(stop_requested, beat)

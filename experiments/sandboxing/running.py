@@ -48,7 +48,7 @@ def _fly(
     threads: ThreadPoolExecutor, flights: dict[Future[Found], Flight], stop: threading.Event, beat: Callable[[], None]
 ) -> None:
     clock = hosts.Every(settings.LEASE_SECONDS / 4)
-    while not stop.is_set():
+    while not (stop.is_set() or (not flights and hosts.is_spared())):
         for execution in claims.take(settings.SANDBOX_AT_ONCE - len(flights)):
             if execution.claim > claims.MOST_CLAIMS:
                 claims.fail(execution, claims.FAILED, "The sandbox's worker died each time that it ran this.")
@@ -80,7 +80,10 @@ def _land(execution: Execution, future: "Future[Found]") -> None:
         found = future.result()
     except sandbox.Unavailable as error:
         hosts.is_doubted.set()
-        claims.fail(execution, claims.UNAVAILABLE, str(error))
+        if execution.claim < claims.MOST_CLAIMS:
+            claims.put_back(execution)  # it may have been a moment's want, or another machine can
+        else:
+            claims.fail(execution, claims.UNAVAILABLE, str(error))
     except Exception as bug:
         logger.exception("run=%s step=%s the sandbox failed", execution.run_id, execution.step.key)
         claims.fail(execution, claims.FAILED, f"The sandbox failed ({type(bug).__name__}). Nothing recorded is lost.")

@@ -22,7 +22,7 @@ from experiments.labels import seat_name
 from experiments.models import ProviderModel, Run
 from experiments.templatetags.coding_words import tenth
 from experiments.templatetags.setup import Group, Option, grouped_by_provider
-from experiments.timeline import Entry
+from experiments.timeline import Entry, vote_anchor
 from experiments.workflows.coding.config import MOST_CODERS
 
 register = template.Library()
@@ -150,8 +150,7 @@ def check_places(
 @register.simple_tag
 def vote_cell(data: Mapping[str, Any], cast: Mapping[str, str] | None = None) -> SafeString:
     """The cell of a vote. Hundreds stand on a page, so that they are no templates."""
-    judgment, turn = data["judgment"], data["turn"]
-    place = f"vote-{turn}-{judgment['subject']}-{judgment['judge_seat']}"
+    judgment, place = data["judgment"], vote_anchor(data)
     called = coders.names(cast or {})
     who = [called.get(judgment[name]) or str(seat_name(judgment[name])) for name in ("judge_seat", "subject")]
     if judgment["scores"] is None:

@@ -1,6 +1,6 @@
 """Setters: how near their problems came to the middle of the scale."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,9 +29,12 @@ class Setter:
     passed: Estimate
 
 
-def setters(cycles: Sequence[Cycle], *, quorum: int = 1) -> tuple[Setter, ...]:
-    """Everybody who set a problem, in the sequence of names. Intervals are Student's, cut at the ends of the scale."""
-    names = sorted({cycle.setter for cycle in cycles})
+def setters(cycles: Sequence[Cycle], *, quorum: int = 1, others: Collection[str] = ()) -> tuple[Setter, ...]:
+    """Everybody who set a problem, in the sequence of names. Intervals are Student's, cut at the ends of the scale.
+
+    others: those who were to set one, too; of who never did, no figure exists.
+    """
+    names = sorted({cycle.setter for cycle in cycles}.union(others))
     return tuple(_setter(name, [cycle for cycle in cycles if cycle.setter == name], quorum) for name in names)
 
 

@@ -92,6 +92,24 @@ def test_what_is_missing_is_told_with_its_reason_and_is_never_a_zero(client, lad
     assert "Missing" in page(client)
 
 
+def test_a_setter_whose_problems_were_all_void_is_told_with_their_number(client, alice):
+    made = Contest(alice)
+    for setter in (1, 2):
+        made.cycle(setter=setter)
+    made.void_cycle(setter=4)
+    jobs.refresh_stale()
+    client.force_login(alice)
+
+    setters = {one.name: one for one in coding.standings().contest.setters}
+    rows = {row["name"]: row for row in csv.DictReader(io.StringIO(page(client, f"{PAGE}download/csv/")))}
+    told = [(rows[f"lab/coder-{n}"]["setter_problems"], rows[f"lab/coder-{n}"]["setter_void"]) for n in (1, 3, 4)]
+    assert list(setters) == ["lab/coder-1", "lab/coder-2", "lab/coder-4"]
+    assert setters["lab/coder-4"].calibration.reason == "no_votes"
+    assert told == [("1", "0"), ("0", "0"), ("0", "1")]
+    assert rows["lab/coder-4"]["setter_calibration_reason"] == "no_votes"
+    assert "coder-4 model | – (no vote was counted)" in page(client, f"{PAGE}download/md/")
+
+
 def test_a_model_that_never_got_a_vote_has_no_figure_at_all(client, alice):
     made = Contest(alice)
     for _cycle in range(2):

@@ -229,7 +229,7 @@ def test_what_was_typed_is_kept_when_it_is_refused(keeper, ten):
     assert 'value="A fresh start."' in shown
 
 
-def test_everybody_reads_why_a_cycle_is_left_out(client, ten, curator):
+def test_everybody_reads_why_a_cycle_is_left_out_and_who_has_signed_in_reads_by_whom(client, ten, curator, charlie):
     jobs.refresh_stale()
     Ladder.objects.update(is_public=True)
     voiding.void(rows(3)[0], by=curator, reason="Two answers were right.")
@@ -238,6 +238,9 @@ def test_everybody_reads_why_a_cycle_is_left_out(client, ten, curator):
 
     assert "Two answers were right." in shown
     assert "Spread of readings" not in shown
+    assert "curator" not in shown
+    client.force_login(charlie)
+    assert "<td>curator</td>" in client.get("/leaderboard/coding/").content.decode()
 
 
 def test_the_admin_leaves_out_what_is_chosen_and_takes_it_in_again(keeper, ten, alice):

@@ -7,21 +7,23 @@ from collections.abc import Generator
 from statistics import fmean
 from typing import Any
 
-from experiments.workflows.coding.config import SEATS, Config
+from experiments.workflows.coding.config import SEATS, Config, Earlier
 from experiments.workflows.coding.contest import Contest, Round, shortened
 from experiments.workflows.coding.novelty import fingerprint
 from experiments.workflows.coding.pool import gather, look_again
 from experiments.workflows.coding.setting import Setters, set_problem
 from experiments.workflows.coding.solving import solve
-from experiments.workflows.steps import Cast, End, Play, Record
+from experiments.workflows.steps import Cast, End, Outcome, Play, Record
 
-__all__ = ["SEATS", "SUBJECTS", "Config", "run"]
+__all__ = ["KNOWN", "SEATS", "SUBJECTS", "Config", "run"]
 
 SUBJECTS: tuple[str, ...] = ()
+KNOWN = "known"  # the key of what may not be set again, written down when the run begins
 
 
 def run(config: Config, cast: Cast) -> Play:
-    contest = Contest(config, cast, earlier=list(config.earlier))
+    known: Outcome = yield Record(KNOWN, "problems_known")
+    contest = Contest(config, cast, earlier=[Earlier.model_validate(one) for one in known.found.get("problems", ())])
     yield from gather(contest)
     contest.check_pool()
     if contest.end:
@@ -32,8 +34,8 @@ def run(config: Config, cast: Cast) -> Play:
     )
     while contest.end is None and (chosen := setters.next(turn)):
         seat, is_second = chosen
-        if seat not in contest.pool:
-            setters.failed(seat, is_second=is_second)
+        if seat not in contest.pool and not is_second:  # it may be back by the end
+            setters.failed(seat, is_second=False)
             continue
         is_void = yield from _cycle(contest, turn, seat)
         if is_void:
@@ -51,6 +53,9 @@ def _cycle(contest: Contest, turn: int, setter: str) -> Generator[Any, Any, bool
     yield Record(round_.base, "turn_started", {"turn": turn}, turn=turn)
     begun = {"turn": turn, "setter": setter, "coders": list(round_.coders)}
     yield Record(f"{round_.base}/begun", "cycle_begun", begun, turn=turn)
+    if setter not in contest.pool:
+        yield _void(round_, shortened(f"The setter takes no part any more. {contest.left[setter]}"))
+        return True
     wrong = yield from set_problem(round_)
     if contest.end:
         return True

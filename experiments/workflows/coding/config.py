@@ -39,8 +39,7 @@ class Config(BaseModel):
 
     setters: "in_turn" each seat once and so on; "random" by the seed; "auto" in turn where the cycles are a multiple of
     the pool. topic: which kind of problems is asked for. quorum: votes that a solution needs to be rated.
-    call_seconds: what each attempt at a model may take. earlier: problems that may not be set again, filled in when a
-    run begins.
+    call_seconds: what each attempt at a model may take.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -55,7 +54,6 @@ class Config(BaseModel):
     test_seconds: Annotated[float, Field(ge=0.1, le=60)] = 5
     test_megabytes: Annotated[int, Field(ge=64, le=2048)] = 256
     limits: Limits = Limits()
-    earlier: list[Earlier] = []
 
     @model_validator(mode="after")
     def topic_is_words(self) -> Self:

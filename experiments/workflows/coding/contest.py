@@ -66,6 +66,7 @@ class Contest:
             return
         why = "; ".join(f"{called(seat)}: {self.left[seat]}" for seat in self.seats if seat in self.left)
         words = f"Only {len(self.pool)} of {len(self.seats)} models can take part, and {needed} are needed. {why}"
+        words = f"{words.rstrip('.')}. Mend that and start another contest: what was rated counts."
         self.end = End("pool_too_small", failed=True, message=words)
 
 

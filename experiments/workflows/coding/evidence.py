@@ -36,6 +36,13 @@ def in_words(ran: Outcome, problem: Problem) -> str:
     return "\n".join(lines)
 
 
+def value_of(result: Mapping[str, Any], longest: int = LONGEST_VALUE) -> str:
+    """What a program gave, as JSON; of a value that was too long to be kept, its beginning."""
+    if "value_sha256" in result:
+        return f"{shortened(str(result['value']), longest)} (cut)"
+    return shortened(as_json(result.get("value")), longest)
+
+
 def _count(results: Sequence[Mapping[str, Any]]) -> int:
     return sum(result["verdict"] == "passed" for result in results)
 
@@ -43,8 +50,7 @@ def _count(results: Sequence[Mapping[str, Any]]) -> int:
 def _line(test: Test, result: Mapping[str, Any]) -> str:
     given = shortened(as_json(test.arguments), LONGEST_VALUE)
     what = {
-        "failed": f"it gave {shortened(as_json(result.get('value')), LONGEST_VALUE)}, "
-        f"and {shortened(as_json(test.expected), LONGEST_VALUE)} is right",
+        "failed": f"it gave {value_of(result)}, and {shortened(as_json(test.expected), LONGEST_VALUE)} is right",
         "timeout": "it took too long",
         "memory": "it took too much memory",
         "output_limit": "it printed too much",

@@ -17,6 +17,7 @@ LONGEST_TITLE = 200
 LONGEST_STATEMENT = 20_000
 LONGEST_CODE = 60_000
 LONGEST_VALUE = 20_000  # characters of JSON
+LONGEST_TESTS = 100_000  # characters of JSON in all: every execution of the cycle holds them
 MOST_CRITERIA = 20
 DEEPEST_VALUE = 40
 FUNCTION = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
@@ -77,6 +78,8 @@ def read_problem(text: str) -> Problem:
     shown = _tests(given, "test_cases", "", (SHOWN_TESTS, SHOWN_TESTS), wrong)
     hidden = _tests(given, "hidden_test_cases", "h", (LEAST_HIDDEN, MOST_HIDDEN), wrong)
     wrong += _repeated((*shown, *hidden))
+    if sum(len(as_json(test.data)) for test in (*shown, *hidden)) > LONGEST_TESTS:
+        wrong.append(f"the tests are longer than {LONGEST_TESTS} characters in all: smaller inputs say as much")
     problem = Problem(
         title=_text(given, "title", LONGEST_TITLE, wrong).replace("\n", " "),
         description=_text(given, "description", LONGEST_STATEMENT, wrong),

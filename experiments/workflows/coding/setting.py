@@ -7,6 +7,7 @@ from typing import Any
 
 from experiments.workflows.coding.config import LEAST_HIDDEN, MOST_HIDDEN, SHOWN_TESTS
 from experiments.workflows.coding.contest import Contest, Round, closed, shortened
+from experiments.workflows.coding.evidence import value_of
 from experiments.workflows.coding.mutants import mutants, trivial
 from experiments.workflows.coding.novelty import nearest
 from experiments.workflows.coding.problems import COMPARISONS, Problem, as_json, read_problem
@@ -222,6 +223,6 @@ def _results(problem: Problem, outcome: Outcome) -> list[tuple[str, str]]:
 def _how(expected: Any, result: Mapping[str, Any]) -> str:
     """What the reference did instead of passing, for whoever wrote it."""
     if result["verdict"] == "failed":
-        return shortened(f"it gives {as_json(result.get('value'))}, and {as_json(expected)} is expected", 300)
+        return shortened(f"it gives {value_of(result)}, and {as_json(expected)} is expected", 300)
     words = {"timeout": "it takes too long", "memory": "it takes too much memory", "output_limit": "it prints too much"}
     return words.get(result["verdict"], shortened(result.get("error") or "it was not run", 300))

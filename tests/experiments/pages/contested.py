@@ -5,12 +5,13 @@ from django.urls import reverse
 
 from experiments import timeline
 from experiments.contests import pages
-from experiments.contests.slots import ASIDE, arranged, of_turn
+from experiments.contests.slots import ASIDE, arranged, slot_of
 from experiments.fragments import render, render_envelope
 from experiments.models import Run
 from tests.experiments.contests import coder, played
 from tests.experiments.pages.conftest import Page
 
+OF_NO_CYCLE = ("pool", "plan", "ending")
 ALWAYS_THERE = {"transcript", "slot-pool", "slot-plan", "slot-aside", "slot-ending"}
 
 
@@ -51,9 +52,14 @@ def assert_same_page(run, *kinds):
     assert len({shown.anchor for shown in rows}) == len(rows)
     assert ASIDE not in arranged(rows)
     latest = max((cycle.turn for cycle in run.cycles.all()), default=0)
-    assert painted(run, pages.entries(run)) == painted(run, of_turn(events, latest))
+    assert painted(run, pages.entries(run)) == painted(run, _of_turn(events, latest))
     for kind in kinds:
         assert kind in {shown.type for shown in rows}, kind
+
+
+def _of_turn(entries, turn):
+    """What the page shows of a run while this cycle is its latest: the cycle, and what belongs to none."""
+    return [one for one in entries if slot_of(one.type, one.data) in OF_NO_CYCLE or one.data.get("turn") == turn]
 
 
 def assert_every_fragment_finds_its_place(run):

@@ -5,6 +5,8 @@ import json
 import zipfile
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from experiments.contests import artifacts, ratings, voiding
 from experiments.models import Call, Cycle, ProviderModel
@@ -69,7 +71,7 @@ def test_battles_and_leaderboard_are_those_of_the_cycles_that_count(contest, ali
         *("average_scores", "overall_average", "elo_after"),
     ]
     assert battles[2]["average_scores"]["lab/coder-3"] is None
-    assert battles[1]["elo_after"] == {name: round(value, 2) for name, value in found.after(2).compatible.items()}
+    assert battles[1]["elo_after"] == {name: round(value, 2) for name, value in found.history[1].compatible.items()}
     assert json.loads(files["data/leaderboard.json"]) == [
         {"rank": n, "model": one.name, "elo": round(one.compatible, 2)} for n, one in enumerate(found.solvers, 1)
     ]
@@ -152,6 +154,18 @@ def test_names_of_files_are_harmless():
     assert names["openrouter/anthropic/claude-opus-4.6"] == "openrouter_anthropic_claude-opus-4_6"
     assert len({name.casefold() for name in names.values()}) == 6
     assert max(map(len, names.values())) == 60
+
+
+def test_a_zip_of_more_answers_takes_no_more_queries(alice):
+    counts = []
+    for seats in (3, 4):
+        made = contest_rows.Contest(alice)
+        made.cycle(seats=seats, votes=votes_of(levels=contest_rows.LEVELS, seats=seats))
+        with CaptureQueriesContext(connection) as asked:
+            list(artifacts.zipped(made.run))
+        counts.append(len(asked))
+
+    assert counts[0] == counts[1]
 
 
 def test_it_comes_in_pieces(contest, alice, monkeypatch):

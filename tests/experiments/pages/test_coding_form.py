@@ -1,10 +1,17 @@
 """Setting up a contest: the pool, its shortcuts and complaints, what it may cost, and where no code can be run."""
 
+from decimal import Decimal
+
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from experiments.models import Experiment, Run, SandboxHost
+from experiments.contests import estimates, isolation
+from experiments.contests.forms import contest_form
+from experiments.models import Experiment, ModelPrice, Run, SandboxHost
+from experiments.sandbox.attacking import attacks
+from experiments.sandbox.backends import docker, registry
+from experiments.sandbox.walls import WALLS
 from tests.experiments.contests import contest
 from tests.fixtures import add_model
 
@@ -134,12 +141,36 @@ def test_the_estimate_follows_the_form(browser, form):
     guess = browser.post(address, form(cycles="2")).content.decode()
     unchecked = {name: value for name, value in form(cycles="2").items() if name != "health_check"}
 
-    assert "<b>23 calls</b>, at most 43" in guess
+    assert "<b>23 calls</b>, at most 46" in guess
     assert "A cycle makes 10 calls: 1 problem, 3 solutions and 6 judgments" in guess
     assert "price unknown" in guess
     assert "<b>20 calls</b>" in browser.post(address, unchecked).content.decode()
     assert "at least three models" in browser.post(address, form() | {"coders-1-model": ""}).content.decode()
     assert browser.post(address, form(cycles="x", call_seconds="y")).status_code == 200
+
+
+def test_at_most_is_what_a_contest_can_come_to(form, models):
+    """Three cycles in turn, by hand: a problem has the 20,000 tokens of whoever may write most, and is set twice."""
+    for price, model in enumerate(models, 1):
+        ModelPrice.objects.create(model=model, input=Decimal(price), output=Decimal(price), since=timezone.now())
+    sent = form(cycles="3") | {"coders-0-max_tokens": "20000"}
+    guess = estimates.of_form(contest_form()(sent))
+
+    check = 3 * 20 + 20_000 + 2 * 1024
+    first = 9_000 + 20_000
+    problem = first + (first + 20_000 + 8_400)
+    solutions = sum(2 * (500 + 20_000 + own) + 400 + own for own in (20_000, 16_384, 16_384))
+    written = {0: (20_000, 20_000), 1: (16_384, 4096), 2: (16_384, 4096)}  # a solution, and a judgment
+    judgments = sum(
+        2 * (5_000 + 20_000 + written[solver][0] + written[judge][1]) + 400 + written[judge][1]
+        for solver in written
+        for judge in written
+        if solver != judge
+    )
+    assert guess.most_calls == 3 * (2 * (3 + 2) + 2 * 3 + 2 * 6)
+    assert guess.most.tokens == 3 * (2 * (check + problem) + solutions + judgments)
+    assert guess.most.cost > 3 * (2 * 3 * problem + solutions + judgments), "the dearest sets every problem"
+    assert guess.typical.cost < guess.most.cost / 10
 
 
 @pytest.mark.parametrize(
@@ -178,6 +209,15 @@ def test_the_state_of_the_sandbox_stands_beside_the_form(browser, read):
     assert "1 of 1 layers hold" in text
     assert "network namespace it has no network" in text
     assert "without isolation" in text
+
+
+def test_every_wall_of_every_box_and_what_the_self_test_says_can_be_translated():
+    with attacks() as planned:
+        layers = {*WALLS, *docker.NAMES, *(attack.name for attack in planned)}
+
+    assert layers <= set(isolation.LAYERS)
+    assert set(WALLS.values()) <= set(isolation.DETAILS)
+    assert {backend.name for backend in registry.BACKENDS} <= set(isolation.BACKENDS)
 
 
 def test_a_run_is_set_up_again_with_its_models(browser, charlies, form, alice, start):

@@ -11,6 +11,7 @@ from inspect_ai.log import read_eval_log
 from experiments import timeline
 from experiments.contests import ratings
 from experiments.models import Cycle, Execution, Run
+from experiments.reports import shapes
 from experiments.reports.csv_export import table
 from experiments.reports.exports import json_lines
 from experiments.reports.html import render_html
@@ -19,12 +20,27 @@ from experiments.reports.inspect_log import inspect_log, log_name
 from experiments.reports.json_values import InvalidDocument
 from experiments.reports.markdown import render_markdown
 from experiments.reports.pdf import render_pdf
+from experiments.workflows.coding import config
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_SOLUTION, NO_VOTE, UNREADABLE, votes_of
 from tests.experiments.reports.test_html import section
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
+
+
+def test_the_largest_contest_that_can_be_set_up_is_not_too_long_for_an_import():
+    cycles, coders = config.MOST_CYCLES, config.MOST_CODERS
+    solutions, judgments = cycles * coders, cycles * coders * (coders - 1)
+    problems, played = 2 * 2 * cycles, 2 * cycles  # each asked for twice; a void one in turn set twice
+    calls = problems + 2 * solutions + 2 * judgments + played * coders
+
+    assert played <= shapes.MOST_CYCLES
+    assert problems + 2 * solutions <= shapes.MOST_MESSAGES
+    assert judgments <= shapes.MOST_JUDGMENTS
+    assert 8 * problems + solutions <= shapes.MOST_EXECUTIONS
+    assert calls <= shapes.MOST_CALLS
+    assert calls + judgments + 8 * problems + 4 * solutions + 6 * played <= shapes.MOST_STEPS
 
 
 @pytest.fixture

@@ -81,7 +81,7 @@ def test_with_fewer_than_three_no_contest_begins_and_every_reason_is_told(failur
     assert (play.end.reason, play.end.failed) == ("pool_too_small", True)
     assert "Only 2 of 4 models can take part, and 3 are needed." in play.end.message
     assert f"Coder 2: {failure.error}; Coder 3: {OFFLINE.error}" in play.end.message
-    assert {step.key.split("/")[0] for step in play.steps} == {"health"}
+    assert {step.key.split("/")[0] for step in play.steps} == {"known", "health"}
 
 
 def test_where_a_quorum_cannot_be_reached_any_more_no_cycle_begins():
@@ -228,8 +228,15 @@ def test_a_seat_that_is_not_there_in_its_turn_sets_later_when_it_is_back():
     limited = {"health/1/coder-2": LIMITED, "health/2/coder-2": LIMITED}
     play = Play(cast(4), but({**limited, "cycle/2/solution/coder-3": BAD_KEY}), cycles=3, setters="in_turn")
     assert setters(play) == ["1", "3", "4"], "who cannot take part when it is planned has no turn"
+
+
+def test_a_seat_that_has_left_for_good_has_its_turn_at_the_end_and_the_cycle_says_why_it_is_void():
     play = Play(cast(4), but({"cycle/1/solution/coder-2": BAD_KEY}), cycles=4)
-    assert setters(play) == ["1", "3", "4"]
+
+    assert setters(play) == ["1", "3", "4", "2"]
+    [void] = play.found("cycle_void")
+    assert void == {"turn": 4, "setter": "coder-2", "reason": f"The setter takes no part any more. {BAD_KEY.error}"}
+    assert "cycle/4/problem" not in play.keys
     assert play.end.reason == "completed"
 
 

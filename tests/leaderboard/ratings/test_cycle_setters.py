@@ -74,5 +74,14 @@ def test_the_sandbox_says_how_hard_it_was_for_the_others():
     assert setters(problems(5))[0].passed.value == Undefined(Reason.NOTHING_RUN)
 
 
+def test_who_never_set_what_could_be_played_is_there_without_figures():
+    found, other = setters(problems(5), others={"b", "a"})
+
+    assert (found.name, found.problems) == ("a", 1)
+    assert (other.name, other.problems, other.scored) == ("b", 0, 0)
+    assert other.calibration.value == other.overall.value == Undefined(Reason.NO_VOTES)
+    assert other.passed.value == Undefined(Reason.NOTHING_RUN)
+
+
 def test_nobody_set_anything():
     assert setters([]) == ()
