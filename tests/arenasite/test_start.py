@@ -132,6 +132,6 @@ def test_the_demonstration_says_who_may_sign_in_and_plays_a_run(start):
         )
         runs = {workflow: (experiment, run) for workflow, experiment, run in database.execute(played)}
     campaign, _shard = runs.pop("battles")
-    assert set(runs) == {"arena", "starchamber", "council", "debate"}
+    assert set(runs) == {"arena", "starchamber", "council", "debate", "coding"}
     assert all(run in platform.output.replace("-", "") for _experiment, run in runs.values())
     assert campaign in platform.output.replace("-", "")

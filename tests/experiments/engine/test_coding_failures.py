@@ -158,18 +158,23 @@ def test_without_three_healthy_models_nothing_is_paid_for(play_on, scripted):
 @pytest.mark.coding(63)
 @pytest.mark.flaw(24)
 def test_a_budget_ends_a_contest_before_it_is_passed_and_keeps_what_was_paid_for(
-    play_on, alice, start, scripted, drive
+    play_on, alice, charlie, start, scripted, drive
 ):
+    """One that leaves room for the dearest question and four answers, however many are under way at the same time."""
     slugs = models(scripted, None, None, None)
     for model in ProviderModel.objects.filter(slug__in=slugs):
         ModelPrice.objects.create(model=model, since="2026-01-01T00:00Z", input="0.001", output="0.000001")
     with sandbox_as_played():
-        run = begun(alice, start, slugs, limits={"cost": 3.5})
+        unlimited = begun(charlie, start, slugs)
+        drive()
+        dearest, answer = max(unlimited.calls.values_list("reserved", flat=True)), unlimited.calls.first().cost
+        budget = float(dearest + 4 * answer)
+        run = begun(alice, start, slugs, limits={"cost": budget})
         drive()
 
     run = fresh(run)
     assert (run.state, run.stop_reason) == ("stopped", "limit_cost")
-    assert 0 < Run.objects.with_totals().get(pk=run.pk).total_cost <= 3.5
+    assert 0 < Run.objects.with_totals().get(pk=run.pk).total_cost <= budget
     assert run.messages.exists()
     assert not run.executions.filter(state__in=["waiting", "running"]).exists()
     assert run.events.order_by("seq").last().data["refused"]["key"].startswith("cycle/1/")

@@ -8,7 +8,8 @@ def solve(word, host):
         for place in ("/tmp", "/var/tmp", "/dev/shm", "/run", "/", "/root", "/home", "/etc", ".", host["cwd"]):
             leave(place, host)
         places = (host["folder"], host["project"], os.path.dirname(host["project"]), host["cwd"])
-        if written := [place for place in places if leave(place, host)]:
+        strange = [place for place in places if place != "/tmp"]  # its own /tmp, where the project may lie, is its own
+        if written := [place for place in strange if leave(place, host)]:
             return f"wrote into {written}"
     return word[::-1]
 
