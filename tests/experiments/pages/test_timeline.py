@@ -131,10 +131,18 @@ def test_of_a_run_that_failed_twice(played, alice):
     assert_same_page(run, "call_retried", "experiment_error")
 
 
-def test_of_a_run_that_was_stopped_while_somebody_spoke_after_a_judged_turn(arena, start, alice, settings):
-    settings.LEASE_SECONDS = 3  # the driver calls `beat` four times within it
-    run = start(arena(b="sim/neutral:first=0:tps=40:words=60"))
-    Driver(threading.Event(), beat=lambda: run.messages.count() == 3 and actions.stop(run, by=alice)).drive(0.1)
+def test_of_a_run_that_was_stopped_while_somebody_spoke_after_a_judged_turn(arena, start, alice):
+    """Stopped while B speaks for the second time, which takes three seconds."""
+    run = start(arena(b="sim/neutral:first=0:tps=40:words=120"))
+
+    class Stopping(Driver):
+        def _look_after_runs(self):
+            speaking = run.calls.filter(step__key="turn/2/B", state=Call.State.SENT)
+            if speaking.exists():
+                actions.stop(run, by=alice)
+            super()._look_after_runs()
+
+    Stopping(threading.Event()).drive(0.1)
 
     run.refresh_from_db()
     assert (run.state, run.messages.last().finish_reason) == (Run.State.STOPPED, "stopped")
