@@ -8,7 +8,7 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from experiments import running, steering
-from experiments.admission import require_models, require_role, require_sandbox
+from experiments.admission import require_change, require_models, require_role, require_sandbox
 from experiments.battles import campaigns
 from experiments.battles.admission import check_setup
 from experiments.casting import InvalidExperiment, checked_cast, checked_config
@@ -59,6 +59,7 @@ def start(
 ) -> list[Run]:
     """Queue runs with successive seeds. A repetition under the same key gets the runs of the first request."""
     require_role(by)
+    require_change(experiment, by)
     answer = once(
         lambda: {"runs": [str(run.pk) for run in _start(experiment, by, seed, repeats)]},
         by=by,
@@ -70,6 +71,7 @@ def start(
 
 def stop(run: Run, *, by: "User") -> bool:
     """Stop a live run; what was said so far is kept. False when it had ended or was being stopped already."""
+    require_change(run.experiment, by)
     return running.stop(run, by=by)
 
 
@@ -77,6 +79,7 @@ def resume(run: Run, *, by: "User") -> bool:
     """Go on with a failed run, whose recorded steps stay and whose failed one is tried again, or with a paused one.
     False when there is nothing to go on with.
     """
+    require_change(run.experiment, by)
     with transaction.atomic():
         return steering.release(run, by=by) or _resume_failed(run, by)
 

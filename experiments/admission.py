@@ -1,4 +1,4 @@
-"""Who may experiment, and whether an experiment can be played now."""
+"""Who may experiment, who may change what, and whether an experiment can be played now."""
 
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,8 @@ from experiments.refusals import NotAllowed
 from experiments.sandboxing import hosts
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
     from accounts.models import User
 
 EXECUTING = ("coding",)  # workflows that need the sandbox
@@ -17,6 +19,12 @@ EXECUTING = ("coding",)  # workflows that need the sandbox
 def require_role(person: "User") -> None:
     if not person.may_experiment:
         raise NotAllowed(_("Your role does not allow experiments: ask an administrator for the role of researcher."))
+
+
+def require_change(experiment: Experiment, person: "User | AnonymousUser") -> None:
+    """Looking is not steering: only its owner, and those who share its project, may move a run or begin one."""
+    if not Experiment.objects.changeable_by(person).filter(pk=experiment.pk).exists():
+        raise NotAllowed(_("You may look at this, but not change it. Its owner and the members of its project can."))
 
 
 def require_sandbox(experiment: Experiment) -> None:

@@ -52,7 +52,9 @@ def draft(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Keep what is being written at a pause: 204; 409 when something was said there meanwhile."""
     run = visible_run(request, pk)
     try:
-        furthering.draft(run, key=request.POST.get("key", ""), text=as_typed(request.POST.get("text", "")))
+        furthering.draft(
+            run, by=person(request), key=request.POST.get("key", ""), text=as_typed(request.POST.get("text", ""))
+        )
     except Rivalled as error:
         return JsonResponse({"problem": str(error)}, status=HTTPStatus.CONFLICT)
     except NotOffered as error:

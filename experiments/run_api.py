@@ -192,7 +192,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         """Keep what somebody has begun to write at an open pause; it is said only by `say`."""
         run, asked = self.get_object(), validated(Draft, request)
         with refusals("text"):
-            furthering.draft(run, **asked)
+            furthering.draft(run, by=person(request), **asked)
         return Response(asked)
 
     @extend_schema(request=Lift, responses={200: RunDetail, **CONTESTED})

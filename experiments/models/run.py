@@ -52,6 +52,10 @@ TERMINAL_STATES = (RunState.STOPPED, RunState.COMPLETED, RunState.FAILED)
 
 class RunQuerySet(models.QuerySet["Run"]):
     def visible_to(self, user: "User | AnonymousUser") -> Self:
+        """Those of the experiments that a person may look at."""
+        return self.filter(experiment__in=Experiment.objects.visible_to(user))
+
+    def owned_by(self, user: "User | AnonymousUser") -> Self:
         return self.filter(experiment__owner_id=user.pk) if user.is_active else self.none()
 
     def live(self) -> Self:

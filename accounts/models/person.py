@@ -1,4 +1,4 @@
-"""Who: the people of the lab."""
+"""Who: the people of the lab, and the tokens by which programs act in their name."""
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models

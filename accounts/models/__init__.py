@@ -1,0 +1,5 @@
+from accounts.models.audit import AuditEntry
+from accounts.models.person import ApiToken, User
+from accounts.models.project import Membership, Project
+
+__all__ = ["ApiToken", "AuditEntry", "Membership", "Project", "User"]
