@@ -246,6 +246,8 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {  # runs, files, datasets and uploads have states of their own
         "RunState": "experiments.models.run.RunState",
+        "Visibility": "experiments.models.experiment.Visibility",
+        "DatasetVisibility": "experiments.models.dataset.Dataset.Visibility",
         "DatasetState": "experiments.models.dataset.Dataset.State",
         "UploadState": "experiments.models.upload.Upload.State",
         "CycleState": "experiments.models.coding.CycleState",

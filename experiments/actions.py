@@ -24,10 +24,11 @@ from experiments.refusals import NotAllowed
 from experiments.running import created_data, queue
 from experiments.sandboxing.claims import SANDBOX_FAILURES
 from experiments.shards import is_sharded, without_shards
+from experiments.sharing import checked_project
 from experiments.workflows.steps import SPOKEN
 
 if TYPE_CHECKING:
-    from accounts.models import User
+    from accounts.models import Project, User
 
 __all__ = ["create", "created_data", "resume", "start", "stop"]
 
@@ -36,15 +37,20 @@ MOST_REPEATS = 50
 MOST_LIVE_RUNS = 200
 
 
-def create(*, owner: "User", workflow: str, title: str = "", config: Any, cast: dict[str, Any]) -> Experiment:
-    """A new experiment. Raises InvalidExperiment when it could not be played."""
+def create(
+    *, owner: "User", workflow: str, title: str = "", config: Any, cast: dict[str, Any], project: str = ""
+) -> Experiment:
+    """A new experiment. project: the id of one that its owner has a share of; its members see it then. Raises
+    InvalidExperiment when it could not be played.
+    """
     require_role(owner)
+    place = _place(checked_project(project, owner=owner))
     checked = checked_config(workflow, config)
     participants = checked_cast(workflow, checked, cast)
     if is_sharded(workflow):
         check_setup(workflow, checked, participants, owner=owner)
     experiment = Experiment(
-        owner=owner, workflow=workflow, title=_title(title, checked), config=checked.model_dump(mode="json")
+        owner=owner, workflow=workflow, title=_title(title, checked), config=checked.model_dump(mode="json"), **place
     )
     with transaction.atomic():
         experiment.save(force_insert=True)
@@ -151,6 +157,12 @@ def _start_campaign(experiment: Experiment, by: "User", seed: int | None, repeat
     if repeats > 1:
         raise InvalidExperiment({"repeats": [_("Its work is shared out over many runs already: it has no repeats.")]})
     return campaigns.start(experiment, by=by, seed=seed)
+
+
+def _place(project: "Project | None") -> dict[str, Any]:
+    if project is None:
+        return {"visibility": Experiment.Visibility.PRIVATE}
+    return {"project": project, "visibility": Experiment.Visibility.PROJECT}
 
 
 def _title(title: str, config: Any) -> str:

@@ -21,9 +21,13 @@ def require_role(person: "User") -> None:
         raise NotAllowed(_("Your role does not allow experiments: ask an administrator for the role of researcher."))
 
 
-def require_change(experiment: Experiment, person: "User | AnonymousUser") -> None:
+def may_change(experiment: Experiment, person: "User | AnonymousUser") -> bool:
     """Looking is not steering: only its owner, and those who share its project, may move a run or begin one."""
-    if not Experiment.objects.changeable_by(person).filter(pk=experiment.pk).exists():
+    return Experiment.objects.changeable_by(person).filter(pk=experiment.pk).exists()
+
+
+def require_change(experiment: Experiment, person: "User | AnonymousUser") -> None:
+    if not may_change(experiment, person):
         raise NotAllowed(_("You may look at this, but not change it. Its owner and the members of its project can."))
 
 

@@ -77,6 +77,9 @@ class CreateExperiment(serializers.Serializer[Any]):
     title = serializers.CharField(required=False, allow_blank=True, default="", trim_whitespace=False)
     config = serializers.DictField()
     cast = serializers.DictField(child=serializers.DictField())
+    project = serializers.CharField(
+        required=False, allow_blank=True, default="", help_text="The id of one you are a member of; its members see it."
+    )
 
 
 class StartRuns(serializers.Serializer[Any]):
@@ -101,7 +104,11 @@ class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
     filterset_fields = ["workflow"]
 
     def get_queryset(self) -> QuerySet[Experiment]:
-        return Experiment.objects.visible_to(self.request.user).prefetch_related("participants__model")
+        return (
+            Experiment.objects.visible_to(self.request.user)
+            .select_related("owner")
+            .prefetch_related("participants__model")
+        )
 
     @extend_schema(request=CreateExperiment, responses={201: ExperimentSerializer, 403: ProblemSerializer, **PROBLEMS})
     def create(self, request: Request) -> Response:

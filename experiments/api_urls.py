@@ -12,6 +12,7 @@ from experiments import (
     record_api,
     report_api,
     run_api,
+    sharing_api,
     statistics_api,
 )
 from experiments.contests import api as cycle_api
@@ -64,6 +65,9 @@ urlpatterns = [
     path("runs/<uuid:pk>/files/", report_api.RunFilesView.as_view(), name="api-run-files"),
     path("files/<uuid:pk>/", report_api.FileView.as_view(), name="api-file"),
     path("files/<uuid:pk>/download/", report_api.FileDownloadView.as_view(), name="api-file-download"),
+    path("experiments/<uuid:pk>/share/", sharing_api.ShareView.as_view(), name="api-experiment-share"),
+    path("experiments/<uuid:pk>/links/", sharing_api.LinksView.as_view(), name="api-experiment-links"),
+    path("links/<uuid:pk>/", sharing_api.LinkView.as_view(), name="api-link"),
     path("experiments/<uuid:pk>/campaign/", campaign_api.CampaignView.as_view(), name="api-campaign"),
     path("experiments/<uuid:pk>/stop/", campaign_api.StopView.as_view(), name="api-campaign-stop"),
     path("experiments/<uuid:pk>/resume/", campaign_api.ResumeView.as_view(), name="api-campaign-resume"),

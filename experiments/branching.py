@@ -8,13 +8,13 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from experiments import actions, timeline
+from experiments import actions, sharing, timeline
 from experiments.admission import require_change, require_models, require_role
 from experiments.engine import jobs
 from experiments.engine.events import Fact, emit
 from experiments.engine.recording import COPIED, recorded_outcomes
 from experiments.engine.text import is_storable
-from experiments.models import Ballot, Judgment, Message, Run, Step
+from experiments.models import Ballot, Experiment, Judgment, Message, Run, Step
 from experiments.models.run import PAUSES
 from experiments.refusals import NotOffered
 from experiments.workflows import REGISTRY
@@ -91,11 +91,17 @@ def judge_again(run: Run, *, by: "User", model: str | None = None, rubric: str =
     }
     cast = {"judge": {"model": model}} if model else {}
     with transaction.atomic():
-        again = actions.create(owner=by, workflow="judging", title=experiment.title, config=config, cast=cast)
+        place = {"project": str(experiment.project_id)} if _belongs(experiment, by) else {}
+        again = actions.create(owner=by, workflow="judging", title=experiment.title, config=config, cast=cast, **place)
         [started] = actions.start(again, by=by, seed=run.seed)
         Run.objects.filter(pk=started.pk).update(parent=run)
         started.parent = run
     return started
+
+
+def _belongs(experiment: Experiment, by: "User") -> bool:
+    """Whether what is made of it stays in its project: who sees the one sees the other."""
+    return experiment.project in sharing.projects_of(by) and experiment.visibility != Experiment.Visibility.PRIVATE
 
 
 # --- branching ---

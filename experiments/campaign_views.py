@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from accounts.people import person
+from accounts.people import for_readers, person
 from experiments import actions, campaign_initial, campaign_pages, campaign_previews
 from experiments.battles import campaigns
 from experiments.campaign_forms import BattlesForm, CampaignForm
@@ -66,7 +66,7 @@ def campaign(request: HttpRequest, shown: Experiment) -> HttpResponse:
     return render(request, "battles/campaign.html", campaign_pages.context(shown, request))
 
 
-@login_required
+@for_readers
 @require_GET
 def live(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The parts of the page that change while it runs."""
@@ -95,7 +95,8 @@ def _begun(request: HttpRequest, form: CampaignForm) -> Experiment | None:
         return None
     try:
         with transaction.atomic():
-            shown = actions.create(owner=person(request), workflow=form.workflow, **form.asked())
+            project = request.POST.get("project", "")
+            shown = actions.create(owner=person(request), workflow=form.workflow, project=project, **form.asked())
             actions.start(shown, by=person(request))
             return shown
     except InvalidExperiment as error:

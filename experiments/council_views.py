@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from accounts.people import person
+from accounts.people import for_readers, person
 from experiments import council_estimates, council_list, council_setup, furthering, keeping, steering
 from experiments.beginning import begin
 from experiments.casting import InvalidExperiment
@@ -91,7 +91,7 @@ def ask_further(request: HttpRequest, pk: UUID) -> HttpResponse:
     return _done(request, run, lambda: furthering.ask_further(run, by=person(request), text=text))
 
 
-@login_required
+@for_readers
 @require_GET
 def ranking(request: HttpRequest, pk: UUID, turn: int) -> HttpResponse:
     """The latest count of a turn, or the one of `?count=`, as a page; for a script (`?part=1`) the figures alone."""

@@ -196,10 +196,12 @@ class ParticipantSerializer(serializers.ModelSerializer[Participant]):
 
 class ExperimentSerializer(serializers.ModelSerializer[Experiment]):
     cast = ParticipantSerializer(source="participants", many=True)
+    owner = serializers.CharField(source="owner.username", help_text="Who set it up.")
+    project = serializers.UUIDField(source="project_id", allow_null=True, help_text="Where it belongs; null for none.")
 
     class Meta:
         model = Experiment
-        fields = ["id", "workflow", "title", "config", "cast", "created"]
+        fields = ["id", "workflow", "title", "config", "cast", "owner", "project", "visibility", "created"]
 
 
 class ProviderModelSerializer(serializers.ModelSerializer[ProviderModel]):

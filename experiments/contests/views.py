@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from accounts.people import for_readers
 from experiments.beginning import begin
 from experiments.contests import cycles, estimates, isolation, listing, setup, standing, voiding
 from experiments.contests.forms import ContestForm, contest_form
@@ -34,7 +35,7 @@ def estimate(request: HttpRequest) -> HttpResponse:
     return render(request, "coding/_estimate.html", {"estimate": guess})
 
 
-@login_required
+@for_readers
 @require_GET
 def cycle(request: HttpRequest, pk: UUID, turn: int) -> HttpResponse:
     """A cycle: its problem, what everybody made of it, and who judged it how."""
@@ -44,7 +45,7 @@ def cycle(request: HttpRequest, pk: UUID, turn: int) -> HttpResponse:
     return render(request, "coding/cycle.html", context)
 
 
-@login_required
+@for_readers
 @require_GET
 def ratings(request: HttpRequest, pk: UUID) -> HttpResponse:
     """What the contest's own cycles say of its models, as a page; for a script (`?part=1`) the figures alone."""

@@ -10,6 +10,7 @@ from experiments.models.idempotency import IdempotentRequest
 from experiments.models.library import Preset, Scenario
 from experiments.models.log_import import LogImport
 from experiments.models.run import LIVE_STATES, TERMINAL_STATES, Run
+from experiments.models.sharing import ShareLink
 from experiments.models.transcript import Message
 from experiments.models.upload import Upload
 from experiments.models.work import Call, Step
@@ -46,6 +47,7 @@ __all__ = [
     "Sample",
     "SandboxHost",
     "Scenario",
+    "ShareLink",
     "Step",
     "Upload",
     "Verdict",

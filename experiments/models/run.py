@@ -55,6 +55,9 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Those of the experiments that a person may look at."""
         return self.filter(experiment__in=Experiment.objects.visible_to(user))
 
+    def changeable_by(self, user: "User | AnonymousUser") -> Self:
+        return self.filter(experiment__in=Experiment.objects.changeable_by(user))
+
     def owned_by(self, user: "User | AnonymousUser") -> Self:
         return self.filter(experiment__owner_id=user.pk) if user.is_active else self.none()
 
