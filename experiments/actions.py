@@ -40,7 +40,7 @@ def create(*, owner: "User", workflow: str, title: str = "", config: Any, cast: 
     """A new experiment. Raises InvalidExperiment when it could not be played."""
     require_role(owner)
     checked = checked_config(workflow, config)
-    participants = checked_cast(workflow, checked, cast)
+    participants = checked_cast(workflow, checked, cast, owner=owner)
     if is_sharded(workflow):
         check_setup(workflow, checked, participants, owner=owner)
     experiment = Experiment(
