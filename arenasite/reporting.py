@@ -29,13 +29,13 @@ class SecretsFilter(SafeExceptionReporterFilter):
         name = str(tb_frame.f_globals.get("__name__", ""))
         if any(name == one or name.startswith(f"{one}.") for one in SECRETIVE):
             return [(variable, self.cleansed_substitute) for variable in tb_frame.f_locals]
-        variables = super().get_traceback_frame_variables(request, tb_frame)  # type: ignore[no-untyped-call]
+        variables = super().get_traceback_frame_variables(request, tb_frame)
         sent = self._sent_secrets(request)
         return [(variable, self._cleansed(variable, value, sent)) for variable, value in variables]
 
     def get_post_parameters(self, request: HttpRequest | None) -> Any:
         """Of all forms, whether or not their view says that something in them is sensitive."""
-        posted = super().get_post_parameters(request)  # type: ignore[no-untyped-call]
+        posted = super().get_post_parameters(request)
         if not isinstance(posted, MultiValueDict):
             return posted
         shown = posted.copy()

@@ -103,9 +103,9 @@ def _fault(fault: str, config: Any, seated: int) -> str:
 def _participant(seat: str, asked: Any, owner: "User") -> Participant:
     field = f"cast.{seat}"
     if asked is None:
-        model = _default_model(seat, field)
-        _refuse_keyless(model, field, owner)
-        return Participant(seat=seat, model=model)
+        usual = _default_model(seat, field)
+        _refuse_keyless(usual, field, owner)
+        return Participant(seat=seat, model=usual)
     try:
         request = SeatRequest.model_validate(asked)
     except ValidationError as error:

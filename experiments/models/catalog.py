@@ -2,7 +2,7 @@
 
 import os
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from accounts.models import User
 
-    Person = User | AnonymousUser | None
+    Person: TypeAlias = User | AnonymousUser | None
 
 
 def http_address(value: str) -> None:
