@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -30,7 +31,7 @@ CAPABILITIES = (
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A model as the table shows it. input, output: US dollars per million tokens; None where no price is known.
+    """A model as the table shows it. input, output: US dollars per million tokens; "" where no price is known.
     why_not: why whoever asks cannot ask it; "" when they can.
     """
 
@@ -42,12 +43,12 @@ class Entry:
     lacks_key: bool
 
     @property
-    def input(self) -> Any:
-        return self.price.input * MILLION if self.price else None
+    def input(self) -> str:
+        return _per_million(self.price.input) if self.price else ""
 
     @property
-    def output(self) -> Any:
-        return self.price.output * MILLION if self.price else None
+    def output(self) -> str:
+        return _per_million(self.price.output) if self.price else ""
 
 
 @login_required
@@ -91,6 +92,11 @@ def _entries(rows: Iterable[Any], keyless: set[int]) -> Iterable[Entry]:
         why_not = _why_not(row, keyless)
         lacks = row.provider_id in keyless
         yield Entry(row, can, accepts.context_tokens, prices.get(row.price_now), why_not, lacks)
+
+
+def _per_million(price: Decimal) -> str:
+    """US dollars, with as many places as the price has."""
+    return f"{(Decimal(price) * MILLION).normalize():f}"
 
 
 def _why_not(model: ProviderModel, keyless: set[int]) -> Any:

@@ -253,11 +253,7 @@ class Rude:
                     "redirect": (302, {"Location": f"https://elsewhere.example/?k={urllib.parse.quote(key)}"}, b"{}"),
                     "encoding": (200, {"Content-Encoding": key}, b"{}"),
                     "phrase": (403, {"X-Key": key, "Retry-After": key}, key.encode()),
-                    "list": (
-                        200,
-                        {},
-                        json.dumps({"no list": [key], "k": base64.b64encode(key.encode()).decode()}).encode(),
-                    ),
+                    "list": (200, {}, json.dumps(listed).encode()),
                 }
                 status, headers, body = answers[rude.manner]
                 self.send_response(status, key if rude.manner == "phrase" else None)
