@@ -52,11 +52,12 @@ class ProviderAdmin(Switched):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         in_use = Q(keys__is_active=True)
         rows: QuerySet[Any] = super().get_queryset(request)
-        return rows.annotate(
+        counted: QuerySet[Any] = rows.annotate(
             on=Count("models", filter=Q(models__is_active=True), distinct=True),
             of_lab=Count("keys", filter=in_use & Q(keys__owner__isnull=True), distinct=True),
             of_people=Count("keys", filter=in_use & Q(keys__owner__isnull=False), distinct=True),
         )
+        return counted
 
     @admin.display(description=_("models on"), ordering="on")
     def models_on(self, provider: Any) -> int:

@@ -163,9 +163,7 @@ def breaks(*_args, **_options):
 
 
 @pytest.mark.parametrize("debug", [True, False])
-@pytest.mark.parametrize(
-    "place", ["experiments.keyring.encrypt", "experiments.keyring._put", "experiments.keyring.checked"]
-)
+@pytest.mark.parametrize("place", ["encrypt", "_put", "checked"])
 def test_no_page_and_no_mail_about_an_error_has_what_was_typed(planted, alice, settings, monkeypatch, debug, place):
     settings.DEBUG, settings.ADMINS = debug, [("Ops", "ops@example.org")]
     provider = Provider.objects.get(name="scripted")
