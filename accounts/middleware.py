@@ -6,7 +6,7 @@ from ipaddress import ip_address
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 
-from accounts import audit
+from accounts import asking, audit
 from accounts.models import User
 
 
@@ -31,6 +31,17 @@ class AuditAddressMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         with audit.asked_from(_address(request)):
+            return self._get_response(request)
+
+
+class AskingMiddleware:
+    """What a page offers depends on who asks."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        with asking.asked_by(request.user):
             return self._get_response(request)
 
 

@@ -16,6 +16,7 @@ DATA_DIR = environment.data_directory(BASE_DIR)
 SOCKET_DIR = environment.socket_directory(DATA_DIR)
 
 SECRET_KEY = environment.secret_key(DATA_DIR)
+KEY_SECRETS = environment.key_secrets(DATA_DIR)  # what stored provider keys are encrypted with; docs/keys.md
 DEBUG = environment.flag("ARENA_DEBUG")
 ALLOWED_HOSTS = environment.words("ARENA_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = environment.words("ARENA_ORIGINS")
@@ -53,6 +54,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "accounts.middleware.AccountLanguageMiddleware",
     "accounts.middleware.AuditAddressMiddleware",
+    "accounts.middleware.AskingMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -254,6 +256,10 @@ SPECTACULAR_SETTINGS = {
         "ExecutionState": "experiments.models.coding.ExecutionState",
     },
 }
+
+# --- Errors: reports of them show no secret, whoever reads them -----------------------------------------------
+
+DEFAULT_EXCEPTION_REPORTER_FILTER = "arenasite.reporting.SecretsFilter"
 
 # --- Logs: what an operator must know; never prompts, replies or keys ----------------------------------------
 

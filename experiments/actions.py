@@ -46,7 +46,7 @@ def create(
     require_role(owner)
     place = _place(checked_project(project, owner=owner))
     checked = checked_config(workflow, config)
-    participants = checked_cast(workflow, checked, cast)
+    participants = checked_cast(workflow, checked, cast, owner=owner)
     if is_sharded(workflow):
         check_setup(workflow, checked, participants, owner=owner)
     experiment = Experiment(

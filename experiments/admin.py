@@ -1,4 +1,4 @@
-"""The admin curates the catalogue; what happened in runs can be read there, not changed."""
+"""The admin of what happened in runs, which can be read there, not changed; the registry's is `registry_admin`."""
 
 from typing import Any
 
@@ -13,15 +13,15 @@ from experiments.models import (
     Experiment,
     Judgment,
     Message,
-    ModelPrice,
     Participant,
     Preset,
-    Provider,
-    ProviderModel,
     Run,
     SandboxHost,
     Scenario,
 )
+from experiments.registry_admin import ProviderAdmin, ProviderKeyAdmin, ProviderModelAdmin
+
+__all__ = ["ProviderAdmin", "ProviderKeyAdmin", "ProviderModelAdmin"]  # registered by being imported
 
 
 class ReadOnly(admin.ModelAdmin[Any]):
@@ -35,25 +35,6 @@ class ReadOnly(admin.ModelAdmin[Any]):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
-
-
-@admin.register(Provider)
-class ProviderAdmin(admin.ModelAdmin[Provider]):
-    list_display = ["name", "base_url", "is_active", "is_simulated", "allow_private", "api_key_env"]
-
-
-class PriceInline(admin.TabularInline[ModelPrice, ProviderModel]):
-    model = ModelPrice
-    extra = 0
-
-
-@admin.register(ProviderModel)
-class ProviderModelAdmin(admin.ModelAdmin[ProviderModel]):
-    list_display = ["label", "slug", "provider", "is_active", "is_tool", "is_default_judge", "is_default_filter"]
-    list_filter = ["provider", "is_active", "is_tool"]
-    list_editable = ["is_active"]
-    search_fields = ["slug", "label", "upstream"]
-    inlines = [PriceInline]
 
 
 class ParticipantInline(admin.TabularInline[Participant, Experiment]):

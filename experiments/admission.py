@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
+from experiments.engine.keys import where
 from experiments.models import Experiment, ProviderModel
 from experiments.refusals import NotAllowed
 from experiments.sandboxing import hosts
@@ -46,3 +47,14 @@ def require_models(experiment: Experiment) -> None:
     if missing := [label for pk, label in asked.items() if pk not in available]:
         message = _("These models cannot be asked now: %(models)s. Set the experiment up anew with others.")
         raise NotAllowed(message % {"models": ", ".join(missing)})
+    _require_keys(experiment, asked)
+
+
+def _require_keys(experiment: Experiment, asked: dict[int, str]) -> None:
+    """Calls are made in the name of the experiment's owner: whoever else starts it lends it no key."""
+    askable = ProviderModel.objects.askable(experiment.owner).filter(pk__in=asked)
+    keyless = ProviderModel.objects.filter(pk__in=asked).exclude(pk__in=askable.values("pk")).select_related("provider")
+    if not (first := keyless.first()):
+        return
+    message = _("Nothing was started: %(models)s cannot be asked without a key of %(provider)s. %(where)s")
+    raise NotAllowed(message % {"models": ", ".join(model.label for model in keyless), **where(first.provider)})

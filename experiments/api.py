@@ -55,19 +55,22 @@ class ModelFilter(filters.FilterSet):  # type: ignore[misc]
         fields: list[str] = []
 
     def filter_available(self, models: QuerySet[ProviderModel], name: str, value: bool) -> QuerySet[ProviderModel]:
-        keyless = [provider.pk for provider in Provider.objects.all() if provider.lacks_key]
-        on = Q(is_active=True, provider__is_active=True) & ~Q(provider__in=keyless)
-        return models.filter(on if value else ~on)
+        askable = Q(pk__in=ProviderModel.objects.askable(self.request.user).values("pk"))
+        return models.filter(askable if value else ~askable)
 
 
 @extend_schema(responses={200: ProviderModelSerializer(many=True), **PROBLEMS})
 class ModelList(generics.ListAPIView[ProviderModel]):
-    """The provider models of the lab."""
+    """The provider models of the lab. Which are available depends on who asks: some need a key."""
 
     queryset = ProviderModel.objects.exclude(provider__name__in=unlisted.PROVIDERS).select_related("provider")
     serializer_class = ProviderModelSerializer
     filterset_class = ModelFilter
     cursor_ordering = ["slug"]
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        keyless = set(Provider.objects.lacking_key(self.request.user))
+        return {**super().get_serializer_context(), "keyless": keyless}
 
 
 class CreateExperiment(serializers.Serializer[Any]):

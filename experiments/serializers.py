@@ -214,8 +214,9 @@ class ProviderModelSerializer(serializers.ModelSerializer[ProviderModel]):
         fields = ["slug", "label", "provider", "simulated", "available", "capabilities"]
 
     def get_available(self, model: ProviderModel) -> bool:
-        """Switched on, and its provider has the key it needs."""
-        return model.is_active and model.provider.is_active and not model.provider.lacks_key
+        """Switched on, and with the key that its provider needs: one of whoever asks, or of the lab."""
+        is_on = model.is_active and model.provider.is_active
+        return is_on and model.provider_id not in self.context.get("keyless", ())
 
 
 class RunTotals(serializers.Serializer[Any]):

@@ -32,7 +32,7 @@ class Endpoint:
     """Where a provider model is asked."""
 
     base_url: str
-    api_key: str
+    api_key: str = field(repr=False)
     allow_private: bool
     model: str
     concurrency: int = 100

@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
 from experiments.battles import ledger
-from experiments.engine import executions, pauses, recording
+from experiments.engine import executions, keys, pauses, recording
 from experiments.engine.budget import Spent, refuse
 from experiments.engine.calls import unsent, wait_after, work_of
 from experiments.engine.events import Announce, Fact, emit
@@ -33,6 +33,7 @@ from experiments.workflows.steps import STOPPED, Ask, End, Execute, Listen, Reco
 MANUAL_STOP = STOPPED
 INTERNAL_ERROR = "internal_error"  # the reason of an end that is no fault of what was asked
 MOMENT = 0.1  # seconds that one run may keep the driver from its other work
+KEY_NOTE_SECONDS = keys.USED_AT_MOST_EVERY.total_seconds()  # between two notes that a key is in use
 CATALOGUE_SECONDS = 2.0  # how old a price may be where the same model is asked many times a second
 
 
@@ -68,6 +69,7 @@ class Playing:
         self._limits = self._config.limits
         self.is_shard = is_sharded(run.experiment.workflow)  # its limits are those of all runs of its campaign
         self._catalogue = Catalogue(CATALOGUE_SECONDS if self.is_shard else 0.0)
+        self._noted: dict[UUID, float] = {}  # stored keys, and when their use was last noted
         self._began = ledger.begun(run.experiment_id) if self.is_shard else None
         play = REGISTRY[run.experiment.workflow].run(self._config, run.experiment.cast(run.seed))
         recorded = recording.recorded_outcomes(run) | executions.recorded(run)
@@ -259,7 +261,8 @@ class Playing:
         spent, limits = self._spent(), self._limits
         left = None if limits.tokens is None else (limits.tokens - spent.tokens) // among
         participant = self._seats[ask.played_by or ask.seat]
-        ordered = order(participant, ask, call_id, left, self.run.seed, self._catalogue)
+        owner_id = self.run.experiment.owner_id
+        ordered = order(participant, ask, call_id, left, self.run.seed, self._catalogue, owner_id)
         cost = None if limits.cost is None else Decimal(str(limits.cost))
         if refusal := refuse(spent, ordered.reserved, tokens=limits.tokens, cost=cost):
             self._refused = ask
@@ -270,7 +273,14 @@ class Playing:
         if ordered.problem:
             self._agenda.append(partial(self._record, call, unsent(self.run.pk, call)))
         else:
+            self._note_key(ordered.key)
             self._submit(work_of(self.run.pk, call))
+
+    def _note_key(self, key: keys.Key) -> None:
+        if key.row_id is None or time.monotonic() - self._noted.get(key.row_id, -KEY_NOTE_SECONDS) < KEY_NOTE_SECONDS:
+            return
+        keys.note_use(key, self.run.pk, self.run.experiment.owner)
+        self._noted[key.row_id] = time.monotonic()
 
     def _spent(self) -> Spent:
         if self._limits.tokens is None and self._limits.cost is None:

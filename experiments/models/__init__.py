@@ -7,6 +7,7 @@ from experiments.models.experiment import Experiment, Participant
 from experiments.models.export import Export
 from experiments.models.findings import Ballot, Judgment
 from experiments.models.idempotency import IdempotentRequest
+from experiments.models.keys import KeyUse, ProviderKey
 from experiments.models.library import Preset, Scenario
 from experiments.models.log_import import LogImport
 from experiments.models.run import LIVE_STATES, TERMINAL_STATES, Run
@@ -34,6 +35,7 @@ __all__ = [
     "IdempotentRequest",
     "Image",
     "Judgment",
+    "KeyUse",
     "LogImport",
     "Message",
     "ModelPrice",
@@ -42,6 +44,7 @@ __all__ = [
     "Participant",
     "Preset",
     "Provider",
+    "ProviderKey",
     "ProviderModel",
     "Run",
     "Sample",
