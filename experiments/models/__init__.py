@@ -1,4 +1,5 @@
 from experiments.models.battles import Battle, Board, Campaign, PairCount, Verdict
+from experiments.models.budget import Budget, BudgetPeriod, Reservation
 from experiments.models.catalog import ModelPrice, Provider, ProviderModel
 from experiments.models.coding import Cycle, Execution, SandboxHost
 from experiments.models.dataset import Contestant, Dataset, DatasetImage, Image, Output, Sample
@@ -20,6 +21,8 @@ __all__ = [
     "Ballot",
     "Battle",
     "Board",
+    "Budget",
+    "BudgetPeriod",
     "Call",
     "Campaign",
     "Contestant",
@@ -42,6 +45,7 @@ __all__ = [
     "Preset",
     "Provider",
     "ProviderModel",
+    "Reservation",
     "Run",
     "Sample",
     "SandboxHost",
