@@ -10,11 +10,12 @@ from django.utils.translation import gettext as _
 
 from experiments import actions, timeline
 from experiments.admission import require_change, require_models, require_role
+from experiments.budgeting import require_budget
 from experiments.engine import jobs
 from experiments.engine.events import Fact, emit
 from experiments.engine.recording import COPIED, recorded_outcomes
 from experiments.engine.text import is_storable
-from experiments.models import Ballot, Judgment, Message, Run, Step
+from experiments.models import Ballot, Experiment, Judgment, Message, Run, Step
 from experiments.models.run import PAUSES
 from experiments.refusals import NotOffered
 from experiments.workflows import REGISTRY
@@ -48,6 +49,7 @@ def branch(message: Message, *, by: "User", text: str | None = None) -> Run:
     require_role(by)
     require_change(message.run.experiment, by)
     require_models(message.run.experiment)
+    require_budget(message.run.experiment)
     edited = text if text is not None and text != message.raw_text else None
     if edited is not None and (not edited.strip() or len(edited) > LONGEST_TEXT or not is_storable(edited)):
         raise NotOffered(_("The message is empty, too long, or holds characters that cannot be stored."))
@@ -92,6 +94,7 @@ def judge_again(run: Run, *, by: "User", model: str | None = None, rubric: str =
     cast = {"judge": {"model": model}} if model else {}
     with transaction.atomic():
         again = actions.create(owner=by, workflow="judging", title=experiment.title, config=config, cast=cast)
+        Experiment.objects.filter(pk=again.pk).update(project=experiment.project_id)  # whose budget it uses
         [started] = actions.start(again, by=by, seed=run.seed)
         Run.objects.filter(pk=started.pk).update(parent=run)
         started.parent = run

@@ -40,7 +40,7 @@ class BudgetQuerySet(models.QuerySet["Budget"]):
         return self.filter(active=True)
 
     def visible_to(self, user: "User | AnonymousUser") -> Self:
-        """One's own, those of one's projects, and those of experiments that one may begin runs of; an admin sees all."""
+        """One's own, those of one's projects and of experiments that one may begin runs of; an admin sees all."""
         if not user.is_active:
             return self.none()
         if getattr(user, "role", "") == "admin":
