@@ -5,6 +5,7 @@ from rest_framework.routers import SimpleRouter
 from experiments import (
     api,
     battle_log_api,
+    budget_api,
     campaign_api,
     dataset_api,
     library_api,
@@ -31,6 +32,9 @@ urlpatterns = [
     ),
     path("datasets/<slug:slug>/vote/", OfferView.as_view(), name="api-vote-offer"),
     path("battles/<int:pk>/vote/", VoteView.as_view(), name="api-vote"),
+    path("budgets/", budget_api.BudgetsView.as_view(), name="api-budgets"),
+    path("budgets/<uuid:pk>/", budget_api.BudgetView.as_view(), name="api-budget"),
+    path("usage/", budget_api.UsageView.as_view(), name="api-usage"),
     path("health/", api.HealthView.as_view(), name="api-health"),
     path("models/", api.ModelList.as_view(), name="api-models"),
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),

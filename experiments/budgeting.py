@@ -14,6 +14,7 @@ from experiments.budget_words import whom_to_allow
 from experiments.call_sums import amount_of
 from experiments.models import Budget, BudgetPeriod, Call, Experiment, ProviderModel
 from experiments.models.budget import SUBJECTS
+from experiments.models.run import RECORDS
 from experiments.refusals import NotAllowed, NotOffered, Rivalled
 
 if TYPE_CHECKING:
@@ -138,7 +139,8 @@ def _count_earlier(budget: Budget) -> None:
     """What was spent in the period under way by calls that are not counted one by one."""
     account, _is_new = BudgetPeriod.objects.get_or_create(budget=budget, begins=budget.begins(budget.since))
     calls = Call.objects.filter(**{OWNERS[budget.kind]: budget.subject.pk}, sent__gte=account.begins)
-    earlier = amount_of(calls.exclude(reservations__period=account))
+    played_here = calls.exclude(run__origin__in=RECORDS)
+    earlier = amount_of(played_here.exclude(reservations__period=account))
     account.cost_earlier, account.tokens_earlier = earlier.known_cost, earlier.tokens
     account.save(update_fields=["cost_earlier", "tokens_earlier"])
 

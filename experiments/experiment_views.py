@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import person
-from experiments import actions, campaign_views, lineage, progress
+from experiments import actions, budget_views, campaign_views, lineage, progress
 from experiments.comparison import Said, compare
 from experiments.idempotency import KeyReused
 from experiments.models import Experiment, Message, Run
@@ -122,6 +122,7 @@ def _page(request: HttpRequest, shown: Experiment, form: MoreRuns | None, status
         "items": [progress.of(run) for run in page.object_list],
         "form": form,
         "lineage": family,
+        **budget_views.of_experiment(shown, request),
     }
     return render(request, "experiments/experiment.html", context, status=status)
 

@@ -3,6 +3,7 @@ from django.views.generic import RedirectView
 
 from experiments import (
     battle_log_views,
+    budget_views,
     campaign_views,
     contestant_views,
     council_views,
@@ -14,6 +15,7 @@ from experiments import (
     report_views,
     starchamber_views,
     steering_views,
+    usage_views,
     views,
 )
 from experiments.contests import artifact_views
@@ -74,6 +76,11 @@ urlpatterns = [
     path("messages/<uuid:pk>/text/", steering_views.message_text, name="message-text"),
     path("calls/<uuid:pk>/", views.call, name="call"),
     path("experiments/<uuid:pk>/", experiment_views.experiment, name="experiment"),
+    path("experiments/<uuid:pk>/budget/", budget_views.experiment_budget, name="experiment-budget"),
+    path("lab/budgets/", budget_views.budgets, name="budgets"),
+    path("lab/budgets/<uuid:pk>/remove/", budget_views.budget_remove, name="budget-remove"),
+    path("usage/", usage_views.usage, name="usage"),
+    path("usage.csv", usage_views.usage_csv, name="usage-csv"),
     path("experiments/<uuid:pk>/live/", campaign_views.live, name="campaign-live"),
     path("experiments/<uuid:pk>/stop/", campaign_views.stop, name="campaign-stop"),
     path("experiments/<uuid:pk>/resume/", campaign_views.resume, name="campaign-resume"),

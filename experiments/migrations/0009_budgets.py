@@ -16,11 +16,6 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AddField(
-            model_name="call",
-            name="reserved_tokens",
-            field=models.PositiveIntegerField(null=True, verbose_name="reserved tokens"),
-        ),
         migrations.CreateModel(
             name="Budget",
             fields=[
@@ -48,49 +43,6 @@ class Migration(migrations.Migration):
                 ("active", models.BooleanField(default=True, verbose_name="active")),
                 ("since", models.DateTimeField(verbose_name="counted since")),
                 ("created", models.DateTimeField(auto_now_add=True, verbose_name="created")),
-                (
-                    "created_by",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                        verbose_name="set by",
-                    ),
-                ),
-                (
-                    "experiment",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="budgets",
-                        to="experiments.experiment",
-                        verbose_name="experiment",
-                    ),
-                ),
-                (
-                    "person",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="budgets",
-                        to=settings.AUTH_USER_MODEL,
-                        verbose_name="person",
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="budgets",
-                        to="accounts.project",
-                        verbose_name="project",
-                    ),
-                ),
             ],
             options={
                 "verbose_name": "budget",
@@ -109,12 +61,6 @@ class Migration(migrations.Migration):
                 ("tokens_earlier", models.BigIntegerField(default=0)),
                 ("tokens_spent", models.BigIntegerField(default=0)),
                 ("tokens_reserved", models.BigIntegerField(default=0)),
-                (
-                    "budget",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="periods", to="experiments.budget"
-                    ),
-                ),
             ],
             options={
                 "verbose_name": "period of a budget",
@@ -126,25 +72,122 @@ class Migration(migrations.Migration):
             name="Reservation",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                (
-                    "call",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="reservations", to="experiments.call"
-                    ),
-                ),
-                (
-                    "period",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="reservations",
-                        to="experiments.budgetperiod",
-                    ),
-                ),
             ],
             options={
                 "verbose_name": "reservation",
                 "verbose_name_plural": "reservations",
             },
+        ),
+        migrations.CreateModel(
+            name="UsageDay",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("day", models.DateField(verbose_name="day")),
+                ("purpose", models.CharField(max_length=40, verbose_name="purpose")),
+                ("calls", models.PositiveIntegerField(verbose_name="calls")),
+                ("lost", models.PositiveIntegerField(verbose_name="lost calls")),
+                ("unpriced", models.PositiveIntegerField(verbose_name="calls at an unknown cost")),
+                ("input_tokens", models.BigIntegerField(verbose_name="input tokens")),
+                ("output_tokens", models.BigIntegerField(verbose_name="output tokens")),
+                ("cost", experiments.models.money.MoneyField(verbose_name="cost")),
+                ("possible_cost", experiments.models.money.MoneyField(verbose_name="possible cost")),
+            ],
+            options={
+                "verbose_name": "day of usage",
+                "verbose_name_plural": "days of usage",
+                "ordering": ["day", "id"],
+            },
+        ),
+        migrations.AddField(
+            model_name="call",
+            name="reserved_tokens",
+            field=models.PositiveIntegerField(null=True, verbose_name="reserved tokens"),
+        ),
+        migrations.AddIndex(
+            model_name="call",
+            index=models.Index(fields=["sent"], name="call_sent"),
+        ),
+        migrations.AddField(
+            model_name="budget",
+            name="created_by",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+                verbose_name="set by",
+            ),
+        ),
+        migrations.AddField(
+            model_name="budget",
+            name="experiment",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="budgets",
+                to="experiments.experiment",
+                verbose_name="experiment",
+            ),
+        ),
+        migrations.AddField(
+            model_name="budget",
+            name="person",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="budgets",
+                to=settings.AUTH_USER_MODEL,
+                verbose_name="person",
+            ),
+        ),
+        migrations.AddField(
+            model_name="budget",
+            name="project",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="budgets",
+                to="accounts.project",
+                verbose_name="project",
+            ),
+        ),
+        migrations.AddField(
+            model_name="budgetperiod",
+            name="budget",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="periods", to="experiments.budget"
+            ),
+        ),
+        migrations.AddField(
+            model_name="reservation",
+            name="call",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="reservations", to="experiments.call"
+            ),
+        ),
+        migrations.AddField(
+            model_name="reservation",
+            name="period",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="reservations", to="experiments.budgetperiod"
+            ),
+        ),
+        migrations.AddField(
+            model_name="usageday",
+            name="experiment",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="usage", to="experiments.experiment"
+            ),
+        ),
+        migrations.AddField(
+            model_name="usageday",
+            name="model",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="experiments.providermodel"
+            ),
         ),
         migrations.AddConstraint(
             model_name="budget",
@@ -196,5 +239,15 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="reservation",
             constraint=models.UniqueConstraint(fields=("call", "period"), name="each_call_counted_once"),
+        ),
+        migrations.AddIndex(
+            model_name="usageday",
+            index=models.Index(fields=["experiment", "day"], name="usage_of_experiment"),
+        ),
+        migrations.AddConstraint(
+            model_name="usageday",
+            constraint=models.UniqueConstraint(
+                fields=("day", "experiment", "model", "purpose"), name="each_usage_once"
+            ),
         ),
     ]

@@ -13,6 +13,7 @@ from experiments.models.log_import import LogImport
 from experiments.models.run import LIVE_STATES, TERMINAL_STATES, Run
 from experiments.models.transcript import Message
 from experiments.models.upload import Upload
+from experiments.models.usage import UsageDay
 from experiments.models.work import Call, Step
 
 __all__ = [
@@ -52,5 +53,6 @@ __all__ = [
     "Scenario",
     "Step",
     "Upload",
+    "UsageDay",
     "Verdict",
 ]

@@ -125,7 +125,10 @@ class Call(models.Model):
         verbose_name = _("call")
         verbose_name_plural = _("calls")
         constraints = [models.UniqueConstraint(fields=["step", "attempt"], name="each_attempt_once")]
-        indexes = [models.Index(fields=["run", "state"], name="call_state")]
+        indexes = [
+            models.Index(fields=["run", "state"], name="call_state"),
+            models.Index(fields=["sent"], name="call_sent"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.step} #{self.attempt}"

@@ -48,7 +48,12 @@ def test_a_hundred_parallel_starts_with_money_for_three_calls(starts, allow):
         for worker in workers:
             worker.kill()
 
-    assert Call.objects.filter(state=Call.State.COMPLETED).count() == THAT_FIT
+    asked = Call.objects.values_list("reserved", "cost", "request__max_tokens")
+    assert Call.objects.filter(state=Call.State.COMPLETED).count() == THAT_FIT, [
+        *asked,
+        runs[0].experiment.participants.values_list("params", flat=True),
+        ended.first().error,
+    ]
     assert Call.objects.exclude(state=Call.State.COMPLETED).count() == 0, "the others were never begun"
     assert set(ended.values_list("stop_reason", flat=True)) == {"budget_person"}
     assert_right(budget)
