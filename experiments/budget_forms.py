@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Project, User
 from experiments.budgeting import MOST_DOLLARS, MOST_TOKENS, Subject
-from experiments.models import Budget
+from experiments.models import Budget, Experiment
 
 
 class BudgetForm(forms.Form):
@@ -26,7 +26,7 @@ class BudgetForm(forms.Form):
 
 
 class LabBudgetForm(BudgetForm):
-    """For a person or a project, chosen by name."""
+    """For a person, a project, or an experiment that has a budget, chosen by name."""
 
     subject = forms.ChoiceField(label=_("For"))
 
@@ -34,9 +34,11 @@ class LabBudgetForm(BudgetForm):
         super().__init__(*args, **options)
         people = User.objects.filter(is_active=True).order_by("username").values_list("pk", "username")
         projects = Project.objects.filter(archived=False).values_list("pk", "name")
+        limited = Experiment.objects.filter(budgets__active=True).distinct().values_list("pk", "title")
         groups: list[Any] = [
             (_("People"), [(f"person:{pk}", name) for pk, name in people]),
             (_("Projects"), [(f"project:{pk}", name) for pk, name in projects]),
+            (_("Experiments with a budget"), [(f"experiment:{pk}", title) for pk, title in limited]),
         ]
         self.fields["subject"].choices = [group for group in groups if group[1]]  # type: ignore[attr-defined]
 
@@ -44,7 +46,9 @@ class LabBudgetForm(BudgetForm):
     def chosen(self) -> Subject:
         """The row that was chosen; it was among those offered."""
         kind, _colon, pk = str(self.cleaned_data["subject"]).partition(":")
-        return User.objects.get(pk=int(pk)) if kind == "person" else Project.objects.get(pk=UUID(pk))
+        if kind == "person":
+            return User.objects.get(pk=int(pk))
+        return (Project if kind == "project" else Experiment).objects.get(pk=UUID(pk))
 
 
 def initial_of(budget: Budget) -> dict[str, Any]:

@@ -93,7 +93,7 @@ def _initial(request: HttpRequest) -> dict[str, Any]:
         wanted = UUID(request.GET.get("change", ""))
     except ValueError:
         return {}
-    found = Budget.objects.active().filter(pk=wanted, experiment=None).first()
+    found = Budget.objects.active().filter(pk=wanted).first()
     return initial_of(found) if found else {}
 
 
