@@ -11,6 +11,7 @@ from experiments import running, steering
 from experiments.admission import require_change, require_models, require_role, require_sandbox
 from experiments.battles import campaigns
 from experiments.battles.admission import check_setup
+from experiments.budgeting import require_budget
 from experiments.casting import InvalidExperiment, checked_cast, checked_config
 from experiments.contests.novelty import remember_earlier
 from experiments.engine import jobs
@@ -82,18 +83,32 @@ def stop(run: Run, *, by: "User") -> bool:
 
 
 def resume(run: Run, *, by: "User") -> bool:
-    """Go on with a failed run, whose recorded steps stay and whose failed one is tried again, or with a paused one.
-    False when there is nothing to go on with.
+    """Go on with a failed run, whose recorded steps stay and whose failed one is tried again, with a paused one, or
+    with one that a budget has stopped. False when there is nothing to go on with.
     """
     require_change(run.experiment, by)
     with transaction.atomic():
-        return steering.release(run, by=by) or _resume_failed(run, by)
+        return steering.release(run, by=by) or _resume_within_budget(run, by) or _resume_failed(run, by)
+
+
+def _resume_within_budget(run: Run, by: "User") -> bool:
+    """Everything that is recorded stands; the call for which there was no room is the next one."""
+    fresh = steering.locked(run)
+    if not fresh.is_stopped_by_budget:
+        return False
+    require_budget(fresh.experiment)
+    if run.calls.filter(state=Call.State.STOPPED).exists():
+        raise NotAllowed(_("An answer was cut off when it was stopped: branch from a message, or run it again."))
+    steering.go_on(fresh, by=by)
+    run.state = fresh.state
+    return True
 
 
 def _resume_failed(run: Run, by: "User") -> bool:
     if not run.may_resume:
         return False
     require_role(by)
+    require_budget(run.experiment)
     require_models(run.experiment)
     require_sandbox(run.experiment)
     fields = {**steering.rested(run), **steering.FRESH}
@@ -145,6 +160,7 @@ def _start(experiment: Experiment, by: "User", seed: int | None, repeats: int) -
         raise NotAllowed(_("You have %(most)s live runs already: stop some, or wait.") % {"most": MOST_LIVE_RUNS})
     require_models(experiment)
     require_sandbox(experiment)
+    require_budget(experiment)
     first = secrets.randbelow(2**31) if seed is None else seed
     with transaction.atomic():
         runs = [queue(experiment, first + number) for number in range(repeats)]

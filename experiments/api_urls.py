@@ -5,6 +5,7 @@ from rest_framework.routers import SimpleRouter
 from experiments import (
     api,
     battle_log_api,
+    budget_api,
     campaign_api,
     dataset_api,
     key_api,
@@ -36,6 +37,9 @@ urlpatterns = [
     path("keys/", key_api.KeysView.as_view(), name="api-keys"),
     path("keys/<uuid:pk>/", key_api.KeyView.as_view(), name="api-key"),
     path("keys/<uuid:pk>/test/", key_api.KeyTestView.as_view(), name="api-key-test"),
+    path("budgets/", budget_api.BudgetsView.as_view(), name="api-budgets"),
+    path("budgets/<uuid:pk>/", budget_api.BudgetView.as_view(), name="api-budget"),
+    path("usage/", budget_api.UsageView.as_view(), name="api-usage"),
     path("health/", api.HealthView.as_view(), name="api-health"),
     path("models/", api.ModelList.as_view(), name="api-models"),
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from experiments import actions, sharing, timeline
 from experiments.admission import require_change, require_models, require_role
+from experiments.budgeting import require_budget
 from experiments.engine import jobs
 from experiments.engine.events import Fact, emit
 from experiments.engine.recording import COPIED, recorded_outcomes
@@ -48,6 +49,7 @@ def branch(message: Message, *, by: "User", text: str | None = None) -> Run:
     require_role(by)
     require_change(message.run.experiment, by)
     require_models(message.run.experiment)
+    require_budget(message.run.experiment)
     edited = text if text is not None and text != message.raw_text else None
     if edited is not None and (not edited.strip() or len(edited) > LONGEST_TEXT or not is_storable(edited)):
         raise NotOffered(_("The message is empty, too long, or holds characters that cannot be stored."))
@@ -93,6 +95,7 @@ def judge_again(run: Run, *, by: "User", model: str | None = None, rubric: str =
     with transaction.atomic():
         place = {"project": str(experiment.project_id)} if _belongs(experiment, by) else {}
         again = actions.create(owner=by, workflow="judging", title=experiment.title, config=config, cast=cast, **place)
+        Experiment.objects.filter(pk=again.pk).update(project=experiment.project_id)  # whose budget it uses
         [started] = actions.start(again, by=by, seed=run.seed)
         Run.objects.filter(pk=started.pk).update(parent=run)
         started.parent = run

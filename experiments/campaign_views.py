@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import for_readers, person
-from experiments import actions, campaign_initial, campaign_pages, campaign_previews
+from experiments import actions, budget_views, campaign_initial, campaign_pages, campaign_previews
 from experiments.battles import campaigns
 from experiments.campaign_forms import BattlesForm, CampaignForm
 from experiments.campaign_setup import datasets, offer, offer_of
@@ -63,7 +63,8 @@ def outputs_estimate(request: HttpRequest, slug: str) -> HttpResponse:
 
 def campaign(request: HttpRequest, shown: Experiment) -> HttpResponse:
     """The page of an experiment whose work is shared out over many runs."""
-    return render(request, "battles/campaign.html", campaign_pages.context(shown, request))
+    context = {**campaign_pages.context(shown, request), **budget_views.of_experiment(shown, request)}
+    return render(request, "battles/campaign.html", context)
 
 
 @for_readers

@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import for_readers, person
-from experiments import actions, campaign_views, lineage, progress
+from experiments import actions, budget_views, campaign_views, lineage, progress
 from experiments.admission import may_change
 from experiments.comparison import Said, compare
 from experiments.idempotency import KeyReused
@@ -124,6 +124,7 @@ def _page(request: HttpRequest, shown: Experiment, form: MoreRuns | None, status
         "form": form,
         "may_control": may_change(shown, request.user),
         "lineage": family,
+        **budget_views.of_experiment(shown, request),
     }
     return render(request, "experiments/experiment.html", context, status=status)
 

@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET
 
-from accounts.people import for_readers
-from experiments import talk_figures
+from accounts.people import for_readers, person
+from experiments import budget_notes, talk_figures
 from experiments.beginning import begin
 from experiments.library.presets import DEFAULT
 from experiments.library.shelf import chosen_context, presets_for
@@ -30,6 +30,7 @@ def starchamber(request: HttpRequest) -> HttpResponse:
         "context": form["context"].value(),
         "context_errors": form["context"].errors,
         "silent_models": silent_models(),
+        "budget_notes": budget_notes.of_estimate(person(request), None),
     }
     return render(request, "workflows/starchamber.html", context, status=422 if form.errors else 200)
 

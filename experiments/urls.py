@@ -3,6 +3,7 @@ from django.views.generic import RedirectView
 
 from experiments import (
     battle_log_views,
+    budget_views,
     campaign_views,
     contestant_views,
     council_views,
@@ -17,6 +18,7 @@ from experiments import (
     sharing_views,
     starchamber_views,
     steering_views,
+    usage_views,
     views,
 )
 from experiments.contests import artifact_views
@@ -89,6 +91,11 @@ urlpatterns = [
     path("links/<uuid:pk>/revoke/", sharing_views.link_revoke, name="link-revoke"),
     path("s/<str:secret>/", sharing_views.shared, name="shared"),
     path("s/<str:secret>/runs/<uuid:pk>/", sharing_views.shared_run, name="shared-run"),
+    path("experiments/<uuid:pk>/budget/", budget_views.experiment_budget, name="experiment-budget"),
+    path("lab/budgets/", budget_views.budgets, name="budgets"),
+    path("lab/budgets/<uuid:pk>/remove/", budget_views.budget_remove, name="budget-remove"),
+    path("usage/", usage_views.usage, name="usage"),
+    path("usage.csv", usage_views.usage_csv, name="usage-csv"),
     path("experiments/<uuid:pk>/live/", campaign_views.live, name="campaign-live"),
     path("experiments/<uuid:pk>/stop/", campaign_views.stop, name="campaign-stop"),
     path("experiments/<uuid:pk>/resume/", campaign_views.resume, name="campaign-resume"),

@@ -13,10 +13,21 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import for_readers, person
-from experiments import actions, arena_setup, council_pages, lineage, progress, rejudging, standing
+from experiments import (
+    actions,
+    arena_setup,
+    budget_notes,
+    budget_standing,
+    council_pages,
+    lineage,
+    progress,
+    rejudging,
+    standing,
+)
 from experiments.admission import may_change
 from experiments.beginning import begin
 from experiments.contests import pages as contest_pages
+from experiments.forms import SetupForm
 from experiments.models import Call, Run
 from experiments.models.run import RunQuerySet
 from experiments.refusals import NotAllowed
@@ -39,7 +50,7 @@ def arena(request: HttpRequest) -> HttpResponse:
     form = arena_setup.arena_form()(request.POST or None, initial=arena_setup.initial(request))
     if begun := begin(request, form, "arena", form.asked):
         return redirect(begun[0]) if len(begun) == 1 else redirect("experiment", pk=begun[0].experiment_id)
-    context = {"form": form, "estimate": arena_setup.estimate_of(form), "think": fill("arena_think")}
+    context = {**_estimate(request, form), "form": form, "think": fill("arena_think")}
     return render(request, "workflows/arena.html", context, status=422 if form.errors else 200)
 
 
@@ -47,8 +58,7 @@ def arena(request: HttpRequest) -> HttpResponse:
 @require_POST
 def arena_estimate(request: HttpRequest) -> HttpResponse:
     """What the form would come to as it is filled in now."""
-    form = arena_setup.arena_form()(request.POST)
-    return render(request, "workflows/_estimate.html", {"estimate": arena_setup.estimate_of(form)})
+    return render(request, "workflows/_estimate.html", _estimate(request, arena_setup.arena_form()(request.POST)))
 
 
 @login_required
@@ -125,7 +135,7 @@ def resume(request: HttpRequest, pk: UUID) -> HttpResponse:
     shown = _visible_run(request, pk)
     try:
         if not actions.resume(shown, by=person(request)):
-            messages.info(request, _("Only a failed run can be resumed, or a paused one."))
+            messages.info(request, _("Only a run that failed, was paused or was stopped by a budget can be resumed."))
     except NotAllowed as error:
         messages.error(request, str(error))
     return redirect(shown)
@@ -139,12 +149,19 @@ def _of(whose: str, request: HttpRequest) -> RunQuerySet:
     return seen.exclude(experiment__owner=person(request)) if whose == "shared" else seen
 
 
+def _estimate(request: HttpRequest, form: SetupForm) -> dict[str, Any]:
+    estimate = arena_setup.estimate_of(form)
+    return {"estimate": estimate, "budget_notes": budget_notes.of_estimate(person(request), estimate)}
+
+
 def _status(request: HttpRequest, shown: Run) -> dict[str, Any]:
+    may_control = may_change(shown.experiment, request.user)
     return {
         "run": shown,
+        "budget": next(iter(budget_standing.of_experiment(shown.experiment)), None) if may_control else None,
         "progress": progress.of(shown),
         "standing": standing.of(shown),
-        "may_control": may_change(shown.experiment, request.user),
+        "may_control": may_control,
     }
 
 

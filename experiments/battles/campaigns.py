@@ -15,6 +15,7 @@ from experiments.battles import ledger
 from experiments.battles.admission import check
 from experiments.battles.feeding import feed, feed_all
 from experiments.battles.scope import name_version, scope_of
+from experiments.budgeting import require_budget
 from experiments.casting import InvalidExperiment
 from experiments.engine import jobs
 from experiments.engine.events import Fact, emit
@@ -44,6 +45,7 @@ def start(experiment: Experiment, *, by: User, seed: int | None = None) -> list[
     require_change(experiment, by)
     require_models(experiment)
     check(experiment)
+    require_budget(experiment)
     with transaction.atomic():
         _refuse_beside_others(experiment)
         campaign, is_new = Campaign.objects.get_or_create(experiment=experiment, defaults={"seed": seed or 0})
@@ -76,6 +78,7 @@ def resume(experiment: Experiment, *, by: User, limits: dict[str, Any] | None = 
     require_change(experiment, by)
     require_models(experiment)
     check(experiment)
+    require_budget(experiment)
     campaign = Campaign.objects.filter(pk=experiment.pk, state__in=OVER).first()
     if campaign is None:
         return False

@@ -12,10 +12,12 @@ from django.utils import timezone
 
 from experiments.engine import keys, materials
 from experiments.engine.performers import Endpoint
+from experiments.engine.reservations import Amount
 from experiments.gateway.errors import BadKey, GatewayError, NoImages, NoMaterial
-from experiments.gateway.pricing import reserve
+from experiments.gateway.pricing import most_tokens, reserve
 from experiments.gateway.types import ChatMessage, ChatRequest, Deadlines, Params, Routing
 from experiments.models import ModelPrice, Participant, ProviderModel, Run
+from experiments.models.money import kept_upwards
 from experiments.workflows.steps import Ask, Cast
 
 
@@ -29,8 +31,13 @@ class Order:
     price: ModelPrice | None
     request: ChatRequest
     reserved: Decimal | None
+    reserved_tokens: int = 0
     problem: GatewayError | None = None
     key: keys.Key = field(default_factory=keys.Key)
+
+    @property
+    def set_aside(self) -> Amount:
+        return Amount(self.reserved, self.reserved_tokens)
 
     @property
     def endpoint(self) -> Endpoint:
@@ -86,12 +93,12 @@ def order(
     model, price = (catalogue or Catalogue()).entry(participant.model_id)
     takes_schema = not ask.if_native or model.accepts.schema == "json_schema"
     drawn = {"seed": Cast({}, run_seed).random(ask.draw or ask.key).getrandbits(31)} if _draws_seed(ask, model) else {}
-    most = _least(longest_output, _limit_of(ask.role))
+    limit = _least(longest_output, _limit_of(ask.role))
     shown, problem = _shown(ask, model)
     request = ChatRequest(
         model=model.upstream,
         messages=shown,
-        params=_params({**drawn, **ask.params}, _roomy(participant.params, ask.room), most),
+        params=_params({**drawn, **ask.params}, _roomy(participant.params, ask.room), limit),
         schema=ask.schema if takes_schema else None,
         schema_name=ask.purpose,
         request_id=str(call_id),
@@ -101,8 +108,10 @@ def order(
     )
     key, refusal = _key(model, owner_id)
     if problem := problem or refusal:
-        return Order(model, price, request, Decimal(0), problem)
-    return Order(model, price, request, reserve(request, price.value if price else None), key=key)
+        return Order(model, price, request, Decimal(0), problem=problem)
+    most = reserve(request, price.value if price else None)
+    reserved = None if most is None else kept_upwards(most)
+    return Order(model, price, request, reserved, sum(most_tokens(request)), key=key)
 
 
 def _key(model: ProviderModel, owner_id: int | None) -> tuple[keys.Key, GatewayError | None]:

@@ -1,4 +1,5 @@
 from experiments.models.battles import Battle, Board, Campaign, PairCount, Verdict
+from experiments.models.budget import Budget, BudgetPeriod, Reservation
 from experiments.models.catalog import ModelPrice, Provider, ProviderModel
 from experiments.models.coding import Cycle, Execution, SandboxHost
 from experiments.models.dataset import Contestant, Dataset, DatasetImage, Image, Output, Sample
@@ -14,6 +15,7 @@ from experiments.models.run import LIVE_STATES, TERMINAL_STATES, Run
 from experiments.models.sharing import ShareLink
 from experiments.models.transcript import Message
 from experiments.models.upload import Upload
+from experiments.models.usage import UsageDay
 from experiments.models.work import Call, Step
 
 __all__ = [
@@ -22,6 +24,8 @@ __all__ = [
     "Ballot",
     "Battle",
     "Board",
+    "Budget",
+    "BudgetPeriod",
     "Call",
     "Campaign",
     "Contestant",
@@ -46,6 +50,7 @@ __all__ = [
     "Provider",
     "ProviderKey",
     "ProviderModel",
+    "Reservation",
     "Run",
     "Sample",
     "SandboxHost",
@@ -53,5 +58,6 @@ __all__ = [
     "ShareLink",
     "Step",
     "Upload",
+    "UsageDay",
     "Verdict",
 ]

@@ -11,7 +11,10 @@ pytestmark = pytest.mark.browser
 HEADER_LINES = """() => new Set([...document.querySelectorAll('.site a, .site button')]
   .map((one) => one.getBoundingClientRect()).filter((box) => box.width > 1)
   .map((box) => Math.round((box.top + box.bottom) / 12))).size"""
-PAGES = ("arena/", "council/", "debate/", "coding/", "runs/", "account/", "account/keys/", "models/", "nowhere/")
+PAGES = (
+    *("arena/", "council/", "debate/", "coding/", "runs/", "account/", "account/keys/", "models/", "usage/"),
+    "nowhere/",
+)
 
 
 @pytest.fixture(scope="module")
