@@ -1,9 +1,17 @@
 """Who asks."""
 
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from allauth.account.decorators import reauthentication_required
+from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
 
 from accounts.models import User
+
+View = Callable[..., HttpResponse]
 
 
 def person(request: HttpRequest) -> User:
@@ -11,3 +19,23 @@ def person(request: HttpRequest) -> User:
     if not isinstance(request.user, User):
         raise PermissionDenied
     return request.user
+
+
+def stepped_up(view: View) -> View:
+    """Before anything is sent to this page, the password or a second factor is asked for again, unless that was a
+    moment ago. What was sent is carried out then. Looking at the page is free.
+    """
+    guarded: View = reauthentication_required(view, allow_get=True)
+    return guarded
+
+
+def for_admins(view: View) -> View:
+    """To everybody else there is no such page."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not person(request).is_admin:
+            raise Http404
+        return view(request, *args, **kwargs)
+
+    return login_required(guarded)

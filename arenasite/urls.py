@@ -1,8 +1,11 @@
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 from django.views.i18n import JavaScriptCatalog
 
-from arenasite.problems import page_not_found, server_error
+from arenasite.problems import page_not_found, server_error, too_many_requests
+
+admin.site.login = secure_admin_login(admin.site.login)  # by the one door, where a second factor holds
 
 urlpatterns = [
     path("", include("experiments.urls")),
@@ -15,5 +18,6 @@ urlpatterns = [
     path("words.js", JavaScriptCatalog.as_view(packages=["arenasite"]), name="javascript-catalog"),
 ]
 
+handler429 = too_many_requests
 handler404 = page_not_found
 handler500 = server_error
