@@ -13,7 +13,7 @@ REAL = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)  # recovery codes 
 
 
 def has_factor(person: User) -> bool:
-    return Authenticator.objects.filter(user=person, type__in=REAL).exists()
+    return bool(Authenticator.objects.filter(user=person, type__in=REAL).exists())
 
 
 def lacks_factor(person: Any) -> bool:

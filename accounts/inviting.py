@@ -32,8 +32,8 @@ def invite(
         invitation = Invitation(email=email, role=role, project=project, project_role=project_role, invited_by=by)
         invitation.digest, invitation.expires = Invitation.digest_of(token), expires
         invitation.save(force_insert=True)
-        detail = {"role": str(role), "project": str(project) if project else None}
-        audit.record(audit.Action.INVITED, by=by, of=invitation, **detail)
+        where = str(project) if project else None
+        audit.record(audit.Action.INVITED, by=by, of=invitation, role=str(role), project=where)
     return invitation, token
 
 
@@ -41,7 +41,7 @@ def may_invite(person: User, project: Project | None = None) -> bool:
     """Whether the person may invite anybody: into the lab, or into this project."""
     if person.is_admin:
         return True
-    return bool(project) and settings.SIGNUP != "closed" and project.is_led_by(person)
+    return project is not None and settings.SIGNUP != "closed" and project.is_led_by(person)
 
 
 def roles_to_give(person: User) -> tuple[User.Role, ...]:

@@ -7,11 +7,12 @@ from typing import Any
 from allauth.account.decorators import reauthentication_required
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
 
 from accounts.models import User
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 def person(request: HttpRequest) -> User:
@@ -33,7 +34,7 @@ def for_admins(view: View) -> View:
     """To everybody else there is no such page."""
 
     @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not person(request).is_admin:
             raise Http404
         return view(request, *args, **kwargs)

@@ -1,5 +1,7 @@
 """What is done to projects: made, renamed, archived, joined and left."""
 
+from typing import Any
+
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -59,7 +61,7 @@ def place(project: Project, person: User, role: str, *, by: User) -> None:
     if before and before.role == Role.LEAD:
         _require_another_lead(project, person)
     Membership.objects.update_or_create(project=project, user=person, defaults={"role": role})
-    detail = {"before": before.role if before else None, "after": str(role)}
+    detail: dict[str, Any] = {"before": before.role if before else None, "after": str(role)}
     audit.record(audit.Action.MEMBER_CHANGED, by=by, of=project, person=person.username, **detail)
 
 
@@ -75,7 +77,7 @@ def remove_member(project: Project, person: User, *, by: User) -> None:
         if membership.role == Role.LEAD:
             _require_another_lead(project, person)
         membership.delete()
-        detail = {"before": membership.role, "after": None}
+        detail: dict[str, Any] = {"before": membership.role, "after": None}
         audit.record(audit.Action.MEMBER_CHANGED, by=by, of=project, person=person.username, **detail)
 
 

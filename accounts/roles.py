@@ -1,4 +1,4 @@
-"""What an admin decides about people: their role, whether they may come in, and what helps somebody who is locked out."""
+"""What an admin decides about people: their role, whether they may come in, what helps whoever is locked out."""
 
 from allauth.mfa.models import Authenticator
 from django.db import transaction
@@ -56,7 +56,7 @@ def remove_factors(person: User, *, by: User) -> int:
     """For somebody who has lost the device and the recovery codes. Ends the sign-ins too. Raises NotForYou."""
     _require_admin(by)
     with transaction.atomic():
-        removed, _kinds = Authenticator.objects.filter(user=person).delete()
+        removed: int = Authenticator.objects.filter(user=person).delete()[0]
         if removed:
             sessions.end_sessions(person)
             audit.record(audit.Action.FACTOR_REMOVED, by=by, of=person, kind="all")

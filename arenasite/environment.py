@@ -117,7 +117,7 @@ def oidc() -> SignInServer | None:
     client, secret = os.environ.get("ARENA_OIDC_CLIENT_ID", ""), os.environ.get("ARENA_OIDC_CLIENT_SECRET", "")
     if not client or not issuer.startswith(("https://", "http://")):
         raise ImproperlyConfigured(
-            "ARENA_OIDC_ISSUER must be an https:// address, with ARENA_OIDC_CLIENT_ID beside it."
+            "ARENA_OIDC_ISSUER must be an https:// address, and ARENA_OIDC_CLIENT_ID be set too."
         )
     name = os.environ.get("ARENA_OIDC_NAME") or urlsplit(issuer).hostname or issuer
     return SignInServer(name, issuer, client, secret)

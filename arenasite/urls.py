@@ -5,7 +5,8 @@ from django.views.i18n import JavaScriptCatalog
 
 from arenasite.problems import page_not_found, server_error, too_many_requests
 
-admin.site.login = secure_admin_login(admin.site.login)  # by the one door, where a second factor holds
+# By the one door, where a second factor holds.
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
     path("", include("experiments.urls")),

@@ -1,6 +1,6 @@
 """Who: the people of the lab, and the tokens by which programs act in their name."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models
@@ -33,7 +33,7 @@ class User(AbstractUser):  # type: ignore[django-manager-missing]
     role = models.CharField(_("role"), max_length=16, choices=Role, default=Role.RESEARCHER)
     language = models.CharField(_("language"), max_length=16, blank=True)
 
-    objects = People()
+    objects: ClassVar[People] = People()  # type: ignore[assignment]
 
     class Meta:
         verbose_name = _("person")
