@@ -17,6 +17,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "themes": THEMES,
         "languages": settings.LANGUAGES,
         "has_mail": settings.HAS_MAIL,
+        "signs_up": settings.SIGNUP == "domain",
         "sign_in_server": settings.OIDC,
         "takes_public_votes": settings.PUBLIC_VOTES,
         "demo_password": demo.PASSWORD if settings.DEMO_MODE else "",

@@ -222,6 +222,7 @@ MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # browsers themselves allow it o
 
 OIDC = environment.oidc()  # the lab's own sign-in, if it has one
 SOCIALACCOUNT_ADAPTER = "accounts.adapters.LabAccountAdapter"
+SOCIALACCOUNT_LOGIN_ON_GET = True  # a form may be sent to us alone (CSP), not on to another server
 SOCIALACCOUNT_EMAIL_AUTHENTICATION = True  # of verified addresses alone: accounts/adapters.py
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [OIDC.app()] if OIDC else [], "OAUTH_PKCE_ENABLED": True}}

@@ -33,7 +33,7 @@ class User(AbstractUser):  # type: ignore[django-manager-missing]
     role = models.CharField(_("role"), max_length=16, choices=Role, default=Role.RESEARCHER)
     language = models.CharField(_("language"), max_length=16, blank=True)
 
-    objects: ClassVar[People] = People()  # type: ignore[assignment]
+    objects: ClassVar[People] = People()
 
     class Meta:
         verbose_name = _("person")
