@@ -9,6 +9,7 @@ from allauth.account.internal.flows.login import get_authentication_records
 from allauth.account.models import EmailAddress
 from allauth.account.stages import EmailVerificationStage
 from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.usersessions.models import UserSession
 from django.conf import settings
@@ -37,7 +38,6 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         "email_password_mismatch": MISMATCH,
         "too_many_login_attempts": TOO_OFTEN,
         "rate_limited": TOO_OFTEN,
-        "incorrect_code": _("This is not the code of this moment. Wait for the next one, and type that."),
         "incorrect_password": _("This is not your password."),
         "enter_current_password": _("This is not your password."),
         "email_taken": _("Somebody has signed up with this address. Sign in instead, or use another one."),
@@ -124,6 +124,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def get_email_verification_redirect_url(self, email_address: EmailAddress) -> str:
         return resolve_url("account_email" if self.request.user.is_authenticated else settings.LOGIN_URL)
+
+
+class FactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
+    error_messages = DefaultMFAAdapter.error_messages | {
+        "incorrect_code": _("This is not the code of this moment. Wait for the next one, and type that."),
+    }
 
 
 class LabAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]

@@ -214,6 +214,7 @@ ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 300  # seconds for which one confirmation holds
 ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "20/m/ip,5/5m/key", "signup": "20/m/ip"}
 
+MFA_ADAPTER = "accounts.adapters.FactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
 MFA_TOTP_ISSUER = "Arena Lab"
 MFA_TOTP_TOLERANCE = 1  # a clock may be half a minute off

@@ -21,5 +21,7 @@ def takes_security_keys(request: HttpRequest) -> bool:
 @register.filter
 def told(entry: AuditEntry) -> list[tuple[str, Any]]:
     """The details of an entry, as they are to be read: what is missing is left out."""
-    shown = {key: ", ".join(map(str, value)) if isinstance(value, list) else value for key, value in entry.detail.items()}
+    shown = {
+        key: ", ".join(map(str, value)) if isinstance(value, list) else value for key, value in entry.detail.items()
+    }
     return [(key.replace("_", " "), value) for key, value in shown.items() if value not in (None, "", False)]
