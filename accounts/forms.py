@@ -18,7 +18,7 @@ class InvitationForm(forms.Form):
 
     email = forms.EmailField(label=_("E-mail"), required=False)
     role = forms.ChoiceField(label=_("Role"))
-    project = forms.ModelChoiceField(Project.objects.none(), label=_("Project"), required=False)
+    project = forms.ModelChoiceField(Project.objects.none(), label=_("Project"), required=False, empty_label=_("none"))
     project_role = forms.ChoiceField(
         label=_("Role in the project"), choices=Membership.Role.choices, initial=Membership.Role.MEMBER
     )
