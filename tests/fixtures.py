@@ -120,7 +120,16 @@ def signed_in(person: Any) -> Client:
     """A browser in which the person has signed in."""
     browser = Client()
     browser.force_login(person)
+    step_up(browser, person)
     return browser
+
+
+def step_up(browser: Client, person: Any, ago: float = 0) -> None:
+    """As if the person had typed the password so many seconds ago."""
+    session = browser.session
+    session["account_authentication_methods"] = [{"method": "password", "at": time.time() - ago}]
+    session["account_authentication_methods_user"] = str(person.pk)
+    session.save()
 
 
 @pytest.fixture

@@ -40,6 +40,7 @@ class AuditEntry(models.Model):
         RIGHTS_REFUSED = "rights_refused", _("was refused")
         ROLE_CHANGED = "role_changed", _("changed a role")
         PERSON_DEACTIVATED = "person_deactivated", _("deactivated a person")
+        PERSON_REACTIVATED = "person_reactivated", _("activated a person again")
         PROJECT_CREATED = "project_created", _("created a project")
         PROJECT_CHANGED = "project_changed", _("changed a project")
         MEMBER_CHANGED = "member_changed", _("changed the members of a project")
@@ -80,6 +81,7 @@ class AuditEntry(models.Model):
             models.Index(fields=["action", "-id"], name="audit_by_action"),
             models.Index(fields=["actor_id", "-id"], name="audit_by_actor"),
             models.Index(fields=["target", "-id"], name="audit_by_target"),
+            models.Index(fields=["at"], name="audit_by_time"),
         ]
 
     def __str__(self) -> str:

@@ -19,6 +19,12 @@ class ProjectQuerySet(models.QuerySet["Project"]):
         """Those that a person belongs to. Of the others not even the name is known."""
         return self.filter(memberships__user_id=user.pk) if user.is_active else self.none()
 
+    def open_to(self, user: "User | AnonymousUser") -> Self:
+        """Those whose own page a person may open: an admin all, so that none is ever without somebody who can help.
+        What is inside stays with those who belong to it.
+        """
+        return self if getattr(user, "is_admin", False) else self.visible_to(user)
+
     def with_share_of(self, user: "User | AnonymousUser") -> Self:
         """Those in which a person may begin, steer and change things."""
         return self._in_role(user, Membership.Role.LEAD, Membership.Role.MEMBER)
@@ -54,6 +60,10 @@ class Project(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("project", args=[self.pk])
+
+    def is_led_by(self, user: "User | AnonymousUser") -> bool:
+        """Whether a person decides on its members: its leads do, and admins."""
+        return getattr(user, "is_admin", False) or Project.objects.led_by(user).filter(pk=self.pk).exists()
 
 
 class Membership(models.Model):
