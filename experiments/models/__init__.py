@@ -1,6 +1,7 @@
 from experiments.models.battles import Battle, Board, Campaign, PairCount, Verdict
 from experiments.models.catalog import ModelPrice, Provider, ProviderModel
 from experiments.models.coding import Cycle, Execution, SandboxHost
+from experiments.models.curation import FlagDeed, RunReview
 from experiments.models.dataset import Contestant, Dataset, DatasetImage, Image, Output, Sample
 from experiments.models.event import Event
 from experiments.models.experiment import Experiment, Participant
@@ -9,6 +10,16 @@ from experiments.models.findings import Ballot, Judgment
 from experiments.models.idempotency import IdempotentRequest
 from experiments.models.library import Preset, Scenario
 from experiments.models.log_import import LogImport
+from experiments.models.review import QueueMember, ReviewQueue, ReviewRubric
+from experiments.models.reviewed import (
+    ReviewAnswer,
+    ReviewComment,
+    ReviewCorrection,
+    ReviewDraft,
+    ReviewItem,
+    ReviewSkip,
+    ReviewSlot,
+)
 from experiments.models.run import LIVE_STATES, TERMINAL_STATES, Run
 from experiments.models.transcript import Message
 from experiments.models.upload import Upload
@@ -30,6 +41,7 @@ __all__ = [
     "Execution",
     "Experiment",
     "Export",
+    "FlagDeed",
     "IdempotentRequest",
     "Image",
     "Judgment",
@@ -42,7 +54,18 @@ __all__ = [
     "Preset",
     "Provider",
     "ProviderModel",
+    "QueueMember",
+    "ReviewAnswer",
+    "ReviewComment",
+    "ReviewCorrection",
+    "ReviewDraft",
+    "ReviewItem",
+    "ReviewQueue",
+    "ReviewRubric",
+    "ReviewSkip",
+    "ReviewSlot",
     "Run",
+    "RunReview",
     "Sample",
     "SandboxHost",
     "Scenario",
