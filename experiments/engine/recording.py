@@ -26,6 +26,7 @@ from experiments.workflows.steps import Ask, Outcome, Record
 
 STOPPED_KIND = "stopped"
 REOPENED = "reopened"  # of a step that is asked again after its failure had ended the run: the newest step by then
+TALKER = "model"  # the seat of a talk with one model
 COPIED = "outcome"  # where a step that was copied into a branch keeps what had become of it
 
 
@@ -267,7 +268,7 @@ def _message(run_id: UUID, call: OpenCall, outcome: Outcome, seq: int, noticed: 
         text=outcome.text,
         reasoning=settled.reasoning,
         finish_reason=outcome.finish_reason,
-        flags=_flags(run_id, call.ask, outcome.text) if noticed is None else list(noticed),
+        flags=_flags(run_id, call.ask, outcome) if noticed is None else list(noticed),
     )
     return Fact("message_completed", message_data(message))
 
@@ -277,11 +278,11 @@ def _noticed(call: OpenCall, outcome: Outcome) -> Sequence[str] | None:
     return call.ask.inspect(outcome.text) if call.ask.inspect and _is_message(call, outcome) else None
 
 
-def _flags(run_id: UUID, ask: Ask, text: str) -> list[str]:
-    if ask.seat not in SPEAKERS:
+def _flags(run_id: UUID, ask: Ask, outcome: Outcome) -> list[str]:
+    if ask.seat not in SPEAKERS and ask.seat != TALKER:
         return []
     earlier = Message.objects.filter(run_id=run_id, seat=ask.seat).order_by("-seq").values_list("raw_text", flat=True)
-    return flags(text, ask.seat, list(earlier[:5]))
+    return flags(outcome.text, ask.seat, list(earlier[:5]), outcome.finish_reason)
 
 
 def _trouble(kind: str, call: OpenCall, report: Report, **more: float) -> Fact:

@@ -30,8 +30,10 @@ class NeverChanged(TypeError):
 
 class ItemQuerySet(models.QuerySet["ReviewItem"]):
     def within_reach(self) -> Self:
-        """Those whose run the queue may still show: its owner's own, and what the project or the lab may see."""
-        own = Q(run__experiment__owner=F("queue__owner"))
+        """Those whose run the queue may still show: of a project what it shares, of the lab what everybody in it may
+        see, and otherwise its owner's own.
+        """
+        own = Q(run__experiment__owner=F("queue__owner"), queue__project__isnull=True)
         shared = Q(run__experiment__project=F("queue__project")) & ~Q(run__experiment__visibility=Visibility.PRIVATE)
         of_lab = Q(queue__is_lab=True, run__experiment__visibility__in=WIDELY)
         return self.filter(own | shared | of_lab)
