@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Exists, Max, OuterRef
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -23,6 +23,8 @@ from experiments.reviews.content import Content, check
 from experiments.reviews.spans import digest
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
     from accounts.models import User
 
 MOST_DRAFTED = 200_000  # characters of a draft's fields
@@ -61,6 +63,13 @@ def may_look_behind(item: ReviewItem, user: "User") -> bool:
     """Whoever looks after the queue and does not review in it is shown what reviewers are not."""
     queues = ReviewQueue.objects.filter(pk=item.queue_id)
     return queues.manageable_by(user).exists() and not queues.assigned_to(user).exists()
+
+
+def given_to(item: ReviewItem) -> "QuerySet[ReviewAnswer]":
+    """Every version of everybody's answer, with what belongs to it; `stands` where it is the one that counts."""
+    rows = item.answers.select_related("author").prefetch_related("comments", "corrections")
+    stands = Exists(ReviewSlot.objects.filter(answer=OuterRef("pk")))
+    return rows.annotate(stands=stands).order_by("author__username", "version")
 
 
 def keep_draft(item: ReviewItem, fields: dict[str, list[str]], *, by: "User") -> bool:
