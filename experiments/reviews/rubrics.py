@@ -44,7 +44,7 @@ def ensure_builtin() -> None:
     """Rows for the rubrics of the files, as far as they are missing: one per version."""
     known = set(ReviewRubric.objects.filter(owner__isnull=True).values_list("family", "version"))
     for slug, content in builtin().items():
-        family, version = uuid.uuid5(BUILTIN, slug), content["version"]
+        family, version = family_of(slug), content["version"]
         if (family, version) not in known:
             words = dict(zip(("title", "description"), _english(slug), strict=True))
             fields = {"scales": content["scales"], "labels": content["labels"], "shared": True, **words}
@@ -56,6 +56,11 @@ def builtin() -> dict[str, dict[str, Any]]:
     """What the files say, by their names, checked."""
     found = {slug: json.loads((FILES / f"{slug}.json").read_text(encoding="utf-8")) for slug in TITLES}
     return {slug: {"version": one["version"], **_dumped(one)} for slug, one in found.items()}
+
+
+def family_of(slug: str) -> uuid.UUID:
+    """What the versions of a built-in rubric share."""
+    return uuid.uuid5(BUILTIN, slug)
 
 
 def title_of(row: ReviewRubric) -> str:
@@ -122,7 +127,7 @@ def _dumped(content: Any) -> dict[str, Any]:
 
 def _words(row: ReviewRubric) -> tuple[Any, Any]:
     if row.owner_id is None:
-        families = {uuid.uuid5(BUILTIN, slug): words for slug, words in TITLES.items()}
+        families = {family_of(slug): words for slug, words in TITLES.items()}
         return families.get(row.family, (row.title, row.description))
     return row.title, row.description
 

@@ -23,7 +23,7 @@ def record(owner: Any, turns: int = 2, **run: Any) -> Record:
 
 def rubric(slug: str = "turn") -> ReviewRubric:
     rubrics.ensure_builtin()
-    return ReviewRubric.objects.get(title=rubrics._english(slug)[0], owner=None)
+    return ReviewRubric.objects.get(family=rubrics.family_of(slug))
 
 
 def queue(owner: Any, *members: Any, turns: int = 2, played: bool = True, **fields: Any) -> ReviewQueue:

@@ -1,4 +1,4 @@
-"""Answers: once, in versions that stay, absent scores absent, comments at their words, corrections beside the judge's."""
+"""Answers: once, in versions that stay; absent scores stay absent; comments at their words; corrections."""
 
 from datetime import timedelta
 
@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from experiments.models import Judgment, Message, ReviewAnswer, ReviewSlot
 from experiments.models.reviewed import NeverChanged
-from experiments.reviews import answers, reading, slots
+from experiments.reviews import answers, reading, rubrics, slots
 from experiments.reviews.content import Correction, NotTaken, Remark
 from experiments.reviews.spans import pieces, sentences
 from tests.experiments.reviews import reviewed
@@ -212,6 +212,6 @@ def test_the_form_of_an_answer_says_what_the_answer_says(item, bob):
     )
 
     fields = reading.fields_of(said)
-    again = reading.read(fields, answers.rubrics.of(item.queue.rubric))
+    again = reading.read(fields, rubrics.of(item.queue.rubric))
 
     assert again.fingerprint == said.fingerprint
