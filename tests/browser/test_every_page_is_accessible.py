@@ -11,7 +11,8 @@ pytestmark = pytest.mark.browser
 HEADER_LINES = """() => new Set([...document.querySelectorAll('.site a, .site button')]
   .map((one) => one.getBoundingClientRect()).filter((box) => box.width > 1)
   .map((box) => Math.round((box.top + box.bottom) / 12))).size"""
-PAGES = ("arena/", "council/", "debate/", "coding/", "runs/", "account/", "nowhere/")
+PAGES = ("arena/", "council/", "debate/", "coding/", "runs/", "account/", "nowhere/", "review/", "review/new/")
+REVIEWS = ("review/rubrics/", "review/rubrics/new/")
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +45,20 @@ def test_no_violation_on_any_page(
     page.context.add_cookies([{"name": "arena_language", "value": language, "url": lab.url}])
     call = lab.ask("GET", f"runs/{finished}/calls/")["results"][0]["id"]
 
+    queue = lab.ask("GET", "review/queues/")["results"][-1]
+    item = lab.ask("GET", f"review/queues/{queue['id']}/items/")["results"][0]["id"]
+    reviews = (*REVIEWS, f"review/{queue['id']}/", f"review/{queue['id']}/agreement/", f"review/items/{item}/")
+    reviews += (f"runs/{finished}/flags/", f"runs/{finished}/curation/")
+
     found = {}
-    for path in (*PAGES, f"runs/{finished}/", f"calls/{call}/", f"runs/{answered}/", f"runs/{answered}/ranking/1/"):
+    for path in (
+        *PAGES,
+        *reviews,
+        f"runs/{finished}/",
+        f"calls/{call}/",
+        f"runs/{answered}/",
+        f"runs/{answered}/ranking/1/",
+    ):
         page.goto(f"{lab.url}/{path}")
         expect(page.locator("main")).to_be_visible()
         found[path] = violations(page)
