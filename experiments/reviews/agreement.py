@@ -69,7 +69,8 @@ def of(queue: ReviewQueue) -> Report:
     """The report of a queue, made anew whenever an answer was sent, taken back or corrected."""
     rows = ReviewSlot.objects.filter(item__queue=queue).answered()
     state = rows.aggregate(count=Count("pk"), last=Max("answered"))
-    key = f"review-agreement:{queue.pk}:{state['count']}:{state['last']}"
+    last = state["last"].timestamp() if state["last"] else 0
+    key = f"review-agreement:{queue.pk}:{state['count']}:{last}"
     found: Report | None = cache.get(key)
     if found is None:
         found = report(queue)
