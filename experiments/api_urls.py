@@ -18,6 +18,8 @@ from experiments import (
     statistics_api,
 )
 from experiments.contests import api as cycle_api
+from experiments.reviews import api as review_api
+from experiments.reviews import curation_api
 from experiments.vote_api import OfferView, VoteView
 
 router = SimpleRouter(use_regex_path=False)
@@ -26,6 +28,20 @@ router.register("runs", run_api.RunViewSet, basename="api-run")
 router.register("datasets", dataset_api.DatasetViewSet, basename="api-dataset")
 
 urlpatterns = [
+    path("review/queues/", review_api.QueuesView.as_view(), name="api-review-queues"),
+    path("review/queues/<uuid:pk>/", review_api.QueueView.as_view(), name="api-review-queue"),
+    path("review/queues/<uuid:pk>/items/", review_api.ItemsView.as_view(), name="api-review-items"),
+    path("review/queues/<uuid:pk>/answers/", review_api.AnswersView.as_view(), name="api-review-answers"),
+    path("review/queues/<uuid:pk>/next/", review_api.NextView.as_view(), name="api-review-next"),
+    path("review/queues/<uuid:pk>/undo/", review_api.UndoView.as_view(), name="api-review-undo"),
+    path("review/queues/<uuid:pk>/agreement/", review_api.AgreementView.as_view(), name="api-review-agreement"),
+    path("review/items/<uuid:pk>/", review_api.ItemView.as_view(), name="api-review-item"),
+    path("review/items/<uuid:pk>/claim/", review_api.ClaimView.as_view(), name="api-review-claim"),
+    path("review/items/<uuid:pk>/release/", review_api.ReleaseView.as_view(), name="api-review-release"),
+    path("review/items/<uuid:pk>/answer/", review_api.AnswerView.as_view(), name="api-review-answer"),
+    path("review/items/<uuid:pk>/skip/", review_api.SkipView.as_view(), name="api-review-skip"),
+    path("runs/<uuid:pk>/flags/", curation_api.FlagsView.as_view(), name="api-run-flags"),
+    path("runs/<uuid:pk>/curation/", curation_api.CurationView.as_view(), name="api-run-curation"),
     path("datasets/<slug:slug>/battles/", battle_log_api.BattleLogsView.as_view(), name="api-dataset-battles"),
     path(
         "datasets/<slug:slug>/battles/imports/<uuid:pk>/",

@@ -63,6 +63,9 @@ INTERVENTION_KINDS = (
 FLAGS = {
     "speaks_for_other": _("writes lines for the other side"),
     "repeats_itself": _("repeats itself"),
+    "refusal": _("refuses"),
+    "role_confusion": _("takes itself for somebody else"),
+    "truncated": _("breaks off"),
     "names_itself": _("names itself; the name was masked for the reviewers"),
     "addresses_reviewers": _("speaks to the reviewers"),
     "other_language": _("not in the language of the question"),

@@ -34,6 +34,7 @@ UNBILLED = (  # errors with which a provider turns a request away, or that keep 
 )
 NOT_SENT, NOT_BILLED = "unsent", "refused"  # sources of a cost that is known to be nothing
 REOPENED = "reopened"  # of a step that is asked again after its failure had ended the run: the newest step by then
+TALKER = "model"  # the seat of a talk with one model
 COPIED = "outcome"  # where a step that was copied into a branch keeps what had become of it
 
 
@@ -300,7 +301,7 @@ def _message(run_id: UUID, call: OpenCall, outcome: Outcome, seq: int, noticed: 
         text=outcome.text,
         reasoning=settled.reasoning,
         finish_reason=outcome.finish_reason,
-        flags=_flags(run_id, call.ask, outcome.text) if noticed is None else list(noticed),
+        flags=_flags(run_id, call.ask, outcome) if noticed is None else list(noticed),
     )
     return Fact("message_completed", message_data(message))
 
@@ -310,11 +311,11 @@ def _noticed(call: OpenCall, outcome: Outcome) -> Sequence[str] | None:
     return call.ask.inspect(outcome.text) if call.ask.inspect and _is_message(call, outcome) else None
 
 
-def _flags(run_id: UUID, ask: Ask, text: str) -> list[str]:
-    if ask.seat not in SPEAKERS:
+def _flags(run_id: UUID, ask: Ask, outcome: Outcome) -> list[str]:
+    if ask.seat not in SPEAKERS and ask.seat != TALKER:
         return []
     earlier = Message.objects.filter(run_id=run_id, seat=ask.seat).order_by("-seq").values_list("raw_text", flat=True)
-    return flags(text, ask.seat, list(earlier[:5]))
+    return flags(outcome.text, ask.seat, list(earlier[:5]), outcome.finish_reason)
 
 
 def _trouble(kind: str, call: OpenCall, report: Report, **more: float) -> Fact:

@@ -2,6 +2,7 @@ from experiments.models.battles import Battle, Board, Campaign, PairCount, Verdi
 from experiments.models.budget import Budget, BudgetPeriod, Reservation
 from experiments.models.catalog import ModelPrice, Provider, ProviderModel
 from experiments.models.coding import Cycle, Execution, SandboxHost
+from experiments.models.curation import FlagDeed, RunReview
 from experiments.models.dataset import Contestant, Dataset, DatasetImage, Image, Output, Sample
 from experiments.models.event import Event
 from experiments.models.experiment import Experiment, Participant
@@ -11,6 +12,16 @@ from experiments.models.idempotency import IdempotentRequest
 from experiments.models.keys import KeyUse, ProviderKey
 from experiments.models.library import Preset, Scenario
 from experiments.models.log_import import LogImport
+from experiments.models.review import QueueMember, ReviewQueue, ReviewRubric
+from experiments.models.reviewed import (
+    ReviewAnswer,
+    ReviewComment,
+    ReviewCorrection,
+    ReviewDraft,
+    ReviewItem,
+    ReviewSkip,
+    ReviewSlot,
+)
 from experiments.models.run import LIVE_STATES, TERMINAL_STATES, Run
 from experiments.models.sharing import ShareLink
 from experiments.models.transcript import Message
@@ -36,6 +47,7 @@ __all__ = [
     "Execution",
     "Experiment",
     "Export",
+    "FlagDeed",
     "IdempotentRequest",
     "Image",
     "Judgment",
@@ -50,8 +62,19 @@ __all__ = [
     "Provider",
     "ProviderKey",
     "ProviderModel",
+    "QueueMember",
     "Reservation",
+    "ReviewAnswer",
+    "ReviewComment",
+    "ReviewCorrection",
+    "ReviewDraft",
+    "ReviewItem",
+    "ReviewQueue",
+    "ReviewRubric",
+    "ReviewSkip",
+    "ReviewSlot",
     "Run",
+    "RunReview",
     "Sample",
     "SandboxHost",
     "Scenario",

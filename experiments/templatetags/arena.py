@@ -1,6 +1,6 @@
 """Words and figures of the pages: events as fragments, Markdown, numbers, moments and icons."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -37,6 +37,7 @@ from experiments.workflows.judge import SENTIMENTS
 register = template.Library()
 
 MISSING = "–"
+SAID_BY_FINISH = {"length": "truncated", "content_filter": "refusal"}
 MINUS = "−"
 
 
@@ -195,6 +196,12 @@ def is_judged(workflow: str) -> bool:
 def flag_label(flag: str) -> Any:
     """What looks wrong with a message, in words."""
     return FLAGS.get(flag, flag.replace("_", " "))
+
+
+@register.filter
+def beside(flags: Sequence[str], finish_reason: str) -> list[str]:
+    """The flags that say more than the mark of the finish reason beside them."""
+    return [flag for flag in flags or () if flag != SAID_BY_FINISH.get(finish_reason)]
 
 
 @register.filter

@@ -12,14 +12,15 @@ HEADER_LINES = """() => new Set([...document.querySelectorAll('.site a, .site bu
   .map((one) => one.getBoundingClientRect()).filter((box) => box.width > 1)
   .map((box) => Math.round((box.top + box.bottom) / 12))).size"""
 OF_ADMINS = (
-    *("people/", "people/1/", "audit/", "account/", "projects/", "projects/new/"),
+    *("people/", "people/1/", "audit/", "account/", "projects/", "projects/new/", "lab/keys/", "lab/budgets/"),
     *("account/email/", "account/password/", "account/second-factor/", "account/second-factor/totp/activate/"),
 )
 OF_VISITORS = ("sign-in/", "sign-up/", "forgotten/", "invitations/forged/")
 PAGES = (
     *("arena/", "council/", "debate/", "coding/", "runs/", "account/", "account/keys/", "models/", "usage/"),
-    "nowhere/",
+    *("review/", "review/new/", "nowhere/"),
 )
+REVIEWS = ("review/rubrics/", "review/rubrics/new/")
 
 
 def sideways_of(page: Page) -> int:
@@ -57,8 +58,20 @@ def test_no_violation_on_any_page(
     page.context.add_cookies([{"name": "arena_language", "value": language, "url": lab.url}])
     call = lab.ask("GET", f"runs/{finished}/calls/")["results"][0]["id"]
 
+    queue = lab.ask("GET", "review/queues/")["results"][-1]
+    item = lab.ask("GET", f"review/queues/{queue['id']}/items/")["results"][0]["id"]
+    reviews = (*REVIEWS, f"review/{queue['id']}/", f"review/{queue['id']}/agreement/", f"review/items/{item}/")
+    reviews += (f"runs/{finished}/flags/", f"runs/{finished}/curation/")
+
     found = {}
-    for path in (*PAGES, f"runs/{finished}/", f"calls/{call}/", f"runs/{answered}/", f"runs/{answered}/ranking/1/"):
+    for path in (
+        *PAGES,
+        *reviews,
+        f"runs/{finished}/",
+        f"calls/{call}/",
+        f"runs/{answered}/",
+        f"runs/{answered}/ranking/1/",
+    ):
         page.goto(f"{lab.url}/{path}")
         expect(page.locator("main")).to_be_visible()
         found[path] = violations(page)

@@ -27,7 +27,7 @@ NOWHERE |= dict.fromkeys(("datasets", "leaderboard", "ladders", "boards"), "nowh
 KEY = re.compile(rf"(?:api/)?({'|'.join(NOWHERE)})/<(?:\w+:)?(pk|slug|token)>")
 FORMATS = {"download": "csv", "logs": "slim"}
 OF_WHAT = {"samples": "{sample}", "contestants": "{contestant}"}
-WITH_TESTS_OF_THEIR_OWN = ("scenarios/", "presets/", "council/presets/", "account/")
+WITH_TESTS_OF_THEIR_OWN = ("review/", "scenarios/", "presets/", "council/presets/", "account/")
 SECRETS = ("Demonstration: answers", "demo-answers", "Alice's secret campaign")
 
 
