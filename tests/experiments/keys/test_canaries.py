@@ -182,7 +182,7 @@ def test_no_page_and_no_mail_about_an_error_has_what_was_typed(planted, alice, s
         logging.getLogger("django.request").removeHandler(mails)
     assert [page.status_code for page in pages] == [500, 500]
     assert ("Bug" in pages[0].content.decode()) is debug
-    assert len(mail.outbox) == 2
+    assert len(mail.outbox) >= 2  # where debugging is off, Django sends its own, too
     for text in [*(page.content.decode() for page in pages), *(sent.body for sent in mail.outbox)]:
         assert found_in(text) == []
 
