@@ -21,7 +21,7 @@ from django.shortcuts import render, resolve_url
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from accounts import audit, joining, sessions
+from accounts import audit, crypto, joining, sessions
 from accounts.addresses import NOWHERE, address_of
 from accounts.models import User
 from accounts.refusals import Unusable
@@ -130,6 +130,13 @@ class FactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
     error_messages = DefaultMFAAdapter.error_messages | {
         "incorrect_code": _("This is not the code of this moment. Wait for the next one, and type that."),
     }
+
+    def encrypt(self, text: str) -> str:
+        return crypto.encrypt(text)
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """Raises Undecipherable when the secret of the lab that it was made with is gone."""
+        return crypto.decrypt(encrypted_text)
 
 
 class LabAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]

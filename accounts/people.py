@@ -5,11 +5,17 @@ from functools import wraps
 from typing import Any
 
 from allauth.account.decorators import reauthentication_required
+from allauth.account.internal.flows.reauthentication import did_recently_reauthenticate
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 
@@ -45,6 +51,19 @@ def stepped_up(view: View) -> View:
     moment ago. What was sent is carried out then. Looking at the page is free.
     """
     guarded: View = reauthentication_required(view, allow_get=True)
+    return guarded
+
+
+def stepped_up_for_secrets(view: View) -> View:
+    """As `stepped_up`, for what is sent with a secret in it: that is kept nowhere meanwhile, and typed once more."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.method != "POST" or did_recently_reauthenticate(request):
+            return view(request, *args, **kwargs)
+        messages.info(request, _("Confirm that it is you, then send it once more: what you typed was not kept."))
+        return redirect(f"{reverse('account_reauthenticate')}?{urlencode({'next': request.path})}")
+
     return guarded
 
 

@@ -9,7 +9,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from accounts.models import Project, User
 from accounts.people import person
@@ -85,6 +85,14 @@ def of_project(project: Project, request: HttpRequest) -> dict[str, Any]:
         own, of_its_experiments = own.visible_to(request.user), of_its_experiments.visible_to(request.user)
     shown = budget_standing.standings(own | of_its_experiments)
     return {"budgets": sorted(shown, key=lambda one: (one.budget.project_id is None, -one.share, one.name))}
+
+
+@login_required
+@require_GET
+def project_budgets(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """What a project may spend, and what its experiments may."""
+    project = get_object_or_404(Project.objects.open_to(person(request)), pk=pk)
+    return render(request, "budgets/of_project.html", {"project": project, **of_project(project, request)})
 
 
 def _initial(request: HttpRequest) -> dict[str, Any]:

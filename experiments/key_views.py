@@ -15,7 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
-from accounts.people import person
+from accounts.people import person, stepped_up_for_secrets
 from experiments import keyring, unlisted
 from experiments.models import Provider, ProviderKey
 from experiments.refusals import NotAllowed, NotOffered, Rivalled
@@ -62,6 +62,7 @@ class Row:
 @never_cache
 @sensitive_post_parameters("key")
 @login_required
+@stepped_up_for_secrets
 def my_keys(request: HttpRequest) -> HttpResponse:
     """The keys that my own experiments are asked with, before the lab's."""
     return _page(request, for_lab=False)
@@ -70,6 +71,7 @@ def my_keys(request: HttpRequest) -> HttpResponse:
 @never_cache
 @sensitive_post_parameters("key")
 @login_required
+@stepped_up_for_secrets
 def lab_keys(request: HttpRequest) -> HttpResponse:
     """The keys that everybody's experiments are asked with; and that people have some of their own."""
     if not keyring.is_keeper(person(request)):
@@ -80,6 +82,7 @@ def lab_keys(request: HttpRequest) -> HttpResponse:
 @never_cache
 @sensitive_post_parameters("key")
 @login_required
+@stepped_up_for_secrets
 def replace(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Another key in the place of this one."""
     key = _mine(request, pk)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts import audit
 from accounts.models import Project
 from experiments.casting import InvalidExperiment
 from experiments.models import Experiment, ShareLink
-from experiments.refusals import NotAllowed
+from experiments.refusals import NotAllowed, NotOffered
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -49,12 +50,19 @@ def may_publish(person: "User | AnonymousUser") -> bool:
 def share(experiment: Experiment, *, by: "User", visibility: str, project: Project | None = None) -> bool:
     """Change who sees an experiment with all its runs. False when it was so already.
 
-    Its owner decides; a curator or administrator who may see it decides whether everybody does. Raises NotAllowed or
-    InvalidExperiment.
+    Its owner decides; a curator or administrator who may see it decides whether everybody does, once its runs are
+    approved. Raises NotAllowed, NotOffered or InvalidExperiment.
     """
     if (experiment.visibility, experiment.project) == (visibility, project):
         return False
     _check_right(experiment, by, visibility, project)
+    if visibility == Visibility.PUBLIC and (rest := experiment.runs.filter(review__approved__isnull=True).count()):
+        said = ngettext(
+            "%(n)s run of this experiment is not approved yet, and would be shown with it: approve it first.",
+            "%(n)s runs of this experiment are not approved yet, and would be shown with it: approve them first.",
+            rest,
+        )
+        raise NotOffered(said % {"n": rest})
     if visibility not in Visibility.values:
         raise InvalidExperiment({"visibility": [_("Choose who may see it.")]})
     if visibility == Visibility.PROJECT and project is None:

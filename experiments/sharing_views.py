@@ -18,7 +18,7 @@ from accounts.people import person
 from experiments import progress, sharing
 from experiments.casting import InvalidExperiment
 from experiments.models import Experiment, Export, Run, ShareLink
-from experiments.refusals import NotAllowed
+from experiments.refusals import NotAllowed, NotOffered
 from experiments.reports import jobs, making, serving
 from experiments.reports.formats import REPORTS
 from experiments.shards import without_shards
@@ -52,6 +52,8 @@ def experiment_share(request: HttpRequest, pk: UUID) -> HttpResponse:
         )
     except InvalidExperiment as error:
         return _page(request, shown, " ".join(text for texts in error.errors.values() for text in texts))
+    except NotOffered as error:
+        return _page(request, shown, str(error), HTTPStatus.CONFLICT)
     except NotAllowed as error:
         return _page(request, shown, str(error), HTTPStatus.FORBIDDEN)
     messages.success(request, _("Who sees it is changed.") if is_done else _("It was so already."))

@@ -94,6 +94,7 @@ urlpatterns = [
     path("s/<str:secret>/", sharing_views.shared, name="shared"),
     path("s/<str:secret>/runs/<uuid:pk>/", sharing_views.shared_run, name="shared-run"),
     path("experiments/<uuid:pk>/budget/", budget_views.experiment_budget, name="experiment-budget"),
+    path("projects/<uuid:pk>/budgets/", budget_views.project_budgets, name="project-budgets"),
     path("lab/budgets/", budget_views.budgets, name="budgets"),
     path("lab/budgets/<uuid:pk>/remove/", budget_views.budget_remove, name="budget-remove"),
     path("usage/", usage_views.usage, name="usage"),

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts import audit
-from accounts.models import AuditEntry
+from experiments import sharing
 from experiments.battles import voiding as battle_voiding
 from experiments.contests import voiding as cycle_voiding
 from experiments.engine.text import storable
@@ -98,17 +98,14 @@ def publish(run: Run, *, by: "User") -> bool:
     _require(by)
     if not Run.objects.filter(pk=run.pk, review__approved__isnull=False).exists():
         raise NotOffered(_("Approve the run first: what everybody sees has been looked at by a curator."))
-    if rest := run.experiment.runs.filter(review__approved__isnull=True).count():
-        said = _("%(n)s other runs of this experiment are not approved, and would be shown with it.")
-        raise NotOffered(said % {"n": rest})
-    return _shown(run, by, Experiment.Visibility.PUBLIC, audit.Action.PUBLISHED)
+    return _shown(run, by, Experiment.Visibility.PUBLIC)
 
 
 def withdraw(run: Run, *, by: "User") -> bool:
     """Show it to the lab alone again. Returns whether this call did it. Raises NotAllowed."""
     _require(by)
     is_public = Experiment.objects.filter(pk=run.experiment_id, visibility=Experiment.Visibility.PUBLIC).exists()
-    return is_public and _shown(run, by, Experiment.Visibility.LAB, audit.Action.WITHDRAWN)
+    return is_public and _shown(run, by, Experiment.Visibility.LAB)
 
 
 DEEDS: "dict[str, Callable[..., bool]]" = {
@@ -128,15 +125,9 @@ def act(deed: str, run: Run, *, by: "User", reason: str = "") -> bool:
     return DEEDS[deed](run, by=by, reason=reason) if deed == "exclude" else DEEDS[deed](run, by=by)
 
 
-def _shown(run: Run, by: "User", visibility: str, action: AuditEntry.Action) -> bool:
-    with transaction.atomic():
-        rows = Experiment.objects.filter(pk=run.experiment_id).exclude(visibility=visibility)
-        before = rows.select_for_update().values_list("visibility", flat=True).first()
-        if before is None or not rows.update(visibility=visibility):
-            return False
-        experiment = run.experiment
-        audit.record(action, by=by, of=experiment, run=str(run.pk), before=before, after=visibility)
-    return True
+def _shown(run: Run, by: "User", visibility: str) -> bool:
+    experiment = Experiment.objects.select_related("project").get(pk=run.experiment_id)
+    return sharing.share(experiment, by=by, visibility=visibility, project=experiment.project)
 
 
 def _require(by: "User") -> None:

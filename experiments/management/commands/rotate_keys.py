@@ -1,4 +1,4 @@
-"""`manage.py rotate_keys`: encrypts every stored provider key with the newest secret, so that older ones can go."""
+"""`manage.py rotate_keys`: encrypts every stored key and second factor with the newest secret, so that older can go."""
 
 from typing import Any
 
@@ -7,11 +7,12 @@ from django.db import transaction
 
 from accounts import audit
 from accounts.crypto import NoSecret, Undecipherable, is_newest, rotate
+from accounts.factors import rotate_secrets
 from experiments.models import ProviderKey
 
 
 class Command(BaseCommand):
-    help = "Encrypt every stored provider key with the newest of ARENA_KEY_SECRETS. May be killed and repeated."
+    help = "Encrypt every stored provider key and second factor with the newest of ARENA_KEY_SECRETS. Repeatable."
 
     def handle(self, *args: Any, **options: Any) -> None:
         counts = {"encrypted anew": 0, "as it should be already": 0, "replaced meanwhile": 0}
@@ -26,11 +27,17 @@ class Command(BaseCommand):
         with transaction.atomic():
             audit.record(audit.Action.KEYS_ROTATED, by=None, encrypted=counts["encrypted anew"], lost=len(lost))
         self.stdout.write(", ".join(f"{count} {what}" for what, count in counts.items()) + ".")
+        rotated, unreadable = rotate_secrets()
+        self.stdout.write(f"{rotated} second factors encrypted anew.")
+        if unreadable:
+            self.stderr.write(f"{unreadable} second factors cannot be decrypted any more: their owners add them again.")
         for key in lost:
             owner = key.owner.get_username() if key.owner else "the lab"
             self.stderr.write(f"{key} of {owner} cannot be decrypted any more: its secret is gone. Enter it again.")
-        if lost:
-            raise CommandError(f"{len(lost)} could not be decrypted. Keep the older secrets if you still have them.")
+        if lost or unreadable:
+            raise CommandError(
+                f"{len(lost) + unreadable} could not be decrypted. Keep the older secrets if you still have them."
+            )
         self.stdout.write("Secrets behind the first one of ARENA_KEY_SECRETS can be removed now.")
 
 
