@@ -24,14 +24,16 @@ def _all(people: tuple[str, ...], answer: Any, **but: Any) -> dict[str, Any]:
 RULES: dict[str, tuple[Rule, str]] = {
     "open": (
         rule(visitor=YES, everybody=YES),
-        """home javascript-catalog login set-language set-theme leaderboard methodology datasets
+        """home javascript-catalog login account_login set-language set-theme leaderboard methodology datasets
         api-health api-schema api-docs api-ladders shared shared-run""",
     ),
     "whoever signs in": (
         rule(visitor=SIGN_IN, everybody=YES, reviewer=(YES, REFUSED)),
         """account runs arena arena-estimate starchamber council council-estimate council-presets debate debate-estimate
         battles battles-estimate battles-import-new coding coding-estimate scenarios scenario-new presets run-import
-        dataset-new my-votes votes
+        dataset-new my-votes votes my-keys models usage usage-csv projects project-new
+        review review-queue-new review-rubrics review-rubric-new review-rubric api-review-queues api-keys api-budgets
+        api-usage
         api-models api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
         api-run-import""",
     ),
@@ -75,7 +77,54 @@ RULES: dict[str, tuple[Rule, str]] = {
         dataset-delete outputs-make outputs-estimate battle-void contestant-change scenario-demonstration
         api-demonstration""",
     ),
-    "signing out": (rule(visitor=(YES, SIGN_IN), everybody=(YES, SIGN_IN)), "logout"),
+    "signing out": (rule(visitor=(YES, SIGN_IN), everybody=(YES, SIGN_IN)), "logout account_logout"),
+    "doors": (
+        rule(visitor=(YES, *NO, UNKNOWN), everybody=(YES, *NO, UNKNOWN)),
+        """account_inactive account_signup account_reset_password account_reset_password_done
+        account_reset_password_from_key_done account_reset_password_from_key openid_connect_login
+        openid_connect_callback account_email_verification_sent account_confirm_email mfa_authenticate
+        socialaccount_login_cancelled socialaccount_login_error socialaccount_signup invitation""",
+    ),
+    "one's own affairs": (
+        rule(visitor=SIGN_IN, everybody=(YES, *NO, UNKNOWN)),
+        """account_reauthenticate account_change_password account_set_password account_email mfa_index
+        mfa_reauthenticate mfa_activate_totp mfa_deactivate_totp mfa_view_recovery_codes mfa_generate_recovery_codes
+        mfa_download_recovery_codes mfa_list_webauthn mfa_add_webauthn mfa_reauthenticate_webauthn mfa_remove_webauthn
+        mfa_edit_webauthn socialaccount_connections sign-out-elsewhere review-rubric-edit""",
+    ),
+    "administrators'": (
+        rule(visitor=SIGN_IN, everybody=(UNKNOWN, REFUSED), admin=YES),
+        """people person person-role person-deactivate person-reactivate person-factors audit
+        audit-table lab-keys budgets""",
+    ),
+    "a project's": (rule(visitor=SIGN_IN, **_all(INSIDE, YES), admin=YES), "project project-budgets"),
+    "a project's leads to decide": (
+        rule(visitor=SIGN_IN, **_all(INSIDE, (*NO, UNKNOWN), lead=YES), admin=YES),
+        "project-change project-archive project-members project-member project-invite invitation-revoke",
+    ),
+    "a key's owner's": (
+        rule(visitor=SIGN_IN, owner=YES, admin=(YES, *NO, UNKNOWN)),
+        "key-replace key-test key-remove api-key api-key-test",
+    ),
+    "a budget's": (  # seen by whoever may spend it, set by its owner, the project's leads and administrators
+        rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO, UNKNOWN)), admin=(YES, *NO, UNKNOWN)),
+        "experiment-budget budget-remove api-budget",
+    ),
+    "a queue's people's": (
+        rule(visitor=SIGN_IN, owner=(YES, *NO), reviewer=(YES, *NO)),
+        """review-queue review-next review-undo review-item review-claim review-release review-draft review-skip
+        review-reveal review-agreement review-agreement-csv api-review-queue api-review-items api-review-next
+        api-review-undo api-review-agreement api-review-item api-review-claim api-review-release api-review-answer
+        api-review-skip api-review-answers""",
+    ),
+    "a queue's maker's": (
+        rule(visitor=SIGN_IN, owner=YES, reviewer=(REFUSED, UNKNOWN)),
+        "review-queue-change review-queue-fill review-queue-state",
+    ),
+    "of a run that one may look at": (
+        rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO))),
+        "run-flags api-run-flags run-curation api-run-curation",
+    ),
     "nothing of the kind is there": (
         rule(visitor=(SIGN_IN, UNKNOWN)),
         "ladder-cycles api-log-import log-import dataset-image vote-picture api-vote",

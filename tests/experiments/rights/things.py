@@ -2,25 +2,28 @@
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from accounts import inviting
 from accounts.models import ApiToken, User
 from accounts.tokens import create_token
-from experiments import actions, keeping, sharing
+from experiments import actions, budgeting, keeping, keyring, sharing
 from experiments.battles import votes
 from experiments.battles.boards import model_board
 from experiments.battles.voters import person_voter
 from experiments.datasets import demonstration
-from experiments.models import Battle, Dataset, Experiment, Run, Upload
+from experiments.models import Battle, Dataset, Experiment, Provider, Run, Upload
 from experiments.reports import making
 from experiments.reports.formats import REPORTS
 from leaderboard.compute import ensure
 from tests.experiments import contest_rows
 from tests.experiments.reports import deliberations
+from tests.experiments.reviews import reviewed
 from tests.experiments.rights.people import Lab
 from tests.fixtures import add_model
 
@@ -74,9 +77,18 @@ class Things:
         self.preset = keeping.save_preset(owner=self.owner, name="Mine", context="Be brief.")
         members = {f"member-{number}": {"model": "sim/judge:first=0"} for number in (1, 2)}
         self.seats = keeping.save_council(owner=self.owner, name="Mine", content={"cast": members, "config": {}})
+        self._make_what_surrounds_it(lab)
         self.upload = Upload.objects.create(
             owner=self.owner, kind=Upload.Kind.SAMPLES, name="a.csv", size=1, dataset=self.dataset
         )
+
+    def _make_what_surrounds_it(self, lab: Lab) -> None:
+        self.project, self.people = lab.project, lab.people
+        self.key = keyring.add(by=self.owner, provider=Provider.objects.first(), key="sk-nobody-reads-this-key")
+        self.budget = budgeting.set_budget(self.arena.experiment, by=self.owner, cost=Decimal(50))
+        self.invitation, self.invited = inviting.invite(by=lab.people["lead"], role="researcher", project=lab.project)
+        self.queue = reviewed.queue(self.owner, lab.people["reviewer"])
+        self.item = self.queue.items.first()
 
     def _make_a_ladder(self) -> None:
         self.dataset: Dataset = demonstration.make_text(self.owner)
@@ -99,7 +111,7 @@ class Things:
         """The route with Alice's things in the places of its words."""
         parts = route.split("/")
         filled = [self._filled(name, part, parts[place - 1] if place else "") for place, part in enumerate(parts)]
-        return "/" + "/".join(filled)
+        return "/" + re.sub(r"\(\?P<\w+>[^)]*\)", "x", "/".join(filled)).replace("^", "").replace("$", "")
 
     def _filled(self, name: str, part: str, before: str) -> str:
         return re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(self._word(name, found[1], before)), part)
@@ -133,8 +145,23 @@ class Things:
             "import": UUID(int=0),
             "compare": self.talk.pk,
             "ranking": 1,
+            "review": self.queue.pk,
+            "queues": self.queue.pk,
+            "items": self.item.pk,
+            "rubrics": self.queue.rubric_id,
+            "keys": 1 if name.startswith("mfa_") else self.key.pk,
+            "budgets": self.budget.pk,
+            "projects": self.project.pk,
+            "people": self.people["stranger"].pk,
+            "members": self.people["watcher"].pk,
+            "invitations": self.invited if word == "token" else self.invitation.pk,
+            "oidc": "nowhere",
         }
-        by_word = {"token": self.offer.token, "side": "first", "format": _format(name)}
+        by_word = {
+            "token": self.invited if before == "invitations" else self.offer.token,
+            "side": "first",
+            "format": _format(name),
+        }
         if before == "vote" and word == "slug":
             return self.dataset.slug
         return by_word[word] if word in by_word else by_place[before]
