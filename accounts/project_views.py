@@ -48,7 +48,7 @@ def project(request: HttpRequest, pk: Any) -> HttpResponse:
 @login_required
 @require_POST
 def change(request: HttpRequest, pk: Any) -> HttpResponse:
-    found = _open(request, pk)
+    found = _led(request, pk)
     form = ProjectForm(request.POST, instance=Project.objects.get(pk=found.pk))
     if not form.is_valid():
         return _page(request, found, about=form)
@@ -67,7 +67,7 @@ def archive(request: HttpRequest, pk: Any) -> HttpResponse:
 @login_required
 @require_POST
 def add_member(request: HttpRequest, pk: Any) -> HttpResponse:
-    found = _open(request, pk)
+    found = _led(request, pk)
     form = MemberForm(request.POST)
     if not form.is_valid():
         return _page(request, found, adding=form)
@@ -87,7 +87,7 @@ def change_member(request: HttpRequest, pk: Any, user_pk: int) -> HttpResponse:
 @require_POST
 @stepped_up
 def invite(request: HttpRequest, pk: Any) -> HttpResponse:
-    found = _open(request, pk)
+    found = _led(request, pk)
     form = InvitationForm(request.POST, by=person(request), project=found)
     if not form.is_valid():
         return _page(request, found, inviting_=form)
@@ -98,6 +98,13 @@ def _open(request: HttpRequest, pk: Any) -> Project:
     members = Membership.objects.select_related("user").order_by("role", "user__username")
     found = Project.objects.open_to(person(request)).prefetch_related(Prefetch("memberships", members))
     return get_object_or_404(found.distinct(), pk=pk)
+
+
+def _led(request: HttpRequest, pk: Any) -> Project:
+    """Whoever may not decide is told so before anything else."""
+    found = _open(request, pk)
+    projects.require_lead(found, person(request))
+    return found
 
 
 def _decide(request: HttpRequest, found: Project, member: User, role: str) -> HttpResponse:

@@ -25,7 +25,7 @@ def create(*, by: User, name: str, description: str = "") -> Project:
 
 def change(project: Project, *, by: User, name: str, description: str) -> None:
     """Raises NotForYou."""
-    _require_lead(project, by)
+    require_lead(project, by)
     before = Project.objects.get(pk=project.pk)
     if (before.name, before.description) == (name, description):
         return
@@ -37,7 +37,7 @@ def change(project: Project, *, by: User, name: str, description: str) -> None:
 
 def archive(project: Project, *, by: User, archived: bool = True) -> None:
     """Nothing more begins in it, or it goes on. Raises NotForYou."""
-    _require_lead(project, by)
+    require_lead(project, by)
     with transaction.atomic():
         if Project.objects.filter(pk=project.pk, archived=not archived).update(archived=archived):
             audit.record(audit.Action.PROJECT_CHANGED, by=by, of=project, archived=archived)
@@ -45,7 +45,7 @@ def archive(project: Project, *, by: User, archived: bool = True) -> None:
 
 def set_member(project: Project, person: User, role: str, *, by: User) -> None:
     """Gives somebody a place in the project, or another one. Raises NotForYou, and NotPossible for the last lead."""
-    _require_lead(project, by)
+    require_lead(project, by)
     if not person.is_active:
         raise NotPossible(_("This person is deactivated. An administrator can change that."))
     with transaction.atomic():
@@ -68,7 +68,7 @@ def place(project: Project, person: User, role: str, *, by: User) -> None:
 def remove_member(project: Project, person: User, *, by: User) -> None:
     """Takes somebody's place away; everybody may leave. Raises NotForYou, and NotPossible for the last lead."""
     if person != by:
-        _require_lead(project, by)
+        require_lead(project, by)
     with transaction.atomic():
         _lock(project)
         membership = Membership.objects.filter(project=project, user=person).first()
@@ -81,7 +81,8 @@ def remove_member(project: Project, person: User, *, by: User) -> None:
         audit.record(audit.Action.MEMBER_CHANGED, by=by, of=project, person=person.username, **detail)
 
 
-def _require_lead(project: Project, by: User) -> None:
+def require_lead(project: Project, by: User) -> None:
+    """Raises NotForYou."""
     if not project.is_led_by(by):
         raise NotForYou(_("Only the leads of the project decide on this. Ask one of them."))
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -15,7 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
-from accounts.people import person, stepped_up_for_secrets
+from accounts.people import for_admins, person, stepped_up_for_secrets
 from experiments import keyring, unlisted
 from experiments.models import Provider, ProviderKey
 from experiments.refusals import NotAllowed, NotOffered, Rivalled
@@ -70,12 +70,10 @@ def my_keys(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @sensitive_post_parameters("key")
-@login_required
+@for_admins
 @stepped_up_for_secrets
 def lab_keys(request: HttpRequest) -> HttpResponse:
     """The keys that everybody's experiments are asked with; and that people have some of their own."""
-    if not keyring.is_keeper(person(request)):
-        raise Http404
     return _page(request, for_lab=True)
 
 

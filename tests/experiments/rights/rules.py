@@ -56,7 +56,11 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "a form for who steers": (  # whoever may look may open it, and sees at the sending that it is not theirs
         rule(visitor=SIGN_IN, watcher=(YES, *NO), **_all(STEERING, YES)),
-        "message-branch run-judge api-experiment-links",
+        "message-branch run-judge",
+    ),
+    "links: seen by who steers, made by the owner": (
+        rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO), owner=YES)),
+        "api-experiment-links",
     ),
     "the owner's to decide": (
         rule(visitor=SIGN_IN, **_all(INSIDE, NO, owner=YES)),
@@ -79,7 +83,7 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "signing out": (rule(visitor=(YES, SIGN_IN), everybody=(YES, SIGN_IN)), "logout account_logout"),
     "doors": (
-        rule(visitor=(YES, *NO, UNKNOWN), everybody=(YES, *NO, UNKNOWN)),
+        rule(visitor=(YES, *NO, UNKNOWN, SIGN_IN), everybody=(YES, *NO, UNKNOWN, SIGN_IN)),
         """account_inactive account_signup account_reset_password account_reset_password_done
         account_reset_password_from_key_done account_reset_password_from_key openid_connect_login
         openid_connect_callback account_email_verification_sent account_confirm_email mfa_authenticate
@@ -122,16 +126,20 @@ RULES: dict[str, tuple[Rule, str]] = {
         "review-queue-change review-queue-fill review-queue-state",
     ),
     "of a run that one may look at": (
-        rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO))),
+        rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO, UNKNOWN))),  # unknown: the message that was not named
         "run-flags api-run-flags run-curation api-run-curation",
+    ),
+    "who curates, and without a word to others": (
+        rule(visitor=(SIGN_IN, UNKNOWN), curator=YES, admin=YES),
+        "ladder-cycles",
     ),
     "nothing of the kind is there": (
         rule(visitor=(SIGN_IN, UNKNOWN)),
-        "ladder-cycles api-log-import log-import dataset-image vote-picture api-vote",
+        "api-log-import log-import dataset-image vote-picture api-vote",
     ),
     "nothing without a question": (rule(visitor=SIGN_IN), "compare-chosen"),
     "nobody else's, on pages that visitors read": (
-        rule(visitor=UNKNOWN, owner=YES),
+        rule(visitor=(UNKNOWN, SIGN_IN), owner=YES),
         """dataset dataset-sample dataset-contestants ladder ladder-matrix ladder-history
         ladder-milestones ladder-download ladder-battles ladder-samples ladder-sample ladder-agreement board-export
         battle vote vote-cast api-ladder api-board-export""",

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -10,7 +9,7 @@ from uuid import UUID
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from accounts import inviting
-from accounts.models import ApiToken, User
+from accounts.models import ApiToken, Membership, User
 from accounts.tokens import create_token
 from experiments import actions, budgeting, keeping, keyring, sharing
 from experiments.battles import votes
@@ -84,8 +83,10 @@ class Things:
 
     def _make_what_surrounds_it(self, lab: Lab) -> None:
         self.project, self.people = lab.project, lab.people
+        self.guest = User.objects.create_user("the-guest")
+        Membership.objects.create(project=lab.project, user=self.guest, role=Membership.Role.WATCHER)
         self.key = keyring.add(by=self.owner, provider=Provider.objects.first(), key="sk-nobody-reads-this-key")
-        self.budget = budgeting.set_budget(self.arena.experiment, by=self.owner, cost=Decimal(50))
+        self.budget = budgeting.set_budget(self.arena.experiment, by=self.owner, tokens=10**9)
         self.invitation, self.invited = inviting.invite(by=lab.people["lead"], role="researcher", project=lab.project)
         self.queue = reviewed.queue(self.owner, lab.people["reviewer"])
         self.item = self.queue.items.first()
@@ -109,9 +110,9 @@ class Things:
 
     def address(self, name: str, route: str) -> str:
         """The route with Alice's things in the places of its words."""
-        parts = route.split("/")
+        parts = re.sub(r"\(\?P<\w+>[^)]*\)", "x", route).strip("^$").replace("^", "").split("/")
         filled = [self._filled(name, part, parts[place - 1] if place else "") for place, part in enumerate(parts)]
-        return "/" + re.sub(r"\(\?P<\w+>[^)]*\)", "x", "/".join(filled)).replace("^", "").replace("$", "")
+        return "/" + "/".join(filled)
 
     def _filled(self, name: str, part: str, before: str) -> str:
         return re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(self._word(name, found[1], before)), part)
@@ -153,7 +154,7 @@ class Things:
             "budgets": self.budget.pk,
             "projects": self.project.pk,
             "people": self.people["stranger"].pk,
-            "members": self.people["watcher"].pk,
+            "members": self.guest.pk,
             "invitations": self.invited if word == "token" else self.invitation.pk,
             "oidc": "nowhere",
         }
