@@ -310,6 +310,8 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {  # runs, files, datasets and uploads have states of their own
         "RunState": "experiments.models.run.RunState",
+        "BudgetKind": "experiments.budget_api.KINDS",
+        "ScenarioKind": "experiments.models.library.Scenario.Kind",
         "Visibility": "experiments.models.experiment.Visibility",
         "DatasetVisibility": "experiments.models.dataset.Dataset.Visibility",
         "DatasetState": "experiments.models.dataset.Dataset.State",

@@ -29,7 +29,10 @@ PROJECT = OpenApiParameter("project", str, description="Id of a project that you
 DAYS = [OpenApiParameter(name, str, description="A day (UTC), as 2026-02-28.") for name in ("since", "until")]
 
 
-class PartSerializer(serializers.Serializer[Any]):
+KINDS = (("person", "person"), ("project", "project"), ("experiment", "experiment"))
+
+
+class UsagePartSerializer(serializers.Serializer[Any]):
     limit = serializers.CharField()
     spent = serializers.CharField()
     reserved = serializers.CharField()
@@ -42,11 +45,11 @@ class BudgetSerializer(serializers.Serializer[Any]):
     """
 
     id = serializers.UUIDField()
-    kind = serializers.ChoiceField(("person", "project", "experiment"))
+    kind = serializers.ChoiceField(KINDS)
     subject = serializers.CharField()
     period = serializers.ChoiceField(Budget.Period.choices)
-    cost = PartSerializer(allow_null=True)
-    tokens = PartSerializer(allow_null=True)
+    cost = UsagePartSerializer(allow_null=True)
+    tokens = UsagePartSerializer(allow_null=True)
     allows_unknown_prices = serializers.BooleanField()
     resets = serializers.DateTimeField(allow_null=True)
 
@@ -94,7 +97,7 @@ class TotalsSerializer(serializers.Serializer[Any]):
     possible_cost = serializers.DecimalField(max_digits=30, decimal_places=10)
 
 
-class UsageSerializer(serializers.Serializer[Any]):
+class UsageReportSerializer(serializers.Serializer[Any]):
     since = serializers.DateField()
     until = serializers.DateField()
     total = TotalsSerializer()
@@ -135,7 +138,7 @@ class BudgetView(APIView):
 
 
 class UsageView(APIView):
-    @extend_schema(parameters=[SCOPE, PROJECT, *DAYS], responses={200: UsageSerializer, **PROBLEMS})
+    @extend_schema(parameters=[SCOPE, PROJECT, *DAYS], responses={200: UsageReportSerializer, **PROBLEMS})
     def get(self, request: Request) -> Response:
         """Cost, tokens and calls by person, project, model, role and day; of the last thirty days by default."""
         asked = request.query_params.dict()
@@ -148,7 +151,7 @@ class UsageView(APIView):
             raise ValidationError({"since": [_("Name two days, the first before the last.")]}) from error
         by = {name: [_counted(value, totals) for value, totals in found.by[name]] for name in DIMENSIONS}
         total = _counted("", found.total)
-        return Response(UsageSerializer({"since": found.since, "until": found.until, "total": total, **by}).data)
+        return Response(UsageReportSerializer({"since": found.since, "until": found.until, "total": total, **by}).data)
 
 
 def _subject(request: Request, named: dict[str, Any]) -> Subject:
