@@ -5,7 +5,7 @@ from functools import wraps
 from typing import Any
 
 from allauth.account.decorators import reauthentication_required
-from allauth.account.internal.flows.reauthentication import did_recently_reauthenticate
+from allauth.account.internal.flows.reauthentication import is_reauthentication_required
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
@@ -59,7 +59,7 @@ def stepped_up_for_secrets(view: View) -> View:
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if request.method != "POST" or did_recently_reauthenticate(request):
+        if request.method != "POST" or not is_reauthentication_required(request, app="account"):
             return view(request, *args, **kwargs)
         messages.info(request, _("Confirm that it is you, then send it once more: what you typed was not kept."))
         return redirect(f"{reverse('account_reauthenticate')}?{urlencode({'next': request.path})}")

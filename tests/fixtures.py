@@ -223,9 +223,9 @@ def untaken() -> set[tuple[UUID, int]]:
 
 
 @pytest.fixture
-def start(quiet_doorbell: list[UUID], alice: Any) -> Callable[..., Run]:
+def start(quiet_doorbell: list[UUID]) -> Callable[..., Run]:
     def begin(experiment: Experiment, seed: int = 7) -> Run:
-        [run] = actions.start(experiment, by=alice, seed=seed)
+        [run] = actions.start(experiment, by=Experiment.objects.get(pk=experiment.pk).owner, seed=seed)
         return run
 
     return begin

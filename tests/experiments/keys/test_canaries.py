@@ -21,7 +21,7 @@ from experiments.gateway import Client as Gateway
 from experiments.gateway.redaction import redact
 from experiments.models import Provider, ProviderKey, Run
 from experiments.models.ids import new_id
-from tests.fixtures import signed_in
+from tests.fixtures import signed_in, step_up
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -173,6 +173,7 @@ def test_no_page_and_no_mail_about_an_error_has_what_was_typed(planted, alice, s
     logging.getLogger("django.request").addHandler(mails)
     browser = Client(raise_request_exception=False)
     browser.force_login(alice)
+    step_up(browser, alice)
     try:
         pages = [
             browser.post("/account/keys/", {"provider": provider.pk, "key": OF_ALICE}),
@@ -197,6 +198,7 @@ def test_an_error_inside_the_test_of_a_key_shows_none_of_it(planted, alice, sett
     monkeypatch.setattr("experiments.gateway.client.Client._send", breaks)
     browser = Client(raise_request_exception=False)
     browser.force_login(alice)
+    step_up(browser, alice)
     page = browser.post(f"/keys/{ProviderKey.objects.owned_by(alice).get().pk}/test/")
 
     assert page.status_code == 500

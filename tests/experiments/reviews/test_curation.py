@@ -122,7 +122,7 @@ def test_a_run_is_published_after_its_approval_and_that_of_its_siblings(record, 
         curation.publish(run, by=cora)
     curation.approve(run, by=cora)
     sibling = Run.objects.create(experiment=run.experiment, seed=8, state="completed")
-    with pytest.raises(NotOffered, match="other runs"):
+    with pytest.raises(NotOffered, match="not approved"):
         curation.publish(run, by=cora)
     curation.approve(sibling, by=cora)
 
