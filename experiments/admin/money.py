@@ -8,17 +8,7 @@ from experiments.models import Budget, BudgetPeriod, KeyUse, Reservation, ShareL
 
 @admin.register(Budget)
 class BudgetAdmin(Long):
-    list_display = [
-        "__str__",
-        "person",
-        "project",
-        "experiment",
-        "period",
-        "cost_limit",
-        "token_limit",
-        "active",
-        "created_by",
-    ]
+    list_display = ["__str__", "person", "project", "experiment", "cost_limit", "token_limit", "active"]
     list_filter = ["period", "active"]
     list_select_related = ["person", "project", "experiment"]
     search_fields = ["person__username", "project__name", "=experiment__id"]
