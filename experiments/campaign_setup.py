@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count
 
-from accounts.asking import asker
 from experiments.models import Contestant, Dataset, ProviderModel
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ class Judges:
 
 
 def judges(modality: str) -> Judges:
-    usable = list(ProviderModel.objects.askable(asker()))
+    usable = [one for one in ProviderModel.objects.available() if not one.provider.lacks_key]
     if modality != Dataset.Modality.IMAGE:
         return Judges(tuple(usable), ())
     sees = [one.accepts.images for one in usable]

@@ -13,9 +13,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
-from accounts.people import for_readers, person
-from experiments import actions, budget_views, campaign_views, lineage, progress
-from experiments.admission import may_change
+from accounts.people import person
+from experiments import actions, campaign_views, lineage, progress
 from experiments.comparison import Said, compare
 from experiments.idempotency import KeyReused
 from experiments.models import Experiment, Message, Run
@@ -29,7 +28,7 @@ from experiments.statistics.values import values_of
 RUNS_PER_PAGE = 25
 
 
-@for_readers
+@login_required
 @require_GET
 def experiment(request: HttpRequest, pk: UUID) -> HttpResponse:
     """An experiment: its set-up, its runs, what they say together, and what branched from them."""
@@ -62,7 +61,7 @@ def experiment_start(request: HttpRequest, pk: UUID) -> HttpResponse:
     return redirect("experiment", pk=shown.pk)
 
 
-@for_readers
+@login_required
 @require_GET
 def experiment_values(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The per-run values behind the statistics, as CSV."""
@@ -70,7 +69,7 @@ def experiment_values(request: HttpRequest, pk: UUID) -> HttpResponse:
     return values_as_csv(found)
 
 
-@for_readers
+@login_required
 @require_GET
 def run_compare(request: HttpRequest, pk: UUID, other: UUID) -> HttpResponse:
     """Two runs side by side: their talks aligned, their numbers beside each other."""
@@ -86,7 +85,7 @@ def run_compare(request: HttpRequest, pk: UUID, other: UUID) -> HttpResponse:
     return render(request, "experiments/compare.html", context)
 
 
-@for_readers
+@login_required
 @require_GET
 def compare_chosen(request: HttpRequest) -> HttpResponse:
     """From a form that chose two runs to their comparison."""
@@ -122,9 +121,7 @@ def _page(request: HttpRequest, shown: Experiment, form: MoreRuns | None, status
         "page": page,
         "items": [progress.of(run) for run in page.object_list],
         "form": form,
-        "may_control": may_change(shown, request.user),
         "lineage": family,
-        **budget_views.of_experiment(shown, request),
     }
     return render(request, "experiments/experiment.html", context, status=status)
 
@@ -134,7 +131,7 @@ def _newest_first(run: Run) -> Any:
 
 
 def _visible_experiment(request: HttpRequest, pk: UUID) -> Experiment:
-    mine = Experiment.objects.visible_to(request.user).select_related("owner", "project")
+    mine = Experiment.objects.visible_to(request.user).select_related("owner")
     return get_object_or_404(mine.prefetch_related("participants__model__provider"), pk=pk)
 
 

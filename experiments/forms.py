@@ -10,7 +10,6 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from accounts.asking import asker
 from experiments.casting import InvalidExperiment
 from experiments.form_fields import InterventionsField, LinesField
 from experiments.models import ProviderModel
@@ -185,10 +184,11 @@ def _seat_fields(seat: str) -> dict[str, forms.Field]:
 
 
 def _models(seat: str) -> list[tuple[str, Any]]:
-    models = ProviderModel.objects.askable(asker())
+    models = ProviderModel.objects.available()
     if seat not in TOOL_SEATS:
         models = models.speaking()
-    return [*NOBODY.get(seat, []), *((model.slug, model.label) for model in models)]
+    usable = [(model.slug, model.label) for model in models if not model.provider.lacks_key]
+    return [*NOBODY.get(seat, []), *usable]
 
 
 def _is_number(form: SetupForm, name: str) -> bool:

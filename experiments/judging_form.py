@@ -5,7 +5,6 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from accounts.asking import asker
 from experiments.casting import InvalidExperiment
 from experiments.form_fields import LinesField
 from experiments.models import ProviderModel
@@ -15,7 +14,7 @@ from experiments.workflows.prompts import fill
 
 
 def _judges() -> list[tuple[str, Any]]:
-    usable = ProviderModel.objects.askable(asker())
+    usable = [model for model in ProviderModel.objects.available() if not model.provider.lacks_key]
     return [("", _("the lab's choice")), *((model.slug, model.label) for model in usable)]
 
 

@@ -1,7 +1,7 @@
 """What the tests of the leaderboard share. Its people need no password: nobody signs in by the form."""
 
 import pytest
-from django.core.cache import caches
+from django.core.cache import cache
 
 from leaderboard import compute
 from tests.leaderboard import boards
@@ -9,7 +9,7 @@ from tests.leaderboard import boards
 
 @pytest.fixture(autouse=True)
 def nothing_remembered():
-    caches["memory"].clear()
+    cache.clear()
 
 
 @pytest.fixture
