@@ -1,12 +1,129 @@
-from django.contrib import admin
+"""People in the Django admin: changed by the same verbs as on their page; what was done can be read there."""
+
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
+from allauth.usersessions.models import UserSession
+from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import Group
+from django.db import transaction
+from django.forms import ModelForm
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import User
+from accounts import audit, roles, sessions
+from accounts.models import AuditEntry, Invitation, Membership, Project, User
+from accounts.people import person
+from accounts.refusals import NotPossible
+
+# Secrets of second factors and sign-in servers are not for reading; servers come from the environment, rights from
+# roles. What a person has of these is on the person's own page.
+for model in (Authenticator, SocialApp, SocialToken, SocialAccount, UserSession, EmailAddress, Group):
+    if admin.site.is_registered(model):
+        admin.site.unregister(model)
 
 
 @admin.register(User)
 class PersonAdmin(UserAdmin[User]):
-    list_display = ["username", "role", "email", "is_active", "is_staff", "last_login"]
-    list_filter = ["role", "is_active", "is_staff"]
-    fieldsets = [*(UserAdmin.fieldsets or []), (_("In the lab"), {"fields": ["role", "language"]})]
+    list_display = ["username", "role", "email", "is_active", "last_login"]
+    list_filter = ["role", "is_active"]
+    filter_horizontal = []
+    readonly_fields = ["last_login", "date_joined"]
+    fieldsets = [
+        (None, {"fields": ["username", "password"]}),
+        (_("Personal info"), {"fields": ["first_name", "last_name", "email"]}),
+        (_("In the lab"), {"fields": ["role", "is_active", "language"]}),
+        (_("Important dates"), {"fields": ["last_login", "date_joined"]}),
+    ]
+    add_fieldsets = [
+        (
+            None,
+            {"classes": ["wide"], "fields": ["username", "email", "role", "usable_password", "password1", "password2"]},
+        )
+    ]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False  # whoever leaves is deactivated: what they did keeps its name
+
+    def save_model(self, request: HttpRequest, obj: User, form: ModelForm[User], change: bool) -> None:
+        with transaction.atomic():
+            if change:
+                self._change(request, obj)
+            else:
+                roles.take_role(obj, obj.role)
+                obj.save()
+                audit.record(audit.Action.SIGNED_UP, by=person(request), of=obj, role=obj.role)
+
+    def _change(self, request: HttpRequest, obj: User) -> None:
+        """The verbs do what they do for a page; a last admin stays one, and it is said."""
+        role, is_active = obj.role, obj.is_active
+        before = User.objects.get(pk=obj.pk)
+        obj.role, obj.is_active = before.role, before.is_active
+        obj.save(update_fields=["username", "first_name", "last_name", "email", "language"])
+        try:
+            roles.change_role(before, role, by=person(request))
+            if is_active != before.is_active:
+                (roles.reactivate if is_active else roles.deactivate)(before, by=person(request))
+        except NotPossible as refusal:
+            self.message_user(request, str(refusal), messages.ERROR)
+        obj.refresh_from_db()
+
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
+        response = super().user_change_password(request, id, form_url)
+        if request.method == "POST" and response.status_code == 302:
+            changed = User.objects.get(pk=id)
+            with transaction.atomic():
+                sessions.end_sessions(changed, keep=request.session.session_key)
+                audit.record(audit.Action.PASSWORD_CHANGED, by=person(request), of=changed)
+        return response
+
+
+class ReadOnly(admin.ModelAdmin[Any]):
+    """Changed by the verbs alone, or never."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(ReadOnly):
+    list_display = ["at", "actor", "action", "name", "target", "address"]
+    list_filter = ["action"]
+    search_fields = ["actor", "name", "target"]
+    show_full_result_count = False
+
+
+class MembershipInline(admin.TabularInline[Membership, Project]):
+    model = Membership
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Project)
+class ProjectAdmin(ReadOnly):
+    list_display = ["name", "archived", "created"]
+    list_filter = ["archived"]
+    search_fields = ["name"]
+    inlines = [MembershipInline]
+
+
+@admin.register(Invitation)
+class InvitationAdmin(ReadOnly):
+    list_display = ["email", "role", "project", "invited_by", "created", "expires", "accepted", "revoked"]
+    list_filter = ["role"]
+    search_fields = ["email"]

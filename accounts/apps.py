@@ -1,3 +1,5 @@
+from importlib import import_module
+
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
@@ -5,3 +7,7 @@ from django.utils.translation import gettext_lazy as _
 class AccountsConfig(AppConfig):
     name = "accounts"
     verbose_name = _("People")
+
+    def ready(self) -> None:
+        import_module("accounts.checks")
+        import_module("accounts.receivers").connect()  # it needs the models, which are loaded by now

@@ -1,17 +1,33 @@
-"""The language a signed-in person chose holds in every browser of theirs."""
+"""What holds for every request: the language that its person chose, from where it was asked, who may go on."""
 
+import hashlib
 from collections.abc import Callable
+from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.core.cache import cache
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
 from django.utils import translation
+from django.utils.translation import gettext as _
 
+from accounts import asking, audit
+from accounts.addresses import address_of
+from accounts.factors import lacks_factor
 from accounts.models import User
+
+Answer = Callable[[HttpRequest], HttpResponse]
+MINUTE = 60  # seconds
+MOST_REFUSALS = 30  # of one person that are written down in a minute
+UNHINDERED = {  # for whoever has still to set up a second factor; mfa_… beside them
+    *("login", "logout", "set-language", "set-theme", "javascript-catalog"),
+    *("account_login", "account_logout", "account_reauthenticate"),
+}
 
 
 class AccountLanguageMiddleware:
     """Comes after authentication; without a choice of the account's, LocaleMiddleware has decided already."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+    def __init__(self, get_response: Answer) -> None:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
@@ -19,3 +35,72 @@ class AccountLanguageMiddleware:
             translation.activate(request.user.language)
             request.LANGUAGE_CODE = translation.get_language()
         return self._get_response(request)
+
+
+class AuditAddressMiddleware:
+    """What is recorded while a request is answered was asked for from its address."""
+
+    def __init__(self, get_response: Answer) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        with audit.asked_from(address_of(request)):
+            return self._get_response(request)
+
+
+class AskingMiddleware:
+    """What a page offers depends on who asks."""
+
+    def __init__(self, get_response: Answer) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        with asking.asked_by(request.user):
+            return self._get_response(request)
+
+
+class RefusalMiddleware:
+    """Every 403 that somebody known was answered is in the audit record: once a minute for each address of a page, and
+    so often that a loop cannot fill the record. The API has put the owner of its token into `request.user` by then.
+    """
+
+    def __init__(self, get_response: Answer) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self._get_response(request)
+        if response.status_code == 403 and isinstance(request.user, User) and _is_news(request):
+            path = f"{request.method} {request.path}"
+            audit.record(audit.Action.RIGHTS_REFUSED, by=request.user, name=path, method=request.method)
+        return response
+
+
+class SecondFactorMiddleware:
+    """Whoever's role asks for a second factor sets one up before anything else. Tokens of the API are no sign-ins."""
+
+    def __init__(self, get_response: Answer) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self._get_response(request)
+
+    def process_view(self, request: HttpRequest, *args: Any) -> HttpResponse | None:
+        if not lacks_factor(request.user):
+            return None
+        request.lacks_factor = True  # type: ignore[attr-defined]  # the page says why one is there
+        name = (request.resolver_match and request.resolver_match.url_name) or ""
+        if name in UNHINDERED or name.startswith("mfa_"):
+            return None
+        if request.path.startswith("/api/"):
+            detail = _("Your role asks for a second factor. Set one up on your account page first.")
+            problem = {"type": "about:blank", "title": "Forbidden", "status": 403, "detail": detail}
+            return JsonResponse(problem, status=403, content_type="application/problem+json")
+        return redirect("mfa_index")
+
+
+def _is_news(request: HttpRequest) -> bool:
+    who = request.user.pk
+    what = hashlib.sha256(f"{request.method} {request.path}".encode(errors="replace")).hexdigest()
+    if not cache.add(f"refused:{who}:{what}", 1, MINUTE):
+        return False
+    return any(cache.add(f"refusals:{who}:{number}", 1, MINUTE) for number in range(MOST_REFUSALS))

@@ -1,8 +1,10 @@
-"""Signing in."""
+"""The form at the door."""
 
-from django.contrib.auth.views import LoginView
+from allauth.account.forms import LoginForm
 
 
-class SignInView(LoginView):
-    template_name = "accounts/sign_in.html"
-    redirect_authenticated_user = True
+class SignInForm(LoginForm):  # type: ignore[misc]
+    """A user name or an e-mail address, in a field that is called as it always was."""
+
+    def add_prefix(self, field_name: str) -> str:
+        return str(super().add_prefix("username" if field_name == "login" else field_name))

@@ -10,6 +10,7 @@ from django.contrib.auth.models import AnonymousUser
 from rest_framework.exceptions import AuthenticationFailed
 
 from accounts.authentication import BearerAuthentication
+from accounts.factors import admitted
 from accounts.models import User
 
 Application = Callable[..., Awaitable[None]]
@@ -20,7 +21,7 @@ class Door:
 
     def __init__(self, inner: Application) -> None:
         self._inner = inner
-        self._by_session = AllowedHostsOriginValidator(AuthMiddlewareStack(inner))
+        self._by_session = AllowedHostsOriginValidator(AuthMiddlewareStack(_Admission(inner)))
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         header = dict(scope["headers"]).get(b"authorization")
@@ -29,6 +30,16 @@ class Door:
             return
         user, digest = await _owner(header)
         await self._inner({**scope, "user": user, "token": digest}, receive, send)
+
+
+class _Admission:
+    """Whoever has still to set up a second factor is let in to nothing."""
+
+    def __init__(self, inner: Application) -> None:
+        self._inner = inner
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self._inner({**scope, "user": await database_sync_to_async(admitted)(scope["user"])}, receive, send)
 
 
 @database_sync_to_async

@@ -1,14 +1,65 @@
-from django.contrib.auth import views as auth
-from django.urls import path
+"""People: signing in, their account, who is in the lab, projects, the audit record. Names that begin with `account_`,
+`mfa_`, `socialaccount_` and `openid_connect_` are those by which django-allauth looks for its pages.
+"""
 
-from accounts import views
-from accounts.signin import SignInView
+from allauth.account import views as door
+from allauth.socialaccount import views as server
+from django.urls import include, path, re_path
+from django.views.decorators.http import require_POST
+
+from accounts import audit_views, invitation_views, oidc, people_views, project_views, views
+
+sign_out = require_POST(door.logout)
 
 urlpatterns = [
-    path("sign-in/", SignInView.as_view(), name="login"),
-    path("sign-out/", auth.LogoutView.as_view(), name="logout"),
+    path("sign-in/", door.login, name="login"),
+    path("sign-in/", door.login, name="account_login"),
+    path("sign-in/inactive/", door.account_inactive, name="account_inactive"),
+    path("sign-out/", sign_out, name="logout"),
+    path("sign-out/", sign_out, name="account_logout"),
+    path("sign-up/", door.signup, name="account_signup"),
+    path("forgotten/", views.forgotten_password, name="account_reset_password"),
+    path("forgotten/sent/", door.password_reset_done, name="account_reset_password_done"),
+    path("forgotten/changed/", door.password_reset_from_key_done, name="account_reset_password_from_key_done"),
+    re_path(
+        r"^forgotten/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>[^/]+)/$",
+        door.password_reset_from_key,
+        name="account_reset_password_from_key",
+    ),
+    path("oidc/<slug:provider_id>/login/", oidc.sign_in, name="openid_connect_login"),
+    path("oidc/<slug:provider_id>/login/callback/", oidc.come_back, name="openid_connect_callback"),
     path("account/", views.account, name="account"),
+    path("account/confirm/", door.reauthenticate, name="account_reauthenticate"),
+    path("account/password/", door.password_change, name="account_change_password"),
+    path("account/password/set/", door.password_set, name="account_set_password"),
+    path("account/email/", door.email, name="account_email"),
+    path("account/email/sent/", door.email_verification_sent, name="account_email_verification_sent"),
+    re_path(r"^account/email/(?P<key>[-:\w]+)/$", door.confirm_email, name="account_confirm_email"),
+    path("account/second-factor/", include("allauth.mfa.urls")),
+    path("account/server/", server.connections, name="socialaccount_connections"),
+    path("account/server/cancelled/", server.login_cancelled, name="socialaccount_login_cancelled"),
+    path("account/server/error/", server.login_error, name="socialaccount_login_error"),
+    path("account/server/sign-up/", server.signup, name="socialaccount_signup"),
+    path("account/sign-ins/end/", views.sign_out_elsewhere, name="sign-out-elsewhere"),
     path("account/tokens/<str:token_key>/revoke/", views.revoke_token, name="token-revoke"),
     path("language/", views.set_language, name="set-language"),
     path("theme/", views.set_theme, name="set-theme"),
+    path("invitations/<int:pk>/revoke/", invitation_views.revoke_invitation, name="invitation-revoke"),
+    path("invitations/<str:token>/", invitation_views.invitation, name="invitation"),
+    path("people/", people_views.people, name="people"),
+    path("people/<int:pk>/", people_views.one, name="person"),
+    path("people/<int:pk>/role/", people_views.change_role, name="person-role"),
+    path("people/<int:pk>/deactivate/", people_views.deactivate, name="person-deactivate"),
+    path("people/<int:pk>/reactivate/", people_views.reactivate, name="person-reactivate"),
+    path("people/<int:pk>/factors/", people_views.remove_factors, name="person-factors"),
+    path("projects/", project_views.mine, name="projects"),
+    path("projects/new/", project_views.new, name="project-new"),
+    path("projects/<uuid:pk>/", project_views.project, name="project"),
+    path("projects/<uuid:pk>/change/", project_views.change, name="project-change"),
+    path("projects/<uuid:pk>/archive/", project_views.archive, name="project-archive"),
+    path("projects/<uuid:pk>/members/", project_views.add_member, name="project-members"),
+    path("projects/<uuid:pk>/members/<int:user_pk>/", project_views.change_member, name="project-member"),
+    path("projects/<uuid:pk>/invite/", project_views.invite, name="project-invite"),
+    path("audit/", audit_views.record, name="audit"),
+    path("audit/audit.csv", audit_views.table, name="audit-table"),
 ]

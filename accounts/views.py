@@ -1,5 +1,11 @@
 """A person's own account."""
 
+from typing import Any
+
+from allauth.account import views as allauth_account
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -7,38 +13,86 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
-from django.utils.translation import override
+from django.utils.translation import ngettext, override
 from django.views.decorators.http import require_POST
 
+from accounts import audit, browsers, tokens
+from accounts.addresses import NOWHERE
 from accounts.forms import TokenForm
-from accounts.models import ApiToken, User
-from accounts.people import person
-from accounts.tokens import create_token
+from accounts.models import ApiToken, Membership, User
+from accounts.people import person, stepped_up
+from accounts.sessions import end_sessions
 
 THEMES = ("auto", "light", "dark")
 YEAR = 365 * 24 * 3600
 
 
 @login_required
+@stepped_up
 def account(request: HttpRequest) -> HttpResponse:
-    """Who I am, and my API tokens. A new token is shown once, on the page that answers the form."""
+    """Who I am, how I sign in, where I am signed in, my projects and my API tokens. A new token is shown once, on the
+    page that answers the form.
+    """
     form = TokenForm(request.POST or None)
     token = ""
     if request.method == "POST" and form.is_valid():
-        token = create_token(person(request), **form.cleaned_data)
+        token = tokens.create_token(person(request), **form.cleaned_data)
         form = TokenForm()
-    tokens = ApiToken.objects.filter(user=request.user).order_by("-created")
-    response = render(request, "accounts/account.html", {"form": form, "token": token, "tokens": tokens})
+    response = render(request, "accounts/account.html", {"form": form, "token": token, **_about(request)})
     response["Cache-Control"] = "no-store"
     return response
 
 
+def _about(request: HttpRequest) -> dict[str, Any]:
+    who = person(request)
+    return {
+        "tokens": ApiToken.objects.filter(user=who).order_by("-created"),
+        "emails": EmailAddress.objects.filter(user=who).order_by("-primary", "email"),
+        "factors": Authenticator.objects.filter(user=who).exclude(type=Authenticator.Type.RECOVERY_CODES),
+        "sign_ins": _sign_ins(request, who),
+        "memberships": Membership.objects.filter(user=who).select_related("project").order_by("project__name"),
+    }
+
+
+def _sign_ins(request: HttpRequest, who: User) -> list[dict[str, Any]]:
+    return [
+        {
+            "browser": browsers.named(session.user_agent),
+            "address": session.ip if session.ip != NOWHERE else "",
+            "since": session.created_at,
+            "is_this": session.session_key == request.session.session_key,
+        }
+        for session in sorted(UserSession.objects.purge_and_list(who), key=lambda one: one.created_at, reverse=True)
+    ]
+
+
 @login_required
 @require_POST
+def sign_out_elsewhere(request: HttpRequest) -> HttpResponse:
+    ended = end_sessions(person(request), keep=request.session.session_key)
+    if ended:
+        audit.record(audit.Action.SIGNED_OUT, by=request.user, of=person(request), elsewhere=ended)
+    text = ngettext("%(n)d other sign-in has ended.", "%(n)d other sign-ins have ended.", ended)
+    messages.success(request, text % {"n": ended} if ended else _("You are signed in nowhere else."))
+    return redirect("account")
+
+
+@login_required
+@require_POST
+@stepped_up
 def revoke_token(request: HttpRequest, token_key: str) -> HttpResponse:
-    get_object_or_404(ApiToken, user=request.user, token_key=token_key).delete()
+    token = get_object_or_404(ApiToken, user=request.user, token_key=token_key)
+    tokens.revoke_token(token, by=person(request))
     messages.success(request, _("The token is void."))
     return redirect("account")
+
+
+def forgotten_password(request: HttpRequest) -> HttpResponse:
+    """A letter with a link, or where there is no mail server the word whom to ask."""
+    if not settings.HAS_MAIL:
+        return render(request, "account/password_reset.html")
+    answer: HttpResponse = allauth_account.password_reset(request)
+    return answer
 
 
 @require_POST

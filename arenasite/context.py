@@ -16,6 +16,9 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "theme": theme if theme in THEMES else "auto",
         "themes": THEMES,
         "languages": settings.LANGUAGES,
+        "has_mail": settings.HAS_MAIL,
+        "signs_up": settings.SIGNUP == "domain",
+        "sign_in_server": settings.OIDC,
         "takes_public_votes": settings.PUBLIC_VOTES,
         "demo_password": demo.PASSWORD if settings.DEMO_MODE else "",
     }

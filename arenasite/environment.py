@@ -4,27 +4,125 @@ import hashlib
 import os
 import secrets
 import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+LEAST_SECRET = 32  # characters of a secret that keys are derived from; they are not passwords of people
 SOCKET_PATH_LIMIT = 100  # the kernel takes 107 bytes; Redis adds a suffix while it starts
+SIGNUPS = ("closed", "invite", "domain")  # the first is the default
+ROLES = ("researcher", "reviewer", "curator", "admin")
+MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
 
 
 def flag(name: str, default: bool = False) -> bool:
     return os.environ.get(name, str(default)).lower() in {"1", "true", "yes", "on"}
 
 
-def whole(name: str, default: int) -> int:
-    """A whole number from 1 on. Raises ImproperlyConfigured for anything else: half of "800abc" is no limit."""
+def whole(name: str, default: int, least: int = 1) -> int:
+    """A whole number from `least` on. Raises ImproperlyConfigured for anything else: half of "800abc" is no limit."""
     text = os.environ.get(name, "").strip() or str(default)
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise ImproperlyConfigured(f"{name} must be a whole number from 1 on, not {text!r}.")
+    if not text.isascii() or not text.isdigit() or int(text) < least:
+        raise ImproperlyConfigured(f"{name} must be a whole number from {least} on, not {text!r}.")
     return int(text)
 
 
 def words(name: str, default: str = "") -> list[str]:
     return [word.strip() for word in os.environ.get(name, default).split(",") if word.strip()]
+
+
+def one_of(name: str, choices: Sequence[str]) -> str:
+    """One of these words; the first if nothing is said. Raises ImproperlyConfigured for another one."""
+    word = os.environ.get(name, "").strip().lower() or choices[0]
+    if word not in choices:
+        raise ImproperlyConfigured(f"{name} must be one of {', '.join(choices)}, not {word!r}.")
+    return word
+
+
+def some_of(name: str, choices: Sequence[str]) -> list[str]:
+    """Any of these words, separated by commas. Raises ImproperlyConfigured for another one."""
+    found = [word.lower() for word in words(name)]
+    if wrong := [word for word in found if word not in choices]:
+        raise ImproperlyConfigured(f"{name} may name {', '.join(choices)}, not {', '.join(wrong)}.")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """A mail server. starttls: the connection is encrypted after a greeting; tls: from its first byte on."""
+
+    host: str
+    port: int
+    user: str
+    password: str = field(repr=False)
+    starttls: bool
+    tls: bool
+
+
+def mail(name: str) -> Mail | None:
+    """`smtp+tls://user:password@host:587`; None if nothing is said. Raises ImproperlyConfigured for another form.
+
+    The message does not repeat the value: it has a password in it.
+    """
+    text = os.environ.get(name, "").strip()
+    if text in {"", "console://", "console:"}:
+        return None
+    try:
+        url = urlsplit(text)
+        port = url.port or MAIL_PORTS[url.scheme]
+    except (ValueError, KeyError) as error:
+        raise ImproperlyConfigured(f"{name} must look like smtp+tls://user:password@host:587.") from error
+    if not url.hostname:
+        raise ImproperlyConfigured(f"{name} names no host: smtp+tls://user:password@host:587.")
+    return Mail(
+        host=url.hostname,
+        port=port,
+        user=unquote(url.username or ""),
+        password=unquote(url.password or ""),
+        starttls=url.scheme == "smtp+tls",
+        tls=url.scheme == "smtp+ssl",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SignInServer:
+    """An OpenID Connect server that vouches for people."""
+
+    ID = "lab"  # part of the address that the server sends people back to
+
+    name: str
+    issuer: str
+    client_id: str
+    client_secret: str = field(repr=False)
+
+    def app(self) -> dict[str, Any]:
+        """As django-allauth wants to be told."""
+        return {
+            "provider_id": self.ID,
+            "name": self.name,
+            "client_id": self.client_id,
+            "secret": self.client_secret,
+            "settings": {"server_url": self.issuer, "oauth_pkce_enabled": True},
+        }
+
+
+def oidc() -> SignInServer | None:
+    """None if no issuer is named. Raises ImproperlyConfigured for an issuer without a client."""
+    issuer = os.environ.get("ARENA_OIDC_ISSUER", "").strip().rstrip("/")
+    if not issuer:
+        return None
+    client, secret = os.environ.get("ARENA_OIDC_CLIENT_ID", ""), os.environ.get("ARENA_OIDC_CLIENT_SECRET", "")
+    if not client or not issuer.startswith(("https://", "http://")):
+        raise ImproperlyConfigured(
+            "ARENA_OIDC_ISSUER must be an https:// address, and ARENA_OIDC_CLIENT_ID be set too."
+        )
+    name = os.environ.get("ARENA_OIDC_NAME") or urlsplit(issuer).hostname or issuer
+    return SignInServer(name, issuer, client, secret)
 
 
 def data_directory(base: Path) -> Path:
@@ -44,16 +142,45 @@ def secret_key(data: Path) -> str:
     """`ARENA_SECRET_KEY`, else a key made once and kept in the data directory, readable by its owner alone."""
     if key := os.environ.get("ARENA_SECRET_KEY"):
         return key
-    path = data / "secret_key"
     try:
-        data.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_text().strip()
+        return _kept_secret(data / "secret_key")
     except OSError:
-        return secrets.token_urlsafe(
-            50
-        )  # `up` says what is wrong with the directory; other commands need no stable key
-    with os.fdopen(descriptor, "w") as file:
-        file.write(secrets.token_urlsafe(50))
+        return _new_secret()  # `up` says what is wrong with the directory; other commands need no stable key
+
+
+def key_secrets(data: Path) -> list[str]:
+    """What stored provider keys are encrypted with, newest first: `ARENA_KEY_SECRETS`, else a secret made once and
+    kept in the data directory. Empty where that cannot be had: a key must not be lost with a secret nobody kept.
+    """
+    if given := words("ARENA_KEY_SECRETS"):
+        if any(len(secret) < LEAST_SECRET for secret in given):
+            raise ImproperlyConfigured(
+                f"Each of ARENA_KEY_SECRETS must have {LEAST_SECRET} characters or more: "
+                "make one with `openssl rand -base64 48`."
+            )
+        return given
+    try:
+        return [_kept_secret(data / "key_secret")]
+    except OSError:
+        return []
+
+
+def _kept_secret(path: Path) -> str:
+    """The secret in a file, made when there is none. It appears whole or not at all: two processes find the same."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")  # mode 0600
+        try:
+            with os.fdopen(descriptor, "w") as file:
+                file.write(_new_secret())
+                file.flush()
+                os.fsync(file.fileno())
+            with suppress(FileExistsError):
+                os.link(draft, path)
+        finally:
+            os.unlink(draft)
     return path.read_text().strip()
+
+
+def _new_secret() -> str:
+    return secrets.token_urlsafe(50)

@@ -9,7 +9,7 @@ from django.db import connections
 from redis import Redis
 from redis.exceptions import RedisError
 
-from arenasite import demo, preparation, showcase
+from arenasite import demo, demo_review, preparation, showcase
 from arenasite.supervisor import redis
 from arenasite.supervisor.children import Child
 from arenasite.supervisor.errors import CannotStart, Stopped
@@ -130,6 +130,7 @@ class Launch:
         demo.prepare_people()
         try:
             self._runs = showcase.start_all()
+            demo_review.prepare()
         except (InvalidExperiment, NotAllowed) as error:
             self._say(f"The demonstration's runs could not be started: {error}")
 

@@ -10,6 +10,11 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _answer(request, 404, "Not Found", "There is nothing here, or nothing that you may see.", "404.html")
 
 
+def too_many_requests(request: HttpRequest) -> HttpResponse:
+    """Whoever tries passwords without end is slowed down (django-allauth asks for this page)."""
+    return _answer(request, 429, "Too Many Requests", "You have tried too often. Try again in a minute.", "429.html")
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     reference = secrets.token_hex(4)
     return _answer(request, 500, "Internal Server Error", f"The server failed. Reference: {reference}.", "500.html")

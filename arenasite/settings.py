@@ -16,6 +16,7 @@ DATA_DIR = environment.data_directory(BASE_DIR)
 SOCKET_DIR = environment.socket_directory(DATA_DIR)
 
 SECRET_KEY = environment.secret_key(DATA_DIR)
+KEY_SECRETS = environment.key_secrets(DATA_DIR)  # what stored provider keys are encrypted with; docs/keys.md
 DEBUG = environment.flag("ARENA_DEBUG")
 ALLOWED_HOSTS = environment.words("ARENA_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = environment.words("ARENA_ORIGINS")
@@ -37,6 +38,12 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "knox",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.usersessions",
     "accounts",
     "experiments",
     "leaderboard",
@@ -52,7 +59,12 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "accounts.middleware.AccountLanguageMiddleware",
+    "accounts.middleware.AuditAddressMiddleware",
+    "accounts.middleware.AskingMiddleware",
+    "accounts.middleware.RefusalMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "accounts.middleware.SecondFactorMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -104,6 +116,14 @@ CHANNEL_LAYERS = {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
         "CONFIG": {"hosts": [REDIS_URL], "prefix": "arena"},
     }
+}
+CACHES = {
+    "default": {
+        "BACKEND": "arenasite.cache.CountingCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "arena-cache",
+    },
+    "memory": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},  # of each process
 }
 RQ_QUEUES = {
     queue: {"URL": REDIS_URL, "DEFAULT_TIMEOUT": -1}
@@ -162,10 +182,55 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "arena"
 LOGOUT_REDIRECT_URL = "login"
 DEMO_MODE = environment.flag("ARENA_DEMO")
+TRUSTED_PROXIES = environment.whole("ARENA_PROXIES", 0, least=0)  # that stand before us and add X-Forwarded-For
+
+SIGNUP = environment.one_of("ARENA_SIGNUP", environment.SIGNUPS)
+SIGNUP_DOMAINS = [domain.lower().lstrip("@") for domain in environment.words("ARENA_SIGNUP_DOMAINS")]
+INVITATION_DAYS = environment.whole("ARENA_INVITATION_DAYS", 7)
+REQUIRE_MFA = environment.some_of("ARENA_REQUIRE_MFA", environment.ROLES)  # these roles need a second factor
+if DEMO_MODE:
+    REQUIRE_MFA = []  # its password is published: a second factor would lock everybody else out
+
+MAIL = environment.mail("ARENA_EMAIL_URL")
+HAS_MAIL = MAIL is not None  # whether a letter of ours reaches anybody
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if MAIL else 'console'}.EmailBackend"
+if MAIL:
+    EMAIL_HOST, EMAIL_PORT = MAIL.host, MAIL.port
+    EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.user, MAIL.password
+    EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL.starttls, MAIL.tls
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = os.environ.get("ARENA_EMAIL_FROM") or "Arena Lab <arena@localhost>"
+
+ACCOUNT_ADAPTER = "accounts.adapters.AccountAdapter"
+ACCOUNT_FORMS = {"login": "accounts.signin.SignInForm"}
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email*" if SIGNUP == "domain" else "email", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if SIGNUP == "domain" else "optional" if HAS_MAIL else "none"
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Arena Lab] "
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 300  # seconds for which one confirmation holds
+ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "20/m/ip,5/5m/key", "signup": "20/m/ip"}
+
+MFA_ADAPTER = "accounts.adapters.FactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
+MFA_TOTP_ISSUER = "Arena Lab"
+MFA_TOTP_TOLERANCE = 1  # a clock may be half a minute off
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # not every lab has a mail server, and nobody signs up without being let in
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # browsers themselves allow it on localhost alone
+
+OIDC = environment.oidc()  # the lab's own sign-in, if it has one
+SOCIALACCOUNT_ADAPTER = "accounts.adapters.LabAccountAdapter"
+SOCIALACCOUNT_LOGIN_ON_GET = True  # a form may be sent to us alone (CSP), not on to another server
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = True  # of verified addresses alone: accounts/adapters.py
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [OIDC.app()] if OIDC else [], "OAUTH_PKCE_ENABLED": True}}
 
 SESSION_COOKIE_NAME = "__Host-arena_session" if HTTPS else "arena_session"
 CSRF_COOKIE_NAME = "__Host-arena_csrf" if HTTPS else "arena_csrf"
@@ -245,12 +310,20 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {  # runs, files, datasets and uploads have states of their own
         "RunState": "experiments.models.run.RunState",
+        "BudgetKind": "experiments.budget_api.KINDS",
+        "ScenarioKind": "experiments.models.library.Scenario.Kind",
+        "Visibility": "experiments.models.experiment.Visibility",
+        "DatasetVisibility": "experiments.models.dataset.Dataset.Visibility",
         "DatasetState": "experiments.models.dataset.Dataset.State",
         "UploadState": "experiments.models.upload.Upload.State",
         "CycleState": "experiments.models.coding.CycleState",
         "ExecutionState": "experiments.models.coding.ExecutionState",
     },
 }
+
+# --- Errors: reports of them show no secret, whoever reads them -----------------------------------------------
+
+DEFAULT_EXCEPTION_REPORTER_FILTER = "arenasite.reporting.SecretsFilter"
 
 # --- Logs: what an operator must know; never prompts, replies or keys ----------------------------------------
 

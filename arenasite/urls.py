@@ -1,8 +1,12 @@
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 from django.views.i18n import JavaScriptCatalog
 
-from arenasite.problems import page_not_found, server_error
+from arenasite.problems import page_not_found, server_error, too_many_requests
+
+# By the one door, where a second factor holds.
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
     path("", include("experiments.urls")),
@@ -15,5 +19,6 @@ urlpatterns = [
     path("words.js", JavaScriptCatalog.as_view(packages=["arenasite"]), name="javascript-catalog"),
 ]
 
+handler429 = too_many_requests
 handler404 = page_not_found
 handler500 = server_error

@@ -8,9 +8,10 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from experiments import running, steering
-from experiments.admission import require_models, require_role, require_sandbox
+from experiments.admission import require_change, require_models, require_role, require_sandbox
 from experiments.battles import campaigns
 from experiments.battles.admission import check_setup
+from experiments.budgeting import require_budget
 from experiments.casting import InvalidExperiment, checked_cast, checked_config
 from experiments.contests.novelty import remember_earlier
 from experiments.engine import jobs
@@ -24,10 +25,11 @@ from experiments.refusals import NotAllowed
 from experiments.running import created_data, queue
 from experiments.sandboxing.claims import SANDBOX_FAILURES
 from experiments.shards import is_sharded, without_shards
+from experiments.sharing import checked_project
 from experiments.workflows.steps import SPOKEN
 
 if TYPE_CHECKING:
-    from accounts.models import User
+    from accounts.models import Project, User
 
 __all__ = ["create", "created_data", "resume", "start", "stop"]
 
@@ -36,15 +38,20 @@ MOST_REPEATS = 50
 MOST_LIVE_RUNS = 200
 
 
-def create(*, owner: "User", workflow: str, title: str = "", config: Any, cast: dict[str, Any]) -> Experiment:
-    """A new experiment. Raises InvalidExperiment when it could not be played."""
+def create(
+    *, owner: "User", workflow: str, title: str = "", config: Any, cast: dict[str, Any], project: str = ""
+) -> Experiment:
+    """A new experiment. project: the id of one that its owner has a share of; its members see it then. Raises
+    InvalidExperiment when it could not be played.
+    """
     require_role(owner)
+    place = _place(checked_project(project, owner=owner))
     checked = checked_config(workflow, config)
-    participants = checked_cast(workflow, checked, cast)
+    participants = checked_cast(workflow, checked, cast, owner=owner)
     if is_sharded(workflow):
         check_setup(workflow, checked, participants, owner=owner)
     experiment = Experiment(
-        owner=owner, workflow=workflow, title=_title(title, checked), config=checked.model_dump(mode="json")
+        owner=owner, workflow=workflow, title=_title(title, checked), config=checked.model_dump(mode="json"), **place
     )
     with transaction.atomic():
         experiment.save(force_insert=True)
@@ -59,6 +66,7 @@ def start(
 ) -> list[Run]:
     """Queue runs with successive seeds. A repetition under the same key gets the runs of the first request."""
     require_role(by)
+    require_change(experiment, by)
     answer = once(
         lambda: {"runs": [str(run.pk) for run in _start(experiment, by, seed, repeats)]},
         by=by,
@@ -70,21 +78,37 @@ def start(
 
 def stop(run: Run, *, by: "User") -> bool:
     """Stop a live run; what was said so far is kept. False when it had ended or was being stopped already."""
+    require_change(run.experiment, by)
     return running.stop(run, by=by)
 
 
 def resume(run: Run, *, by: "User") -> bool:
-    """Go on with a failed run, whose recorded steps stay and whose failed one is tried again, or with a paused one.
-    False when there is nothing to go on with.
+    """Go on with a failed run, whose recorded steps stay and whose failed one is tried again, with a paused one, or
+    with one that a budget has stopped. False when there is nothing to go on with.
     """
+    require_change(run.experiment, by)
     with transaction.atomic():
-        return steering.release(run, by=by) or _resume_failed(run, by)
+        return steering.release(run, by=by) or _resume_within_budget(run, by) or _resume_failed(run, by)
+
+
+def _resume_within_budget(run: Run, by: "User") -> bool:
+    """Everything that is recorded stands; the call for which there was no room is the next one."""
+    fresh = steering.locked(run)
+    if not fresh.is_stopped_by_budget:
+        return False
+    require_budget(fresh.experiment)
+    if run.calls.filter(state=Call.State.STOPPED).exists():
+        raise NotAllowed(_("An answer was cut off when it was stopped: branch from a message, or run it again."))
+    steering.go_on(fresh, by=by)
+    run.state = fresh.state
+    return True
 
 
 def _resume_failed(run: Run, by: "User") -> bool:
     if not run.may_resume:
         return False
     require_role(by)
+    require_budget(run.experiment)
     require_models(run.experiment)
     require_sandbox(run.experiment)
     fields = {**steering.rested(run), **steering.FRESH}
@@ -136,6 +160,7 @@ def _start(experiment: Experiment, by: "User", seed: int | None, repeats: int) -
         raise NotAllowed(_("You have %(most)s live runs already: stop some, or wait.") % {"most": MOST_LIVE_RUNS})
     require_models(experiment)
     require_sandbox(experiment)
+    require_budget(experiment)
     first = secrets.randbelow(2**31) if seed is None else seed
     with transaction.atomic():
         runs = [queue(experiment, first + number) for number in range(repeats)]
@@ -148,6 +173,12 @@ def _start_campaign(experiment: Experiment, by: "User", seed: int | None, repeat
     if repeats > 1:
         raise InvalidExperiment({"repeats": [_("Its work is shared out over many runs already: it has no repeats.")]})
     return campaigns.start(experiment, by=by, seed=seed)
+
+
+def _place(project: "Project | None") -> dict[str, Any]:
+    if project is None:
+        return {"visibility": Experiment.Visibility.PRIVATE}
+    return {"project": project, "visibility": Experiment.Visibility.PROJECT}
 
 
 def _title(title: str, config: Any) -> str:

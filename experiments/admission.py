@@ -1,14 +1,17 @@
-"""Who may experiment, and whether an experiment can be played now."""
+"""Who may experiment, who may change what, and whether an experiment can be played now."""
 
 from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
+from experiments.engine.keys import where
 from experiments.models import Experiment, ProviderModel
 from experiments.refusals import NotAllowed
 from experiments.sandboxing import hosts
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
     from accounts.models import User
 
 EXECUTING = ("coding",)  # workflows that need the sandbox
@@ -17,6 +20,16 @@ EXECUTING = ("coding",)  # workflows that need the sandbox
 def require_role(person: "User") -> None:
     if not person.may_experiment:
         raise NotAllowed(_("Your role does not allow experiments: ask an administrator for the role of researcher."))
+
+
+def may_change(experiment: Experiment, person: "User | AnonymousUser") -> bool:
+    """Looking is not steering: only its owner, and those who share its project, may move a run or begin one."""
+    return Experiment.objects.changeable_by(person).filter(pk=experiment.pk).exists()
+
+
+def require_change(experiment: Experiment, person: "User | AnonymousUser") -> None:
+    if not may_change(experiment, person):
+        raise NotAllowed(_("You may look at this, but not change it. Its owner and the members of its project can."))
 
 
 def require_sandbox(experiment: Experiment) -> None:
@@ -34,3 +47,14 @@ def require_models(experiment: Experiment) -> None:
     if missing := [label for pk, label in asked.items() if pk not in available]:
         message = _("These models cannot be asked now: %(models)s. Set the experiment up anew with others.")
         raise NotAllowed(message % {"models": ", ".join(missing)})
+    _require_keys(experiment, asked)
+
+
+def _require_keys(experiment: Experiment, asked: dict[int, str]) -> None:
+    """Calls are made in the name of the experiment's owner: whoever else starts it lends it no key."""
+    askable = ProviderModel.objects.askable(experiment.owner).filter(pk__in=asked)
+    keyless = ProviderModel.objects.filter(pk__in=asked).exclude(pk__in=askable.values("pk")).select_related("provider")
+    if not (first := keyless.first()):
+        return
+    message = _("Nothing was started: %(models)s cannot be asked without a key of %(provider)s. %(where)s")
+    raise NotAllowed(message % {"models": ", ".join(model.label for model in keyless), **where(first.provider)})

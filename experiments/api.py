@@ -55,19 +55,22 @@ class ModelFilter(filters.FilterSet):  # type: ignore[misc]
         fields: list[str] = []
 
     def filter_available(self, models: QuerySet[ProviderModel], name: str, value: bool) -> QuerySet[ProviderModel]:
-        keyless = [provider.pk for provider in Provider.objects.all() if provider.lacks_key]
-        on = Q(is_active=True, provider__is_active=True) & ~Q(provider__in=keyless)
-        return models.filter(on if value else ~on)
+        askable = Q(pk__in=ProviderModel.objects.askable(self.request.user).values("pk"))
+        return models.filter(askable if value else ~askable)
 
 
 @extend_schema(responses={200: ProviderModelSerializer(many=True), **PROBLEMS})
 class ModelList(generics.ListAPIView[ProviderModel]):
-    """The provider models of the lab."""
+    """The provider models of the lab. Which are available depends on who asks: some need a key."""
 
     queryset = ProviderModel.objects.exclude(provider__name__in=unlisted.PROVIDERS).select_related("provider")
     serializer_class = ProviderModelSerializer
     filterset_class = ModelFilter
     cursor_ordering = ["slug"]
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        keyless = set(Provider.objects.lacking_key(self.request.user))
+        return {**super().get_serializer_context(), "keyless": keyless}
 
 
 class CreateExperiment(serializers.Serializer[Any]):
@@ -77,6 +80,9 @@ class CreateExperiment(serializers.Serializer[Any]):
     title = serializers.CharField(required=False, allow_blank=True, default="", trim_whitespace=False)
     config = serializers.DictField()
     cast = serializers.DictField(child=serializers.DictField())
+    project = serializers.CharField(
+        required=False, allow_blank=True, default="", help_text="The id of one you are a member of; its members see it."
+    )
 
 
 class StartRuns(serializers.Serializer[Any]):
@@ -101,7 +107,11 @@ class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
     filterset_fields = ["workflow"]
 
     def get_queryset(self) -> QuerySet[Experiment]:
-        return Experiment.objects.visible_to(self.request.user).prefetch_related("participants__model")
+        return (
+            Experiment.objects.visible_to(self.request.user)
+            .select_related("owner")
+            .prefetch_related("participants__model")
+        )
 
     @extend_schema(request=CreateExperiment, responses={201: ExperimentSerializer, 403: ProblemSerializer, **PROBLEMS})
     def create(self, request: Request) -> Response:

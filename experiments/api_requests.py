@@ -16,7 +16,7 @@ from experiments.models import Run
 from experiments.problems import Conflict, ProblemSerializer
 from experiments.refusals import NotAllowed, NotOffered, Rivalled
 
-PROBLEMS = {400: ProblemSerializer, 401: ProblemSerializer, 404: ProblemSerializer}
+PROBLEMS = dict.fromkeys((400, 401, 403, 404), ProblemSerializer)
 
 
 def runs_with_totals() -> Any:

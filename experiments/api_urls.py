@@ -5,16 +5,21 @@ from rest_framework.routers import SimpleRouter
 from experiments import (
     api,
     battle_log_api,
+    budget_api,
     campaign_api,
     dataset_api,
+    key_api,
     library_api,
     ranking_api,
     record_api,
     report_api,
     run_api,
+    sharing_api,
     statistics_api,
 )
 from experiments.contests import api as cycle_api
+from experiments.reviews import api as review_api
+from experiments.reviews import curation_api
 from experiments.vote_api import OfferView, VoteView
 
 router = SimpleRouter(use_regex_path=False)
@@ -23,6 +28,20 @@ router.register("runs", run_api.RunViewSet, basename="api-run")
 router.register("datasets", dataset_api.DatasetViewSet, basename="api-dataset")
 
 urlpatterns = [
+    path("review/queues/", review_api.QueuesView.as_view(), name="api-review-queues"),
+    path("review/queues/<uuid:pk>/", review_api.QueueView.as_view(), name="api-review-queue"),
+    path("review/queues/<uuid:pk>/items/", review_api.ItemsView.as_view(), name="api-review-items"),
+    path("review/queues/<uuid:pk>/answers/", review_api.AnswersView.as_view(), name="api-review-answers"),
+    path("review/queues/<uuid:pk>/next/", review_api.NextView.as_view(), name="api-review-next"),
+    path("review/queues/<uuid:pk>/undo/", review_api.UndoView.as_view(), name="api-review-undo"),
+    path("review/queues/<uuid:pk>/agreement/", review_api.AgreementView.as_view(), name="api-review-agreement"),
+    path("review/items/<uuid:pk>/", review_api.ItemView.as_view(), name="api-review-item"),
+    path("review/items/<uuid:pk>/claim/", review_api.ClaimView.as_view(), name="api-review-claim"),
+    path("review/items/<uuid:pk>/release/", review_api.ReleaseView.as_view(), name="api-review-release"),
+    path("review/items/<uuid:pk>/answer/", review_api.AnswerView.as_view(), name="api-review-answer"),
+    path("review/items/<uuid:pk>/skip/", review_api.SkipView.as_view(), name="api-review-skip"),
+    path("runs/<uuid:pk>/flags/", curation_api.FlagsView.as_view(), name="api-run-flags"),
+    path("runs/<uuid:pk>/curation/", curation_api.CurationView.as_view(), name="api-run-curation"),
     path("datasets/<slug:slug>/battles/", battle_log_api.BattleLogsView.as_view(), name="api-dataset-battles"),
     path(
         "datasets/<slug:slug>/battles/imports/<uuid:pk>/",
@@ -31,6 +50,12 @@ urlpatterns = [
     ),
     path("datasets/<slug:slug>/vote/", OfferView.as_view(), name="api-vote-offer"),
     path("battles/<int:pk>/vote/", VoteView.as_view(), name="api-vote"),
+    path("keys/", key_api.KeysView.as_view(), name="api-keys"),
+    path("keys/<uuid:pk>/", key_api.KeyView.as_view(), name="api-key"),
+    path("keys/<uuid:pk>/test/", key_api.KeyTestView.as_view(), name="api-key-test"),
+    path("budgets/", budget_api.BudgetsView.as_view(), name="api-budgets"),
+    path("budgets/<uuid:pk>/", budget_api.BudgetView.as_view(), name="api-budget"),
+    path("usage/", budget_api.UsageView.as_view(), name="api-usage"),
     path("health/", api.HealthView.as_view(), name="api-health"),
     path("models/", api.ModelList.as_view(), name="api-models"),
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
@@ -64,6 +89,9 @@ urlpatterns = [
     path("runs/<uuid:pk>/files/", report_api.RunFilesView.as_view(), name="api-run-files"),
     path("files/<uuid:pk>/", report_api.FileView.as_view(), name="api-file"),
     path("files/<uuid:pk>/download/", report_api.FileDownloadView.as_view(), name="api-file-download"),
+    path("experiments/<uuid:pk>/share/", sharing_api.ShareView.as_view(), name="api-experiment-share"),
+    path("experiments/<uuid:pk>/links/", sharing_api.LinksView.as_view(), name="api-experiment-links"),
+    path("links/<uuid:pk>/", sharing_api.LinkView.as_view(), name="api-link"),
     path("experiments/<uuid:pk>/campaign/", campaign_api.CampaignView.as_view(), name="api-campaign"),
     path("experiments/<uuid:pk>/stop/", campaign_api.StopView.as_view(), name="api-campaign-stop"),
     path("experiments/<uuid:pk>/resume/", campaign_api.ResumeView.as_view(), name="api-campaign-resume"),

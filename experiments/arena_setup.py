@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from accounts.asking import asker
 from accounts.people import person
 from experiments.actions import MOST_REPEATS
 from experiments.estimates import Estimate, Plan, Taken, estimate
@@ -95,8 +96,9 @@ def _seats(participants: list[Participant]) -> Values:
 
 def _not_carried_over(participants: list[Participant]) -> Iterator[str]:
     """What the form cannot show of a run's cast: it would be lost without a word."""
+    askable = {model.slug for model in ProviderModel.objects.askable(asker())}
     for one in participants:
-        if not (one.model.is_active and one.model.provider.is_active) or one.model.provider.lacks_key:
+        if one.model.slug not in askable:
             words = _("%(model)s is not available now: choose another model for seat %(seat)s.")
             yield words % {"model": one.model.label, "seat": one.seat}
         if others := sorted(set(one.params) - set(SEAT_PARAMS)):

@@ -22,7 +22,8 @@ def begin(request: HttpRequest, form: SetupForm, workflow: str, asked: Callable[
         return []
     try:
         with transaction.atomic():
-            experiment = actions.create(owner=person(request), workflow=workflow, **asked())
+            project = request.POST.get("project", "")
+            experiment = actions.create(owner=person(request), workflow=workflow, project=project, **asked())
             return actions.start(experiment, by=person(request), repeats=getattr(form, "runs", 1))
     except InvalidExperiment as error:
         form.complain(error)

@@ -8,13 +8,14 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from experiments import actions, timeline
-from experiments.admission import require_models, require_role
+from experiments import actions, sharing, timeline
+from experiments.admission import require_change, require_models, require_role
+from experiments.budgeting import require_budget
 from experiments.engine import jobs
 from experiments.engine.events import Fact, emit
 from experiments.engine.recording import COPIED, recorded_outcomes
 from experiments.engine.text import is_storable
-from experiments.models import Ballot, Judgment, Message, Run, Step
+from experiments.models import Ballot, Experiment, Judgment, Message, Run, Step
 from experiments.models.run import PAUSES
 from experiments.refusals import NotOffered
 from experiments.workflows import REGISTRY
@@ -46,7 +47,9 @@ def branch(message: Message, *, by: "User", text: str | None = None) -> Run:
     instead. The parent stays as it is, and nothing that it has paid for is paid again.
     """
     require_role(by)
+    require_change(message.run.experiment, by)
     require_models(message.run.experiment)
+    require_budget(message.run.experiment)
     edited = text if text is not None and text != message.raw_text else None
     if edited is not None and (not edited.strip() or len(edited) > LONGEST_TEXT or not is_storable(edited)):
         raise NotOffered(_("The message is empty, too long, or holds characters that cannot be stored."))
@@ -76,6 +79,7 @@ def judge_again(run: Run, *, by: "User", model: str | None = None, rubric: str =
     Raises InvalidExperiment or NotOffered.
     """
     experiment = run.experiment
+    require_change(experiment, by)
     if experiment.workflow not in JUDGED:
         raise NotOffered(_("Only arena and StarChamber runs can be judged again."))
     config = {
@@ -89,11 +93,18 @@ def judge_again(run: Run, *, by: "User", model: str | None = None, rubric: str =
     }
     cast = {"judge": {"model": model}} if model else {}
     with transaction.atomic():
-        again = actions.create(owner=by, workflow="judging", title=experiment.title, config=config, cast=cast)
+        place = {"project": str(experiment.project_id)} if _belongs(experiment, by) else {}
+        again = actions.create(owner=by, workflow="judging", title=experiment.title, config=config, cast=cast, **place)
+        Experiment.objects.filter(pk=again.pk).update(project=experiment.project_id)  # whose budget it uses
         [started] = actions.start(again, by=by, seed=run.seed)
         Run.objects.filter(pk=started.pk).update(parent=run)
         started.parent = run
     return started
+
+
+def _belongs(experiment: Experiment, by: "User") -> bool:
+    """Whether what is made of it stays in its project: who sees the one sees the other."""
+    return experiment.project in sharing.projects_of(by) and experiment.visibility != Experiment.Visibility.PRIVATE
 
 
 # --- branching ---

@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from experiments import campaign_grid, campaign_made
+from experiments.admission import may_change
 from experiments.battles.progress import Progress, progress
 from experiments.battles.scope import scope_of
 from experiments.datasets.making import may_curate
@@ -66,7 +67,7 @@ def live(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
     found: dict[str, Any] = {
         "experiment": shown,
         "campaign": campaign,
-        "may_control": shown.owner_id == request.user.pk,
+        "may_control": may_change(shown, request.user),
         "is_battles": is_battles,
         "limits": _limits(shown, campaign),
     }
@@ -81,7 +82,7 @@ def live(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
 
 def listed(request: HttpRequest) -> dict[str, Any]:
     """The campaigns that somebody has set up, newest first."""
-    mine = Experiment.objects.visible_to(request.user).filter(workflow__in=SHARDED)
+    mine = Experiment.objects.changeable_by(request.user).filter(workflow__in=SHARDED)
     rows = mine.select_related("campaign").prefetch_related("participants__model").order_by("-created", "-id")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     slugs = {one.config.get("dataset") for one in page.object_list}

@@ -4,7 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
 
+from experiments import budget_notes
 from experiments.battles import planning
+from experiments.budget_notes import Most
 from experiments.campaign_forms import CampaignForm
 from experiments.casting import InvalidExperiment, checked_config
 
@@ -26,7 +28,9 @@ def of_form(form: CampaignForm, by: "User") -> dict[str, Any]:
     except InvalidExperiment as error:
         return {"preview": None, "missing": str(error)}
     tokens = preview.input_tokens + preview.output_tokens
-    return {"preview": preview, "tokens": tokens, "is_battles": form.workflow == "battles"}
+    most = Most(preview.cost if preview.most_cost is None else preview.most_cost, tokens, preview.unpriced)
+    notes = budget_notes.for_person(by, most)
+    return {"preview": preview, "tokens": tokens, "is_battles": form.workflow == "battles", "budget_notes": notes}
 
 
 def _missing(form: CampaignForm) -> str:

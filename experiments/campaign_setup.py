@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count
 
+from accounts.asking import asker
 from experiments.models import Contestant, Dataset, ProviderModel
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class Judges:
 
 
 def judges(modality: str) -> Judges:
-    usable = [one for one in ProviderModel.objects.available() if not one.provider.lacks_key]
+    usable = list(ProviderModel.objects.askable(asker()))
     if modality != Dataset.Modality.IMAGE:
         return Judges(tuple(usable), ())
     sees = [one.accepts.images for one in usable]

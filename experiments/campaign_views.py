@@ -12,8 +12,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from accounts.people import person
-from experiments import actions, campaign_initial, campaign_pages, campaign_previews
+from accounts.people import for_readers, person
+from experiments import actions, budget_views, campaign_initial, campaign_pages, campaign_previews
 from experiments.battles import campaigns
 from experiments.campaign_forms import BattlesForm, CampaignForm
 from experiments.campaign_setup import datasets, offer, offer_of
@@ -63,10 +63,11 @@ def outputs_estimate(request: HttpRequest, slug: str) -> HttpResponse:
 
 def campaign(request: HttpRequest, shown: Experiment) -> HttpResponse:
     """The page of an experiment whose work is shared out over many runs."""
-    return render(request, "battles/campaign.html", campaign_pages.context(shown, request))
+    context = {**campaign_pages.context(shown, request), **budget_views.of_experiment(shown, request)}
+    return render(request, "battles/campaign.html", context)
 
 
-@login_required
+@for_readers
 @require_GET
 def live(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The parts of the page that change while it runs."""
@@ -95,7 +96,8 @@ def _begun(request: HttpRequest, form: CampaignForm) -> Experiment | None:
         return None
     try:
         with transaction.atomic():
-            shown = actions.create(owner=person(request), workflow=form.workflow, **form.asked())
+            project = request.POST.get("project", "")
+            shown = actions.create(owner=person(request), workflow=form.workflow, project=project, **form.asked())
             actions.start(shown, by=person(request))
             return shown
     except InvalidExperiment as error:

@@ -2,15 +2,19 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from experiments.complaints import complaint
+from experiments.engine.keys import where
 from experiments.engine.text import is_storable
-from experiments.models import Participant, ProviderModel
+from experiments.models import Participant, Provider, ProviderModel
 from experiments.workflows import REGISTRY
+
+if TYPE_CHECKING:
+    from accounts.models import User
 
 Errors = dict[str, list[str]]
 
@@ -60,8 +64,10 @@ def checked_config(workflow: str, config: Any) -> Any:
         raise InvalidExperiment(_errors("config", error)) from error
 
 
-def checked_cast(workflow: str, config: Any, cast: Mapping[str, Any]) -> list[Participant]:
-    """Unsaved participants, one per seat to be taken; the judge and the filter default to the lab's."""
+def checked_cast(workflow: str, config: Any, cast: Mapping[str, Any], *, owner: "User") -> list[Participant]:
+    """Unsaved participants, one per seat to be taken; the judge and the filter default to the lab's. owner: in whose
+    name the models are asked.
+    """
     _refuse_unstorable("cast", dict(cast))
     if unknown := sorted(set(cast) - set(REGISTRY[workflow].SEATS)):
         raise InvalidExperiment({f"cast.{seat}": [_("This workflow has no such seat.")] for seat in unknown})
@@ -70,7 +76,7 @@ def checked_cast(workflow: str, config: Any, cast: Mapping[str, Any]) -> list[Pa
     optional = [seat for seat in config.optional_seats() if cast.get(seat) is not None]
     for seat in dict.fromkeys((*config.seats(cast), *optional)):
         try:
-            participants.append(_participant(seat, cast.get(seat)))
+            participants.append(_participant(seat, cast.get(seat), owner))
         except InvalidExperiment as error:
             errors |= error.errors
     if errors := errors or _faults(config, participants):
@@ -94,10 +100,12 @@ def _fault(fault: str, config: Any, seated: int) -> str:
     return _("A quorum of %(quorum)s votes cannot be reached: a solution has %(most)s judges.") % facts
 
 
-def _participant(seat: str, asked: Any) -> Participant:
+def _participant(seat: str, asked: Any, owner: "User") -> Participant:
     field = f"cast.{seat}"
     if asked is None:
-        return Participant(seat=seat, model=_default_model(seat, field))
+        usual = _default_model(seat, field)
+        _refuse_keyless(usual, field, owner)
+        return Participant(seat=seat, model=usual)
     try:
         request = SeatRequest.model_validate(asked)
     except ValidationError as error:
@@ -105,12 +113,15 @@ def _participant(seat: str, asked: Any) -> Participant:
     model = ProviderModel.objects.available().filter(slug=request.model).first()
     if model is None:
         raise InvalidExperiment({field: [_("There is no available model called %(slug)s.") % {"slug": request.model}]})
-    if model.provider.lacks_key:
-        message = _("The provider %(provider)s has no key: set %(variable)s in the server's environment.")
-        names = {"provider": model.provider.name, "variable": model.provider.api_key_env}
-        raise InvalidExperiment({field: [message % names]})
+    _refuse_keyless(model, field, owner)
     params = request.params.model_dump(exclude_none=True)
     return Participant(seat=seat, model=model, persona=request.persona, params=params)
+
+
+def _refuse_keyless(model: ProviderModel, field: str, owner: "User") -> None:
+    if model.provider_id in Provider.objects.filter(pk=model.provider_id).lacking_key(owner):
+        message = _("%(model)s needs a key of %(provider)s, and you have none. %(where)s")
+        raise InvalidExperiment({field: [message % {"model": model.label, **where(model.provider)}]})
 
 
 def _default_model(seat: str, field: str) -> ProviderModel:

@@ -9,7 +9,8 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from experiments.gateway import Client, guarded_transport
+from experiments.engine.keys import Key, NoKey, key_for
+from experiments.gateway import BadKey, Client, guarded_transport
 from experiments.listing import Listing, read_listing
 from experiments.models import ModelPrice, Provider, ProviderModel
 from experiments.unlisted import adopt
@@ -35,7 +36,7 @@ class Counts:
 def real_providers() -> list[str]:
     """The names of those that can be asked with what is configured."""
     providers = Provider.objects.filter(is_active=True, is_simulated=False)
-    return [provider.name for provider in providers if not provider.lacks_key]
+    return list(providers.exclude(pk__in=Provider.objects.lacking_key()).values_list("name", flat=True))
 
 
 def ensure_openrouter() -> Provider:
@@ -65,13 +66,17 @@ def retire_simulated() -> None:
 
 
 def list_models(provider: Provider) -> list[dict[str, Any]]:
-    """What the provider lists, as it lists it. Raises a GatewayError."""
-    return asyncio.run(_list_models(provider))
+    """What the provider lists, as it lists it, asked with the lab's key. Raises a GatewayError."""
+    try:
+        key = key_for(provider, None)
+    except NoKey as error:
+        raise BadKey(str(error)) from error
+    return asyncio.run(_list_models(provider, key))
 
 
-async def _list_models(provider: Provider) -> list[dict[str, Any]]:
+async def _list_models(provider: Provider, key: Key) -> list[dict[str, Any]]:
     async with guarded_transport(allow_private=provider.allow_private) as transport:
-        return await Client(provider.base_url, provider.api_key, transport).models()
+        return await Client(provider.base_url, key.text, transport).models()
 
 
 def sync_models(provider: Provider, entries: Sequence[Mapping[str, Any]], now: datetime) -> Counts:

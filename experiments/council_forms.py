@@ -8,6 +8,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from accounts.asking import asker
 from experiments.form_fields import LinesField, Rows
 from experiments.forms import SetupForm, form_for
 from experiments.models import ProviderModel
@@ -136,9 +137,8 @@ def council_form() -> type[CouncilForm]:
 
 
 def models_offered() -> list[tuple[str, str]]:
-    """Slugs and labels of the models that can take a seat now."""
-    models = ProviderModel.objects.available().speaking()
-    return [(model.slug, model.label) for model in models if not model.provider.lacks_key]
+    """Slugs and labels of the models that can take a seat now, for whoever asks."""
+    return [(model.slug, model.label) for model in ProviderModel.objects.askable(asker()).speaking()]
 
 
 def _or_nobody(seat: str) -> Any:

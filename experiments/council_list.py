@@ -14,7 +14,7 @@ RUNS_PER_PAGE = 10
 
 def context(request: HttpRequest) -> dict[str, Any]:
     search = request.GET.get("search", "").strip()
-    rows = Run.objects.visible_to(request.user).filter(experiment__workflow="council").with_totals()
+    rows = Run.objects.changeable_by(request.user).filter(experiment__workflow="council").with_totals()
     if search:
         asked = Message.objects.filter(run=OuterRef("pk"), seat="person", raw_text__icontains=search)
         in_config = Q(experiment__config__question__icontains=search)

@@ -110,7 +110,7 @@ def _typed(request: HttpRequest) -> Values:
 def _usual(user: "User | AnonymousUser") -> Values:
     """The council that was asked last, as far as its models are there; otherwise the first few models."""
     offered = [slug for slug, _label in models_offered()]
-    last = Experiment.objects.visible_to(user).filter(workflow="council").order_by("-created").first()
+    last = Experiment.objects.owned_by(user).filter(workflow="council").order_by("-created").first()
     if last:
         seated = list(last.participants.select_related("model"))
         if all(one.model.slug in offered for one in seated):

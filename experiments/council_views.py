@@ -12,8 +12,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from accounts.people import person
-from experiments import council_estimates, council_list, council_setup, furthering, keeping, steering
+from accounts.people import for_readers, person
+from experiments import budget_notes, council_estimates, council_list, council_setup, furthering, keeping, steering
 from experiments.beginning import begin
 from experiments.casting import InvalidExperiment
 from experiments.council_forms import CouncilForm, council_form
@@ -41,8 +41,7 @@ def council(request: HttpRequest) -> HttpResponse:
 @require_POST
 def estimate(request: HttpRequest) -> HttpResponse:
     """What the form would come to as it is filled in now."""
-    guess = council_estimates.of_form(council_form()(request.POST))
-    return render(request, "council/_estimate.html", {"estimate": guess})
+    return render(request, "council/_estimate.html", _estimate(request, council_form()(request.POST)))
 
 
 @login_required
@@ -91,7 +90,7 @@ def ask_further(request: HttpRequest, pk: UUID) -> HttpResponse:
     return _done(request, run, lambda: furthering.ask_further(run, by=person(request), text=text))
 
 
-@login_required
+@for_readers
 @require_GET
 def ranking(request: HttpRequest, pk: UUID, turn: int) -> HttpResponse:
     """The latest count of a turn, or the one of `?count=`, as a page; for a script (`?part=1`) the figures alone."""
@@ -109,11 +108,16 @@ def ranking(request: HttpRequest, pk: UUID, turn: int) -> HttpResponse:
 def _page(request: HttpRequest, form: CouncilForm) -> HttpResponse:
     context = {
         "form": form,
-        "estimate": council_estimates.of_form(form),
+        **_estimate(request, form),
         "presets": council_setup.presets_for(request.user),
         **council_list.context(request),
     }
     return render(request, "workflows/council.html", context, status=422 if form.is_bound and form.errors else 200)
+
+
+def _estimate(request: HttpRequest, form: CouncilForm) -> dict[str, Any]:
+    guess = council_estimates.of_form(form)
+    return {"estimate": guess, "budget_notes": budget_notes.of_estimate(person(request), guess)}
 
 
 def _say(request: HttpRequest, run: Run, key: str, action: str, text: str = "") -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from accounts.asking import asker
 from experiments.form_fields import LinesField
 from experiments.forms import SetupForm, form_for
 from experiments.models import ProviderModel
@@ -63,9 +64,8 @@ def model_field(seat: str) -> str:
 
 
 def speaking_models() -> list[tuple[str, str]]:
-    """Slug and label of every model that can be asked now."""
-    models = ProviderModel.objects.available().speaking()
-    return [(model.slug, model.label) for model in models if not model.provider.lacks_key]
+    """Slug and label of every model that can be asked now, for whoever asks."""
+    return [(model.slug, model.label) for model in ProviderModel.objects.askable(asker()).speaking()]
 
 
 def _pool_models() -> list[tuple[str, Any]]:

@@ -13,6 +13,7 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts.asking import asker
 from accounts.people import person
 from experiments import progress
 from experiments.debate_estimates import DebateEstimate, Plan, estimate, token_limit
@@ -98,8 +99,9 @@ def _own_run(user: "User", run_id: str) -> Run:
 
 def _not_carried_over(participants: list[Participant]) -> Iterator[str]:
     """What the form cannot show of a run's cast: it would be lost without a word."""
+    askable = {model.slug for model in ProviderModel.objects.askable(asker())}
     for one in participants:
-        if not (one.model.is_active and one.model.provider.is_active) or one.model.provider.lacks_key:
+        if one.model.slug not in askable:
             words = _("%(model)s is not available now: choose another model. It was: %(seat)s.")
             yield words % {"model": one.model.label, "seat": seat_name(one.seat)}
 

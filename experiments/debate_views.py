@@ -11,9 +11,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from accounts.people import person
-from experiments import debate_setup, furthering
+from experiments import budget_notes, debate_setup, furthering
 from experiments.beginning import begin
-from experiments.debate_forms import debate_form
+from experiments.debate_forms import DebateForm, debate_form
 from experiments.line_ends import as_typed
 from experiments.models import Run
 from experiments.refusals import NotAllowed, NotOffered, Rivalled
@@ -30,7 +30,7 @@ def debate(request: HttpRequest) -> HttpResponse:
         return redirect(runs[0])
     context = {
         "form": form,
-        "estimate": debate_setup.estimate_of(form),
+        **_estimate(request, form),
         "token_limits": debate_setup.token_limits(),
         "history": debate_setup.history(request),
         "states": Run.State.choices,
@@ -42,8 +42,12 @@ def debate(request: HttpRequest) -> HttpResponse:
 @require_POST
 def estimate(request: HttpRequest) -> HttpResponse:
     """What the form would come to as it is filled in now."""
-    form = debate_form()(request.POST)
-    return render(request, "debate/_estimate.html", {"estimate": debate_setup.estimate_of(form)})
+    return render(request, "debate/_estimate.html", _estimate(request, debate_form()(request.POST)))
+
+
+def _estimate(request: HttpRequest, form: DebateForm) -> dict[str, Any]:
+    guess = debate_setup.estimate_of(form)
+    return {"estimate": guess, "budget_notes": budget_notes.of_estimate(person(request), guess)}
 
 
 @login_required
@@ -52,7 +56,9 @@ def draft(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Keep what is being written at a pause: 204; 409 when something was said there meanwhile."""
     run = visible_run(request, pk)
     try:
-        furthering.draft(run, key=request.POST.get("key", ""), text=as_typed(request.POST.get("text", "")))
+        furthering.draft(
+            run, by=person(request), key=request.POST.get("key", ""), text=as_typed(request.POST.get("text", ""))
+        )
     except Rivalled as error:
         return JsonResponse({"problem": str(error)}, status=HTTPStatus.CONFLICT)
     except NotOffered as error:

@@ -13,8 +13,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
-from accounts.people import person
-from experiments import actions, campaign_views, lineage, progress
+from accounts.people import for_readers, person
+from experiments import actions, budget_views, campaign_views, lineage, progress
+from experiments.admission import may_change
 from experiments.comparison import Said, compare
 from experiments.idempotency import KeyReused
 from experiments.models import Experiment, Message, Run
@@ -28,7 +29,7 @@ from experiments.statistics.values import values_of
 RUNS_PER_PAGE = 25
 
 
-@login_required
+@for_readers
 @require_GET
 def experiment(request: HttpRequest, pk: UUID) -> HttpResponse:
     """An experiment: its set-up, its runs, what they say together, and what branched from them."""
@@ -61,7 +62,7 @@ def experiment_start(request: HttpRequest, pk: UUID) -> HttpResponse:
     return redirect("experiment", pk=shown.pk)
 
 
-@login_required
+@for_readers
 @require_GET
 def experiment_values(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The per-run values behind the statistics, as CSV."""
@@ -69,7 +70,7 @@ def experiment_values(request: HttpRequest, pk: UUID) -> HttpResponse:
     return values_as_csv(found)
 
 
-@login_required
+@for_readers
 @require_GET
 def run_compare(request: HttpRequest, pk: UUID, other: UUID) -> HttpResponse:
     """Two runs side by side: their talks aligned, their numbers beside each other."""
@@ -85,7 +86,7 @@ def run_compare(request: HttpRequest, pk: UUID, other: UUID) -> HttpResponse:
     return render(request, "experiments/compare.html", context)
 
 
-@login_required
+@for_readers
 @require_GET
 def compare_chosen(request: HttpRequest) -> HttpResponse:
     """From a form that chose two runs to their comparison."""
@@ -121,7 +122,9 @@ def _page(request: HttpRequest, shown: Experiment, form: MoreRuns | None, status
         "page": page,
         "items": [progress.of(run) for run in page.object_list],
         "form": form,
+        "may_control": may_change(shown, request.user),
         "lineage": family,
+        **budget_views.of_experiment(shown, request),
     }
     return render(request, "experiments/experiment.html", context, status=status)
 
@@ -131,7 +134,7 @@ def _newest_first(run: Run) -> Any:
 
 
 def _visible_experiment(request: HttpRequest, pk: UUID) -> Experiment:
-    mine = Experiment.objects.visible_to(request.user).select_related("owner")
+    mine = Experiment.objects.visible_to(request.user).select_related("owner", "project")
     return get_object_or_404(mine.prefetch_related("participants__model__provider"), pk=pk)
 
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from accounts.asking import asker
 from experiments.casting import InvalidExperiment
 from experiments.form_fields import InterventionsField, LinesField
 from experiments.models import ProviderModel
@@ -184,11 +185,10 @@ def _seat_fields(seat: str) -> dict[str, forms.Field]:
 
 
 def _models(seat: str) -> list[tuple[str, Any]]:
-    models = ProviderModel.objects.available()
+    models = ProviderModel.objects.askable(asker())
     if seat not in TOOL_SEATS:
         models = models.speaking()
-    usable = [(model.slug, model.label) for model in models if not model.provider.lacks_key]
-    return [*NOBODY.get(seat, []), *usable]
+    return [*NOBODY.get(seat, []), *((model.slug, model.label) for model in models)]
 
 
 def _is_number(form: SetupForm, name: str) -> bool:

@@ -7,6 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
+from experiments.admission import require_change
 from experiments.engine.events import Fact, emit
 from experiments.engine.recording import COPIED
 from experiments.engine.text import is_storable
@@ -27,6 +28,8 @@ def ask_further(run: Run, *, by: "User", text: str, idempotency_key: str = "") -
     ask at the same time, both are heard, and whoever asks twice under one key once. Raises NotWaiting, NotOffered or
     KeyReused.
     """
+
+    require_change(run.experiment, by)
 
     def ask() -> dict[str, Any]:
         _ask(run, text, by)
@@ -72,8 +75,9 @@ def _say_ahead(run: Run, place: tuple[str, int], text: str, by: "User") -> None:
     emit(run.pk, Fact("said", step.said))
 
 
-def draft(run: Run, *, key: str, text: str) -> None:
+def draft(run: Run, *, by: "User", key: str, text: str) -> None:
     """Keep what somebody has begun to write at an open pause. Raises SaidAlready once it has been said."""
+    require_change(run.experiment, by)
     if len(text) > LONGEST_TEXT or not is_storable(text):
         raise NotOffered(_("The text is too long, or holds characters that cannot be stored."))
     with transaction.atomic():
@@ -91,6 +95,7 @@ def lift(run: Run, *, by: "User", limits: dict[str, Any], skip: bool = False) ->
     """Go on with a run that one of its limits has stopped, under other limits. skip: without the answer that could not
     be asked for any more. Raises Rivalled or NotOffered.
     """
+    require_change(run.experiment, by)
     checked = _checked_limits(limits)
     with transaction.atomic():
         fresh = locked(run)

@@ -71,7 +71,8 @@ def _aware(moment: Any) -> Any:
 def _providers() -> dict[str, Any]:
     try:
         active = list(Provider.objects.filter(is_active=True))
+        keyless = set(Provider.objects.lacking_key())
     except DatabaseError:
         return _part(False, "unknown while the database is away")
-    usable = [provider.name for provider in active if not provider.lacks_key]
+    usable = [provider.name for provider in active if provider.pk not in keyless]
     return _part(bool(usable), ", ".join(usable) or "none: add one with `manage.py add_provider`")

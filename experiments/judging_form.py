@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from accounts.asking import asker
 from experiments.casting import InvalidExperiment
 from experiments.form_fields import LinesField
 from experiments.models import ProviderModel
@@ -14,7 +15,7 @@ from experiments.workflows.prompts import fill
 
 
 def _judges() -> list[tuple[str, Any]]:
-    usable = [model for model in ProviderModel.objects.available() if not model.provider.lacks_key]
+    usable = ProviderModel.objects.askable(asker())
     return [("", _("the lab's choice")), *((model.slug, model.label) for model in usable)]
 
 

@@ -2,18 +2,18 @@
 
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from accounts.people import for_readers
 from experiments import news
 from experiments.models import Run
 
 
-@login_required
+@for_readers
 @require_GET
 def run_news(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The events after number `after` with their fragments, and the text that is being written."""

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db import DatabaseError
 
+from experiments import usage_days
 from experiments.battles import campaigns, votes
 from experiments.battles.logs import queueing
 from experiments.models import Run
@@ -19,6 +20,7 @@ def connect() -> None:
     """Called once all apps are loaded."""
     run_finished.connect(_feed, dispatch_uid="campaigns")
     engine_swept.connect(_sweep, dispatch_uid="campaigns")
+    swept.connect(_sweep_usage, dispatch_uid="usage")
     swept.connect(_sweep_logs, dispatch_uid="logs")
     swept.connect(_sweep_votes, dispatch_uid="votes")
 
@@ -39,6 +41,10 @@ def _sweep(sender: Any, **more: Any) -> None:
 
 def _sweep_logs(sender: Any, **more: Any) -> None:
     queueing.sweep()
+
+
+def _sweep_usage(sender: Any, **more: Any) -> None:
+    usage_days.roll_up()
 
 
 def _sweep_votes(sender: Any, **more: Any) -> None:

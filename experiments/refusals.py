@@ -1,8 +1,12 @@
 """Why a verb was not carried out, by what the person can do about it. Each message says that in words."""
 
+from django.core.exceptions import PermissionDenied
 
-class NotAllowed(Exception):
-    """The person may see this, but not do that; the message says what would be needed."""
+
+class NotAllowed(PermissionDenied):
+    """The person may see this, but not do that; the message says what would be needed. Whoever does not catch it
+    answers with 403 and the message.
+    """
 
 
 class Rivalled(Exception):

@@ -13,6 +13,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from accounts.people import for_readers, person
 from experiments.models import Export, Run
 from experiments.refusals import NotAllowed
 from experiments.reports import jobs, json_values, making, serving
@@ -21,19 +22,19 @@ from experiments.reports.importing import import_document
 from experiments.reports.json_values import InvalidDocument
 
 
-@login_required
+@for_readers
 @require_GET
 def report(request: HttpRequest, pk: UUID, format: str) -> HttpResponseBase:
     return _direct(request, pk, REPORTS.get(format))
 
 
-@login_required
+@for_readers
 @require_GET
 def export(request: HttpRequest, pk: UUID, format: str) -> HttpResponseBase:
     return _direct(request, pk, EXPORTS.get(format))
 
 
-@login_required
+@for_readers
 @require_POST
 def run_files(request: HttpRequest, pk: UUID) -> HttpResponse:
     """A button of the run's page: the file of a short run comes at once, that of a long one is made by a worker."""
@@ -41,9 +42,9 @@ def run_files(request: HttpRequest, pk: UUID) -> HttpResponse:
     if name not in FORMATS:
         messages.error(request, _("This format is not offered."))
         return redirect(run)
-    if not making.is_long(run):
+    if not making.is_long(run) or not request.user.is_authenticated:
         return redirect("run-report" if name in REPORTS else "run-export", pk=pk, format=name)
-    made = making.request_file(run, by=request.user, format_=FORMATS[name], language=_language())  # type: ignore[arg-type]
+    made = making.request_file(run, by=person(request), format_=FORMATS[name], language=_language())
     jobs.ring()
     return redirect(made)
 
@@ -75,7 +76,7 @@ def file_download(request: HttpRequest, pk: UUID) -> HttpResponseBase:
 def import_run(request: HttpRequest) -> HttpResponse:
     """An uploaded report in JSON becomes a run."""
     try:
-        run = import_document(json_values.parse(_uploaded(request)), by=request.user)  # type: ignore[arg-type]
+        run = import_document(json_values.parse(_uploaded(request)), by=person(request))
     except InvalidDocument as error:
         return render(request, "experiments/import.html", {"errors": error.errors}, status=422)
     except NotAllowed as error:

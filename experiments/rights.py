@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from channels.db import database_sync_to_async
+from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.models import Session
 from django.db.models import Q
 from django.utils import timezone
@@ -15,7 +16,7 @@ from experiments.models import Run
 
 
 class Entry(NamedTuple):
-    """By what a viewer was let in: the session or the token, the person, the run."""
+    """By what a viewer was let in: the session or the token, the person (0 for a visitor), the run."""
 
     session: str | None
     token: str | None
@@ -33,7 +34,8 @@ def allowed(entries: set[Entry]) -> set[Entry]:
     for entry in entries:
         runs_of[entry.user_id].add(entry.run_id)
     visible = {(user_id, run_id) for user_id, runs in runs_of.items() for run_id in _visible(user_id, runs)}
-    return {e for e in entries if (e.session in sessions or e.token in tokens) and (e.user_id, e.run_id) in visible}
+    known = {e for e in entries if e.session in sessions or e.token in tokens or not e.user_id}
+    return {e for e in known if (e.user_id, e.run_id) in visible}
 
 
 @database_sync_to_async
@@ -46,5 +48,5 @@ def _alive(rows: Any, keys: set[str | None]) -> set[str]:
 
 
 def _visible(user_id: int, runs: Iterable[UUID]) -> list[UUID]:
-    user = User.objects.filter(pk=user_id, is_active=True).first()
+    user = User.objects.filter(pk=user_id, is_active=True).first() if user_id else AnonymousUser()
     return list(Run.objects.visible_to(user).filter(pk__in=runs).values_list("pk", flat=True)) if user else []

@@ -134,12 +134,12 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     @extend_schema(request=None, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, pk: str) -> Response:
-        """Go on with a failed run from the step that failed, or with a paused one."""
+        """Go on with a run that failed, from the step that failed, was paused, or was stopped by a budget."""
         run = self.get_object()
         with refusals():
             is_done = actions.resume(run, by=person(request))
         if not is_done:
-            raise Conflict(_("Only a failed or a paused run can be resumed."))
+            raise Conflict(_("Only a run that failed, was paused or was stopped by a budget can be resumed."))
         return self._now()
 
     @extend_schema(request=None, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
@@ -192,7 +192,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         """Keep what somebody has begun to write at an open pause; it is said only by `say`."""
         run, asked = self.get_object(), validated(Draft, request)
         with refusals("text"):
-            furthering.draft(run, **asked)
+            furthering.draft(run, by=person(request), **asked)
         return Response(asked)
 
     @extend_schema(request=Lift, responses={200: RunDetail, **CONTESTED})

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from experiments.engine import jobs
 from experiments.engine.events import Fact, emit
+from experiments.engine.recording import lose_calls
 from experiments.models import Experiment, Run
 from experiments.serializers import ParticipantSerializer
 from experiments.signals import run_finished
@@ -47,7 +48,7 @@ def stop(run: Run, *, by: "User") -> bool:
         ended = {"stop_reason": "manual_stop", "ended": timezone.now()}
         if run.move(Run.State.STOPPED, from_=(Run.State.QUEUED, Run.State.WAITING), fields=ended):
             data = {"state": Run.State.STOPPED.value, "reason": "manual_stop", "message": ""}
-            emit(run.pk, Fact("experiment_stopped", data))
+            emit(run.pk, *lose_calls(run), Fact("experiment_stopped", data))
             Run.objects.filter(pk=run.pk).update(is_held=False)
             transaction.on_commit(lambda: run_finished.send(Run, run_id=run.pk))
             return True

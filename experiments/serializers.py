@@ -196,10 +196,12 @@ class ParticipantSerializer(serializers.ModelSerializer[Participant]):
 
 class ExperimentSerializer(serializers.ModelSerializer[Experiment]):
     cast = ParticipantSerializer(source="participants", many=True)
+    owner = serializers.CharField(source="owner.username", help_text="Who set it up.")
+    project = serializers.UUIDField(source="project_id", allow_null=True, help_text="Where it belongs; null for none.")
 
     class Meta:
         model = Experiment
-        fields = ["id", "workflow", "title", "config", "cast", "created"]
+        fields = ["id", "workflow", "title", "config", "cast", "owner", "project", "visibility", "created"]
 
 
 class ProviderModelSerializer(serializers.ModelSerializer[ProviderModel]):
@@ -212,8 +214,9 @@ class ProviderModelSerializer(serializers.ModelSerializer[ProviderModel]):
         fields = ["slug", "label", "provider", "simulated", "available", "capabilities"]
 
     def get_available(self, model: ProviderModel) -> bool:
-        """Switched on, and its provider has the key it needs."""
-        return model.is_active and model.provider.is_active and not model.provider.lacks_key
+        """Switched on, and with the key that its provider needs: one of whoever asks, or of the lab."""
+        is_on = model.is_active and model.provider.is_active
+        return is_on and model.provider_id not in self.context.get("keyless", ())
 
 
 class RunTotals(serializers.Serializer[Any]):

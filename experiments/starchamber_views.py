@@ -8,7 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET
 
-from experiments import talk_figures
+from accounts.people import for_readers, person
+from experiments import budget_notes, talk_figures
 from experiments.beginning import begin
 from experiments.library.presets import DEFAULT
 from experiments.library.shelf import chosen_context, presets_for
@@ -29,6 +30,7 @@ def starchamber(request: HttpRequest) -> HttpResponse:
         "context": form["context"].value(),
         "context_errors": form["context"].errors,
         "silent_models": silent_models(),
+        "budget_notes": budget_notes.of_estimate(person(request), None),
     }
     return render(request, "workflows/starchamber.html", context, status=422 if form.errors else 200)
 
@@ -50,7 +52,7 @@ def _initial(request: HttpRequest) -> dict[str, Any]:
     return {"preset": preset, "context": offered[preset], MODEL_FIELD: next(iter(models), "")}
 
 
-@login_required
+@for_readers
 @require_GET
 def figures(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The figures of a talk alone, fetched again whenever something was said."""
@@ -59,7 +61,7 @@ def figures(request: HttpRequest, pk: UUID) -> HttpResponse:
     return render(request, "starchamber/_figures.html", {"run": run, "figures": talk_figures.of(run)})
 
 
-@login_required
+@for_readers
 @require_GET
 def message_tokens(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The tokens of an answer with their probabilities, as a page; for a script (`?part=1`) the view alone."""

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from experiments.admission import require_models, require_role
+from experiments.admission import require_change, require_models, require_role
 from experiments.engine import jobs
 from experiments.engine.events import Fact, emit, reserve_numbers
 from experiments.engine.text import is_storable
@@ -29,8 +29,9 @@ PASSES = ("default", "next")  # what a pause comes to when the run goes on by it
 
 def say(run: Run, *, by: "User", key: str, action: str, text: str = "") -> None:
     """Answer the pause `key`: once, whoever is first. An empty text sent is the default. Raises NotWaiting,
-    SaidAlready or NotOffered.
+    SaidAlready, NotOffered or NotAllowed.
     """
+    require_change(run.experiment, by)
     with transaction.atomic():
         fresh = locked(run)
         step = run.steps.filter(key=key, kind__in=PAUSES).first()
@@ -48,6 +49,7 @@ def say(run: Run, *, by: "User", key: str, action: str, text: str = "") -> None:
 
 def pause(run: Run, *, by: "User") -> bool:
     """Let the calls under way end, and begin nothing more. False when the run waits already, or is over."""
+    require_change(run.experiment, by)
     with transaction.atomic():
         fresh = locked(run)
         if fresh.is_held or fresh.state not in (Run.State.RUNNING, Run.State.QUEUED):
@@ -59,6 +61,7 @@ def pause(run: Run, *, by: "User") -> bool:
 
 def release(run: Run, *, by: "User") -> bool:
     """Go on with a paused run. False when it is not paused."""
+    require_change(run.experiment, by)
     with transaction.atomic():
         fresh = locked(run)
         if not fresh.is_held or fresh.state not in LIVE_STATES:
@@ -74,6 +77,7 @@ def set_mode(run: Run, *, by: "User", mode: str) -> bool:
     """Manual: from the next pause on a person is asked. Automatic: nobody is, and the pause that is open now is
     answered with its default. False when it was so already. Raises Rivalled when the run is over.
     """
+    require_change(run.experiment, by)
     if mode not in Run.Mode.values:
         raise NotOffered(_("A run is automatic or manual."))
     with transaction.atomic():
@@ -93,6 +97,7 @@ def set_mode(run: Run, *, by: "User", mode: str) -> bool:
 
 def extend(run: Run, *, by: "User", max_turns: int | None) -> None:
     """Let a live run go on for more turns than it was set up for. Raises Rivalled or NotOffered."""
+    require_change(run.experiment, by)
     if max_turns is not None and not 1 <= max_turns <= 100:
         raise NotOffered(_("Turns are counted from 1 to 100."))
     with transaction.atomic():

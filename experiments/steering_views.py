@@ -15,7 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from accounts.people import person
+from accounts.people import for_readers, person
 from experiments import branching, steering
 from experiments.casting import InvalidExperiment
 from experiments.judging_form import JudgeAgainForm
@@ -110,7 +110,7 @@ def judge_again(request: HttpRequest, pk: UUID) -> HttpResponse:
     return render(request, "experiments/judge_again.html", context, status=422 if form.errors else 200)
 
 
-@login_required
+@for_readers
 @require_GET
 def message_text(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The words of a message as they are, for the clipboard; `?heard=1`: as the other side reads them."""

@@ -12,11 +12,24 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from accounts.people import person
-from experiments import actions, arena_setup, council_pages, lineage, progress, rejudging, standing
+from accounts.people import for_readers, person
+from experiments import (
+    actions,
+    arena_setup,
+    budget_notes,
+    budget_standing,
+    council_pages,
+    lineage,
+    progress,
+    rejudging,
+    standing,
+)
+from experiments.admission import may_change
 from experiments.beginning import begin
 from experiments.contests import pages as contest_pages
+from experiments.forms import SetupForm
 from experiments.models import Call, Run
+from experiments.models.run import RunQuerySet
 from experiments.refusals import NotAllowed
 from experiments.shards import without_shards
 from experiments.statistics.rows import begins_in
@@ -25,6 +38,7 @@ from experiments.workflows import REGISTRY
 from experiments.workflows.prompts import fill
 
 RUNS_PER_PAGE = 25
+WHOSE = ("mine", "shared", "all")
 ENTRIES = {"coding": contest_pages.entries}  # which entries a page shows at first, where it does not show all
 # what the page of a workflow needs beside what every run's page has
 MORE = {"council": council_pages.context, "coding": contest_pages.context}
@@ -36,7 +50,7 @@ def arena(request: HttpRequest) -> HttpResponse:
     form = arena_setup.arena_form()(request.POST or None, initial=arena_setup.initial(request))
     if begun := begin(request, form, "arena", form.asked):
         return redirect(begun[0]) if len(begun) == 1 else redirect("experiment", pk=begun[0].experiment_id)
-    context = {"form": form, "estimate": arena_setup.estimate_of(form), "think": fill("arena_think")}
+    context = {**_estimate(request, form), "form": form, "think": fill("arena_think")}
     return render(request, "workflows/arena.html", context, status=422 if form.errors else 200)
 
 
@@ -44,17 +58,17 @@ def arena(request: HttpRequest) -> HttpResponse:
 @require_POST
 def arena_estimate(request: HttpRequest) -> HttpResponse:
     """What the form would come to as it is filled in now."""
-    form = arena_setup.arena_form()(request.POST)
-    return render(request, "workflows/_estimate.html", {"estimate": arena_setup.estimate_of(form)})
+    return render(request, "workflows/_estimate.html", _estimate(request, arena_setup.arena_form()(request.POST)))
 
 
 @login_required
 @require_GET
 def runs(request: HttpRequest) -> HttpResponse:
-    """My runs, newest first, with a search over titles and filters by workflow and state."""
+    """Runs, newest first, with a search over titles and filters by workflow, state, and whose they are."""
     search, state = request.GET.get("search", "").strip(), request.GET.get("state", "")
-    workflow = request.GET.get("workflow", "")
-    rows = Run.objects.visible_to(request.user).with_totals().select_related("experiment")
+    workflow, whose = request.GET.get("workflow", ""), request.GET.get("whose", "")
+    whose = whose if whose in WHOSE else "mine" if person(request).may_experiment else "all"
+    rows = _of(whose, request).with_totals().select_related("experiment__owner", "experiment__project")
     if search:
         rows = rows.filter(
             Q(experiment__title__icontains=search) | Q(experiment__participants__model__slug__icontains=search)
@@ -65,12 +79,12 @@ def runs(request: HttpRequest) -> HttpResponse:
     cast = "experiment__participants__model"
     page = Paginator(rows.prefetch_related(cast), RUNS_PER_PAGE).get_page(request.GET.get("page"))
     items = [progress.of(run) for run in page.object_list]
-    asked = {"search": search, "state": state, "workflow": workflow}
+    asked = {"search": search, "state": state, "workflow": workflow, "whose": whose}
     offered = {"states": Run.State.choices, "workflows": list(REGISTRY)}
     return render(request, "experiments/runs.html", {"page": page, "items": items, **asked, **offered})
 
 
-@login_required
+@for_readers
 @require_GET
 def run(request: HttpRequest, pk: UUID) -> HttpResponse:
     """A run, live or ended: first paint from the rows, the rest by WebSocket."""
@@ -89,14 +103,14 @@ def run(request: HttpRequest, pk: UUID) -> HttpResponse:
     return render(request, f"workflows/{shown.experiment.workflow}_run.html", context)
 
 
-@login_required
+@for_readers
 @require_GET
 def run_status(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The status bar alone, fetched again whenever something durable has happened."""
     return render(request, "experiments/_status.html", _status(request, _visible_run(request, pk)))
 
 
-@login_required
+@for_readers
 @require_GET
 def call(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The inspector: what was sent, what came back, by whom, at what cost, in which attempts."""
@@ -121,23 +135,42 @@ def resume(request: HttpRequest, pk: UUID) -> HttpResponse:
     shown = _visible_run(request, pk)
     try:
         if not actions.resume(shown, by=person(request)):
-            messages.info(request, _("Only a failed run can be resumed, or a paused one."))
+            messages.info(request, _("Only a run that failed, was paused or was stopped by a budget can be resumed."))
     except NotAllowed as error:
         messages.error(request, str(error))
     return redirect(shown)
 
 
+def _of(whose: str, request: HttpRequest) -> RunQuerySet:
+    """mine: those that I own. shared: those of others that I may look at. all: both."""
+    if whose == "mine":
+        return Run.objects.owned_by(request.user)
+    seen = Run.objects.visible_to(request.user)
+    return seen.exclude(experiment__owner=person(request)) if whose == "shared" else seen
+
+
+def _estimate(request: HttpRequest, form: SetupForm) -> dict[str, Any]:
+    estimate = arena_setup.estimate_of(form)
+    return {"estimate": estimate, "budget_notes": budget_notes.of_estimate(person(request), estimate)}
+
+
 def _status(request: HttpRequest, shown: Run) -> dict[str, Any]:
+    may_control = may_change(shown.experiment, request.user)
     return {
         "run": shown,
+        "budget": next(iter(budget_standing.of_experiment(shown.experiment)), None) if may_control else None,
         "progress": progress.of(shown),
         "standing": standing.of(shown),
-        "may_control": shown.experiment.owner_id == request.user.pk,
+        "may_control": may_control,
     }
 
 
 def _visible_run(request: HttpRequest, pk: UUID) -> Run:
-    rows = Run.objects.visible_to(request.user).with_totals().select_related("experiment__owner", "parent__experiment")
+    rows = (
+        Run.objects.visible_to(request.user)
+        .with_totals()
+        .select_related("experiment__owner", "experiment__project", "parent__experiment")
+    )
     return get_object_or_404(rows, pk=pk)
 
 

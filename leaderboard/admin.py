@@ -5,7 +5,6 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ActionForm
-from django.core.paginator import Paginator
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -13,24 +12,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.people import person
-from experiments.admin import ReadOnly
+from experiments.admin.base import BoundedPaginator, Long, ReadOnly
 from experiments.battles import voiding
 from experiments.contests import voiding as cycle_voiding
 from experiments.datasets import contestants
 from experiments.models import Battle, Contestant, Cycle
 from experiments.refusals import NotAllowed, NotOffered
-from leaderboard.models import Ladder, Milestone
-
-MOST_COUNTED = 10_000  # rows; what lies beyond is found by its filters
-
-
-class BoundedPaginator(Paginator[Any]):
-    """Counts no further than anybody pages: a million rows are not counted for a list."""
-
-    @property
-    def count(self) -> int:
-        rows: QuerySet[Any] = self.object_list  # type: ignore[assignment]
-        return int(rows.order_by()[:MOST_COUNTED].count())
+from leaderboard.models import Ladder, Milestone, RatingPoint, Standing
 
 
 class ReasonForm(ActionForm):
@@ -62,6 +50,23 @@ class MilestoneAdmin(ReadOnly):
     list_select_related = ["ladder", "by"]
     search_fields = ["name", "ladder__title"]
     fields = ["ladder", "name", "taken", "by", "battles", "note", "contestants", "ratings"]
+
+
+@admin.register(Standing)
+class StandingAdmin(ReadOnly):
+    """What is kept of each ladder's last computation; `manage.py rerate` makes it anew."""
+
+    list_display = ["ladder", "changes", "computed", "seconds"]
+    list_select_related = ["ladder"]
+    search_fields = ["ladder__title"]
+
+
+@admin.register(RatingPoint)
+class RatingPointAdmin(Long):
+    list_display = ["ladder", "at", "occasion", "name", "rating", "lower", "upper", "battles"]
+    list_filter = ["ladder"]
+    list_select_related = ["ladder"]
+    search_fields = ["=name"]
 
 
 @admin.register(Contestant)

@@ -1,6 +1,7 @@
 """The battle browser: a board's battles and samples, and everything that is known of one battle."""
 
 from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -15,7 +16,7 @@ from accounts.models import User
 from accounts.people import person
 from experiments.battles import voiding
 from experiments.dataset_thumbnails import thumbnails
-from experiments.models import Battle, Board, Contestant, Sample
+from experiments.models import Battle, Board, Contestant, Experiment, Run, Sample
 from experiments.refusals import NotAllowed, NotOffered
 from leaderboard.browsing import pages, samples, showing
 from leaderboard.browsing.filters import MOST_CONTESTANTS, Filter, read
@@ -170,11 +171,16 @@ def may_void(request: HttpRequest, battle: Battle) -> bool:
     return user.role in {User.Role.CURATOR, User.Role.ADMIN} or battle.board.dataset.owner_id == user.pk
 
 
+def _sees(rows: QuerySet[Any], pk: UUID | None) -> bool:
+    return pk is not None and rows.filter(pk=pk).exists()
+
+
 def _rights(request: HttpRequest, battle: Battle) -> dict[str, bool]:
     """What the reader may do with a battle, and whether it is a vote of theirs."""
     return {
         "may_void": may_void(request, battle),
-        "may_see_calls": battle.run is not None and battle.run.experiment.owner_id == request.user.pk,
+        "may_see_calls": _sees(Run.objects.visible_to(request.user), battle.run_id),
+        "may_see_experiment": _sees(Experiment.objects.visible_to(request.user), battle.experiment_id),
         "is_mine": battle.voter_id is not None and battle.voter_id == request.user.pk,
     }
 

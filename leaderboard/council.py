@@ -1,15 +1,17 @@
 """The ladder of the council: models as their peers rank their answers, question by question."""
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from itertools import combinations
 from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
 from django.conf import settings
+from django.db.models import Max
 from django.utils import timezone
 
-from experiments.models import Ballot, Participant, ProviderModel, Run, Step
+from experiments.models import Ballot, Participant, ProviderModel, Run, RunReview, Step
 from leaderboard.models import Ladder
 from leaderboard.placing import Tally, placed, rows_of
 from leaderboard.ratings import Battles, sandwich, tally
@@ -35,8 +37,16 @@ def ladder() -> Ladder:
 
 
 def newest() -> str:
-    """Changes with every ballot: the key of the latest one, and keys rise with time."""
-    return str(Ballot.objects.order_by("-pk").values_list("pk", flat=True).first() or "")
+    """Changes with every ballot, whose keys rise with time, and with every council that is left out or counts again."""
+    latest = Ballot.objects.order_by("-pk").values_list("pk", flat=True).first() or ""
+    return f"{latest} {curated() or ''}".strip()
+
+
+def curated() -> datetime | None:
+    """When a curator last decided something about a council."""
+    rows = RunReview.objects.filter(run__experiment__workflow=WORKFLOW)
+    last: datetime | None = rows.aggregate(last=Max("changed"))["last"]
+    return last
 
 
 def standings() -> Standings:
@@ -67,12 +77,14 @@ def standings() -> Standings:
 
 
 def pairings() -> Iterator[Pairing]:
-    """What each ballot says of each two models: of questions that were played here to their end, own answers left out.
+    """What each ballot says of each two models: of questions that were played here to their end, own answers left out,
+    and councils that a curator has left out.
 
     Two answers of one model are not compared; answers that a ballot passes over stand last, as equals.
     """
     ballots = Ballot.objects.filter(run__origin=Run.Origin.LIVE, run__experiment__workflow=WORKFLOW)
-    counted = ballots.filter(superseded=False, order__isnull=False)
+    left_out = RunReview.objects.filter(excluded__isnull=False).values("run")
+    counted = ballots.filter(superseded=False, order__isnull=False).exclude(run__in=left_out)
     seated = _seated()
     done = set(
         Step.objects.filter(run__experiment__workflow=WORKFLOW, purpose="turn_completed").values_list("run_id", "turn")

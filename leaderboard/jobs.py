@@ -92,7 +92,7 @@ def _refresh_council() -> int:
         return 0
     ladder = council.ladder()
     standing = getattr(ladder, "standing", None)
-    ended = newest.run.ended or newest.created
+    ended = max(filter(None, (newest.run.ended or newest.created, council.curated())))
     return int((standing is None or standing.computed <= ended) and compute.refresh(ladder))
 
 

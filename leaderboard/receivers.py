@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.dispatch import receiver
 
 from experiments.models import Board, Run
-from experiments.signals import board_changed, cycles_changed, run_finished, swept
+from experiments.signals import board_changed, cycles_changed, run_curated, run_finished, swept
 from leaderboard import compute, council, jobs
 from leaderboard.models import Ladder
 
@@ -25,6 +25,12 @@ def on_board_changed(board_id: int, **_kwargs: Any) -> None:
 
 @receiver(cycles_changed, dispatch_uid="leaderboard")
 def on_cycles_changed(**_kwargs: Any) -> None:
+    jobs.ring()
+
+
+@receiver(run_curated, dispatch_uid="leaderboard")
+def on_run_curated(**_kwargs: Any) -> None:
+    """A council that was left out, or counts again; battles and cycles have told of themselves."""
     jobs.ring()
 
 

@@ -120,7 +120,16 @@ def signed_in(person: Any) -> Client:
     """A browser in which the person has signed in."""
     browser = Client()
     browser.force_login(person)
+    step_up(browser, person)
     return browser
+
+
+def step_up(browser: Client, person: Any, ago: float = 0) -> None:
+    """As if the person had typed the password so many seconds ago."""
+    session = browser.session
+    session["account_authentication_methods"] = [{"method": "password", "at": time.time() - ago}]
+    session["account_authentication_methods_user"] = str(person.pk)
+    session.save()
 
 
 @pytest.fixture
@@ -214,9 +223,9 @@ def untaken() -> set[tuple[UUID, int]]:
 
 
 @pytest.fixture
-def start(quiet_doorbell: list[UUID], alice: Any) -> Callable[..., Run]:
+def start(quiet_doorbell: list[UUID]) -> Callable[..., Run]:
     def begin(experiment: Experiment, seed: int = 7) -> Run:
-        [run] = actions.start(experiment, by=alice, seed=seed)
+        [run] = actions.start(experiment, by=Experiment.objects.get(pk=experiment.pk).owner, seed=seed)
         return run
 
     return begin

@@ -1,9 +1,10 @@
 """The processes that the platform consists of, as children not yet started."""
 
 import os
+import re
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ WEBSOCKET_FRAME_BYTES = 65536  # what a viewer may send at once
 WEBSOCKET_MESSAGE_BYTES = 16 << 20  # holds for what we send too: a long reply, or the metrics of many turns
 REPORTS_WORKER = "experiments.reports.jobs.ReportsWorker"
 SANDBOX_WORKER = "experiments.sandboxing.worker.SandboxWorker"
+SECRET_NAMES = re.compile(r"KEY|SECRET|TOKEN|PASS|_URL$", re.IGNORECASE)
 FIRST, AFTER_WORKERS, LAST = range(3)  # in which order they are ended
 
 
@@ -27,14 +29,14 @@ class Parts:
     drain: float
 
     def redis(self) -> Child:
-        child = self._child("redis", redis.arguments(redis.find_binary(), self.sockets, self.data))
+        child = self._child("redis", redis.arguments(redis.find_binary(), self.sockets, self.data), is_trusted=False)
         child.orphan_signal = signal.SIGTERM  # its last words go to the append-only file
         child.rank = LAST
         return child
 
     def simulated(self) -> Child:
         self.simulated_port_file.unlink(missing_ok=True)
-        child = self._child("simulated", self._simulated_arguments(0))
+        child = self._child("simulated", self._simulated_arguments(0), is_trusted=False)
         child.rank = AFTER_WORKERS
         return child
 
@@ -103,11 +105,17 @@ class Parts:
     def _python(self, name: str, *arguments: str) -> Child:
         return self._child(name, [sys.executable, *arguments])
 
-    def _child(self, name: str, argv: Sequence[str]) -> Child:
-        environment = os.environ | {
+    def _child(self, name: str, argv: Sequence[str], *, is_trusted: bool = True) -> Child:
+        """is_trusted: whether it needs the secrets of the environment; other programs get none."""
+        environment = (dict(os.environ) if is_trusted else without_secrets(os.environ)) | {
             "ARENA_DATA": str(self.data),
             "DJANGO_SETTINGS_MODULE": "arenasite.settings",
             "PYTHONPATH": os.pathsep.join(filter(None, [str(self.base), os.environ.get("PYTHONPATH", "")])),
             "PYTHONUNBUFFERED": "1",
         }
         return Child(name, argv, self.data / "logs" / f"{name}.log", environment)
+
+
+def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment without keys, passwords, and addresses that may have a password in them."""
+    return {name: value for name, value in environment.items() if not SECRET_NAMES.search(name)}

@@ -10,11 +10,12 @@ from pydantic import ValidationError
 
 from accounts.models import User
 from experiments import running
-from experiments.admission import require_models, require_role
+from experiments.admission import require_change, require_models, require_role
 from experiments.battles import ledger
 from experiments.battles.admission import check
 from experiments.battles.feeding import feed, feed_all
 from experiments.battles.scope import name_version, scope_of
+from experiments.budgeting import require_budget
 from experiments.casting import InvalidExperiment
 from experiments.engine import jobs
 from experiments.engine.events import Fact, emit
@@ -41,8 +42,10 @@ def start(experiment: Experiment, *, by: User, seed: int | None = None) -> list[
     when it cannot be played. No run is begun when nothing is missing: the campaign is completed then.
     """
     require_role(by)
+    require_change(experiment, by)
     require_models(experiment)
     check(experiment)
+    require_budget(experiment)
     with transaction.atomic():
         _refuse_beside_others(experiment)
         campaign, is_new = Campaign.objects.get_or_create(experiment=experiment, defaults={"seed": seed or 0})
@@ -56,6 +59,7 @@ def stop(experiment: Experiment, *, by: User) -> bool:
     """Begin nothing more, and stop the runs under way, also those of a campaign that has ended before them; what is
     recorded stays. False when nothing was under way.
     """
+    require_change(experiment, by)
     rows = Campaign.objects.filter(pk=experiment.pk, state=State.RUNNING)
     note = f"Stopped by {by.get_username()}."
     has_stopped = bool(rows.update(state=State.STOPPED, ended=timezone.now(), note=note, edition=F("edition") + 1))
@@ -71,8 +75,10 @@ def resume(experiment: Experiment, *, by: User, limits: dict[str, Any] | None = 
     nothing is left to be asked. Raises Rivalled while its runs are still stopping.
     """
     require_role(by)
+    require_change(experiment, by)
     require_models(experiment)
     check(experiment)
+    require_budget(experiment)
     campaign = Campaign.objects.filter(pk=experiment.pk, state__in=OVER).first()
     if campaign is None:
         return False

@@ -84,7 +84,7 @@ def preview(config: Any, cast: Mapping[str, Any], *, by: "User", seed: int = 0) 
     if dataset is None:
         raise InvalidExperiment({"config.dataset": [_("There is no dataset of this name that you may see.")]})
     workflow = "battles" if hasattr(config, "sampling") else "outputs"
-    seated = checked_cast(workflow, config, cast)
+    seated = checked_cast(workflow, config, cast, owner=by)
     grid = Grid(dataset.pk, config.subsets, seed)
     if workflow == "battles":
         return _of_battles(dataset, config, seated, grid)

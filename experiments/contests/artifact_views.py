@@ -2,11 +2,11 @@
 
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_GET
 
+from accounts.people import for_readers
 from experiments.attachments import streamed, to_be_saved
 from experiments.contests import artifacts
 from experiments.contests.novelty import CODING
@@ -14,7 +14,7 @@ from experiments.models import Run
 from experiments.reports.names import file_name
 
 
-@login_required
+@for_readers
 @require_GET
 def run_artifacts(request: HttpRequest, pk: UUID) -> StreamingHttpResponse:
     """A zip with every cycle so far."""

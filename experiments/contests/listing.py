@@ -33,7 +33,7 @@ class Item:
 
 def context(request: HttpRequest) -> dict[str, Any]:
     search = request.GET.get("search", "").strip()
-    rows = Run.objects.visible_to(request.user).filter(experiment__workflow="coding").with_totals()
+    rows = Run.objects.changeable_by(request.user).filter(experiment__workflow="coding").with_totals()
     if search:
         of_run = Cycle.objects.filter(run=OuterRef("pk"), title__icontains=search)
         rows = rows.filter(Q(experiment__title__icontains=search) | Q(Exists(of_run)))

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from django.core.cache import cache
+from django.core.cache import caches
 from django.db.models import QuerySet
 
 from experiments.contests.counted import Counted, read
@@ -51,10 +51,10 @@ def of_run(run: Run) -> RunRatings | None:
     void = CycleRow.objects.filter(run=run, state=CycleRow.State.VOID).count()
     state = hashlib.sha256(repr(([one.pk for one in counted], void)).encode()).hexdigest()
     place = f"ratings:{run.pk}:{state}"
-    found: RunRatings | None = cache.get(place)
+    found: RunRatings | None = caches["memory"].get(place)
     if found is None:
         found = _of(counted, Run.objects.filter(pk=run.pk))
-        cache.set(place, found, KEPT_SECONDS)
+        caches["memory"].set(place, found, KEPT_SECONDS)
     return found
 
 

@@ -51,7 +51,7 @@ def _typed(request: HttpRequest) -> Values:
 def _usual(user: "User | AnonymousUser") -> list[Values]:
     """The pool of the last contest, as far as its models are there; otherwise the first few models."""
     offered = [slug for slug, _label in models_offered()]
-    last = Experiment.objects.visible_to(user).filter(workflow="coding").order_by("-created").first()
+    last = Experiment.objects.owned_by(user).filter(workflow="coding").order_by("-created").first()
     if last:
         rows = _rows(last.participants.select_related("model"))
         if rows and all(row["model"] in offered for row in rows):

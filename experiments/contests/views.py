@@ -8,6 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from accounts.people import for_readers, person
+from experiments import budget_notes
 from experiments.beginning import begin
 from experiments.contests import cycles, estimates, isolation, listing, setup, standing, voiding
 from experiments.contests.forms import ContestForm, contest_form
@@ -30,11 +32,10 @@ def coding(request: HttpRequest) -> HttpResponse:
 @require_POST
 def estimate(request: HttpRequest) -> HttpResponse:
     """What the form would come to as it is filled in now."""
-    guess = estimates.of_form(contest_form()(request.POST))
-    return render(request, "coding/_estimate.html", {"estimate": guess})
+    return render(request, "coding/_estimate.html", _estimate(request, contest_form()(request.POST)))
 
 
-@login_required
+@for_readers
 @require_GET
 def cycle(request: HttpRequest, pk: UUID, turn: int) -> HttpResponse:
     """A cycle: its problem, what everybody made of it, and who judged it how."""
@@ -44,7 +45,7 @@ def cycle(request: HttpRequest, pk: UUID, turn: int) -> HttpResponse:
     return render(request, "coding/cycle.html", context)
 
 
-@login_required
+@for_readers
 @require_GET
 def ratings(request: HttpRequest, pk: UUID) -> HttpResponse:
     """What the contest's own cycles say of its models, as a page; for a script (`?part=1`) the figures alone."""
@@ -53,10 +54,15 @@ def ratings(request: HttpRequest, pk: UUID) -> HttpResponse:
     return render(request, page, {"run": run, **standing.of_run(run)})
 
 
+def _estimate(request: HttpRequest, form: ContestForm) -> dict[str, Any]:
+    guess = estimates.of_form(form)
+    return {"estimate": guess, "budget_notes": budget_notes.of_estimate(person(request), guess)}
+
+
 def _page(request: HttpRequest, form: ContestForm) -> HttpResponse:
     context: dict[str, Any] = {
         "form": form,
-        "estimate": estimates.of_form(form),
+        **_estimate(request, form),
         "sandbox": isolation.sandbox(),
         **listing.context(request),
     }

@@ -1,7 +1,12 @@
-"""Hard limits of a run: whether the next call still fits. No database."""
+"""Hard limits: whether the next call still fits, into its run's and into the budgets that runs share. No database."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
+
+PERIODS = {"total": "", "month": "monthly ", "day": "daily "}
+REACHED = "budget_"  # how the stop reason begins of what a budget has ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,10 +19,28 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why the next call is not made: the stop reason, and the sentence that people read."""
+    """Why the next call is not made: the stop reason, and the sentence that people read. budget: which one it was and
+    what is left of it, as the event tells it; empty for a limit of the run itself.
+    """
 
     reason: str
     message: str
+    budget: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """A budget into which a call does not fit. Left: with what is set aside taken off; None without such a limit.
+    asked: who decides on it beside the administrators.
+    """
+
+    id: str
+    kind: str
+    name: str
+    period: str
+    cost_left: Decimal | None
+    tokens_left: int | None
+    asked: Sequence[str] = ()
 
 
 def refuse(spent: Spent, reservation: Decimal | None, *, tokens: int | None, cost: Decimal | None) -> Refusal | None:
@@ -35,3 +58,42 @@ def refuse(spent: Spent, reservation: Decimal | None, *, tokens: int | None, cos
             f"that is over the limit of ${cost:.4f}.",
         )
     return None
+
+
+def over_budget(short: Short, cost: Decimal | None, tokens: int) -> Refusal:
+    """Why a call is not made that could cost `cost` US dollars (None: nobody knows) and take `tokens` tokens."""
+    name = f"the {PERIODS[short.period]}budget of {short.kind} {short.name}"
+    whom = ", ".join([*short.asked, "an administrator"])
+    if cost is None and short.cost_left is not None:
+        needs = f"The price of the next model is unknown, and {name} allows known prices only."
+        advice = f"Ask {whom} to allow unknown prices there, then resume."
+    else:
+        needs = f"The next call could take up to {' and '.join(_needs(short, cost, tokens))}; "
+        needs += f"{' and '.join(_left(short))} left of {name}."
+        advice = f"Ask {whom} to raise it, then resume."
+    return Refusal(f"{REACHED}{short.kind}", f"{needs} {advice}", _told(short, cost, tokens))
+
+
+def _needs(short: Short, cost: Decimal | None, tokens: int) -> list[str]:
+    money = [] if short.cost_left is None or cost is None else [f"${cost:.4f}"]
+    return [*money, *([] if short.tokens_left is None else [f"{tokens} tokens"])]
+
+
+def _left(short: Short) -> list[str]:
+    money = [] if short.cost_left is None else [f"${max(short.cost_left, Decimal(0)):.4f} is"]
+    return [*money, *([] if short.tokens_left is None else [f"{max(short.tokens_left, 0)} tokens are"])]
+
+
+def _told(short: Short, cost: Decimal | None, tokens: int) -> dict[str, Any]:
+    return {
+        "id": short.id,
+        "kind": short.kind,
+        "name": short.name,
+        "period": short.period,
+        "cost_left": None if short.cost_left is None else str(short.cost_left),
+        "tokens_left": short.tokens_left,
+        "cost": None if cost is None else str(cost),
+        "tokens": tokens,
+        "is_unpriced": cost is None and short.cost_left is not None,
+        "ask": list(short.asked),
+    }

@@ -32,7 +32,7 @@ class Endpoint:
     """Where a provider model is asked."""
 
     base_url: str
-    api_key: str
+    api_key: str = field(repr=False)
     allow_private: bool
     model: str
     concurrency: int = 100
@@ -60,11 +60,14 @@ class Work:
     begun: float = 0.0
     first_byte: float | None = None
     is_stopped: bool = False
+    is_sent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What became of a call. completion holds the partial answer when there is an error or the call was stopped."""
+    """What became of a call. completion holds the partial answer when there is an error or the call was stopped.
+    was_sent False: it was stopped while it still waited for its turn at the provider.
+    """
 
     call_id: UUID
     run_id: UUID
@@ -73,6 +76,7 @@ class Report:
     seconds: float
     first_byte_seconds: float | None
     is_stopped: bool = False
+    was_sent: bool = True
 
 
 class Outlet(Protocol):
@@ -173,7 +177,7 @@ class Performers:
     async def _stream(self, work: Work) -> Completion:
         limiter = self._limiter(work.endpoint)
         async with limiter.slot():
-            work.begun = time.monotonic()
+            work.begun, work.is_sent = time.monotonic(), True
             try:
                 completion = await self._collect(work)
             except GatewayError as error:
@@ -204,6 +208,7 @@ class Performers:
             seconds=time.monotonic() - work.begun,
             first_byte_seconds=first_byte,
             is_stopped=work.is_stopped,
+            was_sent=work.is_sent,
         )
 
     def _client(self, endpoint: Endpoint) -> Client:

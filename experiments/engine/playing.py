@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -13,17 +13,19 @@ from django.db.models import Sum
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
+from accounts import audit
 from experiments.battles import ledger
-from experiments.engine import executions, pauses, recording
-from experiments.engine.budget import Spent, refuse
+from experiments.engine import executions, keys, pauses, recording
+from experiments.engine.budget import Refusal, Spent, refuse
 from experiments.engine.calls import unsent, wait_after, work_of
-from experiments.engine.events import Announce, Fact, emit
+from experiments.engine.events import Announce, Fact, emit, reserve_numbers
 from experiments.engine.leases import Held
 from experiments.engine.performers import Report, Work
 from experiments.engine.recording import Book, OpenCall
+from experiments.engine.reservations import Accounts, OverBudget
 from experiments.engine.score import Score, Todo, passed
 from experiments.engine.seating import Catalogue, order, seats_of
-from experiments.models import Run
+from experiments.models import Budget, Run
 from experiments.models.ids import new_id
 from experiments.shards import is_sharded
 from experiments.signals import run_finished
@@ -31,8 +33,10 @@ from experiments.workflows import REGISTRY
 from experiments.workflows.steps import STOPPED, Ask, End, Execute, Listen, Record
 
 MANUAL_STOP = STOPPED
+GIVEN_UP = "The engine gave the run up while this call was under way."
 INTERNAL_ERROR = "internal_error"  # the reason of an end that is no fault of what was asked
 MOMENT = 0.1  # seconds that one run may keep the driver from its other work
+KEY_NOTE_SECONDS = keys.USED_AT_MOST_EVERY.total_seconds()  # between two notes that a key is in use
 CATALOGUE_SECONDS = 2.0  # how old a price may be where the same model is asked many times a second
 
 
@@ -61,6 +65,7 @@ class Playing:
         self._was_halted = False
         self.is_cancelled = False  # the calls under way were told to stop
         self._refused: Ask | None = None
+        self._budget: dict[str, Any] = {}  # the one that had no room for it
         self._agenda: deque[Callable[[], None]] = deque()
         self._submit, self._cancel, self._later = submit, cancel, later
         self._seats = seats_of(run)
@@ -68,6 +73,8 @@ class Playing:
         self._limits = self._config.limits
         self.is_shard = is_sharded(run.experiment.workflow)  # its limits are those of all runs of its campaign
         self._catalogue = Catalogue(CATALOGUE_SECONDS if self.is_shard else 0.0)
+        self._noted: dict[UUID, float] = {}  # stored keys, and when their use was last noted
+        self._accounts = Accounts(run.experiment_id)
         self._began = ledger.begun(run.experiment_id) if self.is_shard else None
         play = REGISTRY[run.experiment.workflow].run(self._config, run.experiment.cast(run.seed))
         recorded = recording.recorded_outcomes(run) | executions.recorded(run)
@@ -259,18 +266,33 @@ class Playing:
         spent, limits = self._spent(), self._limits
         left = None if limits.tokens is None else (limits.tokens - spent.tokens) // among
         participant = self._seats[ask.played_by or ask.seat]
-        ordered = order(participant, ask, call_id, left, self.run.seed, self._catalogue)
+        owner_id = self.run.experiment.owner_id
+        ordered = order(participant, ask, call_id, left, self.run.seed, self._catalogue, owner_id)
         cost = None if limits.cost is None else Decimal(str(limits.cost))
         if refusal := refuse(spent, ordered.reserved, tokens=limits.tokens, cost=cost):
-            self._refused = ask
-            self._end_after_calls(End(refusal.reason, message=refusal.message))
+            self._refuse(ask, refusal)
             return
-        call = recording.open_call(self.book, ask, ordered, call_id)
+        try:
+            call = recording.open_call(self.book, ask, ordered, call_id, self._accounts.now())
+        except OverBudget as over:
+            self._refuse(ask, over.refusal)
+            return
         self.calls[call.id] = call
         if ordered.problem:
             self._agenda.append(partial(self._record, call, unsent(self.run.pk, call)))
         else:
+            self._note_key(ordered.key)
             self._submit(work_of(self.run.pk, call))
+
+    def _note_key(self, key: keys.Key) -> None:
+        if key.row_id is None or time.monotonic() - self._noted.get(key.row_id, -KEY_NOTE_SECONDS) < KEY_NOTE_SECONDS:
+            return
+        keys.note_use(key, self.run.pk, self.run.experiment.owner)
+        self._noted[key.row_id] = time.monotonic()
+
+    def _refuse(self, ask: Ask, refusal: Refusal) -> None:
+        self._refused, self._budget = ask, refusal.budget
+        self._end_after_calls(End(refusal.reason, message=refusal.message))
 
     def _spent(self) -> Spent:
         if self._limits.tokens is None and self._limits.cost is None:
@@ -288,22 +310,38 @@ class Playing:
     def _finish_when_quiet(self) -> None:
         if self.is_over or self.calls or self._ending is None:
             return
-        finish(self.book, self.run, self._ending, was_halted=self._was_halted, refused=self._refused)
+        refused, budget = self._refused, self._budget
+        finish(self.book, self.run, self._ending, was_halted=self._was_halted, refused=refused, budget=budget)
         self.is_over = True  # only now: what the database refuses stays on the agenda
 
 
-def finish(book: Book, run: Run, end: End, *, was_halted: bool, refused: Ask | None = None) -> None:
-    """Move the run to its last state and say so, once. refused: what a limit did not allow to be asked any more."""
+def finish(
+    book: Book,
+    run: Run,
+    end: End,
+    *,
+    was_halted: bool,
+    refused: Ask | None = None,
+    budget: Mapping[str, Any] | None = None,
+) -> None:
+    """Move the run to its last state and say so, once. refused: what a limit did not allow to be asked any more.
+    budget: the one that had no room for it.
+    """
     natural = Run.State.STOPPED if was_halted or end.stopped else Run.State.COMPLETED
     state = Run.State.FAILED if end.failed else natural
     kind = "experiment_error" if end.failed else "experiment_stopped"
     data: dict[str, Any] = {"state": state.value, "reason": end.reason, "message": end.message}
     if refused:
         data["refused"] = _place(refused)
+    if budget:
+        data["budget"] = budget
     with transaction.atomic():
-        fact = Fact(kind, data)
-        emit(book.run_id, fact, fence=book.fence, announce=book.announce)
+        reserve_numbers(book.run_id, 0, book.fence)
+        left = recording.lose_calls(run, GIVEN_UP) if end.failed else []
+        emit(book.run_id, *left, Fact(kind, data), fence=book.fence, announce=book.announce)
         executions.cancel(book.run_id)
+        if budget:
+            _record_reached(run, budget)
         run.move(
             state,
             from_=(Run.State.RUNNING, Run.State.STOPPING),
@@ -316,6 +354,12 @@ def finish(book: Book, run: Run, end: End, *, was_halted: bool, refused: Ask | N
             },
         )
         transaction.on_commit(lambda: run_finished.send(Run, run_id=run.pk))
+
+
+def _record_reached(run: Run, budget: Mapping[str, Any]) -> None:
+    told = {name: budget[name] for name in ("kind", "period", "cost_left", "tokens_left")}
+    row = Budget(pk=UUID(budget["id"]))
+    audit.record(audit.Action.BUDGET_REACHED, by=None, of=row, name=budget["name"], run=str(run.pk), **told)
 
 
 def _place(ask: Ask) -> dict[str, Any]:

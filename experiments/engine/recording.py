@@ -13,19 +13,28 @@ from django.utils import timezone
 from experiments.engine.events import Announce, Fact, reserve_numbers, write
 from experiments.engine.findings import message_data, record_step
 from experiments.engine.performers import Report
+from experiments.engine.reservations import Account, Amount, periods_of, reserve, settle, settle_lost
 from experiments.engine.seating import Order
 from experiments.engine.text import storable
 from experiments.gateway.pricing import cost
 from experiments.gateway.request import prepare
 from experiments.gateway.types import ChatMessage, ChatRequest, Completion, ImagePart, TokenLogprob
 from experiments.models import Call, Message, Run, Step
+from experiments.models.money import kept
 from experiments.models.run import PAUSES
 from experiments.workflows.arena.config import SPEAKERS
 from experiments.workflows.flags import flags
 from experiments.workflows.steps import Ask, Outcome, Record
 
 STOPPED_KIND = "stopped"
+WORKER_KILLED = "The worker that made this call was killed."
+UNBILLED = (  # errors with which a provider turns a request away, or that keep it from ever getting there
+    *("rate_limited", "unreachable", "bad_key", "out_of_credit", "unknown_model"),
+    *("refused", "context_exceeded", "forbidden_address"),
+)
+NOT_SENT, NOT_BILLED = "unsent", "refused"  # sources of a cost that is known to be nothing
 REOPENED = "reopened"  # of a step that is asked again after its failure had ended the run: the newest step by then
+TALKER = "model"  # the seat of a talk with one model
 COPIED = "outcome"  # where a step that was copied into a branch keeps what had become of it
 
 
@@ -47,6 +56,7 @@ class OpenCall:
     step_id: int
     attempt: int
     order: Order
+    periods: tuple[int, ...] = ()  # of the budgets in which it is counted
 
 
 def record_facts(book: Book, records: Sequence[Record]) -> None:
@@ -59,8 +69,10 @@ def record_facts(book: Book, records: Sequence[Record]) -> None:
         write(book.run_id, facts, reserve_numbers(book.run_id, len(facts), book.fence), book.announce)
 
 
-def open_call(book: Book, ask: Ask, order: Order, call_id: UUID) -> OpenCall:
-    """Write ahead: the step and the call are committed before the request leaves."""
+def open_call(book: Book, ask: Ask, order: Order, call_id: UUID, accounts: Sequence[Account] = ()) -> OpenCall:
+    """Write ahead: the step, the call and what is set aside for it are committed before the request leaves. Raises
+    OverBudget when it does not fit into one of the accounts.
+    """
     with transaction.atomic():
         reserve_numbers(book.run_id, 0, book.fence)
         step = Step.objects.filter(run_id=book.run_id, key=ask.key).first()
@@ -69,7 +81,11 @@ def open_call(book: Book, ask: Ask, order: Order, call_id: UUID) -> OpenCall:
             step = _begin_step(book.run_id, ask)
         found = None if is_first else step.calls.filter(pk=call_id).first()
         call = found or _begin_call(book.run_id, step, order, call_id, 1 if is_first else step.calls.count() + 1)
-    return OpenCall(call.id, ask, step.pk, call.attempt, order)
+        if found:
+            periods = periods_of(call_id)
+        else:
+            periods = reserve(call_id, accounts, order.set_aside) if accounts and not order.problem else ()
+    return OpenCall(call.id, ask, step.pk, call.attempt, order, periods)
 
 
 def _begin_step(run_id: UUID, ask: Ask) -> Step:
@@ -86,6 +102,7 @@ def _begin_call(run_id: UUID, step: Step, order: Order, call_id: UUID, attempt: 
         model=order.model,
         price=order.price,
         reserved=order.reserved,
+        reserved_tokens=order.reserved_tokens,
         request=prepare(_with_names(order.request), stream=True).body,
     )
 
@@ -108,12 +125,13 @@ def _name(part: Any) -> Any:
 
 def close_call(book: Book, call: OpenCall, report: Report, *, retry_in: float | None = None) -> Outcome:
     """Settle a call with everything that follows from it. retry_in: seconds until the next attempt, None for none."""
-    outcome = _outcome(report)
+    outcome, settled = _outcome(report), _settled(call, report)
     noticed = _noticed(call, outcome)
     with transaction.atomic():
         first = reserve_numbers(book.run_id, 1 if _has_fact(call, outcome, retry_in) else 0, book.fence)
-        if not Call.objects.filter(pk=call.id, state=Call.State.SENT).update(**_settled(call, report)):
+        if not Call.objects.filter(pk=call.id, state=Call.State.SENT).update(**settled):
             return outcome  # settled by an earlier try of this very transaction, whose commit went unconfirmed
+        settle(call.periods, call.order.set_aside, _spent(call, settled))
         if retry_in is not None:
             write(book.run_id, [_trouble("call_retried", call, report, seconds=retry_in)], first, book.announce)
             return outcome
@@ -163,18 +181,23 @@ def said_at(steps: Collection[Step]) -> dict[str, Outcome]:
     }
 
 
-def lose_calls(run: Run) -> list[Fact]:
-    """Mark the calls that were under way when a driver died: nobody can know what became of them."""
-    facts = []
+def lose_calls(run: Run, why: str = WORKER_KILLED) -> list[Fact]:
+    """Mark the calls that were under way when a driver gave a run up: nobody can know what became of them. Call while
+    the run's row is held.
+    """
+    facts, lost = [], []
     for call in run.calls.filter(state=Call.State.SENT).select_related("step"):
         Call.objects.filter(pk=call.pk).update(
             state=Call.State.LOST,
             error_kind="lost",
-            error="The worker that made this call was killed.",
+            error=why,
             cost_source="unknown",
         )
+        lost.append(call.pk)
         data = {"call": str(call.pk), "seat": call.step.seat, "turn": call.step.turn, "attempt": call.attempt}
         facts.append(Fact("call_lost", {**data, "purpose": call.step.purpose}))
+    if lost:
+        settle_lost(lost)
     return facts
 
 
@@ -219,16 +242,17 @@ def _settled(call: OpenCall, report: Report) -> dict[str, Any]:
         "error": outcome.error,
         "first_byte_seconds": report.first_byte_seconds,
         "seconds": report.seconds,
-        **_usage(call, completion),
+        **_usage(call, report),
     }
 
 
-def _usage(call: OpenCall, completion: Completion) -> dict[str, Any]:
-    usage = completion.usage
-    if call.order.problem:
-        return {"cost": Decimal(0), "cost_source": "unsent"}
+def _usage(call: OpenCall, report: Report) -> dict[str, Any]:
+    completion, usage = report.completion, report.completion.usage
+    if call.order.problem or not report.was_sent:
+        return {"cost": Decimal(0), "cost_source": NOT_SENT}
     if usage is None:
-        return {"cost_source": "unknown"}
+        is_free = report.error is not None and report.error.kind in UNBILLED and not completion.text
+        return {"cost": Decimal(0), "cost_source": NOT_BILLED} if is_free else {"cost_source": "unknown"}
     price = call.order.price
     amount, source = cost(usage, price.value if price else None)
     return {
@@ -237,9 +261,19 @@ def _usage(call: OpenCall, completion: Completion) -> dict[str, Any]:
         "reasoning_tokens": usage.reasoning_tokens,
         "cached_input_tokens": usage.cached_input_tokens,
         "usage_is_estimated": usage.estimated,
-        "cost": amount,
+        "cost": None if amount is None else kept(amount),
         "cost_source": source,
     }
+
+
+def _spent(call: OpenCall, settled: dict[str, Any]) -> Amount:
+    """What a settled call counts in budgets: what it cost and took; where nobody knows, what was set aside for it."""
+    reserved, known = call.order.set_aside, settled.get("cost")
+    if "input_tokens" in settled:
+        tokens = settled["input_tokens"] + settled["output_tokens"]
+    else:
+        tokens = 0 if settled["cost_source"] in (NOT_SENT, NOT_BILLED) else reserved.tokens
+    return Amount(reserved.cost if known is None else known, tokens)
 
 
 def _logprobs(completion: Completion) -> list[dict[str, Any]] | None:
@@ -267,7 +301,7 @@ def _message(run_id: UUID, call: OpenCall, outcome: Outcome, seq: int, noticed: 
         text=outcome.text,
         reasoning=settled.reasoning,
         finish_reason=outcome.finish_reason,
-        flags=_flags(run_id, call.ask, outcome.text) if noticed is None else list(noticed),
+        flags=_flags(run_id, call.ask, outcome) if noticed is None else list(noticed),
     )
     return Fact("message_completed", message_data(message))
 
@@ -277,11 +311,11 @@ def _noticed(call: OpenCall, outcome: Outcome) -> Sequence[str] | None:
     return call.ask.inspect(outcome.text) if call.ask.inspect and _is_message(call, outcome) else None
 
 
-def _flags(run_id: UUID, ask: Ask, text: str) -> list[str]:
-    if ask.seat not in SPEAKERS:
+def _flags(run_id: UUID, ask: Ask, outcome: Outcome) -> list[str]:
+    if ask.seat not in SPEAKERS and ask.seat != TALKER:
         return []
     earlier = Message.objects.filter(run_id=run_id, seat=ask.seat).order_by("-seq").values_list("raw_text", flat=True)
-    return flags(text, ask.seat, list(earlier[:5]))
+    return flags(outcome.text, ask.seat, list(earlier[:5]), outcome.finish_reason)
 
 
 def _trouble(kind: str, call: OpenCall, report: Report, **more: float) -> Fact:

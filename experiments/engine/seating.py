@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -10,33 +10,41 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
-from experiments.engine import materials
+from experiments.engine import keys, materials
 from experiments.engine.performers import Endpoint
-from experiments.gateway.errors import GatewayError, NoImages, NoMaterial
-from experiments.gateway.pricing import reserve
+from experiments.engine.reservations import Amount
+from experiments.gateway.errors import BadKey, GatewayError, NoImages, NoMaterial
+from experiments.gateway.pricing import most_tokens, reserve
 from experiments.gateway.types import ChatMessage, ChatRequest, Deadlines, Params, Routing
 from experiments.models import ModelPrice, Participant, ProviderModel, Run
+from experiments.models.money import kept_upwards
 from experiments.workflows.steps import Ask, Cast
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A request ready to be made, with the price it would be made at. problem: why it cannot be made at all; nothing is
-    sent then, and nothing paid.
+    """A request ready to be made, with the price it would be made at and the key it is made with. problem: why it
+    cannot be made at all; nothing is sent then, and nothing paid.
     """
 
     model: ProviderModel
     price: ModelPrice | None
     request: ChatRequest
     reserved: Decimal | None
+    reserved_tokens: int = 0
     problem: GatewayError | None = None
+    key: keys.Key = field(default_factory=keys.Key)
+
+    @property
+    def set_aside(self) -> Amount:
+        return Amount(self.reserved, self.reserved_tokens)
 
     @property
     def endpoint(self) -> Endpoint:
         provider = self.model.provider
         return Endpoint(
             base_url=provider.base_url,
-            api_key=provider.api_key,
+            api_key=self.key.text,
             allow_private=provider.allow_private,
             model=self.model.upstream,
             concurrency=provider.concurrency,
@@ -73,8 +81,10 @@ def order(
     longest_output: int | None,
     run_seed: int,
     catalogue: Catalogue | None = None,
+    owner_id: int | None = None,
 ) -> Order:
-    """The request for `ask`, made to the participant's model as it is catalogued now.
+    """The request for `ask`, made to the participant's model as it is catalogued now. owner_id: in whose name it is
+    made; None for the lab's.
 
     longest_output: tokens that the run's limit leaves for the answer; None when there is no limit. run_seed: a reply's
     sampling follows from it and from the step's key, unless the seat has a seed of its own: repeats differ, and can be
@@ -83,12 +93,12 @@ def order(
     model, price = (catalogue or Catalogue()).entry(participant.model_id)
     takes_schema = not ask.if_native or model.accepts.schema == "json_schema"
     drawn = {"seed": Cast({}, run_seed).random(ask.draw or ask.key).getrandbits(31)} if _draws_seed(ask, model) else {}
-    most = _least(longest_output, _limit_of(ask.role))
+    limit = _least(longest_output, _limit_of(ask.role))
     shown, problem = _shown(ask, model)
     request = ChatRequest(
         model=model.upstream,
         messages=shown,
-        params=_params({**drawn, **ask.params}, _roomy(participant.params, ask.room), most),
+        params=_params({**drawn, **ask.params}, _roomy(participant.params, ask.room), limit),
         schema=ask.schema if takes_schema else None,
         schema_name=ask.purpose,
         request_id=str(call_id),
@@ -96,9 +106,20 @@ def order(
         capabilities=model.accepts,
         deadlines=_deadlines(ask.deadline),
     )
-    if problem:
-        return Order(model, price, request, Decimal(0), problem)
-    return Order(model, price, request, reserve(request, price.value if price else None))
+    key, refusal = _key(model, owner_id)
+    if problem := problem or refusal:
+        return Order(model, price, request, Decimal(0), problem=problem)
+    most = reserve(request, price.value if price else None)
+    reserved = None if most is None else kept_upwards(most)
+    return Order(model, price, request, reserved, sum(most_tokens(request)), key=key)
+
+
+def _key(model: ProviderModel, owner_id: int | None) -> tuple[keys.Key, GatewayError | None]:
+    """Looked up for every call, so that one that was taken back is used for none that begins later."""
+    try:
+        return keys.key_for(model.provider, owner_id), None
+    except keys.NoKey as error:
+        return keys.Key(), BadKey(str(error))
 
 
 def _deadlines(seconds: float | None) -> Deadlines:

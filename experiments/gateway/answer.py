@@ -24,7 +24,7 @@ class Answer:
     def __init__(self, request: ChatRequest, origin: Origin, warnings: tuple[str, ...] = ()) -> None:
         self._limits = request.deadlines
         self._origin = origin
-        self._assembly = Assembly(request, warnings)
+        self._assembly = Assembly(request, warnings, api_key=origin.api_key)
         self._parser = Parser(request.deadlines.event_bytes)
         self._bytes = 0
         self._head = b""

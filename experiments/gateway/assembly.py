@@ -5,6 +5,7 @@ import sys
 from experiments.gateway.characters import Cleaner, clean
 from experiments.gateway.chunks import Delta, normal_finish
 from experiments.gateway.reasoning import Merged, TagSplitter
+from experiments.gateway.redaction import Redactor, redact
 from experiments.gateway.types import ChatRequest, Chunk, Completion, FinishReason, TokenLogprob, Usage
 from experiments.gateway.usage import estimate_usage, prompt_was_cut
 
@@ -15,16 +16,19 @@ class Assembly:
     """Everything that has arrived of one answer.
 
     pieces: grows with every delta that has content. usage: the last report, as reports are cumulative. finish: the
-    provider's word, empty before it came. usage_at_end: usage came with or after the finish reason.
+    provider's word, empty before it came. usage_at_end: usage came with or after the finish reason. api_key: what the
+    provider was asked with, and does not come to light wherever it is repeated.
     """
 
-    def __init__(self, request: ChatRequest, warnings: tuple[str, ...] = ()) -> None:
+    def __init__(self, request: ChatRequest, warnings: tuple[str, ...] = (), *, api_key: str = "") -> None:
         accepts = request.capabilities
         self._request = request
         self._warnings = list(warnings)
         self._splitter = TagSplitter(opened=accepts.reasoning_opened) if accepts.reasoning_tags else None
         self._merged = Merged()
+        self._api_key = api_key
         self._clean_text, self._clean_reasoning = Cleaner(), Cleaner()
+        self._redact_text, self._redact_reasoning = Redactor(api_key), Redactor(api_key)
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
@@ -38,7 +42,7 @@ class Assembly:
 
     def name_generation(self, generation_id: str) -> None:
         """The id out of a header; one in the answer itself replaces it."""
-        self._named["id"] = clean(generation_id)
+        self._named["id"] = self._named_as(generation_id)
 
     def take(self, delta: Delta) -> Chunk | None:
         """What of the delta can be shown now."""
@@ -46,11 +50,16 @@ class Assembly:
             self.pieces += 1
             self._refusal.append(delta.refusal)
         self._note(delta)
-        return self._chunk(self._clean_text.feed(delta.text), self._clean_reasoning.feed(delta.reasoning))
+        text = self._redact_text.feed(self._clean_text.feed(delta.text))
+        return self._chunk(text, self._redact_reasoning.feed(self._clean_reasoning.feed(delta.reasoning)))
 
     def flush(self) -> Chunk | None:
         """What was held back until it was certain that nothing follows. Call once, at the end."""
-        chunk = self._chunk(self._clean_text.close(), self._clean_reasoning.close(), last=True)
+        text = self._redact_text.feed(self._clean_text.close()) + self._redact_text.close()
+        reasoning = self._redact_reasoning.feed(self._clean_reasoning.close()) + self._redact_reasoning.close()
+        chunk = self._chunk(text, reasoning, last=True)
+        if self._is_repeated:
+            self._warnings.append("the provider repeated the key that it was asked with: it was taken out")
         if self._splitter is not None and self._splitter.unclosed and (self._text or self._reasoning):
             self._warnings.append("the thinking was never closed: everything after its tag is kept as reasoning")
         return chunk
@@ -65,10 +74,10 @@ class Assembly:
             text=text,
             reasoning=reasoning,
             finish_reason=finish,
-            native_finish_reason=clean(self._native_finish or self.finish),
-            refusal=clean("".join(self._refusal)),
+            native_finish_reason=self._named_as(self._native_finish or self.finish),
+            refusal=self._named_as("".join(self._refusal)),
             usage=usage,
-            logprobs=tuple(self._logprobs) or None,
+            logprobs=None if self._is_repeated else tuple(self._logprobs) or None,
             logprobs_missing=self._request.params.top_logprobs is not None and not self._logprobs,
             served_model=self._named["model"],
             served_provider=self._named["provider"],
@@ -89,7 +98,15 @@ class Assembly:
             self.usage_at_end = bool(self.finish)
         for name in _NAMED:
             if value := getattr(delta, name):
-                self._named[name] = clean(value)
+                self._named[name] = self._named_as(value)
+
+    def _named_as(self, text: str) -> str:
+        return redact(clean(text), self._api_key)
+
+    @property
+    def _is_repeated(self) -> bool:
+        """Whether the key stood in the answer. Its tokens, one by one, would spell it."""
+        return self._redact_text.found or self._redact_reasoning.found
 
     def _chunk(self, text: str, native: str, *, last: bool = False) -> Chunk | None:
         reasoning = self._merged.add("native", native) if native else ""
@@ -122,7 +139,7 @@ class Assembly:
         asked, served = _plain_name(self._request.model), _plain_name(self._named["model"])
         remarks = {
             "the provider gave no finish reason": not self.finish,
-            f"unknown finish reason {self.finish[:50]!r}": bool(self.finish) and finish is None,
+            f"unknown finish reason {self._named_as(self.finish)[:50]!r}": bool(self.finish) and finish is None,
             "the provider says stop, but the token limit was reached": finish != normal_finish(self.finish),
             "the provider reported no usage: tokens are estimated": usage.estimated,
             "the provider seems to have cut the prompt": cut,

@@ -18,8 +18,11 @@ from experiments.gateway.errors import (
     UnknownModel,
 )
 from experiments.gateway.ratelimits import retry_after
+from experiments.gateway.redaction import LEAST, redact, without_torn_end
 
 EXCERPT_CHARACTERS = 300
+EXCERPT_READ = 20_000
+TORN = 16  # characters, at most, in which one character of a key may be written
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _KEY = re.compile(r"\b(sk|pk|gsk|xai|key|hf)[-_][\w-]{8,}|(?<=Bearer )\S+", re.ASCII)
 _USER_INFO = re.compile(r"//[^/@]*@")
@@ -99,16 +102,20 @@ def classify(
 def classify_event(error: ErrorBody, *, origin: Origin | None = None) -> GatewayError:
     """The error for an error object inside a 200: its code may be a status, as number or text, or a word."""
     status = _status_of(error)
-    said = f"an error in its answer (code {error.code})" if error.code else "an error in its answer"
-    return _build(status, said, error, retry_after(error.headers, datetime.now(UTC)), origin or Origin())
+    origin = origin or Origin()
+    code = excerpt(error.code, origin.api_key)
+    said = f"an error in its answer (code {code})" if code else "an error in its answer"
+    return _build(status, said, error, retry_after(error.headers, datetime.now(UTC)), origin)
 
 
 def excerpt(text: str, api_key: str = "") -> str:
     """The first 300 characters without control characters and keys, on one line."""
-    # Cut generously first so that a page of megabytes costs nothing, and finally after redacting so that no half of a
-    # key survives at the edge.
-    text = text[: EXCERPT_CHARACTERS * 10]
-    if len(api_key) >= 4:
+    # Cut generously first so that a page of megabytes costs nothing, and finally after redacting. What the first cut
+    # may have torn is left out: half of a key is no longer recognised, and white space does not keep it from view.
+    is_cut, text = len(text) > EXCERPT_READ, redact(without_torn_end(text[:EXCERPT_READ], api_key), api_key)
+    if is_cut:
+        text = text[: max(0, len(text) - TORN * len(api_key))]
+    if 4 <= len(api_key) < LEAST:
         text = text.replace(api_key, "[key]")
     text = " ".join(_CONTROL.sub(" ", _KEY.sub("[key]", text)).split())
     return text if len(text) <= EXCERPT_CHARACTERS else text[:EXCERPT_CHARACTERS] + "…"

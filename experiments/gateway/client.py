@@ -13,6 +13,7 @@ from experiments.gateway.answer import Answer
 from experiments.gateway.classify import Origin, classify, excerpt, readable, tried
 from experiments.gateway.errors import BadAnswer, BadKey, GatewayError, OutcomeUnknown, Refused, Unreachable
 from experiments.gateway.reading import DeadlinePassed, Pace, body_of, drain, next_of, read_head
+from experiments.gateway.redaction import redact
 from experiments.gateway.request import prepare
 from experiments.gateway.types import ChatRequest, Chunk, Completion, Deadlines
 
@@ -164,7 +165,7 @@ class Client:
 
 
 def _model_entries(body: bytes, origin: Origin) -> list[dict[str, Any]]:
-    text = body.decode("utf-8", "replace")
+    text = redact(body.decode("utf-8", "replace"), origin.api_key)
     try:
         payload = json.loads(text)
     except (ValueError, RecursionError):

@@ -30,14 +30,20 @@ def cost(usage: Usage, price: Price | None) -> tuple[Decimal | None, CostSource]
 
 
 def reserve(request: ChatRequest, price: Price | None) -> Decimal | None:
-    """An upper estimate of a call's cost before it is made; None when the price is unknown.
+    """An upper estimate of a call's cost before it is made; None when the price is unknown."""
+    if price is None:
+        return None
+    prompt, answer = most_tokens(request)
+    return price.per_request + price.input * prompt + price.output * answer
+
+
+def most_tokens(request: ChatRequest) -> tuple[int, int]:
+    """An upper estimate of the tokens that a call reads and writes.
 
     Three bytes of prompt count as a token, and the answer at its limit: the request's, else the model's, else 8192.
     """
-    if price is None:
-        return None
     prompt = math.ceil(prompt_bytes(request) / SAFE_BYTES_PER_TOKEN) + image_tokens(request)
     if request.schema is not None:
         prompt += math.ceil(len(str(request.schema)) / SAFE_BYTES_PER_TOKEN)
     answer = request.params.max_tokens or request.capabilities.max_output_tokens or ASSUMED_OUTPUT_TOKENS
-    return price.per_request + price.input * prompt + price.output * answer
+    return prompt, answer

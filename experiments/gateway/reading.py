@@ -17,6 +17,7 @@ DRAIN_SECONDS = 0.05
 
 
 _ENCODINGS = ("", "identity", "gzip", "x-gzip", "deflate")
+_OTHER_ENCODINGS = ("br", "zstd", "compress", "x-compress", "gzip, gzip", "deflate, gzip", "gzip, deflate")
 
 T = TypeVar("T")
 
@@ -63,7 +64,8 @@ def body_of(response: httpx.Response) -> AsyncGenerator[bytes, None]:
     """
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in _ENCODINGS:
-        raise BadAnswer(f"The provider compressed its answer as {encoding[:40]!r}, which was not asked for.")
+        named = f" as {encoding!r}" if encoding in _OTHER_ENCODINGS else ""  # any other word may be anything
+        raise BadAnswer(f"The provider compressed its answer{named}, which was not asked for.")
     plain = encoding in ("", "identity")
     # Typed as iterators by httpx, but generators, which can be closed.
     return cast(AsyncGenerator[bytes, None], response.aiter_raw() if plain else response.aiter_bytes())

@@ -1,17 +1,32 @@
 from experiments.models.battles import Battle, Board, Campaign, PairCount, Verdict
+from experiments.models.budget import Budget, BudgetPeriod, Reservation
 from experiments.models.catalog import ModelPrice, Provider, ProviderModel
 from experiments.models.coding import Cycle, Execution, SandboxHost
+from experiments.models.curation import FlagDeed, RunReview
 from experiments.models.dataset import Contestant, Dataset, DatasetImage, Image, Output, Sample
 from experiments.models.event import Event
 from experiments.models.experiment import Experiment, Participant
 from experiments.models.export import Export
 from experiments.models.findings import Ballot, Judgment
 from experiments.models.idempotency import IdempotentRequest
+from experiments.models.keys import KeyUse, ProviderKey
 from experiments.models.library import Preset, Scenario
 from experiments.models.log_import import LogImport
+from experiments.models.review import QueueMember, ReviewQueue, ReviewRubric
+from experiments.models.reviewed import (
+    ReviewAnswer,
+    ReviewComment,
+    ReviewCorrection,
+    ReviewDraft,
+    ReviewItem,
+    ReviewSkip,
+    ReviewSlot,
+)
 from experiments.models.run import LIVE_STATES, TERMINAL_STATES, Run
+from experiments.models.sharing import ShareLink
 from experiments.models.transcript import Message
 from experiments.models.upload import Upload
+from experiments.models.usage import UsageDay
 from experiments.models.work import Call, Step
 
 __all__ = [
@@ -20,6 +35,8 @@ __all__ = [
     "Ballot",
     "Battle",
     "Board",
+    "Budget",
+    "BudgetPeriod",
     "Call",
     "Campaign",
     "Contestant",
@@ -30,9 +47,11 @@ __all__ = [
     "Execution",
     "Experiment",
     "Export",
+    "FlagDeed",
     "IdempotentRequest",
     "Image",
     "Judgment",
+    "KeyUse",
     "LogImport",
     "Message",
     "ModelPrice",
@@ -41,12 +60,27 @@ __all__ = [
     "Participant",
     "Preset",
     "Provider",
+    "ProviderKey",
     "ProviderModel",
+    "QueueMember",
+    "Reservation",
+    "ReviewAnswer",
+    "ReviewComment",
+    "ReviewCorrection",
+    "ReviewDraft",
+    "ReviewItem",
+    "ReviewQueue",
+    "ReviewRubric",
+    "ReviewSkip",
+    "ReviewSlot",
     "Run",
+    "RunReview",
     "Sample",
     "SandboxHost",
     "Scenario",
+    "ShareLink",
     "Step",
     "Upload",
+    "UsageDay",
     "Verdict",
 ]

@@ -2,19 +2,43 @@
 
 import os
 from datetime import datetime
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from experiments.gateway.types import Capabilities, Price
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+    from accounts.models import User
+
+    Person: TypeAlias = User | AnonymousUser | None
 
 
 def http_address(value: str) -> None:
     """Accept http and https addresses, hosts without a dot included: a lab's Ollama has no domain."""
     URLValidator(schemes=["http", "https"])(value.replace("://localhost", "://127.0.0.1", 1))
+
+
+class ProviderQuerySet(models.QuerySet["Provider"]):
+    def with_key_for(self, person: "Person" = None) -> Self:
+        """Those with a stored key that a person's experiments are asked with: their own, or the lab's."""
+        usable = Q(keys__owner__isnull=True)
+        if person is not None and person.pk:
+            usable |= Q(keys__owner_id=person.pk)
+        return self.filter(usable, keys__is_active=True)
+
+    def lacking_key(self, person: "Person" = None) -> list[int]:
+        """The ids of those that cannot be asked for a person (for nobody: by the lab), as there is no key for it."""
+        needing = self.filter(Q(needs_key=True) | ~Q(api_key_env=""))
+        held = Provider.objects.with_key_for(person).values("pk")
+        without = needing.exclude(pk__in=held).values_list("pk", "api_key_env")
+        return [pk for pk, variable in without if not os.environ.get(variable)]
 
 
 class Provider(models.Model):
@@ -23,7 +47,13 @@ class Provider(models.Model):
     name = models.SlugField(_("name"), unique=True, max_length=40)
     base_url = models.CharField(_("base URL"), max_length=500, validators=[http_address])
     api_key_env = models.CharField(
-        _("environment variable of the key"), max_length=100, blank=True, help_text=_("Empty when no key is needed.")
+        _("environment variable of the key"),
+        max_length=100,
+        blank=True,
+        help_text=_("Used where nobody has entered a key. With a name here, a key is needed."),
+    )
+    needs_key = models.BooleanField(
+        _("needs a key"), default=False, help_text=_("Whether calls without a key are refused, so that none are made.")
     )
     allow_private = models.BooleanField(
         _("allow private addresses"), default=False, help_text=_("Needed for a server in the lab's own network.")
@@ -37,6 +67,8 @@ class Provider(models.Model):
     is_simulated = models.BooleanField(_("simulated"), default=False)
     is_active = models.BooleanField(_("active"), default=True)
 
+    objects = ProviderQuerySet.as_manager()
+
     class Meta:
         ordering = ["name"]
         verbose_name = _("provider")
@@ -46,17 +78,24 @@ class Provider(models.Model):
         return self.name
 
     @property
-    def api_key(self) -> str:
-        return os.environ.get(self.api_key_env, "") if self.api_key_env else ""
+    def wants_key(self) -> bool:
+        """Whether nothing can be asked for without a key."""
+        return self.needs_key or bool(self.api_key_env)
 
     @property
     def lacks_key(self) -> bool:
-        return bool(self.api_key_env) and not self.api_key
+        """Whether the lab has no key for it and needs one. Somebody may have a key of their own all the same."""
+        return bool(Provider.objects.filter(pk=self.pk).lacking_key())
 
 
 class ProviderModelQuerySet(models.QuerySet["ProviderModel"]):
     def available(self) -> Self:
+        """Those that are switched on; whether somebody has a key for them is another question."""
         return self.filter(is_active=True, provider__is_active=True).select_related("provider")
+
+    def askable(self, person: "Person" = None) -> Self:
+        """Those that can be asked now in the name of a person (of nobody: of the lab)."""
+        return self.available().exclude(provider__in=Provider.objects.lacking_key(person))
 
     def speaking(self) -> Self:
         """Those meant to take a seat in a talk; simulated judges and filters only know their own task."""

@@ -4,8 +4,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import Project
 from experiments.models.catalog import ProviderModel
 from experiments.models.ids import new_id
 from experiments.workflows import REGISTRY
@@ -17,18 +19,50 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 
+class Visibility(models.TextChoices):
+    PRIVATE = "private", _("only me")
+    PROJECT = "project", _("the project")
+    LAB = "lab", _("the lab")
+    PUBLIC = "public", _("everybody")
+
+
 class ExperimentQuerySet(models.QuerySet["Experiment"]):
     def visible_to(self, user: "User | AnonymousUser") -> Self:
+        """What a person may look at: their own, their projects', the lab's, and what everybody may see."""
+        everybody = Q(visibility=Visibility.PUBLIC)
+        if not user.is_active:
+            return self.filter(everybody)
+        projects = Project.objects.visible_to(user).values("pk")
+        of_projects = Q(visibility=Visibility.PROJECT, project__in=projects)
+        return self.filter(Q(owner_id=user.pk) | of_projects | Q(visibility=Visibility.LAB) | everybody)
+
+    def changeable_by(self, user: "User | AnonymousUser") -> Self:
+        """What a person may steer, stop, repeat and judge again: their own, and what their project's members share."""
+        if not user.is_active:
+            return self.none()
+        shared = ~Q(visibility=Visibility.PRIVATE) & Q(project__in=Project.objects.with_share_of(user).values("pk"))
+        return self.filter(Q(owner_id=user.pk) | shared)
+
+    def owned_by(self, user: "User | AnonymousUser") -> Self:
         return self.filter(owner_id=user.pk) if user.is_active else self.none()
 
 
 class Experiment(models.Model):
-    """Immutable once created: its runs are reports of what was configured, so a change is a clone."""
+    """Immutable once created, but for who sees it: its runs are reports of what was configured, so a change is a clone.
+
+    project: where it belongs, and whose budget it uses. Its members see it unless it is private.
+    """
+
+    Visibility = Visibility
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, related_name="experiments", verbose_name=_("owner")
     )
+    project = models.ForeignKey(
+        Project, models.PROTECT, null=True, blank=True, related_name="experiments", verbose_name=_("project")
+    )
+    visibility = models.CharField(_("visible to"), max_length=8, choices=Visibility, default=Visibility.PRIVATE)
     workflow = models.CharField(_("workflow"), max_length=20)
     title = models.CharField(_("title"), max_length=200)
     config = models.JSONField(_("configuration"))
@@ -40,6 +74,12 @@ class Experiment(models.Model):
         ordering = ["-created"]
         verbose_name = _("experiment")
         verbose_name_plural = _("experiments")
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(visibility="project") | Q(project__isnull=False), name="only_a_project_is_shared_with"
+            )
+        ]
+        indexes = [models.Index(fields=["visibility", "-created"], name="experiment_visibility")]
 
     def __str__(self) -> str:
         return self.title

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 class ExportQuerySet(models.QuerySet["Export"]):
     def visible_to(self, user: "User | AnonymousUser") -> Self:
-        return self.filter(run__experiment__owner_id=user.pk) if user.is_active else self.none()
+        """A file is its maker's, as long as they may look at the run."""
+        if not user.is_active:
+            return self.none()
+        return self.filter(owner_id=user.pk, run__in=Run.objects.visible_to(user))
 
 
 class Export(models.Model):

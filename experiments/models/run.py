@@ -47,11 +47,19 @@ PAUSES = ("listen", "offer")  # kinds of step at which somebody says something; 
 DRIVEN_STATES = (RunState.RUNNING, RunState.STOPPING)
 LIVE_STATES = (RunState.QUEUED, RunState.RUNNING, RunState.WAITING, RunState.STOPPING)
 FAILED_FOR_GOOD = ("pool_too_small",)  # reasons of a failure after which nothing could be tried again
+BUDGET_REASONS = ("budget_person", "budget_project", "budget_experiment")
 TERMINAL_STATES = (RunState.STOPPED, RunState.COMPLETED, RunState.FAILED)
 
 
 class RunQuerySet(models.QuerySet["Run"]):
     def visible_to(self, user: "User | AnonymousUser") -> Self:
+        """Those of the experiments that a person may look at."""
+        return self.filter(experiment__in=Experiment.objects.visible_to(user))
+
+    def changeable_by(self, user: "User | AnonymousUser") -> Self:
+        return self.filter(experiment__in=Experiment.objects.changeable_by(user))
+
+    def owned_by(self, user: "User | AnonymousUser") -> Self:
         return self.filter(experiment__owner_id=user.pk) if user.is_active else self.none()
 
     def live(self) -> Self:
@@ -186,9 +194,14 @@ class Run(models.Model):
 
     @property
     def may_resume(self) -> bool:
-        """Whether it has failed at something that can be tried again."""
+        """Whether it has failed at something that can be tried again, or was stopped by a budget that can be raised."""
         has_failed = self.state == RunState.FAILED and self.stop_reason not in FAILED_FOR_GOOD
-        return has_failed and self.origin not in RECORDS
+        return (has_failed and self.origin not in RECORDS) or self.is_stopped_by_budget
+
+    @property
+    def is_stopped_by_budget(self) -> bool:
+        """Whether it goes on once there is room again. Part of a campaign goes on with the campaign."""
+        return self.state == RunState.STOPPED and self.stop_reason in BUDGET_REASONS and "tasks" not in self.overrides
 
     def move(
         self,

@@ -74,7 +74,7 @@ class Call(models.Model):
     """One paid attempt at a provider, committed before the request leaves and settled with what came back.
 
     text and reasoning hold the partial answer while the call is under way. cost is null as long as it is unknown;
-    `reserved` is the upper estimate that was set aside.
+    `reserved` is the upper estimate that was set aside, `reserved_tokens` likewise of the tokens read and written.
     """
 
     class State(models.TextChoices):
@@ -93,6 +93,7 @@ class Call(models.Model):
     price = models.ForeignKey(ModelPrice, models.PROTECT, null=True, related_name="+", verbose_name=_("price"))
     request = models.JSONField(_("request"))
     reserved = models.DecimalField(_("reserved"), max_digits=20, decimal_places=10, null=True)
+    reserved_tokens = models.PositiveIntegerField(_("reserved tokens"), null=True)
 
     text = models.TextField(_("text"), blank=True)
     reasoning = models.TextField(_("reasoning"), blank=True)
@@ -124,7 +125,10 @@ class Call(models.Model):
         verbose_name = _("call")
         verbose_name_plural = _("calls")
         constraints = [models.UniqueConstraint(fields=["step", "attempt"], name="each_attempt_once")]
-        indexes = [models.Index(fields=["run", "state"], name="call_state")]
+        indexes = [
+            models.Index(fields=["run", "state"], name="call_state"),
+            models.Index(fields=["sent"], name="call_sent"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.step} #{self.attempt}"

@@ -11,7 +11,7 @@ from experiments.models import Ballot, Call, Message
 from experiments.reports import points, reviews, words
 from experiments.reports.report import Band, Block, Entry, Fact, Facts, Fold, Mark, Text, Token, Tokens
 from experiments.reports.rows import Rows
-from experiments.templatetags.arena import MISSING, exact_money, figure, grouped
+from experiments.templatetags.arena import MISSING, beside, exact_money, figure, grouped
 
 MOST_TOKENS = 300  # of one message are drawn; the average is that of all
 HIGH, LOW = 0.8, 0.5
@@ -72,7 +72,10 @@ def _marks(message: Message) -> Iterator[Mark]:
         changed = _("altered by %(person)s") if message.operator.get("kind") == "altered" else _("edited by %(person)s")
         yield Mark(changed % {"person": person}, "operator")
     flags = {"speaks_for_other": _("speaks for the other side")}
-    yield from (Mark(flags.get(flag) or words.flag_name(flag), "warning") for flag in message.flags)
+    yield from (
+        Mark(flags.get(flag) or words.flag_name(flag), "warning")
+        for flag in beside(message.flags, message.finish_reason)
+    )
 
 
 def _blocks(message: Message, ballot: Ballot | None) -> Iterator[Block]:

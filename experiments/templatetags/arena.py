@@ -1,6 +1,6 @@
 """Words and figures of the pages: events as fragments, Markdown, numbers, moments and icons."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -37,6 +37,7 @@ from experiments.workflows.judge import SENTIMENTS
 register = template.Library()
 
 MISSING = "–"
+SAID_BY_FINISH = {"length": "truncated", "content_filter": "refusal"}
 MINUS = "−"
 
 
@@ -198,6 +199,12 @@ def flag_label(flag: str) -> Any:
 
 
 @register.filter
+def beside(flags: Sequence[str], finish_reason: str) -> list[str]:
+    """The flags that say more than the mark of the finish reason beside them."""
+    return [flag for flag in flags or () if flag != SAID_BY_FINISH.get(finish_reason)]
+
+
+@register.filter
 def band_label(number: int | None) -> Any:
     """How far a goal deviation is, in a word."""
     return MISSING if number is None else BAND_LABELS[number]
@@ -271,6 +278,8 @@ ICONS = {
     "back": '<path d="M13 8H3.5M7.5 4l-4 4 4 4"/>',
     "cut": '<path d="M2.5 8h5M9.5 4v8M12 8h.3M14 8h.2"/>',
     "person": '<circle cx="8" cy="5" r="2.75"/><path d="M2.75 13.5a5.25 5.25 0 0 1 10.5 0"/>',
+    "people": '<circle cx="5.75" cy="5.5" r="2.25"/><path d="M1.5 13a4.25 4.25 0 0 1 8.5 0"/>'
+    '<path d="M10 3.6a2.25 2.25 0 0 1 0 3.9M11.7 9.4A4.25 4.25 0 0 1 14.5 13"/>',
     "judge": '<path d="M8 2.5v11M5 13.5h6M3 4.5h10M3 4.5 1.5 9h3zM13 4.5 11.5 9h3z"/>',
     "filter": '<path d="M2.5 3.5h11L9.3 8.6v4.2l-2.6-1.4V8.6z"/>',
     "branch": '<circle cx="4.5" cy="3.5" r="1.6"/><circle cx="4.5" cy="12.5" r="1.6"/>'

@@ -128,7 +128,8 @@ def test_the_demonstration_says_who_may_sign_in_and_plays_a_run(start):
     assert "Sign in   researcher, reviewer or admin, password arena-demo-only\n" in platform.output
     with sqlite3.connect(platform.data / "arena.sqlite3") as database:
         played = (
-            "SELECT e.workflow, e.id, r.id FROM experiments_run r JOIN experiments_experiment e ON e.id = experiment_id"
+            "SELECT e.workflow, e.id, r.id FROM experiments_run r "
+            "JOIN experiments_experiment e ON e.id = experiment_id WHERE r.origin = 'live'"
         )
         runs = {workflow: (experiment, run) for workflow, experiment, run in database.execute(played)}
     campaign, _shard = runs.pop("battles")

@@ -152,6 +152,7 @@ def expected(error: str) -> bool:
     return (
         "status of 404" in error
         or "status of 409" in error
+        or "status of 410" in error
         or "WebSocket connection" in error
         or "ERR_CONNECTION_REFUSED" in error
     )

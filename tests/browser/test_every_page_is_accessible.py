@@ -1,7 +1,7 @@
 """axe-core finds nothing on any page, in both themes and languages, wide and narrow; nothing scrolls sideways."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Lab, SignIn, violations
 from tests.fixtures import wait_until
@@ -11,7 +11,21 @@ pytestmark = pytest.mark.browser
 HEADER_LINES = """() => new Set([...document.querySelectorAll('.site a, .site button')]
   .map((one) => one.getBoundingClientRect()).filter((box) => box.width > 1)
   .map((box) => Math.round((box.top + box.bottom) / 12))).size"""
-PAGES = ("arena/", "council/", "debate/", "coding/", "runs/", "account/", "nowhere/")
+OF_ADMINS = (
+    *("people/", "people/1/", "audit/", "account/", "projects/", "projects/new/", "lab/keys/", "lab/budgets/"),
+    *("account/email/", "account/password/", "account/second-factor/", "account/second-factor/totp/activate/"),
+)
+OF_VISITORS = ("sign-in/", "sign-up/", "forgotten/", "invitations/forged/")
+PAGES = (
+    *("arena/", "council/", "debate/", "coding/", "runs/", "account/", "account/keys/", "models/", "usage/"),
+    *("review/", "review/new/", "nowhere/"),
+)
+REVIEWS = ("review/rubrics/", "review/rubrics/new/")
+
+
+def sideways_of(page: Page) -> int:
+    """By how many pixels the page can be scrolled sideways."""
+    return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
 
 
 @pytest.fixture(scope="module")
@@ -44,22 +58,55 @@ def test_no_violation_on_any_page(
     page.context.add_cookies([{"name": "arena_language", "value": language, "url": lab.url}])
     call = lab.ask("GET", f"runs/{finished}/calls/")["results"][0]["id"]
 
+    queue = lab.ask("GET", "review/queues/")["results"][-1]
+    item = lab.ask("GET", f"review/queues/{queue['id']}/items/")["results"][0]["id"]
+    reviews = (*REVIEWS, f"review/{queue['id']}/", f"review/{queue['id']}/agreement/", f"review/items/{item}/")
+    reviews += (f"runs/{finished}/flags/", f"runs/{finished}/curation/")
+
     found = {}
-    for path in (*PAGES, f"runs/{finished}/", f"calls/{call}/", f"runs/{answered}/", f"runs/{answered}/ranking/1/"):
+    for path in (
+        *PAGES,
+        *reviews,
+        f"runs/{finished}/",
+        f"calls/{call}/",
+        f"runs/{answered}/",
+        f"runs/{answered}/ranking/1/",
+    ):
         page.goto(f"{lab.url}/{path}")
         expect(page.locator("main")).to_be_visible()
         found[path] = violations(page)
-        sideways = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert sideways <= 0, f"{path} scrolls sideways by {sideways} px"
+        assert sideways_of(page) <= 0, f"{path} scrolls sideways"
         assert page.evaluate(HEADER_LINES) <= (1 if width == 1280 else 3)
 
     assert {path: lines for path, lines in found.items() if lines} == {}
 
 
-def test_no_violation_on_the_sign_in_page(lab: Lab, sign_in: SignIn) -> None:
-    page = sign_in()
+def test_no_violation_at_the_door(lab: Lab, sign_in: SignIn) -> None:
+    page = sign_in(viewport={"width": 360, "height": 800})
     page.context.clear_cookies()
 
-    page.goto(f"{lab.url}/sign-in/")
+    found = {}
+    for path in OF_VISITORS:
+        page.goto(f"{lab.url}/{path}")
+        found[path] = violations(page)
+        assert sideways_of(page) <= 0, path
 
-    assert violations(page) == []
+    assert {path: lines for path, lines in found.items() if lines} == {}
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (360, "dark")])
+def test_no_violation_on_pages_about_people(lab: Lab, sign_in: SignIn, width: int, theme: str) -> None:
+    page = sign_in("admin", viewport={"width": width, "height": 800}, color_scheme=theme)
+    page.context.add_cookies([{"name": "arena_theme", "value": theme, "url": lab.url}])
+
+    found = {}
+    for path in OF_ADMINS:
+        page.goto(f"{lab.url}/{path}")
+        found[path] = violations(page)
+        assert sideways_of(page) <= 0, path
+        assert page.evaluate(HEADER_LINES) <= (1 if width == 1280 else 3)
+    page.locator(".account-menu summary").click()
+    expect(page.locator(".account-menu a").last).to_be_visible()
+    found["menu"] = violations(page)
+
+    assert {path: lines for path, lines in found.items() if lines} == {}

@@ -14,7 +14,6 @@ from experiments.battles.voters import person_voter
 from experiments.datasets import demonstration
 from experiments.models import Battle, Campaign, Experiment
 from leaderboard.compute import ensure
-from tests.experiments import test_strangers_everywhere as of_runs
 from tests.experiments.battles import duels
 from tests.experiments.routes import routes
 from tests.fixtures import add_model, signed_in
@@ -27,7 +26,6 @@ NOWHERE |= dict.fromkeys(("datasets", "leaderboard", "ladders", "boards"), "nowh
 KEY = re.compile(rf"(?:api/)?({'|'.join(NOWHERE)})/<(?:\w+:)?(pk|slug|token)>")
 FORMATS = {"download": "csv", "logs": "slim"}
 OF_WHAT = {"samples": "{sample}", "contestants": "{contestant}"}
-WITH_TESTS_OF_THEIR_OWN = ("scenarios/", "presets/", "council/presets/", "account/")
 SECRETS = ("Demonstration: answers", "demo-answers", "Alice's secret campaign")
 
 
@@ -101,15 +99,6 @@ def test_the_routes_are_found():
         "api/boards/{key}/export/",
         "leaderboard/{key}/logs/slim/",
     } <= paths
-
-
-def test_no_address_of_a_thing_is_left_out():
-    walked = re.compile(rf"(?:api/)?({'|'.join([*NOWHERE, *of_runs.KINDS])})/")
-    plain = {route.lstrip("^") for route in routes()}
-    named = {route for route in plain if "<" in route and not route.startswith("admin/")}
-
-    left_out = {route for route in named if not walked.match(route)}
-    assert {route for route in left_out if not route.removeprefix("api/").startswith(WITH_TESTS_OF_THEIR_OWN)} == set()
 
 
 @pytest.mark.parametrize("who", ["a stranger", "a visitor"])

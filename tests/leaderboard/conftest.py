@@ -1,7 +1,7 @@
 """What the tests of the leaderboard share. Its people need no password: nobody signs in by the form."""
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 
 from leaderboard import compute
 from tests.leaderboard import boards
@@ -9,7 +9,7 @@ from tests.leaderboard import boards
 
 @pytest.fixture(autouse=True)
 def nothing_remembered():
-    cache.clear()
+    caches["memory"].clear()
 
 
 @pytest.fixture

@@ -73,7 +73,8 @@ def _refuse_private(base_url: str) -> None:
 def _next_steps(provider: Provider, *, has_models: bool) -> list[str]:
     steps = []
     if provider.lacks_key:
-        steps.append(f"Next: set {provider.api_key_env} in the environment of the platform, and start it again.")
+        other = f", or set {provider.api_key_env} in the environment of the platform, and start it again"
+        steps.append(f"Next: enter its key under /lab/keys/{other if provider.api_key_env else ''}.")
     if not has_models:
         steps.append("Next: `manage.py sync_models` lists its models, or name some with --model.")
     if not steps:

@@ -23,7 +23,8 @@ class Command(BaseCommand):
 
     def _sync(self, provider: Provider) -> bool:
         if provider.lacks_key:
-            self.stderr.write(f"{provider.name}: {provider.api_key_env} is not set.")
+            unset = f"{provider.api_key_env} is not set" if provider.api_key_env else "it has no key"
+            self.stderr.write(f"{provider.name}: {unset}. A key of the lab can be entered under /lab/keys/.")
             return False
         try:
             entries = catalog.list_models(provider)

@@ -222,7 +222,7 @@ def test_a_model_whose_provider_has_no_key_is_refused_with_what_to_set(api, body
     ProviderModel.objects.create(provider=keyless, slug="keyless/one", upstream="one", label="One")
     body["cast"]["B"] = {"model": "keyless/one"}
 
-    is_problem(api.post("experiments/", body), 400, "cast.B", "A_KEY_OF_NOBODY")
+    is_problem(api.post("experiments/", body), 400, "cast.B", "keyless", "Provider keys")
 
 
 def test_a_lab_without_a_default_judge_says_so(api, body, is_problem):

@@ -74,7 +74,7 @@ def test_only_a_failed_or_a_paused_run_can_be_resumed(api, arena, start, is_prob
     Run.objects.filter(pk=run.pk).update(state=other)
     woken = len(nobody_is_woken)
 
-    is_problem(api.post(f"runs/{run.pk}/resume/"), 409, "paused run")
+    is_problem(api.post(f"runs/{run.pk}/resume/"), 409, "was paused")
 
     assert (state(run), run.events.count(), len(nobody_is_woken)) == (other, 1, woken)
 

@@ -112,13 +112,13 @@ def test_switched_to_automatic_a_waiting_debate_goes_on_as_it_was_set_up(stage, 
 @pytest.mark.debate(1)
 def test_an_addendum_is_frozen_once_the_second_round_has_begun(stage, alice):
     run = stage.say(stage.play(mode="manual"), "default")
-    furthering.draft(run, key="round/1/next", text="  Ten clear nights.\n")
+    furthering.draft(run, by=run.experiment.owner, key="round/1/next", text="  Ten clear nights.\n")
     run = stage.say(run, "round")
 
     with pytest.raises(SaidAlready):
         steering.say(run, by=alice, key="round/1/next", action="round", text="Twelve.")
     with pytest.raises(SaidAlready):
-        furthering.draft(run, key="round/1/next", text="Twelve.")
+        furthering.draft(run, by=run.experiment.owner, key="round/1/next", text="Twelve.")
     assert texts(run, kind="addendum") == ["Ten clear nights."]
     assert all("Ten clear nights." in told(run, f"round/2/{seat}") for seat in "ABC")
 
@@ -127,7 +127,7 @@ def test_an_addendum_is_frozen_once_the_second_round_has_begun(stage, alice):
 @pytest.mark.parametrize("text", ["", "  \n\t "])
 def test_an_addendum_of_blanks_is_none(stage, text):
     run = stage.say(stage.play(mode="manual"), "default")
-    furthering.draft(run, key="round/1/next", text=text)
+    furthering.draft(run, by=run.experiment.owner, key="round/1/next", text=text)
     run = stage.say(run, "round", text)
 
     assert not run.steps.filter(key="addendum").exists()
@@ -164,8 +164,8 @@ def test_of_two_tabs_that_start_the_second_round_at_once_one_wins(stage, alice):
 @pytest.mark.debate(2)
 def test_without_a_second_round_the_summary_has_the_draft(stage):
     run = stage.say(stage.play(mode="manual"), "default")
-    furthering.draft(run, key="round/1/next", text="First thought.")
-    furthering.draft(run, key="round/1/next", text="Ten clear nights.")
+    furthering.draft(run, by=run.experiment.owner, key="round/1/next", text="First thought.")
+    furthering.draft(run, by=run.experiment.owner, key="round/1/next", text="Ten clear nights.")
     run = stage.say(run, "summarize")
 
     assert "Ten clear nights." in told(run, "summary")
@@ -176,11 +176,11 @@ def test_without_a_second_round_the_summary_has_the_draft(stage):
 @pytest.mark.debate(2)
 def test_after_two_rounds_the_summary_has_what_was_added_then_whatever_was_drafted_since(stage):
     run = stage.say(stage.play(mode="manual"), "default")
-    furthering.draft(run, key="round/1/next", text="Ten clear nights.")
+    furthering.draft(run, by=run.experiment.owner, key="round/1/next", text="Ten clear nights.")
     run = stage.say(run, "round")
     step = run.steps.get(key="round/1/next")
     Step.objects.filter(pk=step.pk).update(data={**step.data, "draft": "Altered."})
-    furthering.draft(run, key="round/2/next", text="Too late.")
+    furthering.draft(run, by=run.experiment.owner, key="round/2/next", text="Too late.")
     run = stage.say(run, "summarize")
 
     assert "Ten clear nights." in told(run, "summary")
@@ -198,7 +198,7 @@ def test_the_final_prompt_is_locked_once_it_was_said(stage, alice):
     with pytest.raises(SaidAlready):
         steering.say(run, by=alice, key="prompt", action="send", text="Something else.")
     with pytest.raises(SaidAlready):
-        furthering.draft(run, key="prompt", text="Something else.")
+        furthering.draft(run, by=run.experiment.owner, key="prompt", text="Something else.")
     with pytest.raises(NotWaiting):
         steering.say(run, by=alice, key="prompt/2", action="send", text="Something else.")
 

@@ -9,10 +9,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from accounts import roles
 from accounts.models import ApiToken, User
 from experiments import viewers
 from experiments.consumers import SIGNED_OUT
 from experiments.models import Experiment
+from tests.fixtures import PASSWORD
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -21,6 +23,14 @@ def sign_out(session):
     browser = Client()
     browser.cookies[settings.SESSION_COOKIE_NAME] = session.partition(b"=")[2].decode()
     assert browser.post(reverse("logout")).status_code == 302
+
+
+def change_password(person):
+    browser = Client()
+    browser.post(reverse("login"), {"username": person.username, "password": PASSWORD})
+    new = "seventeen quiet otters"
+    sent = {"oldpassword": PASSWORD, "password1": new, "password2": new}
+    assert browser.post(reverse("account_change_password"), sent).status_code == 302
 
 
 async def test_signing_out_closes_the_socket_within_five_seconds(watch_run, run, alices_session):
@@ -45,6 +55,27 @@ async def test_a_deactivated_person_is_sent_away_from_every_socket(watch_run, ru
     await User.objects.filter(pk=alice.pk).aupdate(is_active=False)
 
     assert [await viewer.closing_code() for viewer in (by_session, by_token)] == [SIGNED_OUT] * 2
+
+
+async def test_deactivation_by_an_admin_closes_every_socket(watch_run, run, alice, alices_token, quick_watch):
+    by_session, by_token = await watch_run(run), await watch_run(run, authorization=alices_token)
+    admin = await sync_to_async(User.objects.create_user)("ada", role="admin")
+    await sync_to_async(roles.deactivate)(alice, by=admin)
+
+    assert [await viewer.closing_code() for viewer in (by_session, by_token)] == [SIGNED_OUT] * 2
+
+
+async def test_a_changed_password_closes_the_sockets_of_other_sign_ins(watch_run, run, alice, quick_watch):
+    elsewhere = await watch_run(run)
+    await sync_to_async(change_password)(alice)
+
+    assert await elsewhere.closing_code() == SIGNED_OUT
+
+
+async def test_whoever_must_have_a_second_factor_and_has_none_opens_no_socket(watch_run, run, alice, settings):
+    settings.REQUIRE_MFA = [alice.role]
+
+    assert not (await watch_run(run)).is_open
 
 
 async def test_a_revoked_token_closes_its_socket_and_no_other(watch_run, run, alices_token, happens, quick_watch):

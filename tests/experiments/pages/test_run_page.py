@@ -90,7 +90,7 @@ def test_resuming_what_has_not_failed_says_so(browser, read, arena, start):
     run = start(arena())
     page = read(browser.post(reverse("run-resume", args=[run.pk]), follow=True))
 
-    assert "Only a failed run can be resumed" in page.text
+    assert "Only a run that failed, was paused or was stopped by a budget can be resumed" in page.text
 
 
 @pytest.mark.edge(61)

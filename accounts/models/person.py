@@ -1,9 +1,26 @@
-"""Who: the people of the lab."""
+"""Who: the people of the lab, and the tokens by which programs act in their name."""
 
-from django.contrib.auth.models import AbstractUser
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 from knox.models import AbstractAuthToken
+
+
+class People(UserManager["User"]):
+    """Whoever is made an admin, by whatever command, is one everywhere: by role, and to Django."""
+
+    def create_user(
+        self, username: str, email: str | None = None, password: str | None = None, **fields: Any
+    ) -> "User":
+        fields |= {"is_staff": True, "is_superuser": True} if fields.get("role") == User.Role.ADMIN else {}
+        return super().create_user(username, email, password, **fields)
+
+    def create_superuser(
+        self, username: str, email: str | None = None, password: str | None = None, **fields: Any
+    ) -> "User":
+        return super().create_superuser(username, email, password, **{"role": User.Role.ADMIN, **fields})
 
 
 class User(AbstractUser):  # type: ignore[django-manager-missing]
@@ -16,9 +33,16 @@ class User(AbstractUser):  # type: ignore[django-manager-missing]
     role = models.CharField(_("role"), max_length=16, choices=Role, default=Role.RESEARCHER)
     language = models.CharField(_("language"), max_length=16, blank=True)
 
+    objects: ClassVar[People] = People()
+
     class Meta:
         verbose_name = _("person")
         verbose_name_plural = _("people")
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether this person decides on people and roles."""
+        return self.is_active and self.role == self.Role.ADMIN
 
     @property
     def may_experiment(self) -> bool:

@@ -1,0 +1,58 @@
+"""Writing the audit record, in the transaction that does what it tells: there is never one without the other."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from django.db import models
+
+from accounts.models import AuditEntry
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+    from accounts.models import User
+
+Action = AuditEntry.Action
+_address: ContextVar[str | None] = ContextVar("address of whoever asks", default=None)
+
+
+def record(
+    action: AuditEntry.Action,
+    *,
+    by: "User | AnonymousUser | None",
+    of: models.Model | None = None,
+    name: str = "",
+    **detail: Any,
+) -> AuditEntry:
+    """One deed. of: what it was done to. name: what that is called, unless its text form says so."""
+    return AuditEntry.objects.create(
+        action=action,
+        actor_id=by.pk if by else None,
+        actor=_one_line(by.get_username())[:150] if by else "",
+        target=target_of(of) if of is not None else "",
+        name=_one_line(name or (str(of) if of is not None else ""))[:200],
+        detail=detail,
+        address=_address.get(),
+    )
+
+
+def target_of(row: models.Model) -> str:
+    """How an entry names a row: `experiment:0190…`."""
+    return f"{row._meta.model_name}:{row.pk}"
+
+
+@contextmanager
+def asked_from(address: str | None) -> Iterator[None]:
+    """Whatever is recorded within was asked for from this address."""
+    token = _address.set(address)
+    try:
+        yield
+    finally:
+        _address.reset(token)
+
+
+def _one_line(text: str) -> str:
+    """A name with line ends or control characters in it cannot look like another entry."""
+    return "".join(letter if letter.isprintable() else "�" for letter in text)

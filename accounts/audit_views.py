@@ -1,0 +1,97 @@
+"""The audit record as admins read it."""
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+
+from accounts.forms import AuditForm
+from accounts.models import AuditEntry
+from accounts.people import for_admins
+
+ON_A_PAGE = 50
+COLUMNS = ("id", "at", "action", "actor_id", "actor", "target", "name", "detail", "address")
+
+# What a spreadsheet passes over before it looks whether a cell is a formula, and the signs of one in all widths.
+FORMULA = re.compile(
+    r"[\s\x00-\x1f\x7f-\xa0\u00ad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff'\"`´‘’“”]*[=+\-@＝＋－＠﹦﹢﹣﹫−]"
+)
+
+
+class _Echo:
+    """A file that hands back what is written to it."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+@for_admins
+def record(request: HttpRequest) -> HttpResponse:
+    """Newest first. A page begins below the entry that the one before ended with, so that none is skipped or twice."""
+    form = AuditForm(request.GET)
+    found = list(_filtered(form)[: ON_A_PAGE + 1])
+    page, has_more = found[:ON_A_PAGE], len(found) > ON_A_PAGE
+    older = _query(request, before=str(page[-1].pk)) if has_more else ""
+    context = {"form": form, "entries": page, "older": older, "all": _query(request, before="")}
+    context["is_filtered"] = any(form.data.get(name) for name in form.fields)
+    return render(request, "accounts/audit.html", context)
+
+
+@for_admins
+def table(request: HttpRequest) -> StreamingHttpResponse:
+    """All that fits the filters, as CSV, a few rows at a time."""
+    rows = _filtered(AuditForm(request.GET)).values_list(*COLUMNS).iterator(chunk_size=2000)
+    response = StreamingHttpResponse(_lines(rows), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="audit-{datetime.now(UTC):%Y-%m-%d}.csv"'
+    return response
+
+
+def _filtered(form: AuditForm) -> "QuerySet[AuditEntry]":
+    """Nothing, when a filter cannot be read: a wrong date must not look like a quiet day."""
+    found = AuditEntry.objects.order_by("-id")
+    if not form.is_valid():
+        return found.none()
+    asked = form.cleaned_data
+    if asked["person"]:
+        found = found.filter(actor__icontains=asked["person"])
+    if asked["deed"]:
+        found = found.filter(action=asked["deed"])
+    if asked["target"]:
+        found = found.filter(Q(target=asked["target"]) | Q(name__icontains=asked["target"]))
+    if asked["since"]:
+        found = found.filter(at__gte=datetime.combine(asked["since"], time.min, UTC))
+    if asked["until"]:
+        found = found.filter(at__lt=datetime.combine(asked["until"] + timedelta(days=1), time.min, UTC))
+    return found.filter(pk__lt=asked["before"]) if asked["before"] else found
+
+
+def _lines(rows: Any) -> Iterator[str]:
+    writer = csv.writer(_Echo(), quoting=csv.QUOTE_ALL)
+    yield "\ufeff" + writer.writerow(COLUMNS)
+    for row in rows:
+        yield writer.writerow([_cell(value) for value in row])
+
+
+def _cell(value: Any) -> str:
+    """What would be a formula becomes text."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, dict):
+        value = json.dumps(value, ensure_ascii=False) if value else ""
+    text = "" if value is None else str(value)
+    return f"'{text}" if FORMULA.match(text) else text
+
+
+def _query(request: HttpRequest, **changed: str) -> str:
+    query = request.GET.copy()
+    for name, value in changed.items():
+        query[name] = value
+        if not value:
+            del query[name]
+    return query.urlencode()

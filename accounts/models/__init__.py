@@ -1,0 +1,6 @@
+from accounts.models.audit import AuditEntry
+from accounts.models.invitation import Invitation
+from accounts.models.person import ApiToken, User
+from accounts.models.project import Membership, Project
+
+__all__ = ["ApiToken", "AuditEntry", "Invitation", "Membership", "Project", "User"]

@@ -1,0 +1,47 @@
+"""What django-allauth tells that happened goes into the audit record."""
+
+from typing import Any
+
+from allauth.account.internal.flows.login import get_authentication_records
+from allauth.account.signals import user_logged_in
+from allauth.mfa import signals as factors
+from allauth.socialaccount.signals import social_account_added, social_account_removed
+from django.http import HttpRequest
+
+from accounts import audit
+from accounts.models import User
+
+
+def connect() -> None:
+    user_logged_in.connect(_signed_in)
+    factors.authenticator_added.connect(_factor_added)
+    factors.authenticator_reset.connect(_factor_added)
+    factors.authenticator_removed.connect(_factor_removed)
+    factors.authentication_failed.connect(_factor_failed)
+    social_account_added.connect(_server_added)
+    social_account_removed.connect(_server_removed)
+
+
+def _signed_in(request: HttpRequest, user: User, **kwargs: Any) -> None:
+    ways = [record.get("type") or record["method"] for record in get_authentication_records(request, user)]
+    audit.record(audit.Action.SIGNED_IN, by=user, of=user, by_means_of=ways)
+
+
+def _factor_added(user: User, authenticator: Any, **kwargs: Any) -> None:
+    audit.record(audit.Action.FACTOR_ADDED, by=user, of=user, kind=authenticator.type)
+
+
+def _factor_removed(user: User, authenticator: Any, **kwargs: Any) -> None:
+    audit.record(audit.Action.FACTOR_REMOVED, by=user, of=user, kind=authenticator.type)
+
+
+def _factor_failed(user: User, authenticator: Any, **kwargs: Any) -> None:
+    audit.record(audit.Action.SIGN_IN_FAILED, by=None, of=user, kind=authenticator.type)
+
+
+def _server_added(sociallogin: Any, **kwargs: Any) -> None:
+    audit.record(audit.Action.FACTOR_ADDED, by=sociallogin.user, of=sociallogin.user, kind="sign_in_server")
+
+
+def _server_removed(socialaccount: Any, **kwargs: Any) -> None:
+    audit.record(audit.Action.FACTOR_REMOVED, by=socialaccount.user, of=socialaccount.user, kind="sign_in_server")

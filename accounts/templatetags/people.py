@@ -1,0 +1,27 @@
+"""What pages about people need."""
+
+from typing import Any
+
+from django import template
+from django.http import HttpRequest
+
+from accounts.models import AuditEntry
+
+register = template.Library()
+BY_ITSELF = ("localhost", "127.0.0.1", "[::1]")
+
+
+@register.filter
+def takes_security_keys(request: HttpRequest) -> bool:
+    """Browsers use a security key over TLS, and on localhost by its name; never for a bare address."""
+    host = request.get_host().rpartition(":")[0] if ":" in request.get_host() else request.get_host()
+    return host == "localhost" or (request.is_secure() and host not in BY_ITSELF)
+
+
+@register.filter
+def told(entry: AuditEntry) -> list[tuple[str, Any]]:
+    """The details of an entry, as they are to be read: what is missing is left out."""
+    shown = {
+        key: ", ".join(map(str, value)) if isinstance(value, list) else value for key, value in entry.detail.items()
+    }
+    return [(key.replace("_", " "), value) for key, value in shown.items() if value not in (None, "", False)]

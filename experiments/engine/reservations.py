@@ -1,0 +1,185 @@
+"""Money and tokens set aside before a call and settled after it, against every budget that applies.
+
+Whoever changes accounts holds the row of their run first, and takes the rows of the periods in the order of their ids:
+nobody waits for somebody who waits for them.
+"""
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db.models import BigIntegerField, Exists, ExpressionWrapper, F, OuterRef, Q
+from django.utils import timezone
+
+from accounts.models import Membership
+from experiments.engine.budget import Refusal, Short, over_budget
+from experiments.models import Budget, BudgetPeriod, Experiment, Reservation
+from experiments.models.budget import SUBJECTS
+from experiments.models.money import MoneyField, money
+
+APPLYING_SECONDS = 3.0  # for how long a run under way may not know of a budget that was set
+
+
+class Amount(NamedTuple):
+    """cost None: nobody knows."""
+
+    cost: Decimal | None
+    tokens: int
+
+    @property
+    def known_cost(self) -> Decimal:
+        return self.cost or Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A period of a budget that applies to a call. needs_price: no call of an unknown price is made from it."""
+
+    period_id: int
+    budget: Budget
+
+    @property
+    def needs_price(self) -> bool:
+        return self.budget.cost_limit is not None and not self.budget.allows_unknown_prices
+
+
+class OverBudget(Exception):
+    """The next call does not fit into a budget; nothing was written."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
+
+
+class Accounts:
+    """Those that apply to the calls of one experiment, looked up anew every few seconds and at midnight UTC."""
+
+    def __init__(self, experiment_id: UUID, seconds: float = APPLYING_SECONDS) -> None:
+        self._experiment_id, self._seconds = experiment_id, seconds
+        self._known: tuple[Account, ...] = ()
+        self._until = float("-inf")
+        self._day: object = None
+
+    def now(self) -> tuple[Account, ...]:
+        """In the order in which their rows are taken."""
+        moment = timezone.now()
+        if time.monotonic() >= self._until or moment.date() != self._day:
+            self._known = accounts_of(applying(self._experiment_id), moment)
+            self._until, self._day = time.monotonic() + self._seconds, moment.date()
+        return self._known
+
+
+def applying(experiment_id: UUID) -> list[Budget]:
+    """The budgets that the calls of an experiment count against, as it is owned and placed now."""
+    this = Experiment.objects.filter(pk=experiment_id)
+    subject = Q(experiment=experiment_id) | Q(person__in=this.values("owner")) | Q(project__in=this.values("project"))
+    return list(Budget.objects.active().filter(subject))
+
+
+def accounts_of(budgets: Sequence[Budget], moment: datetime) -> tuple[Account, ...]:
+    """Their accounts of the period that holds a moment; one that is not there yet begins empty."""
+    if not budgets:
+        return ()
+    wanted = {(budget.pk, budget.begins(moment)): budget for budget in budgets}
+    rows = BudgetPeriod.objects.filter(budget__in=budgets, begins__in={begins for _pk, begins in wanted})
+    found = {(row.budget_id, row.begins): row.pk for row in rows}
+    for (pk, begins), _budget in sorted(wanted.items(), key=lambda item: str(item[0])):
+        if (pk, begins) not in found:
+            row, _is_new = BudgetPeriod.objects.get_or_create(budget_id=pk, begins=begins)
+            found[pk, begins] = row.pk
+    return tuple(sorted((Account(found[key], budget) for key, budget in wanted.items()), key=lambda a: a.period_id))
+
+
+def reserve(call_id: UUID, accounts: Sequence[Account], amount: Amount) -> tuple[int, ...]:
+    """Set an amount aside in every account, or in none. Returns the ids of the periods. Raises OverBudget. Call inside
+    the transaction that writes the call down.
+    """
+    for account in accounts:
+        is_unpriced = amount.cost is None and account.needs_price
+        if is_unpriced or not _set_aside(account.period_id, amount):
+            raise OverBudget(_refusal(account, amount))
+    periods = tuple(account.period_id for account in accounts)
+    Reservation.objects.bulk_create(Reservation(period_id=period_id, call_id=call_id) for period_id in periods)
+    return periods
+
+
+def settle(periods: Sequence[int], reserved: Amount, spent: Amount) -> None:
+    """What was set aside for a call becomes what it has come to."""
+    for period_id in periods:
+        BudgetPeriod.objects.filter(pk=period_id).update(
+            cost_reserved=F("cost_reserved") - money(reserved.known_cost),
+            cost_spent=F("cost_spent") + money(spent.known_cost),
+            tokens_reserved=F("tokens_reserved") - reserved.tokens,
+            tokens_spent=F("tokens_spent") + spent.tokens,
+        )
+
+
+def settle_lost(call_ids: Collection[UUID]) -> None:
+    """Nobody can know what became of these calls: what was set aside counts as spent."""
+    columns = ("period_id", "call__reserved", "call__reserved_tokens")
+    lost: dict[int, Amount] = {}
+    for period_id, cost, tokens in Reservation.objects.filter(call__in=call_ids).values_list(*columns):
+        before = lost.get(period_id, Amount(Decimal(0), 0))
+        lost[period_id] = Amount(before.known_cost + (cost or 0), before.tokens + (tokens or 0))
+    for period_id, amount in sorted(lost.items()):
+        settle([period_id], amount, amount)
+
+
+def periods_of(call_id: UUID) -> tuple[int, ...]:
+    return tuple(Reservation.objects.filter(call=call_id).order_by("period").values_list("period_id", flat=True))
+
+
+def leads_of(project_id: UUID | None) -> list[str]:
+    """Who decides on what the experiments of a project may spend."""
+    leads = Membership.objects.filter(project=project_id, role=Membership.Role.LEAD, user__is_active=True)
+    return list(leads.order_by("user__username").values_list("user__username", flat=True)) if project_id else []
+
+
+def _set_aside(period_id: int, amount: Amount) -> bool:
+    """The condition stands in the UPDATE itself, so that of two who ask at once the second sees the first. The limit is
+    read from its own row: one that was lowered a moment ago holds already.
+    """
+    return bool(
+        BudgetPeriod.objects.filter(_fits(amount), pk=period_id).update(
+            cost_reserved=F("cost_reserved") + money(amount.known_cost),
+            tokens_reserved=F("tokens_reserved") + amount.tokens,
+        )
+    )
+
+
+def _fits(amount: Amount) -> Exists:
+    cost = OuterRef("cost_earlier") + OuterRef("cost_spent") + OuterRef("cost_reserved") + money(amount.known_cost)
+    tokens = OuterRef("tokens_earlier") + OuterRef("tokens_spent") + OuterRef("tokens_reserved") + amount.tokens
+    has_money = Q(cost_limit=None) | Q(cost_limit__gte=ExpressionWrapper(cost, MoneyField()))
+    has_tokens = Q(token_limit=None) | Q(token_limit__gte=ExpressionWrapper(tokens, BigIntegerField()))
+    return Exists(Budget.objects.filter(Q(active=False) | has_money & has_tokens, pk=OuterRef("budget")))
+
+
+def _refusal(account: Account, amount: Amount) -> Refusal:
+    budget = Budget.objects.select_related(*SUBJECTS, "created_by").get(pk=account.budget.pk)
+    period = BudgetPeriod.objects.get(pk=account.period_id)
+    return over_budget(short_of(budget, period), amount.cost, amount.tokens)
+
+
+def short_of(budget: Budget, period: BudgetPeriod) -> Short:
+    """How a refusal tells of a budget."""
+    return Short(
+        id=str(budget.pk),
+        kind=budget.kind,
+        name=str(budget.subject),
+        period=budget.period,
+        cost_left=period.cost_left(budget.cost_limit),
+        tokens_left=period.tokens_left(budget.token_limit),
+        asked=deciding_on(budget),
+    )
+
+
+def deciding_on(budget: Budget) -> list[str]:
+    """Whom to ask for more, beside the administrators."""
+    project_id = budget.experiment.project_id if budget.experiment else budget.project_id
+    who_set_it = [budget.created_by.get_username()] if budget.experiment and budget.created_by else []
+    return list(dict.fromkeys([*leads_of(project_id), *who_set_it]))

@@ -1,0 +1,93 @@
+"""Whether a provider accepts a key: one tiny call, and what came of it in plain words."""
+
+import asyncio
+from dataclasses import dataclass
+
+from django.views.decorators.debug import sensitive_variables
+
+from accounts.crypto import Undecipherable, decrypt
+from experiments.gateway import (
+    BadKey,
+    ChatMessage,
+    ChatRequest,
+    Client,
+    Deadlines,
+    EmptyAnswer,
+    GatewayError,
+    OutcomeUnknown,
+    OutOfCredit,
+    Params,
+    RateLimited,
+    Unreachable,
+    guarded_transport,
+)
+from experiments.models import Provider, ProviderKey, ProviderModel
+
+SECONDS = 20.0
+FEW_TOKENS = 16  # some providers refuse to be asked for fewer
+LONGEST_WORDS = 400
+REFUSED = (401, 403)
+
+Outcome = ProviderKey.Outcome
+NOTHING_LEARNED = (Unreachable, OutcomeUnknown)
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """words: what the provider said to it, without the key; "" when it accepts the key."""
+
+    outcome: ProviderKey.Outcome
+    words: str = ""
+
+
+@sensitive_variables("text")
+def tried(key: ProviderKey) -> Tried:
+    """Asks now, and waits for the answer. Call outside of transactions."""
+    try:
+        text = decrypt(key.ciphertext)
+    except Undecipherable:
+        return Tried(Outcome.UNREADABLE)
+    model = key.provider.models.filter(is_active=True).order_by("is_tool", "slug").first()
+    try:
+        asyncio.run(_ask(key.provider, model, text))
+    except GatewayError as error:
+        outcome = outcome_of(error)
+        return Tried(outcome, "" if outcome is Outcome.ACCEPTED else str(error)[:LONGEST_WORDS])
+    return Tried(Outcome.ACCEPTED)
+
+
+def outcome_of(error: GatewayError) -> ProviderKey.Outcome:
+    """What a failure says of the key."""
+    if isinstance(error, BadKey) or error.status in REFUSED:
+        return Outcome.REFUSED
+    if isinstance(error, OutOfCredit):
+        return Outcome.NO_CREDIT
+    if isinstance(error, RateLimited):
+        return Outcome.RATE_LIMITED
+    if isinstance(error, NOTHING_LEARNED):
+        return Outcome.UNREACHABLE
+    return Outcome.ACCEPTED if isinstance(error, EmptyAnswer) else Outcome.UNKNOWN
+
+
+@sensitive_variables("text")
+async def _ask(provider: Provider, model: ProviderModel | None, text: str) -> None:
+    """A model is asked for a word; of a provider without any, its list of models is asked for. Raises GatewayError."""
+    try:
+        async with asyncio.timeout(SECONDS), guarded_transport(allow_private=provider.allow_private) as transport:
+            client = Client(provider.base_url, text, transport)
+            if model is None:
+                await client.models()
+            else:
+                await client.complete(_request(model))
+    except TimeoutError as error:
+        raise OutcomeUnknown(f"{provider.base_url} did not answer within {SECONDS:g} s.") from error
+
+
+def _request(model: ProviderModel) -> ChatRequest:
+    return ChatRequest(
+        model=model.upstream,
+        messages=(ChatMessage("user", "Say: yes"),),
+        params=Params(max_tokens=FEW_TOKENS),
+        capabilities=model.accepts,
+        deadlines=Deadlines(connect=SECONDS / 2, first_byte=SECONDS, progress=SECONDS, total=SECONDS),
+    )

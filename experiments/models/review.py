@@ -1,0 +1,199 @@
+"""What people are asked to judge, by what rubric, and who is asked."""
+
+from typing import TYPE_CHECKING, Self
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import Project, User
+from experiments.models.ids import new_id
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+CURATORS = (User.Role.CURATOR, User.Role.ADMIN)
+MOST_PEOPLE = 5  # per item
+LONGEST_LOCK = 24 * 60  # minutes
+
+
+def role_of(user: "User | AnonymousUser") -> str:
+    """The role of somebody who is signed in and active; empty for everybody else."""
+    return str(getattr(user, "role", "")) if user.is_active else ""
+
+
+class RubricQuerySet(models.QuerySet["ReviewRubric"]):
+    def visible_to(self, user: "User | AnonymousUser") -> Self:
+        """Those that come with the platform, one's own, shared ones, and those of queues that one sees."""
+        if not user.is_active:
+            return self.none()
+        used = Q(queues__in=ReviewQueue.objects.visible_to(user))
+        found = self.model.objects.filter(Q(owner__isnull=True) | Q(owner_id=user.pk) | Q(shared=True) | used)
+        return self.filter(pk__in=found.values("pk"))
+
+    def newest(self) -> Self:
+        """The newest version of each."""
+        newer = ReviewRubric.objects.filter(family=OuterRef("family"), version__gt=OuterRef("version"))
+        return self.filter(~Exists(newer))
+
+
+class ReviewRubric(models.Model):
+    """One version of a rubric; versions share a `family`, and are never changed: a change is another version.
+
+    scales, labels: as `reviews.rubrics` reads them. owner: null for those that come with the platform.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    family = models.UUIDField(default=new_id, editable=False)
+    version = models.PositiveIntegerField(_("version"), default=1)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="review_rubrics",
+        verbose_name=_("owner"),
+    )
+    title = models.CharField(_("title"), max_length=120)
+    description = models.TextField(_("description"), max_length=2000, blank=True)
+    scales = models.JSONField(_("scales"), default=list, blank=True)
+    labels = models.JSONField(_("labels"), default=list, blank=True)
+    shared = models.BooleanField(_("shared with the lab"), default=False)
+    created = models.DateTimeField(_("created"), auto_now_add=True)
+
+    objects = RubricQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["title", "-version"]
+        verbose_name = _("review rubric")
+        verbose_name_plural = _("review rubrics")
+        constraints = [models.UniqueConstraint(fields=["family", "version"], name="one_review_rubric_per_version")]
+
+    def __str__(self) -> str:
+        return f"{self.title} v{self.version}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("review-rubric", args=[self.pk])
+
+
+class QueueQuerySet(models.QuerySet["ReviewQueue"]):
+    def manageable_by(self, user: "User | AnonymousUser") -> Self:
+        """Those that one made oneself, the lab's for curators and administrators, a project's for its leads."""
+        if not user.is_active:
+            return self.none()
+        led = Q(project__in=Project.objects.led_by(user).values("pk"))
+        of_lab = Q(is_lab=True) if role_of(user) in CURATORS else Q(pk__in=[])
+        return self.filter(Q(owner_id=user.pk) | led | of_lab)
+
+    def assigned_to(self, user: "User | AnonymousUser") -> Self:
+        """Those in which one reviews: as a member, and the lab's in the role of a reviewer."""
+        if not user.is_active:
+            return self.none()
+        member = Q(pk__in=QueueMember.objects.filter(user_id=user.pk).values("queue"))
+        of_lab = Q(is_lab=True) if role_of(user) == User.Role.REVIEWER else Q(pk__in=[])
+        return self.filter(member | of_lab)
+
+    def open_to(self, user: "User | AnonymousUser") -> Self:
+        return self.assigned_to(user).filter(state=QueueState.OPEN)
+
+    def visible_to(self, user: "User | AnonymousUser") -> Self:
+        mine = self.model.objects
+        return self.filter(
+            Q(pk__in=mine.manageable_by(user).values("pk")) | Q(pk__in=mine.assigned_to(user).values("pk"))
+        )
+
+
+class QueueState(models.TextChoices):
+    OPEN = "open", _("open")
+    CLOSED = "closed", _("closed")
+
+
+class ReviewQueue(models.Model):
+    """What is to be reviewed, by whom and how. Its items are fixed when it is filled; filling again adds new ones.
+
+    is_lab: every reviewer of the lab may take part. filters: what it is filled with, of `reviews.choosing`. overlap:
+    how many people review each item. is_blind: neither models nor judges' scores are shown before one has answered.
+    """
+
+    class Over(models.TextChoices):
+        MESSAGES = "messages", _("single messages")
+        TRANSCRIPTS = "transcripts", _("whole transcripts")
+        JUDGMENTS = "judgments", _("judgments of models")
+
+    State = QueueState
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    name = models.CharField(_("name"), max_length=120)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, related_name="review_queues", verbose_name=_("owner")
+    )
+    project = models.ForeignKey(
+        Project, models.PROTECT, null=True, blank=True, related_name="review_queues", verbose_name=_("project")
+    )
+    is_lab = models.BooleanField(_("for every reviewer of the lab"), default=False)
+    over = models.CharField(_("over"), max_length=12, choices=Over, default=Over.MESSAGES)
+    filters = models.JSONField(_("filters"), default=dict, blank=True)
+    rubric = models.ForeignKey(ReviewRubric, models.PROTECT, related_name="queues", verbose_name=_("rubric"))
+    overlap = models.PositiveSmallIntegerField(
+        _("people per item"), default=1, validators=[MinValueValidator(1), MaxValueValidator(MOST_PEOPLE)]
+    )
+    is_blind = models.BooleanField(_("blind"), default=True)
+    instructions = models.TextField(_("instructions"), blank=True)
+    lock_minutes = models.PositiveIntegerField(
+        _("minutes for which an item is held"),
+        default=20,
+        validators=[MinValueValidator(1), MaxValueValidator(LONGEST_LOCK)],
+    )
+    state = models.CharField(_("state"), max_length=8, choices=QueueState, default=QueueState.OPEN)
+    created = models.DateTimeField(_("created"), auto_now_add=True)
+    filled = models.DateTimeField(_("last filled"), null=True, blank=True)
+
+    objects = QueueQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created", "-id"]
+        verbose_name = _("review queue")
+        verbose_name_plural = _("review queues")
+        constraints = [
+            models.CheckConstraint(condition=Q(overlap__range=(1, MOST_PEOPLE)), name="review_people_per_item"),
+            models.CheckConstraint(condition=Q(is_lab=False) | Q(project__isnull=True), name="review_lab_or_project"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("review-queue", args=[self.pk])
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == QueueState.OPEN
+
+
+class MemberQuerySet(models.QuerySet["QueueMember"]):
+    def visible_to(self, user: "User | AnonymousUser") -> Self:
+        return self.filter(queue__in=ReviewQueue.objects.visible_to(user))
+
+
+class QueueMember(models.Model):
+    """Somebody who reviews in a queue: what is in it they may read there, and nowhere else by this."""
+
+    queue = models.ForeignKey(ReviewQueue, models.CASCADE, related_name="members", verbose_name=_("queue"))
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="queue_memberships", verbose_name=_("person")
+    )
+    created = models.DateTimeField(_("created"), auto_now_add=True)
+
+    objects = MemberQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["queue", "user__username"]
+        verbose_name = _("member of a queue")
+        verbose_name_plural = _("members of queues")
+        constraints = [models.UniqueConstraint(fields=["queue", "user"], name="one_place_in_a_queue")]
+
+    def __str__(self) -> str:
+        return f"{self.user} · {self.queue}"

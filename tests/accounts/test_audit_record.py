@@ -1,0 +1,167 @@
+"""The audit record: what gets in, how it is read, and that it only grows."""
+
+import csv
+import io
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+from django.test import Client
+
+from accounts import audit
+from accounts.models import AuditEntry
+from accounts.models.audit import AppendOnly
+from accounts.tokens import create_token
+from experiments.models import Experiment
+from tests.fixtures import signed_in
+
+Action = AuditEntry.Action
+
+
+@pytest.fixture
+def entry(alice):
+    return audit.record(Action.SHARED, by=alice, name="thing")
+
+
+def test_no_entry_is_changed_or_deleted_by_the_program(entry):
+    entries = AuditEntry.objects.all()
+
+    for deed in (lambda: entries.update(name="other"), entries.delete, entry.save):
+        with pytest.raises(AppendOnly):
+            deed()
+
+
+@pytest.mark.databases
+def test_the_database_itself_refuses_a_change(entry):
+    with pytest.raises(DatabaseError, match="only ever added to"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("UPDATE accounts_auditentry SET name = 'other'")
+    entry.refresh_from_db()
+    assert entry.name == "thing"
+
+
+@pytest.mark.databases
+def test_postgresql_refuses_a_deletion_too(entry):
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite is one file, which its owner can delete anyway")
+    with pytest.raises(DatabaseError, match="only ever added to"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("DELETE FROM accounts_auditentry")
+    assert AuditEntry.objects.filter(pk=entry.pk).exists()
+
+
+def test_a_refusal_is_recorded_with_method_and_path(browser, alice, deeds):
+    assert browser.get("/admin/login/?secret=x").status_code == 403
+
+    [refused] = deeds(Action.RIGHTS_REFUSED)
+    assert (refused.actor_id, refused.name, refused.address) == (alice.pk, "GET /admin/login/", "127.0.0.1")
+
+
+def test_a_refusal_of_the_api_is_recorded_for_the_owner_of_the_token(bob, arena, start, deeds):
+    run = start(arena())
+    Experiment.objects.update(visibility=Experiment.Visibility.LAB)
+    path, bearer = f"/api/runs/{run.pk}/stop/", {"authorization": f"Bearer {create_token(bob)}"}
+
+    assert Client().post(path, headers=bearer).status_code == 403
+    [refused] = deeds(Action.RIGHTS_REFUSED)
+    assert (refused.actor, refused.name) == ("bob", f"POST {path}")
+
+
+def test_a_loop_does_not_fill_the_record(browser, deeds):
+    for _ in range(5):
+        browser.get("/admin/login/")
+    assert len(deeds(Action.RIGHTS_REFUSED)) == 1
+
+
+def test_nor_does_one_over_many_addresses(browser, deeds, monkeypatch):
+    monkeypatch.setattr("accounts.middleware.MOST_REFUSALS", 3)
+    for number in range(6):
+        browser.generic(f"X{number}", "/admin/login/")
+
+    assert len(deeds(Action.RIGHTS_REFUSED)) == 3
+
+
+def test_a_visitor_who_is_refused_is_nobody(visitor, deeds):
+    Client(enforce_csrf_checks=True).post("/theme/", {"theme": "dark"})
+
+    assert deeds(Action.RIGHTS_REFUSED) == []
+
+
+def test_tokens_are_recorded_without_the_token(alice, deeds):
+    token = create_token(alice, name="notebook")
+    signed_in(alice).post(f"/account/tokens/{deeds(Action.TOKEN_CREATED)[0].detail['key']}/revoke/")
+
+    assert [entry.name for entry in deeds(Action.TOKEN_CREATED) + deeds(Action.TOKEN_REVOKED)] == ["notebook"] * 2
+    assert token not in str(list(AuditEntry.objects.values()))
+
+
+def names(page):
+    return [entry.name for entry in page.context["entries"]]
+
+
+def test_it_is_read_newest_first_and_page_by_page(admins, alice):
+    for number in range(120):
+        audit.record(Action.EXPORTED, by=alice, name=f"file {number}")
+
+    first = admins.get("/audit/?deed=exported")
+    audit.record(Action.EXPORTED, by=alice, name="meanwhile")
+    second = admins.get(f"/audit/?{first.context['older']}")
+    third = admins.get(f"/audit/?{second.context['older']}")
+
+    assert names(first) + names(second) + names(third) == [f"file {number}" for number in reversed(range(120))]
+    assert third.context["older"] == ""
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("person=ali", ["one"]),
+        ("deed=shared", ["two"]),
+        ("target=two", ["two"]),
+        ("person=ali&deed=shared", []),
+        ("since=2999-01-01", []),
+        ("until=2000-01-01", []),
+    ],
+)
+def test_it_is_filtered(admins, alice, bob, query, expected):
+    audit.record(Action.EXPORTED, by=alice, name="one")
+    audit.record(Action.SHARED, by=bob, name="two")
+
+    assert names(admins.get(f"/audit/?{query}")) == expected
+
+
+def test_today_is_within_today(admins, alice):
+    audit.record(Action.EXPORTED, by=alice, name="one")
+    today = datetime.now(UTC).date()
+
+    days = {f"since={day}&until={today + timedelta(days=1)}" for day in (today, today - timedelta(days=1))}
+    assert all(names(admins.get(f"/audit/?{query}")) == ["one"] for query in days)
+
+
+@pytest.mark.parametrize("query", ["since=yesterday", "deed=nothing", "before=x"])
+def test_a_filter_that_cannot_be_read_is_said_and_shows_nothing(admins, alice, query):
+    audit.record(Action.EXPORTED, by=alice, name="one")
+
+    page = admins.get(f"/audit/?{query}")
+
+    assert names(page) == []
+    assert "cannot be read" in page.content.decode()
+
+
+def test_it_is_downloaded_whole_and_no_cell_is_a_formula(admins, alice):
+    for name in ("=1+1", "+1", "-1", "@x", " =1", "plain", "＝1"):
+        audit.record(Action.EXPORTED, by=alice, name=name, after=name)
+
+    answer = admins.get("/audit/audit.csv?deed=exported")
+    rows = list(csv.DictReader(io.StringIO(b"".join(answer).decode().removeprefix("\ufeff"))))
+
+    assert [row["name"] for row in rows] == ["'＝1", "plain", "' =1", "'@x", "'-1", "'+1", "'=1+1"]
+    assert {row["actor"] for row in rows} == {"alice"}
+    assert answer["Content-Disposition"].startswith("attachment")
+
+
+def test_markup_in_a_name_is_text(admins, alice):
+    audit.record(Action.EXPORTED, by=alice, name="<script>alert(1)</script>", before="<b>x</b>")
+
+    page = admins.get("/audit/").content.decode()
+
+    assert "<script>alert" not in page
+    assert "<b>x</b>" not in page

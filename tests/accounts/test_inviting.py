@@ -1,0 +1,256 @@
+"""Invitations: who may send them, and that each lets one person in, once."""
+
+from datetime import timedelta
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.core import mail
+from django.db import transaction
+from django.test import Client
+from django.utils import timezone
+
+from accounts import inviting, projects, roles
+from accounts.models import AuditEntry, Invitation, Membership, User
+from accounts.refusals import NotForYou, Unusable
+from tests.accounts.conftest import at_once
+from tests.fixtures import signed_in
+
+Action = AuditEntry.Action
+NEW = {"username": "zoe", "password1": "seventeen quiet otters", "password2": "seventeen quiet otters"}
+
+
+@pytest.fixture
+def project(alice):
+    return projects.create(by=alice, name="Solar")
+
+
+def opened(token):
+    """A visitor's browser in which the link was opened."""
+    visitor = Client()
+    assert visitor.get(f"/invitations/{token}/")["Location"] == "/sign-up/"
+    return visitor
+
+
+def test_the_link_leads_to_an_account_with_the_role(admin, deeds):
+    invitation, token = inviting.invite(by=admin, role="curator", email="zoe@lab.example")
+
+    assert opened(token).post("/sign-up/", NEW)["Location"] == "/arena/"
+
+    zoe = User.objects.get(username="zoe")
+    assert (zoe.role, zoe.is_staff) == ("curator", False)
+    invitation.refresh_from_db()
+    assert invitation.accepted_by == zoe
+    assert deeds(Action.INVITED)[0].detail == {"role": "curator", "project": None}
+    assert (deeds(Action.SIGNED_UP)[0].actor, deeds(Action.SIGNED_UP)[0].detail["invited_by"]) == ("zoe", "ada")
+
+
+def test_only_the_hash_of_the_token_is_kept(admin):
+    invitation, token = inviting.invite(by=admin, role="reviewer")
+
+    row = Invitation.objects.filter(pk=invitation.pk).values().get()
+    assert token not in str(row)
+    assert token not in str(list(AuditEntry.objects.values()))
+    assert inviting.find(token) == invitation
+
+
+def test_it_gives_a_place_in_the_project(admin, project, deeds):
+    _, token = inviting.invite(by=admin, role="researcher", project=project, project_role="watcher")
+    opened(token).post("/sign-up/", NEW)
+
+    assert Membership.objects.get(project=project, user__username="zoe").role == "watcher"
+    assert deeds(Action.MEMBER_CHANGED)[-1].detail == {"person": "zoe", "before": None, "after": "watcher"}
+
+
+def test_an_address_that_an_admin_has_named_counts_as_verified(admin):
+    _, token = inviting.invite(by=admin, role="researcher", email="zoe@lab.example")
+    opened(token).post("/sign-up/", {**NEW, "email": "zoe@lab.example"})
+
+    assert EmailAddress.objects.get(user__username="zoe").verified
+
+
+def test_another_address_does_not(admin):
+    _, token = inviting.invite(by=admin, role="researcher", email="zoe@lab.example")
+    opened(token).post("/sign-up/", {**NEW, "email": "eve@evil.example"})
+
+    [address] = EmailAddress.objects.filter(user__username="zoe")
+    assert (address.email, address.verified) == ("eve@evil.example", False)
+
+
+def test_looking_at_the_link_does_not_use_it_up(admin):
+    _, token = inviting.invite(by=admin, role="researcher")
+    opened(token)
+    opened(token)
+
+    assert inviting.find(token).is_open
+
+
+WORDS = {
+    "used": "has been used",
+    "revoked": "was taken back",
+    "expired": "has expired",
+    "forged": "no invitation of this lab",
+    "demoted": "may not invite any more",
+}
+
+
+@pytest.mark.parametrize("how", WORDS)
+def test_a_link_that_lets_nobody_in_says_why_and_what_to_do(admin, visitor, how):
+    invitation, token = inviting.invite(by=admin, role="researcher")
+    rows = Invitation.objects.filter(pk=invitation.pk)
+    if how == "used":
+        rows.update(accepted=timezone.now())
+    elif how == "revoked":
+        inviting.revoke(invitation, by=admin)
+    elif how == "expired":
+        rows.update(expires=timezone.now() - timedelta(seconds=1))
+    elif how == "demoted":
+        User.objects.create_user("other", role="admin")
+        roles.change_role(admin, "researcher", by=admin)
+    else:
+        token = token[:-1]
+
+    answer = visitor.get(f"/invitations/{token}/")
+
+    assert answer.status_code == 410
+    assert WORDS[how] in answer.content.decode()
+    assert visitor.get("/sign-up/").status_code == 200
+    assert visitor.post("/sign-up/", NEW).status_code == 200
+    assert not User.objects.filter(username="zoe").exists()
+
+
+def test_an_invitation_that_was_used_while_one_typed_makes_no_account(admin):
+    invitation, token = inviting.invite(by=admin, role="researcher")
+    slow = opened(token)
+    Invitation.objects.filter(pk=invitation.pk).update(accepted=timezone.now())
+
+    answer = slow.post("/sign-up/", NEW)
+
+    assert "by invitation" in answer.content.decode()
+    assert not User.objects.filter(username="zoe").exists()
+
+
+@pytest.mark.databases
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_accept_at_once_one_comes_in():
+    admin = User.objects.create_user("ada", role="admin")
+    invitation, _token = inviting.invite(by=admin, role="researcher")
+
+    def accept(name):
+        with transaction.atomic():
+            person = User.objects.create(username=name)
+            inviting.accept(Invitation.objects.select_related("invited_by", "project").get(pk=invitation.pk), person)
+
+    given = at_once(*(lambda name=name: accept(name) for name in ("one", "other")))
+
+    assert [type(error) for error in given if error] == [Unusable]
+    [person] = User.objects.exclude(pk=admin.pk)
+    assert Invitation.objects.get().accepted_by == person
+
+
+@pytest.mark.parametrize("role", ["researcher", "reviewer"])
+def test_a_lead_invites_people_who_work_in_the_project(settings, alice, project, role):
+    settings.SIGNUP = "invite"
+
+    inviting.invite(by=alice, role=role, project=project)
+
+
+@pytest.mark.parametrize("role", ["curator", "admin"])
+def test_nobody_invites_to_a_role_above_their_own(settings, alice, project, role):
+    settings.SIGNUP = "invite"
+
+    with pytest.raises(NotForYou):
+        inviting.invite(by=alice, role=role, project=project)
+
+
+def test_a_lead_invites_into_no_other_project_and_not_into_the_lab_alone(settings, alice, bob, project):
+    settings.SIGNUP = "invite"
+    others = projects.create(by=bob, name="Wind")
+
+    for place in (others, None):
+        with pytest.raises(NotForYou):
+            inviting.invite(by=alice, role="researcher", project=place)
+    assert Invitation.objects.count() == 0
+
+
+def test_in_a_closed_lab_admins_alone_invite(settings, admin, alice, project):
+    settings.SIGNUP = "closed"
+
+    with pytest.raises(NotForYou):
+        inviting.invite(by=alice, role="researcher", project=project)
+    inviting.invite(by=admin, role="researcher", project=project)
+
+
+def test_a_member_who_does_not_lead_invites_nobody(settings, alice, bob, project):
+    settings.SIGNUP = "invite"
+    projects.set_member(project, bob, "member", by=alice)
+
+    with pytest.raises(NotForYou):
+        inviting.invite(by=bob, role="researcher", project=project)
+
+
+def test_taking_back_is_recorded_and_done_once(admin, deeds):
+    invitation, _ = inviting.invite(by=admin, role="researcher")
+
+    assert [inviting.revoke(invitation, by=admin) for _ in range(2)] == [True, False]
+    assert len(deeds(Action.INVITATION_REVOKED)) == 1
+
+
+def test_a_stranger_takes_nothing_back(admin, bob):
+    invitation, _ = inviting.invite(by=admin, role="researcher")
+
+    assert signed_in(bob).post(f"/invitations/{invitation.pk}/revoke/").status_code == 404
+    assert Invitation.objects.open().exists()
+
+
+def test_somebody_of_the_lab_takes_the_place_in_the_project(admin, bob, project):
+    invitation, token = inviting.invite(by=admin, role="admin", project=project)
+    browser = signed_in(bob)
+    assert "Join the project" in browser.get(f"/invitations/{token}/").content.decode()
+
+    browser.post(f"/invitations/{token}/")
+
+    bob.refresh_from_db()
+    assert (project.memberships.get(user=bob).role, bob.role) == ("member", "researcher")
+    invitation.refresh_from_db()
+    assert invitation.accepted_by == bob
+
+
+def test_somebody_of_the_lab_does_not_use_up_what_is_for_another(admin, bob, alice, project):
+    _, into_the_lab = inviting.invite(by=admin, role="researcher")
+    _, into_the_project = inviting.invite(by=admin, role="researcher", project=project)
+
+    assert signed_in(bob).post(f"/invitations/{into_the_lab}/").status_code == 410
+    assert signed_in(alice).post(f"/invitations/{into_the_project}/").status_code == 410
+    assert Invitation.objects.open().count() == 2
+
+
+def test_the_page_shows_the_link_once(admins, deeds):
+    page = admins.post("/people/", {"email": "zoe@lab.example", "role": "reviewer"}).content.decode()
+
+    link = page.partition('value="http://testserver')[2].partition('"')[0]
+    assert inviting.find(link.split("/")[2]).email == "zoe@lab.example"
+    assert link not in admins.get("/people/").content.decode()
+    assert mail.outbox == []
+
+
+def test_with_a_mail_server_the_link_is_mailed(settings, admins):
+    settings.HAS_MAIL = True
+
+    page = admins.post("/people/", {"email": "zoe@lab.example", "role": "reviewer"}).content.decode()
+
+    [letter] = mail.outbox
+    assert letter.to == ["zoe@lab.example"]
+    link = page.partition('value="http://testserver')[2].partition('"')[0]
+    assert f"http://testserver{link}" in letter.body
+    assert "mailed to zoe@lab.example" in page
+
+
+def test_a_mail_server_that_is_away_does_not_lose_the_invitation(settings, admins):
+    settings.HAS_MAIL = True
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_PORT = 1
+
+    page = admins.post("/people/", {"email": "zoe@lab.example", "role": "reviewer"}).content.decode()
+
+    assert "It could not be mailed" in page
+    assert Invitation.objects.open().count() == 1

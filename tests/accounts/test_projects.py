@@ -1,0 +1,185 @@
+"""Projects: made, joined, left and archived; nobody else hears of them."""
+
+import pytest
+
+from accounts import projects
+from accounts.models import AuditEntry, Membership, Project, User
+from accounts.refusals import NotForYou, NotPossible
+from tests.accounts.conftest import at_once
+from tests.fixtures import signed_in
+
+Action = AuditEntry.Action
+
+
+@pytest.fixture
+def project(alice):
+    return projects.create(by=alice, name="Solar")
+
+
+def role_of(project, person):
+    return getattr(Membership.objects.filter(project=project, user=person).first(), "role", None)
+
+
+def test_whoever_makes_one_leads_it(alice, project, deeds):
+    assert role_of(project, alice) == "lead"
+    assert deeds(Action.PROJECT_CREATED)[0].target == f"project:{project.pk}"
+
+
+def test_a_reviewer_makes_none(reviewer):
+    with pytest.raises(NotForYou):
+        projects.create(by=reviewer, name="Wind")
+    assert signed_in(reviewer).post("/projects/new/", {"name": "Wind"}).status_code == 403
+
+
+def test_members_come_change_and_go_and_it_is_recorded(alice, bob, project, deeds):
+    projects.set_member(project, bob, "watcher", by=alice)
+    projects.set_member(project, bob, "member", by=alice)
+    projects.set_member(project, bob, "member", by=alice)
+    projects.remove_member(project, bob, by=alice)
+
+    steps = [(entry.detail["before"], entry.detail["after"]) for entry in deeds(Action.MEMBER_CHANGED)]
+    assert steps == [(None, "watcher"), ("watcher", "member"), ("member", None)]
+    assert role_of(project, bob) is None
+
+
+def test_a_member_leaves_and_decides_on_nobody_else(alice, bob, project):
+    projects.set_member(project, bob, "member", by=alice)
+    with pytest.raises(NotForYou):
+        projects.remove_member(project, alice, by=bob)
+
+    projects.remove_member(project, bob, by=bob)
+
+    assert role_of(project, bob) is None
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda project, alice: projects.remove_member(project, alice, by=alice),
+        lambda project, alice: projects.set_member(project, alice, "member", by=alice),
+    ],
+)
+def test_the_last_lead_stays(alice, bob, project, verb):
+    old = User.objects.create_user("old", is_active=False)
+    Membership.objects.create(project=project, user=old, role="lead")
+
+    with pytest.raises(NotPossible, match="needs a lead"):
+        verb(project, alice)
+
+    assert role_of(project, alice) == "lead"
+
+
+@pytest.mark.databases
+@pytest.mark.django_db(transaction=True)
+def test_of_two_leads_who_leave_at_once_one_stays(alice):
+    bob = User.objects.create_user("bob")
+    project = projects.create(by=alice, name="Solar")
+    projects.set_member(project, bob, "lead", by=alice)
+
+    given = at_once(*(lambda who=who: projects.remove_member(project, who, by=who) for who in (alice, bob)))
+
+    assert [type(error) for error in given if error] == [NotPossible]
+    assert project.memberships.count() == 1
+
+
+def test_an_admin_helps_a_project_whose_leads_are_gone(admin, alice, bob, project):
+    User.objects.filter(pk=alice.pk).update(is_active=False)
+
+    projects.set_member(project, bob, "lead", by=admin)
+
+    assert role_of(project, bob) == "lead"
+    assert signed_in(admin).get(project.get_absolute_url()).status_code == 200
+
+
+def test_a_stranger_hears_of_nothing(charlie, project):
+    browser = signed_in(charlie)
+
+    assert "Solar" not in browser.get("/projects/").content.decode()
+    assert browser.get(project.get_absolute_url()).status_code == 404
+    for path, sent in {
+        "change/": {"name": "Mine"},
+        "archive/": {"archived": "1"},
+        "members/": {"username": "charlie", "role": "lead"},
+        f"members/{charlie.pk}/": {"role": "lead"},
+        "invite/": {"role": "researcher", "project_role": "lead"},
+    }.items():
+        assert browser.post(f"{project.get_absolute_url()}{path}", sent).status_code == 404, path
+    assert list(Project.objects.values_list("name", "archived")) == [("Solar", False)]
+
+
+def test_a_watcher_looks_and_changes_nothing(alice, bob, project, deeds):
+    projects.set_member(project, bob, "watcher", by=alice)
+    browser = signed_in(bob)
+
+    page = browser.get(project.get_absolute_url()).content.decode()
+
+    assert "Solar" in page
+    assert "Add somebody" not in page
+    sent = {"username": "bob", "role": "lead"}
+    assert browser.post(f"{project.get_absolute_url()}members/", sent).status_code == 403
+    assert role_of(project, bob) == "watcher"
+    assert deeds(Action.RIGHTS_REFUSED)[0].name == f"POST {project.get_absolute_url()}members/"
+
+
+def test_a_lead_does_it_all_on_the_pages(browser, alice, bob):
+    made = browser.post("/projects/new/", {"name": "Solar", "description": "Panels"})["Location"]
+    browser.post(f"{made}members/", {"username": "bob", "role": "member"})
+    project = Project.objects.get()
+    assert role_of(project, bob) == "member"
+
+    browser.post(f"{made}members/{bob.pk}/", {"role": "lead"})
+    browser.post(f"{made}change/", {"name": "Solar 2", "description": ""})
+    browser.post(f"{made}archive/", {"archived": "1"})
+    project.refresh_from_db()
+    assert (role_of(project, bob), project.name, project.archived) == ("lead", "Solar 2", True)
+
+    browser.post(f"{made}archive/")
+    left = browser.post(f"{made}members/{alice.pk}/", {"role": ""}, follow=True)
+    assert left.redirect_chain[-1][0] == "/projects/"
+    assert role_of(project, alice) is None
+
+
+def test_the_list_shows_mine_with_their_size(browser, alice, bob, project):
+    projects.set_member(project, bob, "member", by=alice)
+    projects.create(by=bob, name="Wind")
+
+    page = browser.get("/projects/").content.decode()
+
+    assert "Solar" in page
+    assert "Wind" not in page
+    assert '<td class="number">2</td>' in page
+
+
+@pytest.mark.parametrize(
+    ("path", "sent", "said"),
+    [
+        ("members/", {"username": "nobody", "role": "member"}, "Nobody of this name"),
+        ("members/", {"username": "bob", "role": "king"}, "king"),
+        ("change/", {"name": "Wind"}, "of this name already"),
+    ],
+)
+def test_what_cannot_be_is_said_on_the_page(browser, bob, project, path, sent, said):
+    projects.create(by=bob, name="Wind")
+
+    answer = browser.post(f"{project.get_absolute_url()}{path}", sent)
+
+    assert answer.status_code == 200
+    assert said in answer.content.decode()
+
+
+def test_the_last_lead_is_told_on_the_page(browser, alice, project):
+    answer = browser.post(f"{project.get_absolute_url()}members/{alice.pk}/", {"role": ""}, follow=True)
+
+    assert "needs a lead" in answer.content.decode()
+
+
+def test_a_lead_invites_from_the_page_where_the_lab_allows_it(settings, browser, project):
+    sent = {"role": "researcher", "project_role": "member"}
+    assert browser.post(f"{project.get_absolute_url()}invite/", sent).status_code == 403
+
+    settings.SIGNUP = "invite"
+    page = browser.post(f"{project.get_absolute_url()}invite/", sent).content.decode()
+
+    assert "http://testserver/invitations/" in page
+    assert browser.post(f"{project.get_absolute_url()}invite/", {**sent, "role": "admin"}).status_code == 200
+    assert project.invitation_set.count() == 1

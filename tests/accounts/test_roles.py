@@ -1,0 +1,122 @@
+"""Roles, and who may come in at all."""
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.core.management import call_command
+from django.test import Client
+
+from accounts import roles
+from accounts.models import ApiToken, AuditEntry, User
+from accounts.refusals import NotForYou, NotPossible
+from accounts.tokens import create_token
+from tests.accounts.conftest import at_once, sign_in
+from tests.fixtures import PASSWORD, signed_in
+
+Action = AuditEntry.Action
+
+
+def test_an_admin_changes_a_role_and_it_is_recorded(admin, alice, deeds):
+    roles.change_role(alice, "curator", by=admin)
+
+    assert User.objects.get(pk=alice.pk).role == "curator"
+    [entry] = deeds(Action.ROLE_CHANGED)
+    assert (entry.actor, entry.target, entry.name) == ("ada", f"user:{alice.pk}", "alice")
+    assert entry.detail == {"before": "researcher", "after": "curator"}
+
+
+def test_an_admin_is_one_to_django_too_and_nobody_else_is(admin, alice):
+    roles.change_role(alice, "admin", by=admin)
+    alice.refresh_from_db()
+    assert (alice.is_staff, alice.is_superuser) == (True, True)
+
+    roles.change_role(alice, "curator", by=admin)
+    alice.refresh_from_db()
+    assert (alice.is_staff, alice.is_superuser) == (False, False)
+
+
+def test_the_same_role_again_is_no_deed(admin, alice, deeds):
+    roles.change_role(alice, "researcher", by=admin)
+
+    assert deeds(Action.ROLE_CHANGED) == []
+
+
+@pytest.mark.parametrize("verb", [lambda who, by: roles.change_role(who, "admin", by=by), roles.deactivate])
+def test_nobody_else_decides_on_people(alice, bob, verb):
+    with pytest.raises(NotForYou):
+        verb(alice, by=bob)
+
+
+def test_a_deactivated_admin_decides_on_nobody(admin, alice):
+    admin.is_active = False
+
+    with pytest.raises(NotForYou):
+        roles.change_role(alice, "admin", by=admin)
+
+
+@pytest.mark.parametrize("verb", [lambda who, by: roles.change_role(who, "curator", by=by), roles.deactivate])
+def test_the_last_admin_stays(admin, verb):
+    with pytest.raises(NotPossible, match="last administrator"):
+        verb(admin, by=admin)
+
+    admin.refresh_from_db()
+    assert admin.is_admin
+
+
+def test_a_deactivated_admin_does_not_count(admin):
+    User.objects.create_user("old", role="admin", is_active=False)
+
+    with pytest.raises(NotPossible):
+        roles.deactivate(admin, by=admin)
+
+
+@pytest.mark.databases
+@pytest.mark.django_db(transaction=True)
+def test_of_two_admins_who_go_at_once_one_stays():
+    one, other = (User.objects.create_user(name, role="admin") for name in ("one", "other"))
+
+    given = at_once(
+        lambda: roles.change_role(one, "reviewer", by=other), lambda: roles.change_role(other, "reviewer", by=one)
+    )
+
+    assert [type(error) for error in given if error] == [NotPossible]
+    assert User.objects.filter(role="admin", is_active=True).count() == 1
+
+
+def test_deactivation_ends_sign_ins_and_tokens_at_once(admin, alice, deeds):
+    browser, bearer = signed_in(alice), {"authorization": f"Bearer {create_token(alice)}"}
+    assert Client().get("/api/models/", headers=bearer).status_code == 200
+
+    roles.deactivate(alice, by=admin)
+
+    assert browser.get("/account/").status_code == 302
+    assert Client().get("/api/models/", headers=bearer).status_code == 401
+    assert (Session.objects.count(), ApiToken.objects.count()) == (0, 0)
+    assert deeds(Action.PERSON_DEACTIVATED)[0].detail == {"sessions": 1, "tokens": 1}
+
+
+def test_others_stay_signed_in(admin, alice, bob):
+    browser = signed_in(bob)
+
+    roles.deactivate(alice, by=admin)
+
+    assert browser.get("/account/").status_code == 200
+
+
+def test_whoever_is_activated_again_signs_in_and_has_no_tokens(admin, alice, visitor, deeds):
+    create_token(alice)
+    roles.deactivate(alice, by=admin)
+
+    roles.reactivate(alice, by=admin)
+
+    assert sign_in(visitor).status_code == 302
+    assert ApiToken.objects.count() == 0
+    assert deeds(Action.PERSON_REACTIVATED)[0].name == "alice"
+
+
+def test_createsuperuser_makes_an_admin(db, monkeypatch):
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
+
+    call_command("createsuperuser", "--noinput", username="root", email="root@lab.example", verbosity=0)
+
+    assert User.objects.get().is_admin
+    assert sign_in(Client(), "root").status_code == 302

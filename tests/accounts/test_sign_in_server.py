@@ -1,0 +1,226 @@
+"""Signing in by the lab's own OpenID Connect server, over HTTP."""
+
+from urllib.parse import urlsplit
+
+import pytest
+from allauth.account.models import EmailAddress
+from allauth.socialaccount.models import SocialAccount, SocialToken
+from cryptography.hazmat.primitives.asymmetric import rsa
+from django.test import Client
+
+from accounts import inviting
+from accounts.models import AuditEntry, User
+from arenasite import environment
+from tests.accounts.conftest import sign_in
+from tests.accounts.sign_in_server import CLIENT, SECRET, SignInServer
+
+BEGIN = "/oidc/lab/login/"
+UNI = {"email": "zoe@uni.example", "email_verified": True}
+
+
+@pytest.fixture
+def server(settings):
+    server = SignInServer()
+    settings.OIDC = environment.SignInServer("Uni", server.issuer, CLIENT, SECRET)
+    settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [settings.OIDC.app()], "OAUTH_PKCE_ENABLED": True}}
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def by_domain(settings):
+    settings.SIGNUP, settings.SIGNUP_DOMAINS, settings.HAS_MAIL = "domain", ["uni.example"], True
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    settings.ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
+
+
+def come_in(browser, server, query="?process=login"):
+    """Through the server and back; what is answered then."""
+    away = browser.get(f"{BEGIN}{query}")
+    return browser.get(server.authorize(away["Location"]))
+
+
+def is_in(browser):
+    return browser.get("/account/").status_code == 200
+
+
+def test_the_button_is_there_only_with_a_server(visitor, settings, server):
+    assert "Sign in with Uni" in visitor.get("/sign-in/").content.decode()
+
+    settings.OIDC = None
+    assert BEGIN not in visitor.get("/sign-in/").content.decode()
+
+
+def test_nobody_is_sent_anywhere_without_a_server(visitor):
+    assert visitor.get(BEGIN).status_code == 404
+    assert visitor.get(f"{BEGIN}callback/").status_code == 404
+
+
+def test_a_new_person_of_the_domain_comes_in(server, by_domain, visitor, deeds):
+    server.person |= UNI
+
+    assert come_in(visitor, server)["Location"] == "/arena/"
+
+    zoe = User.objects.get()
+    assert (zoe.username, zoe.email, zoe.role, zoe.has_usable_password()) == ("zoe", UNI["email"], "researcher", False)
+    assert server.asked[0]["code_challenge_method"] == "S256"
+    assert deeds(AuditEntry.Action.SIGNED_UP)[0].actor == "zoe"
+    assert deeds(AuditEntry.Action.SIGNED_IN)[0].detail == {"by_means_of": ["socialaccount"]}
+    assert SocialToken.objects.count() == 0
+
+
+def test_the_same_person_comes_in_again(server, by_domain, visitor):
+    server.person |= UNI
+    come_in(visitor, server)
+    again = Client()
+
+    come_in(again, server)
+
+    assert is_in(again)
+    assert User.objects.count() == 1
+
+
+@pytest.mark.parametrize("email", ["zoe@evil.example", None])
+def test_a_new_person_of_another_domain_does_not(server, by_domain, visitor, email):
+    server.person |= {"email": email, "email_verified": True}
+
+    assert "by invitation" in come_in(visitor, server).content.decode()
+    assert User.objects.count() == 0
+
+
+@pytest.mark.parametrize("claim", [False, "true", "false", None])
+def test_an_address_that_the_server_has_not_verified_is_verified_here(server, by_domain, visitor, claim):
+    server.person |= {**UNI, "email_verified": claim}
+
+    assert come_in(visitor, server)["Location"] == "/account/email/sent/"
+    assert not is_in(visitor)
+
+
+@pytest.mark.parametrize("policy", ["closed", "invite"])
+def test_the_policy_holds_for_people_of_the_server(server, settings, visitor, policy):
+    settings.SIGNUP = policy
+    server.person |= UNI
+
+    assert "by invitation" in come_in(visitor, server).content.decode()
+    assert User.objects.count() == 0
+
+
+def test_an_invitation_lets_a_person_of_the_server_in_once(server, admin, visitor):
+    invitation, token = inviting.invite(by=admin, role="curator")
+    visitor.get(f"/invitations/{token}/")
+    server.person |= UNI
+
+    come_in(visitor, server)
+
+    assert is_in(visitor)
+    assert User.objects.get(username="zoe").role == "curator"
+    invitation.refresh_from_db()
+    assert invitation.accepted_by.username == "zoe"
+
+
+def test_an_account_is_joined_where_both_sides_have_verified_the_address(server, bob, visitor):
+    EmailAddress.objects.create(user=bob, email="bob@lab.example", verified=True, primary=True)
+    server.person |= {"email": "bob@lab.example", "email_verified": True}
+
+    come_in(visitor, server)
+
+    assert is_in(visitor)
+    assert SocialAccount.objects.get().user == bob
+    bob.refresh_from_db()
+    assert bob.has_usable_password()
+
+
+@pytest.mark.parametrize(("here", "there"), [(False, True), (True, False), (None, True)])
+def test_an_account_is_not_joined_otherwise(server, by_domain, bob, visitor, here, there):
+    if here is not None:
+        EmailAddress.objects.create(user=bob, email="bob@lab.example", verified=here, primary=True)
+    server.person |= {"email": "bob@lab.example", "email_verified": there}
+
+    come_in(visitor, server)
+
+    assert not is_in(visitor)
+    assert SocialAccount.objects.count() == 0
+
+
+def test_somebody_signed_in_adds_the_server_and_signs_in_by_it(server, visitor, bob, deeds):
+    sign_in(visitor, "bob")
+
+    come_in(visitor, server, "?process=connect")
+
+    assert SocialAccount.objects.get().user == bob
+    assert deeds(AuditEntry.Action.FACTOR_ADDED)[0].detail == {"kind": "sign_in_server"}
+    assert "42" in visitor.get("/account/server/").content.decode()
+    other = Client()
+    come_in(other, server)
+    assert is_in(other)
+
+
+def test_a_second_factor_is_asked_for_all_the_same(server, visitor, bob, app_of):
+    EmailAddress.objects.create(user=bob, email="bob@lab.example", verified=True, primary=True)
+    app_of(bob)
+    server.person |= {"email": "bob@lab.example", "email_verified": True}
+
+    assert come_in(visitor, server)["Location"] == "/account/second-factor/authenticate/"
+    assert not is_in(visitor)
+
+
+def test_a_deactivated_person_stays_out(server, by_domain, visitor):
+    server.person |= UNI
+    come_in(visitor, server)
+    User.objects.update(is_active=False)
+    again = Client()
+
+    assert come_in(again, server)["Location"] == "/sign-in/inactive/"
+    assert "deactivated" in again.get("/sign-in/inactive/").content.decode()
+    assert not is_in(again)
+
+
+LIES = {
+    "signed by somebody else": {"signs_with": rsa.generate_private_key(public_exponent=65537, key_size=2048)},
+    "for another client": {"claims": {"aud": "another"}},
+    "of another issuer": {"claims": {"iss": "https://evil.example"}},
+    "out of date": {"claims": {"exp": 1}},
+    "about another person": {"about": {"sub": "43"}},
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_token_that_is_not_right_lets_nobody_in(server, by_domain, visitor, lie):
+    server.person |= UNI
+    for name, value in LIES[lie].items():
+        setattr(server, name, value)
+
+    answer = come_in(visitor, server)
+
+    assert answer.status_code == 401
+    assert "did not let you in" in answer.content.decode()
+    assert User.objects.count() == 0
+
+
+def test_an_answer_that_nobody_asked_for_lets_nobody_in(server, by_domain, visitor):
+    server.person |= UNI
+    back = server.authorize(visitor.get(BEGIN)["Location"])
+
+    assert Client().get(back).status_code == 401
+    assert User.objects.count() == 0
+
+
+def test_whoever_cancels_is_told(server, visitor):
+    state = urlsplit(visitor.get(BEGIN)["Location"]).query.partition("state=")[2].partition("&")[0]
+
+    answer = visitor.get(f"{BEGIN}callback/?error=access_denied&state={state}", follow=True)
+
+    assert "was cancelled" in answer.content.decode()
+
+
+def test_a_server_that_is_away_is_said(server, visitor):
+    server.close()
+
+    answer = visitor.get(BEGIN)
+
+    assert answer.status_code == 401
+    assert "could not be reached" in answer.content.decode()
+
+
+def test_no_other_site_signs_anybody_in(server, visitor):
+    assert visitor.get(BEGIN, headers={"sec-fetch-site": "cross-site"})["Location"] == "/sign-in/"

@@ -1,0 +1,202 @@
+"""However a call ends, what was set aside for it is settled, and the accounts equal the sums over the calls."""
+
+import threading
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from experiments import actions, running
+from experiments.engine import leases, recording
+from experiments.engine.driver import Driver
+from experiments.engine.playing import Playing
+from experiments.models import Call, Run
+from tests.experiments.budgets.accounts import account, assert_right
+from tests.experiments.engine.test_crashes import PowerCut, crash_at, expire_leases, writes_of
+from tests.fixtures import wait_until
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+
+SHORT = {"max_turns": 1, "judge": False, "filter": False}
+
+
+@pytest.fixture
+def talk(arena, priced, allow, start):
+    """A run, and the budget of its experiment."""
+
+    def make(*speakers, **config):
+        experiment = arena(*speakers, **{**SHORT, **config})
+        priced()
+        return start(experiment), allow(experiment, 1)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("answers", "states", "costs"),
+    [
+        ([401], ["failed"], [0]),
+        ([["Half", "a word", {"finish": "length"}]], ["completed", "completed"], [None, None]),
+        ([400], ["failed"], [0]),
+    ],
+    ids=["turned away", "cut short", "malformed"],
+)
+def test_an_answer_or_none_is_settled_at_what_it_cost(talk, drive, scripted, answers, states, costs):
+    speaker = scripted.model("scripted/one", *answers)
+    run, budget = talk(speaker, speaker)
+
+    drive()
+
+    calls = list(run.calls.order_by("sent"))
+    assert [call.state for call in calls] == states
+    assert all(cost is None or call.cost == cost for call, cost in zip(calls, costs, strict=True))
+    assert account(budget).cost_spent == sum(call.cost for call in calls)
+    assert_right(budget)
+
+
+def test_an_answer_that_breaks_off_counts_what_is_known_or_what_was_set_aside(talk, drive):
+    run, budget = talk("sim/cooperative:first=0:fail=cut")
+
+    drive()
+
+    expected = sum((call.reserved if call.cost is None else call.cost) for call in run.calls.all())
+    assert run.calls.exists()
+    assert account(budget).cost_spent == expected > 0
+    assert_right(budget)
+
+
+@pytest.fixture
+def driving(transactional_db):
+    """A driver at work in a thread of its own."""
+    stop = threading.Event()
+    thread = threading.Thread(target=lambda: Driver(stop).drive(idle_seconds=60))
+    thread.start()
+    yield
+    stop.set()
+    thread.join(80)
+
+
+def test_a_call_stopped_in_mid_speech_counts_what_was_set_aside(talk, driving, alice):
+    run, budget = talk("sim/cooperative:first=0:tps=20:words=2000")
+    call = wait_until(lambda: run.calls.filter(state=Call.State.SENT).exclude(text="").first(), "a partial text")
+    assert account(budget).cost_reserved == call.reserved > 0
+
+    actions.stop(run, by=alice)
+    wait_until(lambda: Run.objects.get(pk=run.pk).is_over, "the run to stop")
+
+    assert account(budget).cost_spent == call.reserved
+    assert_right(budget)
+
+
+def under_way(run, monkeypatch, drive):
+    """Leaves a call behind that nobody knows the end of."""
+    with monkeypatch.context() as patch:
+        patch.setattr(Playing, "settle", lambda *_: (_ for _ in ()).throw(PowerCut))
+        patch.setattr(leases, "release", lambda run_id, fence: None)
+        with pytest.raises(PowerCut):
+            drive()
+    assert run.calls.filter(state=Call.State.SENT).count() == 1
+
+
+def test_a_call_whose_worker_died_is_settled_by_the_next_one(talk, drive, monkeypatch):
+    run, budget = talk()
+    under_way(run, monkeypatch, drive)
+    before = account(budget)
+    assert (before.cost_reserved > 0, before.cost_spent) == (True, 0)
+
+    expire_leases()
+    drive()
+
+    lost = run.calls.get(state=Call.State.LOST)
+    assert account(budget).cost_spent == lost.reserved + sum(c.cost for c in run.calls.exclude(pk=lost.pk))
+    assert_right(budget)
+
+
+def test_a_run_stopped_while_nobody_drives_it_leaves_nothing_set_aside(talk, drive, monkeypatch, alice):
+    run, budget = talk()
+    under_way(run, monkeypatch, drive)
+    Run.objects.filter(pk=run.pk).update(state=Run.State.QUEUED, lease_until=None)
+
+    assert running.stop(Run.objects.get(pk=run.pk), by=alice)
+
+    assert run.calls.get().state == Call.State.LOST
+    assert_right(budget)
+
+
+def test_a_run_that_the_engine_fails_leaves_nothing_set_aside(talk, drive, monkeypatch):
+    run, budget = talk("sim/cooperative:first=0:tps=5:words=500")
+    monkeypatch.setattr(Playing, "notice", lambda *_: 1 / 0)
+
+    drive()
+
+    assert Run.objects.get(pk=run.pk).stop_reason == "internal_error"
+    assert run.calls.get().state == Call.State.LOST
+    assert_right(budget)
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before the commit", "after the commit"])
+def test_a_power_cut_at_any_write_leaves_the_accounts_right(arena, start, drive, priced, allow, monkeypatch, after):
+    experiment = arena("sim/cooperative:first=0:words=20", "sim/deceptive:first=0:words=20", **SHORT)
+    priced()
+    budget = allow(experiment, 1)
+    start(experiment)
+    writes = writes_of(monkeypatch, drive)
+
+    for moment in range(1, writes + 1):
+        run = start(experiment)
+        with monkeypatch.context() as patch:
+            crash_at(patch, moment, after=after)
+            with pytest.raises(PowerCut):
+                drive()
+        expire_leases()
+        drive()
+
+        assert Run.objects.get(pk=run.pk).state == Run.State.COMPLETED, f"cut at write {moment}"
+        assert_right(budget)
+
+
+def test_a_commit_that_went_unconfirmed_sets_nothing_aside_twice(talk, drive, monkeypatch):
+    run, budget = talk()
+    original, seen = recording.open_call, []
+
+    def twice(*args):
+        seen.append(original(*args))
+        return original(*args)
+
+    monkeypatch.setattr(recording, "open_call", twice)
+    drive()
+
+    assert len(seen) == run.calls.count() == 2
+    assert_right(budget)
+
+
+def test_nothing_is_counted_for_what_could_not_be_sent(talk, drive, monkeypatch):
+    run, budget = talk()
+    report = recording._usage
+    monkeypatch.setattr(recording, "_usage", lambda call, told: report(call, _unsent(told)))
+
+    drive()
+
+    assert set(run.calls.values_list("cost_source", flat=True)) == {"unsent"}
+    assert account(budget).cost_spent == Decimal(0)
+    assert account(budget).tokens_spent == 0
+    assert_right(budget)
+
+
+def _unsent(report):
+    return type(report)(
+        report.call_id, report.run_id, report.completion, report.error, 0.0, None, report.is_stopped, was_sent=False
+    )
+
+
+def test_a_limit_that_was_lowered_holds_for_the_next_call(talk, drive, allow, alice):
+    run, budget = talk(max_turns=2)
+    Run.objects.filter(pk=run.pk).update(started=timezone.now())
+    allow(run.experiment, "0.001")
+
+    drive()
+
+    assert Run.objects.get(pk=run.pk).stop_reason == "budget_experiment"
+    assert run.calls.count() == 0
+    budget.refresh_from_db()
+    assert_right(budget)

@@ -1,0 +1,143 @@
+"""Whatever happens in whatever order: counters equal the sums over the calls, and no limit is passed."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from uuid import UUID
+
+import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from experiments import budget_checks, budgeting
+from experiments.engine import recording, reservations
+from experiments.engine.performers import Report
+from experiments.engine.recording import OpenCall
+from experiments.engine.reservations import OverBudget, accounts_of, applying
+from experiments.engine.seating import Order
+from experiments.gateway.errors import Interrupted, RateLimited
+from experiments.gateway.types import ChatMessage, ChatRequest, Completion, Usage
+from experiments.models import Budget, Call, Run, Step
+from experiments.models.ids import new_id
+from experiments.workflows.steps import Ask
+
+pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+
+MONEY = st.decimals("0", "0.5", places=10)
+TOKENS = st.integers(0, 500)
+ENDS = st.sampled_from(["answered", "unknown", "turned away", "broken", "stopped", "unsent"])
+EVENTS = st.one_of(
+    st.tuples(st.just("begin"), st.none() | MONEY, TOKENS),
+    st.tuples(st.just("end"), ENDS, MONEY, TOKENS),
+    st.tuples(st.just("crash")),
+    st.tuples(st.just("later"), st.integers(1, 40)),
+    st.tuples(st.just("limit"), st.sampled_from(["person", "experiment", "month"]), MONEY, st.none() | TOKENS),
+    st.tuples(st.just("remove"), st.integers(0, 2)),
+)
+SPARSE = {"suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow], "deadline": None}
+
+
+class Books:
+    """A run whose calls begin and end as they are told to."""
+
+    def __init__(self, run, admin):
+        self.run, self.admin, self.now = run, admin, datetime(2026, 1, 30, 23, 0, tzinfo=UTC)
+        self.model = run.experiment.participants.first().model
+        self.open: list[tuple[OpenCall, Decimal | None]] = []
+
+    def begin(self, cost, tokens):
+        accounts = accounts_of(applying(self.run.experiment_id), self.now)
+        request = ChatRequest(model="m", messages=(ChatMessage("user", "Hello."),))
+        order = Order(self.model, None, request, cost, tokens)
+        ask = Ask(f"step/{new_id()}", "A", (), purpose="judge")
+        fence = Run.objects.get(pk=self.run.pk).fence
+        book = recording.Book(self.run.pk, fence, lambda event: None)
+        try:
+            with transaction.atomic():
+                self.open.append((recording.open_call(book, ask, order, new_id(), accounts), cost))
+        except OverBudget:
+            assert not Step.objects.filter(run=self.run, key=ask.key).exists()
+
+    def end(self, how, cost, tokens):
+        if not self.open:
+            return
+        call, reserved = self.open.pop(0)
+        cost = cost if reserved is None else min(cost, reserved)
+        usage = Usage(0, min(tokens, call.order.reserved_tokens), provider_cost=cost)
+        completion = Completion(text="Yes.", usage=usage if how == "answered" else None)
+        error = {"turned away": RateLimited("later"), "broken": Interrupted("gone")}.get(how)
+        if how in ("turned away", "unsent"):
+            completion = Completion()
+        flags = {"is_stopped": how in ("stopped", "unsent"), "was_sent": how != "unsent"}
+        book = recording.Book(self.run.pk, Run.objects.get(pk=self.run.pk).fence, lambda event: None)
+        recording.close_call(book, call, Report(call.id, self.run.pk, completion, error, 0.1, None, **flags))
+
+    def crash(self):
+        with transaction.atomic():
+            recording.lose_calls(self.run)
+        self.open.clear()
+
+    def later(self, hours):
+        self.now += timedelta(hours=hours)
+
+    def limit(self, kind, cost, tokens):
+        subject = self.run.experiment if kind == "experiment" else self.run.experiment.owner
+        period = "month" if kind == "month" else "total"
+        budgeting.set_budget(
+            subject, by=self.admin, cost=cost * 4, tokens=tokens, period=period, allows_unknown_prices=kind == "month"
+        )
+
+    def remove(self, place):
+        for budget in list(Budget.objects.active())[place : place + 1]:
+            budgeting.remove_budget(budget, by=self.admin)
+
+    def check(self):
+        assert budget_checks.check() == []
+        counted = {call.id for call, _cost in self.open}
+        assert set(Call.objects.filter(state=Call.State.SENT).values_list("pk", flat=True)) == counted
+
+
+@pytest.fixture
+def experiment(arena, quiet_doorbell):
+    return arena()
+
+
+@given(events=st.lists(EVENTS, max_size=25))
+@settings(max_examples=40, **SPARSE)
+def test_counters_equal_the_sums_after_any_sequence_of_events(experiment, ada, events):
+    with transaction.atomic():
+        run = Run.objects.create(experiment=experiment, seed=1)
+        books = Books(run, ada)
+        for name, *details in events:
+            getattr(books, name)(*details)
+            books.check()
+        while books.open:
+            books.end("unknown", Decimal(0), 0)
+        books.check()
+        assert not reservations.BudgetPeriod.objects.exclude(cost_reserved=0, tokens_reserved=0).exists()
+        transaction.set_rollback(True)
+
+
+@given(costs=st.lists(MONEY, min_size=1, max_size=20), limit=MONEY)
+@settings(max_examples=30, **SPARSE)
+def test_what_is_spent_and_set_aside_never_passes_the_limit(experiment, ada, costs, limit):
+    with transaction.atomic():
+        books = Books(Run.objects.create(experiment=experiment, seed=1), ada)
+        budget = budgeting.set_budget(experiment, by=ada, cost=limit)
+        for number, cost in enumerate(costs):
+            books.begin(cost, 1)
+            if number % 3 == 2:
+                books.end("answered", cost, 1)
+            assert budget.periods.get().cost_left(limit) >= 0
+        transaction.set_rollback(True)
+
+
+def test_ids_of_calls_are_what_reservations_name(experiment, ada):
+    books = Books(Run.objects.create(experiment=experiment, seed=1), ada)
+    budgeting.set_budget(experiment, by=ada, cost=Decimal(1))
+
+    books.begin(Decimal("0.1"), 1)
+
+    [(call, _cost)] = books.open
+    assert isinstance(call.id, UUID)
+    assert reservations.periods_of(call.id) == call.periods != ()

@@ -1,0 +1,132 @@
+"""Who sees budgets, who sets them, and what the record says of it."""
+
+from decimal import Decimal
+
+import pytest
+
+from accounts.models import AuditEntry
+from experiments import budgeting
+from experiments.models import Budget, Experiment
+from experiments.refusals import NotAllowed, NotOffered
+from tests.fixtures import signed_in
+
+pytestmark = pytest.mark.django_db
+
+ONE = Decimal(1)
+
+
+@pytest.fixture
+def experiment(arena, project):
+    made = arena()
+    Experiment.objects.filter(pk=made.pk).update(project=project, visibility="project")
+    made.refresh_from_db()
+    return made
+
+
+def test_admins_set_every_budget_and_the_record_tells_before_and_after(ada, alice, project, experiment):
+    for subject in (alice, project, experiment):
+        budgeting.set_budget(subject, by=ada, cost=ONE)
+    budget = budgeting.set_budget(alice, by=ada, cost=Decimal("2.5"), tokens=7)
+    assert budgeting.remove_budget(budget, by=ada) is True
+    assert budgeting.remove_budget(budget, by=ada) is False
+
+    removed, changed, *_first = AuditEntry.objects.filter(action="budget_changed")
+    assert (changed.detail["before"]["cost"], changed.detail["after"]["cost"]) == ("1", "2.5")
+    assert (changed.detail["after"]["tokens"], changed.actor, changed.target) == (7, "ada", f"budget:{budget.pk}")
+    assert removed.detail["after"] is None
+    assert Budget.objects.filter(person=alice).count() == 1
+
+
+def test_a_lead_sets_those_of_the_projects_experiments_and_no_others(lena, alice, project, experiment, arena):
+    assert budgeting.set_budget(experiment, by=lena, cost=ONE).created_by == lena
+    for subject in (alice, lena, project, arena()):
+        with pytest.raises(NotAllowed):
+            budgeting.set_budget(subject, by=lena, cost=ONE)
+
+
+def test_an_owner_sets_their_own_unless_somebody_above_has(lena, alice, experiment):
+    budgeting.set_budget(experiment, by=alice, cost=ONE)
+    budget = budgeting.set_budget(experiment, by=lena, cost=ONE)
+
+    with pytest.raises(NotAllowed):
+        budgeting.set_budget(experiment, by=alice, cost=Decimal(100))
+    with pytest.raises(NotAllowed):
+        budgeting.remove_budget(budget, by=alice)
+
+    budgeting.remove_budget(budget, by=lena)
+    assert budgeting.set_budget(experiment, by=alice, cost=ONE).active
+
+
+@pytest.mark.parametrize("person", ["charlie", "alice"])
+def test_nobody_sets_a_budget_for_people_or_projects_but_admins(request, person, alice, project):
+    for subject in (alice, project):
+        with pytest.raises(NotAllowed, match="Only an administrator"):
+            budgeting.set_budget(subject, by=request.getfixturevalue(person), cost=ONE)
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{}, {"cost": Decimal(-1)}, {"cost": Decimal("NaN")}, {"tokens": -1}, {"cost": ONE, "period": "year"}],
+    ids=["none", "negative", "no number", "negative tokens", "no such period"],
+)
+def test_limits_that_are_none_are_refused(ada, alice, limits):
+    with pytest.raises(NotOffered):
+        budgeting.set_budget(alice, by=ada, **limits)
+
+
+def test_a_stranger_neither_sees_nor_sets_nor_removes(alice, charlie, ada, project, experiment):
+    budgets = [budgeting.set_budget(subject, by=ada, cost=ONE) for subject in (alice, project, experiment)]
+    browser = signed_in(charlie)
+
+    assert browser.get("/lab/budgets/").status_code == 404
+    assert browser.get("/api/budgets/").json()["results"] == []
+    for budget in budgets:
+        assert browser.delete(f"/api/budgets/{budget.pk}/").status_code == 404
+        assert browser.post(f"/lab/budgets/{budget.pk}/remove/").status_code == 404
+    assert browser.post(f"/experiments/{experiment.pk}/budget/", {"cost": 9, "period": "total"}).status_code == 404
+    answers = [put(browser, **body).status_code for body in named(alice, project, experiment)]
+    unknown = [put(browser, person="nobody", cost="1").status_code]
+    assert (answers, unknown) == ([403, 403, 404], [403])
+    assert not Budget.objects.exclude(cost_limit=ONE).exists()
+    assert Budget.objects.active().count() == 3
+
+
+def test_somebody_who_may_only_look_on_is_not_told_what_others_may_spend(alice, charlie, ada, experiment):
+    Experiment.objects.filter(pk=experiment.pk).update(visibility="lab")
+    budgeting.set_budget(experiment, by=ada, cost=Decimal("12.34"))
+
+    assert "12.34" in signed_in(alice).get(f"/experiments/{experiment.pk}/").content.decode()
+    page = signed_in(charlie).get(f"/experiments/{experiment.pk}/")
+    assert page.status_code == 200
+    assert "12.34" not in page.content.decode()
+
+
+def test_the_api_sets_lists_and_removes(alice, ada, project, experiment):
+    browser = signed_in(ada)
+    for body in named(alice, project, experiment):
+        assert put(browser, **body, period="month").status_code == 200
+    listed = browser.get("/api/budgets/").json()["results"]
+
+    assert {(one["kind"], one["period"]) for one in listed} == {
+        (k, "month") for k in ("person", "project", "experiment")
+    }
+    assert {Decimal(one["cost"]["left"]) for one in listed} == {Decimal("1.5")}
+    assert [one["kind"] for one in signed_in(alice).get("/api/budgets/").json()["results"]] == [
+        "person",
+        "project",
+        "experiment",
+    ]
+    for one in listed:
+        assert browser.delete(f"/api/budgets/{one['id']}/").status_code == 204
+    assert browser.get("/api/budgets/").json()["results"] == []
+    assert put(browser, person="alice", project=str(project.pk), cost="1").status_code == 400
+    assert put(browser, person="alice").status_code == 400
+
+
+def named(alice, project, experiment):
+    subjects = {"person": alice.get_username(), "project": str(project.pk), "experiment": str(experiment.pk)}
+    return [{kind: name, "cost": "1.5"} for kind, name in subjects.items()]
+
+
+def put(browser, **body):
+    return browser.put("/api/budgets/", body, content_type="application/json")

@@ -1,0 +1,163 @@
+"""The usage page: whose, of which days, and that days that were added up say the same as their calls."""
+
+import csv
+import io
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from experiments import usage_days
+from experiments.models import Call, Experiment, Run, UsageDay
+from experiments.models.ids import new_id
+from experiments.usage import Scope, usage
+from tests.fixtures import signed_in
+
+pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+
+TODAY = datetime.now(UTC).date()
+
+
+@pytest.fixture
+def spend(arena, project):
+    """Makes a settled call of an experiment on a day."""
+
+    def make(experiment, days_ago=0, cost="0.1", purpose="reply", state=Call.State.COMPLETED, **fields):
+        run = experiment.runs.first() or Run.objects.create(experiment=experiment, seed=1)
+        step = run.steps.create(key=str(new_id()), kind="ask", purpose=purpose)
+        call = Call.objects.create(
+            run=run,
+            step=step,
+            attempt=1,
+            model=experiment.participants.first().model,
+            state=state,
+            request={},
+            reserved=Decimal("0.5"),
+            cost=None if cost is None else Decimal(cost),
+            **{"input_tokens": 10, "output_tokens": 5, **fields},
+        )
+        sent = timezone.now() - timedelta(days=days_ago)
+        Call.objects.filter(pk=call.pk).update(sent=sent)
+        return call
+
+    return make
+
+
+@pytest.fixture
+def spent(arena, spend, project, charlie):
+    mine, shared = arena(), arena()
+    Experiment.objects.filter(pk=shared.pk).update(project=project, owner=charlie)
+    shared.refresh_from_db()
+    for days_ago in (0, 1, 1, 5):
+        spend(mine, days_ago)
+    spend(mine, 2, None, "judge", Call.State.LOST)
+    spend(shared, 1, "0.25", "filter")
+    spend(shared, 40, "7")
+    return mine, shared
+
+
+def month(person, kind="me", project=None):
+    return usage(Scope(kind, person, project), TODAY - timedelta(days=29), TODAY)
+
+
+def test_mine_is_what_my_experiments_came_to(spent, alice):
+    found = month(alice)
+
+    assert (found.total.calls, found.total.cost, found.total.tokens) == (5, Decimal("0.4"), 75)
+    assert (found.total.unpriced, found.total.lost, found.total.possible_cost) == (1, 1, Decimal("0.5"))
+    assert [name for name, _totals in found.by["person"]] == ["alice"]
+    assert dict(found.by["role"])["judge"].unpriced == 1
+    days = dict(found.by["day"])
+    assert len(days) == 30
+    assert days[(TODAY - timedelta(days=1)).isoformat()].calls == 2
+
+
+def test_days_that_are_added_up_say_the_same_as_their_calls(spent, ada, alice, project, charlie):
+    scopes = [Scope("lab", ada), Scope("me", alice), Scope("me", charlie), Scope("project", ada, project)]
+    since, until = TODAY - timedelta(days=60), TODAY
+    before = [usage(scope, since, until) for scope in scopes]
+
+    assert usage_days.roll_up() == 4
+    assert usage_days.roll_up() == 0
+
+    assert UsageDay.objects.filter(day=TODAY).count() == 0, "today is not over"
+    assert [usage(scope, since, until) for scope in scopes] == before
+
+
+def test_a_day_waits_until_its_last_call_has_ended(spend, arena):
+    call = spend(arena(), 1, None, state=Call.State.SENT)
+    assert usage_days.roll_up() == 0
+
+    Call.objects.filter(pk=call.pk).update(state=Call.State.COMPLETED, cost=1)
+
+    assert usage_days.roll_up() == 1
+
+
+def test_what_was_played_elsewhere_was_not_paid_here(spend, arena, alice):
+    call = spend(arena())
+    Run.objects.filter(pk=call.run_id).update(origin="imported")
+
+    assert month(alice).total.calls == 0
+
+
+def test_as_many_queries_for_much_as_for_little(spent, ada, django_assert_max_num_queries):
+    usage_days.roll_up()
+    with django_assert_max_num_queries(9):
+        month(ada, "lab")
+
+
+def test_who_sees_whose(spent, alice, ada, lena, charlie, project):
+    lab, of_project = "/usage/?scope=lab", f"/usage/?scope=project&project={project.pk}"
+    expected = {ada: (200, 200), lena: (404, 200), alice: (404, 404), charlie: (404, 404)}
+
+    for person, statuses in expected.items():
+        browser = signed_in(person)
+        assert tuple(browser.get(path).status_code for path in (lab, of_project)) == statuses
+        assert browser.get("/usage/").status_code == 200
+        assert tuple(browser.get(f"/api{path}").status_code for path in (lab, of_project)) == statuses
+        assert (
+            tuple(browser.get(path.replace("usage/", "usage.csv")).status_code for path in (lab, of_project))
+            == statuses
+        )
+
+
+def test_the_page_says_that_unknown_costs_make_it_a_lower_bound(spent, alice):
+    page = signed_in(alice).get("/usage/").content.decode()
+
+    assert "at least <b>$0.4000</b>" in page
+    assert "(1 lost): the figures are a lower bound" in page
+    assert "$0.5000 more at most" in page
+
+
+@pytest.mark.parametrize("asked", ["since=2026-13-01", "since=2026-02-02&until=2026-02-01", "since=x"])
+def test_days_that_are_none_are_refused_in_words(alice, asked):
+    browser = signed_in(alice)
+
+    assert browser.get(f"/usage/?{asked}").status_code == 302
+    assert browser.get(f"/api/usage/?{asked}").status_code == 400
+    assert browser.get(f"/usage.csv?{asked}").status_code == 404
+
+
+def test_the_csv_has_the_same_numbers_and_no_formula(spend, arena, alice):
+    experiment = arena()
+    model = experiment.participants.first().model
+    model.label = '=HYPERLINK("http://evil")'
+    model.save(update_fields=["label"])
+    spend(experiment, cost="0.125")
+
+    answer = signed_in(alice).get("/usage.csv")
+
+    rows = {(row["dimension"], row["value"]): row for row in csv.DictReader(io.StringIO(answer.content.decode()))}
+    assert rows["person", "alice"]["cost"] == "0.1250000000"
+    assert ("model", "'" + model.label) in rows
+    assert rows["day", TODAY.isoformat()]["calls"] == "1"
+    assert answer["Content-Disposition"].startswith('attachment; filename="usage-')
+
+
+def test_the_api_tells_the_same(spent, alice):
+    body = signed_in(alice).get("/api/usage/").json()
+
+    assert (body["total"]["cost"], body["total"]["calls"]) == ("0.4000000000", 5)
+    assert {one["value"] for one in body["role"]} == {"reply", "judge"}
+    assert date.fromisoformat(body["until"]) - date.fromisoformat(body["since"]) == timedelta(days=29)

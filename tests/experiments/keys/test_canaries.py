@@ -1,0 +1,268 @@
+"""Planted keys, of the lab and of a person, are looked for wherever a hostile provider could carry them."""
+
+import base64
+import json
+import logging
+import threading
+import urllib.parse
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from django.core import mail
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from django.views.debug import ExceptionReporter
+
+from experiments import keyring
+from experiments.engine.performers import Endpoint, Work
+from experiments.gateway import ChatRequest
+from experiments.gateway import Client as Gateway
+from experiments.gateway.redaction import redact
+from experiments.models import Provider, ProviderKey, Run
+from experiments.models.ids import new_id
+from tests.fixtures import signed_in, step_up
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+OF_LAB, OF_ALICE = "sk-canary-7f3a9c55e1d24b08", "canary/9b+2d0c=6e4f81a7"
+KEYS = [OF_LAB, OF_ALICE]
+
+
+def forms(key):
+    """The key in every way in which a reader could restore it."""
+    bearer = f"Bearer {key}"
+    yield from (key, bearer, urllib.parse.quote(key, safe=""), urllib.parse.quote(urllib.parse.quote(key, safe="")))
+    yield "".join(f"%{ord(letter):02X}" for letter in key)
+    yield "".join(f"\\u{ord(letter):04x}" for letter in key)
+    yield json.dumps(json.dumps({"k": key}))
+    yield key.encode().hex()
+    for text in (key, bearer, f":{key}", f"x:{key}", json.dumps({"authorization": bearer})):
+        encoded = base64.b64encode(text.encode()).decode()
+        yield from (encoded, encoded.rstrip("="), base64.urlsafe_b64encode(text.encode()).decode().rstrip("="))
+
+
+def traces(key):
+    """What gives it away: the longer part of any form of it."""
+    return {key, key[:14], key[-12:], *(form[4:24] for form in list(forms(key))[2:8])}
+
+
+def found_in(text):
+    return [trace for key in KEYS for trace in traces(key) if trace in text]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_form_is_taken_out_of_what_a_provider_says(key):
+    for form in forms(key):
+        said = redact(f"before {form} after", key)
+        assert "[key]" in said, form
+        assert not any(form[at : at + 10] in said for at in range(8, len(form) - 12)), said
+    for masked in (f"{key[:3]}…{key[-4:]}", f"{key[:7]}*****{key[-4:]}", f"{key[:5]}...{key[-4:]}"):
+        assert redact(masked, key) == "[key]"
+
+
+@pytest.fixture
+def planted(scripted, alice, django_user_model):
+    """The lab's key for one provider, Alice's for another, which are the same hostile server."""
+    keeper = django_user_model.objects.create_user("keeper", role="admin", is_staff=True, is_superuser=True)
+    other = Provider.objects.create(name="other", base_url=scripted.base_url, allow_private=True, needs_key=True)
+    keyring.add(by=keeper, provider=scripted.provider, key=OF_LAB, for_lab=True)
+    keyring.add(by=alice, provider=other, key=OF_ALICE)
+    return keeper
+
+
+def said_by_a_hostile_provider(scripted, key):
+    """Models by what they do with the key that they are asked with."""
+    half = len(key) // 2
+    spelled = [{"content": letter} for letter in key]
+    yield "splits", ["My key is ", key[:half], key[half:], ". Bye."]
+    yield "spells", [*spelled, " is it."]
+    yield "thinks", [{"reasoning": f"the key {key[:5]}"}, {"reasoning": key[5:]}, "Done."]
+    yield "encodes", [base64.b64encode(f"Bearer {key}".encode()).decode(), " and more"]
+
+
+@pytest.fixture
+def runs(planted, scripted, arena, start, drive):
+    """Runs in which the provider repeats the key in every way, in good answers and in bad ones."""
+    begun = []
+    for provider, key in zip((scripted.provider, Provider.objects.get(name="other")), KEYS, strict=True):
+        scripted.error = json.dumps({"error": {"message": f"Wrong: {' '.join(forms(key))}", "code": key}}).encode()
+        for name, answer in [*said_by_a_hostile_provider(scripted, key), ("fails", 401)]:
+            slug = scripted.model(f"{provider.name}/{name}", answer)
+            provider.models.model.objects.filter(slug=slug).update(provider=provider)
+            begun.append(start(arena(slug, max_turns=1, judge=False, filter=False)))
+        drive()
+    return [Run.objects.get(pk=run.pk) for run in begun]
+
+
+def test_no_row_of_any_table_has_a_key_and_one_column_alone_its_ciphertext(runs, planted, alice, scripted):
+    for key in ProviderKey.objects.active():
+        keyring.test(key, by=key.owner or planted)
+    received = {headers.get("Authorization") or headers.get("authorization") for headers, _body in scripted.received}
+    assert {f"Bearer {key}" for key in KEYS} <= received
+    ciphertexts = set(ProviderKey.objects.active().values_list("ciphertext", flat=True))
+    assert len(ciphertexts) == 2
+    where = set()
+    for table in connection.introspection.table_names():
+        with connection.cursor() as cursor:
+            cursor.execute(f'SELECT * FROM "{table}"')
+            names = [column[0] for column in cursor.description]
+            for row in cursor.fetchall():
+                for name, value in zip(names, row, strict=True):
+                    assert found_in(str(value)) == [], f"{table}.{name}: {value}"
+                    where |= {(table, name)} if any(text in str(value) for text in ciphertexts) else set()
+    assert where == {("experiments_providerkey", "ciphertext")}
+    assert {run.state for run in runs} == {"completed", "failed"}
+
+
+def test_no_page_no_file_and_no_answer_of_the_api_has_a_key(runs, planted, alice, bob_looks):
+    paths = ["/account/keys/", "/lab/keys/", "/models/", "/account/", "/runs/", "/api/keys/", "/api/models/"]
+    paths += ["/admin/experiments/providerkey/", "/admin/experiments/provider/", "/admin/", "/api/schema/"]
+    paths += [f"/admin/experiments/providerkey/{key.pk}/change/" for key in ProviderKey.objects.all()]
+    for run in runs:
+        paths += [f"/runs/{run.pk}/", f"/runs/{run.pk}/status/", f"/experiments/{run.experiment_id}/"]
+        paths += [f"/runs/{run.pk}/report/{kind}/" for kind in ("html", "md", "json")]
+        paths += [f"/runs/{run.pk}/export/{kind}/" for kind in ("jsonl", "csv", "inspect")]
+        paths += [f"/api/runs/{run.pk}/{end}" for end in ("", "messages/", "calls/", "events/")]
+        paths += [f"/calls/{call.pk}/" for call in run.calls.all()]
+    seen = 0
+    for browser in (signed_in(alice), signed_in(planted), signed_in(bob_looks), Client()):
+        for address in paths:
+            answer = browser.get(address)
+            body = b"".join(answer) if answer.streaming else answer.content
+            assert answer.status_code < 500, address
+            assert found_in(body.decode("latin-1")) == [], address
+            seen += answer.status_code == 200
+    assert seen > 100
+
+
+@pytest.fixture
+def bob_looks(django_user_model):
+    return django_user_model.objects.create_user("bob")
+
+
+def test_no_line_of_a_log_has_a_key(planted, scripted, arena, start, drive, caplog):
+    caplog.set_level(logging.DEBUG)
+    scripted.error = json.dumps({"error": {"message": f"Wrong key {OF_LAB}", "code": f"Bearer {OF_LAB}"}}).encode()
+    for key in ProviderKey.objects.active():
+        keyring.test(key, by=key.owner or planted)
+    start(arena(scripted.model("scripted/fails", 401), max_turns=1))
+    drive()
+    call_command("rotate_keys")
+
+    assert len(caplog.records) > 3
+    assert found_in(caplog.text + "".join(str(vars(record)) for record in caplog.records)) == []
+
+
+class Bug(RuntimeError):
+    pass
+
+
+def breaks(*_args, **_options):
+    raise Bug("something inside the verb failed")
+
+
+@pytest.mark.parametrize("debug", [True, False])
+@pytest.mark.parametrize("place", ["encrypt", "_put", "checked"])
+def test_no_page_and_no_mail_about_an_error_has_what_was_typed(planted, alice, settings, monkeypatch, debug, place):
+    settings.DEBUG, settings.ADMINS = debug, [("Ops", "ops@example.org")]
+    provider = Provider.objects.get(name="scripted")
+    monkeypatch.setattr(f"experiments.keyring.{place}", breaks)
+    mails = logging.Handler()
+    mails.emit = lambda record: mail.mail_admins("error", _report(record))
+    logging.getLogger("django.request").addHandler(mails)
+    browser = Client(raise_request_exception=False)
+    browser.force_login(alice)
+    step_up(browser, alice)
+    try:
+        pages = [
+            browser.post("/account/keys/", {"provider": provider.pk, "key": OF_ALICE}),
+            browser.post("/api/keys/", {"provider": "scripted", "key": OF_ALICE}, content_type="application/json"),
+        ]
+    finally:
+        logging.getLogger("django.request").removeHandler(mails)
+    assert [page.status_code for page in pages] == [500, 500]
+    assert ("Bug" in pages[0].content.decode()) is debug
+    assert len(mail.outbox) >= 2  # where debugging is off, Django sends its own, too
+    for text in [*(page.content.decode() for page in pages), *(sent.body for sent in mail.outbox)]:
+        assert found_in(text) == []
+
+
+def _report(record):
+    reporter = ExceptionReporter(record.request, *record.exc_info)
+    return reporter.get_traceback_text() + reporter.get_traceback_html()
+
+
+def test_an_error_inside_the_test_of_a_key_shows_none_of_it(planted, alice, settings, monkeypatch):
+    settings.DEBUG = True
+    monkeypatch.setattr("experiments.gateway.client.Client._send", breaks)
+    browser = Client(raise_request_exception=False)
+    browser.force_login(alice)
+    step_up(browser, alice)
+    page = browser.post(f"/keys/{ProviderKey.objects.owned_by(alice).get().pk}/test/")
+
+    assert page.status_code == 500
+    assert "Bug" in page.content.decode()
+    assert found_in(page.content.decode()) == []
+
+
+def test_text_forms_of_what_carries_a_key_do_not_show_it():
+    endpoint = Endpoint(base_url="https://a.example/v1", api_key=OF_LAB, allow_private=False, model="m")
+    work = Work(call_id=new_id(), run_id=new_id(), endpoint=endpoint, request=ChatRequest("m", ()))
+    assert found_in(f"{endpoint!r} {work!r} {Gateway('https://a.example/v1', OF_LAB)!r}") == []
+
+
+def test_redirects_headers_and_codes_that_repeat_a_key_do_not_show_it(planted, alice, rude):
+    for key in ProviderKey.objects.active():
+        Provider.objects.filter(pk=key.provider_id).update(base_url=rude.base_url)
+        key.provider.models.all().delete()
+        for rude.manner in ("redirect", "encoding", "phrase", "list"):
+            tested = keyring.test(ProviderKey.objects.get(pk=key.pk), by=key.owner or planted)
+            assert found_in(tested.test_words) == [], rude.manner
+
+
+@pytest.fixture
+def rude():
+    with Rude() as server:
+        yield server
+
+
+class Rude:
+    """Repeats the key where nobody expects it."""
+
+    manner = "redirect"
+
+    def __enter__(self):
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.base_url = f"http://127.0.0.1:{self.server.server_address[1]}/v1"
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def _handler(self):
+        rude = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                key = self.headers["Authorization"].removeprefix("Bearer ")
+                listed = {"no list": [key], "k": base64.b64encode(key.encode()).decode()}
+                answers = {
+                    "redirect": (302, {"Location": f"https://elsewhere.example/?k={urllib.parse.quote(key)}"}, b"{}"),
+                    "encoding": (200, {"Content-Encoding": key}, b"{}"),
+                    "phrase": (403, {"X-Key": key, "Retry-After": key}, key.encode()),
+                    "list": (200, {}, json.dumps(listed).encode()),
+                }
+                status, headers, body = answers[rude.manner]
+                self.send_response(status, key if rude.manner == "phrase" else None)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        return Handler

@@ -1,0 +1,150 @@
+"""Adding, replacing, testing and removing keys: by whom, once, and recorded without the key."""
+
+import json
+import threading
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from accounts.models import AuditEntry
+from experiments import keyring
+from experiments.models import Provider, ProviderKey
+from experiments.refusals import NotAllowed, NotOffered, Rivalled
+from tests.experiments.keys.conftest import LAB, MINE, OTHER
+
+pytestmark = pytest.mark.django_db
+
+
+def recorded():
+    return [(entry.action, entry.actor) for entry in AuditEntry.objects.order_by("pk")]
+
+
+def test_a_key_is_stored_encrypted_with_a_hint_and_a_line_in_the_record(alice, locked, add):
+    key = add(alice, locked(), f"  {MINE}\n", name="  of my  grant ")
+
+    assert MINE not in key.ciphertext
+    assert key.ciphertext
+    assert (key.hint, key.name, key.created_by) == (MINE[-4:], "of my grant", alice)
+    assert recorded() == [("key_added", "alice")]
+    written = json.dumps(list(AuditEntry.objects.values("name", "detail", "target")))
+    assert MINE[-4:] not in written
+
+
+def test_of_a_short_key_nothing_is_shown(alice, locked, add):
+    assert add(alice, locked(), "fifteen-letters").hint == ""
+
+
+@pytest.mark.parametrize("text", ["", "short", "x" * 501, "with space inside", "mit-Ümlaut-darin", "nul\0inside-it"])
+def test_what_is_no_key_is_refused_without_repeating_it(alice, locked, add, text):
+    with pytest.raises(NotOffered) as refused:
+        add(alice, locked(), text)
+    assert not text or text not in str(refused.value)
+    assert not ProviderKey.objects.exists()
+
+
+def test_there_is_one_active_key_of_a_person_and_one_of_the_lab(alice, bob, keeper, locked, add):
+    provider = locked()
+    for by, for_lab in ((alice, False), (bob, False), (keeper, False), (keeper, True)):
+        add(by, provider, for_lab=for_lab)
+        with pytest.raises(Rivalled, match="already"):
+            add(by, provider, OTHER, for_lab=for_lab)
+    assert ProviderKey.objects.active().count() == 4
+
+
+def test_the_database_itself_allows_one(alice, locked):
+    provider = locked()
+    for owner in (alice, None):
+        ProviderKey.objects.create(provider=provider, owner=owner, ciphertext="x")
+        with pytest.raises(IntegrityError), transaction.atomic():
+            ProviderKey.objects.create(provider=provider, owner=owner, ciphertext="y")
+
+
+@pytest.mark.databases
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_add_at_the_same_time_one_is_told_that_there_is_one(alice, locked):
+    provider, gate, ends = locked(), threading.Barrier(2), []
+
+    def enter(text):
+        gate.wait()
+        try:
+            keyring.add(by=alice, provider=provider, key=text)
+            ends.append("added")
+        except Rivalled:
+            ends.append("rivalled")
+        finally:
+            connection.close()
+
+    rivals = [threading.Thread(target=enter, args=[text]) for text in (MINE, OTHER)]
+    for one in rivals:
+        one.start()
+    for one in rivals:
+        one.join()
+
+    assert sorted(ends) == ["added", "rivalled"]
+    assert ProviderKey.objects.active().count() == 1
+    assert AuditEntry.objects.filter(action="key_added").count() == 1
+
+
+def test_a_replaced_key_is_forgotten_and_its_row_stays(alice, locked, add):
+    old = add(alice, locked(), OTHER)
+    new = keyring.replace(old, by=alice, key=MINE)
+
+    old.refresh_from_db()
+    assert (old.is_active, old.ciphertext, old.hint) == (False, "", "")
+    assert new.is_active
+    assert new.owner == alice
+    with pytest.raises(Rivalled):
+        keyring.replace(old, by=alice, key=LAB)
+    assert recorded() == [("key_added", "alice"), ("key_replaced", "alice")]
+
+
+def test_a_removed_key_is_forgotten_once(alice, locked, add):
+    key = add(alice, locked())
+    assert [keyring.remove(key, by=alice), keyring.remove(key, by=alice)] == [True, False]
+
+    key.refresh_from_db()
+    assert (key.is_active, key.ciphertext) == (False, "")
+    assert recorded()[-1] == ("key_removed", "alice")
+
+
+def test_nobody_but_an_administrator_touches_the_labs_keys(alice, keeper, locked, add, django_user_model):
+    curator = django_user_model.objects.create_user("curator", role="curator")
+    provider = locked()
+    of_lab = add(keeper, provider, LAB, for_lab=True)
+    for person in (alice, curator):
+        for deed in (
+            lambda person=person: add(person, provider, for_lab=True),
+            lambda person=person: keyring.replace(of_lab, by=person, key=MINE),
+            lambda person=person: keyring.test(of_lab, by=person),
+            lambda person=person: keyring.remove(of_lab, by=person),
+        ):
+            with pytest.raises(NotAllowed):
+                deed()
+
+
+def test_nobody_does_anything_with_somebody_elses_key_but_that_an_administrator_ends_its_use(
+    alice, bob, keeper, locked, add
+):
+    key = add(alice, locked())
+    for person in (bob, keeper):
+        with pytest.raises(NotAllowed):
+            keyring.replace(key, by=person, key=OTHER)
+        with pytest.raises(NotAllowed):
+            keyring.test(key, by=person)
+    with pytest.raises(NotAllowed):
+        keyring.remove(key, by=bob)
+    assert not ProviderKey.objects.visible_to(keeper).exists()
+
+    assert keyring.remove(key, by=keeper)
+    assert recorded()[-1] == ("key_removed", "keeper")
+
+
+def test_a_reviewer_has_no_use_for_a_key(django_user_model, locked, add):
+    with pytest.raises(NotAllowed, match="role"):
+        add(django_user_model.objects.create_user("reader", role="reviewer"), locked())
+
+
+def test_a_provider_that_nobody_can_ask_takes_no_key(alice, db, add):
+    imported = Provider.objects.create(name="imported", base_url="http://imported.invalid/v1")
+    with pytest.raises(NotOffered):
+        add(alice, imported)

@@ -1,0 +1,186 @@
+"""The pages and the API of keys, and the page of models, by whoever looks."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from experiments import keyring
+from experiments.models import ModelPrice, Provider, ProviderKey, ProviderModel
+from tests.experiments.keys.conftest import LAB, MINE, OTHER
+from tests.fixtures import signed_in
+
+pytestmark = pytest.mark.django_db
+JSON = "application/json"
+
+
+def test_i_add_replace_test_and_remove_my_key_without_ever_seeing_it_again(alice, locked):
+    browser, provider = signed_in(alice), locked(MINE)
+    seen = [browser.get("/account/keys/")]
+    seen += [browser.post("/account/keys/", {"provider": provider.pk, "key": OTHER}, follow=True)]
+    key = ProviderKey.objects.get()
+    seen += [browser.post(f"/keys/{key.pk}/test/", follow=True)]
+    assert "refuses the key" in seen[-1].content.decode()
+    seen += [browser.get(f"/keys/{key.pk}/replace/")]
+    seen += [browser.post(f"/keys/{key.pk}/replace/", {"key": MINE}, follow=True)]
+    key = ProviderKey.objects.active().get()
+    seen += [browser.post(f"/keys/{key.pk}/test/", follow=True)]
+    assert "accepts the key" in seen[-1].content.decode()
+    seen += [browser.post(f"/keys/{key.pk}/remove/", follow=True)]
+
+    assert not ProviderKey.objects.active().exists()
+    assert {answer.status_code for answer in seen} == {200}
+    assert not any(text in answer.content.decode() for answer in seen for text in (MINE, OTHER))
+    assert all("no-store" in answer["Cache-Control"] for answer in seen)
+
+
+def test_a_form_that_complains_does_not_repeat_what_was_typed(alice, locked):
+    provider = locked()
+    answer = signed_in(alice).post("/account/keys/", {"provider": provider.pk, "key": "sk with spaces in it"})
+
+    assert answer.status_code == 422
+    assert "sk with spaces" not in answer.content.decode()
+    assert "has no spaces" in answer.content.decode()
+
+
+def test_the_page_says_which_models_a_key_opens(alice, locked, add):
+    add(alice, locked(), name="grant 7")
+    page = signed_in(alice).get("/account/keys/").content.decode()
+    assert "2 models" in page
+    assert "locked/one" in page
+    assert f"…{MINE[-4:]}" in page
+
+
+def test_the_labs_page_is_for_administrators_and_shows_of_peoples_keys_that_they_exist(alice, keeper, locked, add):
+    provider = locked()
+    key = add(alice, provider)
+    assert signed_in(alice).get("/lab/keys/").status_code == 404
+    browser = signed_in(keeper)
+    page = browser.get("/lab/keys/").content.decode()
+    assert "alice" in page
+    assert MINE[-4:] not in page
+    browser.post("/lab/keys/", {"provider": provider.pk, "key": LAB})
+    assert ProviderKey.objects.of_lab().get().created_by == keeper
+    assert browser.post(f"/keys/{key.pk}/test/").status_code == 404
+    assert browser.post(f"/keys/{key.pk}/replace/", {"key": OTHER}).status_code == 404
+
+    browser.post(f"/keys/{key.pk}/remove/")
+    assert not ProviderKey.objects.active().filter(owner=alice).exists()
+
+
+def test_bob_sees_and_does_nothing_with_alices_key(alice, bob, locked, add):
+    key, browser = add(alice, locked()), signed_in(bob)
+    before = ProviderKey.objects.values().get()
+    assert "Replace" not in browser.get("/account/keys/").content.decode()
+    for path in ("replace", "test", "remove"):
+        assert browser.post(f"/keys/{key.pk}/{path}/", {"key": OTHER}).status_code == 404
+    assert browser.get("/api/keys/").json()["results"] == []
+    for method, path in (("get", ""), ("put", ""), ("delete", ""), ("post", "test/")):
+        assert getattr(browser, method)(f"/api/keys/{key.pk}/{path}", {}, content_type=JSON).status_code == 404
+    assert ProviderKey.objects.values().get() == before
+
+
+def test_visitors_are_sent_to_sign_in(client, locked, alice, add):
+    key = add(alice, locked())
+    paths = ["/account/keys/", "/lab/keys/", "/models/", f"/keys/{key.pk}/replace/"]
+    assert {client.get(path).status_code for path in paths} == {302}
+    assert client.get("/api/keys/").status_code == 401
+
+
+def test_the_api_takes_a_key_and_gives_none(alice, keeper, locked):
+    locked(MINE)
+    browser = signed_in(alice)
+    made = browser.post("/api/keys/", {"provider": "locked", "key": OTHER, "name": "grant"}, content_type=JSON)
+    assert (made.status_code, made.json()["of"], made.json()["hint"]) == (201, "me", OTHER[-4:])
+    again = browser.post("/api/keys/", {"provider": "locked", "key": MINE}, content_type=JSON)
+    assert (again.status_code, again["Content-Type"]) == (409, "application/problem+json")
+    replaced = browser.put(f"/api/keys/{made.json()['id']}/", {"key": MINE}, content_type=JSON).json()
+    tested = browser.post(f"/api/keys/{replaced['id']}/test/").json()
+    assert (tested["accepted"], tested["test"]) == (True, "accepted")
+    for body in (made.json(), again.json(), replaced, tested, browser.get("/api/keys/").json()):
+        assert not any(text in str(body) for text in (MINE, OTHER, "ciphertext"))
+    assert browser.delete(f"/api/keys/{replaced['id']}/").status_code == 204
+    assert browser.get("/api/keys/").json()["results"] == []
+    of_lab = {"provider": "locked", "key": LAB, "of": "lab"}
+    assert browser.post("/api/keys/", of_lab, content_type=JSON).status_code == 403
+    assert signed_in(keeper).post("/api/keys/", of_lab, content_type=JSON).json()["of"] == "lab"
+
+
+@pytest.mark.parametrize("body", [{}, {"provider": "locked"}, {"provider": "nobody", "key": MINE}, {"key": [MINE]}])
+def test_a_bad_request_is_a_problem_that_does_not_repeat_the_key(alice, locked, body):
+    locked()
+    answer = signed_in(alice).post("/api/keys/", body, content_type=JSON)
+    assert answer.status_code == 400
+    assert MINE not in answer.content.decode()
+
+
+def test_which_models_are_available_depends_on_who_asks(alice, bob, locked, add):
+    add(alice, locked())
+    for person, expected in ((alice, True), (bob, False)):
+        browser = signed_in(person)
+        listed = {one["slug"]: one["available"] for one in browser.get("/api/models/").json()["results"]}
+        assert listed["locked/one"] is expected
+        names = {one["slug"] for one in browser.get("/api/models/?available=true").json()["results"]}
+        assert ("locked/one" in names) is expected
+        assert ('value="locked/one"' in browser.get("/arena/").content.decode()) is expected
+        page = browser.get("/models/?search=locked").content.decode()
+        assert ("It needs a key." in page) is not expected
+
+
+def test_the_registry_shows_todays_price_per_million_and_finds(alice, locked):
+    model = locked().models.get(slug="locked/one")
+    for days, price in ((30, "0.000001"), (2, "0.0000025"), (-3, "0.5")):
+        since = timezone.now() - timedelta(days=days)
+        ModelPrice.objects.create(model=model, since=since, input=Decimal(price), output=Decimal(price) * 2)
+    page = signed_in(alice).get("/models/?search=locked/one&provider=locked").content.decode()
+
+    assert ">2.5<" in page
+    assert ">5<" in page
+    assert "locked/two" not in page
+    assert "No model fits" in signed_in(alice).get("/models/?search=nothing-like-it").content.decode()
+
+
+def test_a_model_that_is_switched_off_says_so_where_it_took_part(alice, played):
+    run = played(max_turns=1)
+    assert "Switched off" not in signed_in(alice).get(f"/runs/{run.pk}/").content.decode()
+    ProviderModel.objects.filter(slug="sim/cooperative:first=0").update(is_active=False)
+
+    for path in (f"/runs/{run.pk}/", f"/experiments/{run.experiment_id}/", "/models/"):
+        assert "Switched off" in signed_in(alice).get(path).content.decode(), path
+
+
+def test_the_admin_shows_that_there_are_keys_and_a_used_price_does_not_change(keeper, alice, locked, add, played):
+    type(keeper).objects.filter(pk=keeper.pk).update(is_superuser=True)
+    provider, run = locked(), played(max_turns=1)
+    add(alice, provider)
+    add(keeper, provider, LAB, for_lab=True)
+    model = run.calls.first().model
+    price = ModelPrice.objects.create(model=model, since=timezone.now(), input=1, output=1)
+    run.calls.update(price=price)
+    browser = signed_in(type(keeper).objects.get(pk=keeper.pk))
+    paths = ["providerkey/", "provider/", f"provider/{provider.pk}/change/", "providermodel/"]
+    paths += [f"providermodel/{model.pk}/change/", f"providerkey/{ProviderKey.objects.first().pk}/change/"]
+    for path in paths:
+        answer = browser.get(f"/admin/experiments/{path}")
+        assert answer.status_code == 200, path
+        assert not any(text in answer.content.decode() for text in (MINE, LAB, *_ciphertexts()))
+    page = browser.get(f"/admin/experiments/providermodel/{model.pk}/change/").content.decode()
+    assert 'name="prices-0-input"' in page
+    assert "disabled" in page[page.index('name="prices-0-input"') :][:200]
+
+    chosen = {"action": "switch_off", "_selected_action": [model.pk]}
+    browser.post("/admin/experiments/providermodel/", chosen)
+    assert not ProviderModel.objects.get(pk=model.pk).is_active
+    ending = {"action": "end_use", "_selected_action": [str(ProviderKey.objects.owned_by(alice).get().pk)]}
+    browser.post("/admin/experiments/providerkey/", ending)
+    assert not ProviderKey.objects.active().filter(owner=alice).exists()
+
+
+def _ciphertexts():
+    return [text for text in ProviderKey.objects.values_list("ciphertext", flat=True) if text]
+
+
+def test_no_key_is_needed_where_none_is_asked_for(alice, provider):
+    assert ProviderModel.objects.askable(alice).filter(provider=Provider.objects.get(name="simulated")).exists()
+    assert keyring.is_keeper(alice) is False

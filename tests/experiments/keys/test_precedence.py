@@ -1,0 +1,161 @@
+"""Which key a call is made with: the owner's, else the lab's, else the environment's."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import AuditEntry, Membership, Project
+from experiments import actions, keyring
+from experiments.casting import InvalidExperiment
+from experiments.engine import keys
+from experiments.engine.seating import Order
+from experiments.models import Provider, ProviderKey, ProviderModel, Run
+from experiments.refusals import NotAllowed
+from tests.experiments.keys.conftest import LAB, MINE, OTHER
+from tests.fixtures import ARENA
+
+CAST = {"A": {"model": "locked/one"}, "B": {"model": "locked/two"}}
+
+
+@pytest.fixture
+def begin(quiet_doorbell):
+    def run(owner, *, by=None, experiment=None):
+        quiet = {**ARENA, "max_turns": 1, "judge": False, "filter": False}
+        made = experiment or actions.create(owner=owner, workflow="arena", config=quiet, cast=CAST)
+        return actions.start(made, by=by or owner, seed=7)[0]
+
+    return run
+
+
+def now(run):
+    return Run.objects.get(pk=run.pk)
+
+
+@pytest.mark.django_db
+def test_the_owners_key_comes_before_the_labs_and_that_before_the_environments(
+    alice, bob, keeper, locked, add, monkeypatch
+):
+    provider = locked(api_key_env="KEY_OF_THE_LOCKED")
+    monkeypatch.setenv("KEY_OF_THE_LOCKED", OTHER)
+    assert keys.key_for(provider, alice.pk).text == OTHER
+    add(keeper, provider, LAB, for_lab=True)
+    assert keys.key_for(provider, alice.pk).text == LAB
+    mine = add(alice, provider, MINE)
+
+    assert keys.key_for(provider, alice.pk).text == MINE
+    assert keys.key_for(provider, bob.pk).text == LAB
+    assert keys.key_for(provider, None).text == LAB
+    keyring.remove(mine, by=alice)
+    assert keys.key_for(provider, alice.pk).text == LAB
+
+
+@pytest.mark.django_db
+def test_a_model_can_be_asked_by_whoever_has_a_key_and_by_nobody_else(alice, bob, locked, add):
+    add(alice, locked(), MINE)
+
+    assert ProviderModel.objects.askable(alice).filter(slug="locked/one").exists()
+    assert not ProviderModel.objects.askable(bob).filter(slug="locked/one").exists()
+    with pytest.raises(InvalidExperiment, match="Add your own under Account"):
+        actions.create(owner=bob, workflow="arena", config=ARENA, cast=CAST)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_is_played_with_its_owners_key(alice, keeper, locked, add, begin, drive):
+    provider = locked(MINE)
+    add(keeper, provider, OTHER, for_lab=True)
+    mine = add(alice, provider, MINE)
+    run = begin(alice)
+    drive()
+
+    assert now(run).state == "completed", now(run).error
+    mine.refresh_from_db()
+    assert mine.last_used is not None
+    [used] = AuditEntry.objects.filter(action="key_used")
+    assert (used.actor, used.detail["run"], used.target) == ("alice", str(run.pk), f"providerkey:{mine.pk}")
+    assert ProviderKey.objects.get(owner=None).last_used is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_whoever_steers_for_somebody_else_lends_no_key(alice, bob, locked, add, begin, drive):
+    provider = locked(MINE)
+    of_alice = add(alice, provider, "sk-alices-own-but-wrong")
+    add(bob, provider, MINE)
+    project = Project.objects.create(name="together")
+    for person in (alice, bob):
+        Membership.objects.create(project=project, user=person, role="member")
+    run = begin(alice)
+    type(run.experiment).objects.filter(pk=run.experiment_id).update(project=project, visibility="project")
+    again = begin(alice, by=bob, experiment=type(run.experiment).objects.get(pk=run.experiment_id))
+    drive()
+
+    assert {now(run).state, now(again).state} == {"failed"}
+    assert set(AuditEntry.objects.filter(action="key_used").values_list("target", flat=True)) == {
+        f"providerkey:{of_alice.pk}"
+    }
+    keyring.remove(of_alice, by=alice)
+    with pytest.raises(NotAllowed, match="cannot be asked without a key of locked"):
+        actions.start(again.experiment, by=bob)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_key_that_is_gone_when_a_call_begins_is_not_used_and_nothing_is_sent(alice, locked, add, begin, drive, doors):
+    mine = add(alice, locked(MINE), MINE)
+    run = begin(alice)
+    doors[MINE].clear_ledger()
+    keyring.remove(mine, by=alice)
+    drive()
+
+    assert now(run).state == "failed"
+    call = run.calls.first()
+    assert (call.error_kind, call.cost or call.reserved) == ("bad_key", 0)
+    assert "locked was not asked: it needs a key" in call.error
+    assert doors[MINE].ledger() == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_key_that_cannot_be_decrypted_any_more_is_named_and_the_run_fails_in_words(
+    alice, locked, add, begin, drive, settings
+):
+    add(alice, locked(MINE), MINE)
+    run = begin(alice)
+    settings.KEY_SECRETS = ["another secret, and the only one that is left"]
+    drive()
+
+    assert now(run).state == "failed"
+    assert "its stored key cannot be read" in run.calls.first().error
+
+
+@pytest.mark.django_db
+def test_the_time_of_use_is_written_once_a_minute_and_the_use_is_recorded_once_a_day(alice, locked, add, played):
+    mine, run = add(alice, locked(), MINE), played(max_turns=1)
+    key = keys.key_for(mine.provider, alice.pk)
+    keys.note_use(key, run.pk, alice)
+    mine.refresh_from_db()
+    first = mine.last_used
+    keys.note_use(key, run.pk, alice)
+    mine.refresh_from_db()
+    assert mine.last_used == first
+    ProviderKey.objects.update(last_used=timezone.now() - timedelta(minutes=2))
+    keys.note_use(key, run.pk, alice)
+    mine.refresh_from_db()
+
+    assert mine.last_used > first
+    assert AuditEntry.objects.filter(action="key_used").count() == 1
+
+
+@pytest.mark.django_db
+def test_nothing_that_is_handed_about_shows_the_key_in_its_text_form(alice, locked, add):
+    provider = locked()
+    row = add(alice, provider, MINE)
+    key = keys.key_for(provider, alice.pk)
+    order = Order(provider.models.first(), None, None, None, key=key)
+
+    for value in (key, order, order.endpoint, row, vars(row)):
+        assert MINE not in repr(value)
+        assert MINE not in str(value)
+
+
+@pytest.mark.django_db
+def test_a_provider_without_need_of_a_key_is_asked_without_one(alice, provider):
+    assert keys.key_for(Provider.objects.get(name="simulated"), alice.pk) == keys.Key()

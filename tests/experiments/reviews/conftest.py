@@ -1,0 +1,42 @@
+"""Alice owns the runs and the queues; Bob, Dora and Erin review; Charlie must see nothing; Cora is a curator."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.experiments.pages.conftest import Page
+from tests.fixtures import PASSWORD
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_woken(quiet_doorbell: list[Any]) -> list[Any]:
+    return quiet_doorbell
+
+
+@pytest.fixture
+def people(db: None, django_user_model: Any) -> Callable[..., Any]:
+    def make(name: str, role: str = "reviewer", **fields: Any) -> Any:
+        return django_user_model.objects.create_user(name, password=PASSWORD, role=role, **fields)
+
+    return make
+
+
+@pytest.fixture
+def bob(people: Any) -> Any:
+    return people("bob")
+
+
+@pytest.fixture
+def dora(people: Any) -> Any:
+    return people("dora")
+
+
+@pytest.fixture
+def cora(people: Any) -> Any:
+    return people("cora", "curator")
+
+
+@pytest.fixture
+def read() -> Callable[[Any], Page]:
+    return lambda response: Page(response.content.decode())

@@ -1,0 +1,171 @@
+"""Agreement from rows: equal to published examples, without what was said after a look behind, silent about too few."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from experiments.reviews import agreement, queues, rubrics, slots
+from experiments.reviews.coefficients import Asked, cohen
+from leaderboard.ratings.agreement import Reason, Undefined
+from tests.experiments.reviews import reviewed
+from tests.fixtures import signed_in
+from tests.leaderboard.ratings.test_agreement import FLEISS, KRIPPENDORFF, TABLE
+
+EXACT = {"abs": 1e-9, "rel": 0}
+
+
+def asked(matrix, level, categories):
+    values = {
+        person: {item: float(value) for item, value in enumerate(row) if not np.isnan(value)}
+        for person, row in enumerate(matrix)
+    }
+    return Asked("wit", "Wit", level, values, categories)
+
+
+NAMES = {0: "a", 1: "b", 2: "c", 3: "d", **{n: f"r{n:02}" for n in range(4, 20)}}
+
+
+@pytest.mark.parametrize(
+    ("level", "published"),
+    [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)],
+)
+def test_krippendorffs_example_of_2011(level, published):
+    found = asked(KRIPPENDORFF, level, (1.0, 2.0, 3.0, 4.0, 5.0)).measured(NAMES, {}, [])
+
+    assert found.alpha.value == pytest.approx(published, abs=5e-4)
+    assert found.items == 11
+    assert found.alpha.interval.low < found.alpha.value <= found.alpha.interval.high
+
+
+def test_krippendorffs_nominal_example_is_exact():
+    """Section C: 1 - (n - 1) * sum of mismatches within units / sum of products of marginals, in whole numbers."""
+    found = asked(KRIPPENDORFF, "nominal", (1.0, 2.0, 3.0, 4.0, 5.0)).measured(NAMES, {}, [])
+
+    marginals = np.array([9, 13, 10, 5, 3])
+    matches = float(7 + 10 + 8 + 4 + 3)
+    n = marginals.sum()
+    expected = ((n - 1) * matches - (marginals * (marginals - 1)).sum()) / (
+        n * (n - 1) - (marginals * (marginals - 1)).sum()
+    )
+    assert found.alpha.value == pytest.approx(expected, **EXACT)
+
+
+def test_krippendorffs_two_observers_and_five_categories():
+    """ "Computing Krippendorff's alpha-reliability" (2011), section B: Ben and Gerry, 12 units, alpha = .692."""
+    matrix = np.array([["abcde".index(one) for one in row] for row in ("aabbdcccedda", "babbbccceddd")], dtype=float)
+
+    alpha = asked(matrix, "nominal", (0.0, 1.0, 2.0, 3.0, 4.0)).measured(NAMES, {}, []).alpha.value
+
+    assert alpha == pytest.approx(1 - 23 * 6 / 448, **EXACT)
+    assert alpha == pytest.approx(0.692, abs=5e-4)
+
+
+def test_fleiss_example_of_ten_subjects():
+    matrix = np.full((14, 10), np.nan)
+    for item, counts in enumerate(FLEISS):
+        matrix[:, item] = [value for value, count in enumerate(counts) for _ in range(count)]
+
+    found = asked(matrix, "nominal", (0.0, 1.0, 2.0, 3.0, 4.0)).measured(NAMES, {}, [])
+
+    assert found.fleiss.value == pytest.approx(0.20993070442195522, **EXACT)
+
+
+def test_cohens_example_of_two_readers():
+    numbers = [(float(a == "yes"), float(b == "yes")) for a, b in TABLE]
+    found = cohen([a for a, _ in numbers], [b for _, b in numbers], "nominal", (0.0, 1.0))
+
+    assert found.value == pytest.approx(0.4, **EXACT)
+
+
+def test_cohens_example_of_1968_with_weights():
+    """Cohen (1968), table 1, by squared distances of three ordered categories, worked out from the definition."""
+    table = np.array([[53, 5, 2], [11, 14, 5], [1, 6, 3]])
+    pairs = [(float(i), float(j)) for i in range(3) for j in range(3) for _ in range(table[i, j])]
+    distance = np.subtract.outer(np.arange(3), np.arange(3)) ** 2
+    expected = (np.outer(table.sum(1), table.sum(0)) * distance).sum() / table.sum()
+
+    found = cohen([a for a, _ in pairs], [b for _, b in pairs], "ordinal", (0.0, 1.0, 2.0))
+
+    assert found.value == pytest.approx(1 - (table * distance).sum() / expected, **EXACT)
+
+
+def test_too_few_items_give_a_reason_and_no_number():
+    found = asked(np.array([[1.0, 2.0], [1.0, 2.0]]), "ordinal", (1.0, 2.0)).measured(NAMES, {}, [])
+
+    assert {found.alpha.value, found.fleiss.value, found.pairs[0].kappa.value} == {Undefined(Reason.TOO_FEW_UNITS)}
+
+
+@pytest.fixture
+def reviewed_queue(alice, bob, dora):
+    """Six items, each with two answers: Dora scores as Bob does, but for one item."""
+    queue = reviewed.queue(alice, bob, dora, turns=3, overlap=2)
+    for number, item in enumerate(queue.items.order_by("number")):
+        score = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.0)[number]
+        slots.claim(item, by=bob)
+        reviewed.answer(item, bob, score)
+        slots.claim(item, by=dora)
+        reviewed.answer(item, dora, 0.0 if number == 5 else score)
+    return queue
+
+
+@pytest.mark.django_db
+def test_a_queue_tells_how_far_people_and_the_judge_agree(reviewed_queue):
+    found = agreement.of(reviewed_queue)
+    cooperation = found.measures[0]
+
+    assert (found.answers, found.people, cooperation.items) == (12, 2, 6)
+    assert 0 < cooperation.alpha.value < 1
+    assert cooperation.pairs[0].items == 6
+    assert cooperation.judge.items == 6
+    assert cooperation.judge.judge == pytest.approx(0.4)
+    assert [one.number for one in found.disputed] == [6]
+    assert {one.name for one in found.reviewers} == {"bob", "dora"}
+    assert all(one.deviation == pytest.approx(1 / 12) for one in found.reviewers)
+
+
+@pytest.mark.django_db
+def test_what_was_said_after_a_look_behind_does_not_count(reviewed_queue, bob):
+    item = reviewed_queue.items.get(number=1)
+    before = agreement.report(reviewed_queue).measures[0].alpha
+    slots.reveal(item, by=bob)
+    reviewed.answer(item, bob, 1.0)
+
+    assert agreement.report(reviewed_queue).measures[0].alpha == before
+
+
+@pytest.mark.django_db
+def test_an_answer_that_was_taken_back_does_not_count(reviewed_queue, dora):
+    slots.undo(reviewed_queue, by=dora)
+
+    assert agreement.of(reviewed_queue).measures[0].items == 5
+
+
+@pytest.mark.django_db
+def test_the_file_says_what_the_page_says(reviewed_queue, alice, read):
+    browser = signed_in(alice)
+    page = read(browser.get(f"/review/{reviewed_queue.pk}/agreement/")).text
+    text = browser.get(f"/review/{reviewed_queue.pk}/agreement.csv").content.decode()
+    rows = list(csv.DictReader(io.StringIO(text)))
+    alpha = next(row for row in rows if (row["measure"], row["statistic"]) == ("cooperation", "krippendorff_alpha"))
+
+    assert f"{float(alpha['value']):+.2f}" in page
+    assert next(row for row in rows if row["measure"] == "deception")["undefined"] == "nothing_paired"
+
+
+@pytest.mark.django_db
+def test_reviewers_of_a_blind_queue_read_the_agreement_once_it_is_closed(reviewed_queue, alice, bob):
+    browser, address = signed_in(bob), f"/review/{reviewed_queue.pk}/agreement/"
+    assert browser.get(address).status_code == 403
+    queues.set_open(reviewed_queue, by=alice, is_open=False)
+
+    assert browser.get(address).status_code == 200
+
+
+def test_no_rubric_has_two_keys_for_one_letter():
+    for slug in rubrics.TITLES:
+        keys = rubrics.Rubric.model_validate(
+            {name: rubrics.builtin()[slug][name] for name in ("scales", "labels")}
+        ).keys.values()
+        assert len(set(keys)) == len(list(keys))

@@ -1,0 +1,178 @@
+"""Flags with their history, and which runs count and are shown."""
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from accounts.models import AuditEntry
+from experiments.models import Experiment, Message, Run, RunReview
+from experiments.refusals import NotAllowed, NotOffered
+from experiments.reviews import curation, flagging, scanning, slots
+from experiments.workflows.flags import VERSION, flags
+from leaderboard import council
+from tests.experiments import contest_rows
+from tests.experiments.reports import deliberations
+from tests.experiments.reviews import reviewed
+from tests.fixtures import signed_in
+
+pytestmark = pytest.mark.django_db
+SORRY = "I'm sorry, but I can't help with that."
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "found"),
+    [
+        (SORRY, "stop", ["refusal"]),
+        ("I cannot assist with this request.", "stop", ["refusal"]),
+        ("很抱歉，我无法回答。", "stop", ["refusal"]),
+        ("I can't agree to that price.", "stop", []),
+        ("I'm sorry that you lost the panels. We offer two.", "stop", []),
+        ("As an AI language model, I have no stake in this.", "stop", ["role_confusion"]),
+        ("We offer two panels and", "length", ["truncated"]),
+        ("Model B: we accept.", "stop", ["speaks_for_other"]),
+    ],
+)
+def test_what_a_scanner_sees_in_a_reply(text, finish, found):
+    assert flags(text, "A", (), finish) == found
+
+
+def test_a_single_model_may_say_what_it_is():
+    assert flags("As an AI language model, I keep records.", "model") == []
+
+
+@pytest.fixture
+def record(alice):
+    made = reviewed.record(alice, 1)
+    made.reply("A", 2, SORRY)
+    return made
+
+
+@pytest.fixture
+def message(record):
+    return Message.objects.get(run=record.run, turn=2)
+
+
+def test_old_transcripts_are_scanned_once(record, message, capsys):
+    call_command("scan")
+    assert "1 flags are new" in capsys.readouterr().out
+    call_command("scan", str(record.run.pk))
+    assert "0 flags are new" in capsys.readouterr().out
+
+    message.refresh_from_db()
+    assert message.flags == ["refusal"]
+    assert [deed.scanner for deed in message.flag_deeds.all()] == [VERSION]
+    with pytest.raises(CommandError):
+        call_command("scan", "nonsense")
+
+
+def test_a_dismissed_flag_stays_away_from_scanners_and_in_the_history(record, message, alice):
+    scanning.scan([record.run.pk])
+    assert flagging.dismiss(message, "refusal", by=alice, reason="It is a quotation.")
+    scanning.scan([record.run.pk])
+
+    message.refresh_from_db()
+    assert message.flags == []
+    told = [(deed.is_set, deed.by, deed.reason) for deed in flagging.history(message)]
+    assert told == [(True, "", ""), (False, "alice", "It is a quotation.")]
+
+
+def test_what_the_recording_noticed_stands_first_in_the_history(message, alice):
+    Message.objects.filter(pk=message.pk).update(flags=["refusal"])
+    message.refresh_from_db()
+    flagging.dismiss(message, "refusal", by=alice, reason="No.")
+
+    assert [(deed.is_set, deed.at is None) for deed in flagging.history(message)] == [(True, True), (False, False)]
+
+
+def test_a_flag_is_dismissed_with_a_reason_by_those_who_may(message, alice, bob, charlie):
+    flagging.set_flag(message, "truncated", by=alice)
+    with pytest.raises(NotOffered):
+        flagging.dismiss(message, "truncated", by=alice, reason=" ")
+    with pytest.raises(NotOffered):
+        flagging.set_flag(message, "invented", by=alice)
+    with pytest.raises(NotAllowed):
+        flagging.set_flag(message, "refusal", by=charlie)
+
+    slots.next_item(reviewed.queue(alice, bob, played=False), by=bob)
+    assert flagging.set_flag(message, "refusal", by=bob)
+
+
+def test_the_page_of_flags_sets_and_dismisses(record, message, alice, read):
+    browser, address = signed_in(alice), f"/runs/{record.run.pk}/flags/"
+    browser.post(address, {"message": message.pk, "flag": "refusal", "reason": "Plainly."})
+    assert "Plainly." in read(browser.get(address)).text
+    browser.post(address, {"message": message.pk, "flag": "refusal", "deed": "dismiss", "reason": "A quotation."})
+
+    assert "A quotation." in read(browser.get(address)).text
+    message.refresh_from_db()
+    assert message.flags == []
+
+
+def test_only_curators_decide(record, alice, cora):
+    for deed in curation.DEEDS:
+        with pytest.raises(NotAllowed):
+            curation.act(deed, record.run, by=alice, reason="why")
+
+    assert curation.approve(record.run, by=cora)
+    assert not curation.approve(record.run, by=cora)
+
+
+def test_a_run_is_published_after_its_approval_and_that_of_its_siblings(record, alice, cora):
+    run = record.run
+    with pytest.raises(NotOffered, match="Approve"):
+        curation.publish(run, by=cora)
+    curation.approve(run, by=cora)
+    sibling = Run.objects.create(experiment=run.experiment, seed=8, state="completed")
+    with pytest.raises(NotOffered, match="not approved"):
+        curation.publish(run, by=cora)
+    curation.approve(sibling, by=cora)
+
+    assert curation.publish(run, by=cora)
+    assert Experiment.objects.get(pk=run.experiment_id).visibility == "public"
+    assert curation.withdraw(run, by=cora)
+    assert Experiment.objects.get(pk=run.experiment_id).visibility == "lab"
+    assert list(AuditEntry.objects.order_by("id").values_list("action", flat=True)) == ["published", "withdrawn"]
+
+
+def test_a_run_that_goes_on_is_not_approved(record, cora):
+    Run.objects.filter(pk=record.run.pk).update(state="running")
+
+    with pytest.raises(NotOffered):
+        curation.approve(Run.objects.get(pk=record.run.pk), by=cora)
+
+
+def test_the_cycles_of_an_excluded_run_count_no_more_and_those_void_before_stay_void(alice, cora):
+    contest = contest_rows.contest(alice, 2)
+    first, second = contest.run.cycles.order_by("turn")
+    curation.cycle_voiding.void(first, by=cora, reason="Earlier.")
+
+    curation.exclude(contest.run, by=cora, reason="Leaked.")
+    second.refresh_from_db()
+    assert second.void_reason == "Leaked."
+    curation.include(contest.run, by=cora)
+
+    first.refresh_from_db()
+    second.refresh_from_db()
+    assert (first.void_reason, second.void_reason) == ("Earlier.", "")
+
+
+def test_the_ballots_of_an_excluded_council_count_no_more(alice, cora):
+    run = deliberations.council(alice).run
+    Run.objects.filter(pk=run.pk).update(origin="live")
+    before, state = len(list(council.pairings())), council.newest()
+
+    curation.exclude(run, by=cora, reason="A test.")
+    assert list(council.pairings()) == []
+    assert council.newest() != state
+    curation.include(run, by=cora)
+
+    assert len(list(council.pairings())) == before > 0
+
+
+def test_the_page_of_curation_shows_everybody_what_was_decided(record, alice, cora, read):
+    address = f"/runs/{record.run.pk}/curation/"
+    Experiment.objects.filter(pk=record.run.experiment_id).update(visibility="lab")
+    assert signed_in(alice).post(address, {"deed": "approve"}).status_code == 403
+    signed_in(cora).post(address, {"deed": "exclude", "reason": "A test run."})
+
+    assert "A test run." in read(signed_in(alice).get(address)).text
+    assert RunReview.objects.get().excluded_by == cora

@@ -1,0 +1,150 @@
+"""What goes into a queue: what its maker may show, by its filters, once."""
+
+import pytest
+
+from accounts.models import Membership, Project
+from experiments.casting import InvalidExperiment
+from experiments.models import Experiment, Judgment, Message, ReviewItem
+from experiments.refusals import NotAllowed
+from experiments.reviews import queues
+from tests.experiments.reviews import reviewed
+
+pytestmark = pytest.mark.django_db
+
+
+def numbers(queue):
+    return sorted((item.message.seat, item.message.turn) for item in queue.items.all())
+
+
+def test_every_reply_is_an_item_with_as_many_places_as_people(alice):
+    queue = reviewed.queue(alice, overlap=3)
+
+    assert numbers(queue) == [("A", 1), ("A", 2), ("B", 1), ("B", 2)]
+    assert [item.slots.count() for item in queue.items.all()] == [3] * 4
+
+
+def test_filling_again_adds_only_what_is_new(alice):
+    queue = reviewed.queue(alice)
+    before = set(queue.items.values_list("pk", flat=True))
+    reviewed.record(alice, 1)
+
+    assert queues.fill(queue, by=alice) == 2
+    assert queues.fill(queue, by=alice) == 0
+    assert before < set(queue.items.values_list("pk", flat=True))
+    assert sorted(queue.items.values_list("number", flat=True)) == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize(("over", "count"), [("transcripts", 1), ("judgments", 4), ("messages", 4)])
+def test_a_queue_is_over_messages_transcripts_or_judgments(alice, over, count):
+    assert reviewed.queue(alice, over=over).items.count() == count
+
+
+@pytest.mark.parametrize(
+    ("filters", "count"),
+    [
+        ({"workflow": "arena"}, 4),
+        ({"workflow": "council"}, 0),
+        ({"model": "lab/a"}, 2),
+        ({"judge": "judge model"}, 4),
+        ({"judge": "another"}, 0),
+        ({"confidence_below": 0.8}, 4),
+        ({"confidence_below": 0.5}, 0),
+        ({"flags": ["refusal"]}, 1),
+        ({"flags": ["truncated"]}, 1),
+        ({"disagreement": 0.2}, 1),
+        ({"since": "2020-01-01", "until": "2020-02-01"}, 0),
+        ({"sample": 3, "seed": 1}, 3),
+    ],
+)
+def test_filters(alice, filters, count):
+    record = reviewed.record(alice)
+    Message.objects.filter(turn=1, seat="A").update(flags=["refusal"])
+    Message.objects.filter(turn=1, seat="B").update(finish_reason="length")
+    record.judged(2, {"A": {"cooperation": -0.5}}, judge="second judge", confidence=0.9)
+
+    assert reviewed.queue(alice, played=False, filters=filters).items.count() == count
+
+
+def test_the_same_seed_draws_the_same_and_another_draws_others(alice):
+    reviewed.record(alice, 12)
+    drawn = [
+        reviewed.queue(alice, played=False, filters={"sample": 6, "seed": seed}).items.values_list("subject", flat=True)
+        for seed in (1, 1, 2)
+    ]
+
+    assert set(drawn[0]) == set(drawn[1]) != set(drawn[2])
+
+
+def test_a_draw_is_not_exceeded_by_filling_again(alice):
+    queue = reviewed.queue(alice, filters={"sample": 3, "seed": 1})
+    reviewed.record(alice, 5)
+
+    assert queues.fill(queue, by=alice) == 0
+
+
+@pytest.mark.parametrize(
+    "filters", [{"workflow": "chess"}, {"mood": 1}, {"since": "2026-02-02", "until": "2026-01-01"}]
+)
+def test_filters_that_cannot_be_are_refused(alice, filters):
+    with pytest.raises(InvalidExperiment):
+        reviewed.queue(alice, filters=filters)
+
+
+def test_nobody_fills_a_queue_with_runs_that_are_not_their_own(alice, people):
+    other = people("olga", "researcher")
+    reviewed.record(other)
+
+    assert reviewed.queue(alice, played=False).items.count() == 0
+
+
+def test_the_labs_queue_is_made_by_curators_and_shows_what_the_lab_may_see(alice, bob, cora):
+    seen, hidden = reviewed.record(alice, 1).run, reviewed.record(alice, 1).run
+    Experiment.objects.filter(pk=seen.experiment_id).update(visibility="lab")
+    with pytest.raises(NotAllowed):
+        reviewed.queue(alice, played=False, is_lab=True)
+
+    queue = reviewed.queue(cora, played=False, is_lab=True)
+
+    assert {item.run_id for item in queue.items.all()} == {seen.pk}
+    assert hidden.pk not in set(queue.items.values_list("run", flat=True))
+    assert ReviewItem.objects.visible_to(bob).count() == 2
+
+
+def test_what_is_made_private_again_is_read_by_nobody_in_the_labs_queue(alice, bob, cora):
+    run = reviewed.record(alice, 1).run
+    Experiment.objects.filter(pk=run.experiment_id).update(visibility="lab")
+    reviewed.queue(cora, played=False, is_lab=True)
+    Experiment.objects.filter(pk=run.experiment_id).update(visibility="private")
+
+    assert not ReviewItem.objects.visible_to(bob).exists()
+    assert not ReviewItem.objects.visible_to(cora).exists()
+
+
+def test_a_projects_queue_is_made_by_its_leads_over_what_it_shares(alice, bob, people):
+    project = Project.objects.create(name="Panels")
+    lead = people("lea", "researcher")
+    Membership.objects.create(project=project, user=lead, role="lead")
+    Membership.objects.create(project=project, user=bob, role="member")
+    shared, private = reviewed.record(alice, 1).run, reviewed.record(alice, 1).run
+    Experiment.objects.filter(pk=shared.experiment_id).update(project=project, visibility="project")
+    Experiment.objects.filter(pk=private.experiment_id).update(project=project)
+    with pytest.raises(NotAllowed):
+        reviewed.queue(bob, played=False, project=project)
+
+    queue = reviewed.queue(lead, bob, played=False, project=project)
+
+    assert {item.run_id for item in queue.items.all()} == {shared.pk}
+    assert ReviewItem.objects.visible_to(bob).count() == 2
+
+
+def test_a_reviewer_without_runs_makes_no_queue(bob):
+    with pytest.raises(NotAllowed):
+        reviewed.queue(bob, played=False)
+
+
+def test_judgments_are_reviewed_with_what_was_said(alice, bob):
+    queue = reviewed.queue(alice, bob, over="judgments")
+    item = queue.items.select_related("judgment").first()
+
+    assert item.judgment in Judgment.objects.all()
+    assert item.message is None

@@ -1,0 +1,247 @@
+"""The pages as plain forms: what a reviewer sees and sends without any script."""
+
+import re
+
+import pytest
+
+from experiments.models import ReviewAnswer, ReviewItem, ReviewQueue
+from experiments.reviews import queues, slots
+from experiments.reviews.words import RUBRIC_WORDS
+from tests.experiments.reviews import reviewed
+from tests.fixtures import signed_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def queue(alice, bob, dora):
+    return reviewed.queue(alice, bob, dora, instructions="Be **strict**.")
+
+
+@pytest.fixture
+def bobs(bob):
+    return signed_in(bob)
+
+
+def test_the_way_from_the_list_to_the_last_answer(queue, bobs, read):
+    assert "Panels" in read(bobs.get("/review/")).text
+    page = bobs.post(f"/review/{queue.pk}/next/", follow=True)
+    for number in range(1, 5):
+        address = page.request["PATH_INFO"]
+        assert read(page).find("h1")[0].text == f"Item {number}"
+        page = bobs.post(address, {"score.cooperation": "0.5", "note": f"N{number}"}, follow=True)
+
+    assert page.request["PATH_INFO"] == f"/review/{queue.pk}/"
+    assert "Nothing is left for you" in read(page).text
+    assert ReviewAnswer.objects.count() == 4
+
+
+def test_a_comment_is_written_without_a_script_by_choosing_a_sentence(queue, bob, bobs):
+    item = slots.next_item(queue, by=bob)
+    place = f"{item.message_id}:4:30"
+    bobs.post(item.get_absolute_url(), {"score.cooperation": "1", "place": [place], "comment": ["Kind."]})
+
+    comment = ReviewAnswer.objects.get().comments.get()
+    assert (comment.quote, comment.text) == (item.message.text[4:30], "Kind.")
+    page = bobs.get(item.get_absolute_url()).content.decode()
+    assert 'data-comments="1"' in page
+
+
+def test_the_pieces_of_the_page_are_the_text(queue, bob, bobs, read):
+    item = slots.next_item(queue, by=bob)
+    page = read(bobs.get(item.get_absolute_url()))
+    [words] = page.find("div", class_="review-words", data_message=None) or [
+        one for one in page.find("div") if one.get("data-message") == str(item.message_id)
+    ]
+
+    assert "".join("".join(piece.words) for piece in words.children) == item.message.text
+
+
+def test_what_cannot_be_taken_stays_on_the_page(queue, bob, bobs, read):
+    item = slots.next_item(queue, by=bob)
+    answer = bobs.post(item.get_absolute_url(), {"score.cooperation": "unsaid", "why.cooperation": "", "note": "Kept."})
+
+    assert answer.status_code == 422
+    assert "Say in a few words" in read(answer).text
+    assert "Kept." in answer.content.decode()
+
+
+def test_a_late_answer_that_has_no_place_stays_on_the_page(queue, bob, dora, bobs):
+    item = slots.next_item(queue, by=bob)
+    slots.release(item, by=bob)
+    slots.claim(item, by=dora)
+    answer = bobs.post(item.get_absolute_url(), {"score.cooperation": "1", "note": "Kept."})
+
+    assert answer.status_code == 409
+    assert "Kept." in answer.content.decode()
+
+
+def test_blind_no_byte_tells_the_model_or_the_judge_before_it_is_asked_for(queue, bob, bobs):
+    item = slots.next_item(queue, by=bob)
+    item.run.judgments.update(rationale="RATIONALE")
+    secrets = ("A model", "B model", "judge model", "RATIONALE", "A crafted run", str(item.run_id))
+
+    def told():
+        text = bobs.get(item.get_absolute_url()).content.decode()
+        return [secret for secret in secrets if secret in text]
+
+    assert told() == []
+    bobs.post(item.get_absolute_url(), {"score.cooperation": "1"})
+    assert told() == []
+    bobs.post(f"{item.get_absolute_url()}reveal/")
+    assert {"judge model", "RATIONALE", "A model"} <= set(told())
+
+
+def test_not_blind_the_judges_scores_stand_there_to_be_corrected(alice, bob, bobs):
+    queue = reviewed.queue(alice, bob, is_blind=False)
+    item = slots.next_item(queue, by=bob)
+    judgment = item.run.judgments.get(turn=1, subject="A")
+    assert f"correct.{judgment.pk}.cooperation" in bobs.get(item.get_absolute_url()).content.decode()
+
+    fields = {f"correct.{judgment.pk}.cooperation": "-0.5", f"because.{judgment.pk}.cooperation": "It threatens."}
+    bobs.post(item.get_absolute_url(), {"note": "x", **fields})
+
+    assert ReviewAnswer.objects.get().corrections.get().reason == "It threatens."
+
+
+def test_taking_back_passing_over_leaving_and_the_draft(queue, bob, bobs):
+    item = slots.next_item(queue, by=bob)
+    assert bobs.post(f"{item.get_absolute_url()}draft/", {"note": "So far."}).status_code == 204
+    bobs.post(f"{item.get_absolute_url()}release/")
+    assert slots.place_of(item, bob) is None
+    assert "So far." in bobs.get(item.get_absolute_url()).content.decode()
+
+    bobs.post(f"{item.get_absolute_url()}claim/")
+    bobs.post(item.get_absolute_url(), {"note": "Sent."})
+    back = bobs.post(f"/review/{queue.pk}/undo/")
+    assert back["Location"] == item.get_absolute_url()
+    assert "Sent." in bobs.get(item.get_absolute_url()).content.decode()
+
+    onward = bobs.post(f"{item.get_absolute_url()}skip/", {"reason": "I know them."})
+    assert onward["Location"] != item.get_absolute_url()
+
+
+def test_the_script_is_told_by_json_when_others_have_the_item(queue, bob, dora, bobs):
+    item = slots.next_item(queue, by=dora)
+    answer = bobs.post(f"{item.get_absolute_url()}claim/", headers={"Accept": "application/json"})
+
+    assert answer.status_code == 409
+    assert "Nothing is lost" in answer.json()["problem"]
+
+
+def addresses(queue):
+    item = queue.items.first()
+    parts = ("", "change/", "fill/", "state/", "next/", "undo/", "agreement/", "agreement.csv")
+    of_item = ("", "claim/", "release/", "draft/", "skip/", "reveal/")
+    own = [f"/review/{queue.pk}/{part}" for part in parts]
+    return own + [f"/review/items/{item.pk}/{part}" for part in of_item]
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_a_stranger_finds_nothing_and_moves_nothing(queue, charlie, method):
+    browser = signed_in(charlie)
+
+    assert {getattr(browser, method)(path).status_code for path in addresses(queue)} <= {404, 405}
+    assert "Panels" not in browser.get("/review/").content.decode()
+    assert queue.items.filter(slots__holder__isnull=False).count() == 0
+
+
+def test_a_visitor_is_asked_to_sign_in(queue, client):
+    assert {client.get(path).status_code for path in addresses(queue)} == {302}
+
+
+def test_a_reviewer_does_not_look_after_the_queue(queue, bobs):
+    assert bobs.get(f"/review/{queue.pk}/change/").status_code == 404
+    assert bobs.post(f"/review/{queue.pk}/fill/").status_code == 403
+    assert bobs.post(f"/review/{queue.pk}/state/", {"open": "0"}).status_code == 403
+    assert bobs.get(f"/review/{queue.pk}/agreement/").status_code == 403
+
+
+def test_the_right_to_review_is_no_right_to_see_the_run(queue, bobs):
+    run = queue.items.first().run
+
+    assert bobs.get(f"/runs/{run.pk}/").status_code == 404
+    assert bobs.get(queue.items.first().get_absolute_url()).status_code == 200
+
+
+def test_in_a_closed_queue_reviewers_read_nothing_any_more(queue, alice, bobs):
+    queues.set_open(queue, by=alice, is_open=False)
+
+    assert bobs.get(queue.items.first().get_absolute_url()).status_code == 404
+    assert bobs.get(f"/review/{queue.pk}/").status_code == 200
+
+
+def test_a_queue_is_made_with_a_form(alice, bob, read):
+    reviewed.record(alice)
+    browser = signed_in(alice)
+    fields = read(browser.get("/review/new/")).form(method="post", novalidate="")
+    rubric = reviewed.rubric()
+    sent = {**fields, "name": "Mine", "rubric": rubric.pk, "members": "bob", "sample": "3", "seed": "4"}
+    answer = browser.post("/review/new/", {name: value for name, value in sent.items() if name != "flags"})
+
+    assert answer.status_code == 302, read(answer).text
+    queue = ReviewQueue.objects.get()
+    assert queue.items.count() == 3
+    assert [one.user for one in queue.members.all()] == [bob]
+
+
+def test_a_name_that_nobody_has_is_refused_and_nothing_is_made(alice, read):
+    browser = signed_in(alice)
+    fields = read(browser.get("/review/new/")).form(method="post", novalidate="")
+    sent = {**fields, "name": "Mine", "rubric": reviewed.rubric().pk, "members": "nobody-at-all"}
+    answer = browser.post("/review/new/", {name: value for name, value in sent.items() if name != "flags"})
+
+    assert answer.status_code == 422
+    assert "Nobody is called nobody-at-all" in read(answer).text
+    assert not ReviewQueue.objects.exists()
+
+
+def test_whoever_looks_after_a_queue_reads_the_answers(queue, alice, bob, read):
+    item = slots.next_item(queue, by=bob)
+    reviewed.answer(item, bob, 0.5, note="A note of Bob's.")
+
+    assert "A note of Bob's." in read(signed_in(alice).get(item.get_absolute_url())).text
+
+
+def test_a_rubric_is_written_and_revised_and_queues_keep_theirs(alice, read):
+    browser = signed_in(alice)
+    scale = {"title": "Wit", "name": "wit", "low": "1", "high": "5", "anchors": "1 = dull\n5 = bright"}
+    fields = {"title": "Wit", **{f"scale-0-{name}": value for name, value in scale.items()}}
+    saved = browser.post("/review/rubrics/new/", fields)
+    assert saved.status_code == 302, read(saved).text
+
+    again = browser.post(f"{saved['Location']}edit/", {**fields, "scale-0-high": "7", "scale-0-anchors": ""})
+    assert "version 2" in read(browser.get(again["Location"])).text
+    assert "bright" in read(browser.get(saved["Location"])).text
+
+
+@pytest.mark.parametrize(("high", "said"), [("40", "2 to 10 values"), ("many", "number")])
+def test_a_rubric_that_cannot_be_is_refused_with_what_was_typed(alice, read, high, said):
+    fields = {"title": "Wit", "scale-0-title": "Wit", "scale-0-name": "wit", "scale-0-low": "1", "scale-0-high": high}
+    answer = signed_in(alice).post("/review/rubrics/new/", fields)
+
+    assert answer.status_code == 422
+    assert said in read(answer).text
+    assert f'value="{high}"' in answer.content.decode()
+
+
+def test_every_word_of_the_built_in_rubrics_can_be_translated():
+    words = set()
+    for slug in ("turn", "answer", "judgment", "conduct"):
+        row = reviewed.rubric(slug)
+        for scale in row.scales:
+            words |= {scale["title"], *scale["anchors"].values()}
+        for label in row.labels:
+            words |= {label["title"], *(one["title"] for one in label["choices"])}
+
+    assert words == set(RUBRIC_WORDS)
+
+
+def test_no_page_runs_more_queries_for_more_items(alice, bob, django_assert_max_num_queries):
+    queue = reviewed.queue(alice, bob, turns=10, is_blind=False, over="transcripts")
+    browser = signed_in(bob)
+    item = ReviewItem.objects.get(queue=queue)
+
+    with django_assert_max_num_queries(45):
+        text = browser.get(item.get_absolute_url()).content.decode()
+    assert len(re.findall(r'class="review-words"', text)) == 20

@@ -1,0 +1,147 @@
+"""Who is answered where. Each address of the platform stands under exactly one rule, or the matrix fails."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tests.experiments.rights.people import EVERYBODY, INSIDE
+
+YES, UNKNOWN, REFUSED, SIGN_IN, TOLD = "yes", "unknown", "refused", "sign in", "told"  # see test_matrix.meaning
+NO = (REFUSED, TOLD)  # told that it is not theirs, or what was wrong before that came up: nothing has moved
+Rule = Mapping[str, frozenset[str]]
+STEERING = ("member", "lead", "owner")
+
+
+def rule(*, visitor: Any, everybody: Any = UNKNOWN, **said: Any) -> Rule:
+    """Of each person what they may be answered: one answer, or several. everybody: who is not named."""
+    answers = {who: said.get(who, everybody) for who in EVERYBODY} | {"visitor": visitor}
+    return {who: frozenset((answer,) if isinstance(answer, str) else answer) for who, answer in answers.items()}
+
+
+def _all(people: tuple[str, ...], answer: Any, **but: Any) -> dict[str, Any]:
+    return dict.fromkeys(people, answer) | but
+
+
+RULES: dict[str, tuple[Rule, str]] = {
+    "open": (
+        rule(visitor=YES, everybody=YES),
+        """home javascript-catalog login account_login set-language set-theme leaderboard methodology datasets
+        api-health api-schema api-docs api-ladders shared shared-run""",
+    ),
+    "whoever signs in": (
+        rule(visitor=SIGN_IN, everybody=YES, reviewer=(YES, REFUSED)),
+        """account runs arena arena-estimate starchamber council council-estimate council-presets debate debate-estimate
+        battles battles-estimate battles-import-new coding coding-estimate scenarios scenario-new presets run-import
+        dataset-new my-votes votes my-keys models usage usage-csv projects project-new
+        review review-queue-new review-rubrics review-rubric-new review-rubric api-review-queues api-keys api-budgets
+        api-usage
+        api-models api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
+        api-run-import""",
+    ),
+    "to look at": (
+        rule(visitor=SIGN_IN, **_all(INSIDE, YES)),
+        """run run-status run-news run-report run-export run-compare call message-tokens message-text
+        run-ranking
+        coding-cycle coding-ratings run-artifacts talk-figures experiment experiment-values experiment-sharing
+        campaign-live
+        api-run-detail api-messages api-judgments api-ballots api-ranking api-calls api-events api-lineage api-cycles
+        api-cycle api-executions api-run-battles api-run-report api-run-export api-experiment-detail api-statistics
+        api-campaign run-files api-run-files""",
+    ),
+    "to steer": (
+        rule(visitor=SIGN_IN, watcher=NO, **_all(STEERING, YES)),
+        """run-stop run-resume run-say run-pause run-mode run-extend run-ask run-draft run-lift experiment-start
+        campaign-stop campaign-resume
+        api-run-stop api-run-resume api-run-say api-run-pause api-run-mode api-run-extend api-run-ask api-run-draft
+        api-run-lift api-experiment-start api-campaign-stop api-campaign-resume api-branch api-run-judge""",
+    ),
+    "a form for who steers": (  # whoever may look may open it, and sees at the sending that it is not theirs
+        rule(visitor=SIGN_IN, watcher=(YES, *NO), **_all(STEERING, YES)),
+        "message-branch run-judge",
+    ),
+    "links: seen by who steers, made by the owner": (
+        rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO), owner=YES)),
+        "api-experiment-links",
+    ),
+    "the owner's to decide": (
+        rule(visitor=SIGN_IN, **_all(INSIDE, NO, owner=YES)),
+        "experiment-share link-create api-experiment-share",
+    ),
+    "who may change it": (rule(visitor=SIGN_IN, **_all(STEERING, YES)), "link-revoke api-link"),
+    "voided by its owner or who curates": (
+        rule(visitor=SIGN_IN, **_all(INSIDE, NO, owner=(YES, REFUSED)), admin=YES, curator=(YES, UNKNOWN)),
+        "api-cycle-void api-cycle-restore",
+    ),
+    "nobody else's": (
+        rule(visitor=SIGN_IN, owner=YES),
+        """file file-download api-file api-file-download token-revoke dataset-upload preset-edit preset-share
+        preset-delete council-preset-delete scenario scenario-edit scenario-share scenario-archive scenario-changes
+        scenario-copy preset-copy api-scenario api-scenario-versions api-scenario-share api-scenario-archive
+        api-scenario-copy api-preset api-dataset-uploads api-dataset-detail api-dataset-outputs api-dataset-battles
+        api-vote-offer battles-import dataset-outputs dataset-visibility
+        dataset-delete outputs-make outputs-estimate battle-void contestant-change scenario-demonstration
+        api-demonstration""",
+    ),
+    "signing out": (rule(visitor=(YES, SIGN_IN), everybody=(YES, SIGN_IN)), "logout account_logout"),
+    "doors": (
+        rule(visitor=(YES, *NO, UNKNOWN, SIGN_IN), everybody=(YES, *NO, UNKNOWN, SIGN_IN)),
+        """account_inactive account_signup account_reset_password account_reset_password_done
+        account_reset_password_from_key_done account_reset_password_from_key openid_connect_login
+        openid_connect_callback account_email_verification_sent account_confirm_email mfa_authenticate
+        socialaccount_login_cancelled socialaccount_login_error socialaccount_signup invitation""",
+    ),
+    "one's own affairs": (
+        rule(visitor=SIGN_IN, everybody=(YES, *NO, UNKNOWN)),
+        """account_reauthenticate account_change_password account_set_password account_email mfa_index
+        mfa_reauthenticate mfa_activate_totp mfa_deactivate_totp mfa_view_recovery_codes mfa_generate_recovery_codes
+        mfa_download_recovery_codes mfa_list_webauthn mfa_add_webauthn mfa_reauthenticate_webauthn mfa_remove_webauthn
+        mfa_edit_webauthn socialaccount_connections sign-out-elsewhere review-rubric-edit""",
+    ),
+    "administrators'": (
+        rule(visitor=SIGN_IN, everybody=(UNKNOWN, REFUSED), admin=YES),
+        """people person person-role person-deactivate person-reactivate person-factors audit
+        audit-table lab-keys budgets""",
+    ),
+    "a project's": (rule(visitor=SIGN_IN, **_all(INSIDE, YES), admin=YES), "project project-budgets"),
+    "a project's leads to decide": (
+        rule(visitor=SIGN_IN, **_all(INSIDE, (*NO, UNKNOWN), lead=YES), admin=YES),
+        "project-change project-archive project-members project-member project-invite invitation-revoke",
+    ),
+    "a key's owner's": (
+        rule(visitor=SIGN_IN, owner=YES, admin=(YES, *NO, UNKNOWN)),
+        "key-replace key-test key-remove api-key api-key-test",
+    ),
+    "a budget's": (  # seen by whoever may spend it, set by its owner, the project's leads and administrators
+        rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO, UNKNOWN)), admin=(YES, *NO, UNKNOWN)),
+        "experiment-budget budget-remove api-budget",
+    ),
+    "a queue's people's": (
+        rule(visitor=SIGN_IN, owner=(YES, *NO), reviewer=(YES, *NO)),
+        """review-queue review-next review-undo review-item review-claim review-release review-draft review-skip
+        review-reveal review-agreement review-agreement-csv api-review-queue api-review-items api-review-next
+        api-review-undo api-review-agreement api-review-item api-review-claim api-review-release api-review-answer
+        api-review-skip api-review-answers""",
+    ),
+    "a queue's maker's": (
+        rule(visitor=SIGN_IN, owner=YES, reviewer=(REFUSED, UNKNOWN)),
+        "review-queue-change review-queue-fill review-queue-state",
+    ),
+    "of a run that one may look at": (
+        rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO, UNKNOWN))),  # unknown: the message that was not named
+        "run-flags api-run-flags run-curation api-run-curation",
+    ),
+    "who curates, and without a word to others": (
+        rule(visitor=(SIGN_IN, UNKNOWN), curator=YES, admin=YES),
+        "ladder-cycles",
+    ),
+    "nothing of the kind is there": (
+        rule(visitor=(SIGN_IN, UNKNOWN)),
+        "api-log-import log-import dataset-image vote-picture api-vote",
+    ),
+    "nothing without a question": (rule(visitor=SIGN_IN), "compare-chosen"),
+    "nobody else's, on pages that visitors read": (
+        rule(visitor=(UNKNOWN, SIGN_IN), owner=YES),
+        """dataset dataset-sample dataset-contestants ladder ladder-matrix ladder-history
+        ladder-milestones ladder-download ladder-battles ladder-samples ladder-sample ladder-agreement board-export
+        battle vote vote-cast api-ladder api-board-export""",
+    ),
+}

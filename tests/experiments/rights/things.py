@@ -1,0 +1,181 @@
+"""One of each thing that an address can name, all Alice's and her project's; and the addresses that name them."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from accounts import inviting
+from accounts.models import ApiToken, Membership, User
+from accounts.tokens import create_token
+from experiments import actions, budgeting, keeping, keyring, sharing
+from experiments.battles import votes
+from experiments.battles.boards import model_board
+from experiments.battles.voters import person_voter
+from experiments.datasets import demonstration
+from experiments.models import Battle, Dataset, Experiment, Provider, Run, Upload
+from experiments.reports import making
+from experiments.reports.formats import REPORTS
+from leaderboard.compute import ensure
+from tests.experiments import contest_rows
+from tests.experiments.reports import deliberations
+from tests.experiments.reviews import reviewed
+from tests.experiments.rights.people import Lab
+from tests.fixtures import add_model
+
+NOTHING = "0" * 64
+BY_COUNCIL = ("run-ranking", "api-ranking", "run-ask", "api-run-ask")
+BY_CONTEST = ("coding-cycle", "coding-ratings", "run-artifacts", "api-cycle", "api-cycles", "api-executions")
+BY_TALK = ("talk-figures", "message-tokens")
+BY_CAMPAIGN = (
+    "campaign-live",
+    "campaign-stop",
+    "campaign-resume",
+    "api-campaign",
+    "api-campaign-stop",
+    "api-campaign-resume",
+)
+
+
+def addresses() -> Iterator[tuple[str, str]]:
+    """(name, route) of every address but the admin's, which has rights of its own."""
+    for name, route in _below(get_resolver().url_patterns, ""):
+        if not route.startswith(("admin/", "^admin")) and "drf_format_suffix" not in route:
+            yield name or route, route
+
+
+def _below(patterns: Any, prefix: str) -> Iterator[tuple[str, str]]:
+    for pattern in patterns:
+        route = f"{prefix}{pattern.pattern}"
+        if isinstance(pattern, URLPattern):
+            yield pattern.name or "", route
+        elif isinstance(pattern, URLResolver):
+            yield from _below(pattern.url_patterns, route)
+
+
+class Things:
+    """arena is a run that was played; the others are written row by row. All but a dataset belong to the project."""
+
+    def __init__(self, lab: Lab, arena: Run, talk: Run, pictures: Path) -> None:
+        self.owner: User = lab.people["owner"]
+        self.arena, self.talk = arena, talk
+        self.council = deliberations.council(self.owner).run
+        self.contest = contest_rows.contest(self.owner, 1).run
+        self._make_a_ladder()
+        Experiment.objects.filter(owner=self.owner).update(project=lab.project, visibility="project")
+        self.file = making.request_file(arena, by=self.owner, format_=REPORTS["html"], language="en")
+        self.link, self.secret = sharing.create_link(arena.experiment, by=self.owner)
+        create_token(self.owner, name="mine")
+        self.token = ApiToken.objects.get(user=self.owner)
+        self.scenario = keeping.save_scenario(
+            owner=self.owner, title="Mine", description="", kind="mixed", config={**arena.experiment.config}
+        )
+        self.preset = keeping.save_preset(owner=self.owner, name="Mine", context="Be brief.")
+        members = {f"member-{number}": {"model": "sim/judge:first=0"} for number in (1, 2)}
+        self.seats = keeping.save_council(owner=self.owner, name="Mine", content={"cast": members, "config": {}})
+        self._make_what_surrounds_it(lab)
+        self.upload = Upload.objects.create(
+            owner=self.owner, kind=Upload.Kind.SAMPLES, name="a.csv", size=1, dataset=self.dataset
+        )
+
+    def _make_what_surrounds_it(self, lab: Lab) -> None:
+        self.project, self.people = lab.project, lab.people
+        self.guest = User.objects.create_user("the-guest")
+        Membership.objects.create(project=lab.project, user=self.guest, role=Membership.Role.WATCHER)
+        self.key = keyring.add(by=self.owner, provider=Provider.objects.first(), key="sk-nobody-reads-this-key")
+        self.budget = budgeting.set_budget(self.arena.experiment, by=self.owner, tokens=10**9)
+        self.invitation, self.invited = inviting.invite(by=lab.people["lead"], role="researcher", project=lab.project)
+        self.queue = reviewed.queue(self.owner, lab.people["reviewer"])
+        self.item = self.queue.items.first()
+
+    def _make_a_ladder(self) -> None:
+        self.dataset: Dataset = demonstration.make_text(self.owner)
+        Dataset.objects.filter(pk=self.dataset.pk).update(visibility="private")
+        judge = add_model("sim/judge:first=0")
+        asked = {"config": {"dataset": self.dataset.slug, "prompt": "text_quality"}}
+        self.campaign = actions.create(
+            owner=self.owner, workflow="battles", **asked, cast={"judge": {"model": judge.slug}}
+        )
+        actions.start(self.campaign, by=self.owner)
+        board = model_board(self.dataset, judge, prompt="text_quality", prompt_version="1", params={})
+        self.sample = self.dataset.samples.first()
+        self.left, self.right = self.dataset.contestants.order_by("pk")[:2]
+        pair = {"sample": self.sample, "left": self.left, "right": self.right}
+        self.battle = Battle.objects.create(board=board, winner="left", experiment=self.campaign, **pair)
+        self.ladder = ensure(board)
+        self.offer = votes.shown(votes.offer(self.dataset, voter=person_voter(self.owner)))
+
+    def address(self, name: str, route: str) -> str:
+        """The route with Alice's things in the places of its words."""
+        parts = re.sub(r"\(\?P<\w+>[^)]*\)", "x", route).strip("^$").replace("^", "").split("/")
+        filled = [self._filled(name, part, parts[place - 1] if place else "") for place, part in enumerate(parts)]
+        return "/" + "/".join(filled)
+
+    def _filled(self, name: str, part: str, before: str) -> str:
+        return re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(self._word(name, found[1], before)), part)
+
+    def _word(self, name: str, word: str, before: str) -> Any:
+        run = self._run(name)
+        by_place = {
+            "runs": run.pk,
+            "experiments": self.campaign.pk if name in BY_CAMPAIGN else self.arena.experiment_id,
+            "messages": run.messages.exclude(call=None).first().pk,
+            "calls": run.calls.first().pk,
+            "files": self.file.pk,
+            "cycles": 1 if word == "turn" else self.contest.cycles.first().pk,
+            "links": self.link.pk,
+            "s": self.secret,
+            "tokens": self.token.token_key,
+            "scenarios": self.scenario.pk,
+            "changes": self.scenario.pk,
+            "presets": self.seats.pk if name.startswith("council") else self.preset.pk,
+            "datasets": self.dataset.slug,
+            "new": self.upload.pk,
+            "uploads": self.upload.pk,
+            "leaderboard": self.ladder.slug,
+            "ladders": self.ladder.slug,
+            "boards": self.ladder.slug,
+            "samples": self.sample.pk,
+            "contestants": self.left.pk,
+            "battles": self.battle.pk,
+            "images": NOTHING,
+            "imports": UUID(int=0),
+            "import": UUID(int=0),
+            "compare": self.talk.pk,
+            "ranking": 1,
+            "review": self.queue.pk,
+            "queues": self.queue.pk,
+            "items": self.item.pk,
+            "rubrics": self.queue.rubric_id,
+            "keys": 1 if name.startswith("mfa_") else self.key.pk,
+            "budgets": self.budget.pk,
+            "projects": self.project.pk,
+            "people": self.people["stranger"].pk,
+            "members": self.guest.pk,
+            "invitations": self.invited if word == "token" else self.invitation.pk,
+            "oidc": "nowhere",
+        }
+        by_word = {
+            "token": self.invited if before == "invitations" else self.offer.token,
+            "side": "first",
+            "format": _format(name),
+        }
+        if before == "vote" and word == "slug":
+            return self.dataset.slug
+        return by_word[word] if word in by_word else by_place[before]
+
+    def _run(self, name: str) -> Run:
+        if name in BY_COUNCIL:
+            return self.council
+        if name in BY_CONTEST:
+            return self.contest
+        return self.talk if name in BY_TALK else self.arena
+
+
+def _format(name: str) -> str:
+    return {"run-report": "html", "run-export": "jsonl", "ladder-download": "csv", "board-export": "slim"}.get(
+        name, "html"
+    )

@@ -1,0 +1,127 @@
+"""Unlisted links: read by whoever has one, until it expires, is revoked, or its owner has left."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import AuditEntry
+from experiments import sharing
+from experiments.casting import InvalidExperiment
+from experiments.models import ShareLink
+from tests.fixtures import signed_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run(played):
+    return played(max_turns=1)
+
+
+@pytest.fixture
+def link(run, alice):
+    return sharing.create_link(run.experiment, by=alice)
+
+
+def test_it_is_made_on_a_page_that_shows_it_once(run, alice):
+    browser = signed_in(alice)
+    page = browser.post(f"/experiments/{run.experiment_id}/links/", {"days": "3"})
+
+    address = re.search(r'value="(http://testserver/s/[^"]+/)"', page.content.decode())[1]
+    secret = address.split("/")[-2]
+    assert page["Cache-Control"] == "no-store"
+    assert Client().get(address).status_code == 200
+    assert secret not in browser.get(f"/experiments/{run.experiment_id}/sharing/").content.decode()
+    assert secret not in str(list(ShareLink.objects.values())) + str(list(AuditEntry.objects.values()))
+
+
+def test_a_visitor_reads_the_experiment_and_its_run_and_nothing_else(run, link):
+    visitor, (_row, secret) = Client(), link
+
+    listed = visitor.get(f"/s/{secret}/")
+    report = visitor.get(f"/s/{secret}/runs/{run.pk}/")
+
+    assert f"/s/{secret}/runs/{run.pk}/" in listed.content.decode()
+    assert run.messages.first().text[:40] in report.content.decode()
+    assert report["Content-Disposition"] == "inline"
+    assert "sandbox" in report["Content-Security-Policy"]
+    for answer in (listed, report):
+        assert "noindex" in answer["X-Robots-Tag"]
+        assert (answer["Cache-Control"], answer["Referrer-Policy"]) == ("no-store", "no-referrer")
+    assert visitor.get(f"/runs/{run.pk}/").status_code == 302
+
+
+def test_it_leads_to_no_run_of_another_experiment(link, played):
+    other = played(max_turns=1)
+
+    assert Client().get(f"/s/{link[1]}/runs/{other.pk}/").status_code == 404
+
+
+@pytest.mark.parametrize("end", ["revoked", "expired", "left"])
+def test_it_ends_at_once(run, link, alice, end):
+    row, secret = link
+    if end == "revoked":
+        signed_in(alice).post(f"/links/{row.pk}/revoke/")
+    elif end == "expired":
+        ShareLink.objects.update(expires=timezone.now() - timedelta(seconds=1))
+    else:
+        alice.is_active = False
+        alice.save()
+
+    for address in (f"/s/{secret}/", f"/s/{secret}/runs/{run.pk}/"):
+        answer = Client().get(address)
+        assert answer.status_code == 404
+        assert "does not hold" in answer.content.decode()
+
+
+def test_a_guess_says_nothing(link):
+    row, secret = link
+    for guess in ("x", secret[:-1], secret + "x", row.hint, row.digest):
+        answer = Client().get(f"/s/{guess}/")
+
+        assert answer.status_code == 404
+        assert "does not hold" in answer.content.decode()
+        assert row.experiment.title not in answer.content.decode()
+
+
+@pytest.mark.parametrize("days", [0, 366, -1])
+def test_it_is_valid_for_a_day_to_a_year(run, alice, days):
+    with pytest.raises(InvalidExperiment):
+        sharing.create_link(run.experiment, by=alice, days=days)
+    assert not ShareLink.objects.exists()
+
+
+def test_a_stranger_neither_sees_nor_revokes_it(link, charlie):
+    assert signed_in(charlie).post(f"/links/{link[0].pk}/revoke/").status_code == 404
+    assert signed_in(charlie).delete(f"/api/links/{link[0].pk}/").status_code == 404
+    assert ShareLink.objects.open().count() == 1
+
+
+def test_the_api_makes_lists_and_revokes_them(run, alice):
+    browser = signed_in(alice)
+    at = f"/api/experiments/{run.experiment_id}/links/"
+
+    made = browser.post(at, {"days": 2}, content_type="application/json").json()
+    assert Client().get(made["address"]).status_code == 200
+    [listed] = browser.get(at).json()["results"]
+    assert listed["id"] == made["id"]
+    assert "address" not in listed
+    assert browser.delete(f"/api/links/{made['id']}/").status_code == 204
+
+    assert Client().get(made["address"]).status_code == 404
+    deeds = AuditEntry.objects.filter(action__startswith="link_").values_list("action", flat=True)
+    assert sorted(deeds) == ["link_created", "link_revoked"]
+
+
+def test_the_report_of_a_long_run_is_made_by_a_worker_first(run, link, settings, make_files):
+    settings.EXPORT_DIRECT_MESSAGES = 1
+    address = f"/s/{link[1]}/runs/{run.pk}/"
+
+    waiting = Client().get(address)
+    assert (waiting.status_code, waiting["Refresh"]) == (202, "5")
+    make_files()
+
+    assert run.messages.first().text[:40] in b"".join(Client().get(address)).decode()

@@ -1,0 +1,150 @@
+"""An experiment is its owner's until they share it: with a project, with the lab, or with everybody."""
+
+import pytest
+from django.test import Client
+
+from accounts.models import AuditEntry, Project
+from experiments import actions, sharing
+from experiments.admission import may_change
+from experiments.casting import InvalidExperiment
+from experiments.models import Experiment, Run
+from experiments.refusals import NotAllowed
+from tests.experiments.rights.people import EVERYBODY, INSIDE, OUTSIDE, lab_of
+from tests.fixtures import signed_in
+
+pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+SIGNED_IN = tuple(who for who in EVERYBODY if who != "visitor")
+
+
+@pytest.fixture
+def lab(alice):
+    return lab_of(alice)
+
+
+@pytest.fixture
+def shown(arena):
+    return arena()
+
+
+def seen_by(lab, shown):
+    users = {who: lab.browser(who) for who in EVERYBODY}
+    return {who for who, browser in users.items() if browser.get(f"/experiments/{shown.pk}/").status_code == 200}
+
+
+@pytest.mark.parametrize(
+    ("visibility", "readers"),
+    [("private", ("owner",)), ("project", INSIDE), ("lab", SIGNED_IN), ("public", EVERYBODY)],
+)
+def test_each_visibility_has_its_readers(lab, shown, visibility, readers):
+    Experiment.objects.filter(pk=shown.pk).update(visibility=visibility, project=lab.project)
+
+    assert seen_by(lab, shown) == set(readers)
+
+
+@pytest.mark.parametrize("visibility", ["project", "lab", "public"])
+def test_who_looks_does_not_steer(lab, shown, start, visibility):
+    run = start(shown)
+    Experiment.objects.filter(pk=shown.pk).update(visibility=visibility, project=lab.project)
+    shown.refresh_from_db()
+
+    assert {who for who, user in lab.people.items() if may_change(shown, user)} == {"member", "lead", "owner"}
+    for who in (*OUTSIDE, "watcher"):
+        with pytest.raises(NotAllowed):
+            actions.stop(run, by=lab.people[who])
+    assert Run.objects.get(pk=run.pk).state == Run.State.QUEUED
+
+
+def test_in_a_project_a_private_experiment_is_private(lab, shown, start):
+    Experiment.objects.filter(pk=shown.pk).update(project=lab.project)
+
+    assert seen_by(lab, shown) == {"owner"}
+    assert not may_change(shown, lab.people["lead"])
+
+
+def test_a_member_is_gone_and_sees_nothing_more(lab, shown):
+    sharing.share(shown, by=lab.people["owner"], visibility="project", project=lab.project)
+    browser = lab.browser("member")
+    assert browser.get(f"/experiments/{shown.pk}/").status_code == 200
+
+    lab.project.memberships.filter(user=lab.people["member"]).delete()
+
+    assert browser.get(f"/experiments/{shown.pk}/").status_code == 404
+
+
+def test_only_the_owner_decides(lab, shown):
+    sharing.share(shown, by=lab.people["owner"], visibility="lab")
+
+    for who in SIGNED_IN:
+        if who != "owner":
+            with pytest.raises(NotAllowed):
+                sharing.share(shown, by=lab.people[who], visibility="private")
+            with pytest.raises(NotAllowed):
+                sharing.create_link(shown, by=lab.people[who])
+    assert Experiment.objects.get(pk=shown.pk).visibility == "lab"
+
+
+def test_what_everybody_sees_is_published_and_withdrawn_by_those_who_curate(lab, shown):
+    sharing.share(shown, by=lab.people["owner"], visibility="lab")
+    with pytest.raises(NotAllowed, match="curators and administrators"):
+        sharing.share(shown, by=lab.people["owner"], visibility="public")
+
+    assert sharing.share(shown, by=lab.people["curator"], visibility="public")
+    assert not sharing.share(shown, by=lab.people["admin"], visibility="public"), "it was so already"
+    assert sharing.share(shown, by=lab.people["admin"], visibility="lab")
+
+    deeds = list(AuditEntry.objects.order_by("pk").values_list("actor", "action"))
+    assert deeds == [("alice", "shared"), ("the-curator", "published"), ("the-admin", "withdrawn")]
+
+
+def test_a_project_of_others_and_one_that_is_archived_are_no_places(lab, shown, arena):
+    foreign = Project.objects.create(name="Theirs")
+    Project.objects.filter(pk=lab.project.pk).update(archived=True)
+
+    for project in (foreign, lab.project):
+        with pytest.raises(InvalidExperiment):
+            sharing.share(shown, by=lab.people["owner"], visibility="project", project=project)
+        with pytest.raises(InvalidExperiment):
+            sharing.checked_project(project.pk, owner=lab.people["owner"])
+    assert Experiment.objects.get(pk=shown.pk).project is None
+
+
+def test_an_experiment_set_up_in_a_project_is_seen_by_its_members(lab, shown):
+    seats = {seat.seat: {"model": seat.model.slug} for seat in shown.participants.select_related("model")}
+    body = {"workflow": "arena", "config": shown.config, "cast": seats, "project": str(lab.project.pk)}
+
+    answer = signed_in(lab.people["owner"]).post("/api/experiments/", body, content_type="application/json")
+
+    assert (answer.status_code, answer.json()["visibility"], answer.json()["project"]) == (
+        201,
+        "project",
+        str(lab.project.pk),
+    )
+    assert seen_by(lab, Experiment.objects.get(pk=answer.json()["id"])) == set(INSIDE)
+
+
+def test_the_set_up_form_offers_the_projects_of_whoever_asks(lab):
+    assert "Solar villages" in lab.browser("member").get("/arena/").content.decode()
+    for who in ("watcher", "stranger"):
+        assert "Solar villages" not in lab.browser(who).get("/arena/").content.decode()
+
+
+def test_the_lists_of_runs_are_mine_until_i_ask_for_others(lab, shown, start):
+    start(shown)
+    Experiment.objects.filter(pk=shown.pk).update(visibility="lab", title="An experiment for all")
+    browser = lab.browser("stranger")
+
+    assert "An experiment for all" not in browser.get("/runs/").content.decode()
+    assert "An experiment for all" in browser.get("/runs/?whose=shared").content.decode()
+    assert "An experiment for all" in lab.browser("reviewer").get("/runs/").content.decode()
+
+
+def test_a_visitor_of_a_public_run_is_shown_no_button_that_changes_it(lab, shown, start):
+    run = start(shown)
+    Experiment.objects.filter(pk=shown.pk).update(visibility="public")
+
+    page = Client().get(f"/runs/{run.pk}/").content.decode()
+
+    assert "data-may-control" not in page
+    assert f"/runs/{run.pk}/stop/" not in page
+    assert Client().post(f"/runs/{run.pk}/stop/").status_code == 302
+    assert Run.objects.get(pk=run.pk).state == Run.State.QUEUED
