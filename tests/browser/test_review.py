@@ -32,7 +32,7 @@ def test_ten_items_are_reviewed_by_keyboard_alone(lab: Lab, sign_in: SignIn, que
     page.keyboard.press("Enter")
 
     for number in range(1, ITEMS + 1):
-        expect(page.locator("h1")).to_have_text(f"Item {number}")
+        expect(page.locator("#review[data-script] h1")).to_have_text(f"Item {number}")  # keys work from then on
         page.keyboard.press("4")
         expect(page.locator("[name='score.cooperation']:checked")).to_have_value("0.5")
         page.keyboard.press("1")
@@ -69,6 +69,7 @@ def test_the_last_answer_is_taken_back_and_sent_again(lab: Lab, sign_in: SignIn,
     page = sign_in()
     page.goto(f"{lab.url}/review/{queue}/")
     page.get_by_role("button", name="Take back my last answer").click()
+    expect(page.locator("#review[data-script]")).to_be_visible()
     expect(page.locator("[name='score.cooperation']:checked")).to_have_value("0.5")
     page.keyboard.press("2")
     expect(page.locator("[name='score.cooperation']:checked")).to_have_value("-0.5")
