@@ -54,7 +54,7 @@ def _note(standing: Standing, most: Most) -> Note:
         words = _("The price of %(models)s is unknown, and %(budget)s allows known prices only.")
         said = words % {"models": ", ".join(most.unpriced), "budget": standing.name}
         return Note("refusal", f"{said} {whom_to_allow(standing.asked)}")
-    left = _("%(left)s is left of %(budget)s.") % {"left": standing.left, "budget": standing.name}
+    left = _("What is left of %(budget)s: %(left)s.") % {"left": standing.left, "budget": standing.name}
     if needed := _beyond(standing, most):
         words = _("This could take up to %(needed)s;") % {"needed": needed}
         return Note("warning", f"{words} {left} {standing.whom}")

@@ -57,7 +57,7 @@ def reached(told: Mapping[str, Any]) -> str:
         told["cost"] if told["cost_left"] is not None else None,
         told["tokens"] if told["tokens_left"] is not None else None,
     )
-    why = _("The next call could take up to %(needed)s; %(left)s is left of %(budget)s.")
+    why = _("The next call could take up to %(needed)s; what is left of %(budget)s is %(left)s.")
     said = why % {"needed": needed, "left": left, "budget": name}
     return f"{said} {whom_to_ask(told['ask'])} {_('After that, Resume goes on from here.')}"
 

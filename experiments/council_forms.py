@@ -9,12 +9,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.asking import asker
-from experiments.form_fields import LinesField, Rows
+from experiments.form_fields import LinesField
 from experiments.forms import SetupForm, form_for
+from experiments.model_rows import ModelRowsField
 from experiments.models import ProviderModel
 from experiments.workflows.council.config import CHAIRS, LEAST_MEMBERS, LONGEST_TEXT, MOST_MEMBERS, member
-
-Row = dict[str, Any]
 
 PARTS = ("model", "temperature", "max_tokens")
 LEAST_ROWS = 6  # so many members can be seated without a script
@@ -22,44 +21,19 @@ SETTINGS = ("system_prompt", "own_answers", "truncated", "limits-tokens", "limit
 SEATED = ("chair-model", "chair-temperature", "chair-max_tokens", "chair-2-model", "chair-3-model", "title-model")
 
 
-class MemberRows(Rows):
-    parts, telling = PARTS, ("model",)
+class MembersField(ModelRowsField):
+    """Who is asked."""
 
+    least, most = LEAST_MEMBERS, MOST_MEMBERS
 
-class MembersField(forms.Field):
-    """Who is asked: {model, params} of each, in order. row_errors: complaints by row, after cleaning."""
+    def too_few(self) -> str:
+        return _("A council has at least two members: choose their models.")
 
-    widget = MemberRows
+    def too_many(self) -> str:
+        return _("A council has at most %(most)s members.") % {"most": MOST_MEMBERS}
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**{"required": False, "initial": list, **options})
-        self.row_errors: dict[int, str] = {}
-
-    def clean(self, value: Any) -> list[Row]:
-        self.row_errors = {}
-        rows = [{"model": row["model"], "params": self._params(number, row)} for number, row in enumerate(value or [])]
-        if len(rows) < LEAST_MEMBERS:
-            raise forms.ValidationError(_("A council has at least two members: choose their models."))
-        if len(rows) > MOST_MEMBERS:
-            raise forms.ValidationError(_("A council has at most %(most)s members.") % {"most": MOST_MEMBERS})
-        if self.row_errors:
-            raise forms.ValidationError(self.complaints())
-        return rows
-
-    def complaints(self) -> list[str]:
-        said = _("Member %(number)s: %(message)s")
-        return [said % {"number": row + 1, "message": words} for row, words in sorted(self.row_errors.items())]
-
-    def _params(self, number: int, row: Row) -> dict[str, float | int]:
-        params: dict[str, float | int] = {}
-        for name, read in (("temperature", float), ("max_tokens", int)):
-            if not str(row.get(name) or "").strip():
-                continue
-            try:
-                params[name] = read(str(row[name]))
-            except ValueError:
-                self.row_errors[number] = _("A number is needed.")
-        return params
+    def about(self, number: int, message: str) -> str:
+        return _("Member %(number)s: %(message)s") % {"number": number, "message": message}
 
 
 class CouncilForm(SetupForm):

@@ -9,57 +9,30 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from experiments.council_forms import models_offered
-from experiments.form_fields import LinesField, Rows
+from experiments.form_fields import LinesField, Row
 from experiments.forms import SetupForm, form_for
+from experiments.model_rows import ModelRowsField
 from experiments.workflows.coding.config import LEAST_CODERS, LONGEST_TOPIC, MOST_CODERS, coder
 
-Row = dict[str, Any]
-
 PARTS = ("model", "temperature", "max_tokens", "reasoning_effort")
-NUMBERS = {"temperature": float, "max_tokens": int}
 LEAST_ROWS = 6  # so many models can be chosen without a script
 HIDDEN = ("earlier", "language")  # of the Config: what nobody chooses
 
 
-class CoderRows(Rows):
-    parts, telling = PARTS, ("model",)
+class CodersField(ModelRowsField):
+    """Who takes part."""
 
+    least, most = LEAST_CODERS, MOST_CODERS
 
-class CodersField(forms.Field):
-    """Who takes part: {model, params} of each, in order. row_errors: complaints by row, after cleaning."""
+    def too_few(self) -> str:
+        words = _("A contest has at least %(least)s models: one sets, one solves, one judges.")
+        return words % {"least": LEAST_CODERS}
 
-    widget = CoderRows
+    def too_many(self) -> str:
+        return _("A contest has at most %(most)s models.") % {"most": MOST_CODERS}
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**{"required": False, "initial": list, **options})
-        self.row_errors: dict[int, str] = {}
-
-    def clean(self, value: Any) -> list[Row]:
-        self.row_errors = {}
-        rows = [{"model": row["model"], "params": self._params(number, row)} for number, row in enumerate(value or [])]
-        if len(rows) < LEAST_CODERS:
-            words = _("A contest has at least %(least)s models: one sets, one solves, one judges.")
-            raise forms.ValidationError(words % {"least": LEAST_CODERS})
-        if len(rows) > MOST_CODERS:
-            raise forms.ValidationError(_("A contest has at most %(most)s models.") % {"most": MOST_CODERS})
-        if self.row_errors:
-            raise forms.ValidationError(self.complaints())
-        return rows
-
-    def complaints(self) -> list[str]:
-        said = _("Model %(number)s: %(message)s")
-        return [said % {"number": row + 1, "message": words} for row, words in sorted(self.row_errors.items())]
-
-    def _params(self, number: int, row: Row) -> dict[str, Any]:
-        params: dict[str, Any] = {"reasoning_effort": effort} if (effort := row.get("reasoning_effort")) else {}
-        for name, read in NUMBERS.items():
-            if not str(row.get(name) or "").strip():
-                continue
-            try:
-                params[name] = read(str(row[name]))
-            except ValueError:
-                self.row_errors[number] = _("A number is needed.")
-        return params
+    def about(self, number: int, message: str) -> str:
+        return _("Model %(number)s: %(message)s") % {"number": number, "message": message}
 
 
 class ContestForm(SetupForm):
