@@ -54,7 +54,7 @@ def test_the_run_stops_keeps_what_was_said_and_says_which_budget_it_was(talk, st
     entry = AuditEntry.objects.get(action="budget_reached")
     assert (entry.target, entry.detail["run"]) == (f"budget:{budget.pk}", str(run.pk))
     page = signed_in(alice).get(run.get_absolute_url()).content.decode()
-    assert "what is left of the budget of" in page
+    assert "is left of the budget of" in page
     assert "resume-button" in page
 
 
