@@ -115,3 +115,22 @@ def asked(steps, key):
 
 def parsed(steps, key):
     return step(steps, f"{key}/parsed").data
+
+
+RATE_LIMITED = failed("rate_limited", "Too many requests.")
+
+
+def keys(steps):
+    return [each.key for each in steps]
+
+
+def calls(steps):
+    return [each.key for each in steps if isinstance(each, Ask)]
+
+
+def spoken(steps, number):
+    return [each.seat for each in steps if isinstance(each, Ask) and each.turn == number and each.purpose == "reply"]
+
+
+def rate_limited(*keys_):
+    return lambda ask: RATE_LIMITED if ask.key in keys_ else well(ask)

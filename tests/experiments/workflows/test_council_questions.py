@@ -1,0 +1,191 @@
+"""The council's rule of play after its first conclusion: further questions, what is asked again, titles."""
+
+import pytest
+from pydantic import ValidationError
+
+from experiments.workflows import council
+from experiments.workflows.council.config import Config
+from tests.experiments.councils import OFFLINE, QUESTION, Play, but, cast, shown
+
+ONE_QUESTION = [
+    "turn/1",
+    "turn/1/question",
+    "turn/1/stage/answers",
+    *(f"turn/1/answer/member-{number}" for number in (1, 2, 3)),
+    "turn/1/stage/reviews",
+    *(f"turn/1/review/member-{number}" for number in (1, 2, 3)),
+    *(f"turn/1/review/member-{number}/ballot" for number in (1, 2, 3)),
+    "turn/1/count",
+    "turn/1/stage/conclusion",
+    "turn/1/conclusion",
+    "turn/1/completed",
+    "turn/1/next",
+]
+
+
+def test_a_question_that_follows_comes_with_what_was_concluded():
+    play = Play(cast(), says=(("send", "And at sunset?"),))
+
+    concluded = "The council concludes: turn/1/conclusion."
+    for key in ("turn/2/answer/member-1", "turn/2/review/member-1", "turn/2/conclusion"):
+        messages = play.step(key).messages
+        assert [prompt.role for prompt in messages] == ["user", "assistant", "user"]
+        assert [prompt.content for prompt in messages[:2]] == [QUESTION, concluded]
+    assert play.told("turn/2/answer/member-1") == "And at sunset?"
+    assert play.offers[-1].key == "turn/2/next"
+
+
+def test_the_last_question_can_be_worked_on_but_not_followed_by_another():
+    play = Play(cast(), max_turns=1)
+    assert "send" not in play.offers[0].actions
+    assert "conclude" in play.offers[0].actions
+
+
+def test_a_conclusion_drawn_again_takes_the_place_of_the_first():
+    play = Play(cast(), says=(("conclude", ""), ("send", "And at sunset?")))
+
+    assert play.data("turn/1/conclusion/superseded") == {"message": "turn/1/conclusion"}
+    assert "The answer of member-3." in play.told("turn/1/conclusion/2")
+    assert "The council concludes" not in play.told("turn/1/conclusion/2"), "the chair begins afresh"
+    assert play.step("turn/2/answer/member-1").messages[1].content.endswith("turn/1/conclusion/2.")
+
+
+def test_a_conclusion_stands_until_there_is_another_one():
+    play = Play(cast(), but({"turn/1/conclusion/2": OFFLINE}), says=(("conclude", ""), ("send", "And at sunset?")))
+
+    assert play.found("message_superseded") == []
+    assert play.found("concluded_by_rank") == []
+    assert play.offers[1].error == OFFLINE.error
+    assert play.step("turn/2/answer/member-1").messages[1].content.endswith("turn/1/conclusion.")
+
+
+def test_answers_ranked_again_are_shown_in_another_order_and_concluded_from_anew():
+    play = Play(cast(5), says=(("deliberate", ""),))
+
+    again = [step for step in play.asked("review") if step.key.endswith("/2")]
+    assert len(again) == 5
+    assert [shown(step) for step in again] != [shown(step) for step in play.asked("review")[:5]]
+    assert play.data("turn/1/count/2")["count"] == 2
+    assert play.data("turn/1/review/member-1/2/ballot")["count"] == 2
+    assert "turn/1/conclusion/superseded" in play.keys
+    assert play.keys.count("turn/1/completed") == 1
+
+
+def test_a_member_asked_again_is_shown_late_and_ranked_when_all_are_ranked_again():
+    replies = but({"turn/1/answer/member-2": OFFLINE})
+    play = Play(cast(), replies, says=(("retry_seat", "member-2"), ("conclude", ""), ("deliberate", "")))
+
+    assert play.step("turn/1/answer/member-2/2").inspect("Blue.") == ["late"]
+    assert play.step("turn/1/answer/member-2/2").draw == play.step("turn/1/answer/member-2").draw
+    assert play.offers[1].actions == ("send", "conclude", "deliberate")
+    assert "given after the ranking" in play.told("turn/1/conclusion/2")
+    assert play.data("turn/1/count/2")["seats"] == ["member-1", "member-2", "member-3"]
+    assert "given after the ranking" not in play.told("turn/1/conclusion/3")
+
+
+def test_a_reviewer_asked_again_is_shown_the_same_and_counted_with_the_others():
+    replies = but({"turn/1/review/member-1": OFFLINE})
+    play = Play(cast(), replies, says=(("retry_seat", "member-1"),))
+
+    assert list(shown(play.step("turn/1/review/member-1/2")).values()) == list(
+        shown(play.step("turn/1/review/member-1")).values()
+    )
+    assert len(play.data("turn/1/count")["ballots"]) == 2
+    count = play.data("turn/1/count/2")
+    assert (count["count"], len(count["ballots"]), count["abstained"]) == (1, 3, [])
+    assert "retry_seat" not in play.offers[1].actions
+
+
+@pytest.mark.parametrize("seat", ["member-1", "member-9", "chair", "<b>"])
+def test_nobody_who_has_done_their_part_is_asked_again(seat):
+    replies = but({"turn/1/answer/member-2": OFFLINE})
+    play = Play(cast(), replies, says=(("retry_seat", seat),))
+
+    assert "nothing to ask" in play.offers[1].error
+    assert play.asked("reply") == play.asked("reply")[:3]
+
+
+def test_one_that_fails_again_can_be_asked_again():
+    replies = but({"turn/1/answer/member-2": OFFLINE, "turn/1/answer/member-2/2": OFFLINE})
+    play = Play(cast(), replies, says=(("retry_seat", "member-2"), ("retry_seat", "member-2")))
+
+    assert play.offers[1].error == OFFLINE.error
+    assert play.step("turn/1/answer/member-2/3")
+
+
+# --- title ---
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("“A blue sky”", "A blue sky"),
+        ("A blue sky.\n\nI chose it because", "A blue sky"),
+        ('**Title: "A blue sky"**', "A blue sky"),
+        ("《蓝色的天空》", "蓝色的天空"),
+        ("\n\n# A  blue\tsky", "A blue sky"),
+        ("word " * 40, f"{('word ' * 40)[:79].rstrip()}…"),
+    ],
+)
+def test_a_title_is_found_beside_the_first_question(said, title):
+    play = Play(cast(3, "title"), but({"title": said}), title=True)
+
+    assert play.keys.index("title") < play.keys.index("turn/1/stage/reviews")
+    assert play.found("titled") == [{"title": title}]
+    assert play.step("title").played_by == ""
+    assert len(play.asked("title")) == 1
+
+
+@pytest.mark.council(25)
+@pytest.mark.parametrize("said", [OFFLINE, "", '\n""\n', "**"])
+def test_without_a_title_everything_goes_on(said):
+    play = Play(cast(), but({"title": said}), title=True)
+
+    assert play.found("titled") == []
+    assert [key for key in play.keys if not key.startswith("title")] == ONE_QUESTION
+    assert play.step("title").played_by == "chair", "where no model is seated for titles, the chair's finds it"
+
+
+# --- where a question asked ahead is found ---
+
+
+@pytest.mark.council(23)
+@pytest.mark.parametrize(
+    ("offers", "place"),
+    [
+        ([], ("turn/1/next", 1)),
+        ([(1, "send")], ("turn/2/next", 2)),
+        ([(1, "conclude")], ("turn/1/next/2", 1)),
+        ([(1, "conclude"), (1, "send")], ("turn/2/next", 2)),
+        ([(1, "send"), (2, "retry_seat"), (2, "deliberate")], ("turn/2/next/3", 2)),
+    ],
+)
+def test_a_question_asked_ahead_is_found_at_the_next_offer(offers, place):
+    assert council.next_key(offers) == place
+
+
+@pytest.mark.council(23)
+def test_the_next_offer_stands_where_a_question_asked_ahead_is_put():
+    says = (("conclude", ""), ("deliberate", ""), ("send", "And at sunset?"), ("conclude", ""), ("send", "Why?"))
+    play = Play(cast(), says=says)
+
+    taken = []
+    for offer, (action, _text) in zip(play.offers, says, strict=False):
+        assert council.next_key(taken) == (offer.key, offer.turn)
+        taken.append((offer.turn, action))
+
+
+# --- configuration ---
+
+
+@pytest.mark.parametrize("question", ["", " \n"])
+def test_a_question_is_needed(question):
+    with pytest.raises(ValidationError, match="Write the question"):
+        Config(question=question)
+
+
+def test_as_many_members_sit_as_are_named_and_at_least_two():
+    config = Config(question="Why?")
+    assert config.seats() == ("member-1", "member-2", "chair")
+    assert config.seats(["member-4"]) == ("member-1", "member-2", "member-3", "member-4", "chair")
+    assert len(config.seats(["member-30"])) == 31
