@@ -58,6 +58,14 @@ def test_what_may_be_null_may_be_none(record, components):
     assert {name for name in nullable if not may_be_none(fields_of(record)[name])} == set()
 
 
+@pytest.mark.parametrize("record", COMPONENTS, ids=lambda record: record.__name__)
+def test_what_may_be_anything_is_taken_as_it_comes(record, components):
+    properties = components[COMPONENTS[record]]["properties"]
+    free = {name for name in fields_of(record) if may_be_anything(properties[name])}
+
+    assert {name for name in free if not is_free(fields_of(record)[name])} == set()
+
+
 def test_every_record_is_compared():
     named = {getattr(records, name) for name in records.__all__} - {records.Record}
 
@@ -73,3 +81,12 @@ def may_be_null(schema: dict[str, Any]) -> bool:
 
 def may_be_none(kind: Any) -> bool:
     return kind is Any or type(None) in get_args(kind)
+
+
+def may_be_anything(schema: dict[str, Any]) -> bool:
+    says = {"type", "$ref", "allOf", "oneOf", "anyOf", "enum"} & set(schema)
+    return not says or any(may_be_anything(one) for one in schema.get("oneOf", ()))
+
+
+def is_free(kind: Any) -> bool:
+    return kind is Any or Any in get_args(kind)

@@ -46,7 +46,7 @@ class Message(Record):
     logprobs: Any = None
     finish_reason: str = ""
     flags: Any = ()
-    operator: str | None
+    operator: Any = None
     superseded: bool = False
     usage: Usage | None
     cost: Decimal | None
