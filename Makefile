@@ -30,6 +30,7 @@ check: setup-dev ## lint, format, types, migrations, templates, settings, transl
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(SOURCES)
+	$(BIN)/mypy --config-file client/pyproject.toml client/src
 	$(BIN)/djlint templates --lint --quiet --profile=django --ignore=H015,H020,H043
 	$(MANAGE) check
 	$(MANAGE) makemigrations --check --dry-run
@@ -55,13 +56,21 @@ messages: setup-dev ## write new sentences into locale/, to be translated there 
 setup:
 	@cmp -s $(LOCK) $(VENV)/$(LOCK) && $(BIN)/python -c '' || \
 	{ $(call make_venv) && $(call install,$(LOCK)) && cp $(LOCK) $(VENV)/; }
+	@$(call link)
 
 setup-dev:
 	@cmp -s requirements-dev.lock $(VENV)/requirements-dev.lock && $(BIN)/python -c '' || \
 	{ $(call make_venv) && $(call install,requirements-dev.lock) && cp requirements.lock requirements-dev.lock $(VENV)/; }
+	@$(call link)
 
 setup-bench:
 	@$(MAKE) --no-print-directory setup VENV='$(VENV)-bench' LOCK=requirements-bench.lock
+
+# The command `arena`, from client/: see there. It is the last of the environment's parts.
+
+define link
+test -x $(BIN)/arena || $(BIN)/python client/link.py
+endef
 
 define make_venv
 PYTHON='$(PYTHON)' VENV='$(VENV)' sh -c ' \

@@ -1,0 +1,202 @@
+"""Everything that the client can ask, once for both of its faces."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import httpx
+
+from arena_lab import asking
+from arena_lab.asking import Ask, Page
+from arena_lab.errors import NothingOpen
+from arena_lab.events import Event, read_event
+from arena_lab.records import (
+    Ballot,
+    Battle,
+    Budget,
+    Call,
+    Campaign,
+    Dataset,
+    Execution,
+    Experiment,
+    Judgment,
+    Ladder,
+    LadderEntry,
+    Message,
+    Model,
+    Pause,
+    Record,
+    Run,
+    UsageReport,
+)
+
+ROWS = 200  # of a page
+Cast = Mapping[str, str | Mapping[str, Any]]
+RunLike = Run | str
+ExperimentLike = Experiment | str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started(Record):
+    """What a start gives."""
+
+    runs: tuple[Run, ...]
+
+
+def id_of(thing: Run | Experiment | Message | Record | str) -> str:
+    return thing if isinstance(thing, str) else str(getattr(thing, "id"))  # noqa: B009  # every such record has one
+
+
+# --- experiments ---
+
+
+def create(workflow: str, cast: Cast, config: Mapping[str, Any], *, title: str, project: str) -> Ask[Experiment]:
+    seats = {seat: {"model": model} if isinstance(model, str) else dict(model) for seat, model in cast.items()}
+    body = {"workflow": workflow, "title": title, "config": dict(config), "cast": seats}
+    return asking.post("experiments/", Experiment, body | ({"project": project} if project else {}))
+
+
+def start(experiment: ExperimentLike, *, repeats: int, seed: int | None, key: str | None) -> Ask[Started]:
+    return asking.spend(f"experiments/{id_of(experiment)}/start/", Started, {"repeats": repeats, "seed": seed}, key)
+
+
+def experiments(workflow: str | None) -> Ask[Page[Experiment]]:
+    return asking.get_page("experiments/", Experiment.read, workflow=workflow, page_size=ROWS)
+
+
+def experiment(which: ExperimentLike) -> Ask[Experiment]:
+    return asking.get(f"experiments/{id_of(which)}/", Experiment)
+
+
+def campaign(which: ExperimentLike) -> Ask[Campaign]:
+    return asking.get(f"experiments/{id_of(which)}/campaign/", Campaign)
+
+
+def stop_campaign(which: ExperimentLike) -> Ask[Campaign]:
+    return asking.post(f"experiments/{id_of(which)}/stop/", Campaign, is_repeatable=True)
+
+
+# --- runs ---
+
+
+def runs(
+    experiment: ExperimentLike | None, workflow: str | None, state: str | None, search: str | None
+) -> Ask[Page[Run]]:
+    of = None if experiment is None else id_of(experiment)
+    return asking.get_page(
+        "runs/", Run.read, experiment=of, workflow=workflow, state=state, search=search, page_size=ROWS
+    )
+
+
+def run(which: RunLike) -> Ask[Run]:
+    return asking.get(f"runs/{id_of(which)}/", Run)
+
+
+def messages(which: RunLike) -> Ask[Page[Message]]:
+    return asking.get_page(f"runs/{id_of(which)}/messages/", Message.read, page_size=ROWS)
+
+
+def judgments(which: RunLike) -> Ask[Page[Judgment]]:
+    return asking.get_page(f"runs/{id_of(which)}/judgments/", Judgment.read, page_size=ROWS)
+
+
+def ballots(which: RunLike) -> Ask[Page[Ballot]]:
+    return asking.get_page(f"runs/{id_of(which)}/ballots/", Ballot.read, page_size=ROWS)
+
+
+def battles_of(which: RunLike) -> Ask[Page[Battle]]:
+    return asking.get_page(f"runs/{id_of(which)}/battles/", Battle.read, page_size=ROWS)
+
+
+def executions(which: RunLike) -> Ask[Page[Execution]]:
+    return asking.get_page(f"runs/{id_of(which)}/executions/", Execution.read, page_size=ROWS)
+
+
+def calls(which: RunLike) -> Ask[Page[Call]]:
+    return asking.get_page(f"runs/{id_of(which)}/calls/", Call.read, page_size=ROWS)
+
+
+def events(which: RunLike, after: int) -> Ask[Page[Event]]:
+    return asking.get_page(f"runs/{id_of(which)}/events/", read_event, after=after, page_size=ROWS)
+
+
+def say(which: RunLike, action: str, text: str, at: str, key: str | None) -> Ask[Run]:
+    return asking.spend(f"runs/{id_of(which)}/say/", Run, {"key": at, "action": action, "text": text}, key)
+
+
+def stop(which: RunLike) -> Ask[Run]:
+    return asking.post(f"runs/{id_of(which)}/stop/", Run, is_repeatable=True)
+
+
+def pause(which: RunLike) -> Ask[Run]:
+    return asking.post(f"runs/{id_of(which)}/pause/", Run)
+
+
+def resume(which: RunLike, key: str | None) -> Ask[Run]:
+    return asking.spend(f"runs/{id_of(which)}/resume/", Run, {}, key)
+
+
+def branch(message: Message | str, text: str | None, key: str | None) -> Ask[Run]:
+    return asking.spend(f"messages/{id_of(message)}/branch/", Run, {"text": text}, key)
+
+
+def report(which: RunLike, format_: str) -> Ask[httpx.Response]:
+    return asking.get_file(f"runs/{id_of(which)}/report/", format=format_)
+
+
+def export(which: RunLike, format_: str) -> Ask[httpx.Response]:
+    return asking.get_file(f"runs/{id_of(which)}/export/", format=format_)
+
+
+def open_pause(run: Run) -> Pause:
+    """Where something may be said now. Raises NothingOpen."""
+    found = run.waiting_for or run.offer
+    if found is None or not found.key:
+        raise NothingOpen(f"The run waits for nobody: it is {'paused' if run.is_held else run.state}.")
+    return found
+
+
+# --- the lab ---
+
+
+def models(available: bool | None) -> Ask[Page[Model]]:
+    wanted = None if available is None else str(available).lower()
+    return asking.get_page("models/", Model.read, available=wanted, page_size=ROWS)
+
+
+def battles(board: str | None, experiment: ExperimentLike | None, state: str | None) -> Ask[Page[Battle]]:
+    of = None if experiment is None else id_of(experiment)
+    return asking.get_page("battles/", Battle.read, board=board, experiment=of, state=state, page_size=ROWS)
+
+
+def ladders() -> Ask[Page[LadderEntry]]:
+    return asking.get_page("ladders/", LadderEntry.read, page_size=ROWS)
+
+
+def ladder(slug: str, subset: str | None, category: str | None) -> Ask[Ladder]:
+    return asking.get(f"ladders/{slug}/", Ladder, subset=subset, category=category)
+
+
+def datasets() -> Ask[Page[Dataset]]:
+    return asking.get_page("datasets/", Dataset.read, page_size=ROWS)
+
+
+def dataset(slug: str) -> Ask[Dataset]:
+    return asking.get(f"datasets/{slug}/", Dataset)
+
+
+def upload(file: BinaryIO, name: str, fields: Mapping[str, Any]) -> Ask[Dataset]:
+    """fields: those of a form, so that what is not text is written as JSON."""
+    ask = asking.post("datasets/", Dataset)
+    said = {key: value if isinstance(value, str) else json.dumps(value) for key, value in fields.items()}
+    return Ask("POST", ask.path, ask.read, data=said, files={"file": (Path(name).name, file)}, is_repeatable=False)
+
+
+def budgets() -> Ask[Page[Budget]]:
+    return asking.get_page("budgets/", Budget.read)
+
+
+def usage(scope: str | None, project: str | None, since: str | None, until: str | None) -> Ask[UsageReport]:
+    return asking.get("usage/", UsageReport, scope=scope, project=project, since=since, until=until)

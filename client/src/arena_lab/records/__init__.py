@@ -1,0 +1,45 @@
+"""What the API gives, as values."""
+
+from arena_lab.records.base import Record
+from arena_lab.records.battles import (
+    Battle,
+    Campaign,
+    Dataset,
+    Ladder,
+    LadderEntry,
+    Progress,
+    Standing,
+    Verdict,
+)
+from arena_lab.records.lab import Budget, Model, Part, Spent, UsageReport
+from arena_lab.records.runs import Experiment, Participant, Pause, Run, Totals
+from arena_lab.records.transcript import Ballot, Call, Execution, Filtered, Judgment, Message, Usage
+
+__all__ = [
+    "Ballot",
+    "Battle",
+    "Budget",
+    "Call",
+    "Campaign",
+    "Dataset",
+    "Execution",
+    "Experiment",
+    "Filtered",
+    "Judgment",
+    "Ladder",
+    "LadderEntry",
+    "Message",
+    "Model",
+    "Part",
+    "Participant",
+    "Pause",
+    "Progress",
+    "Record",
+    "Run",
+    "Spent",
+    "Standing",
+    "Totals",
+    "Usage",
+    "UsageReport",
+    "Verdict",
+]

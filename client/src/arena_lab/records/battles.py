@@ -1,0 +1,150 @@
+"""Battles, campaigns of them, ladders and datasets."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from arena_lab.records.base import Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict(Record):
+    """What the judge said in one order of the two outputs."""
+
+    order: str
+    winner: str = ""
+    scores: Any = None
+    confidence: float | None
+    rationale: str = ""
+    unread_reason: str = ""
+    call: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Battle(Record):
+    """left, right: contestants' names. winner: left, right, tie or both_bad; empty while it is open."""
+
+    id: int
+    board: str
+    sample: int
+    subset: str = ""
+    index: int
+    left: str
+    right: str
+    winner: str = ""
+    is_consistent: bool | None
+    open_reason: str = ""
+    void_reason: str = ""
+    experiment: str | None
+    run: str | None
+    judged: datetime | None
+    verdicts: tuple[Verdict, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress(Record):
+    """How far a campaign is. A battle counts once for each judge."""
+
+    wanted: int
+    decided: int
+    open: int
+    under_way: int
+    consistent_share: float | None
+    per_minute: float | None
+    eta_seconds: float | None
+    cost: Decimal
+    unpriced_calls: int = 0
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaign(Record):
+    """Battles of one experiment, over many runs. state: running, stopped, open, completed or failed."""
+
+    experiment: str
+    state: str
+    note: str = ""
+    seed: int
+    created: datetime
+    ended: datetime | None
+    progress: Progress
+
+    @property
+    def is_over(self) -> bool:
+        return self.state != "running"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LadderEntry(Record):
+    """A ladder in the list."""
+
+    slug: str
+    title: str
+    workflow: str
+    dataset: str | None
+    withdrawn_reason: str = ""
+    battles: int
+    computed: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing(Record):
+    """rating, lower, upper: Elo with its 95 % interval; None with the `reason`."""
+
+    name: str
+    label: str
+    rating: float | None
+    lower: float | None
+    upper: float | None
+    reason: str = ""
+    rank: int | None
+    battles: int
+    wins: int
+    losses: int
+    ties: int
+    both_bad: int = 0
+    win_rate: float | None
+    consistency: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ladder(Record):
+    """Where everybody stands. One that is withdrawn has no rows, and says why."""
+
+    slug: str
+    title: str
+    workflow: str
+    dataset: str | None
+    withdrawn_reason: str = ""
+    battles: int
+    computed: datetime
+    subset: str = ""
+    category: str = ""
+    rows: tuple[Standing, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset(Record):
+    """state: waiting or reading until it is ready, or refused with `refused_reason`. progress: 0 to 1."""
+
+    id: str
+    slug: str
+    name: str
+    description: str = ""
+    owner: str = ""
+    modality: str = ""
+    visibility: str = ""
+    takes_votes: bool = False
+    state: str
+    refused_reason: str = ""
+    progress: float | None
+    created: datetime
+    samples: int | None
+    subsets: tuple[str, ...] = ()
+    contestants: tuple[Mapping[str, Any], ...] = ()
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,109 @@
+"""What is typed after `arena run` becomes an experiment."""
+
+import json
+
+import pytest
+
+from arena_lab.cli.parser import parser
+from arena_lab.cli.starting import Misunderstood, plan_of
+
+
+def plan(*arguments):
+    return plan_of(parser().parse_args(["run", *arguments]))
+
+
+def models(found):
+    return {seat: one["model"] for seat, one in found.cast.items()}
+
+
+@pytest.mark.parametrize(
+    ("workflow", "config"),
+    [
+        ("arena", {"prompt": "Why?", "max_turns": 2}),
+        ("starchamber", {"first_message": "Why?", "max_turns": 2}),
+        ("council", {"question": "Why?", "max_turns": 2}),
+        ("debate", {"prompt": "Why?", "rounds": 2}),
+        ("coding", {"topic": "Why?", "cycles": 2}),
+    ],
+)
+def test_prompt_and_turns_are_what_the_workflow_calls_so(workflow, config):
+    assert plan(workflow, "--prompt", "Why?", "--turns", "2").config == config
+
+
+def test_models_without_a_seat_take_the_free_ones_in_order():
+    assert models(plan("arena", "--model", "sim/b", "--model", "A=sim/a", "--model", "judge=sim/j")) == {
+        "A": "sim/a",
+        "B": "sim/b",
+        "judge": "sim/j",
+    }
+    assert models(plan("council", "--model", "x/1", "--model", "chair=x/2", "--model", "x/3")) == {
+        "member-1": "x/1",
+        "chair": "x/2",
+        "member-2": "x/3",
+    }
+    assert models(plan("battles", "--model", "x/1")) == {"judge": "x/1"}
+
+
+def test_a_model_may_have_an_equals_sign_in_its_name():
+    assert models(plan("arena", "--model", "sim/a:tps=0", "--model", "B=sim/b:tps=0")) == {
+        "A": "sim/a:tps=0",
+        "B": "sim/b:tps=0",
+    }
+
+
+def test_one_model_too_many_is_asked_for_its_seat():
+    with pytest.raises(Misunderstood, match=r"--model x/3.*SEAT=MODEL"):
+        plan("arena", "--model", "x/1", "--model", "x/2", "--model", "x/3")
+
+
+def test_any_setting_can_be_set_as_json_or_as_text():
+    found = plan("arena", "--set", "limits.cost=0.5", "--set", "judge=false", "--set", "first=B", "--dataset", "trees")
+
+    assert found.config == {"limits": {"cost": 0.5}, "judge": False, "first": "B", "dataset": "trees"}
+
+
+def test_what_a_model_is_asked_with_can_be_set():
+    found = plan("arena", "--model", "A=x/1", "--param", "A.temperature=0.2")
+
+    assert found.cast == {"A": {"model": "x/1", "params": {"temperature": 0.2}}}
+
+
+@pytest.mark.parametrize("option", ["--set", "--param"])
+def test_a_name_without_a_value_is_no_setting(option):
+    with pytest.raises(Misunderstood, match="a name and a value"):
+        plan("arena", option, "judge")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("plan.json", json.dumps({"title": "T", "config": {"prompt": "Why?", "max_turns": 9}, "cast": {"A": "x/1"}})),
+        ("plan.toml", 'title = "T"\n[config]\nprompt = "Why?"\nmax_turns = 9\n[cast]\nA = "x/1"\n'),
+    ],
+)
+def test_a_file_says_it_all_and_the_command_line_has_the_last_word(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+
+    found = plan("arena", "--config", str(tmp_path / name), "--turns", "2", "--model", "B=x/2")
+
+    assert (found.title, found.config) == ("T", {"prompt": "Why?", "max_turns": 2})
+    assert models(found) == {"A": "x/1", "B": "x/2"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("{", "cannot be understood"), ('{"turns": 2}', "nothing else"), ('{"workflow": "council"}', "not for arena")],
+)
+def test_a_file_that_is_no_plan_is_refused_with_the_reason(tmp_path, text, said):
+    (tmp_path / "plan.json").write_text(text)
+
+    with pytest.raises(Misunderstood, match=said):
+        plan("arena", "--config", str(tmp_path / "plan.json"))
+
+
+def test_a_prompt_may_stand_in_a_file(tmp_path):
+    (tmp_path / "task.txt").write_text("Why is\nthe sky blue?\n")
+
+    assert plan("arena", "--prompt", f"@{tmp_path}/task.txt").config == {"prompt": "Why is\nthe sky blue?"}
+    with pytest.raises(Misunderstood, match="cannot be read"):
+        plan("arena", "--prompt", "@nowhere.txt")

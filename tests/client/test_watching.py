@@ -1,0 +1,94 @@
+"""Watching a run: every event once and in order, whatever happens to the connection."""
+
+import asyncio
+import os
+import signal
+from threading import Event as Flag
+
+import pytest
+
+from arena_lab import AsyncArena, Delta, NotFound, NotSetUp, Said, Unreachable
+from arena_lab.errors import TooMany
+from arena_lab.following import ALARM_AFTER, Trouble, uses_socket
+
+SOCKET_AND_ASKING = pytest.mark.parametrize("live", [True, False], ids=["socket", "asking"])
+
+
+def kill_the_web_server(lab):
+    [web] = lab.platform.pids("web")
+    os.kill(web, signal.SIGKILL)
+
+
+@SOCKET_AND_ASKING
+def test_a_run_is_followed_to_its_end_and_can_be_again_from_anywhere(arena, begin, live):
+    run = begin()
+
+    seqs = [event.seq for event in arena.watch(run, live=live)]
+    assert seqs == list(range(1, arena.runs.get(run).last_seq + 1))
+    assert [event.seq for event in arena.watch(run, live=live, after=seqs[-3])] == seqs[-2:]
+    assert list(arena.watch(run, live=live, after=seqs[-1])) == []
+
+
+@SOCKET_AND_ASKING
+def test_a_server_that_dies_meanwhile_makes_nobody_miss_anything(lab, arena, begin, live):
+    run, seqs, troubles = begin("sim/slow", "sim/slow", max_turns=2), [], []
+
+    for event in arena.watch(run, live=live, on_trouble=lambda said, seconds: troubles.append((said, seconds))):
+        seqs.append(event.seq)
+        if event.type == "turn_started" and event.turn == 1:
+            kill_the_web_server(lab)
+
+    assert troubles
+    assert all(said and seconds > 0 for said, seconds in troubles)
+    assert seqs == list(range(1, arena.runs.get(run).last_seq + 1))
+    assert arena.runs.get(run).state == "completed"
+
+
+async def test_nor_does_anybody_who_awaits(lab, begin):
+    run, seqs, troubled = begin("sim/slow", "sim/slow", max_turns=2), [], Flag()
+
+    async with AsyncArena(lab.url, lab.token) as arena:
+        async for event in arena.watch(run, on_trouble=lambda *_: troubled.set()):
+            seqs.append(event.seq)
+            if event.type == "turn_started" and event.turn == 1:
+                await asyncio.to_thread(kill_the_web_server, lab)
+        assert seqs == list(range(1, (await arena.runs.get(run)).last_seq + 1))
+
+    assert troubled.is_set()
+
+
+def test_the_words_come_while_they_are_said_and_are_those_of_the_message(arena, begin):
+    texts = {}
+    for item in arena.watch(begin("sim/slow"), deltas=True):
+        if isinstance(item, Delta):
+            texts[item.call] = texts.get(item.call, "")[: item.offset] + item.text
+        elif isinstance(item, Said) and item.message.call in texts:
+            assert item.message.raw_text.startswith(texts[item.message.call])
+
+    assert any(texts.values())
+
+
+def test_a_run_that_is_not_there_cannot_be_watched(arena):
+    with pytest.raises(NotFound):
+        list(arena.watch("01900000-0000-7000-8000-000000000000"))
+
+
+def test_a_socket_that_is_wanted_needs_its_library(monkeypatch):
+    def nothing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr("arena_lab.following.import_module", nothing)
+
+    assert not uses_socket(None)
+    assert not uses_socket(False)
+    with pytest.raises(NotSetUp, match="live"):
+        uses_socket(True)
+
+
+def test_a_server_that_asks_for_time_is_given_it_and_one_that_stays_away_is_given_up():
+    trouble = Trouble(told=None)
+    assert trouble.wait(TooMany(429, "Too Many Requests", "", retry_after=7)) == 7
+
+    trouble.waited = ALARM_AFTER
+    with pytest.raises(Unreachable, match="No answer for"):
+        trouble.wait(Unreachable("gone"))
