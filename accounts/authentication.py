@@ -18,6 +18,25 @@ class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]
         return user, found
 
 
+class KeyHeaderAuthentication(BearerAuthentication):
+    """The same token in `X-API-Key: TOKEN`, for clients that can send a key in no other way."""
+
+    def authenticate(self, request: Any) -> tuple[Any, Any] | None:
+        token = request.META.get("HTTP_X_API_KEY", "").encode(errors="replace").strip()
+        if not token:
+            return None
+        user, found = self.authenticate_credentials(token)
+        return user, found
+
+
+class KeyHeaderScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    target_class = KeyHeaderAuthentication
+    name = "keyHeader"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "apiKey", "in": "header", "name": "X-API-Key"}
+
+
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     target_class = BearerAuthentication
     name = "bearer"

@@ -310,6 +310,8 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {  # runs, files, datasets and uploads have states of their own
         "RunState": "experiments.models.run.RunState",
+        "ModeEnum": "experiments.models.run.RunMode",
+        "HealthStatusEnum": "experiments.health.STATUSES",
         "BudgetKind": "experiments.budget_api.KINDS",
         "ScenarioKind": "experiments.models.library.Scenario.Kind",
         "Visibility": "experiments.models.experiment.Visibility",

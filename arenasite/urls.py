@@ -15,6 +15,7 @@ urlpatterns = [
     path("", include("leaderboard.battle_urls")),
     path("api/", include("experiments.api_urls")),
     path("api/", include("leaderboard.api_urls")),
+    path("api/", include("experiments.compatibility.urls")),
     path("admin/", admin.site.urls),
     path("words.js", JavaScriptCatalog.as_view(packages=["arenasite"]), name="javascript-catalog"),
 ]

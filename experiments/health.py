@@ -13,6 +13,7 @@ from rq import Worker
 from experiments.engine.jobs import QUEUE, WORKER_SECONDS
 from experiments.models import Provider
 
+STATUSES = ["ok", "down"]
 SILENT_AFTER = timedelta(seconds=WORKER_SECONDS)  # an idle worker beats a quarter of a minute before that
 
 
@@ -22,7 +23,7 @@ class PartSerializer(serializers.Serializer[Any]):
 
 
 class HealthSerializer(serializers.Serializer[Any]):
-    status = serializers.ChoiceField(["ok", "down"])
+    status = serializers.ChoiceField(STATUSES)
     time = serializers.DateTimeField()
     services = serializers.DictField(child=PartSerializer())
 

@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable
+from contextvars import Context
 from typing import Any, Protocol
 from uuid import UUID
 from weakref import WeakKeyDictionary
@@ -57,7 +58,8 @@ class Viewers:
         if not self._tasks:
             loop = asyncio.get_running_loop()
             work = (self._receive_forever(), self._deliver_forever(), self._look_forever())
-            self._tasks = [loop.create_task(coroutine) for coroutine in work]
+            # In contexts of their own: they outlive the request of whoever came first, and its thread.
+            self._tasks = [loop.create_task(coroutine, context=Context()) for coroutine in work]
         await self._subscribe(viewer.run_id)
 
     async def leave(self, viewer: Viewer) -> None:

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 from accounts.people import person
 from experiments import actions
 from experiments.admin.base import Long
-from experiments.models import Experiment, Participant, Run, RunReview
+from experiments.models import ClientTalk, Experiment, Participant, Run, RunReview
 from experiments.refusals import NotAllowed, NotOffered
 from experiments.reviews import curation, scanning
 
@@ -145,6 +145,15 @@ class RunAdmin(Long):
             except (NotAllowed, NotOffered) as error:
                 messages.error(request, f"{run.pk}: {error}")
         messages.success(request, _("%(n)s runs were changed.") % {"n": done})
+
+
+@admin.register(ClientTalk)
+class ClientTalkAdmin(Long):
+    list_display = ["id", "system", "owner", "run_id", "created"]
+    list_filter = ["system"]
+    list_select_related = ["owner"]
+    search_fields = ["=id", "=run__id", "owner__username"]
+    raw_id_fields = ["run"]
 
 
 def _review(run: Run) -> RunReview:

@@ -1,6 +1,7 @@
 from experiments.models.battles import Battle, Board, Campaign, PairCount, Verdict
 from experiments.models.budget import Budget, BudgetPeriod, Reservation
 from experiments.models.catalog import ModelPrice, Provider, ProviderModel
+from experiments.models.client import ClientTalk
 from experiments.models.coding import Cycle, Execution, SandboxHost
 from experiments.models.curation import FlagDeed, RunReview
 from experiments.models.dataset import Contestant, Dataset, DatasetImage, Image, Output, Sample
@@ -39,6 +40,7 @@ __all__ = [
     "BudgetPeriod",
     "Call",
     "Campaign",
+    "ClientTalk",
     "Contestant",
     "Cycle",
     "Dataset",

@@ -25,7 +25,7 @@ RULES: dict[str, tuple[Rule, str]] = {
     "open": (
         rule(visitor=YES, everybody=YES),
         """home javascript-catalog login account_login set-language set-theme leaderboard methodology datasets
-        api-health api-schema api-docs api-ladders shared shared-run""",
+        api-health compat-health api-schema api-docs api-ladders shared shared-run""",
     ),
     "whoever signs in": (
         rule(visitor=SIGN_IN, everybody=YES, reviewer=(YES, REFUSED)),
@@ -35,7 +35,10 @@ RULES: dict[str, tuple[Rule, str]] = {
         review review-queue-new review-rubrics review-rubric-new review-rubric api-review-queues api-keys api-budgets
         api-usage
         api-models api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
-        api-run-import""",
+        api-run-import
+        compat-models compat-start compat-stop compat-status compat-turn compat-manual-continue compat-next-turn
+        compat-starchamber-start compat-starchamber-turn compat-starchamber-stop compat-conversations
+        compat-llm-models compat-llm-test""",
     ),
     "to look at": (
         rule(visitor=SIGN_IN, **_all(INSIDE, YES)),
@@ -80,6 +83,10 @@ RULES: dict[str, tuple[Rule, str]] = {
         api-vote-offer battles-import dataset-outputs dataset-visibility
         dataset-delete outputs-make outputs-estimate battle-void contestant-change scenario-demonstration
         api-demonstration""",
+    ),
+    "a client's own": (
+        rule(visitor=SIGN_IN, owner=YES),
+        "compat-starchamber-status compat-conversation compat-message compat-stream",
     ),
     "signing out": (rule(visitor=(YES, SIGN_IN), everybody=(YES, SIGN_IN)), "logout account_logout"),
     "doors": (

@@ -16,7 +16,7 @@ from experiments.battles import votes
 from experiments.battles.boards import model_board
 from experiments.battles.voters import person_voter
 from experiments.datasets import demonstration
-from experiments.models import Battle, Dataset, Experiment, Provider, Run, Upload
+from experiments.models import Battle, ClientTalk, Dataset, Experiment, Provider, Run, Upload
 from experiments.reports import making
 from experiments.reports.formats import REPORTS
 from leaderboard.compute import ensure
@@ -64,6 +64,7 @@ class Things:
         self.arena, self.talk = arena, talk
         self.council = deliberations.council(self.owner).run
         self.contest = contest_rows.contest(self.owner, 1).run
+        self.asked = ClientTalk.objects.create(owner=self.owner, system="council", run=self.council)
         self._make_a_ladder()
         Experiment.objects.filter(owner=self.owner).update(project=lab.project, visibility="project")
         self.file = making.request_file(arena, by=self.owner, format_=REPORTS["html"], language="en")
@@ -156,6 +157,7 @@ class Things:
             "people": self.people["stranger"].pk,
             "members": self.guest.pk,
             "invitations": self.invited if word == "token" else self.invitation.pk,
+            "conversations": self.asked.pk,
             "oidc": "nowhere",
         }
         by_word = {
