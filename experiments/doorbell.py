@@ -12,8 +12,8 @@ from redis.exceptions import RedisError
 logger = logging.getLogger(__name__)
 
 
-def ring(queue: str, answer: Callable[..., None], *arguments: Any, enough: int, waiting: str) -> None:
-    """Have a worker of the queue call `answer`, unless so many bells are `enough` that are not answered yet. waiting:
+def ring(queue: str, answer: Callable[..., None] | str, *arguments: Any, enough: int, waiting: str) -> None:
+    """Have a worker of the queue call `answer` (or what is called so), unless so many bells are `enough` that are not answered yet. waiting:
     what does, for the log, where Redis is away.
     """
     try:

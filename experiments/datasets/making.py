@@ -18,6 +18,8 @@ from experiments.datasets.reader.names import is_version
 from experiments.datasets.taking import READ_SHARE, Added, empty, take_outputs, take_samples
 from experiments.models import Dataset, Upload
 from experiments.refusals import NotAllowed
+from experiments.webhooks import outbox
+from experiments.webhooks.kinds import Kind
 
 if TYPE_CHECKING:
     from django.core.files.uploadedfile import UploadedFile
@@ -174,7 +176,9 @@ def _load(dataset: Dataset, path: Path, orders: dict[str, Any], heard: process.H
 def finish(dataset: Dataset) -> None:
     """Its samples never change from here on."""
     dataset.state, dataset.progress, dataset.refused_reason = Dataset.State.READY, 1, ""
-    dataset.save(update_fields=["state", "progress", "refused_reason", "columns", "warnings"])
+    with transaction.atomic():
+        dataset.save(update_fields=["state", "progress", "refused_reason", "columns", "warnings"])
+        outbox.of_dataset(dataset, Kind.DATASET_READY)
 
 
 def _queue(dataset: Dataset, upload: Upload, orders: dict[str, Any]) -> Dataset:
