@@ -13,8 +13,8 @@ logger = logging.getLogger(__name__)
 
 
 def ring(queue: str, answer: Callable[..., None] | str, *arguments: Any, enough: int, waiting: str) -> None:
-    """Have a worker of the queue call `answer` (or what is called so), unless so many bells are `enough` that are not answered yet. waiting:
-    what does, for the log, where Redis is away.
+    """Have a worker of the queue call `answer`, a function or the name of one, unless so many bells are `enough` that
+    are not answered yet. waiting: what does, for the log, where Redis is away.
     """
     try:
         bells = django_rq.get_queue(queue)

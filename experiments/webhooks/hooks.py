@@ -108,8 +108,11 @@ def rotate(hook: Webhook, *, by: User) -> str:
 
 
 def set_active(hook: Webhook, *, by: User, is_active: bool) -> bool:
-    """Tell it again, or for now nothing more; what waits is kept. False when it was so already. Raises NotAllowed."""
-    require_keeper(hook, by)
+    """Tell it again, or for now nothing more; what waits is kept. Administrators may pause anybody's. False when it was
+    so already. Raises NotAllowed.
+    """
+    if is_active or not by.is_admin:
+        require_keeper(hook, by)
     fresh = {"is_active": is_active, "paused": None, "pause_reason": "", "failures": 0, "failing_since": None}
     with transaction.atomic():
         if not Webhook.objects.filter(pk=hook.pk, is_active=not is_active).update(**fresh):
@@ -117,6 +120,19 @@ def set_active(hook: Webhook, *, by: User, is_active: bool) -> bool:
         audit.record(audit.Action.WEBHOOK_CHANGED, by=by, of=hook, active=is_active, **_whose(hook))
         bell.ring()
     hook.refresh_from_db()
+    return True
+
+
+def permit_private(hook: Webhook, *, by: User, allowed: bool) -> bool:
+    """Whether it may go to private addresses is for administrators to say. False when it was so already. Raises
+    NotAllowed.
+    """
+    if not by.is_admin:
+        raise NotAllowed(_("Only administrators allow private addresses. Ask one of them."))
+    with transaction.atomic():
+        if not Webhook.objects.filter(pk=hook.pk, allow_private=not allowed).update(allow_private=allowed):
+            return False
+        audit.record(audit.Action.WEBHOOK_CHANGED, by=by, of=hook, allow_private=allowed, **_whose(hook))
     return True
 
 

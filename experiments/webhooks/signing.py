@@ -31,7 +31,7 @@ def headers(id_: str, at: datetime, body: bytes, them: Sequence[str]) -> dict[st
 
 @sensitive_variables("secret", "key")
 def signature(secret: str, id_: str, seconds: str, body: bytes) -> str:
-    """`v1,` and the base64 of HMAC-SHA256 over `id.seconds.body`. The key is what the base64 of the secret stands for."""
+    """`v1,` and the base64 of HMAC-SHA256 over `id.seconds.body`. The key: what the secret's base64 stands for."""
     key = b64decode(secret.removeprefix(PREFIX))
     digest = hmac.new(key, f"{id_}.{seconds}.".encode() + body, hashlib.sha256).digest()
     return f"v1,{b64encode(digest).decode()}"
