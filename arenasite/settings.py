@@ -62,6 +62,7 @@ MIDDLEWARE = [
     "accounts.middleware.AuditAddressMiddleware",
     "accounts.middleware.AskingMiddleware",
     "accounts.middleware.RefusalMiddleware",
+    "accounts.middleware.ExportMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "accounts.middleware.SecondFactorMiddleware",
@@ -127,7 +128,7 @@ CACHES = {
 }
 RQ_QUEUES = {
     queue: {"URL": REDIS_URL, "DEFAULT_TIMEOUT": -1}
-    for queue in ("engine", "reports", "datasets", "ratings", "sandbox")
+    for queue in ("engine", "reports", "datasets", "ratings", "sandbox", "webhooks")
 }
 RQ = {"WORKER_CLASS": "experiments.engine.jobs.EngineWorker"}
 
@@ -173,6 +174,12 @@ BATTLES_PER_RUN = environment.whole("ARENA_BATTLES_PER_RUN", 50)  # a campaign's
 RUNS_PER_CAMPAIGN = environment.whole("ARENA_RUNS_PER_CAMPAIGN", 12)  # so many of them wait or run at the same time
 PUBLIC_VOTES = environment.flag("ARENA_PUBLIC_VOTES")  # whether visitors may vote on what is public
 VOTES_PER_DAY = environment.whole("ARENA_VOTES_PER_DAY", 500)  # of one person; a visitor has a tenth
+
+# --- Webhooks --------------------------------------------------------------------------------------------------
+
+WEBHOOK_SECONDS = 15.0  # that a receiver has for its answer
+WEBHOOK_LEASE_SECONDS = 60.0  # a sender that was silent for so long has died: what it sent is sent again
+WEBHOOK_DAYS = 30.0  # what was told is kept for so long
 
 # --- People --------------------------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from experiments.contests import api as cycle_api
 from experiments.reviews import api as review_api
 from experiments.reviews import curation_api
 from experiments.vote_api import OfferView, VoteView
+from experiments.webhooks import urls as webhook_urls
 
 router = SimpleRouter(use_regex_path=False)
 router.register("experiments", api.ExperimentViewSet, basename="api-experiment")
@@ -28,6 +29,7 @@ router.register("runs", run_api.RunViewSet, basename="api-run")
 router.register("datasets", dataset_api.DatasetViewSet, basename="api-dataset")
 
 urlpatterns = [
+    *webhook_urls.api_urlpatterns,
     path("review/queues/", review_api.QueuesView.as_view(), name="api-review-queues"),
     path("review/queues/<uuid:pk>/", review_api.QueueView.as_view(), name="api-review-queue"),
     path("review/queues/<uuid:pk>/items/", review_api.ItemsView.as_view(), name="api-review-items"),

@@ -12,7 +12,7 @@ from experiments import actions, sharing, timeline
 from experiments.admission import require_change, require_models, require_role
 from experiments.budgeting import require_budget
 from experiments.engine import jobs
-from experiments.engine.events import Fact, emit
+from experiments.engine.events import Fact, announce_now, emit, reserve_numbers, write
 from experiments.engine.recording import COPIED, recorded_outcomes
 from experiments.engine.text import is_storable
 from experiments.models import Ballot, Experiment, Judgment, Message, Run, Step
@@ -216,7 +216,8 @@ def _tell(child: Run, by: "User") -> None:
     parent = {"parent": str(child.parent_id), "message": str(child.branched_from_id), "by": by.get_username()}
     shown = timeline.from_rows(Run.objects.select_related("experiment").get(pk=child.pk))
     emit(child.pk, Fact("experiment_created", {**actions.created_data(child), "branch": parent}))
-    emit(child.pk, *(Fact(entry.type, entry.data) for entry in shown))
+    facts = [Fact(entry.type, entry.data) for entry in shown]
+    write(child.pk, facts, reserve_numbers(child.pk, len(facts)), announce_now, are_copies=True)
 
 
 # --- judging again ---

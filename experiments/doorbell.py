@@ -12,9 +12,9 @@ from redis.exceptions import RedisError
 logger = logging.getLogger(__name__)
 
 
-def ring(queue: str, answer: Callable[..., None], *arguments: Any, enough: int, waiting: str) -> None:
-    """Have a worker of the queue call `answer`, unless so many bells are `enough` that are not answered yet. waiting:
-    what does, for the log, where Redis is away.
+def ring(queue: str, answer: Callable[..., None] | str, *arguments: Any, enough: int, waiting: str) -> None:
+    """Have a worker of the queue call `answer`, a function or the name of one, unless so many bells are `enough` that
+    are not answered yet. waiting: what does, for the log, where Redis is away.
     """
     try:
         bells = django_rq.get_queue(queue)

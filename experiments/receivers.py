@@ -12,6 +12,7 @@ from experiments.battles.logs import queueing
 from experiments.models import Run
 from experiments.shards import SHARDED
 from experiments.signals import engine_swept, run_finished, swept
+from experiments.webhooks import delivering
 
 logger = logging.getLogger(__name__)
 
@@ -23,6 +24,7 @@ def connect() -> None:
     swept.connect(_sweep_usage, dispatch_uid="usage")
     swept.connect(_sweep_logs, dispatch_uid="logs")
     swept.connect(_sweep_votes, dispatch_uid="votes")
+    swept.connect(_sweep_webhooks, dispatch_uid="webhooks")
 
 
 def _feed(sender: Any, run_id: UUID, **more: Any) -> None:
@@ -49,3 +51,7 @@ def _sweep_usage(sender: Any, **more: Any) -> None:
 
 def _sweep_votes(sender: Any, **more: Any) -> None:
     votes.forget_old_offers()
+
+
+def _sweep_webhooks(sender: Any, **more: Any) -> None:
+    delivering.sweep()

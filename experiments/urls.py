@@ -24,9 +24,11 @@ from experiments import (
 from experiments.contests import artifact_views
 from experiments.contests import views as contest_views
 from experiments.reviews import urls as review_urls
+from experiments.webhooks import urls as webhook_urls
 
 urlpatterns = [
     *review_urls.urlpatterns,
+    *webhook_urls.urlpatterns,
     path("battles/import/", battle_log_views.battles_import_new, name="battles-import-new"),
     path("datasets/<slug:slug>/battles/import/", battle_log_views.battles_import, name="battles-import"),
     path("datasets/<slug:slug>/battles/import/<uuid:pk>/", battle_log_views.log_import, name="log-import"),

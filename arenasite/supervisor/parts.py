@@ -59,10 +59,11 @@ class Parts:
         return child
 
     def reports(self) -> Child:
-        """Computes ratings, makes the files of long runs, reads datasets. What it cannot finish in time is done anew by
-        the next one.
+        """Computes ratings, makes the files of long runs, reads datasets, tells webhooks. What it cannot finish in time
+        is done anew by the next one.
         """
-        arguments = ("rqworker", "ratings", "reports", "datasets", "--worker-class", REPORTS_WORKER, "--skip-checks")
+        queues = ("ratings", "reports", "datasets", "webhooks")
+        arguments = ("rqworker", *queues, "--worker-class", REPORTS_WORKER, "--skip-checks")
         child = self._manage("reports", *arguments)
         child.rank, child.patience = FIRST, self.drain + 1
         return child

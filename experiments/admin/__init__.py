@@ -11,6 +11,7 @@ from experiments.admin import (
     reviews,
     runs,
     transcript,
+    webhooks,
 )
 from experiments.admin.base import BoundedPaginator, ReadOnly
 
@@ -27,4 +28,5 @@ __all__ = [
     "reviews",
     "runs",
     "transcript",
+    "webhooks",
 ]

@@ -12,12 +12,15 @@ from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
+from accounts import audit
 from experiments.casting import InvalidExperiment
 from experiments.datasets import jobs, process, uploads
 from experiments.datasets.reader.names import is_version
 from experiments.datasets.taking import READ_SHARE, Added, empty, take_outputs, take_samples
 from experiments.models import Dataset, Upload
 from experiments.refusals import NotAllowed
+from experiments.webhooks import outbox
+from experiments.webhooks.kinds import Kind
 
 if TYPE_CHECKING:
     from django.core.files.uploadedfile import UploadedFile
@@ -114,8 +117,10 @@ def publish(dataset: Dataset, *, by: "User", visibility: str) -> None:
         raise NotAllowed(_("Only the owner of a dataset decides who may see it."))
     if visibility not in Dataset.Visibility.values:
         raise InvalidExperiment({"visibility": [_("Choose only me, the lab or everybody.")]})
-    dataset.visibility = visibility
-    dataset.save(update_fields=["visibility"])
+    before, dataset.visibility = dataset.visibility, visibility
+    with transaction.atomic():
+        dataset.save(update_fields=["visibility"])
+        audit.record(audit.Action.SHARED, by=by, of=dataset, before=before, after=visibility)
 
 
 def checked_columns(columns: Any) -> dict[str, Any]:
@@ -174,7 +179,9 @@ def _load(dataset: Dataset, path: Path, orders: dict[str, Any], heard: process.H
 def finish(dataset: Dataset) -> None:
     """Its samples never change from here on."""
     dataset.state, dataset.progress, dataset.refused_reason = Dataset.State.READY, 1, ""
-    dataset.save(update_fields=["state", "progress", "refused_reason", "columns", "warnings"])
+    with transaction.atomic():
+        dataset.save(update_fields=["state", "progress", "refused_reason", "columns", "warnings"])
+        outbox.of_dataset(dataset, Kind.DATASET_READY)
 
 
 def _queue(dataset: Dataset, upload: Upload, orders: dict[str, Any]) -> Dataset:

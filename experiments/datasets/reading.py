@@ -16,6 +16,8 @@ from experiments.datasets.process import Refused
 from experiments.datasets.reasons import sentence
 from experiments.datasets.taking import READ_SHARE, empty, take_outputs, take_samples
 from experiments.models import Dataset, Upload
+from experiments.webhooks import outbox
+from experiments.webhooks.kinds import Kind
 
 logger = logging.getLogger(__name__)
 
@@ -61,8 +63,12 @@ def refuse(upload: Upload, reason: str) -> None:
     dataset = upload.dataset
     if dataset and upload.kind == Upload.Kind.SAMPLES:
         empty(dataset, lambda: _held(upload).update(beat=timezone.now()))
-        Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.REFUSED, refused_reason=reason, progress=0)
-    _held(upload).update(state=Upload.State.REFUSED, refused_reason=reason, ended=timezone.now())
+    with transaction.atomic():
+        if dataset and upload.kind == Upload.Kind.SAMPLES:
+            told = {"state": Dataset.State.REFUSED, "refused_reason": reason, "progress": 0}
+            Dataset.objects.filter(pk=dataset.pk).update(**told)
+            outbox.of_dataset(dataset, Kind.DATASET_REFUSED, str(upload.pk))
+        _held(upload).update(state=Upload.State.REFUSED, refused_reason=reason, ended=timezone.now())
     upload.forget_file()
 
 
@@ -134,6 +140,7 @@ def _finish(upload: Upload, found: dict[str, Any], dataset: Dataset | None = Non
         if dataset:
             told = {"columns": dataset.columns, "warnings": dataset.warnings, "refused_reason": ""}
             Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.READY, progress=1, **told)
+            outbox.of_dataset(dataset, Kind.DATASET_READY, str(upload.pk))
 
 
 class _Lease:

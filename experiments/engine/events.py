@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from experiments.engine.live import News, publish
 from experiments.models import Event, Run
+from experiments.webhooks import outbox
 
 logger = logging.getLogger(__name__)
 
@@ -48,14 +49,18 @@ def reserve_numbers(run_id: UUID, count: int, fence: int | None = None) -> int:
     return int(row[0]) - count + 1
 
 
-def write(run_id: UUID, facts: Sequence[Fact], first: int, announce: Announce) -> None:
-    """Store the facts under the numbers from `first` on. Call inside the transaction that reserved them."""
+def write(run_id: UUID, facts: Sequence[Fact], first: int, announce: Announce, *, are_copies: bool = False) -> None:
+    """Store the facts under the numbers from `first` on. Call inside the transaction that reserved them. are_copies:
+    they have happened before, in another run, and are no news to a webhook.
+    """
     now = timezone.now()
     events = [
         Event(run_id=run_id, seq=first + place, type=fact.type, data=fact.data, at=now)
         for place, fact in enumerate(facts)
     ]
     Event.objects.bulk_create(events)
+    if not are_copies:
+        outbox.of_run(run_id, events)
     for event in events:
         transaction.on_commit(partial(announce, event))
 

@@ -28,6 +28,7 @@ from experiments.models.sharing import ShareLink
 from experiments.models.transcript import Message
 from experiments.models.upload import Upload
 from experiments.models.usage import UsageDay
+from experiments.models.webhook import Webhook, WebhookDelivery
 from experiments.models.work import Call, Step
 
 __all__ = [
@@ -85,4 +86,6 @@ __all__ = [
     "Upload",
     "UsageDay",
     "Verdict",
+    "Webhook",
+    "WebhookDelivery",
 ]

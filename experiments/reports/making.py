@@ -17,6 +17,8 @@ from django.utils.translation import gettext as _
 
 from experiments.models import Export, Run
 from experiments.reports.formats import FORMATS, Format
+from experiments.webhooks import outbox
+from experiments.webhooks.kinds import Kind
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -125,11 +127,16 @@ def _finish(export: Export, unfinished: Path) -> None:
     if not _held(export).update(beat=timezone.now()):
         raise ClaimLost
     unfinished.replace(export.path)
-    _held(export).update(state=Export.State.DONE, progress=1, size=size, ended=timezone.now(), error="")
+    told = {"state": Export.State.DONE, "progress": 1, "size": size, "ended": timezone.now(), "error": ""}
+    with transaction.atomic():
+        if _held(export).update(**told):
+            outbox.of_export(export, Kind.EXPORT_READY)
 
 
 def _fail(export: Export, error: str) -> None:
-    _held(export).update(state=Export.State.FAILED, error=error, ended=timezone.now())
+    with transaction.atomic():
+        if _held(export).update(state=Export.State.FAILED, error=error, ended=timezone.now()):
+            outbox.of_export(export, Kind.EXPORT_FAILED)
 
 
 class _Progress:

@@ -21,6 +21,7 @@ from experiments.models import (
 from experiments.reviews import flagging, rubrics, slots
 from experiments.reviews.content import Content, check
 from experiments.reviews.spans import digest
+from experiments.webhooks import outbox
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -51,6 +52,8 @@ def submit(item: ReviewItem, content: Content, *, by: "User") -> ReviewAnswer:
         ReviewDraft.objects.filter(item=item, person=by).delete()
         ReviewSkip.objects.filter(item=item, person=by).delete()
         _flag(item, content, by)
+        if held.answer is None:
+            outbox.of_queue(item.queue)
     return answer
 
 

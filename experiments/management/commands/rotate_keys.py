@@ -1,4 +1,4 @@
-"""`manage.py rotate_keys`: encrypts every stored key and second factor with the newest secret, so that older can go."""
+"""`manage.py rotate_keys`: encrypts all that is kept secret with the newest secret of the lab, so that older can go."""
 
 from typing import Any
 
@@ -9,10 +9,11 @@ from accounts import audit
 from accounts.crypto import NoSecret, Undecipherable, is_newest, rotate
 from accounts.factors import rotate_secrets
 from experiments.models import ProviderKey
+from experiments.webhooks.secrecy import rotate_all
 
 
 class Command(BaseCommand):
-    help = "Encrypt every stored provider key and second factor with the newest of ARENA_KEY_SECRETS. Repeatable."
+    help = "Encrypt stored provider keys, second factors and webhook secrets with the newest secret. Repeatable."
 
     def handle(self, *args: Any, **options: Any) -> None:
         counts = {"encrypted anew": 0, "as it should be already": 0, "replaced meanwhile": 0}
@@ -31,12 +32,17 @@ class Command(BaseCommand):
         self.stdout.write(f"{rotated} second factors encrypted anew.")
         if unreadable:
             self.stderr.write(f"{unreadable} second factors cannot be decrypted any more: their owners add them again.")
+        signing, unsigned = rotate_all()
+        self.stdout.write(f"{signing} webhook secrets encrypted anew.")
+        if unsigned:
+            self.stderr.write(f"{unsigned} webhook secrets cannot be decrypted any more: rotate them on their pages.")
         for key in lost:
             owner = key.owner.get_username() if key.owner else "the lab"
             self.stderr.write(f"{key} of {owner} cannot be decrypted any more: its secret is gone. Enter it again.")
-        if lost or unreadable:
+        if lost or unreadable or unsigned:
             raise CommandError(
-                f"{len(lost) + unreadable} could not be decrypted. Keep the older secrets if you still have them."
+                f"{len(lost) + unreadable + unsigned} could not be decrypted. "
+                "Keep the older secrets if you still have them."
             )
         self.stdout.write("Secrets behind the first one of ARENA_KEY_SECRETS can be removed now.")
 

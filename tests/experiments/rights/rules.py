@@ -31,9 +31,9 @@ RULES: dict[str, tuple[Rule, str]] = {
         rule(visitor=SIGN_IN, everybody=YES, reviewer=(YES, REFUSED)),
         """account runs arena arena-estimate starchamber council council-estimate council-presets debate debate-estimate
         battles battles-estimate battles-import-new coding coding-estimate scenarios scenario-new presets run-import
-        dataset-new my-votes votes my-keys models usage usage-csv projects project-new
-        review review-queue-new review-rubrics review-rubric-new review-rubric api-review-queues api-keys api-budgets
-        api-usage
+        dataset-new my-votes votes my-keys my-webhooks models usage usage-csv projects project-new
+        review review-queue-new review-rubrics review-rubric-new review-rubric api-review-queues api-keys
+        api-webhooks api-budgets api-usage
         api-models api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
         api-run-import
         compat-models compat-start compat-stop compat-status compat-turn compat-manual-continue compat-next-turn
@@ -82,12 +82,15 @@ RULES: dict[str, tuple[Rule, str]] = {
         api-scenario-copy api-preset api-dataset-uploads api-dataset-detail api-dataset-outputs api-dataset-battles
         api-vote-offer battles-import dataset-outputs dataset-visibility
         dataset-delete outputs-make outputs-estimate battle-void contestant-change scenario-demonstration
-        api-demonstration""",
+        api-demonstration
+        webhook webhook-rotate webhook-test webhook-switch webhook-remove delivery-again api-webhook api-webhook-secret
+        api-webhook-test api-webhook-deliveries api-delivery api-delivery-again""",
     ),
     "a client's own": (
         rule(visitor=SIGN_IN, owner=YES),
         "compat-starchamber-status compat-conversation compat-message compat-stream",
     ),
+    "a project's leads alone": (rule(visitor=SIGN_IN, lead=YES), "project-webhooks"),
     "signing out": (rule(visitor=(YES, SIGN_IN), everybody=(YES, SIGN_IN)), "logout account_logout"),
     "doors": (
         rule(visitor=(YES, *NO, UNKNOWN, SIGN_IN), everybody=(YES, *NO, UNKNOWN, SIGN_IN)),

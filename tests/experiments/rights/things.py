@@ -19,6 +19,7 @@ from experiments.datasets import demonstration
 from experiments.models import Battle, ClientTalk, Dataset, Experiment, Provider, Run, Upload
 from experiments.reports import making
 from experiments.reports.formats import REPORTS
+from experiments.webhooks import hooks
 from leaderboard.compute import ensure
 from tests.experiments import contest_rows
 from tests.experiments.reports import deliberations
@@ -88,6 +89,8 @@ class Things:
         Membership.objects.create(project=lab.project, user=self.guest, role=Membership.Role.WATCHER)
         self.key = keyring.add(by=self.owner, provider=Provider.objects.first(), key="sk-nobody-reads-this-key")
         self.budget = budgeting.set_budget(self.arena.experiment, by=self.owner, tokens=10**9)
+        self.webhook, _ = hooks.add(by=self.owner, url="https://example.org/", events=["run.completed"])
+        self.delivery = hooks.test(self.webhook, by=self.owner)
         self.invitation, self.invited = inviting.invite(by=lab.people["lead"], role="researcher", project=lab.project)
         self.queue = reviewed.queue(self.owner, lab.people["reviewer"])
         self.item = self.queue.items.first()
@@ -152,6 +155,8 @@ class Things:
             "items": self.item.pk,
             "rubrics": self.queue.rubric_id,
             "keys": 1 if name.startswith("mfa_") else self.key.pk,
+            "webhooks": self.webhook.pk,
+            "deliveries": self.delivery.pk,
             "budgets": self.budget.pk,
             "projects": self.project.pk,
             "people": self.people["stranger"].pk,

@@ -1,0 +1,14 @@
+"""The thread of the background worker in which webhooks are told.
+
+Receivers are slow where they please: the thread is all that waits for them. No run, file or rating does.
+"""
+
+from experiments.datasets.jobs import ReadingThread
+from experiments.webhooks.delivering import send_all
+
+sender = ReadingThread("webhooks", send_all)
+
+
+def send() -> None:
+    """What the bell calls."""
+    sender.begin()

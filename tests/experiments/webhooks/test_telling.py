@@ -1,0 +1,215 @@
+"""What webhooks are told, whose, and that nothing waits for them."""
+
+import threading
+
+import pytest
+from django.db import transaction
+
+from accounts import projects, roles
+from accounts.models import Membership, Project
+from experiments import actions, branching
+from experiments.datasets import demonstration, reading
+from experiments.engine.events import Fact, emit
+from experiments.models import Dataset, Experiment, Export, Run, Upload, Webhook, WebhookDelivery
+from experiments.reports import making
+from experiments.reports.formats import REPORTS
+from experiments.reviews import answers
+from experiments.webhooks import delivering, outbox
+from experiments.webhooks.kinds import Kind
+from tests.experiments.reviews import reviewed
+from tests.experiments.webhooks.conftest import hook_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def types():
+    return list(WebhookDelivery.objects.order_by("pk").values_list("type", flat=True))
+
+
+@pytest.mark.databases
+def test_a_run_tells_of_its_beginning_and_its_end_without_a_word_of_what_was_said(
+    hook, arena, start, drive, deliver, receiver
+):
+    run = start(arena(max_turns=1))
+    drive()
+    deliver()
+
+    assert receiver.types == ["run.started", "run.completed"]
+    begun, ended = receiver.told
+    assert (begun["run"], begun["experiment"]) == (str(run.pk), str(run.experiment_id))
+    assert ended["data"]["workflow"] == "arena"
+    assert ended["data"]["reason"] == "max_turns"
+    assert ended["data"]["path"] == f"/runs/{run.pk}/"
+    sent = "".join(one.body.decode() for one in receiver.received)
+    assert not any(message.text[:20] in sent for message in run.messages.all())
+    assert run.experiment.title not in sent
+    assert run.config["prompt"] not in sent
+
+
+def test_a_manual_run_tells_that_it_waits_and_what_for(hook, arena, start, drive):
+    run = start(arena(mode="manual"))
+    drive()
+    actions.stop(run, by=run.experiment.owner)
+
+    assert types() == ["run.started", "run.waiting", "run.stopped"]
+    waiting = WebhookDelivery.objects.get(type="run.waiting")
+    assert '"reason":' in waiting.body
+    assert run.config["prompt"] not in waiting.body
+
+
+def test_a_failed_run_a_reached_budget_and_a_silent_judge_are_told(hook, arena, start, alice):
+    run = start(arena())
+    budget = {"id": "b", "kind": "person", "period": "month", "name": "Alice's"}
+    judged = {"id": "j", "turn": 1, "subject": "A", "unscored_reason": "It said: secret words", "rationale": "words"}
+    with transaction.atomic():
+        emit(
+            run.pk,
+            Fact("judge_evaluation_completed", {"judgments": [judged, {**judged, "unscored_reason": ""}]}),
+            Fact("experiment_stopped", {"state": "stopped", "reason": "budget_person", "budget": budget}),
+            Fact("experiment_error", {"state": "failed", "reason": "bad_key", "message": "words of a provider"}),
+        )
+
+    assert types() == ["judgment.failed", "run.stopped", "budget.reached", "run.failed"]
+    assert "words" not in "".join(WebhookDelivery.objects.values_list("body", flat=True))
+
+
+def test_what_was_rolled_back_is_never_told(hook, arena, start):
+    run = start(arena())
+    with transaction.atomic():
+        emit(run.pk, Fact("experiment_started", {"state": "running"}))
+        transaction.set_rollback(True)
+
+    assert types() == []
+
+
+def test_the_same_thing_is_told_once(hook, alice):
+    for _ in range(2):
+        with transaction.atomic():
+            outbox.tell(alice.pk, outbox.News(Kind.RUN_STARTED, "same", {}))
+
+    assert types() == ["run.started"]
+
+
+def test_a_branch_does_not_repeat_what_its_parent_told(hook, arena, start, drive, alice):
+    run = start(arena(max_turns=1))
+    drive()
+    WebhookDelivery.objects.all().delete()
+    branching.branch(run.messages.first(), by=alice)
+
+    assert types() == []
+
+
+def test_only_what_was_chosen_is_told(alice, receiver, arena, start, drive):
+    hook_of(alice, receiver.url, events=["run.completed"])
+    start(arena(max_turns=1))
+    drive()
+
+    assert types() == ["run.completed"]
+
+
+@pytest.fixture
+def project(alice, charlie):
+    made = Project.objects.create(name="Solar villages")
+    Membership.objects.create(project=made, user=charlie, role=Membership.Role.LEAD)
+    Membership.objects.create(project=made, user=alice, role=Membership.Role.MEMBER)
+    return made
+
+
+@pytest.fixture
+def of_project(project, charlie, receiver):
+    return hook_of(charlie, receiver.url, project)
+
+
+def begin(run):
+    with transaction.atomic():
+        emit(run.pk, Fact("experiment_started", {"state": "running"}))
+
+
+def placed(run, project, visibility):
+    Experiment.objects.filter(pk=run.experiment_id).update(project=project, visibility=visibility)
+    return run
+
+
+@pytest.mark.databases
+@pytest.mark.parametrize(("visibility", "told"), [("project", 1), ("lab", 1), ("private", 0)])
+def test_a_project_is_told_of_what_its_members_see(of_project, project, arena, start, visibility, told):
+    begin(placed(start(arena()), project, visibility))
+
+    assert len(types()) == told
+
+
+def test_nobody_is_told_of_what_belongs_to_others(charlie, receiver, arena, start):
+    hook_of(charlie, receiver.url)
+    run = start(arena())
+    Experiment.objects.update(visibility="lab")
+    begin(run)
+
+    assert types() == []
+
+
+@pytest.mark.parametrize("leaves", ["left", "watches", "deactivated"])
+def test_a_webhook_ceases_with_its_makers_place_also_for_what_waited(
+    of_project, project, arena, start, charlie, alice, admin, deliver, receiver, leaves
+):
+    run = placed(start(arena()), project, "project")
+    begin(run)
+    projects.place(project, alice, Membership.Role.LEAD, by=charlie)
+    if leaves == "left":
+        projects.remove_member(project, charlie, by=charlie)
+    elif leaves == "watches":
+        projects.set_member(project, charlie, "watcher", by=alice)
+    else:
+        roles.deactivate(charlie, by=admin)
+    begin(run)
+    deliver()
+    delivering.sweep()
+
+    assert receiver.received == []
+    assert list(WebhookDelivery.objects.values_list("state", flat=True)) == ["dropped"]
+    charlie.refresh_from_db()
+    assert Webhook.objects.visible_to(charlie).count() == 0
+
+
+def test_a_receiver_that_stands_still_delays_no_run(hook, receiver, arena, start, drive):
+    """The engine writes what is to be told and never asks an address: a run ends while nothing is sent."""
+    receiver.stands_still = True
+    run = start(arena(max_turns=1))
+    drive()
+
+    assert Run.objects.get(pk=run.pk).state == "completed"
+    assert (receiver.received, len(types())) == ([], 2)
+
+
+def test_datasets_are_told_when_they_are_ready_and_when_they_are_not(hook, alice, tmp_path, settings):
+    settings.IMAGES_DIR, settings.UPLOADS_DIR = tmp_path, tmp_path
+    dataset = demonstration.make_text(alice)
+    of_it = {"owner": alice, "dataset": dataset, "kind": Upload.Kind.SAMPLES, "name": "a.csv", "size": 1}
+    upload = Upload.objects.create(**of_it, state=Upload.State.READING)
+    with transaction.atomic():
+        outbox.of_dataset(dataset, Kind.DATASET_READY, "u")
+    Dataset.objects.filter(pk=dataset.pk).update(state="reading")
+    reading.refuse(upload, "No such column.")
+
+    assert types()[-2:] == ["dataset.ready", "dataset.refused"]
+
+
+def test_a_file_is_told_when_it_is_made(hook, alice, arena, start, drive, tmp_path, settings):
+    settings.EXPORTS_DIR = tmp_path
+    run = start(arena(max_turns=1))
+    drive()
+    making.request_file(run, by=alice, format_=REPORTS["md"], language="en")
+    making.make_all(threading.Event())
+
+    told = WebhookDelivery.objects.get(type="export.ready")
+    assert (told.run_id, str(Export.objects.get().pk) in told.body) == (run.pk, True)
+
+
+def test_a_queue_is_told_when_its_last_place_is_answered(hook, alice, charlie):
+    queue = reviewed.queue(alice, charlie)
+    items = list(queue.items.order_by("number"))
+    for item in items:
+        assert "review.finished" not in types()
+        answers.submit(item, reviewed.scored(), by=charlie)
+    answers.submit(items[0], reviewed.scored(note="Looked again."), by=charlie)
+
+    assert types().count("review.finished") == 1
