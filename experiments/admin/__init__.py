@@ -10,6 +10,7 @@ from experiments.admin import (
     money,
     reviews,
     runs,
+    search,
     transcript,
 )
 from experiments.admin.base import BoundedPaginator, ReadOnly
@@ -26,5 +27,6 @@ __all__ = [
     "money",
     "reviews",
     "runs",
+    "search",
     "transcript",
 ]

@@ -31,7 +31,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         rule(visitor=SIGN_IN, everybody=YES, reviewer=(YES, REFUSED)),
         """account runs arena arena-estimate starchamber council council-estimate council-presets debate debate-estimate
         battles battles-estimate battles-import-new coding coding-estimate scenarios scenario-new presets run-import
-        dataset-new my-votes votes my-keys models usage usage-csv projects project-new
+        dataset-new my-votes votes my-keys models usage usage-csv search api-search projects project-new
         review review-queue-new review-rubrics review-rubric-new review-rubric api-review-queues api-keys api-budgets
         api-usage
         api-models api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
