@@ -24,6 +24,7 @@ from experiments.models import Call, Experiment, Participant, Run, Step
 from experiments.refusals import NotAllowed
 from experiments.running import created_data, queue
 from experiments.sandboxing.claims import SANDBOX_FAILURES
+from experiments.search import indexing
 from experiments.shards import is_sharded, without_shards
 from experiments.sharing import checked_project
 from experiments.workflows.steps import SPOKEN
@@ -58,6 +59,7 @@ def create(
         for participant in participants:
             participant.experiment = experiment
         Participant.objects.bulk_create(participants)
+        indexing.setup(experiment.pk)
     return experiment
 
 

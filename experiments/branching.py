@@ -18,6 +18,7 @@ from experiments.engine.text import is_storable
 from experiments.models import Ballot, Experiment, Judgment, Message, Run, Step
 from experiments.models.run import PAUSES
 from experiments.refusals import NotOffered
+from experiments.search import indexing
 from experiments.workflows import REGISTRY
 from experiments.workflows.steps import Outcome, numbered
 
@@ -69,6 +70,7 @@ def branch(message: Message, *, by: "User", text: str | None = None) -> Run:
             branched_from=message,
         )
         _copy(message, child, edited, by)
+        indexing.of_run(child.pk)
         _tell(child, by)
         jobs.wake(child.pk)
     return child

@@ -24,6 +24,7 @@ from experiments import (
 from experiments.contests import artifact_views
 from experiments.contests import views as contest_views
 from experiments.reviews import urls as review_urls
+from experiments.search import views as search_views
 from experiments.webhooks import urls as webhook_urls
 
 urlpatterns = [
@@ -71,6 +72,7 @@ urlpatterns = [
     path("coding/estimate/", contest_views.estimate, name="coding-estimate"),
     path("runs/<uuid:pk>/cycles/<int:turn>/", contest_views.cycle, name="coding-cycle"),
     path("runs/<uuid:pk>/ratings/", contest_views.ratings, name="coding-ratings"),
+    path("search/", search_views.search, name="search"),
     path("runs/", views.runs, name="runs"),
     path("runs/<uuid:pk>/", views.run, name="run"),
     path("runs/<uuid:pk>/status/", views.run_status, name="run-status"),

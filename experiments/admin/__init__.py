@@ -10,6 +10,7 @@ from experiments.admin import (
     money,
     reviews,
     runs,
+    search,
     transcript,
     webhooks,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "money",
     "reviews",
     "runs",
+    "search",
     "transcript",
     "webhooks",
 ]

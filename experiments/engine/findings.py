@@ -12,6 +12,7 @@ from experiments.engine import battle_findings, coding_findings
 from experiments.engine.events import Fact
 from experiments.engine.text import storable, storable_data
 from experiments.models import Ballot, Call, Experiment, Judgment, Message, Participant, Run, Step
+from experiments.search import indexing
 from experiments.serializers import BallotSerializer, JudgmentSerializer, TranscriptSerializer
 from experiments.workflows.steps import Record
 
@@ -51,6 +52,7 @@ def _filter(step: Step, record: Record) -> list[Fact]:
     message.text = storable(record.data["text"])
     message.filter = {**record.data["filter"], "call": _id(_source(step, record))}
     message.save(update_fields=["text", "filter"])
+    indexing.messages(message.pk)
     return [Fact(record.kind, message_data(message))]
 
 
@@ -59,6 +61,7 @@ def _replaced(step: Step, record: Record) -> list[Fact]:
     message = Message.objects.select_related("call", "step").get(run_id=step.run_id, step__key=record.data["message"])
     message.text = storable(record.data["text"])
     message.save(update_fields=["text"])
+    indexing.messages(message.pk)
     return [Fact("message_altered", message_data(message))]
 
 
@@ -98,6 +101,7 @@ def _sent(step: Step, record: Record) -> list[Fact]:
         text=text,
         parsed=record.data.get("parsed"),
     )
+    indexing.messages(message.pk)
     return [Fact("message_completed", message_data(message))]
 
 
@@ -136,6 +140,7 @@ def _altered(step: Step, data: dict[str, Any]) -> Fact:
     message.operator = {"kind": "altered", "by": data["by"], "original": message.text}
     message.text = data["text"]
     message.save(update_fields=["text", "operator"])
+    indexing.messages(message.pk)
     return Fact("message_altered", message_data(message))
 
 
@@ -153,6 +158,7 @@ def _parsed(step: Step, record: Record) -> list[Fact]:
     message.parsed, message.text = record.data["parsed"], record.data["text"]
     message.flags = list(dict.fromkeys([*message.flags, *record.data["flags"]]))
     message.save(update_fields=["parsed", "text", "flags"])
+    indexing.messages(message.pk)
     return [Fact(record.kind, message_data(message))]
 
 
@@ -198,6 +204,7 @@ def _titled(step: Step, record: Record) -> list[Fact]:
     if not first_words.startswith(experiment.title.removesuffix("…")):
         return []
     Experiment.objects.filter(pk=experiment.pk).update(title=record.data["title"])
+    indexing.setup(experiment.pk)
     return [Fact(record.kind, {"title": record.data["title"]})]
 
 

@@ -22,6 +22,7 @@ from experiments.gateway.types import ChatMessage, ChatRequest, Completion, Imag
 from experiments.models import Call, Message, Run, Step
 from experiments.models.money import kept
 from experiments.models.run import PAUSES
+from experiments.search import indexing
 from experiments.workflows.arena.config import SPEAKERS
 from experiments.workflows.flags import flags
 from experiments.workflows.steps import Ask, Outcome, Record
@@ -303,6 +304,7 @@ def _message(run_id: UUID, call: OpenCall, outcome: Outcome, seq: int, noticed: 
         finish_reason=outcome.finish_reason,
         flags=_flags(run_id, call.ask, outcome) if noticed is None else list(noticed),
     )
+    indexing.messages(message.pk)
     return Fact("message_completed", message_data(message))
 
 

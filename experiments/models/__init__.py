@@ -13,6 +13,7 @@ from experiments.models.idempotency import IdempotentRequest
 from experiments.models.keys import KeyUse, ProviderKey
 from experiments.models.library import Preset, Scenario
 from experiments.models.log_import import LogImport
+from experiments.models.passage import Passage
 from experiments.models.review import QueueMember, ReviewQueue, ReviewRubric
 from experiments.models.reviewed import (
     ReviewAnswer,
@@ -61,6 +62,7 @@ __all__ = [
     "Output",
     "PairCount",
     "Participant",
+    "Passage",
     "Preset",
     "Provider",
     "ProviderKey",

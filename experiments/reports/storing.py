@@ -27,6 +27,7 @@ from experiments.models.run import RunOrigin
 from experiments.reports import contest_rows
 from experiments.reports.shape_types import RowShape
 from experiments.reports.shapes import CallShape, MessageShape, RecordShape, StepShape
+from experiments.search import indexing
 from experiments.serializers import ParticipantSerializer
 from experiments.unlisted import known_or_entered
 
@@ -50,6 +51,8 @@ def store(record: RecordShape, plan: Sequence[StepShape], owner: "User", origin:
     copy.take_ballots(plan)
     copy.take_contest()
     copy.tell()
+    indexing.setup(copy.run.experiment_id)
+    indexing.of_run(copy.run.pk)
     return copy.run
 
 

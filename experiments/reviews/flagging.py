@@ -12,6 +12,7 @@ from experiments.engine.text import storable
 from experiments.models import Experiment, FlagDeed, Message, ReviewItem
 from experiments.models.review import CURATORS, role_of
 from experiments.refusals import NotAllowed, NotOffered
+from experiments.search import indexing
 from experiments.workflows.flags import REVIEWED
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ def _require(message: Message, by: "User") -> None:
 def _write(message: Message, flags: list[str]) -> None:
     message.flags = flags
     message.save(update_fields=["flags"])
+    indexing.messages(message.pk)
 
 
 def _said(reason: str) -> str:

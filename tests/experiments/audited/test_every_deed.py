@@ -26,7 +26,7 @@ from experiments.engine.playing import finish
 from experiments.engine.recording import Book
 from experiments.engine.score import End
 from experiments.models import Battle, Provider, Run
-from experiments.reviews import curation, queues
+from experiments.reviews import curation
 from experiments.webhooks import hooks
 from tests.experiments import contest_rows
 from tests.experiments.reviews import reviewed

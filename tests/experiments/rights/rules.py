@@ -34,6 +34,9 @@ RULES: dict[str, tuple[Rule, str]] = {
         dataset-new my-votes votes my-keys my-webhooks models usage usage-csv projects project-new
         review review-queue-new review-rubrics review-rubric-new review-rubric api-review-queues api-keys
         api-webhooks api-budgets api-usage
+        dataset-new my-votes votes my-keys models usage usage-csv search api-search projects project-new
+        review review-queue-new review-rubrics review-rubric-new review-rubric api-review-queues api-keys api-budgets
+        api-usage
         api-models api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
         api-run-import
         compat-models compat-start compat-stop compat-status compat-turn compat-manual-continue compat-next-turn

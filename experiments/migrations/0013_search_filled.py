@@ -1,0 +1,24 @@
+"""What was recorded before there was a search is indexed, some rows at a time, each some committed by itself: a
+migration that was broken off goes on where it was.
+"""
+
+from typing import Any
+
+from django.db import migrations
+
+from experiments.search import indexing
+from experiments.search.passages import Tables
+
+
+def fill(apps: Any, editor: Any) -> None:
+    names = ("Experiment", "Participant", "Message", "Passage")
+    tables = Tables(*(apps.get_model("experiments", name) for name in names))
+    indexing.everything(tables, only_missing=True)
+
+
+class Migration(migrations.Migration):
+    atomic = False
+
+    dependencies = [("experiments", "0013_search")]
+
+    operations = [migrations.RunPython(fill, migrations.RunPython.noop)]

@@ -1,0 +1,104 @@
+"""What is found by its words: titles and prompts, messages, reasoning, notes."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.lookups import Lookup
+from django.utils.translation import gettext_lazy as _
+
+from experiments.models.experiment import Experiment
+from experiments.models.run import Run
+from experiments.models.transcript import Message
+from experiments.search.content import Content
+from experiments.search.sought import Sought
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+    from accounts.models import User
+
+
+class WordsField(models.Field[Content, str]):
+    """Holds a Content: a tsvector on PostgreSQL, elsewhere a line of text that FTS5 indexes."""
+
+    def db_type(self, connection: Any) -> str:
+        return "tsvector" if connection.vendor == "postgresql" else "text"
+
+    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
+        if not isinstance(value, Content):
+            return value
+        return value.tsvector if connection.vendor == "postgresql" else value.line
+
+    def get_placeholder(self, value: Any, compiler: Any, connection: Any) -> str:
+        return "%s::tsvector" if connection.vendor == "postgresql" else "%s"
+
+
+@WordsField.register_lookup
+class Matches(Lookup[Any]):
+    """words__matches=Sought(…)"""
+
+    lookup_name = "matches"
+    prepare_rhs = False
+    rhs: Sought
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[str]]:
+        column, _params = self.process_lhs(compiler, connection)
+        table = column.rpartition(".")[0]
+        found = "SELECT rowid FROM experiments_passage_words WHERE experiments_passage_words MATCH %s"
+        return f"{table}.id IN ({found})", [self.rhs.fts5]
+
+    def as_postgresql(self, compiler: Any, connection: Any) -> tuple[str, list[str]]:
+        column, _params = self.process_lhs(compiler, connection)
+        return f"{column} @@ %s::tsquery", [self.rhs.tsquery]
+
+
+class PassageKind(models.TextChoices):
+    SETUP = "setup", _("Title and prompts")
+    MESSAGE = "message", _("Message")
+    REASONING = "reasoning", _("Reasoning")
+    NOTE = "note", _("Note")
+
+
+class PassageQuerySet(models.QuerySet["Passage"]):
+    def visible_to(self, user: "User | AnonymousUser") -> Self:
+        """Of what a person may look at; what is one reader's own is theirs alone."""
+        return self.readable_by(user).filter(experiment__in=Experiment.objects.visible_to(user))
+
+    def readable_by(self, user: "User | AnonymousUser") -> Self:
+        """Without what is another reader's own; whether the experiment may be seen is another question."""
+        everybody = Q(reader__isnull=True)
+        return self.filter(everybody | Q(reader=user.pk) if user.is_active else everybody)
+
+
+class Passage(models.Model):
+    """A text that can be searched for. Ids rise as texts are recorded.
+
+    source: the row whose text it is, an experiment, a message or a note; each has one passage of a kind. run and
+    message: where it stands; the set-up of an experiment stands in no run. reader: whom alone it is shown to; None:
+    everybody who sees the experiment.
+    """
+
+    Kind = PassageKind
+
+    kind = models.CharField(_("kind"), max_length=10, choices=PassageKind)
+    source = models.UUIDField(_("source"))
+    experiment = models.ForeignKey(Experiment, models.CASCADE, related_name="+", db_index=False)
+    run = models.ForeignKey(Run, models.CASCADE, null=True, blank=True, related_name="+")
+    message = models.ForeignKey(Message, models.CASCADE, null=True, blank=True, related_name="+")
+    reader = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="+")
+    created = models.DateTimeField(_("created"))
+    words = WordsField(editable=False)
+
+    objects = PassageQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name = _("searchable text")
+        verbose_name_plural = _("searchable texts")
+        constraints = [models.UniqueConstraint(fields=["source", "kind"], name="one_passage_of_a_kind")]
+        indexes = [models.Index(fields=["experiment", "id"], name="passage_of_experiment")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.source}"

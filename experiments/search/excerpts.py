@@ -1,0 +1,80 @@
+"""The part of a text in which something was found, with the found words marked. Plain Python: no HTML comes of it."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from experiments.search.sought import Phrase
+from experiments.search.words import Word, words
+
+LENGTH = 300  # characters
+BEFORE = 80  # of them before the first word that was found
+MOST_READ = 200_000  # characters of one text
+Span = tuple[int, int]
+
+
+class Part(NamedTuple):
+    text: str
+    is_found: bool
+
+
+def excerpt(texts: Iterable[str], phrases: Sequence[Phrase]) -> list[Part]:
+    """Of the first text in which one of the phrases stands; of the first text where none does."""
+    read = [text[:MOST_READ] for text in texts if text]
+    for text in read:
+        if spans := _spans(text, phrases):
+            return _cut(text, spans)
+    return _cut(read[0], []) if read else []
+
+
+def _spans(text: str, phrases: Sequence[Phrase]) -> list[Span]:
+    """Where the phrases stand, without overlaps, in their sequence."""
+    said = list(words(text)) if phrases else []
+    found = sorted(span for one in phrases for span in _places(said, one))
+    merged: list[Span] = []
+    for start, end in found:
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _places(said: Sequence[Word], sought: Phrase) -> Iterable[Span]:
+    length = len(sought.words)
+    for at, word in enumerate(said):
+        if _fits(word, sought, 0) and at + length <= len(said):
+            rest = range(1, length)
+            if all(_fits(said[at + number], sought, number) for number in rest):
+                last = said[at + length - 1]
+                yield word.start, last.start + 1 if _is_letter(sought, last) else last.end
+
+
+def _is_letter(sought: Phrase, last: Word) -> bool:
+    """A single letter of unspaced writing, found as the beginning of a pair."""
+    return sought.is_open and last.end - last.start == 2 and len(sought.words[-1]) == 1 and not last.folded.isascii()
+
+
+def _fits(word: Word, sought: Phrase, number: int) -> bool:
+    wanted = sought.words[number]
+    if sought.is_open and number == len(sought.words) - 1:
+        return word.folded.startswith(wanted)
+    return word.folded == wanted
+
+
+def _cut(text: str, spans: Sequence[Span]) -> list[Part]:
+    start = _word_start(text, max(0, spans[0][0] - BEFORE)) if spans else 0
+    end = min(len(text), start + LENGTH)
+    parts, at = [Part("… ", False)] if start else [], start
+    for first, last in spans:
+        if first >= end:
+            break
+        parts += [Part(text[at:first], False), Part(text[first : min(last, end)], True)]
+        at = min(last, end)
+    parts.append(Part(text[at:end] + (" …" if end < len(text) else ""), False))
+    return [part for part in parts if part.text]
+
+
+def _word_start(text: str, at: int) -> int:
+    """The next beginning of a word, so that none is cut; where none is near, the place itself."""
+    space = text.find(" ", at, at + 20) if at else -1
+    return space + 1 if space >= 0 else at

@@ -1,0 +1,115 @@
+"""What is found: words, phrases, beginnings, Chinese, and what a filter leaves; the same on every database."""
+
+import pytest
+
+from accounts.models import User
+from experiments.search import indexing
+from experiments.search.filters import BadFilter
+from tests.experiments.search.transcripts import found, talk
+
+pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+
+PANELS, NIGHT = "We share seven solar panels.", "Then we share the night, don't we?"
+CHINESE, MIXED = "我们讨论议会厅的安排。", "The GPT模型 agreed."
+
+
+@pytest.fixture
+def talked(alice):
+    return talk(alice, PANELS, NIGHT, CHINESE, MIXED, title="Village power")
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("share", [NIGHT, PANELS]),
+        ("SHARE panels", [PANELS]),
+        ('"share seven"', [PANELS]),
+        ('"seven share"', []),
+        ("share -solar", [NIGHT]),
+        ('share -"the night"', [PANELS]),
+        ("don't", [NIGHT]),
+        ("pane", []),
+        ("pan* sol*", [PANELS]),
+        ("-share -gpt -power", [CHINESE]),
+        ("议会", [CHINESE]),
+        ("会厅的", [CHINESE]),
+        ("厅", [CHINESE]),
+        ("议厅", []),
+        ("模型 gpt", [MIXED]),
+        ('"gpt模型 agreed"', [MIXED]),
+        ("village", ["Village power"]),
+        ("seven panels http://nowhere", []),
+        ('!!! "', []),
+    ],
+)
+def test_words_are_found_as_they_are_asked_for(alice, talked, asked, expected):
+    assert found(alice, asked) == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("seat:A share", [PANELS]),
+        ("seat:a", [CHINESE, PANELS]),
+        ("-seat:a share", [NIGHT]),
+        ("seat:a seat:b share", [NIGHT, PANELS]),
+        ("model:lab/b share", [NIGHT]),
+        ("model:b share", [NIGHT]),
+        ('model:"b model" share', [NIGHT]),
+        ("workflow:arena share", [NIGHT, PANELS]),
+        ("workflow:council share", []),
+        ("by:alice share", [NIGHT, PANELS]),
+        ("by:nobody share", []),
+        ("state:ended share", [NIGHT, PANELS]),
+        ("state:live share", []),
+        ("-state:failed share", [NIGHT, PANELS]),
+        ("from:2020-01-01 to:2199-12-31 share", [NIGHT, PANELS]),
+        ("to:2020-01-01 share", []),
+        ("in:setup lab", ["Village power"]),
+        ("in:messages village", []),
+    ],
+)
+def test_a_filter_leaves_what_fits_it(alice, talked, asked, expected):
+    assert found(alice, asked) == expected
+
+
+def test_a_field_of_the_form_is_a_filter_like_one_that_was_typed(alice, talked):
+    assert found(alice, "share", seat="B", model="", workflow="arena") == [NIGHT]
+
+
+@pytest.mark.parametrize("asked", ["state:foo", "from:yesterday", "to:0001-01-01", "in:nowhere"])
+def test_a_filter_that_cannot_be_read_says_so(alice, asked):
+    with pytest.raises(BadFilter, match=asked.partition(":")[2]):
+        found(alice, asked)
+
+
+def test_reasoning_is_searched_where_it_is_asked_for(alice):
+    record = talk(alice, PANELS)
+    message = record.messages.get()
+    message.reasoning = "A hidden aardvark"
+    message.save()
+    indexing.of_run(record.pk)
+
+    assert found(alice, "aardvark") == []
+    assert found(alice, "aardvark in:reasoning") == [PANELS]
+    assert found(alice, "aardvark in:all") == [PANELS]
+
+
+def test_what_was_said_before_a_change_is_found_beside_what_it_says_now(alice):
+    run = talk(alice, PANELS)
+    run.messages.update(text="We share eight.", operator={"kind": "altered", "by": "alice", "original": "Nine, then."})
+    indexing.of_run(run.pk)
+
+    assert found(alice, "eight") == found(alice, "seven") == found(alice, "nine") == ["We share eight."]
+    assert found(alice, "solar panels we share") == ["We share eight."]
+    assert found(alice, '"share eight we"') == [], "no phrase reaches from one text into the next"
+
+
+def test_a_person_whose_name_is_nothing_to_the_index_finds_what_is_hers(alice, charlie):
+    odd = User.objects.create_user('o\'b\\rien "x"')
+    talk(odd, PANELS)
+
+    assert found(odd, 'panels by:"o\'b\\rien"') == []
+    assert found(odd, "pan'els\\ panels") == []
+    assert found(odd, "seat:a'\\ panels") == []
+    assert found(odd, "panels") == [PANELS]

@@ -1,0 +1,85 @@
+"""Nobody finds what is not theirs, on no way, and not even how much of it there is."""
+
+import pytest
+
+from accounts.models import Membership, Project, User
+from experiments.models import Passage
+from experiments.search import finding, indexing
+from tests.experiments.search.transcripts import found, talk
+from tests.fixtures import signed_in
+
+pytestmark = pytest.mark.django_db
+
+SECRET = "The aardvark sleeps."
+
+
+@pytest.fixture
+def lab(alice, charlie):
+    """Alice's private talk; and of each other visibility one, said in their own words."""
+    project = Project.objects.create(name="Solar lab")
+    Membership.objects.create(project=project, user=charlie, role=Membership.Role.WATCHER)
+    talk(alice, SECRET, title="Private")
+    talk(alice, "The badger of the project.", title="Project", visibility="project", project=project)
+    talk(alice, "The camel of the lab.", title="Lab", visibility="lab")
+    talk(alice, "The dingo of everybody.", title="Public", visibility="public")
+
+
+@pytest.mark.databases
+@pytest.mark.parametrize("few", [1000, 0])
+def test_what_is_found_is_what_may_be_seen(lab, alice, charlie, monkeypatch, few):
+    monkeypatch.setattr(finding, "FEW", few)
+    stranger = User.objects.create_user("stranger")
+    gone = User.objects.create_user("gone", is_active=False)
+    animals = {word: f"The {word}" for word in ("aardvark", "badger", "camel", "dingo")}
+
+    def sees(person):
+        return [word for word in animals if found(person, word)]
+
+    assert sees(alice) == ["aardvark", "badger", "camel", "dingo"]
+    assert sees(charlie) == ["badger", "camel", "dingo"]
+    assert sees(stranger) == ["camel", "dingo"]
+    assert sees(gone) == ["dingo"]
+
+
+def test_what_stops_being_shared_is_found_no_more(lab, alice, charlie):
+    Membership.objects.filter(user=charlie).delete()
+
+    assert found(charlie, "badger") == []
+    assert found(charlie, "badger project:'Solar lab'") == []
+
+
+def test_a_project_is_a_filter_for_those_who_belong_to_it(lab, alice, charlie):
+    assert found(charlie, 'badger project:"solar lab"') == ["The badger of the project."]
+    assert found(alice, 'badger project:"solar lab"') == [], "she does not belong to it"
+
+
+def test_a_note_that_is_a_readers_own_is_found_by_that_reader_alone(lab, alice, charlie):
+    shown = Passage.objects.filter(run__experiment__title="Lab", kind="message").get()
+    for kind, reader in (("own", alice.pk), ("all", None)):
+        source = shown.source if kind == "own" else shown.run_id
+        indexing.put("note", source, f"A {kind} elephant", run=shown.run, reader=reader)
+
+    assert len(finding.find(finding.Asked(), alice).hits) == 0
+    assert (len(found(alice, "elephant")), len(found(charlie, "elephant"))) == (2, 1)
+
+    indexing.drop("note", shown.run_id)
+
+    assert found(charlie, "elephant") == []
+
+
+def test_the_page_and_the_api_tell_a_stranger_the_same_as_where_there_is_nothing(lab, alice):
+    stranger = signed_in(User.objects.create_user("stranger"))
+
+    for more in ("", "&page_size=1", "&before=99999", "&state=ended"):
+        theirs, nobodys = (stranger.get(f"/api/search/?q={word}{more}") for word in ("aardvark", "zebrafish"))
+        page = stranger.get(f"/search/?q=aardvark{more}").content.decode()
+        assert theirs.json() == nobodys.json() == {"next": None, "previous": None, "results": []}
+        assert "Private" not in page
+        assert "sleeps" not in page
+
+
+def test_a_deleted_run_is_found_no_more(lab, alice):
+    shown = Passage.objects.get(kind="message", run__experiment__title="Public").run
+    shown.messages.all().delete()
+
+    assert found(alice, "dingo") == []
