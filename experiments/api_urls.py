@@ -20,6 +20,7 @@ from experiments import (
 from experiments.contests import api as cycle_api
 from experiments.reviews import api as review_api
 from experiments.reviews import curation_api
+from experiments.shelves import api_urls as shelf_urls
 from experiments.vote_api import OfferView, VoteView
 
 router = SimpleRouter(use_regex_path=False)
@@ -28,6 +29,7 @@ router.register("runs", run_api.RunViewSet, basename="api-run")
 router.register("datasets", dataset_api.DatasetViewSet, basename="api-dataset")
 
 urlpatterns = [
+    *shelf_urls.urlpatterns,
     path("review/queues/", review_api.QueuesView.as_view(), name="api-review-queues"),
     path("review/queues/<uuid:pk>/", review_api.QueueView.as_view(), name="api-review-queue"),
     path("review/queues/<uuid:pk>/items/", review_api.ItemsView.as_view(), name="api-review-items"),

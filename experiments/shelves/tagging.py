@@ -77,7 +77,7 @@ def words_of(runs: Iterable[Any]) -> dict[UUID, list[Word]]:
     for row in rows.select_related("tag"):
         word = Word(row.tag.name, row.tag.folded, row.run_id is None)
         own[row.run_id or row.experiment_id].setdefault(word.folded, word)
-    return {run: _sorted({**own[run], **own[experiment]}) for run, experiment in experiments.items()}
+    return {run: _sorted({**own[experiment], **own[run]}) for run, experiment in experiments.items()}
 
 
 def words_on(thing: Thing) -> list[Word]:

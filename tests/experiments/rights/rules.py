@@ -29,7 +29,8 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "whoever signs in": (
         rule(visitor=SIGN_IN, everybody=YES, reviewer=(YES, REFUSED)),
-        """account runs arena arena-estimate starchamber council council-estimate council-presets debate debate-estimate
+        """account runs runs-chosen view-new api-tags api-views api-run-compare
+        arena arena-estimate starchamber council council-estimate council-presets debate debate-estimate
         battles battles-estimate battles-import-new coding coding-estimate scenarios scenario-new presets run-import
         dataset-new my-votes votes my-keys models usage usage-csv projects project-new
         review review-queue-new review-rubrics review-rubric-new review-rubric api-review-queues api-keys api-budgets
@@ -39,7 +40,8 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "to look at": (
         rule(visitor=SIGN_IN, **_all(INSIDE, YES)),
-        """run run-status run-news run-report run-export run-compare call message-tokens message-text
+        """run run-status run-news run-notes message-note api-run-notes experiment-clone api-experiment-clone
+        run-report run-export run-compare call message-tokens message-text
         run-ranking
         coding-cycle coding-ratings run-artifacts talk-figures experiment experiment-values experiment-sharing
         campaign-live
@@ -49,14 +51,15 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "to steer": (
         rule(visitor=SIGN_IN, watcher=NO, **_all(STEERING, YES)),
-        """run-stop run-resume run-say run-pause run-mode run-extend run-ask run-draft run-lift experiment-start
+        """run-tags experiment-tags
+        run-stop run-resume run-say run-pause run-mode run-extend run-ask run-draft run-lift experiment-start
         campaign-stop campaign-resume
         api-run-stop api-run-resume api-run-say api-run-pause api-run-mode api-run-extend api-run-ask api-run-draft
         api-run-lift api-experiment-start api-campaign-stop api-campaign-resume api-branch api-run-judge""",
     ),
     "a form for who steers": (  # whoever may look may open it, and sees at the sending that it is not theirs
         rule(visitor=SIGN_IN, watcher=(YES, *NO), **_all(STEERING, YES)),
-        "message-branch run-judge",
+        "message-branch run-judge api-run-tags",
     ),
     "links: seen by who steers, made by the owner": (
         rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO), owner=YES)),
@@ -73,7 +76,8 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "nobody else's": (
         rule(visitor=SIGN_IN, owner=YES),
-        """file file-download api-file api-file-download token-revoke dataset-upload preset-edit preset-share
+        """note note-delete view view-delete api-note api-view
+        file file-download api-file api-file-download token-revoke dataset-upload preset-edit preset-share
         preset-delete council-preset-delete scenario scenario-edit scenario-share scenario-archive scenario-changes
         scenario-copy preset-copy api-scenario api-scenario-versions api-scenario-share api-scenario-archive
         api-scenario-copy api-preset api-dataset-uploads api-dataset-detail api-dataset-outputs api-dataset-battles
@@ -137,7 +141,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         rule(visitor=(SIGN_IN, UNKNOWN)),
         "api-log-import log-import dataset-image vote-picture api-vote",
     ),
-    "nothing without a question": (rule(visitor=SIGN_IN), "compare-chosen"),
+    "told what to ask for": (rule(visitor=SIGN_IN, everybody=TOLD), "compare-chosen"),
     "nobody else's, on pages that visitors read": (
         rule(visitor=(UNKNOWN, SIGN_IN), owner=YES),
         """dataset dataset-sample dataset-contestants ladder ladder-matrix ladder-history
