@@ -21,6 +21,7 @@ from experiments.contests import api as cycle_api
 from experiments.reviews import api as review_api
 from experiments.reviews import curation_api
 from experiments.search.api import SearchView
+from experiments.shelves import api_urls as shelf_urls
 from experiments.vote_api import OfferView, VoteView
 from experiments.webhooks import urls as webhook_urls
 
@@ -32,6 +33,7 @@ router.register("datasets", dataset_api.DatasetViewSet, basename="api-dataset")
 urlpatterns = [
     *webhook_urls.api_urlpatterns,
     path("search/", SearchView.as_view(), name="api-search"),
+    *shelf_urls.urlpatterns,
     path("review/queues/", review_api.QueuesView.as_view(), name="api-review-queues"),
     path("review/queues/<uuid:pk>/", review_api.QueueView.as_view(), name="api-review-queue"),
     path("review/queues/<uuid:pk>/items/", review_api.ItemsView.as_view(), name="api-review-items"),

@@ -1,29 +1,24 @@
 """Setting up an arena experiment: its form, what fills the form at first, and what the run may come to."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
-from uuid import UUID
+from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest
-from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.asking import asker
-from accounts.people import person
 from experiments.actions import MOST_REPEATS
 from experiments.estimates import Estimate, Plan, Taken, estimate
 from experiments.forms import SEAT_PARAMS, SetupForm, form_for
 from experiments.library.shelf import find_scenario, initial_for, initial_of
-from experiments.models import Participant, ProviderModel, Run
+from experiments.models import Participant, ProviderModel
+from experiments.shelves.cloning import source
 from experiments.workflows.arena import DEFAULT_PARAMS
-
-if TYPE_CHECKING:
-    from accounts.models import User
 
 Values = dict[str, Any]
 DEFAULT_SEATS = {"judge": "is_default_judge", "filter": "is_default_filter"}
@@ -47,8 +42,8 @@ def arena_form() -> type[Repeated]:
 
 
 def initial(request: HttpRequest) -> Values:
-    """What the form shows at first: two different models; or a scenario (`?scenario=`), or what one of one's own runs
-    was set up with (`?clone=`).
+    """What the form shows at first: two different models; or a scenario (`?scenario=`), or what a run or an experiment
+    was set up with that one may see (`?clone=`).
     """
     values = _two_models()
     if ref := request.GET.get("scenario"):
@@ -56,12 +51,11 @@ def initial(request: HttpRequest) -> Values:
         if scenario is None:
             raise Http404
         return {**values, **initial_for(scenario), "title": scenario.title}
-    if run_id := request.GET.get("clone"):
-        run = _own_run(person(request), run_id)
-        participants = list(run.experiment.participants.select_related("model__provider"))
-        for lost in _not_carried_over(participants):
+    if wanted := request.GET.get("clone"):
+        found = source(request.user, wanted, "arena")
+        for lost in _not_carried_over(found.participants):
             messages.warning(request, lost)
-        return {**values, **initial_of(run.config), **_seats(participants), "title": run.experiment.title}
+        return {**values, **initial_of(found.config), **_seats(found.participants), "title": found.title}
     return values
 
 
@@ -76,16 +70,7 @@ def _two_models() -> Values:
     return {f"seat-{seat}-model": slug for seat, slug in zip("AB", models * 2, strict=False)}
 
 
-def _own_run(user: "User", run_id: str) -> Run:
-    try:
-        wanted = UUID(run_id)
-    except ValueError as error:
-        raise Http404 from error
-    runs = Run.objects.visible_to(user).filter(experiment__owner=user, experiment__workflow="arena")
-    return get_object_or_404(runs.select_related("experiment"), pk=wanted)
-
-
-def _seats(participants: list[Participant]) -> Values:
+def _seats(participants: Sequence[Participant]) -> Values:
     values: Values = {}
     for one in participants:
         prefix = f"seat-{one.seat}"
@@ -94,7 +79,7 @@ def _seats(participants: list[Participant]) -> Values:
     return values
 
 
-def _not_carried_over(participants: list[Participant]) -> Iterator[str]:
+def _not_carried_over(participants: Sequence[Participant]) -> Iterator[str]:
     """What the form cannot show of a run's cast: it would be lost without a word."""
     askable = {model.slug for model in ProviderModel.objects.askable(asker())}
     for one in participants:

@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 from typing import Any
-from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest
-from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 
 from experiments.campaign_forms import BattlesForm
 from experiments.campaign_setup import Offer, datasets, of_config, offer, offer_of
-from experiments.models import Dataset, Experiment
+from experiments.models import Dataset
+from experiments.shelves.cloning import source
 
 OF_THE_DATASET = ("dataset", "subsets", "contestants", "prompt")  # what another dataset has others of
 
@@ -52,17 +51,13 @@ def _of_another_dataset(request: HttpRequest, offered: Any) -> BattlesForm:
 
 
 def _again(request: HttpRequest, offered: Any, wanted: str) -> BattlesForm:
-    mine = Experiment.objects.visible_to(request.user).filter(workflow="battles")
-    try:
-        shown = get_object_or_404(mine, pk=UUID(wanted))
-    except ValueError as error:
-        raise Http404 from error
-    values = of_config(shown.config)
+    found = source(request.user, wanted, "battles")
+    values = of_config(found.config)
     chosen = offer(offered, str(values.get("dataset", "")))
     if chosen is None:
         messages.warning(request, _("Its dataset is not there any more: choose another one."))
         return _fresh(offered, first(offered), {})
-    for one in shown.participants.select_related("model"):
+    for one in found.participants:
         values[f"seat-{one.seat}-model"] = one.model.slug
         if one.seat == "judge":
             values |= {f"seat-judge-{name}": value for name, value in one.params.items()}

@@ -1,4 +1,4 @@
-"""What fills the form of a council at first: the council asked last, a preset, or one of one's own runs."""
+"""What fills the form of a council at first: the council asked last, a preset, or what a run was set up with."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest
-from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 
 from experiments.council_forms import SETTINGS, CouncilForm, council_form, models_offered
 from experiments.library.shelf import flat
-from experiments.models import Experiment, Participant, Preset, Run
+from experiments.models import Experiment, Participant, Preset
+from experiments.shelves.cloning import Source, source
 from experiments.workflows.council.config import CHAIRS, MEMBERS
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ class Choice:
 def initial(request: HttpRequest) -> Values:
     """What the form shows at first. `?clone=` and `?preset=` that one may not see are not found."""
     usual = _usual(request.user)
-    if run_id := request.GET.get("clone"):
-        run = _own_run(request.user, run_id)
-        return {**usual, **_of_run(request, run), "title": run.experiment.title}
+    if wanted := request.GET.get("clone"):
+        found = source(request.user, wanted, "council")
+        return {**usual, **_of_source(request, found), "title": found.title}
     if preset_id := request.GET.get("preset"):
         return {**usual, **_of_preset(request, preset_id)}
     return usual
@@ -129,19 +129,10 @@ def _first(offered: Sequence[str]) -> dict[str, Seat]:
     return {**cast, "chair": {"model": chair}, **({"chair-2": {"model": second}} if second else {})}
 
 
-def _own_run(user: "User | AnonymousUser", run_id: str) -> Run:
-    wanted = as_id(run_id)
-    if wanted is None:
-        raise Http404
-    runs = Run.objects.visible_to(user).filter(experiment__workflow="council").select_related("experiment")
-    return get_object_or_404(runs, pk=wanted)
-
-
-def _of_run(request: HttpRequest, run: Run) -> Values:
-    participants = list(run.experiment.participants.select_related("model"))
-    config = dict(flat(run.config))
+def _of_source(request: HttpRequest, found: Source) -> Values:
+    config = dict(flat(found.config))
     settings = {name: config[name] for name in (*SETTINGS, "question") if name in config}
-    cast = _cast_of(participants)
+    cast = _cast_of(found.participants)
     _tell_of_lost(request, cast)
     return {**settings, "find_title": config.get("title", True), **_seated(cast)}
 

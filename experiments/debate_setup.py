@@ -1,20 +1,17 @@
 """Setting up a debate: what fills its form at first, what it may come to, and the debates there have been."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-from uuid import UUID
+from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
 from django.db.models import Exists, OuterRef, Q
-from django.http import Http404, HttpRequest
-from django.shortcuts import get_object_or_404
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.asking import asker
-from accounts.people import person
 from experiments import progress
 from experiments.debate_estimates import DebateEstimate, Plan, estimate, token_limit
 from experiments.debate_forms import SPEAKING_SEATS, DebateForm, model_field, speaking_models
@@ -22,9 +19,7 @@ from experiments.estimates import Taken
 from experiments.labels import seat_name
 from experiments.library.shelf import flat
 from experiments.models import Message, Participant, ProviderModel, Run
-
-if TYPE_CHECKING:
-    from accounts.models import User
+from experiments.shelves.cloning import source
 
 Values = dict[str, Any]
 SEATING_ORDER = ("A", "B", "C", "summarizer", "refiner")  # who gets a model of their own when there are few
@@ -43,16 +38,15 @@ class History:
 
 
 def initial(request: HttpRequest) -> Values:
-    """What the form shows at first: different models; or what one of one's own debates was set up with (`?clone=`)."""
-    run_id = request.GET.get("clone")
-    if not run_id:
+    """What the form shows at first: different models; or what a debate was set up with that one may see (`?clone=`)."""
+    wanted = request.GET.get("clone")
+    if not wanted:
         return _different_models()
-    run = _own_run(person(request), run_id)
-    participants = list(run.experiment.participants.select_related("model__provider"))
-    for lost in _not_carried_over(participants):
+    found = source(request.user, wanted, "debate")
+    for lost in _not_carried_over(found.participants):
         messages.warning(request, lost)
-    seats = {model_field(one.seat): one.model.slug for one in participants}
-    return {**_different_models(), **dict(flat(run.config)), **seats, "title": run.experiment.title}
+    seats = {model_field(one.seat): one.model.slug for one in found.participants}
+    return {**_different_models(), **dict(flat(found.config)), **seats, "title": found.title}
 
 
 def estimate_of(form: DebateForm) -> DebateEstimate:
@@ -88,16 +82,7 @@ def _different_models() -> Values:
     return {model_field(seat): models[n % len(models)] for n, seat in enumerate(SEATING_ORDER)} if models else {}
 
 
-def _own_run(user: "User", run_id: str) -> Run:
-    try:
-        wanted = UUID(run_id)
-    except ValueError as error:
-        raise Http404 from error
-    runs = Run.objects.visible_to(user).filter(experiment__owner=user, experiment__workflow="debate")
-    return get_object_or_404(runs.select_related("experiment"), pk=wanted)
-
-
-def _not_carried_over(participants: list[Participant]) -> Iterator[str]:
+def _not_carried_over(participants: Sequence[Participant]) -> Iterator[str]:
     """What the form cannot show of a run's cast: it would be lost without a word."""
     askable = {model.slug for model in ProviderModel.objects.askable(asker())}
     for one in participants:

@@ -1,4 +1,4 @@
-"""The page of an experiment with its repeats, and two runs side by side."""
+"""The page of an experiment with its repeats."""
 
 import csv
 from typing import Any
@@ -16,15 +16,13 @@ from django.views.decorators.http import require_GET, require_POST
 from accounts.people import for_readers, person
 from experiments import actions, budget_views, campaign_views, lineage, progress
 from experiments.admission import may_change
-from experiments.comparison import Said, compare
 from experiments.idempotency import KeyReused
-from experiments.models import Experiment, Message, Run
+from experiments.models import Experiment, Run
 from experiments.refusals import NotAllowed
 from experiments.repeating import MoreRuns, fresh_form, may_repeat
 from experiments.shards import is_sharded
 from experiments.statistics import rows
 from experiments.statistics.table import COLUMNS, table
-from experiments.statistics.values import values_of
 
 RUNS_PER_PAGE = 25
 
@@ -70,33 +68,6 @@ def experiment_values(request: HttpRequest, pk: UUID) -> HttpResponse:
     return values_as_csv(found)
 
 
-@for_readers
-@require_GET
-def run_compare(request: HttpRequest, pk: UUID, other: UUID) -> HttpResponse:
-    """Two runs side by side: their talks aligned, their numbers beside each other."""
-    left, right = _visible_run(request, pk), _visible_run(request, other)
-    context = {
-        "left": left,
-        "right": right,
-        "sides": [_side(left), _side(right)],
-        "numbers": _numbers(left, right),
-        "comparison": compare(_said(left), _said(right)),
-        "models": [_models(left), _models(right)],
-    }
-    return render(request, "experiments/compare.html", context)
-
-
-@for_readers
-@require_GET
-def compare_chosen(request: HttpRequest) -> HttpResponse:
-    """From a form that chose two runs to their comparison."""
-    try:
-        left, right = UUID(request.GET.get("left", "")), UUID(request.GET.get("right", ""))
-    except ValueError as error:
-        raise Http404 from error
-    return redirect("run-compare", pk=left, other=right)
-
-
 def values_as_csv(found: rows.Repeats) -> HttpResponse:
     """Every cell is a number, an identifier or a word of ours: nothing in it can be taken for a formula."""
     response = HttpResponse(content_type="text/csv; charset=utf-8")
@@ -136,39 +107,3 @@ def _newest_first(run: Run) -> Any:
 def _visible_experiment(request: HttpRequest, pk: UUID) -> Experiment:
     mine = Experiment.objects.visible_to(request.user).select_related("owner", "project")
     return get_object_or_404(mine.prefetch_related("participants__model__provider"), pk=pk)
-
-
-def _visible_run(request: HttpRequest, pk: UUID) -> Run:
-    mine = Run.objects.visible_to(request.user).with_totals().select_related("experiment")
-    return get_object_or_404(mine.prefetch_related("experiment__participants__model__provider"), pk=pk)
-
-
-def _side(run: Run) -> progress.Progress:
-    return progress.of(run)
-
-
-def _said(run: Run) -> list[Said]:
-    """The talk as it stands: without answers in whose place another was asked for."""
-    return [_as_said(message) for message in run.messages.filter(superseded=False).order_by("turn", "seq")]
-
-
-def _as_said(message: Message) -> Said:
-    return Said(
-        turn=message.turn,
-        seat=message.seat,
-        text=message.raw_text or message.text,
-        passed_on=message.text,
-        anchor=f"message-{message.pk}",
-        edited_by=str((message.operator or {}).get("by", "")),
-    )
-
-
-def _models(run: Run) -> dict[str, Any]:
-    return {participant.seat: participant.model for participant in run.experiment.participants.all()}
-
-
-def _numbers(left: Run, right: Run) -> list[dict[str, Any]]:
-    """By subject: the values of both runs, measure by measure."""
-    subjects = tuple(dict.fromkeys((*rows.subjects_of(left.experiment), *rows.subjects_of(right.experiment))))
-    one, other = rows.facts([left, right], subjects)
-    return [{"subject": s, "left": values_of(one.of(s)), "right": values_of(other.of(s))} for s in subjects]

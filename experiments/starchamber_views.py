@@ -3,17 +3,20 @@
 from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from accounts.people import for_readers, person
 from experiments import budget_notes, talk_figures
 from experiments.beginning import begin
-from experiments.library.presets import DEFAULT
-from experiments.library.shelf import chosen_context, presets_for
+from experiments.library.presets import CUSTOM, DEFAULT
+from experiments.library.shelf import chosen_context, flat, presets_for
 from experiments.models import Message, Run
+from experiments.shelves.cloning import Source, source
 from experiments.starchamber_forms import MODEL_FIELD, TalkForm, silent_models, talk_form
 
 
@@ -44,12 +47,28 @@ def _asked(request: HttpRequest, form: TalkForm) -> dict[str, Any]:
 
 
 def _initial(request: HttpRequest) -> dict[str, Any]:
-    """The first model, and the default context or the preset that the address names (`?preset=`)."""
+    """The first model, and the default context or the preset that the address names (`?preset=`); or what a talk was
+    set up with that one may see (`?clone=`).
+    """
+    if wanted := request.GET.get("clone"):
+        return _of_source(request, source(request.user, wanted, "starchamber"))
     models = [slug for slug, _label in talk_form()().fields[MODEL_FIELD].choices]  # type: ignore[attr-defined]
     offered = {choice.id: choice.context for choice in presets_for(request.user)}
     chosen = request.GET.get("preset", "")
     preset = chosen if chosen in offered else DEFAULT
     return {"preset": preset, "context": offered[preset], MODEL_FIELD: next(iter(models), "")}
+
+
+def _of_source(request: HttpRequest, found: Source) -> dict[str, Any]:
+    values = {**dict(flat(found.config)), "title": found.title}
+    for one in found.participants:
+        values |= {f"seat-{one.seat}-{name}": value for name, value in {"model": one.model.slug, **one.params}.items()}
+    offered = {slug for slug, _label in talk_form()().fields[MODEL_FIELD].choices}  # type: ignore[attr-defined]
+    if lost := [one.model.label for one in found.participants if one.seat == "model" and one.model.slug not in offered]:
+        words = _("Not available now: %(models)s. Choose other models in their place.")
+        messages.warning(request, words % {"models": ", ".join(lost)})
+    known = {choice.id for choice in presets_for(request.user)}
+    return {**values, "preset": values["preset"] if values.get("preset") in known else CUSTOM}
 
 
 @for_readers
@@ -65,8 +84,8 @@ def figures(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_GET
 def message_tokens(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The tokens of an answer with their probabilities, as a page; for a script (`?part=1`) the view alone."""
-    messages = Message.objects.filter(run__in=Run.objects.visible_to(request.user))
-    message = get_object_or_404(messages.select_related("run__experiment", "call__model"), pk=pk)
+    rows = Message.objects.filter(run__in=Run.objects.visible_to(request.user))
+    message = get_object_or_404(rows.select_related("run__experiment", "call__model"), pk=pk)
     context = {"message": message, "run": message.run, "reading": talk_figures.read_tokens(message)}
     page = "starchamber/_tokens.html" if request.GET.get("part") else "starchamber/tokens.html"
     return render(request, page, context)

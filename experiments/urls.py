@@ -25,11 +25,13 @@ from experiments.contests import artifact_views
 from experiments.contests import views as contest_views
 from experiments.reviews import urls as review_urls
 from experiments.search import views as search_views
+from experiments.shelves import urls as shelf_urls
 from experiments.webhooks import urls as webhook_urls
 
 urlpatterns = [
     *review_urls.urlpatterns,
     *webhook_urls.urlpatterns,
+    *shelf_urls.urlpatterns,
     path("battles/import/", battle_log_views.battles_import_new, name="battles-import-new"),
     path("datasets/<slug:slug>/battles/import/", battle_log_views.battles_import, name="battles-import"),
     path("datasets/<slug:slug>/battles/import/<uuid:pk>/", battle_log_views.log_import, name="log-import"),
@@ -108,8 +110,6 @@ urlpatterns = [
     path("experiments/<uuid:pk>/resume/", campaign_views.resume, name="campaign-resume"),
     path("experiments/<uuid:pk>/start/", experiment_views.experiment_start, name="experiment-start"),
     path("experiments/<uuid:pk>/values.csv", experiment_views.experiment_values, name="experiment-values"),
-    path("runs/compare/", experiment_views.compare_chosen, name="compare-chosen"),
-    path("runs/<uuid:pk>/compare/<uuid:other>/", experiment_views.run_compare, name="run-compare"),
     path("scenarios/", library_views.scenarios, name="scenarios"),
     path("scenarios/new/", library_views.scenario_new, name="scenario-new"),
     path("scenarios/<slug:ref>/", library_views.scenario, name="scenario"),

@@ -32,6 +32,7 @@ from experiments.models import Call, Run
 from experiments.models.run import RunQuerySet
 from experiments.refusals import NotAllowed
 from experiments.shards import without_shards
+from experiments.shelves import listing, tagging
 from experiments.statistics.rows import begins_in
 from experiments.timeline import from_rows
 from experiments.workflows import REGISTRY
@@ -64,7 +65,11 @@ def arena_estimate(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def runs(request: HttpRequest) -> HttpResponse:
-    """Runs, newest first, with a search over titles and filters by workflow, state, and whose they are."""
+    """Runs, newest first, with a search over titles and filters by workflow, state, tag, and whose they are; where
+    nothing is asked for, the view that the reader wants to see first.
+    """
+    if first := listing.default_view(request):
+        return redirect(first)
     search, state = request.GET.get("search", "").strip(), request.GET.get("state", "")
     workflow, whose = request.GET.get("workflow", ""), request.GET.get("whose", "")
     whose = whose if whose in WHOSE else "mine" if person(request).may_experiment else "all"
@@ -75,13 +80,16 @@ def runs(request: HttpRequest) -> HttpResponse:
         ).distinct()
     if state in Run.State.values:
         rows = rows.filter(state=state)
+    if tag := request.GET.get("tag", "").strip():
+        rows = tagging.with_tag(rows, tag)
     rows = rows.filter(experiment__workflow=workflow) if workflow in REGISTRY else without_shards(rows)
     cast = "experiment__participants__model"
     page = Paginator(rows.prefetch_related(cast), RUNS_PER_PAGE).get_page(request.GET.get("page"))
     items = [progress.of(run) for run in page.object_list]
     asked = {"search": search, "state": state, "workflow": workflow, "whose": whose}
     offered = {"states": Run.State.choices, "workflows": list(REGISTRY)}
-    return render(request, "experiments/runs.html", {"page": page, "items": items, **asked, **offered})
+    shelves = listing.context(request, [item.run for item in items])
+    return render(request, "experiments/runs.html", {"page": page, "items": items, **asked, **offered, **shelves})
 
 
 @for_readers

@@ -6,6 +6,7 @@ import { Follower } from "./follow.js";
 import { startJumping } from "./jump.js";
 import { startReading } from "./reading.js";
 import { startRefreshing } from "./refresh.js";
+import { startNotes } from "./notes.js";
 import { openSocket } from "./socket.js";
 import { StatusBar } from "./status.js";
 import { startSteering } from "./steer.js";
@@ -32,6 +33,7 @@ startCopying(transcript);
 startDialogs();
 startFinding(transcript, () => follower.leave());
 startReading();
+startNotes(transcript);
 for (const part of document.querySelectorAll(".needs-script")) part.hidden = false;
 
 const socket = openSocket({

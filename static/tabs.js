@@ -2,12 +2,13 @@
 
 const SMALL = matchMedia("(max-width: 799px)");
 
-export function startTabs(list, onShow) {
+/** first: the place of the tab that is shown at first. */
+export function startTabs(list, onShow, first = 1) {
   if (!list) return;
   const tabs = [...list.querySelectorAll("button")];
   const panelOf = (tab) => document.getElementById(tab.getAttribute("aria-controls"));
   const places = new Map(); // where the reader was in each tab
-  let chosen = tabs[1];
+  let chosen = tabs[first];
 
   function arrange() {
     list.hidden = !SMALL.matches;

@@ -1,18 +1,17 @@
-"""What fills the form of a contest at first: the pool that was chosen last, or one of one's own runs."""
+"""What fills the form of a contest at first: the pool that was chosen last, or what a run was set up with."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest
-from django.shortcuts import get_object_or_404
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from experiments.contests.forms import ContestForm, contest_form, every_model
 from experiments.council_forms import models_offered
-from experiments.council_setup import as_id
 from experiments.library.shelf import flat
-from experiments.models import Experiment, Participant, Run
+from experiments.models import Experiment, Participant
+from experiments.shelves.cloning import Source, source
 from experiments.workflows.coding.config import CODERS, MOST_CODERS
 
 if TYPE_CHECKING:
@@ -26,9 +25,9 @@ USUAL_CODERS = 4
 
 
 def initial(request: HttpRequest) -> Values:
-    """What the form shows at first. A run of `?clone=` that one may not see is not found."""
-    if run_id := request.GET.get("clone"):
-        return _of_run(request, _own_run(request.user, run_id))
+    """What the form shows at first. What one may not see of `?clone=` is not found."""
+    if wanted := request.GET.get("clone"):
+        return _of_source(request, source(request.user, wanted, "coding"))
     return {"coders": _usual(request.user)}
 
 
@@ -59,23 +58,15 @@ def _usual(user: "User | AnonymousUser") -> list[Values]:
     return [{"model": slug} for slug in offered[:USUAL_CODERS]]
 
 
-def _own_run(user: "User | AnonymousUser", run_id: str) -> Run:
-    wanted = as_id(run_id)
-    if wanted is None:
-        raise Http404
-    runs = Run.objects.visible_to(user).filter(experiment__workflow="coding").select_related("experiment")
-    return get_object_or_404(runs, pk=wanted)
-
-
-def _of_run(request: HttpRequest, run: Run) -> Values:
-    rows = _rows(run.experiment.participants.select_related("model"))
+def _of_source(request: HttpRequest, found: Source) -> Values:
+    rows = _rows(found.participants)
     offered = {slug for slug, _label in models_offered()}
     if lost := [row["model"] for row in rows if row["model"] not in offered]:
         words = _("Not available now: %(models)s. Choose other models in their place.")
         messages.warning(request, words % {"models": ", ".join(lost)})
-    config: Mapping[str, Any] = dict(flat(run.config))
+    config: Mapping[str, Any] = dict(flat(found.config))
     settings = {name: config[name] for name in contest_form().config_fields if name in config}
-    return {**settings, "title": run.experiment.title, "coders": [row for row in rows if row["model"] in offered]}
+    return {**settings, "title": found.title, "coders": [row for row in rows if row["model"] in offered]}
 
 
 def _rows(participants: Sequence[Participant] | Any) -> list[Values]:

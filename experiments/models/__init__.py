@@ -26,6 +26,7 @@ from experiments.models.reviewed import (
 )
 from experiments.models.run import LIVE_STATES, TERMINAL_STATES, Run
 from experiments.models.sharing import ShareLink
+from experiments.models.shelves import Note, SavedView, Tag, Tagging
 from experiments.models.transcript import Message
 from experiments.models.upload import Upload
 from experiments.models.usage import UsageDay
@@ -59,6 +60,7 @@ __all__ = [
     "LogImport",
     "Message",
     "ModelPrice",
+    "Note",
     "Output",
     "PairCount",
     "Participant",
@@ -82,9 +84,12 @@ __all__ = [
     "RunReview",
     "Sample",
     "SandboxHost",
+    "SavedView",
     "Scenario",
     "ShareLink",
     "Step",
+    "Tag",
+    "Tagging",
     "Upload",
     "UsageDay",
     "Verdict",

@@ -151,6 +151,8 @@ class Run(models.Model):
     fence = models.PositiveIntegerField(default=0, editable=False)
     lease_until = models.DateTimeField(null=True, blank=True, editable=False)
 
+    reader: "User | None" = None  # for whom a file is made, with the notes of whom; no column
+
     objects = RunQuerySet.as_manager()
 
     class Meta:

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 
 from experiments import metrics
 from experiments.contests.serializers import CycleSerializer, ExecutionSerializer
-from experiments.models import Ballot, Cycle, Execution, Run, Step
+from experiments.models import Ballot, Cycle, Execution, Note, Run, Step
 from experiments.models.run import PAUSES
 from experiments.serializers import (
     BallotSerializer,
@@ -48,6 +48,25 @@ def document(run: Run) -> dict[str, Any]:
         "metrics": metrics.run_metrics(run, seats),
         "calls": CallSerializer(calls, many=True).data,
         "steps": [_step(step) for step in steps],
+        "notes": [note_row(note) for note in notes(run)],
+    }
+
+
+def notes(run: Run) -> QuerySet[Note]:
+    """Those that whoever takes the data away has written: other people's are not theirs to hand on."""
+    if run.reader is None:
+        return Note.objects.none()
+    return Note.objects.written_by(run.reader).filter(run=run)
+
+
+def note_row(note: Note) -> dict[str, Any]:
+    return {
+        "id": str(note.pk),
+        "message": _id(note.message_id),
+        "text": note.text,
+        "shared": note.shared,
+        "created": note.created,
+        "edited": note.edited,
     }
 
 

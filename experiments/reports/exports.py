@@ -18,6 +18,8 @@ from experiments.reports.document import (
     intervention,
     is_intervention,
     lineage,
+    note_row,
+    notes,
 )
 from experiments.serializers import (
     BallotSerializer,
@@ -34,7 +36,7 @@ ROWS_AT_ONCE = 50
 
 def json_lines(run: Run) -> Iterator[bytes]:
     """One JSON object per line; `kind` says what it is: run, message, judgment, ballot, cycle, execution, intervention,
-    call or event.
+    call, event or note. Notes are those of `run.reader`.
 
     Every row names its run, so that the files of several runs can be put one after the other. `run` needs the totals
     of `with_totals`.
@@ -49,6 +51,7 @@ def json_lines(run: Run) -> Iterator[bytes]:
     calls = run.calls.select_related("step", "model__provider").order_by("id")
     yield from _lines("call", run, calls, CallSerializer().to_representation)
     yield from _lines("event", run, run.events.all(), lambda event: event.envelope)
+    yield from _lines("note", run, notes(run), note_row)
 
 
 def each(rows: QuerySet[Any]) -> Iterator[Any]:

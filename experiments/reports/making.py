@@ -117,6 +117,7 @@ def _held(export: Export) -> QuerySet[Export]:
 def _write(export: Export, path: Path, progress: "_Progress") -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     run = Run.objects.with_totals().select_related("experiment__owner").get(pk=export.run_id)
+    run.reader = export.owner
     with path.open("wb") as file, translation.override(export.language):
         for chunk in FORMATS[export.format].chunks(run, export.language, progress):
             file.write(chunk)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
+from accounts.models import User
 from experiments.attachments import streamed, to_be_saved
 from experiments.models import Export, Run
 from experiments.reports.formats import FORMATS, Format, unheard
@@ -15,6 +16,7 @@ CHUNK = 1 << 16
 
 def of_run(request: HttpRequest, run: Run, format_: Format, language: str) -> HttpResponseBase:
     """The run in this format, as it is now."""
+    run.reader = request.user if isinstance(request.user, User) else None
     chunks = format_.chunks(run, language, unheard)
     response = streamed(request, chunks) if format_.is_streamed else HttpResponse(b"".join(chunks))
     return to_be_saved(response, format_.content_type, format_.named(run))

@@ -12,7 +12,11 @@ def talk(*words, **passed_on):
 
 
 def kinds(comparison):
-    return [(pair.turn, pair.seat, pair.kind) for pair in comparison.pairs]
+    return [(row.turn, row.seat, row.kind) for row in comparison.rows]
+
+
+def parts(cell):
+    return [(piece.text, piece.change) for piece in cell.pieces]
 
 
 def test_what_both_share_from_the_beginning_is_counted_in_messages_and_whole_turns():
@@ -37,7 +41,8 @@ def test_talks_that_differ_at_once_share_nothing():
 def test_what_only_one_said_stands_alone():
     found = compare(talk("a", "b", "c"), talk("a", "", "c", "d"))
 
-    assert kinds(found) == [(1, "A", "same"), (1, "B", "left"), (2, "A", "same"), (2, "B", "right")]
+    assert kinds(found) == [(1, "A", "same"), (1, "B", "partial"), (2, "A", "same"), (2, "B", "partial")]
+    assert [row.missing for row in found.rows] == [(), (2,), (), (1,)]
 
 
 def test_sides_are_aligned_whoever_begins():
@@ -47,27 +52,49 @@ def test_sides_are_aligned_whoever_begins():
 
 
 def test_a_filter_that_let_something_else_through_is_not_the_same():
-    [pair] = compare(talk("a long thought", p0="a"), talk("a long thought", p0="b")).pairs
+    [row] = compare(talk("a long thought", p0="a"), talk("a long thought", p0="b")).rows
 
-    assert (pair.kind, pair.is_passed_on_differently) == ("different", True)
+    assert (row.kind, row.is_passed_on_differently) == ("different", True)
 
 
 def test_few_differing_words_are_marked():
-    [pair] = compare(talk("I offer seven panels today."), talk("I offer nine panels today.")).pairs
+    [row] = compare(talk("I offer seven panels today."), talk("I offer nine panels today.")).rows
 
-    assert pair.kind == "close"
-    assert [(piece.text, piece.differs) for piece in pair.left_pieces] == [
-        ("I offer ", False),
-        ("seven ", True),
-        ("panels today.", False),
+    assert row.kind == "close"
+    assert parts(row.cells[0]) == [("I offer ", ""), ("seven ", "gone"), ("panels today.", "")]
+    assert parts(row.cells[1]) == [("I offer ", ""), ("nine ", "new"), ("panels today.", "")]
+
+
+def test_of_three_each_is_compared_with_the_first():
+    [row] = compare(talk("I offer seven."), talk("I offer seven."), talk("I offer nine.")).rows
+
+    assert (row.kind, parts(row.cells[0]), parts(row.cells[1])) == ("close", [], [])
+    assert parts(row.cells[2]) == [("I offer ", ""), ("seven.", "gone"), ("nine.", "new")]
+
+
+def test_talks_with_other_seats_stand_beside_each_other_turn_by_turn():
+    asked = [Said(1, "researcher", "Why?", "Why?"), Said(1, "model", "Because.", "Because.")]
+    found = compare(talk("a", "b"), asked)
+
+    assert [(row.turn, row.seat, row.missing) for row in found.rows] == [
+        (1, "A", (2,)),
+        (1, "B", (2,)),
+        (1, "researcher", (1,)),
+        (1, "model", (1,)),
     ]
-    assert "".join(piece.text for piece in pair.right_pieces) == "I offer nine panels today."
+
+
+def test_what_is_not_compared_is_counted():
+    found = compare(talk("one two three", "four five six"), talk("one two tree", "four five sex"), words=6)
+
+    assert [row.kind for row in found.rows] == ["close", "different"]
+    assert (found.uncompared, found.rows[1].cells[1].is_too_long) == (1, True)
 
 
 def test_characters_of_a_language_without_spaces_are_words():
-    ours, _theirs = word_differences("我方提出七块太阳能板", "我方提出九块太阳能板")
+    pieces = word_differences("我方提出七块太阳能板", "我方提出九块太阳能板")
 
-    assert [piece.text for piece in ours if piece.differs] == ["七"]
+    assert [piece.text for piece in pieces if piece.change] == ["七", "九"]
 
 
 @pytest.mark.parametrize("other", ["", "Something else altogether was said in this place.", "no"])
@@ -84,4 +111,4 @@ def test_texts_of_any_length_are_compared_at_once():
 
 
 def test_nothing_said_is_nothing_compared():
-    assert compare([], []).pairs == ()
+    assert compare([], []).rows == ()

@@ -379,7 +379,7 @@ def test_two_runs_are_shown_side_by_side(browser, read, talk):
     assert "The first 2 messages are the same in both." in page.text
     assert [gone.text for gone in page.find("del")] == ["seven"]
     assert [new.text for new in page.find("ins")] == ["nine"]
-    assert "only on the left" in page.text
+    assert "not in run 2" in page.text
     assert "edited by alice" in page.text
     [row] = [row for row in page.find("tr") if row.text.startswith("Goal deviation in the last turn")][:1]
     assert row.text.endswith("30 –")
@@ -389,7 +389,7 @@ def test_what_replaced_an_answer_is_compared_and_not_the_answer(browser, read, t
     child = branched(talk.messages.get(turn=1, seat="B"))
     child.messages.filter(turn=1, seat="B").update(superseded=True)
 
-    assert "only on the left" in read(browser.get(reverse("run-compare", args=[talk.pk, child.pk]))).text
+    assert "not in run 2" in read(browser.get(reverse("run-compare", args=[talk.pk, child.pk]))).text
 
 
 def test_identical_talks_are_called_identical(browser, read, talk):
@@ -409,7 +409,7 @@ def test_text_made_by_models_is_text_on_the_page(browser, talk):
 
 def test_two_runs_chosen_from_a_form_lead_to_their_comparison(browser, talk):
     child = branched(talk.messages.get(turn=1, seat="A"))
-    chosen = browser.get(reverse("compare-chosen"), {"left": str(talk.pk), "right": str(child.pk)})
+    chosen = browser.get(reverse("compare-chosen"), {"run": [str(talk.pk), str(child.pk)]})
 
-    assert chosen["Location"] == reverse("run-compare", args=[talk.pk, child.pk])
-    assert browser.get(reverse("compare-chosen"), {"left": "x"}).status_code == 404
+    assert "Runs side by side" in chosen.content.decode()
+    assert browser.get(reverse("compare-chosen"), {"run": ["x", "y"]}).status_code == 404

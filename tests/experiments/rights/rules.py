@@ -29,40 +29,35 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "whoever signs in": (
         rule(visitor=SIGN_IN, everybody=YES, reviewer=(YES, REFUSED)),
-        """account runs arena arena-estimate starchamber council council-estimate council-presets debate debate-estimate
-        battles battles-estimate battles-import-new coding coding-estimate scenarios scenario-new presets run-import
-        dataset-new my-votes votes my-keys my-webhooks models usage usage-csv projects project-new
-        review review-queue-new review-rubrics review-rubric-new review-rubric api-review-queues api-keys
-        api-webhooks api-budgets api-usage
-        dataset-new my-votes votes my-keys models usage usage-csv search api-search projects project-new
-        review review-queue-new review-rubrics review-rubric-new review-rubric api-review-queues api-keys api-budgets
-        api-usage
-        api-models api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
-        api-run-import
+        """account runs runs-chosen view-new api-tags api-views api-run-compare arena arena-estimate starchamber council
+        council-estimate council-presets debate debate-estimate battles battles-estimate battles-import-new coding
+        coding-estimate scenarios scenario-new presets run-import dataset-new my-votes votes my-keys my-webhooks
+        models usage usage-csv projects project-new review review-queue-new review-rubrics review-rubric-new
+        review-rubric api-review-queues api-keys api-webhooks api-budgets api-usage search api-search api-models
+        api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets api-run-import
         compat-models compat-start compat-stop compat-status compat-turn compat-manual-continue compat-next-turn
         compat-starchamber-start compat-starchamber-turn compat-starchamber-stop compat-conversations
         compat-llm-models compat-llm-test""",
     ),
     "to look at": (
         rule(visitor=SIGN_IN, **_all(INSIDE, YES)),
-        """run run-status run-news run-report run-export run-compare call message-tokens message-text
-        run-ranking
-        coding-cycle coding-ratings run-artifacts talk-figures experiment experiment-values experiment-sharing
-        campaign-live
-        api-run-detail api-messages api-judgments api-ballots api-ranking api-calls api-events api-lineage api-cycles
-        api-cycle api-executions api-run-battles api-run-report api-run-export api-experiment-detail api-statistics
-        api-campaign run-files api-run-files""",
+        """run run-status run-news run-notes message-note api-run-notes experiment-clone api-experiment-clone run-report
+        run-export run-compare call message-tokens message-text run-ranking coding-cycle coding-ratings run-artifacts
+        talk-figures experiment experiment-values experiment-sharing campaign-live api-run-detail api-messages
+        api-judgments api-ballots api-ranking api-calls api-events api-lineage api-cycles api-cycle api-executions
+        api-run-battles api-run-report api-run-export api-experiment-detail api-statistics api-campaign run-files
+        api-run-files""",
     ),
     "to steer": (
         rule(visitor=SIGN_IN, watcher=NO, **_all(STEERING, YES)),
-        """run-stop run-resume run-say run-pause run-mode run-extend run-ask run-draft run-lift experiment-start
-        campaign-stop campaign-resume
-        api-run-stop api-run-resume api-run-say api-run-pause api-run-mode api-run-extend api-run-ask api-run-draft
-        api-run-lift api-experiment-start api-campaign-stop api-campaign-resume api-branch api-run-judge""",
+        """run-tags experiment-tags run-stop run-resume run-say run-pause run-mode run-extend run-ask run-draft run-lift
+        experiment-start campaign-stop campaign-resume api-run-stop api-run-resume api-run-say api-run-pause
+        api-run-mode api-run-extend api-run-ask api-run-draft api-run-lift api-experiment-start api-campaign-stop
+        api-campaign-resume api-branch api-run-judge""",
     ),
     "a form for who steers": (  # whoever may look may open it, and sees at the sending that it is not theirs
         rule(visitor=SIGN_IN, watcher=(YES, *NO), **_all(STEERING, YES)),
-        "message-branch run-judge",
+        "message-branch run-judge api-run-tags",
     ),
     "links: seen by who steers, made by the owner": (
         rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO), owner=YES)),
@@ -79,15 +74,15 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "nobody else's": (
         rule(visitor=SIGN_IN, owner=YES),
-        """file file-download api-file api-file-download token-revoke dataset-upload preset-edit preset-share
-        preset-delete council-preset-delete scenario scenario-edit scenario-share scenario-archive scenario-changes
-        scenario-copy preset-copy api-scenario api-scenario-versions api-scenario-share api-scenario-archive
-        api-scenario-copy api-preset api-dataset-uploads api-dataset-detail api-dataset-outputs api-dataset-battles
-        api-vote-offer battles-import dataset-outputs dataset-visibility
-        dataset-delete outputs-make outputs-estimate battle-void contestant-change scenario-demonstration
-        api-demonstration
-        webhook webhook-rotate webhook-test webhook-switch webhook-remove delivery-again api-webhook api-webhook-secret
-        api-webhook-test api-webhook-deliveries api-delivery api-delivery-again""",
+        """note note-delete view view-delete api-note api-view file file-download api-file api-file-download
+        token-revoke dataset-upload preset-edit preset-share preset-delete council-preset-delete scenario
+        scenario-edit scenario-share scenario-archive scenario-changes scenario-copy preset-copy api-scenario
+        api-scenario-versions api-scenario-share api-scenario-archive api-scenario-copy api-preset
+        api-dataset-uploads api-dataset-detail api-dataset-outputs api-dataset-battles api-vote-offer battles-import
+        dataset-outputs dataset-visibility dataset-delete outputs-make outputs-estimate battle-void contestant-change
+        scenario-demonstration api-demonstration webhook webhook-rotate webhook-test webhook-switch webhook-remove
+        delivery-again api-webhook api-webhook-secret api-webhook-test api-webhook-deliveries api-delivery
+        api-delivery-again""",
     ),
     "a client's own": (
         rule(visitor=SIGN_IN, owner=YES),
@@ -106,13 +101,13 @@ RULES: dict[str, tuple[Rule, str]] = {
         rule(visitor=SIGN_IN, everybody=(YES, *NO, UNKNOWN)),
         """account_reauthenticate account_change_password account_set_password account_email mfa_index
         mfa_reauthenticate mfa_activate_totp mfa_deactivate_totp mfa_view_recovery_codes mfa_generate_recovery_codes
-        mfa_download_recovery_codes mfa_list_webauthn mfa_add_webauthn mfa_reauthenticate_webauthn mfa_remove_webauthn
-        mfa_edit_webauthn socialaccount_connections sign-out-elsewhere review-rubric-edit""",
+        mfa_download_recovery_codes mfa_list_webauthn mfa_add_webauthn mfa_reauthenticate_webauthn
+        mfa_remove_webauthn mfa_edit_webauthn socialaccount_connections sign-out-elsewhere review-rubric-edit""",
     ),
     "administrators'": (
         rule(visitor=SIGN_IN, everybody=(UNKNOWN, REFUSED), admin=YES),
-        """people person person-role person-deactivate person-reactivate person-factors audit
-        audit-table lab-keys budgets""",
+        """people person person-role person-deactivate person-reactivate person-factors audit audit-table lab-keys
+        budgets""",
     ),
     "a project's": (rule(visitor=SIGN_IN, **_all(INSIDE, YES), admin=YES), "project project-budgets"),
     "a project's leads to decide": (
@@ -150,11 +145,11 @@ RULES: dict[str, tuple[Rule, str]] = {
         rule(visitor=(SIGN_IN, UNKNOWN)),
         "api-log-import log-import dataset-image vote-picture api-vote",
     ),
-    "nothing without a question": (rule(visitor=SIGN_IN), "compare-chosen"),
+    "told what to ask for": (rule(visitor=SIGN_IN, everybody=TOLD), "compare-chosen"),
     "nobody else's, on pages that visitors read": (
         rule(visitor=(UNKNOWN, SIGN_IN), owner=YES),
-        """dataset dataset-sample dataset-contestants ladder ladder-matrix ladder-history
-        ladder-milestones ladder-download ladder-battles ladder-samples ladder-sample ladder-agreement board-export
-        battle vote vote-cast api-ladder api-board-export""",
+        """dataset dataset-sample dataset-contestants ladder ladder-matrix ladder-history ladder-milestones
+        ladder-download ladder-battles ladder-samples ladder-sample ladder-agreement board-export battle vote
+        vote-cast api-ladder api-board-export""",
     ),
 }

@@ -19,6 +19,7 @@ from experiments.datasets import demonstration
 from experiments.models import Battle, ClientTalk, Dataset, Experiment, Provider, Run, Upload
 from experiments.reports import making
 from experiments.reports.formats import REPORTS
+from experiments.shelves import noting, viewing
 from experiments.webhooks import hooks
 from leaderboard.compute import ensure
 from tests.experiments import contest_rows
@@ -94,6 +95,8 @@ class Things:
         self.invitation, self.invited = inviting.invite(by=lab.people["lead"], role="researcher", project=lab.project)
         self.queue = reviewed.queue(self.owner, lab.people["reviewer"])
         self.item = self.queue.items.first()
+        self.note = noting.write(self.arena, "Read this again.", by=self.owner)
+        self.view = viewing.save(by=self.owner, name="Mine", query="state=failed")
 
     def _make_a_ladder(self) -> None:
         self.dataset: Dataset = demonstration.make_text(self.owner)
@@ -153,6 +156,8 @@ class Things:
             "review": self.queue.pk,
             "queues": self.queue.pk,
             "items": self.item.pk,
+            "notes": self.note.pk,
+            "views": self.view.pk,
             "rubrics": self.queue.rubric_id,
             "keys": 1 if name.startswith("mfa_") else self.key.pk,
             "webhooks": self.webhook.pk,

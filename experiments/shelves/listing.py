@@ -1,0 +1,32 @@
+"""What the list of runs shows of tags and saved views."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpRequest
+
+from experiments.models import Run, SavedView
+from experiments.sharing import projects_of
+from experiments.shelves import tagging, viewing
+
+
+def context(request: HttpRequest, runs: Sequence[Run]) -> dict[str, Any]:
+    """runs: those of the page that is shown."""
+    query = viewing.normal(request.GET.urlencode())
+    views = list(SavedView.objects.visible_to(request.user).select_related("owner", "project").distinct())
+    return {
+        "words": tagging.words_of(runs),
+        "vocabulary": tagging.vocabulary(request.user),
+        "tag": request.GET.get("tag", "").strip(),
+        "views": views,
+        "current_view": next((one for one in views if one.query == query), None),
+        "query": query,
+        "projects": projects_of(request.user),
+    }
+
+
+def default_view(request: HttpRequest) -> SavedView | None:
+    """The view to be shown where nothing was asked for."""
+    if request.GET:
+        return None
+    return SavedView.objects.filter(owner_id=request.user.pk, is_default=True).exclude(query="").first()

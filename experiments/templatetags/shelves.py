@@ -1,0 +1,48 @@
+"""Tags and notes on pages."""
+
+from typing import Any
+
+from django import template
+
+from experiments.models import Experiment, Run
+from experiments.shelves import cloning, noting, tagging
+
+register = template.Library()
+
+
+@register.inclusion_tag("shelves/_shelf.html", takes_context=True)
+def shelf(context: dict[str, Any], run: Run) -> dict[str, Any]:
+    """The tags and notes of a run, for whoever is signed in."""
+    user, may_tag = context["user"], context.get("may_control", False)
+    if not user.is_authenticated:
+        return {"user": user}
+    return {
+        "user": user,
+        "run": run,
+        "csrf_token": context.get("csrf_token"),
+        "may_tag": may_tag,
+        "words": tagging.words_on(run),
+        "vocabulary": tagging.vocabulary(user) if may_tag else [],
+        "notes": list(noting.notes_on(run, user)),
+    }
+
+
+@register.inclusion_tag("shelves/_tags.html", takes_context=True)
+def experiment_tags(context: dict[str, Any], experiment: Experiment) -> dict[str, Any]:
+    user, may_tag = context["user"], context.get("may_control", False)
+    if not user.is_authenticated:
+        return {"user": user}
+    return {
+        "user": user,
+        "experiment": experiment,
+        "csrf_token": context.get("csrf_token"),
+        "may_tag": may_tag,
+        "words": tagging.words_on(experiment),
+        "vocabulary": tagging.vocabulary(user) if may_tag else [],
+    }
+
+
+@register.filter
+def has_form(workflow: str) -> bool:
+    """Whether it is set up on a page, so that one can start from it there."""
+    return workflow in cloning.FORMS

@@ -1,0 +1,77 @@
+"""Alice has runs, in the project of Mia, a member; Will watches it; Charlie must see nothing."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import Membership, Project
+from accounts.tokens import create_token
+from experiments.models import Experiment, Run
+from tests.experiments.library.conftest import LibraryApi
+from tests.experiments.pages.conftest import Page
+from tests.experiments.reports.records import Record
+from tests.fixtures import signed_in
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_woken(quiet_doorbell: list[Any]) -> list[Any]:
+    return quiet_doorbell
+
+
+@pytest.fixture
+def project(alice: Any) -> Project:
+    made = Project.objects.create(name="Solar villages")
+    Membership.objects.create(project=made, user=alice, role="lead")
+    return made
+
+
+@pytest.fixture
+def mia(project: Project, django_user_model: Any) -> Any:
+    person = django_user_model.objects.create_user("mia")
+    Membership.objects.create(project=project, user=person, role="member")
+    return person
+
+
+@pytest.fixture
+def will(project: Project, django_user_model: Any) -> Any:
+    person = django_user_model.objects.create_user("will")
+    Membership.objects.create(project=project, user=person, role="watcher")
+    return person
+
+
+@pytest.fixture
+def talk(alice: Any) -> Callable[..., Run]:
+    """Makes a run of Alice's, in which A and B say these texts in turns."""
+
+    def make(*texts: str, owner: Any = None, **fields: Any) -> Run:
+        record = Record(owner or alice)
+        for place, text in enumerate(texts or ("I offer seven panels.", "I want nine.")):
+            record.reply("AB"[place % 2], place // 2 + 1, text)
+        if fields:
+            Experiment.objects.filter(pk=record.run.experiment_id).update(**fields)
+        return Run.objects.select_related("experiment").get(pk=record.run.pk)
+
+    return make
+
+
+@pytest.fixture
+def shared(talk: Callable[..., Run], project: Project) -> Run:
+    """A run that the project sees."""
+    return talk(project=project, visibility="project")
+
+
+@pytest.fixture
+def browser(alice: Any) -> Client:
+    return signed_in(alice)
+
+
+@pytest.fixture
+def api(alice: Any) -> LibraryApi:
+    return LibraryApi(create_token(alice))
+
+
+@pytest.fixture
+def read() -> Callable[[Any], Page]:
+    return lambda response: Page(response.content.decode())

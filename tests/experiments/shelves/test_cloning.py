@@ -1,0 +1,120 @@
+"""Starting from what somebody else has set up: the form is filled, and nothing of the other's comes along."""
+
+import pytest
+from django.urls import reverse
+
+from accounts.tokens import create_token
+from experiments import actions
+from experiments.models import Experiment, Run
+from experiments.shelves import cloning
+from tests.experiments.library.conftest import LibraryApi
+from tests.experiments.reports.records import Record
+from tests.fixtures import add_model, signed_in
+
+pytestmark = pytest.mark.databases
+
+CASTS = {
+    "arena": ("A", "B"),
+    "starchamber": ("model",),
+    "council": ("member-1", "member-2", "chair"),
+    "debate": ("refiner", "A", "B", "C", "summarizer"),
+    "coding": ("coder-1", "coder-2", "coder-3"),
+}
+CONFIGS = {
+    "arena": {"prompt": "Share a kite.", "max_turns": 4},
+    "starchamber": {"first_message": "Share a kite?", "persona": "Dr. Vega", "context": "You are careful."},
+    "council": {"question": "Share a kite?"},
+    "debate": {"prompt": "Share a kite."},
+    "coding": {"cycles": 3},
+}
+MODELS = [f"sim/cooperative:first=0:words={words}" for words in (3, 4, 5, 6, 7)]
+
+
+@pytest.fixture
+def draft(provider, alice):
+    def make(workflow, **fields):
+        for slug in MODELS:
+            add_model(slug)
+        cast = {seat: {"model": slug} for seat, slug in zip(CASTS[workflow], MODELS, strict=False)}
+        made = actions.create(owner=alice, workflow=workflow, title="Kites", config=CONFIGS[workflow], cast=cast)
+        Experiment.objects.filter(pk=made.pk).update(**fields)
+        return Experiment.objects.get(pk=made.pk)
+
+    return make
+
+
+@pytest.mark.parametrize("workflow", list(CASTS))
+def test_a_public_experiment_fills_another_researchers_form(draft, charlie, read, workflow):
+    made = draft(workflow, visibility="public")
+    browser = signed_in(charlie)
+    answer = browser.get(reverse("experiment-clone", args=[made.pk]))
+    sent = read(browser.get(answer["Location"])).form(id="setup")
+
+    assert answer["Location"] == f"{reverse(workflow)}?clone={made.pk}"
+    assert sent["title"] == "Kites"
+    assert MODELS[0] in sent.values()
+    if workflow != "coding":
+        assert any("kite" in value for value in sent.values())
+    assert "Dr. Vega" not in sent.values()
+
+
+def test_its_owner_finds_their_own_name_again(draft, browser, read):
+    made = draft("starchamber")
+
+    assert "Dr. Vega" in read(browser.get(f"{reverse('starchamber')}?clone={made.pk}")).form(id="setup").values()
+
+
+@pytest.mark.parametrize("workflow", [*CASTS, "battles"])
+def test_what_one_may_not_see_fills_no_form(charlie, alice, workflow):
+    kept = Record(alice, workflow if workflow in CASTS else "arena").run
+    browser = signed_in(charlie)
+
+    for wanted in (kept.pk, kept.experiment_id, "nonsense"):
+        assert browser.get(reverse(workflow), {"clone": wanted}).status_code == 404
+    assert browser.get(reverse("experiment-clone", args=[kept.experiment_id])).status_code == 404
+
+
+def test_a_run_brings_the_changes_that_were_made_while_it_was_played(draft, browser, read):
+    run = Run.objects.create(experiment=draft("arena"), seed=1, overrides={"max_turns": 9})
+
+    assert read(browser.get(f"{reverse('arena')}?clone={run.pk}")).form(id="setup")["max_turns"] == "9"
+
+
+def test_the_page_of_a_public_run_offers_to_start_from_it(draft, charlie, read, client):
+    run = Run.objects.create(experiment=draft("arena", visibility="public"), seed=1, state="completed")
+
+    assert f"/arena/?clone={run.pk}" in signed_in(charlie).get(run.get_absolute_url()).content.decode()
+    assert "Start from this" not in client.get(run.get_absolute_url()).content.decode()
+
+
+def test_programs_clone_an_experiment_as_a_draft_of_their_own(draft, charlie):
+    made = draft("arena", visibility="lab")
+    api = LibraryApi(create_token(charlie))
+    asked = {"title": "Kites again", "config": {"max_turns": 2}, "cast": {"B": {"model": MODELS[3]}}}
+    answer = api.post(f"experiments/{made.pk}/clone/", asked)
+    clone = Experiment.objects.get(pk=answer.json()["id"])
+
+    assert answer.status_code == 201
+    assert (clone.owner, clone.title, clone.visibility) == (charlie, "Kites again", "private")
+    assert (clone.config["prompt"], clone.config["max_turns"]) == ("Share a kite.", 2)
+    assert [clone.participants.get(seat=seat).model.slug for seat in "AB"] == [MODELS[0], MODELS[3]]
+    assert not clone.runs.exists()
+
+
+def test_a_clone_of_what_one_may_not_see_is_not_found(draft, charlie):
+    api = LibraryApi(create_token(charlie))
+
+    assert api.post(f"experiments/{draft('arena').pk}/clone/").status_code == 404
+
+
+def test_a_clone_with_a_model_that_is_gone_names_the_seat(draft, alice, api):
+    made = draft("arena")
+    made.participants.get(seat="B").model.__class__.objects.filter(slug=MODELS[1]).update(is_active=False)
+    answer = api.post(f"experiments/{made.pk}/clone/")
+
+    assert answer.status_code == 400
+    assert "cast.B" in answer.content.decode()
+
+
+def test_the_forms_that_can_be_filled_are_those_of_the_six_workflows():
+    assert set(cloning.FORMS) == {*CASTS, "battles"}

@@ -1,0 +1,157 @@
+"""Two to four runs side by side: their set-ups, what they came to, and what was said."""
+
+import pytest
+from django.urls import reverse
+
+from experiments.models import Experiment, Run
+from experiments.shelves import comparing
+from tests.experiments.repeated import said
+from tests.experiments.reports.records import Record
+from tests.fixtures import signed_in
+
+pytestmark = pytest.mark.databases
+
+COMPARE = reverse("compare-chosen")
+
+
+def ids(*runs):
+    return {"run": [str(run.pk) for run in runs]}
+
+
+@pytest.fixture
+def four(talk):
+    return [
+        talk("I offer seven.", "No."),
+        talk("I offer nine.", "No."),
+        talk("I offer seven."),
+        talk("Never mind that."),
+    ]
+
+
+def test_four_runs_stand_side_by_side(browser, read, four):
+    page = read(browser.get(COMPARE, ids(*four)))
+    rows = [row.get("data-row") for row in page.find("article")]
+
+    assert len(page.find("section", class_="compare-column")) == 4
+    assert rows == ["1", "2"] * 4
+    assert [new.text for new in page.find("ins")] == ["nine."]
+    assert [gone.text for gone in page.find("del")] == ["seven."]
+    assert "not in run 3, 4" in page.text
+
+
+def test_two_runs_show_each_what_the_other_lacks(browser, read, four):
+    page = read(browser.get(COMPARE, ids(*four[:2])))
+    [left, right] = page.find("section", class_="compare-column")
+
+    assert ([one.text for one in left.find_all("del")], left.find_all("ins")) == (["seven."], [])
+    assert ([one.text for one in right.find_all("ins")], right.find_all("del")) == (["nine."], [])
+
+
+def test_what_was_set_up_differently_is_shown_and_the_rest_counted(browser, read, talk):
+    one, two = talk(), talk()
+    config = {**two.experiment.config, "prompt": "Share nine solar panels.", "max_turns": 7}
+    Experiment.objects.filter(pk=two.experiment_id).update(config=config)
+    two.experiment.participants.filter(seat="A").update(params={"temperature": 0.5})
+    beheld = comparing.of(comparing.chosen(one.experiment.owner, ids(one, two)["run"]))
+    found = {setting.name: setting.words for setting in beheld.settings}
+
+    assert found["prompt"] == ("Share seven solar panels.", "Share nine solar panels.")
+    assert found["max_turns"] == ("5", "7")
+    assert found["cast.A.temperature"] == ("–", "0.5")
+    assert beheld.settings_alike > 5
+    assert "Prompt for both" in read(browser.get(COMPARE, ids(one, two))).text
+
+
+def test_a_long_prompt_shows_the_words_that_differ(talk):
+    one, two = talk(), talk()
+    long = "Two villages share one well and seven solar panels. " * 3
+    for run, end in ((one, "Be kind."), (two, "Be firm.")):
+        Experiment.objects.filter(pk=run.experiment_id).update(config={**run.experiment.config, "prompt": long + end})
+    beheld = comparing.of(comparing.chosen(one.experiment.owner, ids(one, two)["run"]))
+    [prompt] = [setting for setting in beheld.settings if setting.name == "prompt"]
+
+    assert [(piece.text, piece.change) for piece in prompt.pieces[1] if piece.change] == [
+        ("kind.", "gone"),
+        ("firm.", "new"),
+    ]
+
+
+def test_runs_of_different_workflows_are_aligned_by_their_turns(browser, read, alice, talk):
+    other = Record(alice, "starchamber")
+    said(other.run, 1, "researcher", "Why?")
+    page = read(browser.get(COMPARE, ids(talk(), other.run)))
+
+    assert "not in run 1" in page.text
+    assert "nothing here" in page.text
+
+
+def test_long_transcripts_are_capped_and_it_is_said(browser, talk, monkeypatch):
+    monkeypatch.setattr(comparing, "MOST_MESSAGES", 2)
+    monkeypatch.setattr(comparing, "LONGEST_TEXT", 5)
+    one = talk("a", "b", "c")
+    beheld = comparing.of([*comparing.chosen(one.experiment.owner, ids(one, talk("long enough"))["run"])])
+
+    assert (beheld.left_out, beheld.shortened) == (1, 1)
+    assert [cell.said.text for cell in beheld.comparison.rows[0].cells] == ["a", "long "]
+    assert "beyond the first 400" in browser.get(COMPARE, ids(one, talk())).content.decode()
+
+
+@pytest.mark.parametrize("number", [0, 1, 5])
+def test_one_run_or_five_are_not_compared(browser, talk, number):
+    answer = browser.get(COMPARE, ids(*(talk() for _ in range(number))))
+
+    assert answer["Location"] == reverse("runs")
+
+
+def test_a_run_that_one_may_not_see_is_not_found(charlie, talk):
+    one, hidden = talk(visibility="lab"), talk()
+    reader = signed_in(charlie)
+
+    assert reader.get(COMPARE, ids(one, hidden)).status_code == 404
+    assert reader.get(COMPARE, ids(one, talk(visibility="lab"))).status_code == 200
+
+
+def test_visitors_compare_what_everybody_may_see(client, talk):
+    one, two = talk(visibility="public"), talk(visibility="public")
+    assert client.get(COMPARE, ids(one, two)).status_code == 200
+
+    Experiment.objects.filter(pk=two.experiment_id).update(visibility="private")
+    assert "/sign-in/" in client.get(COMPARE, ids(one, two))["Location"]
+
+
+def test_text_made_by_models_is_text_on_the_page(browser, talk):
+    one, two = talk("<script>alert(1)</script> and so on"), talk("<script>alert(2)</script> and so on")
+
+    assert "<script>alert" not in browser.get(COMPARE, ids(one, two)).content.decode()
+
+
+def test_the_ticked_runs_lead_to_their_comparison(browser, four):
+    chosen = reverse("runs-chosen")
+    answer = browser.post(chosen, {**ids(*four[:2]), "do": "compare"})
+
+    assert answer["Location"] == f"{COMPARE}?run={four[0].pk}&run={four[1].pk}"
+    assert browser.post(chosen, {**ids(four[0]), "do": "compare"})["Location"] == reverse("runs")
+
+
+def test_programs_compare_runs(api, four):
+    said_of = api.get("runs/compare/", **ids(*four[:3])).json()
+    [first, second] = said_of["rows"]
+
+    assert [run["id"] for run in said_of["runs"]] == ids(*four[:3])["run"]
+    assert (first["kind"], second["kind"]) == ("close", "partial")
+    assert [piece["change"] for piece in first["cells"][1]["pieces"]] == ["", "gone", "new"]
+    assert second["cells"][2] is None
+    assert {one["subject"] for one in said_of["numbers"]} == {"A", "B"}
+    assert api.get("runs/compare/", **ids(four[0])).status_code == 400
+    assert api.get("runs/compare/", run=["x", "y"]).status_code == 404
+
+
+def test_as_many_queries_for_long_talks_as_for_short_ones(browser, talk, django_assert_max_num_queries):
+    short, long = (talk("a"), talk("b")), (talk(*"abcdefgh"), talk(*"stuvwxyz"))
+    with django_assert_max_num_queries(100) as first:
+        browser.get(COMPARE, ids(*short))
+    with django_assert_max_num_queries(100) as second:
+        browser.get(COMPARE, ids(*long))
+
+    assert len(first.captured_queries) == len(second.captured_queries)
+    assert Run.objects.count() == 4

@@ -1,0 +1,155 @@
+"""What somebody writes beside a run: for themselves, or for all who may see it; never for anybody else."""
+
+import json
+
+import pytest
+from django.urls import reverse
+
+from experiments.models import Experiment, Export, Note
+from experiments.refusals import NotAllowed, NotOffered
+from experiments.reports import making
+from experiments.reports.formats import FORMATS
+from experiments.shelves import noting
+from tests.fixtures import signed_in
+
+pytestmark = pytest.mark.databases
+
+
+def texts(run, reader):
+    return [note.text for note in noting.notes_on(run, reader)]
+
+
+def test_a_note_is_its_authors_until_they_share_it(alice, mia, shared):
+    note = noting.write(shared, "Odd.", by=alice)
+    assert texts(shared, mia) == []
+
+    noting.revise(note, by=alice, text="Odd!", shared=True)
+    assert texts(shared, mia) == ["Odd!"]
+    assert note.edited is not None
+
+
+def test_who_may_not_see_the_run_reads_no_note(alice, charlie, shared):
+    noting.write(shared, "Odd.", by=alice, shared=True)
+    assert texts(shared, charlie) == []
+
+    Experiment.objects.filter(pk=shared.experiment_id).update(visibility="lab")
+    assert texts(shared, charlie) == ["Odd."]
+
+
+def test_ones_own_notes_are_gone_with_the_right_to_see_the_run(alice, mia, shared):
+    noting.write(shared, "Mine.", by=mia)
+    Experiment.objects.filter(pk=shared.experiment_id).update(visibility="private")
+
+    assert not Note.objects.written_by(mia).exists()
+
+
+def test_visitors_of_a_public_run_read_no_notes(client, alice, talk):
+    run = talk(visibility="public")
+    noting.write(run, "Between us.", by=alice, shared=True)
+
+    assert "Between us." not in client.get(run.get_absolute_url()).content.decode()
+
+
+def test_only_its_author_changes_a_note(alice, mia, shared):
+    note = noting.write(shared, "Odd.", by=alice, shared=True)
+    with pytest.raises(NotAllowed):
+        noting.revise(note, by=mia, text="Fine.", shared=True)
+    with pytest.raises(NotAllowed):
+        noting.remove(note, by=mia)
+
+
+@pytest.mark.parametrize("text", ["", " \n", "x" * 20_001, "a\x00b"])
+def test_what_cannot_be_kept_is_refused(alice, talk, text):
+    with pytest.raises(NotOffered):
+        noting.write(talk(), text, by=alice)
+
+
+def test_a_note_names_a_message_of_its_own_run(alice, talk):
+    run, other = talk(), talk()
+    with pytest.raises(NotOffered):
+        noting.write(run, "Odd.", by=alice, message=other.messages.first())
+
+
+def test_a_note_is_written_on_the_page_and_rendered_safely(browser, read, talk):
+    run = talk()
+    message = run.messages.first()
+    text = "**Odd** <script>alert(1)</script> [x](javascript:alert(1))"
+    answer = browser.post(reverse("message-note", args=[message.pk]), {"text": text})
+    page = read(browser.get(run.get_absolute_url()))
+    [note] = page.find("article", class_="person-note")
+
+    assert answer["Location"].endswith(f"#note-{run.notes.get().pk}")
+    assert note.get("data-message") == f"message-{message.pk}"
+    assert [strong.text for strong in note.find_all("strong")] == ["Odd"]
+    assert not note.find_all("script")
+    assert not [link for link in note.find_all("a") if "javascript" in (link.get("href") or "")]
+
+
+def test_a_note_is_edited_and_deleted_on_the_page(browser, mia, shared, alice):
+    note = noting.write(shared, "Odd.", by=alice, shared=True)
+    assert signed_in(mia).get(reverse("note", args=[note.pk])).status_code == 404
+
+    browser.post(reverse("note", args=[note.pk]), {"text": "Even.", "shared": "on"})
+    assert texts(shared, mia) == ["Even."]
+    assert browser.post(reverse("note", args=[note.pk]), {"text": " "}).status_code == 422
+    browser.post(reverse("note-delete", args=[note.pk]))
+    assert not Note.objects.exists()
+
+
+def test_the_page_for_a_note_on_a_run_lists_those_that_are_there(browser, read, talk, alice):
+    run = talk()
+    noting.write(run, "Odd.", by=alice)
+    page = read(browser.get(reverse("run-notes", args=[run.pk])))
+
+    assert "Odd." in page.text
+    assert page.find("textarea")
+
+
+def test_programs_write_read_and_change_notes(api, talk):
+    run = talk()
+    message = str(run.messages.first().pk)
+    made = api.post(f"runs/{run.pk}/notes/", {"text": "Odd.", "message": message})
+    note = f"notes/{made.json()['id']}/"
+
+    assert (made.status_code, made.json()["author"], made.json()["shared"]) == (201, "alice", False)
+    assert [one["message"] for one in api.get(f"runs/{run.pk}/notes/").json()["results"]] == [message]
+    assert api.patch(note, {"shared": True}).json()["text"] == "Odd."
+    assert api.patch(note, {"text": " "}).status_code == 400
+    assert api.delete(note).status_code == 204
+    assert api.get(note).status_code == 404
+
+
+def rows(answer):
+    return [json.loads(line) for line in b"".join(answer).splitlines()]
+
+
+def test_ones_own_notes_are_in_the_data_that_one_takes_away(browser, mia, alice, shared):
+    noting.write(shared, "Mine.", by=alice)
+    noting.write(shared, "Shared by another.", by=mia, shared=True)
+    lines = rows(browser.get(reverse("run-export", args=[shared.pk, "jsonl"])))
+    report = json.loads(b"".join(browser.get(reverse("run-report", args=[shared.pk, "json"]))))
+
+    assert [line["text"] for line in lines if line["kind"] == "note"] == ["Mine."]
+    assert [note["text"] for note in report["notes"]] == ["Mine."]
+    assert not [line for line in rows(signed_in(mia).get(f"/runs/{shared.pk}/export/jsonl/")) if "Mine." in str(line)]
+
+
+def test_what_is_handed_on_holds_no_notes(browser, alice, shared):
+    noting.write(shared, "Between us.", by=alice, shared=True)
+
+    for name in ("html", "md"):
+        assert b"Between us." not in b"".join(browser.get(reverse("run-report", args=[shared.pk, name])))
+
+
+def test_a_file_that_a_worker_makes_has_the_notes_of_whoever_asked_and_is_made_anew(alice, shared, make_files):
+    noting.write(shared, "First.", by=alice)
+    first = making.request_file(shared, by=alice, format_=FORMATS["jsonl"], language="en")
+    make_files()
+    assert b"First." in first.path.read_bytes()
+
+    noting.write(shared, "Second.", by=alice)
+    second = making.request_file(shared, by=alice, format_=FORMATS["jsonl"], language="en")
+    make_files()
+    assert second.pk != first.pk
+    assert b"Second." in second.path.read_bytes()
+    assert Export.objects.filter(owner=alice).count() == 1

@@ -1,0 +1,132 @@
+"""Words on runs and experiments: one word whatever its case, put there by whoever may change the thing."""
+
+import pytest
+from django.urls import reverse
+
+from accounts.tokens import create_token
+from experiments.models import Tag, Tagging
+from experiments.refusals import NotAllowed, NotOffered
+from experiments.shelves import tagging
+from tests.experiments.library.conftest import LibraryApi
+from tests.fixtures import signed_in
+
+pytestmark = pytest.mark.databases
+
+
+def names(thing):
+    return [word.name for word in tagging.words_on(thing)]
+
+
+def test_a_word_in_another_case_or_width_is_the_same_word(alice, talk):
+    run, other = talk(), talk()
+    tagging.tag([run], "Ｌoops  twice", by=alice)
+    tagging.tag([other], "LOOPS twice", by=alice)
+
+    assert Tag.objects.count() == 1
+    assert names(other) == ["Ｌoops twice"]
+    assert tagging.tag([run], "loops TWICE", by=alice) == 0
+
+
+def test_a_word_belongs_to_the_project_and_otherwise_to_the_owner(alice, mia, talk, shared, project):
+    tagging.tag([shared], "odd", by=mia)
+    tagging.tag([talk()], "odd", by=alice)
+
+    assert {(tag.project, tag.owner) for tag in Tag.objects.all()} == {(project, None), (None, alice)}
+
+
+def test_whoever_may_only_look_tags_nothing(will, charlie, mia, shared):
+    for person in (will, charlie):
+        with pytest.raises(NotAllowed):
+            tagging.tag([shared], "odd", by=person)
+    assert tagging.tag([shared], "odd", by=mia) == 1
+
+
+def test_all_are_tagged_or_none(alice, charlie, talk):
+    theirs = talk(owner=charlie, visibility="lab")
+    with pytest.raises(NotAllowed):
+        tagging.tag([talk(), theirs], "odd", by=alice)
+
+    assert not Tagging.objects.exists()
+
+
+@pytest.mark.parametrize("word", ["", "   ", "a,b", "x" * 41, "a\x00b"])
+def test_what_is_no_word_is_refused(alice, talk, word):
+    with pytest.raises(NotOffered):
+        tagging.tag([talk()], word, by=alice)
+
+
+def test_the_words_of_an_experiment_stand_on_all_its_runs(alice, talk):
+    run = talk()
+    tagging.tag([run.experiment], "pilot", by=alice)
+    tagging.tag([run], "odd", by=alice)
+
+    assert [(word.name, word.of_experiment) for word in tagging.words_on(run)] == [("odd", False), ("pilot", True)]
+    assert names(run.experiment) == ["pilot"]
+
+
+def test_a_word_that_stands_nowhere_any_more_is_forgotten(alice, talk):
+    run = talk()
+    tagging.tag([run], "odd", by=alice)
+
+    assert tagging.untag([run], "ODD", by=alice) == 1
+    assert tagging.vocabulary(alice) == []
+
+
+def test_a_stranger_meets_no_word_of_what_they_may_not_see(charlie, alice, talk):
+    tagging.tag([talk()], "secret", by=alice)
+    assert tagging.vocabulary(charlie) == []
+
+    tagging.tag([talk(visibility="lab")], "open", by=alice)
+    assert tagging.vocabulary(charlie) == ["open"]
+
+
+def test_the_list_of_runs_shows_words_and_finds_by_them(browser, read, alice, talk):
+    tagged, of_experiment, other = talk(), talk(), talk()
+    tagging.tag([tagged], "odd", by=alice)
+    tagging.tag([of_experiment.experiment], "Odd", by=alice)
+    page = browser.get(reverse("runs"), {"tag": "ODD"}).content.decode()
+
+    assert str(tagged.pk) in page
+    assert str(of_experiment.pk) in page
+    assert str(other.pk) not in page
+    assert "tag=odd" in page
+
+
+def test_the_ticked_runs_are_tagged_at_once_and_the_list_stays_as_it_was(browser, talk):
+    one, two = talk(), talk()
+    sent = {"run": [one.pk, two.pk], "tag": "odd", "do": "tag", "query": "state=completed&page=2"}
+    answer = browser.post(reverse("runs-chosen"), sent)
+
+    assert answer["Location"] == reverse("runs") + "?state=completed"
+    assert (names(one), names(two)) == (["odd"], ["odd"])
+    browser.post(reverse("runs-chosen"), {**sent, "do": "untag"})
+    assert names(one) == []
+
+
+def test_a_ticked_run_of_a_stranger_is_not_found(browser, charlie, talk):
+    theirs = talk(owner=charlie)
+    answer = browser.post(reverse("runs-chosen"), {"run": [theirs.pk], "tag": "odd", "do": "tag"})
+
+    assert answer.status_code == 404
+
+
+def test_a_run_is_tagged_on_its_page(browser, read, talk, will, project):
+    run = talk(project=project, visibility="project")
+    browser.post(reverse("run-tags", args=[run.pk]), {"tag": "odd", "do": "tag"})
+
+    assert read(browser.get(run.get_absolute_url())).find("button", value="untag")
+    watched = read(signed_in(will).get(run.get_absolute_url()))
+    assert "odd" in watched.text
+    assert not watched.find("button", value="untag")
+
+
+def test_programs_tag_read_and_set_words(api, charlie, talk):
+    one, two = talk(), talk()
+    body = {"name": "odd", "runs": [str(one.pk), str(two.pk)], "experiments": [str(two.experiment_id)]}
+    assert api.post("tags/", body).json() == {"changed": 3}
+    assert [tag["name"] for tag in api.get("tags/").json()["results"]] == ["odd"]
+    assert api.put(f"runs/{one.pk}/tags/", {"names": ["b", "a"]}).json() == {"names": ["a", "b"], "of_experiment": []}
+    assert api.get(f"runs/{two.pk}/tags/").json() == {"names": ["odd"], "of_experiment": ["odd"]}
+    assert api.post("tags/", {**body, "remove": True}).json() == {"changed": 2}
+    assert api.post("tags/", {"name": "a,b", "runs": [str(one.pk)]}).status_code == 400
+    assert LibraryApi(create_token(charlie)).post("tags/", body).status_code == 404
