@@ -6,10 +6,22 @@ from django.utils.translation import gettext as _
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from knox.auth import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from accounts.addresses import address_of
+from accounts.tokens import note_use
 
 
 class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]
     """`Authorization: Bearer TOKEN`, as knox checks it, which takes for granted that a header is text."""
+
+    def authenticate(self, request: Request) -> tuple[Any, Any] | None:
+        found = super().authenticate(request)
+        if found is None:
+            return None
+        user, token = found
+        note_use(token, address_of(request._request))
+        return user, token
 
     def authenticate_credentials(self, token: bytes) -> tuple[Any, Any]:
         if not token.isascii() or b"\0" in token:

@@ -12,9 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.scopes import Scope
 from experiments import actions, unlisted
 from experiments.api_requests import (
-    IDEMPOTENCY_KEY,
     PROBLEMS,
     idempotency_key,
     person,
@@ -30,6 +30,7 @@ from experiments.serializers import (
     ProviderModelSerializer,
     RunSerializer,
 )
+from experiments.spending import spends
 from experiments.workflows import REGISTRY
 
 
@@ -101,6 +102,7 @@ class StartedRuns(serializers.Serializer[Any]):
 class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Experiment]):
     """Experiments of yours. They do not change once created: create another one instead."""
 
+    scope = Scope.WRITE
     queryset = Experiment.objects.none()
     serializer_class = ExperimentSerializer
     lookup_value_converter = "uuid"
@@ -122,10 +124,10 @@ class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
 
     @extend_schema(
         request=StartRuns,
-        parameters=[IDEMPOTENCY_KEY],
         responses={201: StartedRuns, 403: ProblemSerializer, 409: ProblemSerializer, **PROBLEMS},
     )
     @action(detail=True, methods=["post"])
+    @spends
     def start(self, request: Request, pk: str) -> Response:
         experiment = self.get_object()
         asked = validated(StartRuns, request)

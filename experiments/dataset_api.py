@@ -16,6 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
+from accounts.scopes import Scope
 from experiments import dataset_pages
 from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.datasets import making, uploads
@@ -148,6 +149,7 @@ class UploadSerializer(serializers.ModelSerializer[Upload]):
 class DatasetViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Dataset]):
     """Datasets of yours, of the lab and public ones."""
 
+    scope = Scope.WRITE
     queryset = Dataset.objects.none()
     lookup_field = "slug"
     lookup_value_converter = "slug"

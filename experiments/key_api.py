@@ -14,10 +14,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.scopes import Scope
 from experiments import keyring
 from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.models import Provider, ProviderKey
 from experiments.problems import ProblemSerializer
+from experiments.spending import spends, spent_slowly
 
 REFUSALS = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
 
@@ -78,6 +80,7 @@ class ReplaceKey(serializers.Serializer[Any]):
 class KeysView(generics.GenericAPIView[ProviderKey]):
     """Keys in use: one's own, and for administrators the lab's."""
 
+    scope = Scope.ADMIN
     serializer_class = KeySerializer
     queryset = ProviderKey.objects.none()
     cursor_ordering = ["-created", "id"]
@@ -106,6 +109,8 @@ class KeysView(generics.GenericAPIView[ProviderKey]):
 class KeyView(APIView):
     """One key: what is known about it; another in its place; its removal."""
 
+    scope = Scope.ADMIN
+
     @extend_schema(responses={200: KeySerializer, **PROBLEMS})
     def get(self, request: Request, pk: UUID) -> Response:
         return Response(KeySerializer(_key(request, pk)).data)
@@ -129,10 +134,12 @@ class KeyTestView(APIView):
     """Ask the provider something small with the key. It may take 20 seconds and cost a fraction of a cent."""
 
     @extend_schema(request=None, responses={200: KeySerializer, **REFUSALS})
+    @spends
     def post(self, request: Request, pk: UUID) -> Response:
+        key = _key(request, pk)
         with refusals():
-            tested = keyring.test(_key(request, pk), by=person(request))
-        return Response(KeySerializer(tested).data)
+            spent_slowly(request, lambda: str(keyring.test(key, by=person(request)).pk))
+        return Response(KeySerializer(_key(request, pk)).data)
 
 
 def _key(request: Request, pk: UUID) -> ProviderKey:

@@ -17,6 +17,7 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 from rest_framework.views import APIView
 
+from accounts.scopes import Scope
 from experiments.models import Export, Run
 from experiments.problems import Conflict, ProblemSerializer, TooLarge
 from experiments.refusals import NotAllowed
@@ -80,6 +81,8 @@ class FileSerializer(serializers.ModelSerializer[Export]):
 class RunFilesView(APIView):
     """Files that a worker makes of a run."""
 
+    scope = Scope.WRITE
+
     @extend_schema(request=FileRequest, responses={202: FileSerializer, **PROBLEMS})
     def post(self, request: Request, pk: UUID) -> Response:
         """Ask for a file. The same file of the same state of a run is made once, however often it is asked for."""
@@ -133,6 +136,7 @@ class DocumentParser(BaseParser):
 class ImportView(APIView):
     """Runs that were recorded elsewhere."""
 
+    scope = Scope.WRITE
     parser_classes = [DocumentParser]
 
     @extend_schema(
