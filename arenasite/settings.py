@@ -59,6 +59,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "accounts.middleware.AccountLanguageMiddleware",
+    "accounts.answers.ApiAnswerMiddleware",
     "accounts.middleware.AuditAddressMiddleware",
     "accounts.middleware.AskingMiddleware",
     "accounts.middleware.RefusalMiddleware",
@@ -276,6 +277,11 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 2 << 20
 
 # --- The API -------------------------------------------------------------------------------------------------
 
+# Requests in a minute; 0 is no limit.
+API_PER_PERSON = environment.whole("ARENA_API_PER_PERSON", 1200, least=0)
+API_PER_ADDRESS = environment.whole("ARENA_API_PER_ADDRESS", 3000, least=0)
+API_KEY_TESTS = environment.whole("ARENA_API_KEY_TESTS", 6, least=0)
+
 REST_FRAMEWORK = {
     "URL_FORMAT_OVERRIDE": None,  # `?format=` chooses the format of a report
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -283,6 +289,7 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated", "accounts.permissions.HasScope"],
+    "DEFAULT_THROTTLE_CLASSES": ["accounts.throttling.OfPerson", "accounts.throttling.OfAddress"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_PAGINATION_CLASS": "experiments.pagination.NewestFirst",
@@ -311,6 +318,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "experiments.schema.with_headers",
+        "experiments.schema.with_plain_values",
     ],
     "TAGS": [
         {"name": "battles", "description": "Battles that were judged, and votes."},
@@ -320,7 +328,7 @@ SPECTACULAR_SETTINGS = {
         {"name": "datasets", "description": "Samples, contestants and their outputs."},
         {
             "name": "experiments",
-            "description": "What is to be tried: set up, start, share, and what its runs say together.",
+            "description": "What is to be tried, and what its runs say together.",
         },
         {"name": "files", "description": "Files that workers make."},
         {"name": "health", "description": "Whether the platform is well."},

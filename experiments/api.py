@@ -39,6 +39,7 @@ class HealthView(APIView):
 
     permission_classes = [AllowAny]
     authentication_classes = []
+    throttle_classes = []
 
     @extend_schema(responses={200: HealthSerializer, 503: HealthSerializer})
     def get(self, request: Request) -> Response:
@@ -117,6 +118,7 @@ class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
 
     @extend_schema(request=CreateExperiment, responses={201: ExperimentSerializer, 403: ProblemSerializer, **PROBLEMS})
     def create(self, request: Request) -> Response:
+        """Set an experiment up. Nothing is asked of any model before it is started."""
         asked = validated(CreateExperiment, request)
         with refusals():
             experiment = actions.create(owner=person(request), **asked)
@@ -129,6 +131,7 @@ class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
     @action(detail=True, methods=["post"])
     @spends
     def start(self, request: Request, pk: str) -> Response:
+        """Queue runs of an experiment, with successive seeds. Under one key they are started once."""
         experiment = self.get_object()
         asked = validated(StartRuns, request)
         key = idempotency_key(request)

@@ -54,7 +54,7 @@ class ContestantSerializer(serializers.ModelSerializer[Contestant]):
     """outputs: of how many samples it has made something. void_reason: why it is left out of ratings."""
 
     label = serializers.CharField(read_only=True)  # type: ignore[assignment]
-    model = serializers.CharField(source="model.slug", default=None, read_only=True)
+    model = serializers.CharField(source="model.slug", default=None, read_only=True, allow_null=True)
     outputs = serializers.IntegerField(source="made", read_only=True)
 
     class Meta:

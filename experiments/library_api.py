@@ -147,6 +147,7 @@ class ScenariosView(APIView):
 
     @extend_schema(request=SaveNewScenario, responses={201: ScenarioDetail, **REFUSED})
     def post(self, request: Request) -> Response:
+        """Keep a scenario of your own."""
         asked = validated(SaveNewScenario, request)
         saved = _carried_out(keeping.save_scenario, owner=person(request), **asked)
         return _detail(request, str(saved.pk), 201)
@@ -230,6 +231,7 @@ class PresetsView(APIView):
 
     @extend_schema(request=SavePreset, responses={201: PresetChoiceSerializer, **REFUSED})
     def post(self, request: Request) -> Response:
+        """Keep a system context of your own."""
         saved = _carried_out(keeping.save_preset, owner=person(request), **validated(SavePreset, request))
         return Response(PresetChoiceSerializer(of_preset(saved, person(request))).data, status=201)
 

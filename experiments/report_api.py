@@ -28,13 +28,15 @@ from experiments.reports.json_values import InvalidDocument
 from experiments.serializers import RunSerializer
 
 PROBLEMS = {400: ProblemSerializer, 401: ProblemSerializer, 404: ProblemSerializer}
+JSON = "application/json"
 REPORT = OpenApiParameter("format", str, enum=list(REPORTS), default="json")
 EXPORT = OpenApiParameter("format", str, enum=list(EXPORTS), required=True)
 
 
 def _files(formats: dict[str, Format]) -> dict[Any, Any]:
-    types = {format_.content_type.partition(";")[0] for format_ in formats.values()}
-    return {(200, type_): OpenApiTypes.BINARY for type_ in sorted(types)} | PROBLEMS
+    types = sorted({format_.content_type.partition(";")[0] for format_ in formats.values()})
+    bodies = {(200, type_): OpenApiTypes.OBJECT if type_ == JSON else OpenApiTypes.BINARY for type_ in types}
+    return bodies | PROBLEMS
 
 
 class ReportView(APIView):
@@ -72,7 +74,7 @@ class FileSerializer(serializers.ModelSerializer[Export]):
             *("created", "ended", "download"),
         ]
 
-    @extend_schema_field(OpenApiTypes.URI)
+    @extend_schema_field({"type": ["string", "null"], "format": "uri"})
     def get_download(self, export: Export) -> str | None:
         address: str = reverse("api-file-download", args=[export.pk], request=self.context.get("request"))
         return address if export.state == Export.State.DONE else None

@@ -101,9 +101,20 @@ def with_headers(result: Any, generator: Any, request: Any, public: bool) -> Any
     for methods in result["paths"].values():
         for operation in methods.values():
             for status, answer in operation["responses"].items():
+                if not (status.startswith(("2", "3")) or status == "429"):
+                    continue
                 if names := _headers_of(status, operation["responses"]):
                     told = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
                     answer["headers"] = {**told, **answer.get("headers", {})}
+    return result
+
+
+def with_plain_values(result: Any, generator: Any, request: Any, public: bool) -> Any:
+    """A field that may be any JSON may be null too: said twice, null would fit both, which `oneOf` forbids."""
+    for schema in result["components"].get("schemas", {}).values():
+        for field in schema.get("properties", {}).values():
+            if {} in field.get("oneOf", ()):
+                del field["oneOf"]
     return result
 
 
