@@ -6,18 +6,27 @@ from django.utils.translation import gettext as _
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from knox.auth import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
 
-from accounts.tokens import note_first_use
+from accounts.addresses import address_of
+from accounts.tokens import note_use
 
 
 class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]
     """`Authorization: Bearer TOKEN`, as knox checks it, which takes for granted that a header is text."""
 
+    def authenticate(self, request: Request) -> tuple[Any, Any] | None:
+        found = super().authenticate(request)
+        if found is None:
+            return None
+        user, token = found
+        note_use(token, address_of(request._request))
+        return user, token
+
     def authenticate_credentials(self, token: bytes) -> tuple[Any, Any]:
         if not token.isascii() or b"\0" in token:
             raise AuthenticationFailed(_("Invalid token."))
         user, found = super().authenticate_credentials(token)
-        note_first_use(user, found)
         return user, found
 
 
@@ -29,6 +38,7 @@ class KeyHeaderAuthentication(BearerAuthentication):
         if not token:
             return None
         user, found = self.authenticate_credentials(token)
+        note_use(found, address_of(request._request))
         return user, found
 
 

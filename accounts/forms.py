@@ -5,12 +5,20 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts import inviting
 from accounts.models import AuditEntry, Membership, Project, User
-from accounts.tokens import DEFAULT_DAYS, MOST_DAYS
+from accounts.scopes import Scope
+from accounts.tokens import DEFAULT_DAYS, LONGEST_NAME, MOST_DAYS
 
 
 class TokenForm(forms.Form):
-    name = forms.CharField(label=_("What is it for?"), max_length=100)
+    name = forms.CharField(label=_("What is it for?"), max_length=LONGEST_NAME)
     days = forms.IntegerField(label=_("Valid for days"), min_value=1, max_value=MOST_DAYS, initial=DEFAULT_DAYS)
+    scopes = forms.MultipleChoiceField(
+        label=_("What may it be used for?"),
+        choices=Scope.choices,
+        initial=[Scope.READ, Scope.WRITE, Scope.SPEND],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": _("Choose at least one.")},
+    )
 
 
 class InvitationForm(forms.Form):

@@ -12,12 +12,16 @@ from rest_framework.exceptions import AuthenticationFailed
 from accounts.authentication import BearerAuthentication
 from accounts.factors import admitted
 from accounts.models import User
+from accounts.scopes import Scope
+from accounts.tokens import note_use
 
 Application = Callable[..., Awaitable[None]]
 
 
 class Door:
-    """Sets scope["user"]; scope["token"] is the digest of the token used, None for sessions."""
+    """Sets scope["user"]; scope["token"] is the digest of the token used, None for sessions. A token that may not read
+    is nobody's.
+    """
 
     def __init__(self, inner: Application) -> None:
         self._inner = inner
@@ -51,4 +55,7 @@ def _owner(header: bytes) -> tuple[User | AnonymousUser, str]:
         user, found = BearerAuthentication().authenticate_credentials(token.strip())
     except AuthenticationFailed:
         return AnonymousUser(), ""
+    if Scope.READ not in found.scopes:
+        return AnonymousUser(), ""
+    note_use(found, None)
     return user, found.digest

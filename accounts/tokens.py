@@ -1,34 +1,50 @@
-"""API tokens: shown once, stored as a hash, expiring, with a name that says what they are for."""
+"""API tokens: shown once, stored as a hash, expiring, with a name that says what they are for, and limited in scope."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 
-from django.core.cache import cache
 from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts import audit
-from accounts.models import ApiToken, AuditEntry, User
+from accounts.models import ApiToken, User
+from accounts.refusals import NotForYou
+from accounts.scopes import ALL, checked
 
 DEFAULT_DAYS = 90
 MOST_DAYS = 365
-SEEN_SECONDS = 24 * 3600  # for which nobody looks again whether its use is recorded
+LONGEST_NAME = 100
 PREFIX = "alab_"  # lets secret scanners recognise a leaked token
+TOLD_EVERY = timedelta(minutes=1)  # how exactly it is known when a token was last used
 
 
-def create_token(user: User, *, name: str = "", days: int = DEFAULT_DAYS) -> str:
-    """A new token of `user`, valid for `days` days (1-365). The text returned is the only copy there is."""
+def create_token(
+    user: User,
+    *,
+    name: str = "",
+    days: int = DEFAULT_DAYS,
+    scopes: Iterable[str] = ALL,
+    by: ApiToken | None = None,
+) -> str:
+    """A new token of `user`, valid for `days` days (1-365). The text returned is the only copy there is.
+
+    by: the token that asks for it. What it gives has no scope that it lacks and does not outlive it. Raises NotForYou,
+    and ValueError for scopes that there are not.
+    """
+    return new_token(user, name=name, days=days, scopes=scopes, by=by)[1]
+
+
+def new_token(
+    user: User, *, name: str, days: int, scopes: Iterable[str], by: ApiToken | None = None
+) -> tuple[ApiToken, str]:
+    """As `create_token`, with what is stored of it."""
+    chosen, lasts = _checked(scopes, by), _lasting(timedelta(days=days), by)
     with transaction.atomic():
-        row, token = ApiToken.objects.create(user, expiry=timedelta(days=days), prefix=PREFIX, name=name)
-        audit.record(audit.Action.TOKEN_CREATED, by=user, name=name or row.token_key, key=row.token_key, days=days)
-    return str(token)
-
-
-def note_first_use(user: User, token: ApiToken) -> None:
-    """In the audit record, once: that a token that was handed to a program is in use."""
-    target = f"apitoken:{token.token_key}"
-    if not cache.add(f"token-seen:{token.token_key}", 1, SEEN_SECONDS):
-        return
-    if not AuditEntry.objects.filter(action=audit.Action.TOKEN_USED, target=target).exists():
-        audit.record(audit.Action.TOKEN_USED, by=user, target=target, name=token.name or token.token_key)
+        row, token = ApiToken.objects.create(user, expiry=lasts, prefix=PREFIX, name=name, scopes=chosen)
+        told = {"key": row.token_key, "days": days, "scopes": chosen}
+        audit.record(audit.Action.TOKEN_CREATED, by=user, name=name or row.token_key, **told)
+    return row, str(token)
 
 
 def revoke_token(token: ApiToken, *, by: User) -> None:
@@ -36,3 +52,30 @@ def revoke_token(token: ApiToken, *, by: User) -> None:
     with transaction.atomic():
         audit.record(audit.Action.TOKEN_REVOKED, by=by, name=token.name or token.token_key, key=token.token_key)
         token.delete()
+
+
+def note_use(token: ApiToken, address: str | None) -> None:
+    """That it was used now, from there. Not more often than once in a minute: reading is not to become writing.
+
+    The first use is in the audit record, once: a token that was handed to a program is in use.
+    """
+    now = timezone.now()
+    if token.last_used is not None:
+        if token.last_used <= now - TOLD_EVERY:
+            ApiToken.objects.filter(pk=token.pk).update(last_used=now, last_address=address)
+        return
+    with transaction.atomic():
+        if ApiToken.objects.filter(pk=token.pk, last_used=None).update(last_used=now, last_address=address):
+            name = token.name or token.token_key
+            audit.record(audit.Action.TOKEN_USED, by=token.user, target=f"apitoken:{token.token_key}", name=name)
+
+
+def _checked(names: Iterable[str], by: ApiToken | None) -> list[str]:
+    chosen = checked(names)
+    if by and (beyond := [scope for scope in chosen if scope not in by.scopes]):
+        raise NotForYou(_("A token cannot give what it lacks: %(scopes)s.") % {"scopes": ", ".join(beyond)})
+    return chosen
+
+
+def _lasting(asked: timedelta, by: ApiToken | None) -> timedelta:
+    return min(asked, by.expiry - timezone.now()) if by and by.expiry else asked

@@ -59,6 +59,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "accounts.middleware.AccountLanguageMiddleware",
+    "accounts.answers.ApiAnswerMiddleware",
     "accounts.middleware.AuditAddressMiddleware",
     "accounts.middleware.AskingMiddleware",
     "accounts.middleware.RefusalMiddleware",
@@ -283,18 +284,24 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 2 << 20
 
 # --- The API -------------------------------------------------------------------------------------------------
 
+# Requests in a minute; 0 is no limit.
+API_PER_PERSON = environment.whole("ARENA_API_PER_PERSON", 1200, least=0)
+API_PER_ADDRESS = environment.whole("ARENA_API_PER_ADDRESS", 3000, least=0)
+API_KEY_TESTS = environment.whole("ARENA_API_KEY_TESTS", 6, least=0)
+
 REST_FRAMEWORK = {
     "URL_FORMAT_OVERRIDE": None,  # `?format=` chooses the format of a report
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "accounts.authentication.BearerAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated", "accounts.permissions.HasScope"],
+    "DEFAULT_THROTTLE_CLASSES": ["accounts.throttling.OfPerson", "accounts.throttling.OfAddress"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_PAGINATION_CLASS": "experiments.pagination.NewestFirst",
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "experiments.schema.Described",
     "EXCEPTION_HANDLER": "experiments.problems.problem_response",
     "PAGE_SIZE": 50,
     "COERCE_DECIMAL_TO_STRING": True,
@@ -315,6 +322,34 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/",
     "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "experiments.schema.with_headers",
+        "experiments.schema.with_plain_values",
+    ],
+    "TAGS": [
+        {"name": "battles", "description": "Battles that were judged, and votes."},
+        {"name": "boards", "description": "Battles of a board as files."},
+        {"name": "budgets", "description": "What may be spent."},
+        {"name": "cycles", "description": "Cycles of coding that count, or do not."},
+        {"name": "datasets", "description": "Samples, contestants and their outputs."},
+        {
+            "name": "experiments",
+            "description": "What is to be tried, and what its runs say together.",
+        },
+        {"name": "files", "description": "Files that workers make."},
+        {"name": "health", "description": "Whether the platform is well."},
+        {"name": "keys", "description": "Keys of providers: they go in and never come out."},
+        {"name": "ladders", "description": "Standings."},
+        {"name": "links", "description": "Links by which outsiders read."},
+        {"name": "messages", "description": "What was said."},
+        {"name": "models", "description": "Models that can be asked."},
+        {"name": "presets", "description": "Saved system contexts."},
+        {"name": "review", "description": "Queues, items, answers, agreement."},
+        {"name": "runs", "description": "Runs: watch, steer, read, export."},
+        {"name": "scenarios", "description": "Saved set-ups of the arena."},
+        {"name": "usage", "description": "What was spent."},
+    ],
     "ENUM_NAME_OVERRIDES": {  # runs, files, datasets and uploads have states of their own
         "RunState": "experiments.models.run.RunState",
         "ModeEnum": "experiments.models.run.RunMode",

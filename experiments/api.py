@@ -12,9 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.scopes import Scope
 from experiments import actions, unlisted
 from experiments.api_requests import (
-    IDEMPOTENCY_KEY,
     PROBLEMS,
     idempotency_key,
     person,
@@ -30,6 +30,7 @@ from experiments.serializers import (
     ProviderModelSerializer,
     RunSerializer,
 )
+from experiments.spending import spends
 from experiments.workflows import REGISTRY
 
 
@@ -38,6 +39,7 @@ class HealthView(APIView):
 
     permission_classes = [AllowAny]
     authentication_classes = []
+    throttle_classes = []
 
     @extend_schema(responses={200: HealthSerializer, 503: HealthSerializer})
     def get(self, request: Request) -> Response:
@@ -101,6 +103,7 @@ class StartedRuns(serializers.Serializer[Any]):
 class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Experiment]):
     """Experiments of yours. They do not change once created: create another one instead."""
 
+    scope = Scope.WRITE
     queryset = Experiment.objects.none()
     serializer_class = ExperimentSerializer
     lookup_value_converter = "uuid"
@@ -115,6 +118,7 @@ class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
 
     @extend_schema(request=CreateExperiment, responses={201: ExperimentSerializer, 403: ProblemSerializer, **PROBLEMS})
     def create(self, request: Request) -> Response:
+        """Set an experiment up. Nothing is asked of any model before it is started."""
         asked = validated(CreateExperiment, request)
         with refusals():
             experiment = actions.create(owner=person(request), **asked)
@@ -122,11 +126,12 @@ class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
 
     @extend_schema(
         request=StartRuns,
-        parameters=[IDEMPOTENCY_KEY],
         responses={201: StartedRuns, 403: ProblemSerializer, 409: ProblemSerializer, **PROBLEMS},
     )
     @action(detail=True, methods=["post"])
+    @spends
     def start(self, request: Request, pk: str) -> Response:
+        """Queue runs of an experiment, with successive seeds. Under one key they are started once."""
         experiment = self.get_object()
         asked = validated(StartRuns, request)
         key = idempotency_key(request)

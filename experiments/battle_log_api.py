@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.scopes import Scope
 from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.battles.logs import queueing
 from experiments.battles.logs.lines import TooMuch
@@ -43,6 +44,7 @@ class LogImportSerializer(serializers.ModelSerializer[LogImport]):
 class BattleLogsView(APIView):
     """Battles that were judged elsewhere."""
 
+    scope = Scope.WRITE
     parser_classes = [StreamedParser]
 
     @extend_schema(

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Project, User
+from accounts.scopes import Scope
 from experiments import budget_standing, budgeting
 from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.budget_standing import Part, Standing
@@ -109,6 +110,8 @@ class UsageReportSerializer(serializers.Serializer[Any]):
 
 
 class BudgetsView(APIView):
+    scope = Scope.ADMIN
+
     @extend_schema(responses={200: BudgetList, **PROBLEMS})
     def get(self, request: Request) -> Response:
         """Your own budgets, those of your projects and of experiments that you may begin runs of; all for an admin."""
@@ -128,6 +131,8 @@ class BudgetsView(APIView):
 
 
 class BudgetView(APIView):
+    scope = Scope.ADMIN
+
     @extend_schema(responses={204: None, **REFUSED})
     def delete(self, request: Request, pk: str) -> Response:
         """Remove a budget: nothing is counted against it any more."""

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.scopes import Scope
 from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.battles import campaigns
 from experiments.battles.progress import Progress, progress
@@ -19,6 +20,7 @@ from experiments.models import Battle, Campaign, Experiment, Verdict
 from experiments.problems import Conflict, ProblemSerializer
 from experiments.record_api import OfRun
 from experiments.shards import SHARDED
+from experiments.spending import spends, spent
 
 CONTESTED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
 
@@ -131,6 +133,8 @@ class CampaignView(APIView):
 class StopView(APIView):
     """Begin nothing more, and stop what is under way; where nothing is, nothing changes."""
 
+    scope = Scope.WRITE
+
     @extend_schema(request=None, responses={200: CampaignSerializer, **PROBLEMS})
     def post(self, request: Request, pk: str) -> Response:
         experiment = _experiment(request, pk)
@@ -142,11 +146,12 @@ class ResumeView(APIView):
     """Go on where it was stopped, and ask again what is open or missing, also for contestants that joined later."""
 
     @extend_schema(request=Resumption, responses={200: CampaignSerializer, **CONTESTED})
+    @spends
     def post(self, request: Request, pk: str) -> Response:
         experiment = _experiment(request, pk)
         limits = validated(Resumption, request)["limits"]
         with refusals():
-            if not campaigns.resume(experiment, by=person(request), limits=limits):
+            if not spent(request, lambda: campaigns.resume(experiment, by=person(request), limits=limits), limits):
                 raise Conflict(_("Nothing is open or missing, or it is running already."))
         return _shown(experiment)
 

@@ -16,6 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
+from accounts.scopes import Scope
 from experiments import dataset_pages
 from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.datasets import making, uploads
@@ -53,7 +54,7 @@ class ContestantSerializer(serializers.ModelSerializer[Contestant]):
     """outputs: of how many samples it has made something. void_reason: why it is left out of ratings."""
 
     label = serializers.CharField(read_only=True)  # type: ignore[assignment]
-    model = serializers.CharField(source="model.slug", default=None, read_only=True)
+    model = serializers.CharField(source="model.slug", default=None, read_only=True, allow_null=True)
     outputs = serializers.IntegerField(source="made", read_only=True)
 
     class Meta:
@@ -148,6 +149,7 @@ class UploadSerializer(serializers.ModelSerializer[Upload]):
 class DatasetViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Dataset]):
     """Datasets of yours, of the lab and public ones."""
 
+    scope = Scope.WRITE
     queryset = Dataset.objects.none()
     lookup_field = "slug"
     lookup_value_converter = "slug"

@@ -3,9 +3,11 @@
 import hashlib
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from experiments.models import IdempotentRequest
@@ -14,8 +16,16 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 
+BEGUN = "begun"  # the answer of what is not done yet
+GIVEN_UP = timedelta(minutes=2)  # whoever has not come back by then was killed
+
+
 class KeyReused(Exception):
     """The `Idempotency-Key` was used before, with another request."""
+
+
+class UnderWay(KeyReused):
+    """The same request under the same key is being carried out at this moment."""
 
 
 def once(act: Callable[[], dict[str, Any]], *, by: "User", key: str, request: tuple[object, ...]) -> dict[str, Any]:
@@ -26,7 +36,7 @@ def once(act: Callable[[], dict[str, Any]], *, by: "User", key: str, request: tu
     """
     if not key:
         return act()
-    fingerprint = hashlib.sha256(json.dumps(request).encode()).hexdigest()
+    fingerprint = _fingerprint(request)
     try:
         with transaction.atomic():
             row = IdempotentRequest.objects.create(owner=by, key=key, fingerprint=fingerprint)
@@ -37,6 +47,41 @@ def once(act: Callable[[], dict[str, Any]], *, by: "User", key: str, request: tu
         known = IdempotentRequest.objects.filter(owner=by, key=key).first()
         if known is None:
             raise
+    return _answer(known, fingerprint)
+
+
+def once_outside(
+    act: Callable[[], dict[str, Any]], *, by: "User", key: str, request: tuple[object, ...]
+) -> dict[str, Any]:
+    """As `once`, for what waits for others: no transaction is open while it acts. Raises UnderWay meanwhile; where the
+    process was killed, the key is free again after two minutes.
+    """
+    if not key:
+        return act()
+    fingerprint = _fingerprint(request)
+    given_up = IdempotentRequest.objects.filter(owner=by, key=key, answer__has_key=BEGUN)
+    given_up.filter(created__lt=timezone.now() - GIVEN_UP).delete()
+    row, is_mine = IdempotentRequest.objects.get_or_create(
+        owner=by, key=key, defaults={"fingerprint": fingerprint, "answer": {BEGUN: True}}
+    )
+    if not is_mine:
+        return _answer(row, fingerprint)
+    try:
+        row.answer = act()
+    except BaseException:
+        row.delete()
+        raise
+    row.save(update_fields=["answer"])
+    return dict(row.answer)
+
+
+def _answer(known: IdempotentRequest, fingerprint: str) -> dict[str, Any]:
     if known.fingerprint != fingerprint:
         raise KeyReused(_("This Idempotency-Key was used before, for another request: use a new one."))
+    if BEGUN in known.answer:
+        raise UnderWay(_("The same request is being carried out at this moment: ask again in a while."))
     return dict(known.answer)
+
+
+def _fingerprint(request: tuple[object, ...]) -> str:
+    return hashlib.sha256(json.dumps(request, default=str, sort_keys=True).encode()).hexdigest()

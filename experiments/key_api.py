@@ -14,10 +14,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.scopes import Scope
+from accounts.throttling import OfTests
 from experiments import keyring
 from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.models import Provider, ProviderKey
 from experiments.problems import ProblemSerializer
+from experiments.spending import spends, spent_slowly
 
 REFUSALS = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
 
@@ -78,6 +81,7 @@ class ReplaceKey(serializers.Serializer[Any]):
 class KeysView(generics.GenericAPIView[ProviderKey]):
     """Keys in use: one's own, and for administrators the lab's."""
 
+    scope = Scope.ADMIN
     serializer_class = KeySerializer
     queryset = ProviderKey.objects.none()
     cursor_ordering = ["-created", "id"]
@@ -87,12 +91,14 @@ class KeysView(generics.GenericAPIView[ProviderKey]):
 
     @extend_schema(responses={200: KeySerializer(many=True), **PROBLEMS})
     def get(self, request: Request) -> Response:
+        """Keys in use: one's own, and for administrators the lab's."""
         page = self.paginate_queryset(self.get_queryset())
         return self.get_paginated_response(KeySerializer(page, many=True).data)
 
     @extend_schema(request=AddKey, responses={201: KeySerializer, **REFUSALS})
     @method_decorator(sensitive_variables("asked"))
     def post(self, request: Request) -> Response:
+        """Store a key. It is never shown again, to anybody."""
         asked = validated(AddKey, request)
         provider = Provider.objects.filter(name=asked.pop("provider")).first()
         if provider is None:
@@ -106,13 +112,17 @@ class KeysView(generics.GenericAPIView[ProviderKey]):
 class KeyView(APIView):
     """One key: what is known about it; another in its place; its removal."""
 
+    scope = Scope.ADMIN
+
     @extend_schema(responses={200: KeySerializer, **PROBLEMS})
     def get(self, request: Request, pk: UUID) -> Response:
+        """What is known about a key."""
         return Response(KeySerializer(_key(request, pk)).data)
 
     @extend_schema(request=ReplaceKey, responses={200: KeySerializer, **REFUSALS})
     @method_decorator(sensitive_variables("asked"))
     def put(self, request: Request, pk: UUID) -> Response:
+        """Put another key in the place of this one."""
         old, asked = _key(request, pk), validated(ReplaceKey, request)
         with refusals("key"):
             made = keyring.replace(old, by=person(request), **asked)
@@ -120,6 +130,7 @@ class KeyView(APIView):
 
     @extend_schema(request=None, responses={204: None, **REFUSALS})
     def delete(self, request: Request, pk: UUID) -> Response:
+        """Forget a key: no call that begins from now on uses it."""
         with refusals():
             keyring.remove(_key(request, pk), by=person(request))
         return Response(status=204)
@@ -128,11 +139,15 @@ class KeyView(APIView):
 class KeyTestView(APIView):
     """Ask the provider something small with the key. It may take 20 seconds and cost a fraction of a cent."""
 
+    throttle_classes = [*APIView.throttle_classes, OfTests]
+
     @extend_schema(request=None, responses={200: KeySerializer, **REFUSALS})
+    @spends
     def post(self, request: Request, pk: UUID) -> Response:
+        key = _key(request, pk)
         with refusals():
-            tested = keyring.test(_key(request, pk), by=person(request))
-        return Response(KeySerializer(tested).data)
+            spent_slowly(request, lambda: str(keyring.test(key, by=person(request)).pk))
+        return Response(KeySerializer(_key(request, pk)).data)
 
 
 def _key(request: Request, pk: UUID) -> ProviderKey:

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.scopes import Scope
 from experiments import keeping
 from experiments.api_requests import PROBLEMS, person, runs_with_totals, validated
 from experiments.casting import InvalidExperiment
@@ -134,6 +135,8 @@ class SavePreset(ChangePreset):
 class ScenariosView(APIView):
     """Built-in scenarios, your own, and those that others share: the newest version of each."""
 
+    scope = Scope.WRITE
+
     @extend_schema(operation_id="scenarios_list", parameters=[SEARCH, KIND], responses={200: ScenarioList, **PROBLEMS})
     def get(self, request: Request) -> Response:
         search, kind = request.query_params.get("search", ""), request.query_params.get("kind", "")
@@ -144,6 +147,7 @@ class ScenariosView(APIView):
 
     @extend_schema(request=SaveNewScenario, responses={201: ScenarioDetail, **REFUSED})
     def post(self, request: Request) -> Response:
+        """Keep a scenario of your own."""
         asked = validated(SaveNewScenario, request)
         saved = _carried_out(keeping.save_scenario, owner=person(request), **asked)
         return _detail(request, str(saved.pk), 201)
@@ -158,6 +162,8 @@ class ScenarioView(APIView):
 
 
 class ScenarioVersions(APIView):
+    scope = Scope.WRITE
+
     @extend_schema(request=SaveScenario, responses={201: ScenarioDetail, **CONTESTED})
     def post(self, request: Request, ref: str) -> Response:
         """A new version after this one. 409 when there is one already: read that first."""
@@ -167,6 +173,8 @@ class ScenarioVersions(APIView):
 
 
 class ScenarioShare(APIView):
+    scope = Scope.WRITE
+
     @extend_schema(request=Share, responses={200: ScenarioDetail, **REFUSED})
     def post(self, request: Request, ref: str) -> Response:
         """Show every version of it to the lab, or to nobody else any more."""
@@ -176,6 +184,8 @@ class ScenarioShare(APIView):
 
 
 class ScenarioArchive(APIView):
+    scope = Scope.WRITE
+
     @extend_schema(request=Archive, responses={200: ScenarioDetail, **REFUSED})
     def post(self, request: Request, ref: str) -> Response:
         """Take it off the lists, or put it back on them. Nothing is deleted."""
@@ -185,6 +195,8 @@ class ScenarioArchive(APIView):
 
 
 class ScenarioCopy(APIView):
+    scope = Scope.WRITE
+
     @extend_schema(request=None, responses={201: ScenarioDetail, **REFUSED})
     def post(self, request: Request, ref: str) -> Response:
         """A scenario of your own with the same content."""
@@ -193,6 +205,8 @@ class ScenarioCopy(APIView):
 
 
 class ScenarioDemonstration(APIView):
+    scope = Scope.WRITE
+
     @extend_schema(request=None, responses={200: RunSerializer, 201: RunSerializer, **CONTESTED})
     def post(self, request: Request, ref: str) -> Response:
         """A run of the written transcript, marked as a demonstration. Asked again, the same run is answered (200)."""
@@ -203,6 +217,8 @@ class ScenarioDemonstration(APIView):
 
 class PresetsView(APIView):
     """System contexts of a workflow: built-in ones, your own, and those that others share."""
+
+    scope = Scope.WRITE
 
     @extend_schema(
         operation_id="presets_list",
@@ -215,11 +231,14 @@ class PresetsView(APIView):
 
     @extend_schema(request=SavePreset, responses={201: PresetChoiceSerializer, **REFUSED})
     def post(self, request: Request) -> Response:
+        """Keep a system context of your own."""
         saved = _carried_out(keeping.save_preset, owner=person(request), **validated(SavePreset, request))
         return Response(PresetChoiceSerializer(of_preset(saved, person(request))).data, status=201)
 
 
 class PresetView(APIView):
+    scope = Scope.WRITE
+
     @extend_schema(operation_id="presets_retrieve", responses={200: PresetChoiceSerializer, **PROBLEMS})
     def get(self, request: Request, ref: str) -> Response:
         """One preset: built-in by its slug, otherwise by its id."""

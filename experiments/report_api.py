@@ -17,6 +17,7 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 from rest_framework.views import APIView
 
+from accounts.scopes import Scope
 from experiments.models import Export, Run
 from experiments.problems import Conflict, ProblemSerializer, TooLarge
 from experiments.refusals import NotAllowed
@@ -27,13 +28,15 @@ from experiments.reports.json_values import InvalidDocument
 from experiments.serializers import RunSerializer
 
 PROBLEMS = {400: ProblemSerializer, 401: ProblemSerializer, 404: ProblemSerializer}
+JSON = "application/json"
 REPORT = OpenApiParameter("format", str, enum=list(REPORTS), default="json")
 EXPORT = OpenApiParameter("format", str, enum=list(EXPORTS), required=True)
 
 
 def _files(formats: dict[str, Format]) -> dict[Any, Any]:
-    types = {format_.content_type.partition(";")[0] for format_ in formats.values()}
-    return {(200, type_): OpenApiTypes.BINARY for type_ in sorted(types)} | PROBLEMS
+    types = sorted({format_.content_type.partition(";")[0] for format_ in formats.values()})
+    bodies = {(200, type_): OpenApiTypes.OBJECT if type_ == JSON else OpenApiTypes.BINARY for type_ in types}
+    return bodies | PROBLEMS
 
 
 class ReportView(APIView):
@@ -71,7 +74,7 @@ class FileSerializer(serializers.ModelSerializer[Export]):
             *("created", "ended", "download"),
         ]
 
-    @extend_schema_field(OpenApiTypes.URI)
+    @extend_schema_field({"type": ["string", "null"], "format": "uri"})
     def get_download(self, export: Export) -> str | None:
         address: str = reverse("api-file-download", args=[export.pk], request=self.context.get("request"))
         return address if export.state == Export.State.DONE else None
@@ -79,6 +82,8 @@ class FileSerializer(serializers.ModelSerializer[Export]):
 
 class RunFilesView(APIView):
     """Files that a worker makes of a run."""
+
+    scope = Scope.WRITE
 
     @extend_schema(request=FileRequest, responses={202: FileSerializer, **PROBLEMS})
     def post(self, request: Request, pk: UUID) -> Response:
@@ -133,6 +138,7 @@ class DocumentParser(BaseParser):
 class ImportView(APIView):
     """Runs that were recorded elsewhere."""
 
+    scope = Scope.WRITE
     parser_classes = [DocumentParser]
 
     @extend_schema(

@@ -14,9 +14,9 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
+from accounts.scopes import Scope
 from experiments import actions, branching, furthering, metrics, steering
 from experiments.api_requests import (
-    IDEMPOTENCY_KEY,
     PROBLEMS,
     idempotency_key,
     person,
@@ -28,6 +28,7 @@ from experiments.models import Message, Run
 from experiments.problems import Conflict, ProblemSerializer
 from experiments.serializers import RunSerializer
 from experiments.shards import without_shards
+from experiments.spending import spends, spent
 from experiments.workflows import REGISTRY
 
 CONTESTED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
@@ -112,6 +113,7 @@ class BranchFrom(serializers.Serializer[Any]):
 class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Run]):
     """Runs of yours, with what was said and found in them."""
 
+    scope = Scope.WRITE
     queryset = Run.objects.none()
     filterset_class = RunFilter
     lookup_value_converter = "uuid"
@@ -133,11 +135,12 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
 
     @extend_schema(request=None, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
     @action(detail=True, methods=["post"])
+    @spends
     def resume(self, request: Request, pk: str) -> Response:
         """Go on with a run that failed, from the step that failed, was paused, or was stopped by a budget."""
         run = self.get_object()
         with refusals():
-            is_done = actions.resume(run, by=person(request))
+            is_done = spent(request, lambda: actions.resume(run, by=person(request)))
         if not is_done:
             raise Conflict(_("Only a run that failed, was paused or was stopped by a budget can be resumed."))
         return self._now()
@@ -152,33 +155,37 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
 
     @extend_schema(request=Saying, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
     @action(detail=True, methods=["post"])
+    @spends
     def say(self, request: Request, pk: str) -> Response:
         """Answer the pause that the run waits at. 409 when something else was said there first."""
         run, asked = self.get_object(), validated(Saying, request)
         with refusals():
-            steering.say(run, by=person(request), **asked)
+            spent(request, lambda: steering.say(run, by=person(request), **asked), asked)
         return self._now()
 
     @extend_schema(request=ModeChange, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
     @action(detail=True, methods=["post"])
+    @spends
     def mode(self, request: Request, pk: str) -> Response:
         """Manual or automatic, from the next pause on."""
         run, asked = self.get_object(), validated(ModeChange, request)
         with refusals():
-            steering.set_mode(run, by=person(request), **asked)
+            spent(request, lambda: steering.set_mode(run, by=person(request), **asked), asked)
         return self._now()
 
     @extend_schema(request=Extension, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
     @action(detail=True, methods=["post"])
+    @spends
     def extend(self, request: Request, pk: str) -> Response:
         """Move the last turn of a live run; null for no last turn."""
         run, asked = self.get_object(), validated(Extension, request)
         with refusals():
-            steering.extend(run, by=person(request), **asked)
+            spent(request, lambda: steering.extend(run, by=person(request), **asked), asked)
         return self._now()
 
-    @extend_schema(request=Question, parameters=[IDEMPOTENCY_KEY], responses={200: RunDetail, **CONTESTED})
+    @extend_schema(request=Question, responses={200: RunDetail, **CONTESTED})
     @action(detail=True, methods=["post"])
+    @spends
     def ask(self, request: Request, pk: str) -> Response:
         """Ask a council further. A question asked while another one is answered waits for its turn."""
         run, asked = self.get_object(), validated(Question, request)
@@ -197,21 +204,23 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
 
     @extend_schema(request=Lift, responses={200: RunDetail, **CONTESTED})
     @action(detail=True, methods=["post"])
+    @spends
     def lift(self, request: Request, pk: str) -> Response:
         """Go on with a run that one of its limits has stopped, under other limits."""
         run, asked = self.get_object(), validated(Lift, request)
         with refusals("limits"):
-            furthering.lift(run, by=person(request), **asked)
+            spent(request, lambda: furthering.lift(run, by=person(request), **asked), asked)
         return self._now()
 
     @extend_schema(request=JudgeAgain, responses={201: RunDetail, 403: ProblemSerializer, **PROBLEMS})
     @action(detail=True, methods=["post"])
+    @spends
     def judge(self, request: Request, pk: str) -> Response:
         """Have the transcript judged again, by another judge or rubric: a run of its own. The first scores are kept."""
         run, asked = self.get_object(), validated(JudgeAgain, request)
         with refusals():
-            again = branching.judge_again(run, by=person(request), **asked)
-        return Response(RunDetail(runs_with_totals().get(pk=again.pk)).data, status=201)
+            again = spent(request, lambda: str(branching.judge_again(run, by=person(request), **asked).pk), asked)
+        return Response(RunDetail(runs_with_totals().get(pk=again)).data, status=201)
 
     def _now(self) -> Response:
         return Response(RunDetail(self.get_object()).data)
@@ -221,10 +230,11 @@ class BranchView(APIView):
     """Go on differently from a message: a new run whose parent stays as it is."""
 
     @extend_schema(request=BranchFrom, responses={201: RunDetail, 403: ProblemSerializer, **PROBLEMS})
+    @spends
     def post(self, request: Request, pk: str) -> Response:
         messages = Message.objects.filter(run__in=Run.objects.visible_to(request.user))
         message = get_object_or_404(messages.select_related("run__experiment", "step", "call"), pk=pk)
         asked = validated(BranchFrom, request)
         with refusals():
-            run = branching.branch(message, by=person(request), **asked)
-        return Response(RunDetail(runs_with_totals().get(pk=run.pk)).data, status=201)
+            run = spent(request, lambda: str(branching.branch(message, by=person(request), **asked).pk), asked)
+        return Response(RunDetail(runs_with_totals().get(pk=run)).data, status=201)

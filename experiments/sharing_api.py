@@ -10,6 +10,7 @@ from rest_framework import generics, serializers, views
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.scopes import Scope
 from experiments import sharing
 from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.models import Experiment, ShareLink
@@ -46,6 +47,8 @@ class NewLink(LinkSerializer):
 
 
 class ShareView(views.APIView):
+    scope = Scope.WRITE
+
     @extend_schema(
         request=ShareExperiment,
         responses={200: ExperimentSerializer, 403: ProblemSerializer, **PROBLEMS},
@@ -64,6 +67,7 @@ class ShareView(views.APIView):
 class LinksView(generics.ListAPIView[ShareLink]):
     """The links of an experiment that you may change. Their secrets are shown to nobody twice."""
 
+    scope = Scope.WRITE
     queryset = ShareLink.objects.none()
     serializer_class = LinkSerializer
 
@@ -90,6 +94,8 @@ class LinksView(generics.ListAPIView[ShareLink]):
 
 
 class LinkView(views.APIView):
+    scope = Scope.WRITE
+
     @extend_schema(responses={204: None, **PROBLEMS}, operation_id="link_revoke")
     def delete(self, request: Request, pk: UUID) -> Response:
         """Whoever has the link sees nothing from now on."""

@@ -10,11 +10,12 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import APIException
 from rest_framework.negotiation import BaseContentNegotiation
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.permissions import HasScope
+from accounts.scopes import Scope
 from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.battles import blind, votes
 from experiments.battles.voters import EnoughForNow, person_voter, votable, voter_of
@@ -87,6 +88,8 @@ class OfferView(APIView):
 class VoteView(APIView):
     """Say which output of an offered pair is better. The same again changes nothing; something else is refused."""
 
+    scope = Scope.REVIEW
+
     @extend_schema(request=Choice, responses={200: CastSerializer, **REFUSED})
     def post(self, request: Request, pk: int) -> Response:
         voter = person_voter(person(request))
@@ -115,7 +118,7 @@ class _Anything(BaseContentNegotiation):
 class VotePicture(APIView):
     """A picture of the voter's own offer, drawn anew. Its address and its bytes are found nowhere else."""
 
-    permission_classes = [AllowAny]
+    permission_classes = [HasScope]
     content_negotiation_class = _Anything
 
     def get(self, request: Request, token: str, side: str) -> HttpResponse:

@@ -6,11 +6,11 @@ from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics, serializers
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.permissions import HasScope
 from experiments.api_requests import PROBLEMS
 from leaderboard import compute, downloads, listing, page
 from leaderboard.coding_api import ContestSerializer
@@ -115,7 +115,7 @@ class LadderDetail(LadderSerializer):
 class LadderList(generics.ListAPIView[Ladder]):
     """The ladders that may be seen, the newest first."""
 
-    permission_classes = [AllowAny]
+    permission_classes = [HasScope]
     serializer_class = LadderSerializer
     queryset = Ladder.objects.none()
 
@@ -131,7 +131,7 @@ class LadderList(generics.ListAPIView[Ladder]):
 class LadderView(APIView):
     """Where everybody stands. A withdrawn ladder has no rows, and says why."""
 
-    permission_classes = [AllowAny]
+    permission_classes = [HasScope]
 
     @extend_schema(parameters=SLICE, responses={200: LadderDetail, **PROBLEMS})
     def get(self, request: Request, slug: str) -> Response:

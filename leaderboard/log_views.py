@@ -6,10 +6,10 @@ from django.views.decorators.http import require_GET
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from accounts.permissions import HasScope
 from experiments.api_requests import PROBLEMS
 from experiments.attachments import streamed, to_be_saved
 from experiments.battles.logs.formats import FORMATS, Format
@@ -30,7 +30,7 @@ def board_export(request: HttpRequest, slug: str, format: str) -> StreamingHttpR
 class BoardExportView(APIView):
     """The battles of a board as JSON lines or as a zip, without signing in where the dataset is public."""
 
-    permission_classes = [AllowAny]
+    permission_classes = [HasScope]
 
     @extend_schema(
         parameters=[FORMAT, SUBSET],

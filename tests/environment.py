@@ -13,6 +13,9 @@ TEMPORARY = Path(tempfile.mkdtemp(prefix="arena-tests-"))
 os.environ["ARENA_DATA"] = str(TEMPORARY / "data")
 os.environ["REDIS_URL"] = f"unix://{TEMPORARY / 'redis.sock'}"
 os.environ.pop("OPENROUTER_API_KEY", None)
+for limit in ("PERSON", "ADDRESS"):
+    os.environ[f"ARENA_API_PER_{limit}"] = "0"  # tests ask faster than people do
+os.environ["ARENA_API_KEY_TESTS"] = "0"
 
 POSTGRES = shutil.which("initdb") or next(
     iter(map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb")))), None

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("accounts", "0004_people"),
+        ("accounts", "0005_token_scopes"),
     ]
 
     operations = [

@@ -7,6 +7,8 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 from knox.models import AbstractAuthToken
 
+from accounts.scopes import all_scopes
+
 
 class People(UserManager["User"]):
     """Whoever is made an admin, by whatever command, is one everywhere: by role, and to Django."""
@@ -51,9 +53,12 @@ class User(AbstractUser):  # type: ignore[django-manager-missing]
 
 
 class ApiToken(AbstractAuthToken):  # type: ignore[misc]
-    """A bearer token of the API: stored as a hash, expiring, named by what it is for."""
+    """A bearer token of the API: stored as a hash, expiring, named by what it is for. last_used: to the minute."""
 
     name = models.CharField(_("name"), max_length=100, blank=True)
+    scopes = models.JSONField(_("scopes"), default=all_scopes)
+    last_used = models.DateTimeField(_("last used"), null=True, blank=True)
+    last_address = models.GenericIPAddressField(_("from"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("API token")

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.scopes import Scope
 from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.contests import ratings, voiding
 from experiments.contests.record import Contents, contents
@@ -137,6 +138,8 @@ class CycleView(APIView):
 class VoidView(APIView):
     """Leave a cycle out of the ratings, which are then played again without it; for curators and administrators."""
 
+    scope = Scope.REVIEW
+
     @extend_schema(request=Voiding, responses={200: CycleSerializer, **CONTESTED})
     def post(self, request: Request, pk: int) -> Response:
         cycle, asked = _cycle(request, pk), validated(Voiding, request)
@@ -149,6 +152,8 @@ class VoidView(APIView):
 
 class RestoreView(APIView):
     """Let a cycle count again that was left out. What was done before stays in the record."""
+
+    scope = Scope.REVIEW
 
     @extend_schema(request=None, responses={200: CycleSerializer, **CONTESTED})
     def post(self, request: Request, pk: int) -> Response:

@@ -45,7 +45,7 @@ def remove_words_index(apps: Any, editor: Any) -> None:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("experiments", "0011_review"),
+        ("experiments", "0012_webhooks"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -10,7 +10,7 @@ import experiments.models.ids
 class Migration(migrations.Migration):
     dependencies = [
         ("accounts", "0004_people"),
-        ("experiments", "0011_review"),
+        ("experiments", "0013_search_filled"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -9,7 +9,7 @@ import experiments.models.ids
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("experiments", "0011_review"),
+        ("experiments", "0014_shelves"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Project
+from accounts.scopes import Scope
 from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.models import ReviewAnswer, ReviewItem, ReviewQueue, ReviewRubric, ReviewSlot
 from experiments.problems import ProblemSerializer
@@ -52,6 +53,7 @@ def queues_with_counts() -> QuerySet[ReviewQueue]:
 class QueuesView(generics.ListAPIView[ReviewQueue]):
     """The queues that one reviews in or looks after, the newest first."""
 
+    scope = Scope.REVIEW
     serializer_class = QueueSerializer
     cursor_ordering = ["-created", "-id"]
 
@@ -119,6 +121,8 @@ class AnswersView(generics.ListAPIView[ReviewAnswer]):
 
 
 class NextView(APIView):
+    scope = Scope.REVIEW
+
     @extend_schema(request=None, responses={200: ItemSerializer, 204: None, **RIVALLED})
     def post(self, request: Request, pk: UUID) -> Response:
         """Hold the item that comes next. 204 when nothing is left."""
@@ -129,6 +133,8 @@ class NextView(APIView):
 
 
 class UndoView(APIView):
+    scope = Scope.REVIEW
+
     @extend_schema(request=None, responses={200: ItemSerializer, 204: None, **RIVALLED})
     def post(self, request: Request, pk: UUID) -> Response:
         """Take back the answer that was sent last, and hold its item again. 204 when there is none."""
@@ -153,6 +159,8 @@ class ItemView(APIView):
 
 
 class ClaimView(APIView):
+    scope = Scope.REVIEW
+
     @extend_schema(request=None, responses={200: ItemSerializer, **RIVALLED})
     def post(self, request: Request, pk: UUID) -> Response:
         """Hold this item, or hold it longer. 409 when every place at it is somebody else's."""
@@ -163,6 +171,8 @@ class ClaimView(APIView):
 
 
 class ReleaseView(APIView):
+    scope = Scope.REVIEW
+
     @extend_schema(request=None, responses={204: None, **REFUSED})
     def post(self, request: Request, pk: UUID) -> Response:
         """Give it back."""
@@ -171,6 +181,8 @@ class ReleaseView(APIView):
 
 
 class SkipView(APIView):
+    scope = Scope.REVIEW
+
     @extend_schema(request=Reason, responses={204: None, **REFUSED})
     def post(self, request: Request, pk: UUID) -> Response:
         """Pass it over, with the reason: it is not offered again."""
@@ -181,6 +193,8 @@ class SkipView(APIView):
 
 
 class AnswerView(APIView):
+    scope = Scope.REVIEW
+
     @extend_schema(request=AskedAnswer, responses={200: AnswerSerializer, **RIVALLED})
     def post(self, request: Request, pk: UUID) -> Response:
         """Send an answer, or a new version of it. The same again changes nothing; 409 when there is no place."""

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.scopes import Scope
 from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.models import Message, Run, RunReview
 from experiments.problems import ProblemSerializer
@@ -63,6 +64,8 @@ class CurationAsked(serializers.Serializer[Any]):
 
 
 class FlagsView(APIView):
+    scope = Scope.REVIEW
+
     @extend_schema(responses={200: FlaggedSerializer(many=True), **PROBLEMS})
     def get(self, request: Request, pk: UUID) -> Response:
         """The messages of a run that have a flag or had one, each with its history."""
@@ -80,6 +83,8 @@ class FlagsView(APIView):
 
 
 class CurationView(APIView):
+    scope = Scope.REVIEW
+
     @extend_schema(responses={200: CurationSerializer, **PROBLEMS})
     def get(self, request: Request, pk: UUID) -> Response:
         """Whether a run is approved, whether it counts, and who sees it."""

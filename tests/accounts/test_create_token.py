@@ -47,3 +47,15 @@ def test_somebody_inactive_gets_none(alice):
 def test_it_ends_within_a_year(alice, days):
     with pytest.raises(CommandError, match="1 to 365 days"):
         create("alice", "--days", days)
+
+
+def test_it_may_be_limited_to_some_scopes(alice):
+    create("alice", "--scopes", "spend, read")
+
+    assert ApiToken.objects.get().scopes == ["read", "spend"]
+
+
+@pytest.mark.parametrize("scopes", ["", "fly", "read,fly"])
+def test_scopes_that_there_are_not_are_said(alice, scopes):
+    with pytest.raises(CommandError, match="read, write, spend, review, admin"):
+        create("alice", "--scopes", scopes)

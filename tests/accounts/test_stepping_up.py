@@ -22,11 +22,11 @@ def stale(admin):
 def test_whoever_has_just_signed_in_is_not_asked_again(visitor, alice):
     sign_in(visitor)
 
-    assert "alab_" in visitor.post("/account/", {"name": "notebook", "days": "7"}).content.decode()
+    assert "alab_" in visitor.post("/account/", {"name": "notebook", "days": "7", "scopes": ["read"]}).content.decode()
 
 
 def test_an_hour_later_the_password_is_asked_for_and_the_deed_is_done_then(stale):
-    asked = stale.post("/account/", {"name": "notebook", "days": "7"})
+    asked = stale.post("/account/", {"name": "notebook", "days": "7", "scopes": ["read"]})
     assert asked["Location"].startswith(CONFIRM)
     assert ApiToken.objects.count() == 0
 
@@ -37,7 +37,7 @@ def test_an_hour_later_the_password_is_asked_for_and_the_deed_is_done_then(stale
 
 
 def test_without_the_password_nothing_is_done(stale):
-    asked = stale.post("/account/", {"name": "notebook", "days": "7"})
+    asked = stale.post("/account/", {"name": "notebook", "days": "7", "scopes": ["read"]})
 
     refused = stale.post(asked["Location"], {"password": "wrong"})
 

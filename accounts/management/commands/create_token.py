@@ -6,9 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import User
-from accounts.tokens import DEFAULT_DAYS, MOST_DAYS, create_token
-
-LONGEST_NAME = 100
+from accounts.scopes import ALL, checked
+from accounts.tokens import DEFAULT_DAYS, LONGEST_NAME, MOST_DAYS, create_token
 
 
 class Command(BaseCommand):
@@ -18,13 +17,19 @@ class Command(BaseCommand):
         parser.add_argument("user", metavar="USER", help="whose rights the token gives")
         parser.add_argument("--name", default="", help="what it is for, up to 100 characters")
         parser.add_argument("--days", type=int, default=DEFAULT_DAYS, help=f"1 to {MOST_DAYS}, default {DEFAULT_DAYS}")
+        scopes = f"what it may be used for, separated by commas: {','.join(ALL)} (default: all of them)"
+        parser.add_argument("--scopes", default=",".join(ALL), help=scopes)
 
-    def handle(self, *args: Any, user: str, name: str, days: int, **options: Any) -> None:
+    def handle(self, *args: Any, user: str, name: str, days: int, scopes: str, **options: Any) -> None:
         if not 1 <= days <= MOST_DAYS:
             raise CommandError(f"A token is valid for 1 to {MOST_DAYS} days, not for {days}.")
         if len(name) > LONGEST_NAME:
             raise CommandError(f"The name is longer than {LONGEST_NAME} characters.")
-        token = create_token(_owner(user), name=name, days=days)
+        try:
+            chosen = checked(word.strip() for word in scopes.split(",") if word.strip())
+        except ValueError as error:
+            raise CommandError(str(error)) from error
+        token = create_token(_owner(user), name=name, days=days, scopes=chosen)
         self.stderr.write(f"A token of {user}, valid for {days} days. Send it as `Authorization: Bearer TOKEN`:")
         self.stdout.write(token)
 

@@ -50,7 +50,9 @@ def lab(db, provider, alice, charlie, settings, tmp_path):
     project = Project.objects.create(name="Solar villages")
     Membership.objects.create(project=project, user=alice, role="lead")
     made = {"alice": alice, "charlie": charlie, "ada": ada, "run": run, "project": project, "browser": signed_in(alice)}
-    yield SimpleNamespace(**made, experiment=run.experiment, secrets=[PASSWORD, WRONG, KEY], provider=Provider.objects.first())
+    yield SimpleNamespace(
+        **made, experiment=run.experiment, secrets=[PASSWORD, WRONG, KEY], provider=Provider.objects.first()
+    )
     cache.clear()
 
 
@@ -140,7 +142,14 @@ def reach_budget(lab):
     budgeting.set_budget(lab.experiment, by=lab.alice, cost=Decimal(1))
     Run.objects.filter(pk=lab.run.pk).update(state="queued")
     held = claim(lab.run.pk, lambda event: None)
-    told = {"id": str(uuid4()), "name": "Alice's", "kind": "person", "period": "month", "cost_left": "0", "tokens_left": None}
+    told = {
+        "id": str(uuid4()),
+        "name": "Alice's",
+        "kind": "person",
+        "period": "month",
+        "cost_left": "0",
+        "tokens_left": None,
+    }
     finish(Book(held.pk, held.fence, lambda event: None), held, End("budget_person"), was_halted=True, budget=told)
 
 
@@ -249,13 +258,17 @@ DEEDS = [
 def address(lab, action):
     EmailAddress.objects.create(user=lab.alice, email="one@lab.example", primary=True, verified=True)
     EmailAddress.objects.create(user=lab.alice, email="two@lab.example")
-    lab.browser.post("/account/email/", {"email": f"{'three' if action == 'action_add' else 'two'}@lab.example", action: "1"})
+    lab.browser.post(
+        "/account/email/", {"email": f"{'three' if action == 'action_add' else 'two'}@lab.example", action: "1"}
+    )
 
 
 DONE = [deed for deed in DEEDS if deed[2]]
 
 
-@pytest.mark.parametrize(("action", "do"), [deed[1:] for deed in DONE], ids=[f"{one[0]}: {one[1].value}" for one in DONE])
+@pytest.mark.parametrize(
+    ("action", "do"), [deed[1:] for deed in DONE], ids=[f"{one[0]}: {one[1].value}" for one in DONE]
+)
 def test_it_is_in_the_record_once_and_without_a_secret(lab, action, do):
     do(lab)
 

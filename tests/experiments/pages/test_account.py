@@ -20,7 +20,7 @@ def shown_token(page):
 
 
 def test_a_new_token_is_shown_once_and_opens_the_api(browser, read, alice):
-    response = browser.post(ACCOUNT, {"name": "notebook", "days": "30"})
+    response = browser.post(ACCOUNT, {"name": "notebook", "days": "30", "scopes": ["read"]})
 
     token = shown_token(read(response))
     assert response.status_code == 200
@@ -32,7 +32,7 @@ def test_a_new_token_is_shown_once_and_opens_the_api(browser, read, alice):
 
 def test_no_cache_keeps_the_page(browser):
     assert browser.get(ACCOUNT)["Cache-Control"] == "no-store"
-    assert browser.post(ACCOUNT, {"name": "x", "days": "1"})["Cache-Control"] == "no-store"
+    assert browser.post(ACCOUNT, {"name": "x", "days": "1", "scopes": ["read"]})["Cache-Control"] == "no-store"
 
 
 @pytest.mark.parametrize(
@@ -48,11 +48,30 @@ def test_no_cache_keeps_the_page(browser):
     ],
 )
 def test_a_token_that_makes_no_sense_is_not_made(browser, read, typed, field, words):
-    page = read(browser.post(ACCOUNT, typed))
+    page = read(browser.post(ACCOUNT, {"scopes": ["read"], **typed}))
 
     assert words in page.by_id(f"id_{field}-error").text
     assert page.by_id("id_name").get("value") == (typed["name"] or None)
     assert ApiToken.objects.count() == 0
+
+
+@pytest.mark.parametrize(("scopes", "words"), [([], "Choose at least one"), (["fly"], "fly is not one of")])
+def test_a_token_that_may_nothing_is_not_made(browser, scopes, words):
+    page = browser.post(ACCOUNT, {"name": "x", "days": "1", "scopes": scopes}).content.decode()
+
+    assert words in page
+    assert ApiToken.objects.count() == 0
+
+
+def test_the_page_says_what_each_token_may_do_and_when_it_was_used_last(browser, read, alice):
+    token = create_token(alice, name="reader", scopes=["read"])
+    assert "never" in read(browser.get(ACCOUNT)).text
+
+    Client().get("/api/runs/", headers={"Authorization": f"Bearer {token}"})
+
+    page = read(browser.get(ACCOUNT)).text
+    assert "127.0.0.1" in page
+    assert ApiToken.objects.get().scopes == ["read"]
 
 
 def test_tokens_are_listed_by_name_and_beginning(browser, read, alice):

@@ -41,7 +41,7 @@ def pages(browser, visitor, played, alice):
     found |= {"/sign-in/": visitor.get("/sign-in/"), "/arena/ refused": browser.post("/arena/", {"title": "x"})}
     found |= {name: browser.get(reverse(name, args=[run.pk])) for name in ("run", "run-status")}
     found |= {"call": browser.get(reverse("call", args=[run.calls.first().pk]))}
-    found |= {"new token": browser.post("/account/", {"name": "x", "days": "1"})}
+    found |= {"new token": browser.post("/account/", {"name": "x", "days": "1", "scopes": ["read"]})}
     return found
 
 

@@ -1,0 +1,164 @@
+"""The API is asked everything that its schema allows, and some of what it does not, by people of three roles: it never
+fails, and answers nothing that the schema does not say. The things asked for are there, so that answers are looked at.
+"""
+
+import re
+from datetime import timedelta
+from functools import cache
+from typing import Any
+from urllib.parse import urlencode
+from uuid import uuid4
+
+import httpx
+import hypothesis
+import pytest
+import requests
+import schemathesis
+from django.db import transaction
+from django.test import Client
+from drf_spectacular.generators import SchemaGenerator
+from hypothesis import Phase, given
+from schemathesis import GenerationMode
+from schemathesis.core.failures import Failure, FailureGroup
+from schemathesis.specs.openapi import checks
+
+from accounts.models import Membership
+from accounts.tokens import create_token
+from tests.experiments.api.handlers import handlers
+from tests.experiments.rights.people import lab_of
+from tests.experiments.rights.things import Things
+
+pytestmark = pytest.mark.django_db
+
+LIKELY = 6  # requests of each operation that the schema allows
+OF_EVERYBODY = ("owner", "reviewer", "admin")
+ODD_BODIES = [b"", b"{", b"null", b"[]", b"{}", b'"text"', b'{"\\u0000": "\\ud800"}', b"[" * 2000]
+ODD_WORDS = ["", "\0", "-1", "9" * 40, "%F0", "\ud7ff\U0010ffff"]
+HEALTH = "/api/health/"  # tells with its status that a part is down
+CHECKS = [
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_schema_conformance,
+    checks.response_headers_conformance,
+]
+HOW: dict[str, Any] = {"database": None, "deadline": None, "derandomize": True, "phases": [Phase.generate]}
+
+
+@cache
+def cases() -> list[Any]:
+    """Requests of every operation, the same for everybody and in every session. Signing in and the things in the
+    address are left to whoever asks.
+    """
+    document = SchemaGenerator().get_schema(public=True)  # type: ignore[no-untyped-call]
+    document["components"].pop("securitySchemes")
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            operation.pop("security", None)
+            operation["parameters"] = [one for one in operation.get("parameters", ()) if one["in"] != "path"]
+    operations = schemathesis.openapi.from_dict(document).get_all_operations()
+    return [case for found in operations for case in likely(found.ok())]
+
+
+def likely(operation: Any) -> list[Any]:
+    found: list[Any] = []
+
+    @hypothesis.settings(max_examples=LIKELY, suppress_health_check=list(hypothesis.HealthCheck), **HOW)
+    @given(operation.as_strategy(generation_mode=GenerationMode.POSITIVE))
+    def draw(case: Any) -> None:
+        found.append(case)
+
+    draw()
+    return found
+
+
+class Asker:
+    """One person with a token. Whatever a request has moved is taken back."""
+
+    def __init__(self, person: Any, things: Things) -> None:
+        self._client = Client(headers={"Authorization": f"Bearer {create_token(person)}"})
+        self._routes = {(path_of(one.route), one.method): (one.name, one.route) for one in handlers()}
+        self._things = things
+        self._sent: set[Any] = set()
+        self.wrong: list[str] = []
+        self.statuses: dict[str, set[int]] = {}
+
+    def ask(self, case: Any) -> None:
+        """As the schema allows it."""
+        name, route = self._routes[nameless(case.operation.path), case.method.lower()]
+        address = self._things.address(name, route)
+        case.path_parameters = dict.fromkeys(re.findall(r"{(\w+)}", case.operation.path), "x")
+        sent = requests.Request(**case.as_transport_kwargs(base_url="http://testserver")).prepare()
+        query = f"?{sent.url.partition('?')[2]}" if "?" in str(sent.url) else ""
+        body = sent.body.encode() if isinstance(sent.body, str) else sent.body or b""
+        headers = {k: v for k, v in sent.headers.items() if k in {"Idempotency-Key", "Accept"}}
+        self._send(case, f"{address}{query}", body, sent.headers.get("Content-Type", ""), headers)
+
+    def ask_oddly(self, case: Any) -> None:
+        """As nobody should."""
+        name, route = self._routes[nameless(case.operation.path), case.method.lower()]
+        address = self._things.address(name, route)
+        for parameter in case.operation.query:
+            for word in ODD_WORDS:
+                self._send(case, f"{address}?{urlencode({parameter.name: word})}", b"", "", {})
+        if case.operation.body:
+            for body in ODD_BODIES:
+                self._send(case, address, body, "application/json", {})
+            self._send(case, address, b"<a/>", "application/xml", {"Accept": "image/png"})
+        self._send(case, address.replace(str(self._things.arena.pk), str(uuid4())), b"", "", {})
+
+    def _send(self, case: Any, address: str, body: bytes, content_type: str, headers: dict[str, str]) -> None:
+        request = (case.method, address, body, content_type, *headers.items())
+        if request in self._sent:
+            return
+        self._sent.add(request)
+        with transaction.atomic():
+            answer = self._client.generic(case.method, address, body, content_type, headers=headers)
+            content = b"".join(answer) if answer.streaming else answer.content
+            transaction.set_rollback(True)
+        self.statuses.setdefault(case.operation.label, set()).add(answer.status_code)
+        if answer.status_code >= 500 and case.operation.path != HEALTH:
+            self.wrong.append(f"{case.method} {address[:150]} {body[:150]!r}: {answer.status_code}")
+        asked = httpx.Request(case.method, f"http://testserver{address}", content=body)
+        given = httpx.Response(answer.status_code, headers=list(answer.items()), content=content, request=asked)
+        given.elapsed = timedelta()
+        try:
+            case.validate_response(given, checks=CHECKS)
+        except (FailureGroup, Failure) as failure:
+            reasons = getattr(failure, "exceptions", [failure])
+            said = "; ".join(" ".join(f"{one.title}: {one.message}".split())[:300] for one in reasons)
+            self.wrong.append(f"{case.method} {address[:150]} {body[:150]!r}: {answer.status_code} {said}")
+
+
+def nameless(path: str) -> str:
+    return re.sub(r"{\w+}", "{}", path)
+
+
+def path_of(route: str) -> str:
+    """An address as the schema writes it, but for the names of its words."""
+    return "/" + re.sub(r"<[^>]*>", "{}", route)
+
+
+@pytest.fixture
+def things(provider, alice, played, starchamber, start, drive, tmp_path, settings, quiet_doorbell):
+    settings.IMAGES_DIR, settings.SIGNUP = tmp_path, "invite"
+    lab = lab_of(alice)
+    for who in ("reviewer", "admin"):  # so that there is something that they may know of
+        Membership.objects.create(project=lab.project, user=lab.people[who], role=Membership.Role.MEMBER)
+    talk = start(starchamber("sim/cooperative:first=0:words=5"))
+    drive()
+    return lab, Things(lab, played(max_turns=1), talk, tmp_path)
+
+
+def test_it_never_fails_and_answers_people_of_three_roles_as_the_schema_says(things):
+    lab, alices = things
+    wrong, good = [], {}
+    for who in OF_EVERYBODY:
+        asker = Asker(lab.people[who], alices)
+        for case in cases():
+            asker.ask(case)
+            asker.ask_oddly(case)
+        wrong += [f"{who}: {said}" for said in asker.wrong]
+        good[who] = {label for label, statuses in asker.statuses.items() if min(statuses) < 300}
+
+    assert not wrong, "\n".join(wrong)
+    assert {who: len(labels) for who, labels in good.items()} == {}
