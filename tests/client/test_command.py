@@ -130,7 +130,9 @@ def test_battles_are_run_and_seen_to_their_end(typed, arena, tmp_path):
     arena.datasets.upload(file, "Trees", slug="battled", columns=columns)
     wait_until(lambda: arena.datasets.get("battled").state == "ready", "the file to be read")
 
-    done = typed("run", "battles", "--dataset", "battled", "--model", "sim/judge", "--prompt", "text_quality", "--watch")
+    done = typed(
+        "run", "battles", "--dataset", "battled", "--model", "sim/judge", "--prompt", "text_quality", "--watch"
+    )
 
     assert done.returncode == 0, done.stderr
     assert "1 of 1 battles are decided; completed" in done.stdout
