@@ -1,6 +1,8 @@
 """The command `arena`, as somebody types it, with a real platform behind it."""
 
 import json
+import os
+import pty
 import re
 import signal
 import subprocess
@@ -10,6 +12,7 @@ import pytest
 from arena_lab.cli.words import plain
 from tests.arenasite.platforms import free_port
 from tests.client.conftest import COMMAND, SLOW
+from tests.fixtures import wait_until
 
 ARENA = (
     "run",
@@ -38,14 +41,14 @@ def test_a_run_is_started_and_watched_to_its_end(command, arena):
     assert "\x1b" not in done.stdout + done.stderr
 
 
-def test_it_is_started_and_left_alone_then_watched_as_json(command):
+def test_it_is_started_and_left_alone_then_watched_as_json(command, typed):
     [started] = json.loads(command(*ARENA, *PAIR, "--turns", "1", "--json").stdout)
 
     events = [json.loads(line) for line in command("watch", started["id"], "--json").stdout.splitlines()]
 
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
     assert events[-1]["type"] == "experiment_stopped"
-    shown = command("show", "last", "--messages").stdout
+    shown = typed("show", "last", "--messages").stdout
     assert started["id"] in shown
     assert "Share." not in re.sub(r"Title.*\n", "", shown)
 
@@ -67,74 +70,137 @@ def test_ctrl_c_leaves_and_the_run_goes_on(lab, arena):
     assert arena.wait(again).state == "completed"
 
 
-def test_a_run_that_waits_is_left_answered_and_seen_to_its_end(command, arena):
-    done = command(*ARENA, *PAIR, "--turns", "2", "--set", "mode=manual", "--watch", "--until-pause")
+def test_a_run_that_waits_is_left_answered_and_seen_to_its_end(typed, arena):
+    done = typed(*ARENA, *PAIR, "--turns", "2", "--set", "mode=manual", "--watch", "--until-pause")
     assert done.returncode == 7, done.stderr
     run = arena.runs.list().first()
     assert f"arena say {run.id}" in done.stdout
 
-    assert command("stop", "last").returncode == 0
-    assert command("watch", run.id).returncode == 6
+    assert typed("stop", "last").returncode == 0
+    assert typed("watch", run.id).returncode == 6
 
 
-def test_a_run_that_fails_is_told_by_its_code(command):
-    done = command(*ARENA, "--model", "sim/failing", *PAIR[2:], "--watch")
+def test_a_run_that_fails_is_told_by_its_code(typed):
+    done = typed(*ARENA, "--model", "sim/failing", *PAIR[2:], "--watch")
 
     assert done.returncode == 5
     assert "failed" in done.stdout
 
 
-def test_repeats_are_seen_to_their_end(command):
-    done = command(*ARENA, *PAIR, "--turns", "1", "--repeats", "2", "--watch")
+def test_repeats_are_seen_to_their_end(typed):
+    done = typed(*ARENA, *PAIR, "--turns", "1", "--repeats", "2", "--watch")
 
     assert done.returncode == 0, done.stderr
     assert len(re.findall(r"completed  max_turns", done.stdout)) == 2
 
 
+@pytest.mark.parametrize(
+    ("code", "workflow", "options"),
+    [
+        (7, "starchamber", ("--model", "sim/neutral", "--prompt", "Who are you?", "--until-pause")),
+        (0, "council", ("--model", "sim/neutral", "--model", "sim/sceptical", "--prompt", "Why is the sky blue?")),
+        (0, "debate", ("--model", "sim/neutral", "--model", "sim/sceptical", "--model", "sim/practical")),
+        (0, "coding", ("--model", "sim/coder-oak", "--model", "sim/coder-ash", "--model", "sim/coder-elm")),
+    ],
+)
+def test_every_workflow_can_be_run_and_watched(typed, code, workflow, options):
+    more = {
+        "council": ("--model", "chair=sim/neutral", "--set", "title=false"),
+        "debate": (
+            "--prompt",
+            "Why?",
+            "--set",
+            "mode=automatic",
+            "--set",
+            "refine=false",
+            "--model",
+            "summarizer=sim/neutral",
+        ),
+    }
+
+    done = typed("run", workflow, *options, *more.get(workflow, ()), "--watch")
+
+    assert done.returncode == code, done.stderr
+
+
+def test_battles_are_run_and_seen_to_their_end(typed, arena, tmp_path):
+    file = tmp_path / "trees.jsonl"
+    file.write_text('{"instruction": "Describe an ash.", "one": "Tall.", "two": "Grey."}\n')
+    columns = {"instruction": "instruction", "outputs": {"ada": "one", "bob": "two"}}
+    arena.datasets.upload(file, "Trees", slug="battled", columns=columns)
+    wait_until(lambda: arena.datasets.get("battled").state == "ready", "the file to be read")
+
+    done = typed(
+        "run", "battles", "--dataset", "battled", "--model", "sim/judge", "--prompt", "text_quality", "--watch"
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "1 of 1 battles are decided; completed" in done.stdout
+
+
+def test_in_a_terminal_there_are_colours_and_a_bar(lab, arena, begin):
+    run = arena.wait(begin())
+    screen, terminal = pty.openpty()
+    watcher = subprocess.Popen([*COMMAND, "watch", run.id], env=lab.environment(TERM="xterm"), stdout=terminal)
+    os.close(terminal)
+    said = b"".join(iter(lambda: read_from(screen), b"")).decode()
+
+    assert watcher.wait(60) == 0
+    assert "\x1b[" in said
+    assert re.search(r"turn \d/1.*tokens · \$", said)
+
+
+def read_from(screen):
+    try:
+        return os.read(screen, 65536)
+    except OSError:  # whoever wrote to it has gone
+        return b""
+
+
 @pytest.mark.parametrize("what", ["models", "runs", "datasets", "ladders", "budget"])
-def test_every_list_is_a_table_and_json(command, what):
-    table, as_json = command(what), command(what, "--json")
+def test_every_list_is_a_table_and_json(typed, what):
+    table, as_json = typed(what), typed(what, "--json")
 
     assert (table.returncode, as_json.returncode) == (0, 0)
     assert isinstance(json.loads(as_json.stdout), list)
     assert table.stdout or "nothing here" in table.stderr or "No budget" in table.stderr
 
 
-def test_usage_and_files_come_out(command, arena, begin, tmp_path):
+def test_usage_and_files_come_out(command, typed, arena, begin, tmp_path):
     run = arena.wait(begin())
 
-    assert "all " in command("usage", "--by", "role").stdout
-    assert json.loads(command("usage", "--json").stdout)["total"]["calls"] > 0
-    path = command("report", run.id, "--format", "md", "-o", str(tmp_path)).stdout.strip()
+    assert "all " in typed("usage", "--by", "role").stdout
+    assert json.loads(typed("usage", "--json").stdout)["total"]["calls"] > 0
+    path = typed("report", run.id, "--format", "md", "-o", str(tmp_path)).stdout.strip()
     assert "Share seven panels." in (tmp_path / path).read_text(encoding="utf-8")
     assert run.id in command("export", run.id, "--format", "csv", "-o", "-").stdout
 
 
-def test_who_signs_in_is_known_from_then_on_and_nobody_else_can_read_it(command, lab, tmp_path):
+def test_who_signs_in_is_known_from_then_on_and_nobody_else_can_read_it(typed, lab, tmp_path):
     forgotten = {"ARENA_URL": "", "ARENA_TOKEN": "", "XDG_CONFIG_HOME": str(tmp_path)}
 
-    assert command("models", **forgotten).returncode == 4
-    assert command("login", lab.url, "--token-stdin", stdin="alab_wrong\n", **forgotten).returncode == 4
-    assert command("login", f"{lab.url}/", "--token-stdin", stdin=f"{lab.token}\n", **forgotten).returncode == 0
+    assert typed("models", **forgotten).returncode == 4
+    assert typed("login", lab.url, "--token-stdin", stdin="alab_wrong\n", **forgotten).returncode == 4
+    assert typed("login", f"{lab.url}/", "--token-stdin", stdin=f"{lab.token}\n", **forgotten).returncode == 0
     stored = tmp_path / "arena-lab" / "credentials.json"
     assert (stored.stat().st_mode & 0o777, stored.parent.stat().st_mode & 0o777) == (0o600, 0o700)
-    assert command("models", **forgotten).returncode == 0
-    elsewhere = command("--url", "http://evil.example", "models", **forgotten)
+    assert typed("models", **forgotten).returncode == 0
+    elsewhere = typed("--url", "http://evil.example", "models", **forgotten)
     assert (elsewhere.returncode, "no token for http://evil.example" in elsewhere.stderr) == (4, True)
-    assert command("logout", **forgotten).returncode == 0
+    assert typed("logout", **forgotten).returncode == 0
     assert not stored.exists()
 
 
-def test_what_is_refused_mistyped_or_away_has_codes_of_its_own(command):
-    refused = command(*ARENA, "--model", "sim/nobody", "--model", "sim/nobody")
+def test_what_is_refused_mistyped_or_away_has_codes_of_its_own(typed):
+    refused = typed(*ARENA, "--model", "sim/nobody", "--model", "sim/nobody")
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "cast" in refused.stderr
-    assert command("fly").returncode == 2
-    assert command("show", "0000").returncode == 1
+    assert typed("fly").returncode == 2
+    assert typed("show", "0000").returncode == 1
 
 
-def test_a_platform_that_is_away_is_said(command):
-    done = command("models", ARENA_URL=f"http://127.0.0.1:{free_port()}")
+def test_a_platform_that_is_away_is_said(typed):
+    done = typed("models", ARENA_URL=f"http://127.0.0.1:{free_port()}")
 
     assert done.returncode == 3
     assert "cannot be reached" in done.stderr

@@ -89,4 +89,4 @@ def may_be_anything(schema: dict[str, Any]) -> bool:
 
 
 def is_free(kind: Any) -> bool:
-    return kind is Any or Any in get_args(kind)
+    return kind is Any or any(is_free(one) for one in get_args(kind))

@@ -29,11 +29,10 @@ def test_a_run_is_followed_to_its_end_and_can_be_again_from_anywhere(arena, begi
     assert list(arena.watch(run, live=live, after=seqs[-1])) == []
 
 
-@SOCKET_AND_ASKING
-def test_a_server_that_dies_meanwhile_makes_nobody_miss_anything(lab, arena, begin, live):
+def test_a_server_that_dies_meanwhile_makes_nobody_miss_anything(lab, arena, begin):
     run, seqs, troubles = begin("sim/slow", "sim/slow", max_turns=2), [], []
 
-    for event in arena.watch(run, live=live, on_trouble=lambda said, seconds: troubles.append((said, seconds))):
+    for event in arena.watch(run, live=True, on_trouble=lambda said, seconds: troubles.append((said, seconds))):
         seqs.append(event.seq)
         if event.type == "turn_started" and event.turn == 1:
             kill_the_web_server(lab)
@@ -44,11 +43,11 @@ def test_a_server_that_dies_meanwhile_makes_nobody_miss_anything(lab, arena, beg
     assert arena.runs.get(run).state == "completed"
 
 
-async def test_nor_does_anybody_who_awaits(lab, begin):
+async def test_nor_anybody_who_awaits_and_has_no_socket(lab, begin):
     run, seqs, troubled = begin("sim/slow", "sim/slow", max_turns=2), [], Flag()
 
     async with AsyncArena(lab.url, lab.token) as arena:
-        async for event in arena.watch(run, on_trouble=lambda *_: troubled.set()):
+        async for event in arena.watch(run, live=False, on_trouble=lambda *_: troubled.set()):
             seqs.append(event.seq)
             if event.type == "turn_started" and event.turn == 1:
                 await asyncio.to_thread(kill_the_web_server, lab)

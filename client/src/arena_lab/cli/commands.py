@@ -15,10 +15,13 @@ from arena_lab.errors import NotSetUp
 from arena_lab.files import File
 from arena_lab.questions import open_pause
 from arena_lab.records import Run
+from arena_lab.retrying import Patience
+
+SOMEBODY_WAITS = Patience(attempts=4)
 
 
 def arena_of(asked: Namespace) -> Arena:
-    return Arena(asked.url)
+    return Arena(asked.url, patience=SOMEBODY_WAITS)
 
 
 def run_of(arena: Arena, asked: Namespace) -> str:
