@@ -76,7 +76,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Adds turn (the last completed one), turns_done (how many), turn_ended, input_, output_ and reasoning_tokens,
         call_count, total_cost and unpriced_calls: those that are settled, but at an unknown cost, so that total_cost is
         a lower bound. Where the workflow has stages, stage is what is known of the last one, stage_began when it did,
-        and stages_began when the first one of the turn did. client_system: whose client has begun it, None for nobody's.
+        and stages_began when the first one of the turn did. client_system: whose client has begun it, None for none.
         """
         this_run = models.OuterRef("pk")
         calls = apps.get_model("experiments.Call").objects.filter(run=this_run).order_by()
