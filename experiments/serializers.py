@@ -254,6 +254,9 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 
     workflow = serializers.CharField(source="experiment.workflow")
     title = serializers.CharField(source="experiment.title")
+    client = serializers.CharField(
+        source="client_system", allow_null=True, help_text="The system whose client has begun it; null for none."
+    )
     turn = serializers.SerializerMethodField()
     waiting_for = serializers.SerializerMethodField()
     offer = serializers.SerializerMethodField()
@@ -271,6 +274,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "mode",
             "is_held",
             "origin",
+            "client",
             "parent",
             "branched_from",
             "seed",

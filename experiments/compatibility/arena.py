@@ -187,7 +187,7 @@ def _played_turn(request: Request, run: Run) -> tuple[Run, int]:
     with refusals():
         asked = once(lambda: {"turn": shapes.turns_of(run) + 1}, by=by, key=key, request=("turn", run.pk.hex))
     turn = int(asked["turn"])
-    while not run.is_over and shapes.turns_of(run) < turn:
+    while not _is_played(run, turn):
         pause = _pause(run)
         if pause:
             if pause.data.get("error"):
@@ -203,10 +203,14 @@ def _turn_ended(request: Request, run: Run, turn: int, pause: str) -> Run:
 
     def look() -> Run | None:
         fresh = _fresh(run)
-        has_ended = fresh.is_over or shapes.turns_of(fresh) >= turn
-        return fresh if has_ended or _waits_elsewhere(fresh, pause) else None
+        return fresh if _is_played(fresh, turn) or _waits_elsewhere(fresh, pause) else None
 
     return _found(wait(request, run.pk, look))
+
+
+def _is_played(run: Run, turn: int) -> bool:
+    """After the last turn the experiment is over, too."""
+    return run.is_over or (shapes.turns_of(run) >= turn and turn != run.config["max_turns"])
 
 
 def _fresh(run: Run) -> Run:

@@ -6,8 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any, TypeVar
 from uuid import UUID
 
-from asgiref.sync import async_to_sync
-from channels.db import database_sync_to_async
+from asgiref.sync import async_to_sync, sync_to_async
 from django.db import connection
 from rest_framework.request import Request
 
@@ -106,7 +105,7 @@ async def follow(entry: Entry, look: Callable[[], tuple[list[str], bool]]) -> As
         await viewers().leave(listener)
 
 
-@database_sync_to_async
+@sync_to_async
 def _looked(look: Callable[[], Any]) -> Any:
     try:
         return look()

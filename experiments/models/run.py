@@ -76,11 +76,12 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Adds turn (the last completed one), turns_done (how many), turn_ended, input_, output_ and reasoning_tokens,
         call_count, total_cost and unpriced_calls: those that are settled, but at an unknown cost, so that total_cost is
         a lower bound. Where the workflow has stages, stage is what is known of the last one, stage_began when it did,
-        and stages_began when the first one of the turn did.
+        and stages_began when the first one of the turn did. client_system: whose client has begun it, None for none.
         """
         this_run = models.OuterRef("pk")
         calls = apps.get_model("experiments.Call").objects.filter(run=this_run).order_by()
         steps = apps.get_model("experiments.Step").objects.filter(run=this_run).order_by()
+        clients = apps.get_model("experiments.ClientTalk").objects.filter(run=this_run).order_by()
 
         def total(rows: Any, expression: Any) -> models.Subquery:
             return models.Subquery(rows.values("run").annotate(total=expression).values("total"))
@@ -99,6 +100,7 @@ class RunQuerySet(models.QuerySet["Run"]):
             reasoning_tokens=total(calls, models.Sum("reasoning_tokens")),
             call_count=total(calls, models.Count("pk")),
             total_cost=total(calls, models.Sum("cost")),
+            client_system=models.Subquery(clients.values("system")[:1]),
             unpriced_calls=total(calls.exclude(state="sent").filter(cost__isnull=True), models.Count("pk")),
         )
 

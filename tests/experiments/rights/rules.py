@@ -25,7 +25,8 @@ RULES: dict[str, tuple[Rule, str]] = {
     "open": (
         rule(visitor=YES, everybody=YES),
         """home javascript-catalog login account_login set-language set-theme leaderboard methodology datasets
-        api-health compat-health api-schema api-docs api-ladders shared shared-run""",
+        api-health compat-health compat-subsets compat-overview compat-cross-info compat-cross-elo api-schema
+        api-docs api-ladders shared shared-run""",
     ),
     "whoever signs in": (
         rule(visitor=SIGN_IN, everybody=YES, reviewer=(YES, REFUSED)),
@@ -150,6 +151,9 @@ RULES: dict[str, tuple[Rule, str]] = {
         rule(visitor=(UNKNOWN, SIGN_IN), owner=YES),
         """dataset dataset-sample dataset-contestants ladder ladder-matrix ladder-history ladder-milestones
         ladder-download ladder-battles ladder-samples ladder-sample ladder-agreement board-export battle vote
-        vote-cast api-ladder api-board-export""",
+        vote-cast api-ladder api-board-export compat-subset compat-subset-stats compat-subset-leaderboard
+        compat-subset-by-source compat-subset-model compat-subset-matrix compat-subset-history compat-input-count
+        compat-battles compat-battle compat-h2h compat-prompts compat-search compat-search-prompts compat-all-models
+        compat-model-battles""",
     ),
 }

@@ -168,10 +168,15 @@ class Things:
             "members": self.guest.pk,
             "invitations": self.invited if word == "token" else self.invitation.pk,
             "conversations": self.asked.pk,
+            "subsets": self.ladder.slug,
             "oidc": "nowhere",
         }
         by_word = {
             "token": self.invited if before == "invitations" else self.offer.token,
+            "exp_name": "__all__",
+            "sample_index": self.sample.pk,
+            "model": self.left.name,
+            "battle_id": f"{self.left.name}_vs_{self.right.name}:{self.sample.pk}",
             "side": "first",
             "format": _format(name),
         }

@@ -1,0 +1,229 @@
+"""Where everybody stands, in the shapes that GenArena's viewer knows. What is not rated is null, never 1000."""
+
+import math
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from leaderboard import compute
+from leaderboard.counts import counts_of
+from leaderboard.matrix import matrix
+from leaderboard.models import Ladder
+from leaderboard.ratings.battles import Table
+from leaderboard.ratings.bradley_terry import fit
+from leaderboard.standings import Row, Standings
+
+ALL = "__all__"
+MOST_POINTS = 50
+
+
+def standings_of(ladder: Ladder, category: str = "") -> Standings:
+    return compute.current(ladder, "", category).standings
+
+
+def info(ladder: Ladder) -> dict[str, Any]:
+    found = standings_of(ladder)
+    return {
+        "name": ladder.slug,
+        "models": [row.name for row in found.rows],
+        "experiments": [ALL],
+        "total_battles": found.battles,
+        "prompt_sources": list(found.categories),
+    }
+
+
+def stats(ladder: Ladder) -> dict[str, Any]:
+    found = standings_of(ladder)
+    return {
+        "subset": ladder.slug,
+        "models": [row.name for row in found.rows],
+        "experiments": [ALL],
+        "total_battles": found.battles,
+        "consistent_battles": found.consistent,
+        "tie_battles": found.ties,
+        "consistency_rate": found.consistency,
+    }
+
+
+def leaderboard(ladder: Ladder, models: Collection[str] = (), category: str = "") -> list[dict[str, Any]]:
+    return [entry(row) for row in standings_of(ladder, category).rows if not models or row.name in models]
+
+
+def entry(row: Row) -> dict[str, Any]:
+    return {
+        "model": row.name,
+        "elo": row.rating,
+        "ci_lower": row.lower,
+        "ci_upper": row.upper,
+        "rank": row.rank,
+        "reason": row.reason,
+        "wins": row.wins,
+        "losses": row.losses,
+        "ties": row.ties,
+        "total_battles": row.battles,
+        "total": row.battles,
+        "win_rate": row.win_rate,
+    }
+
+
+def by_source(ladder: Ladder) -> dict[str, Any]:
+    """A source is a category of samples here."""
+    sources = list(standings_of(ladder).categories)
+    slices = {source: standings_of(ladder, source) for source in sources}
+    return {
+        "sources": sorted(sources, key=lambda source: -slices[source].battles),
+        "leaderboards": {source: [entry(row) for row in found.rows] for source, found in slices.items()},
+        "battle_counts": {source: found.battles for source, found in slices.items()},
+    }
+
+
+def model_stats(ladder: Ladder, model: str) -> dict[str, Any] | None:
+    """One contestant, and how it fared against each other one; None for somebody who does not stand there."""
+    found = matrix(ladder, compute.current(ladder), whole=True)
+    lines = found.lines if found else ()
+    mine = next((line for line in lines if line.row.name == model), None)
+    if mine is None:
+        return None
+    others = zip((line.row for line in lines), mine.cells, strict=True)
+    against = [
+        {
+            "opponent": row.name,
+            "opponent_elo": row.rating,
+            "wins": cell.wins,
+            "losses": cell.losses,
+            "ties": cell.ties,
+            "total": cell.battles,
+            "win_rate": cell.win_rate,
+        }
+        for row, cell in others
+        if cell
+    ]
+    return {**entry(mine.row), "vs_stats": against}
+
+
+def head_to_head(ladder: Ladder, model_a: str, model_b: str) -> dict[str, Any]:
+    """A tie counts half for each, as it does in the ratings."""
+    one = model_stats(ladder, model_a)
+    met = next((other for other in one["vs_stats"] if other["opponent"] == model_b), None) if one else None
+    wins, losses, ties = (met["wins"], met["losses"], met["ties"]) if met else (0, 0, 0)
+    total = wins + losses + ties
+    return {
+        "model_a": model_a,
+        "model_b": model_b,
+        "wins_a": wins,
+        "wins_b": losses,
+        "ties": ties,
+        "total": total,
+        "win_rate_a": (wins + ties / 2) / total if total else None,
+        "win_rate_b": (losses + ties / 2) / total if total else None,
+        "tie_rate": ties / total if total else None,
+    }
+
+
+def win_matrix(ladder: Ladder, models: Collection[str] = ()) -> dict[str, Any]:
+    """Null where two have not met, on the diagonal, too."""
+    found = matrix(ladder, compute.current(ladder), whole=True)
+    lines = found.lines if found else ()
+    kept = [place for place, line in enumerate(lines) if not models or line.row.name in models]
+    cells = [[lines[i].cells[j] for j in kept] for i in kept]
+    return {
+        "models": [lines[place].row.name for place in kept],
+        "matrix": [[cell.win_rate if cell else None for cell in row] for row in cells],
+        "counts": [[cell.battles if cell else 0 for cell in row] for row in cells],
+        "wins": [[cell.wins + cell.ties / 2 if cell else 0 for cell in row] for row in cells],
+    }
+
+
+def history(ladder: Ladder, models: Collection[str] = ()) -> dict[str, Any]:
+    """The last points of the ladder's history."""
+    moments = sorted(ladder.points.order_by("-at").values_list("at", flat=True).distinct()[:MOST_POINTS])
+    rows = ladder.points.filter(at__in=moments).order_by("at", "name")
+    known: dict[str, dict[Any, float]] = {}
+    battles = dict.fromkeys(moments, 0)
+    for point in rows:
+        battles[point.at] += point.battles
+        if not models or point.name in models:
+            known.setdefault(point.name, {})[point.at] = point.rating
+    return {
+        "timestamps": [moment.isoformat() for moment in moments],
+        "models": {name: [values.get(moment) for moment in moments] for name, values in known.items()},
+        "battle_counts": [count // 2 for count in battles.values()],  # a battle is one of both contestants'
+    }
+
+
+def overview(ladders: Sequence[Ladder]) -> dict[str, Any]:
+    boards = {ladder.slug: {one["model"]: one for one in leaderboard(ladder)} for ladder in ladders}
+    names = {name for board in boards.values() for name in board}
+
+    def mean(name: str) -> float:
+        known = [board[name]["elo"] for board in boards.values() if name in board and board[name]["elo"] is not None]
+        return sum(known) / len(known) if known else -math.inf
+
+    totals = {ladder.slug: standings_of(ladder).battles for ladder in ladders}
+    return {
+        "subsets": list(boards),
+        "models": sorted(names, key=lambda name: (-mean(name), name)),
+        "data": boards,
+        "subset_info": {s: {"total_battles": totals[s], "model_count": len(boards[s])} for s in boards},
+    }
+
+
+def cross_info(ladders: Sequence[Ladder]) -> dict[str, Any]:
+    models = {ladder.slug: {row.name for row in standings_of(ladder).rows} for ladder in ladders}
+    battles = {ladder.slug: standings_of(ladder).battles for ladder in ladders}
+    return {
+        "common_models": sorted(set.intersection(*models.values())) if models else [],
+        "all_models": sorted(set().union(*models.values())),
+        "per_subset_models": {slug: sorted(names) for slug, names in models.items()},
+        "per_subset_battles": battles,
+        "total_battles": sum(battles.values()),
+    }
+
+
+def cross_elo(ladders: Sequence[Ladder], scope: str) -> dict[str, Any]:
+    """One fit over the battles of several ladders. It mixes judges and tasks: each ladder's own is the better one."""
+    about = cross_info(ladders)
+    names = about["common_models"] if scope == "common" else about["all_models"]
+    table = _together(ladders, names)
+    ratings = fit(table)
+    games = table.games.sum(axis=1)
+    rows = [
+        {
+            "model": name,
+            "elo": None if math.isnan(ratings.values[i]) else float(ratings.values[i]),
+            "reason": str(ratings.reasons[i] or ""),
+            "wins": int(table.wins[i].sum()),
+            "losses": int(table.wins[:, i].sum()),
+            "ties": int(table.ties[i].sum()),
+            "total": int(games[i]),
+            "win_rate": float(table.points[i].sum() / games[i]) if games[i] else None,
+            "subset_presence": [slug for slug, there in about["per_subset_models"].items() if name in there],
+        }
+        for i, name in enumerate(names)
+    ]
+    return {
+        "subsets": [ladder.slug for ladder in ladders],
+        "model_scope": scope,
+        "common_models": about["common_models"],
+        "all_models": about["all_models"],
+        "total_battles": int(games.sum() / 2),
+        "leaderboard": sorted(rows, key=lambda row: (row["elo"] is None, -(row["elo"] or 0))),
+        "per_subset_elo": {
+            ladder.slug: {row.name: row.rating for row in standings_of(ladder).rows} for ladder in ladders
+        },
+    }
+
+
+def _together(ladders: Sequence[Ladder], names: Sequence[str]) -> Table:
+    place = {name: number for number, name in enumerate(names)}
+    wins, ties = np.zeros((len(names), len(names))), np.zeros((len(names), len(names)))
+    for ladder in ladders:
+        if ladder.board is None:
+            continue
+        table = counts_of(ladder.board).table
+        kept = [number for number, name in enumerate(table.contestants) if name in place]
+        where = np.ix_(*[[place[table.contestants[number]] for number in kept]] * 2)
+        wins[where] += table.wins[np.ix_(kept, kept)]
+        ties[where] += table.ties[np.ix_(kept, kept)]
+    return Table(wins, ties, tuple(names))

@@ -1,0 +1,185 @@
+"""LLM Arena's client: one experiment of a person's at a time, in its own shapes."""
+
+import pytest
+
+from experiments.models import ClientTalk, Run
+from tests.fixtures import add_model
+
+pytestmark = pytest.mark.databases
+CANARY = "sk-or-canary-0123456789abcdef"
+
+
+def started(api, body, **headers):
+    answer = api.post("experiment/start", body, **headers)
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def test_a_start_is_answered_as_the_client_expects(api, arena_body):
+    answer = started(api, arena_body)
+
+    assert answer["status"] == "success"
+    assert answer["experimentId"].startswith("exp_")
+    assert (answer["config"]["modelA"], answer["config"]["maxTurns"]) == (arena_body["modelA"], 1)
+    assert (answer["config"]["apiKeyA"], answer["config"]["apiKeyB"]) == ("***", "***")
+    assert Run.objects.get(pk=answer["runId"]).experiment.workflow == "arena"
+
+
+def test_a_key_in_a_request_is_stored_and_answered_nowhere(api, arena_body, drive, everything):
+    answer = api.post("experiment/start", {**arena_body, "apiKeyA": CANARY, "apiKeyB": CANARY}, Idempotency_Key="once")
+    drive()
+
+    assert answer.status_code == 200
+    assert CANARY not in answer.content.decode() + api.get("experiment/status").content.decode() + everything()
+
+
+def test_a_second_start_is_refused_while_the_first_one_runs_and_others_are_not_in_the_way(api, charlies, arena_body):
+    started(api, arena_body)
+
+    refused = api.post("experiment/start", arena_body)
+
+    assert refused.status_code == 409
+    assert refused["Content-Type"] == "application/problem+json"
+    assert refused.json()["message"] == refused.json()["detail"]
+    assert charlies.post("experiment/start", arena_body).status_code == 200
+
+
+def test_the_same_key_starts_one_experiment(api, arena_body):
+    first = started(api, arena_body, Idempotency_Key="a")
+
+    assert started(api, arena_body, Idempotency_Key="a")["runId"] == first["runId"]
+    assert api.post("experiment/start", {**arena_body, "maxTurns": 2}, Idempotency_Key="a").status_code == 409
+
+
+@pytest.mark.parametrize(("sent", "played"), [(-1, None), ("7", 7), ("many", 30)])
+def test_turns_are_read_as_the_client_writes_them(api, arena_body, sent, played):
+    started(api, {**arena_body, "maxTurns": sent})
+
+    assert ClientTalk.objects.get().run.experiment.config["max_turns"] == played
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"maxTurns": 0}, {"sharedPrompt": " "}, {"promptingMode": "individual"}, {"modelA": ""}, {"modelB": "nobody"}],
+    ids=str,
+)
+def test_what_is_missing_is_named(api, arena_body, wrong):
+    answer = api.post("experiment/start", {**arena_body, **wrong})
+
+    assert answer.status_code == 400
+    assert answer.json()["errors"]
+    assert not ClientTalk.objects.exists()
+
+
+def test_a_model_is_known_by_its_name_after_the_vendor_s(api, arena_body):
+    add_model("deepseek/deepseek-r1")
+
+    answer = started(api, {**arena_body, "modelA": "deepseek-r1"})
+
+    assert answer["config"]["modelA"] == "deepseek/deepseek-r1"
+
+
+def test_the_status_tells_what_was_said_and_found(api, arena_body, drive):
+    started(api, arena_body)
+    before = api.get("experiment/status").json()["experiment"]
+    drive()
+
+    after = api.get("experiment/status").json()["experiment"]
+
+    assert (before["isRunning"], before["currentTurn"], before["conversation"]) == (True, 0, [])
+    assert (after["isRunning"], after["currentTurn"], after["progress"]) == (False, 1, 100)
+    assert [message["model"] for message in after["conversation"]] == ["A", "B"]
+    said = after["conversation"][0]
+    assert {"id", "modelName", "turn", "content", "originalContent", "timestamp", "tokensUsed"} <= set(said)
+    assert after["metricsA"]["goalDeviationScore"] is not None
+    assert after["metricsA"]["sentimentHistory"][0]["turn"] == 1
+
+
+def test_a_judgment_that_failed_is_null_with_its_reason(api, arena_body, drive, provider):
+    judge = add_model("sim/judge:fail=401")
+    type(judge).objects.filter(is_default_judge=True).update(is_default_judge=False)
+    type(judge).objects.filter(pk=judge.pk).update(is_default_judge=True)
+    started(api, arena_body)
+    drive()
+
+    metrics = api.get("experiment/status").json()["experiment"]["metricsA"]
+
+    assert metrics["goalDeviationScore"] is None
+    assert metrics["sentimentHistory"][0]["fear"] is None
+    assert metrics["sentimentHistory"][0]["unscoredReason"]
+
+
+def test_what_a_provider_says_of_a_failure_is_no_speech(api, arena_body, drive):
+    started(api, {**arena_body, "modelA": add_model("sim/cooperative:fail=401").slug})
+    drive()
+
+    experiment = api.get("experiment/status").json()["experiment"]
+
+    assert (experiment["isRunning"], experiment["conversation"]) == (False, [])
+    assert experiment["error"]
+
+
+def test_a_stop_may_be_asked_for_twice_and_for_nothing(api, arena_body):
+    nothing = api.post("experiment/stop")
+    started(api, arena_body)
+
+    first, second = api.post("experiment/stop"), api.post("experiment/stop")
+
+    assert [answer.status_code for answer in (nothing, first, second)] == [200, 200, 200]
+    assert nothing.json()["finalState"]["totalTurns"] == 0
+    assert second.json()["finalState"]["endTime"]
+    assert api.post("experiment/start", arena_body).status_code == 200
+
+
+def test_nothing_is_steered_where_nothing_runs(api, arena_body):
+    assert api.post("experiment/manual-continue", {"targetModel": "A"}).status_code == 400
+    assert api.post("experiment/turn").status_code == 400
+    assert api.post("experiment/status").status_code == 409
+    started(api, arena_body)
+    assert api.post("experiment/next-turn").status_code == 400, "it is in automatic mode"
+
+
+def test_a_turn_by_hand(api, arena_body, driven):
+    """A client in manual mode: A with words of its own, B as it stands, then the next turn."""
+    started(api, {**arena_body, "experimentMode": "manual", "maxTurns": -1})
+    wait_for(api, "turn_start")
+
+    wrong = api.post("experiment/manual-continue", {"targetModel": "B"})
+    own = {"targetModel": "A", "customPrompt": "Say yes."}
+    spoken, again = (api.post("experiment/manual-continue", own, Idempotency_Key="k") for _ in "ab")
+    other = api.post("experiment/manual-continue", {"targetModel": "B"})
+    on = api.post("experiment/next-turn")
+
+    assert wrong.status_code == 409
+    assert spoken.json()["newMessage"]["model"] == "A"
+    assert spoken.json()["state"]["nextExpectedModel"] == "B"
+    assert again.json()["newMessage"] == spoken.json()["newMessage"]
+    assert other.json()["state"] == {
+        "currentTurn": 1,
+        "conversationLength": 2,
+        "waitingForUser": True,
+        "nextExpectedModel": None,
+        "pauseReason": "turn_completed",
+    }
+    assert on.json()["state"]["nextExpectedModel"] == "A"
+    run = ClientTalk.objects.get().run
+    assert run.steps.get(key="turn/1/A/prompt").data["text"] == "Say yes."
+    api.post("experiment/stop")
+
+
+def test_a_whole_turn_in_one_request(api, arena_body, driven):
+    started(api, {**arena_body, "experimentMode": "manual", "maxTurns": 2})
+    wait_for(api, "turn_start")
+
+    first = api.post("experiment/turn").json()
+    second = api.post("experiment/status").json()
+
+    assert (first["turn"], first["isComplete"]) == (1, False)
+    assert [message["model"] for message in first["newMessages"]] == ["A", "B"]
+    assert second["turn"]["isExperimentComplete"]
+    assert len(second["turn"]["messages"]) == 2
+
+
+def wait_for(api, reason):
+    while api.get("experiment/status").json()["experiment"]["pauseReason"] != reason:
+        pass

@@ -1,0 +1,132 @@
+"""Each client from its first request to its last, as its own frontend asks, against a whole platform."""
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from experiments.gateway.simulated import running
+from tests.arenasite.platforms import Platform, manage
+from tests.experiments.compatibility.conftest import FAST
+
+PATIENCE = 240
+
+
+class Client:
+    """An original client: it knows its addresses, and sends a token with every request."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self.http = httpx.Client(base_url=f"{url}/api/", headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE)
+
+    def get(self, path, **params):
+        return self.http.get(path, params=params).raise_for_status().json()
+
+    def post(self, path, body=None):
+        return self.http.post(path, json=body).raise_for_status().json()
+
+    @contextmanager
+    def events(self, method, path, body=None, **headers) -> Iterator[Iterator[tuple[str, dict]]]:
+        """(id, event) of a stream as they come."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        with self.http.stream(method, path, json=body, headers=named) as answer:
+            assert answer.headers["Content-Type"] == "text/event-stream"
+            yield self._read(answer.iter_lines())
+
+    def _read(self, lines):
+        id_ = ""
+        for line in lines:
+            if line.startswith("id: "):
+                id_ = line.removeprefix("id: ")
+            elif line.startswith("data: "):
+                yield id_, json.loads(line.removeprefix("data: "))
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    platform = Platform(tmp_path_factory.mktemp("lab") / "data", "--workers", "1", ARENA_DEMO="1")
+    data = {"ARENA_DATA": str(platform.data), "ARENA_DEMO": "1"}
+    try:
+        platform.wait_until_ready()
+        with running(tps=0) as provider:
+            address = ("--base-url", provider.base_url, "--allow-private", "--model", *FAST)
+            assert manage("add_provider", "--name", "fast", *address, **data).returncode == 0
+            token = manage("create_token", "researcher", **data).stdout.split()[-1]
+            yield Client(f"http://localhost:{platform.port}", token)
+    finally:
+        platform.process.terminate()
+        try:
+            platform.process.wait(80)
+        except subprocess.TimeoutExpired:
+            platform.process.kill()
+
+
+def until(look, is_there):
+    """What the client sees when it has looked often enough: it has no socket."""
+    deadline = time.monotonic() + PATIENCE
+    while not is_there(seen := look()):
+        assert time.monotonic() < deadline, seen
+        time.sleep(0.1)
+    return seen
+
+
+def test_llm_arena_starts_looks_on_and_stops(client):
+    listed = [model["id"] for model in client.get("models")["models"]]
+    asked = {"promptingMode": "shared", "sharedPrompt": "Share seven solar panels.", "maxTurns": 1}
+
+    started = client.post("experiment/start", {**asked, "modelA": FAST[0], "modelB": FAST[1], "apiKeyA": "default"})
+    seen = until(lambda: client.get("experiment/status")["experiment"], lambda status: not status["isRunning"])
+    stopped = client.post("experiment/stop")
+
+    assert set(FAST) <= set(listed)
+    assert seen["experimentId"] == started["experimentId"]
+    assert [message["model"] for message in seen["conversation"]] == ["A", "B"]
+    assert stopped["finalState"]["conversationLength"] == 2
+    assert client.get(f"runs/{started['runId']}/")["state"] == "completed", "an ordinary run"
+
+
+def test_starchamber_asks_twice_and_ends(client):
+    begun = client.post("starchamber/start", {"model": {"modelId": FAST[0]}, "firstMessage": "Who are you?"})
+    talk = {"experimentId": begun["experimentId"]}
+    until(lambda: client.get("starchamber/status", **talk), lambda status: status["waitingForResearcher"])
+
+    turn = client.post("starchamber/turn", {**talk, "message": "Why?"})
+
+    assert turn["success"]
+    assert turn["response"]["content"]
+    assert client.post("starchamber/stop", talk) == {"success": True}
+
+
+def test_llm_council_streams_is_cut_off_and_reads_on_while_another_one_watches(client):
+    members = {f"member-{number}": {"model": model} for number, model in enumerate(FAST, 1)}
+    cast = {**members, "chair": {"model": FAST[2]}}
+    asked = {"question": "What do you know?", "title": False}
+    client.post("experiments/", {"workflow": "council", "config": asked, "cast": cast})  # whom it will ask
+    address = f"conversations/{client.post('conversations', {})['id']}/message/stream"
+
+    with client.events("POST", address, {"content": "Why is the sky blue?"}) as events:
+        last, first = next(events)  # and the client is gone
+    with client.events("GET", address, Last_Event_ID=last, Accept="text/event-stream") as events:
+        rest = [event for _id, event in events]
+    with client.events("GET", address) as events:
+        watched = [event for _id, event in events]
+
+    assert first["type"] == "stage1_start"
+    assert watched[1:] == rest
+    assert rest[-1] == {"type": "complete"}
+    concluded = next(event for event in rest if event["type"] == "stage3_complete")
+    conversation = client.get(address.removesuffix("/message/stream"))
+    assert conversation["messages"][1]["stage3"] == concluded["data"]
+    assert conversation["title"] == next(e["data"]["title"] for e in watched if e["type"] == "title_complete")
+
+
+def test_the_assistant_refines_debates_and_sums_up(client):
+    roles = client.get("llm/models")["data"]["roles"]
+
+    answers = [client.post("llm/test", {"role": r, "prompt": "Share one telescope.", "model": FAST[2]}) for r in roles]
+
+    assert [answer["data"]["role"] for answer in answers] == roles
+    assert all(answer["ok"] and answer["data"]["content"] for answer in answers)
