@@ -15,7 +15,7 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
 from accounts.scopes import Scope
-from experiments import actions, branching, furthering, metrics, steering
+from experiments import actions, branching, furthering, metrics, run_list, steering
 from experiments.api_requests import (
     PROBLEMS,
     idempotency_key,
@@ -38,11 +38,20 @@ class RunFilter(filters.FilterSet):  # type: ignore[misc]
     experiment = filters.UUIDFilter(field_name="experiment_id")
     workflow = filters.CharFilter(field_name="experiment__workflow")
     state = filters.ChoiceFilter(choices=Run.State.choices)
-    search = filters.CharFilter(field_name="experiment__title", lookup_expr="icontains")
+    search = filters.CharFilter(method="narrow", help_text="Words of the title, the prompts or a model; beginnings do.")
+    model = filters.CharFilter(method="narrow", help_text="Slug or label of a model that is seated.")
+    flag = filters.CharFilter(method="narrow", help_text="A flag that a message has.")
+    by = filters.CharFilter(method="narrow", help_text="Username of whoever set the experiment up.")
+    project = filters.UUIDFilter(method="narrow", help_text="Id of a project of yours.")
+    since = filters.DateFilter(method="narrow", help_text="A day (UTC), as 2026-01-31.")
+    until = filters.DateFilter(method="narrow", help_text="A day (UTC), as 2026-01-31.")
 
     class Meta:
         model = Run
         fields: list[str] = []
+
+    def narrow(self, runs: QuerySet[Run], name: str, value: Any) -> QuerySet[Run]:
+        return run_list.NARROWINGS[name](runs, str(value), person(self.request))
 
 
 class RunDetail(RunSerializer):

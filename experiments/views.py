@@ -5,13 +5,12 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
-from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from accounts.models import Project
 from accounts.people import for_readers, person
 from experiments import (
     actions,
@@ -22,24 +21,22 @@ from experiments import (
     lineage,
     progress,
     rejudging,
+    run_list,
     standing,
 )
 from experiments.admission import may_change
 from experiments.beginning import begin
 from experiments.contests import pages as contest_pages
 from experiments.forms import SetupForm
+from experiments.labels import FLAGS
 from experiments.models import Call, Run
-from experiments.models.run import RunQuerySet
 from experiments.refusals import NotAllowed
-from experiments.shards import without_shards
-from experiments.shelves import listing, tagging
+from experiments.shelves import listing
 from experiments.statistics.rows import begins_in
 from experiments.timeline import from_rows
 from experiments.workflows import REGISTRY
 from experiments.workflows.prompts import fill
 
-RUNS_PER_PAGE = 25
-WHOSE = ("mine", "shared", "all")
 ENTRIES = {"coding": contest_pages.entries}  # which entries a page shows at first, where it does not show all
 # what the page of a workflow needs beside what every run's page has
 MORE = {"council": council_pages.context, "coding": contest_pages.context}
@@ -65,31 +62,18 @@ def arena_estimate(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def runs(request: HttpRequest) -> HttpResponse:
-    """Runs, newest first, with a search over titles and filters by workflow, state, tag, and whose they are; where
-    nothing is asked for, the view that the reader wants to see first.
+    """Runs, newest first, with a search over titles, prompts and models, and with filters; where nothing is asked for,
+    the view that the reader wants to see first.
     """
     if first := listing.default_view(request):
         return redirect(first)
-    search, state = request.GET.get("search", "").strip(), request.GET.get("state", "")
-    workflow, whose = request.GET.get("workflow", ""), request.GET.get("whose", "")
-    whose = whose if whose in WHOSE else "mine" if person(request).may_experiment else "all"
-    rows = _of(whose, request).with_totals().select_related("experiment__owner", "experiment__project")
-    if search:
-        rows = rows.filter(
-            Q(experiment__title__icontains=search) | Q(experiment__participants__model__slug__icontains=search)
-        ).distinct()
-    if state in Run.State.values:
-        rows = rows.filter(state=state)
-    if tag := request.GET.get("tag", "").strip():
-        rows = tagging.with_tag(rows, tag)
-    rows = rows.filter(experiment__workflow=workflow) if workflow in REGISTRY else without_shards(rows)
-    cast = "experiment__participants__model"
-    page = Paginator(rows.prefetch_related(cast), RUNS_PER_PAGE).get_page(request.GET.get("page"))
-    items = [progress.of(run) for run in page.object_list]
-    asked = {"search": search, "state": state, "workflow": workflow, "whose": whose}
-    offered = {"states": Run.State.choices, "workflows": list(REGISTRY)}
+    chosen = run_list.chosen(request.GET, person(request))
+    page, items = run_list.page(request.GET, person(request), chosen)
+    offered = {"states": Run.State.choices, "workflows": list(REGISTRY), "flags": FLAGS.items()}
+    offered["projects"] = Project.objects.visible_to(request.user)
     shelves = listing.context(request, [item.run for item in items])
-    return render(request, "experiments/runs.html", {"page": page, "items": items, **asked, **offered, **shelves})
+    shown = {"page": page, "items": items, "chosen": chosen, **offered, **shelves}
+    return render(request, "experiments/runs.html", shown)
 
 
 @for_readers
@@ -147,14 +131,6 @@ def resume(request: HttpRequest, pk: UUID) -> HttpResponse:
     except NotAllowed as error:
         messages.error(request, str(error))
     return redirect(shown)
-
-
-def _of(whose: str, request: HttpRequest) -> RunQuerySet:
-    """mine: those that I own. shared: those of others that I may look at. all: both."""
-    if whose == "mine":
-        return Run.objects.owned_by(request.user)
-    seen = Run.objects.visible_to(request.user)
-    return seen.exclude(experiment__owner=person(request)) if whose == "shared" else seen
 
 
 def _estimate(request: HttpRequest, form: SetupForm) -> dict[str, Any]:

@@ -17,11 +17,10 @@ def context(request: HttpRequest, runs: Sequence[Run]) -> dict[str, Any]:
     return {
         "words": tagging.words_of(runs),
         "vocabulary": tagging.vocabulary(request.user),
-        "tag": request.GET.get("tag", "").strip(),
         "views": views,
         "current_view": next((one for one in views if one.query == query), None),
         "query": query,
-        "projects": projects_of(request.user),
+        "own_projects": projects_of(request.user),
     }
 
 

@@ -3,7 +3,6 @@
 import pytest
 from django.urls import reverse
 
-from experiments import actions
 from experiments.models import Call, Message, Run
 
 pytestmark = pytest.mark.django_db
@@ -207,39 +206,6 @@ def test_the_page_offers_the_reports_of_the_run(browser, read, played):
     [form] = page.find("form", action=reverse("run-files", args=[run.pk]))
     offered = {button.get("value") for button in form.all() if button.tag == "button"}
     assert {"html", "pdf", "md", "json", "csv", "jsonl", "inspect"} <= offered
-
-
-def test_runs_are_found_by_words_and_by_state(browser, read, arena, start, alice):
-    wanted, other = start(arena(prompt="Zwölf Panels")), start(arena(prompt="Something else"))
-    actions.stop(other, by=alice)
-
-    def listed(**query):
-        links = {a.get("href") for a in read(browser.get(reverse("runs"), query)).find("a")}
-        return {run for run in (wanted, other) if reverse("run", args=[run.pk]) in links}
-
-    assert listed() == {wanted, other}
-    assert listed(search="zwölf") == {wanted}
-    assert listed(state="stopped") == {other}
-    assert listed(state="stopped", search="panels") == set()
-    assert listed(state="no such state") == {wanted, other}
-
-
-@pytest.mark.parametrize("query", [{"page": "x"}, {"page": "0"}, {"page": "99999"}, {"page": "-1"}, {"search": "\x00"}])
-def test_a_query_that_makes_no_sense_still_shows_the_page(browser, arena, start, query):
-    start(arena())
-
-    assert browser.get(reverse("runs"), query).status_code == 200
-
-
-def test_more_runs_than_fit_come_in_pages(browser, read, arena):
-    experiment = arena()
-    Run.objects.bulk_create(Run(experiment=experiment, seed=n) for n in range(30))
-
-    shown = []
-    for number in (1, 2):
-        links = [a.get("href") or "" for a in read(browser.get(reverse("runs"), {"page": number})).find("a")]
-        shown.append({link for link in links if link.startswith("/runs/") and link.count("/") == 3})
-    assert (len(shown[0]), len(shown[1]), len(shown[0] & shown[1])) == (25, 5, 0)
 
 
 def test_the_browser_is_told_of_every_script_at_once(browser, read, arena, start):

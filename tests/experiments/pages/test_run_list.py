@@ -1,0 +1,140 @@
+"""The list of runs: what its filters leave, page after page, at the same price however long it is."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from accounts.models import Membership, Project
+from experiments import actions
+from experiments.models import Run
+from experiments.reviews import flagging
+from tests.experiments.search.transcripts import talk
+
+pytestmark = pytest.mark.django_db
+
+
+def test_runs_are_found_by_words_and_by_state(browser, read, arena, start, alice):
+    wanted, other = start(arena(prompt="Zwölf Panels")), start(arena(prompt="Something else"))
+    actions.stop(other, by=alice)
+
+    def listed(**query):
+        links = {a.get("href") for a in read(browser.get(reverse("runs"), query)).find("a")}
+        return {run for run in (wanted, other) if reverse("run", args=[run.pk]) in links}
+
+    assert listed() == {wanted, other}
+    assert listed(search="zwölf") == {wanted}
+    assert listed(state="stopped") == {other}
+    assert listed(state="stopped", search="panels") == set()
+    assert listed(state="no such state") == {wanted, other}
+
+
+@pytest.mark.parametrize("query", [{"page": "x"}, {"page": "0"}, {"page": "99999"}, {"page": "-1"}, {"search": "\x00"}])
+def test_a_query_that_makes_no_sense_still_shows_the_page(browser, arena, start, query):
+    start(arena())
+
+    assert browser.get(reverse("runs"), query).status_code == 200
+
+
+def shown(browser, read, address):
+    """The runs of a page, and where its links to older and newer ones lead."""
+    page = read(browser.get(address))
+    links = [a.get("href") or "" for a in page.find("a")]
+    beside = {a.get("rel"): a.get("href") for a in page.find("a") if a.get("rel") in {"next", "prev"}}
+    return [link[6:-1] for link in links if link.startswith("/runs/") and link.count("/") == 3], beside
+
+
+@pytest.mark.databases
+def test_more_runs_than_fit_come_in_pages_there_and_back(browser, read, arena):
+    experiment = arena()
+    runs = Run.objects.bulk_create(Run(experiment=experiment, seed=n) for n in range(60))
+    Run.objects.update(created=runs[0].created)
+    Run.objects.filter(pk=runs[7].pk).update(created=runs[0].created - timedelta(days=3))
+    expected = [str(run.pk) for run in (*(run for run in runs[::-1] if run != runs[7]), runs[7])]
+
+    first, beside = shown(browser, read, "/runs/")
+    assert set(beside) == {"next"}
+    second, beside = shown(browser, read, f"/runs/{beside['next']}")
+    third, last = shown(browser, read, f"/runs/{beside['next']}")
+    back, _beside = shown(browser, read, f"/runs/{last['prev']}")
+    front, at_front = shown(browser, read, f"/runs/{beside['prev']}")
+
+    assert first + second + third == expected
+    assert (len(first), len(second), len(third)) == (25, 25, 10)
+    assert (back, front) == (second, first)
+    assert set(at_front) == {"next"}
+    assert set(last) == {"prev"}
+
+
+def test_a_page_counts_its_runs_where_it_shows_all(browser, read, arena):
+    experiment = arena()
+    Run.objects.bulk_create(Run(experiment=experiment, seed=n) for n in range(25))
+    assert "25 runs" in read(browser.get("/runs/")).text
+
+    Run.objects.create(experiment=experiment, seed=99)
+    assert " runs ·" not in read(browser.get("/runs/")).text
+
+
+@pytest.mark.parametrize(
+    "place", ["before=x", "before=2026-01-01_x", "after=x_y", "before=2026-01-01T00:00:00_" + "0" * 32]
+)
+def test_a_place_that_no_page_has_said_is_the_first_page(browser, read, arena, start, place):
+    run = start(arena())
+
+    assert shown(browser, read, f"/runs/?{place}")[0] == [str(run.pk)]
+
+
+@pytest.mark.databases
+def test_each_filter_leaves_what_fits_it(browser, read, alice, charlie):
+    project = Project.objects.create(name="Solar lab")
+    Membership.objects.create(project=project, user=alice, role=Membership.Role.MEMBER)
+    here = talk(alice, "We share.", title="Panels of the village", project=project, state="failed")
+    there = talk(charlie, "We share.", title="Night", visibility="lab")
+    Run.objects.filter(pk=there.pk).update(created=here.created - timedelta(days=40))
+    flagging.set_flag(here.messages.get(), "refusal", by=alice)
+    day = here.created.date()
+
+    def listed(asked):
+        found = shown(browser, read, f"/runs/?whose=all&{asked}")[0]
+        return {name for name, run in (("here", here), ("there", there)) if str(run.pk) in found}
+
+    assert listed("") == {"here", "there"}
+    assert listed("flag=refusal") == listed("by=alice") == listed("state=failed") == {"here"}
+    assert listed(f"project={project.pk}") == {"here"}
+    assert listed("project=Solar+lab") == set()
+    assert listed(f"since={day}") == {"here"}
+    assert listed(f"until={day - timedelta(days=2)}") == {"there"}
+    assert listed("model=lab/a") == listed("model=a") == {"here", "there"}
+    assert listed("model=lab") == set()
+    assert listed("search=village+pan") == {"here"}
+    assert listed("search=lab/a+night") == {"there"}
+    assert listed("search=!!") == set()
+    assert listed("search=share&flag=truncated") == set()
+
+
+def test_nobody_filters_by_a_project_that_is_not_theirs(browser, read, alice, charlie):
+    project = Project.objects.create(name="Solar lab")
+    talk(charlie, "We share.", visibility="lab", project=project)
+
+    assert shown(browser, read, f"/runs/?whose=all&project={project.pk}")[0] == []
+
+
+@pytest.mark.databases
+@pytest.mark.parametrize(
+    "address", ["/runs/", "/runs/?whose=all&search=talk&model=lab/a", "/api/runs/", "/api/experiments/"]
+)
+def test_as_many_queries_for_many_as_for_few(browser, alice, address):
+    def queries():
+        with CaptureQueriesContext(connection) as asked:
+            assert browser.get(address).status_code == 200
+        return len(asked)
+
+    for _number in range(3):
+        talk(alice, "We share.")
+    few = queries()
+    for _number in range(57):
+        talk(alice)
+
+    assert queries() == few
