@@ -159,7 +159,7 @@ def _of(whose: str, request: HttpRequest) -> RunQuerySet:
 
 def _estimate(request: HttpRequest, form: SetupForm) -> dict[str, Any]:
     estimate = arena_setup.estimate_of(form)
-    return {"estimate": estimate, "budget_notes": budget_notes.of_estimate(person(request), estimate)}
+    return {"estimate": estimate, "budget_notes": budget_notes.beside(request, estimate)}
 
 
 def _status(request: HttpRequest, shown: Run) -> dict[str, Any]:

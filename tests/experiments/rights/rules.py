@@ -30,7 +30,8 @@ RULES: dict[str, tuple[Rule, str]] = {
     "whoever signs in": (
         rule(visitor=SIGN_IN, everybody=YES, reviewer=(YES, REFUSED)),
         """account runs runs-chosen view-new api-tags api-views api-run-compare
-        arena arena-estimate starchamber council council-estimate council-presets debate debate-estimate
+        arena arena-estimate starchamber starchamber-estimate council council-estimate council-presets debate
+        debate-estimate
         battles battles-estimate battles-import-new coding coding-estimate scenarios scenario-new presets run-import
         dataset-new my-votes votes my-keys models usage usage-csv projects project-new
         review review-queue-new review-rubrics review-rubric-new review-rubric api-review-queues api-keys api-budgets
