@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from accounts.people import person
 from experiments import budget_standing
 from experiments.budget_standing import Standing
 from experiments.budget_words import both, whom_to_allow
+from experiments.sharing import chosen_project
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -34,16 +37,19 @@ class Note:
     words: str
 
 
-def for_person(person: "User", most: Most, project_id: Any = None) -> list[Note]:
+def for_person(who: "User", most: Most, project_id: Any = None) -> list[Note]:
     """Of an experiment that is only being set up."""
-    return [_note(one, most) for one in budget_standing.before_start(person.pk, project_id)]
+    return [_note(one, most) for one in budget_standing.before_start(who.pk, project_id)]
 
 
-def of_estimate(person: "User", estimate: Any) -> list[Note]:
-    """Beside the estimate of a set-up form; it has none while the form is not complete."""
+def beside(request: HttpRequest, estimate: Any) -> list[Note]:
+    """Beside the estimate of a set-up form, for the project that is chosen there; there is no estimate while the form
+    is not complete.
+    """
     most = getattr(estimate, "most", None)
     unpriced = tuple(getattr(estimate, "unpriced", ()))
-    return for_person(person, Most(most.cost, most.tokens, unpriced) if most else Most(unpriced=unpriced))
+    whole = Most(most.cost, most.tokens, unpriced) if most else Most(unpriced=unpriced)
+    return for_person(person(request), whole, chosen_project(request) or None)
 
 
 def _note(standing: Standing, most: Most) -> Note:
@@ -53,7 +59,7 @@ def _note(standing: Standing, most: Most) -> Note:
     if standing.cost and most.unpriced and not standing.budget.allows_unknown_prices:
         words = _("The price of %(models)s is unknown, and %(budget)s allows known prices only.")
         said = words % {"models": ", ".join(most.unpriced), "budget": standing.name}
-        return Note("refusal", f"{said} {whom_to_allow(standing.asked)}")
+        return Note("refusal", f"{said} {whom_to_allow(standing.asked, standing.admins)}")
     left = _("What is left of %(budget)s: %(left)s.") % {"left": standing.left, "budget": standing.name}
     if needed := _beyond(standing, most):
         words = _("This could take up to %(needed)s;") % {"needed": needed}

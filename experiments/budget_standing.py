@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import Membership
 from experiments.budget_words import both, name_of, whom_to_ask
-from experiments.engine.reservations import applying
+from experiments.engine.reservations import administrators, applying
 from experiments.models import Budget, BudgetPeriod, Experiment
 from experiments.models.budget import SUBJECTS
 
@@ -49,7 +49,7 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Standing:
     """A budget with its account of the period under way. cost and tokens: None where it has no such limit. asked: who
-    decides on it beside the administrators.
+    decides on it beside the administrators; admins: they themselves, where nobody else does.
     """
 
     budget: Budget
@@ -57,6 +57,7 @@ class Standing:
     tokens: Part | None
     ends: datetime | None
     asked: Sequence[str]
+    admins: Sequence[str] = ()
 
     @property
     def name(self) -> str:
@@ -69,7 +70,7 @@ class Standing:
 
     @property
     def whom(self) -> str:
-        return whom_to_ask(self.asked)
+        return whom_to_ask(self.asked, self.admins)
 
     @property
     def is_used_up(self) -> bool:
@@ -96,10 +97,13 @@ def standings(budgets: QuerySet[Budget]) -> list[Standing]:
     periods = BudgetPeriod.objects.filter(budget__in=rows, begins__in={row.begins(now) for row in rows})
     accounts = {(one.budget_id, one.begins): one for one in periods} if rows else {}
     leads = _leads(rows)
-    return [_standing(row, accounts.get((row.pk, row.begins(now))), now, leads) for row in rows]
+    admins = administrators() if any(row.experiment is None for row in rows) else []
+    return [_standing(row, accounts.get((row.pk, row.begins(now))), now, leads, admins) for row in rows]
 
 
-def _standing(budget: Budget, found: BudgetPeriod | None, now: datetime, leads: dict[Any, list[str]]) -> Standing:
+def _standing(
+    budget: Budget, found: BudgetPeriod | None, now: datetime, leads: dict[Any, list[str]], admins: list[str]
+) -> Standing:
     account = found or BudgetPeriod(budget=budget, begins=budget.begins(now))
     cost, tokens = budget.cost_limit, budget.token_limit
     spent, taken = account.cost_earlier + account.cost_spent, account.tokens_earlier + account.tokens_spent
@@ -109,21 +113,20 @@ def _standing(budget: Budget, found: BudgetPeriod | None, now: datetime, leads: 
         None if tokens is None else Part(Decimal(tokens), Decimal(taken), Decimal(account.tokens_reserved)),
         budget.ends(now),
         _asked(budget, leads),
+        admins if budget.experiment is None else [],
     )
 
 
 def _asked(budget: Budget, leads: dict[Any, list[str]]) -> list[str]:
-    who_set_it = [budget.created_by.get_username()] if budget.experiment and budget.created_by else []
-    return list(dict.fromkeys([*leads.get(_project_of(budget), []), *who_set_it]))
-
-
-def _project_of(budget: Budget) -> Any:
-    return budget.experiment.project_id if budget.experiment else budget.project_id
+    if budget.experiment is None:
+        return []
+    who_set_it = [budget.created_by.get_username()] if budget.created_by else []
+    return list(dict.fromkeys([*leads.get(budget.experiment.project_id, []), *who_set_it]))
 
 
 def _leads(budgets: Iterable[Budget]) -> dict[Any, list[str]]:
     """Names of the leads by project, of all at once."""
-    projects = {project for budget in budgets if (project := _project_of(budget))}
+    projects = {one.experiment.project_id for one in budgets if one.experiment and one.experiment.project_id}
     found: dict[Any, list[str]] = {}
     if projects:
         rows = Membership.objects.filter(project__in=projects, role=Membership.Role.LEAD, user__is_active=True)

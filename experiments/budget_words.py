@@ -40,7 +40,10 @@ def both(cost: Decimal | str | None, tokens: int | None) -> str:
     return _("%(cost)s and %(n)s tokens") % {"cost": dollars(cost), "n": f"{max(tokens, 0):,}"}
 
 
-def whom_to_ask(names: Sequence[str]) -> str:
+def whom_to_ask(names: Sequence[str], admins: Sequence[str] = ()) -> str:
+    """names: who decides beside the administrators. admins: they themselves, where nobody else does."""
+    if admins:
+        return _("Ask an administrator (%(names)s) to raise it.") % {"names": ", ".join(admins)}
     if not names:
         return _("Ask an administrator to raise it.")
     return _("Ask %(names)s or an administrator to raise it.") % {"names": ", ".join(names)}
@@ -49,9 +52,10 @@ def whom_to_ask(names: Sequence[str]) -> str:
 def reached(told: Mapping[str, Any]) -> str:
     """Why a run was stopped, from what its last event tells of the budget."""
     name = name_of(told["kind"], told["period"], told["name"])
+    whom = ([], told["admins"]) if told.get("admins") else (told["ask"],)
     if told["is_unpriced"]:
         why = _("The price of the next model is unknown, and %(budget)s allows known prices only.")
-        return f"{why % {'budget': name}} {whom_to_allow(told['ask'])}"
+        return f"{why % {'budget': name}} {whom_to_allow(*whom)}"
     left = both(told["cost_left"], told["tokens_left"])
     needed = both(
         told["cost"] if told["cost_left"] is not None else None,
@@ -59,10 +63,12 @@ def reached(told: Mapping[str, Any]) -> str:
     )
     why = _("The next call could take up to %(needed)s; what is left of %(budget)s is %(left)s.")
     said = why % {"needed": needed, "left": left, "budget": name}
-    return f"{said} {whom_to_ask(told['ask'])} {_('After that, Resume goes on from here.')}"
+    return f"{said} {whom_to_ask(*whom)} {_('After that, Resume goes on from here.')}"
 
 
-def whom_to_allow(names: Sequence[str]) -> str:
+def whom_to_allow(names: Sequence[str], admins: Sequence[str] = ()) -> str:
+    if admins:
+        return _("Ask an administrator (%(names)s) to allow unknown prices there.") % {"names": ", ".join(admins)}
     if not names:
         return _("Ask an administrator to allow unknown prices there.")
     return _("Ask %(names)s or an administrator to allow unknown prices there.") % {"names": ", ".join(names)}

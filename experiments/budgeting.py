@@ -111,7 +111,7 @@ def require_budget(experiment: Experiment) -> None:
     if needing and (names := unpriced(experiment)):
         message = _("The price of %(models)s is unknown, and %(budget)s allows known prices only.")
         said = message % {"models": ", ".join(names), "budget": needing[0].name}
-        raise NotAllowed(f"{said} {whom_to_allow(needing[0].asked)}")
+        raise NotAllowed(f"{said} {whom_to_allow(needing[0].asked, needing[0].admins)}")
 
 
 def unpriced(experiment: Experiment) -> list[str]:

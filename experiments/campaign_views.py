@@ -40,7 +40,7 @@ def battles(request: HttpRequest) -> HttpResponse:
 @require_POST
 def estimate(request: HttpRequest) -> HttpResponse:
     """What the form would come to as it is filled in now."""
-    return render(request, "battles/_estimate.html", campaign_previews.of_form(_bound(request), person(request)))
+    return render(request, "battles/_estimate.html", campaign_previews.of_form(_bound(request), request))
 
 
 @login_required
@@ -50,7 +50,7 @@ def outputs_make(request: HttpRequest, slug: str) -> HttpResponse:
     form = OutputsForm(request.POST or None, offer=offered)
     if request.method == "POST" and (shown := _begun(request, form)):
         return redirect("experiment", pk=shown.pk)
-    context = {"form": form, "offer": offered, **campaign_previews.of_form(form, person(request))}
+    context = {"form": form, "offer": offered, **campaign_previews.of_form(form, request)}
     return render(request, "workflows/outputs.html", context, status=422 if form.is_bound else 200)
 
 
@@ -58,7 +58,7 @@ def outputs_make(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def outputs_estimate(request: HttpRequest, slug: str) -> HttpResponse:
     form = OutputsForm(request.POST, offer=offer_of(_dataset_to_fill(request, slug)))
-    return render(request, "battles/_estimate.html", campaign_previews.of_form(form, person(request)))
+    return render(request, "battles/_estimate.html", campaign_previews.of_form(form, request))
 
 
 def campaign(request: HttpRequest, shown: Experiment) -> HttpResponse:
@@ -148,7 +148,7 @@ def _page(request: HttpRequest, form: BattlesForm) -> HttpResponse:
     context: dict[str, Any] = {
         "form": form,
         "offer": form.offer,
-        **campaign_previews.of_form(form, person(request)),
+        **campaign_previews.of_form(form, request),
         **campaign_pages.listed(request),
     }
     return render(request, "workflows/battles.html", context, status=422 if form.is_bound and form.errors else 200)

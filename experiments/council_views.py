@@ -117,7 +117,7 @@ def _page(request: HttpRequest, form: CouncilForm) -> HttpResponse:
 
 def _estimate(request: HttpRequest, form: CouncilForm) -> dict[str, Any]:
     guess = council_estimates.of_form(form)
-    return {"estimate": guess, "budget_notes": budget_notes.of_estimate(person(request), guess)}
+    return {"estimate": guess, "budget_notes": budget_notes.beside(request, guess)}
 
 
 def _say(request: HttpRequest, run: Run, key: str, action: str, text: str = "") -> None:

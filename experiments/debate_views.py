@@ -47,7 +47,7 @@ def estimate(request: HttpRequest) -> HttpResponse:
 
 def _estimate(request: HttpRequest, form: DebateForm) -> dict[str, Any]:
     guess = debate_setup.estimate_of(form)
-    return {"estimate": guess, "budget_notes": budget_notes.of_estimate(person(request), guess)}
+    return {"estimate": guess, "budget_notes": budget_notes.beside(request, guess)}
 
 
 @login_required

@@ -19,6 +19,7 @@ from experiments.refusals import NotAllowed, NotOffered
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
+    from django.http import HttpRequest
 
     from accounts.models import User
 
@@ -42,6 +43,19 @@ def checked_project(pk: object, *, owner: "User") -> Project | None:
         if str(project.pk) == str(pk):
             return project
     raise InvalidExperiment({"project": [_("Choose a project that you are a member of, and that is not archived.")]})
+
+
+def chosen_project(request: "HttpRequest") -> str:
+    """The id of the project that a set-up form is sent with, or shows at first: that of one's last experiment; "" for
+    none.
+    """
+    reader = request.user
+    if request.method == "POST":
+        wanted = request.POST.get("project", "")
+    else:
+        last = Experiment.objects.owned_by(reader).order_by("-created").values_list("project", flat=True).first()
+        wanted = str(last or "")
+    return wanted if wanted and any(str(one.pk) == wanted for one in projects_of(reader)) else ""
 
 
 def may_publish(person: "User | AnonymousUser") -> bool:

@@ -8,9 +8,9 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
 
-from accounts.people import for_readers, person
+from accounts.people import for_readers
 from experiments import budget_notes, talk_figures
 from experiments.beginning import begin
 from experiments.library.presets import CUSTOM, DEFAULT
@@ -33,9 +33,16 @@ def starchamber(request: HttpRequest) -> HttpResponse:
         "context": form["context"].value(),
         "context_errors": form["context"].errors,
         "silent_models": silent_models(),
-        "budget_notes": budget_notes.of_estimate(person(request), None),
+        "budget_notes": budget_notes.beside(request, None),
     }
     return render(request, "workflows/starchamber.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+@require_POST
+def estimate(request: HttpRequest) -> HttpResponse:
+    """What is left of the budgets that would apply, as the form is filled in now."""
+    return render(request, "budgets/_before_start.html", {"budget_notes": budget_notes.beside(request, None)})
 
 
 def _asked(request: HttpRequest, form: TalkForm) -> dict[str, Any]:

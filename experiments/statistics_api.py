@@ -85,6 +85,15 @@ class LeftOutSerializer(serializers.Serializer[Any]):
     reason = serializers.ChoiceField(["live", *SWITCHES])
 
 
+class CorrectedSerializer(serializers.Serializer[Any]):
+    """The same runs with the scores that people corrected in queues that are closed."""
+
+    scores = serializers.IntegerField(help_text="How many scores were corrected.")
+    people = serializers.IntegerField()
+    subjects = serializers.DictField(child=SubjectSerializer())
+    difference = serializers.DictField(child=EstimateSerializer(), allow_null=True)
+
+
 class StatisticsSerializer(serializers.Serializer[Any]):
     """Each of `values` has the names of the CSV's columns. Missing is null, never a neutral number."""
 
@@ -103,6 +112,9 @@ class StatisticsSerializer(serializers.Serializer[Any]):
         help_text="What beginning does, per subject; null unless who begins alternates.",
     )
     values = serializers.ListField(child=serializers.DictField())
+    corrected = CorrectedSerializer(
+        allow_null=True, help_text="Beside what the judges gave, never mixed with it; null where nothing was corrected."
+    )
 
 
 class StatisticsView(APIView):
@@ -178,7 +190,15 @@ def _said(found: rows.Repeats) -> dict[str, Any]:
         "difference": statistics.difference,
         "beginning": statistics.beginning,
         "values": [dict(zip(COLUMNS, cells, strict=True)) for cells in table(statistics)],
+        "corrected": _corrected(found),
     }
+
+
+def _corrected(found: rows.Repeats) -> dict[str, Any] | None:
+    if found.corrected is None:
+        return None
+    told = {"scores": found.corrections.count, "people": found.corrections.people}
+    return {**told, "subjects": found.corrected.summaries, "difference": found.corrected.difference}
 
 
 def _node(row: lineage.Row) -> dict[str, Any]:

@@ -45,6 +45,7 @@ urlpatterns = [
     path("arena/", views.arena, name="arena"),
     path("arena/estimate/", views.arena_estimate, name="arena-estimate"),
     path("starchamber/", starchamber_views.starchamber, name="starchamber"),
+    path("starchamber/estimate/", starchamber_views.estimate, name="starchamber-estimate"),
     path("council/", council_views.council, name="council"),
     path("council/estimate/", council_views.estimate, name="council-estimate"),
     path("council/presets/", council_views.presets, name="council-presets"),

@@ -135,7 +135,7 @@ def resume(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 def _estimate(request: HttpRequest, form: SetupForm) -> dict[str, Any]:
     estimate = arena_setup.estimate_of(form)
-    return {"estimate": estimate, "budget_notes": budget_notes.of_estimate(person(request), estimate)}
+    return {"estimate": estimate, "budget_notes": budget_notes.beside(request, estimate)}
 
 
 def _status(request: HttpRequest, shown: Run) -> dict[str, Any]:

@@ -1,4 +1,5 @@
 /** The set-up of a talk: shows what applies, says what folded settings are set to, and starts on Ctrl+Enter. */
+import { startEstimate } from "./estimate.js";
 import { keepUpToDate, sayChoices, showBadges, showWhatApplies, startOnCtrlEnter, submitOnce } from "./setup-form.js";
 
 const form = document.getElementById("setup");
@@ -16,3 +17,4 @@ function update() {
 startOnCtrlEnter(form);
 submitOnce(form);
 keepUpToDate(form, update);
+startEstimate(form, document.getElementById("estimate"));

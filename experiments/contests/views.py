@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from accounts.people import for_readers, person
+from accounts.people import for_readers
 from experiments import budget_notes
 from experiments.beginning import begin
 from experiments.contests import cycles, estimates, isolation, listing, setup, standing, voiding
@@ -56,7 +56,7 @@ def ratings(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 def _estimate(request: HttpRequest, form: ContestForm) -> dict[str, Any]:
     guess = estimates.of_form(form)
-    return {"estimate": guess, "budget_notes": budget_notes.of_estimate(person(request), guess)}
+    return {"estimate": guess, "budget_notes": budget_notes.beside(request, guess)}
 
 
 def _page(request: HttpRequest, form: ContestForm) -> HttpResponse:

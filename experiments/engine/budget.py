@@ -31,7 +31,7 @@ class Refusal:
 @dataclass(frozen=True, slots=True)
 class Short:
     """A budget into which a call does not fit. Left: with what is set aside taken off; None without such a limit.
-    asked: who decides on it beside the administrators.
+    asked: who decides on it beside the administrators; admins: they themselves, where nobody else does.
     """
 
     id: str
@@ -41,6 +41,7 @@ class Short:
     cost_left: Decimal | None
     tokens_left: int | None
     asked: Sequence[str] = ()
+    admins: Sequence[str] = ()
 
 
 def refuse(spent: Spent, reservation: Decimal | None, *, tokens: int | None, cost: Decimal | None) -> Refusal | None:
@@ -63,7 +64,8 @@ def refuse(spent: Spent, reservation: Decimal | None, *, tokens: int | None, cos
 def over_budget(short: Short, cost: Decimal | None, tokens: int) -> Refusal:
     """Why a call is not made that could cost `cost` US dollars (None: nobody knows) and take `tokens` tokens."""
     name = f"the {PERIODS[short.period]}budget of {short.kind} {short.name}"
-    whom = ", ".join([*short.asked, "an administrator"])
+    admins = f" ({', '.join(short.admins)})" if short.admins else ""
+    whom = ", ".join([*short.asked, f"an administrator{admins}"])
     if cost is None and short.cost_left is not None:
         needs = f"The price of the next model is unknown, and {name} allows known prices only."
         advice = f"Ask {whom} to allow unknown prices there, then resume."
@@ -96,4 +98,5 @@ def _told(short: Short, cost: Decimal | None, tokens: int) -> dict[str, Any]:
         "tokens": tokens,
         "is_unpriced": cost is None and short.cost_left is not None,
         "ask": list(short.asked),
+        "admins": list(short.admins),
     }

@@ -15,12 +15,13 @@ from uuid import UUID
 from django.db.models import BigIntegerField, Exists, ExpressionWrapper, F, OuterRef, Q
 from django.utils import timezone
 
-from accounts.models import Membership
+from accounts.models import Membership, User
 from experiments.engine.budget import Refusal, Short, over_budget
 from experiments.models import Budget, BudgetPeriod, Experiment, Reservation
 from experiments.models.budget import SUBJECTS
 from experiments.models.money import MoneyField, money
 
+MOST_NAMED = 5  # administrators in a sentence
 APPLYING_SECONDS = 3.0  # for how long a run under way may not know of a budget that was set
 
 
@@ -175,11 +176,18 @@ def short_of(budget: Budget, period: BudgetPeriod) -> Short:
         cost_left=period.cost_left(budget.cost_limit),
         tokens_left=period.tokens_left(budget.token_limit),
         asked=deciding_on(budget),
+        admins=[] if budget.experiment else administrators(),
     )
 
 
 def deciding_on(budget: Budget) -> list[str]:
-    """Whom to ask for more, beside the administrators."""
-    project_id = budget.experiment.project_id if budget.experiment else budget.project_id
-    who_set_it = [budget.created_by.get_username()] if budget.experiment and budget.created_by else []
-    return list(dict.fromkeys([*leads_of(project_id), *who_set_it]))
+    """Whom to ask for more, beside the administrators, who alone decide on the budgets of people and projects."""
+    if budget.experiment is None:
+        return []
+    who_set_it = [budget.created_by.get_username()] if budget.created_by else []
+    return list(dict.fromkeys([*leads_of(budget.experiment.project_id), *who_set_it]))
+
+
+def administrators() -> list[str]:
+    rows = User.objects.filter(role=User.Role.ADMIN, is_active=True).order_by("username")
+    return list(rows.values_list("username", flat=True)[:MOST_NAMED])

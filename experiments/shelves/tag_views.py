@@ -43,7 +43,7 @@ def runs_chosen(request: HttpRequest) -> HttpResponse:
     ids = request.POST.getlist("run")[: tagging.MOST_AT_ONCE + 1]
     if request.POST.get("do") == "compare":
         if comparing.LEAST <= len(set(ids)) <= comparing.MOST:
-            return redirect(f"{reverse('compare-chosen')}?{urlencode({'run': ids}, doseq=True)}")
+            return redirect(f"{reverse('compare-chosen')}?{urlencode({'run': sorted(ids)}, doseq=True)}")
         said = _("Choose %(least)s to %(most)s runs to compare.")
         messages.info(request, said % {"least": comparing.LEAST, "most": comparing.MOST})
     else:

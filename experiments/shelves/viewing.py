@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LONGEST_NAME = 60
 MOST_VIEWS = 100
-OF_A_PAGE = {"page", "before", "after"}
+OF_A_PAGE = ("page", "cursor", "after", "before", "csrfmiddlewaretoken")  # which part of the list, not which list
 
 
 def save(*, by: "User", name: str, query: str, project: str = "", is_default: bool = False) -> SavedView:

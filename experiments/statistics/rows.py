@@ -1,14 +1,15 @@
-"""From the rows of an experiment to its statistics: four queries, however many runs there are."""
+"""From the rows of an experiment to its statistics: five queries, however many runs there are."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Sum
 
 from experiments.models import Call, Experiment, Judgment, Run
+from experiments.statistics.corrections import Corrections, corrections_in
 from experiments.statistics.summary import Statistics
 from experiments.statistics.values import SCORES, SWITCHES, RunFacts, SubjectFacts, TurnScores, why_left_out
 from experiments.workflows import REGISTRY
@@ -27,13 +28,18 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """The runs of an experiment, by seed: those that count, with their statistics, and those that do not, with why."""
+    """The runs of an experiment, by seed: those that count, with their statistics, and those that do not, with why.
+
+    statistics: as judged. corrected: the same runs with the scores that people corrected; None where nobody did.
+    """
 
     experiment: Experiment
     switched_on: tuple[str, ...]
     counted: tuple[Run, ...]
     left_out: tuple[LeftOut, ...]
     statistics: Statistics
+    corrections: Corrections = field(default_factory=Corrections)
+    corrected: Statistics | None = None
 
     @property
     def runs(self) -> int:
@@ -46,20 +52,29 @@ def repeats(experiment: Experiment, switched_on: Iterable[str] = ()) -> Repeats:
     rows = list(experiment.runs.with_totals().order_by("seed", "created"))
     reasons = [(run, why_left_out(run.state, run.origin, switches)) for run in rows]
     counted = tuple(run for run, reason in reasons if not reason)
-    subjects = subjects_of(experiment)
+    subjects, begins = subjects_of(experiment), begins_in(experiment)
+    judged = facts(counted, subjects, begins)
+    corrections = corrections_in([run.pk for run in counted])
+    corrected = facts(counted, subjects, begins, corrections) if corrections.count else ()
     return Repeats(
         experiment=experiment,
         switched_on=switches,
         counted=counted,
         left_out=tuple(LeftOut(run, reason) for run, reason in reasons if reason),
-        statistics=Statistics(facts(counted, subjects, begins_in(experiment)), subjects, alternates(experiment)),
+        statistics=Statistics(judged, subjects, alternates(experiment)),
+        corrections=corrections,
+        corrected=Statistics(corrected, subjects, alternates(experiment)) if corrected else None,
     )
 
 
-def facts(runs: Sequence[Any], subjects: Sequence[str], begins: Any = None) -> tuple[RunFacts, ...]:
-    """What is known of runs fetched by `with_totals`. begins: says of a seed which seat speaks first."""
+def facts(
+    runs: Sequence[Any], subjects: Sequence[str], begins: Any = None, corrections: Corrections | None = None
+) -> tuple[RunFacts, ...]:
+    """What is known of runs fetched by `with_totals`. begins: says of a seed which seat speaks first. corrections:
+    scores that stand in the place of the judges' own.
+    """
     ids = [run.pk for run in runs]
-    scored, tokens = _scores(ids, subjects), _tokens(ids, subjects)
+    scored, tokens = _scores(ids, subjects, corrections or Corrections()), _tokens(ids, subjects)
     return tuple(
         RunFacts(
             id=run.pk,
@@ -95,11 +110,13 @@ def alternates(experiment: Experiment) -> bool:
     return bool(experiment.config.get("counterbalance"))
 
 
-def _scores(ids: Collection[UUID], subjects: Sequence[str]) -> Scored:
+def _scores(ids: Collection[UUID], subjects: Sequence[str], corrections: Corrections) -> Scored:
     """Of several judgments of one subject in one turn the latest counts."""
     rows = Judgment.objects.filter(run__in=ids, subject__in=subjects).order_by("turn", "created", "id")
     scored: Scored = defaultdict(dict)
-    for run, turn, subject, scores in rows.values_list("run_id", "turn", "subject", "scores"):
+    for key, run, turn, subject, judged in rows.values_list("id", "run_id", "turn", "subject", "scores"):
+        instead = corrections.scores.get(key, {})
+        scores = {**judged, **instead} if isinstance(judged, dict) else judged
         scored[run, subject][turn] = TurnScores(turn, {name: _number(scores, name) for name in SCORES})
     return scored
 

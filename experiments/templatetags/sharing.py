@@ -4,8 +4,7 @@ from typing import Any
 
 from django import template
 
-from experiments.models import Experiment
-from experiments.sharing import projects_of
+from experiments.sharing import chosen_project, projects_of
 
 register = template.Library()
 
@@ -15,11 +14,4 @@ def belongs(context: dict[str, Any]) -> dict[str, Any]:
     """A choice among the reader's projects; the one chosen last stands there. Nothing for who has none."""
     request = context["request"]
     projects = projects_of(request.user)
-    return {"projects": projects, "chosen": _chosen(request) if projects else ""}
-
-
-def _chosen(request: Any) -> str:
-    if request.method == "POST":
-        return str(request.POST.get("project", ""))
-    last = Experiment.objects.owned_by(request.user).order_by("-created").values_list("project", flat=True).first()
-    return str(last or "")
+    return {"projects": projects, "chosen": chosen_project(request) if projects else ""}

@@ -38,7 +38,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets api-run-import
         compat-models compat-start compat-stop compat-status compat-turn compat-manual-continue compat-next-turn
         compat-starchamber-start compat-starchamber-turn compat-starchamber-stop compat-conversations
-        compat-llm-models compat-llm-test""",
+        compat-llm-models compat-llm-test starchamber-estimate""",
     ),
     "to look at": (
         rule(visitor=SIGN_IN, **_all(INSIDE, YES)),

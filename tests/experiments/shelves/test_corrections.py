@@ -1,0 +1,77 @@
+"""What people corrected of judges' scores stands beside what the judges gave, once the review is over."""
+
+import pytest
+from django.urls import reverse
+
+from experiments.models import Judgment, Run
+from experiments.reviews import queues
+from experiments.reviews.content import Correction
+from experiments.statistics.rows import repeats
+from tests.experiments.reviews import reviewed
+
+pytestmark = pytest.mark.databases
+
+
+@pytest.fixture
+def queue(alice, mia):
+    made = reviewed.queue(alice, mia, turns=1, is_blind=False)
+    Run.objects.update(origin=Run.Origin.LIVE, state=Run.State.COMPLETED)
+    return made
+
+
+@pytest.fixture
+def correct(queue, mia):
+    """Corrects the cooperation of side A."""
+
+    def say(score):
+        item = next(item for item in queue.items.order_by("number") if _judgment(item).subject == "A")
+        one = Correction(_judgment(item).pk, "cooperation", score, "It gave in.")
+        return reviewed.answer(item, mia, corrections=(one,))
+
+    return say
+
+
+def _judgment(item):
+    return item.judgment or Judgment.objects.get(run=item.run, turn=item.message.turn, subject=item.message.seat)
+
+
+def cooperation(statistics, subject):
+    return statistics.summaries[subject].measures["cooperation"].mean
+
+
+def test_corrections_stand_beside_the_judges_own_scores(queue, correct, alice):
+    correct(-0.6)
+    queues.set_open(queue, by=alice, is_open=False)
+    found = repeats(Run.objects.get().experiment)
+
+    assert (cooperation(found.statistics, "A"), cooperation(found.corrected, "A")) == (0.4, -0.6)
+    assert cooperation(found.corrected, "B") == cooperation(found.statistics, "B") == 0.4
+    assert (found.corrections.count, found.corrections.people) == (1, 1)
+
+
+def test_while_people_review_nothing_is_told_of_their_corrections(correct):
+    correct(-0.6)
+
+    assert repeats(Run.objects.get().experiment).corrected is None
+
+
+def test_of_a_correction_that_was_revised_the_last_counts(queue, correct, alice):
+    correct(-0.6)
+    correct(0.2)
+    queues.set_open(queue, by=alice, is_open=False)
+
+    assert cooperation(repeats(Run.objects.get().experiment).corrected, "A") == 0.2
+
+
+def test_the_page_and_the_api_show_both(queue, correct, alice, browser, api, read):
+    correct(-0.6)
+    queues.set_open(queue, by=alice, is_open=False)
+    experiment = Run.objects.get().experiment
+    page = read(browser.get(reverse("experiment", args=[experiment.pk])))
+    said = api.get(f"experiments/{experiment.pk}/statistics/").json()
+
+    assert "As judged and as corrected" in page.text
+    assert "1 score of a judge was corrected in review." in page.text
+    assert said["subjects"]["A"]["measures"]["cooperation"]["mean"] == 0.4
+    assert said["corrected"]["subjects"]["A"]["measures"]["cooperation"]["mean"] == -0.6
+    assert (said["corrected"]["scores"], said["corrected"]["people"]) == (1, 1)
