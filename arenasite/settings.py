@@ -310,6 +310,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {  # runs, files, datasets and uploads have states of their own
         "RunState": "experiments.models.run.RunState",
+        "WorkState": "experiments.models.waiting.WorkState",
         "BudgetKind": "experiments.budget_api.KINDS",
         "ScenarioKind": "experiments.models.library.Scenario.Kind",
         "Visibility": "experiments.models.experiment.Visibility",

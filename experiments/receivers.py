@@ -9,6 +9,8 @@ from django.db import DatabaseError
 from experiments import usage_days
 from experiments.battles import campaigns, votes
 from experiments.battles.logs import queueing
+from experiments.bulk import jobs as bulk
+from experiments.imports import queueing as imports
 from experiments.models import Run
 from experiments.shards import SHARDED
 from experiments.signals import engine_swept, run_finished, swept
@@ -23,6 +25,7 @@ def connect() -> None:
     swept.connect(_sweep_usage, dispatch_uid="usage")
     swept.connect(_sweep_logs, dispatch_uid="logs")
     swept.connect(_sweep_votes, dispatch_uid="votes")
+    swept.connect(_sweep_bulk, dispatch_uid="bulk")
 
 
 def _feed(sender: Any, run_id: UUID, **more: Any) -> None:
@@ -49,3 +52,8 @@ def _sweep_usage(sender: Any, **more: Any) -> None:
 
 def _sweep_votes(sender: Any, **more: Any) -> None:
     votes.forget_old_offers()
+
+
+def _sweep_bulk(sender: Any, **more: Any) -> None:
+    bulk.sweep()
+    imports.sweep()

@@ -1,5 +1,6 @@
 from experiments.models.battles import Battle, Board, Campaign, PairCount, Verdict
 from experiments.models.budget import Budget, BudgetPeriod, Reservation
+from experiments.models.bulk_export import BulkExport
 from experiments.models.catalog import ModelPrice, Provider, ProviderModel
 from experiments.models.coding import Cycle, Execution, SandboxHost
 from experiments.models.curation import FlagDeed, RunReview
@@ -23,6 +24,7 @@ from experiments.models.reviewed import (
     ReviewSlot,
 )
 from experiments.models.run import LIVE_STATES, TERMINAL_STATES, Run
+from experiments.models.run_import import ImportedRun, RunImport
 from experiments.models.sharing import ShareLink
 from experiments.models.transcript import Message
 from experiments.models.upload import Upload
@@ -37,6 +39,7 @@ __all__ = [
     "Board",
     "Budget",
     "BudgetPeriod",
+    "BulkExport",
     "Call",
     "Campaign",
     "Contestant",
@@ -50,6 +53,7 @@ __all__ = [
     "FlagDeed",
     "IdempotentRequest",
     "Image",
+    "ImportedRun",
     "Judgment",
     "KeyUse",
     "LogImport",
@@ -74,6 +78,7 @@ __all__ = [
     "ReviewSkip",
     "ReviewSlot",
     "Run",
+    "RunImport",
     "RunReview",
     "Sample",
     "SandboxHost",
