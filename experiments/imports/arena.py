@@ -161,7 +161,7 @@ def _talk(draft: Draft, state: Mapping[str, Any], conversation: list[Mapping[str
             _judgment(draft, turn, side, judged[side][turn], mapping(state.get(f"metrics{side}")), last[side] == turn)
             for side in SIDES if turn in judged[side]
         ])  # fmt: skip
-        if {one.get("model") for one in by_turn[turn]} >= set(SIDES):
+        if {text(one.get("model")) for one in by_turn[turn]} >= set(SIDES):
             draft.completed(turn)
     for side in SIDES:
         if beside := rest(mapping(state.get(f"metrics{side}")), (*LATEST, "sentimentHistory")):

@@ -152,9 +152,7 @@ class _Ours:
         told = mapping(spec.get("metadata"))
         state, otherwise = text(self.about.get("state")), STATES.get(text(header.get("status")), "stopped")
         self.draft.run = {
-            "state": state
-            if state in {"completed", "stopped", "failed"}
-            else STATES.get(text(header.get("status")), "stopped"),
+            "state": state if state in {"completed", "stopped", "failed"} else otherwise,
             "stop_reason": line(self.about.get("stop_reason"), 40),
             "seed": whole(self.about.get("seed"), -(2**63), 2**63 - 1) or 0,
             "mode": "manual" if told.get("mode") == "manual" else "automatic",

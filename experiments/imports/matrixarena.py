@@ -5,7 +5,7 @@ for a score. Elo numbers of the file are kept beside the run, and never mixed wi
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from statistics import fmean
 from typing import Any
 
@@ -188,10 +188,9 @@ class _Cycle:
                 self.draft.note(_("Votes on one’s own solution, and of models that do not take part, were left out."))
                 self.draft.kept.setdefault("votes", []).append({"solver": solver, "judge": judge_model, **said})
                 continue
-            if judge in self.votes[solver] or any(
-                self._is_of(row, solver, judge) for row in self.draft.rows["judgments"]
-            ):
+            if (solver, judge) in self.judged:
                 continue
+            self.judged.add((solver, judge))
             scores, reason, flags = _scores(said)
             if reason and number(said.get("overall_score"), 0, 10) is not None:
                 self.draft.note(_("Scores that stand in the place of a failed judgment were left out."))
@@ -212,10 +211,8 @@ class _Cycle:
             elif told and not self.draft.rows["judgments"]:
                 means[seat] = told
             else:
-                unrated[seat] = (
-                    "No vote is in the file." if told != 0 else "0.0 in the file: it stands for no vote, too."
-                )
-        if "0.0 in the file: it stands for no vote, too." in unrated.values():
+                unrated[seat] = NO_VOTE if told != 0 else ZERO
+        if ZERO in unrated.values():
             self.draft.note(_("An average of 0.0 is what the original writes where nobody judged: it was left out."))
         votes = {seat: given for seat, given in self.votes.items() if given}
         overall = fmean(means.values()) if means else None
@@ -244,20 +241,20 @@ def _judgments(told: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield from ((name, said) for name, said in source.items() if isinstance(said, Mapping))
 
 
-def _scores(said: Mapping[str, Any]) -> tuple[dict[str, float] | None, str, Sequence[str]]:
+def _scores(said: Mapping[str, Any]) -> tuple[dict[str, float] | None, str, list[str]]:
     """The dimensions and their mean; else the overall alone; else nothing, with the reason."""
     if error := text(said.get("error")):
-        return None, f"It failed there: {error}"[:500], ()
+        return None, f"It failed there: {error}"[:500], []
     told = mapping(said.get("scores"))
     scores = {name: score for name in DIMENSIONS if (score := number(told.get(name), 0, 10)) is not None}
     overall = number(said.get("overall_score"), 0, 10)
     if len(scores) == len(DIMENSIONS):
         mean = fmean(scores.values())
         differs = overall is None or abs(overall - mean) > ROUNDING
-        return {**scores, "overall": mean}, "", (OVERALL_DIFFERS,) if differs else ()
+        return {**scores, "overall": mean}, "", [OVERALL_DIFFERS] if differs else []
     if overall is None:
-        return None, "Its score is missing, or no number from 0 to 10.", ()
-    return {**scores, "overall": overall}, "", ()
+        return None, "Its score is missing, or no number from 0 to 10.", []
+    return {**scores, "overall": overall}, "", []
 
 
 def _is_solution(message: Data) -> bool:

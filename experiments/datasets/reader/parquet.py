@@ -33,10 +33,8 @@ def _write(database: duckdb.DuckDBPyConnection, folder: Path, name: str, columns
         f"columns={{{told}}}, maximum_object_size={LONGEST_ROW})"
     )
     to = _quoted(str(folder / f"{name}.parquet"))
-    statement = (
-        f"COPY (SELECT * FROM {reading}) TO {to} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROWS_OF_GROUP})"
-    )
-    row = database.execute(statement).fetchone()
+    options = f"FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROWS_OF_GROUP}"
+    row = database.execute(f"COPY (FROM {reading}) TO {to} ({options})").fetchone()
     return int(row[0]) if row else 0
 
 
