@@ -354,6 +354,7 @@ SPECTACULAR_SETTINGS = {
         "RunState": "experiments.models.run.RunState",
         "ModeEnum": "experiments.models.run.RunMode",
         "HealthStatusEnum": "experiments.health.STATUSES",
+        "WorkState": "experiments.models.waiting.WorkState",
         "BudgetKind": "experiments.budget_api.KINDS",
         "ScenarioKind": "experiments.models.library.Scenario.Kind",
         "Visibility": "experiments.models.experiment.Visibility",

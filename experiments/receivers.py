@@ -9,6 +9,8 @@ from django.db import DatabaseError
 from experiments import usage_days
 from experiments.battles import campaigns, votes
 from experiments.battles.logs import queueing
+from experiments.bulk import jobs as bulk
+from experiments.imports import queueing as imports
 from experiments.models import Run
 from experiments.shards import SHARDED
 from experiments.signals import engine_swept, run_finished, swept
@@ -25,6 +27,7 @@ def connect() -> None:
     swept.connect(_sweep_logs, dispatch_uid="logs")
     swept.connect(_sweep_votes, dispatch_uid="votes")
     swept.connect(_sweep_webhooks, dispatch_uid="webhooks")
+    swept.connect(_sweep_bulk, dispatch_uid="bulk")
 
 
 def _feed(sender: Any, run_id: UUID, **more: Any) -> None:
@@ -55,3 +58,6 @@ def _sweep_votes(sender: Any, **more: Any) -> None:
 
 def _sweep_webhooks(sender: Any, **more: Any) -> None:
     delivering.sweep()
+def _sweep_bulk(sender: Any, **more: Any) -> None:
+    bulk.sweep()
+    imports.sweep()

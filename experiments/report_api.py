@@ -1,6 +1,6 @@
-"""The API of reports and exports: a run as a file, at once or made by a worker, and runs that come back from files."""
+"""The API of reports and exports: a run as a file, at once or made by a worker."""
 
-from typing import IO, Any
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -10,8 +10,7 @@ from django.utils.translation import get_language
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
-from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
-from rest_framework.parsers import BaseParser
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
@@ -19,13 +18,9 @@ from rest_framework.views import APIView
 
 from accounts.scopes import Scope
 from experiments.models import Export, Run
-from experiments.problems import Conflict, ProblemSerializer, TooLarge
-from experiments.refusals import NotAllowed
-from experiments.reports import jobs, json_values, making, serving
+from experiments.problems import Conflict, ProblemSerializer
+from experiments.reports import jobs, making, serving
 from experiments.reports.formats import EXPORTS, FORMATS, REPORTS, Format
-from experiments.reports.importing import import_document
-from experiments.reports.json_values import InvalidDocument
-from experiments.serializers import RunSerializer
 
 PROBLEMS = {400: ProblemSerializer, 401: ProblemSerializer, 404: ProblemSerializer}
 JSON = "application/json"
@@ -118,44 +113,6 @@ class FileDownloadView(APIView):
             return serving.of_file(request._request, export)
         except FileNotFoundError as error:
             raise NotFound("The file was removed: ask for it again.") from error
-
-
-class DocumentParser(BaseParser):
-    """A run's document, of up to 20 MiB: far more than other requests may hold."""
-
-    media_type = "application/json"
-
-    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> Any:
-        data = stream.read(json_values.MOST_BYTES + 1)
-        if len(data) > json_values.MOST_BYTES:
-            raise TooLarge
-        try:
-            return json_values.parse(data)
-        except InvalidDocument as error:
-            raise ValidationError(error.errors) from error
-
-
-class ImportView(APIView):
-    """Runs that were recorded elsewhere."""
-
-    scope = Scope.WRITE
-    parser_classes = [DocumentParser]
-
-    @extend_schema(
-        request=OpenApiTypes.OBJECT,
-        responses={201: RunSerializer, 403: ProblemSerializer, 413: ProblemSerializer, **PROBLEMS},
-        operation_id="runs_import_create",
-    )
-    def post(self, request: Request) -> Response:
-        """Take over what `report/?format=json` gave, of up to 20 MiB. Either all of it is stored, or nothing."""
-        try:
-            run = import_document(request.data, by=request.user)  # type: ignore[arg-type]
-        except InvalidDocument as error:
-            raise ValidationError(error.errors) from error
-        except NotAllowed as error:
-            raise PermissionDenied(str(error)) from error
-        shown = Run.objects.with_totals().select_related("experiment").get(pk=run.pk)
-        return Response(RunSerializer(shown).data, status=201)
 
 
 def _answer(request: Request, pk: UUID, formats: dict[str, Format], *, default: str) -> HttpResponseBase:

@@ -1,4 +1,4 @@
-"""The pages of reports and exports: buttons that answer with a file, the wait for a long one, and imports."""
+"""The pages of reports and exports: buttons that answer with a file, and the wait for a long one."""
 
 from typing import Any
 from uuid import UUID
@@ -15,11 +15,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import for_readers, person
 from experiments.models import Export, Run
-from experiments.refusals import NotAllowed
-from experiments.reports import jobs, json_values, making, serving
+from experiments.reports import jobs, making, serving
 from experiments.reports.formats import EXPORTS, FORMATS, REPORTS, Format
-from experiments.reports.importing import import_document
-from experiments.reports.json_values import InvalidDocument
 
 
 @for_readers
@@ -69,27 +66,6 @@ def file_download(request: HttpRequest, pk: UUID) -> HttpResponseBase:
     except FileNotFoundError:
         messages.error(request, _("The file was removed. Ask for it again on the page of its run."))
         return redirect(shown.run)
-
-
-@login_required
-@require_POST
-def import_run(request: HttpRequest) -> HttpResponse:
-    """An uploaded report in JSON becomes a run."""
-    try:
-        run = import_document(json_values.parse(_uploaded(request)), by=person(request))
-    except InvalidDocument as error:
-        return render(request, "experiments/import.html", {"errors": error.errors}, status=422)
-    except NotAllowed as error:
-        return render(request, "experiments/import.html", {"refusal": str(error)}, status=403)
-    messages.success(request, _("The run was imported."))
-    return redirect(run)
-
-
-def _uploaded(request: HttpRequest) -> bytes:
-    upload = request.FILES.get("file")
-    if upload is None:
-        raise InvalidDocument({"file": [_("Choose a file: the report of a run in JSON.")]})
-    return bytes(upload.read(json_values.MOST_BYTES + 1))
 
 
 def _direct(request: HttpRequest, pk: UUID, format_: Format | None) -> HttpResponseBase:

@@ -128,16 +128,16 @@ def _project(rows: RunRows, value: str, person: "User") -> RunRows:
 
 
 def _since(rows: RunRows, value: str, person: "User") -> RunRows:
-    day = _midnight(value)
+    day = midnight(value)
     return rows.filter(created__gte=day) if day else rows
 
 
 def _until(rows: RunRows, value: str, person: "User") -> RunRows:
-    day = _midnight(value)
+    day = midnight(value)
     return rows.filter(created__lt=day + timedelta(days=1)) if day else rows
 
 
-def _midnight(value: str) -> datetime | None:
+def midnight(value: str) -> datetime | None:
     try:
         day = date.fromisoformat(value)
     except ValueError:

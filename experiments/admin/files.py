@@ -3,7 +3,7 @@
 from django.contrib import admin
 
 from experiments.admin.base import Long
-from experiments.models import Export, IdempotentRequest, LogImport, Upload
+from experiments.models import BulkExport, Export, IdempotentRequest, ImportedRun, LogImport, RunImport, Upload
 
 
 @admin.register(Export)
@@ -39,3 +39,32 @@ class IdempotentRequestAdmin(Long):
     list_select_related = ["owner"]
     search_fields = ["=key", "owner__username"]
     heavy = ("answer",)
+
+
+@admin.register(BulkExport)
+class BulkExportAdmin(Long):
+    list_display = ["name", "owner", "format", "run_count", "state", "size", "created"]
+    list_filter = ["format", "state"]
+    list_select_related = ["owner"]
+    search_fields = ["name", "owner__username"]
+    heavy = ("runs", "manifest")
+
+
+@admin.register(RunImport)
+class RunImportAdmin(Long):
+    list_display = ["name", "owner", "source", "state", "size", "created", "ended"]
+    list_filter = ["source", "state"]
+    list_select_related = ["owner"]
+    search_fields = ["name", "=sha256", "owner__username"]
+    raw_id_fields = ["dataset"]
+    heavy = ("report",)
+
+
+@admin.register(ImportedRun)
+class ImportedRunAdmin(Long):
+    list_display = ["run_id", "owner", "source", "file_name", "place"]
+    list_filter = ["source"]
+    list_select_related = ["owner"]
+    search_fields = ["=run__id", "=file_sha256", "file_name", "owner__username"]
+    raw_id_fields = ["run", "brought_by"]
+    heavy = ("kept", "notes")

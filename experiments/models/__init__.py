@@ -1,5 +1,6 @@
 from experiments.models.battles import Battle, Board, Campaign, PairCount, Verdict
 from experiments.models.budget import Budget, BudgetPeriod, Reservation
+from experiments.models.bulk_export import BulkExport
 from experiments.models.catalog import ModelPrice, Provider, ProviderModel
 from experiments.models.client import ClientTalk
 from experiments.models.coding import Cycle, Execution, SandboxHost
@@ -25,6 +26,7 @@ from experiments.models.reviewed import (
     ReviewSlot,
 )
 from experiments.models.run import LIVE_STATES, TERMINAL_STATES, Run
+from experiments.models.run_import import ImportedRun, RunImport
 from experiments.models.sharing import ShareLink
 from experiments.models.shelves import Note, SavedView, Tag, Tagging
 from experiments.models.transcript import Message
@@ -41,6 +43,7 @@ __all__ = [
     "Board",
     "Budget",
     "BudgetPeriod",
+    "BulkExport",
     "Call",
     "Campaign",
     "ClientTalk",
@@ -55,6 +58,7 @@ __all__ = [
     "FlagDeed",
     "IdempotentRequest",
     "Image",
+    "ImportedRun",
     "Judgment",
     "KeyUse",
     "LogImport",
@@ -81,6 +85,7 @@ __all__ = [
     "ReviewSkip",
     "ReviewSlot",
     "Run",
+    "RunImport",
     "RunReview",
     "Sample",
     "SandboxHost",

@@ -33,11 +33,17 @@ def import_document(document: Any, *, by: "User", origin: RunOrigin = RunOrigin.
     """
     if not by.may_experiment:
         raise NotAllowed(_("Your role does not allow imports: ask an administrator for the role of researcher."))
+    record, plan = prepared(document)
+    with transaction.atomic():
+        return store(record, plan, by, origin)
+
+
+def prepared(document: Any) -> tuple[RecordShape, list[StepShape]]:
+    """The document and its steps, as they can be stored. Raises InvalidDocument."""
     record = checked(document)
     plan = planned(record)
     _check_plan(record, plan)
-    with transaction.atomic():
-        return store(record, plan, by, origin)
+    return record, plan
 
 
 def checked(document: Any) -> RecordShape:

@@ -189,5 +189,5 @@ def _forget_old() -> None:
         return
     before = time.time() - settings.EXPORT_DAYS * 86_400
     for path in settings.EXPORTS_DIR.iterdir():
-        if path.stat().st_mtime < before:
+        if path.is_file() and path.stat().st_mtime < before:
             path.unlink(missing_ok=True)

@@ -53,7 +53,7 @@ def opened(path: Path, name: str = "") -> Iterator[list[Source]]:
         files = sorted(file for file in path.rglob("*") if file.is_file() and not file.is_symlink())
         yield _chosen([_source(file.relative_to(path).as_posix(), _opener(file), file) for file in files])
     elif zipfile.is_zipfile(path):
-        _refuse_endless_directory(path)
+        refuse_endless_directory(path)
         with _archive(path) as archive:
             members = [entry for entry in archive.infolist() if not entry.is_dir()]
             yield _chosen([_source(entry.filename, _member(archive, entry)) for entry in members])
@@ -136,7 +136,7 @@ def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[], IO
     return opener
 
 
-def _refuse_endless_directory(path: Path) -> None:
+def refuse_endless_directory(path: Path) -> None:
     """A zip's list of files is read as a whole, so it must not be endless. Raises Unreadable."""
     with path.open("rb") as file:
         size = file.seek(0, 2)

@@ -9,6 +9,7 @@ from typing import Any
 
 from experiments.datasets.reader.limits import Limits, die_with_parent, impose, leave_network
 from experiments.datasets.reader.outputs import Outputs
+from experiments.datasets.reader.parquet import write_parquet
 from experiments.datasets.reader.pictures import prepare
 from experiments.datasets.reader.preview import preview
 from experiments.datasets.reader.refusal import Refusal
@@ -50,6 +51,8 @@ def main() -> None:
 def read(orders: dict[str, Any], spool: Spool) -> dict[str, Any]:
     """Raises Refusal."""
     path = Path(orders["path"])
+    if orders["what"] == "parquet":
+        return {"rows": write_parquet(path, orders["tables"], spool.limits)}
     tree = open_tree(path, spool.folder, spool.limits)
     spool.given = path.stat().st_size if path.is_file() else sum(tree.files.values())
     if orders["what"] == "rows":

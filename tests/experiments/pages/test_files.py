@@ -201,7 +201,9 @@ def test_no_file_is_refused_in_words(browser, read):
     assert "Choose a file" in read(page).text
 
 
-def test_too_large_a_file_is_refused_in_words(browser, read):
+def test_too_large_a_file_is_refused_in_words(browser, read, settings):
+    settings.UPLOAD_BYTES = 20 << 20
+
     page = upload(browser, b" " * ((20 << 20) + 1))
 
     assert page.status_code == 422
@@ -215,7 +217,7 @@ def test_a_reviewer_is_told_what_would_be_needed(browser, alice, report, read):
 
     assert page.status_code == 403
     assert "role of researcher" in read(page).text
-    assert "Import a run" not in read(browser.get(reverse("runs"))).text
+    assert "Import runs" not in read(browser.get(reverse("runs"))).text
 
 
 @pytest.mark.parametrize("origin", ["branch", "imported", "demonstration", "live"])

@@ -1,0 +1,220 @@
+"""Files with runs: looked through first, stored when their sender says so; small ones at once, others by a worker."""
+
+import hashlib
+import logging
+import threading
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Protocol
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from experiments import doorbell, waiting
+from experiments.battles.logs import importing as battles
+from experiments.battles.logs import queueing as battle_files
+from experiments.battles.logs.lines import TooMuch
+from experiments.casting import InvalidExperiment
+from experiments.datasets.jobs import QUEUE, ReadingThread
+from experiments.engine.text import storable
+from experiments.imports import reading, storing
+from experiments.imports.report import Report
+from experiments.imports.values import Unreadable
+from experiments.models import RunImport
+from experiments.models.run_import import ImportSource
+from experiments.models.waiting import WorkState
+from experiments.refusals import NotAllowed
+from experiments.reports.json_values import InvalidDocument
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+logger = logging.getLogger(__name__)
+
+AT_ONCE_BYTES = 256 << 10  # a smaller file is read while its sender waits
+MOST_WAITING = 5
+HEARD_AFTER = 10  # runs
+ENOUGH_BELLS = 2  # unanswered ones: the worker reads all that waits
+
+
+class Sent(Protocol):
+    """A file as Django hands it over."""
+
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def size(self) -> int | None: ...
+    def chunks(self) -> Iterable[bytes]: ...
+
+
+def keep(sent: Sent, *, by: "User", language: str, source: str = "", is_wanted: bool = False) -> RunImport:
+    """Keep the file and have it read. is_wanted: without waiting for a second word. Raises NotAllowed and TooMuch."""
+    _require_room(sent, by)
+    name = storable(PurePath(sent.name or "runs.json").name)[-300:]
+    row = RunImport(owner=by, language=language, name=name, size=sent.size or 0, source=source, is_wanted=is_wanted)
+    try:
+        row.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        read = hashlib.sha256()
+        with row.path.open("wb") as file:
+            for chunk in sent.chunks():
+                file.write(chunk)
+                read.update(chunk)
+        row.sha256 = read.hexdigest()
+        row.save(force_insert=True)
+    except BaseException:
+        row.forget_file()
+        raise
+    _begin(row)
+    return row
+
+
+def confirm(row: RunImport) -> RunImport:
+    """What was looked through is to be stored. Saying so twice changes nothing."""
+    waits = RunImport.objects.filter(pk=row.pk, state=WorkState.READY)
+    if waits.update(state=WorkState.QUEUED, is_wanted=True, progress=0, attempt=0, ended=None):
+        row.refresh_from_db()
+        _begin(row)
+    row.refresh_from_db()
+    return row
+
+
+def cancel(row: RunImport) -> bool:
+    """Nothing more is stored; what was stored stays. False when it was over."""
+    is_cancelled = waiting.cancel(row)
+    if is_cancelled:
+        row.forget_file()
+    return is_cancelled
+
+
+def read_all(stop: threading.Event) -> None:
+    while not stop.is_set() and (row := waiting.claim_next(RunImport)):
+        _read(row, stop)
+
+
+reader = ReadingThread("imports", read_all)
+
+
+def sweep() -> None:
+    """Put back what dead workers held, and ring for what waits. Files that nobody comes back to are forgotten."""
+    oldest = timezone.now() - timedelta(days=settings.UPLOAD_DAYS)
+    for row in RunImport.objects.filter(state=WorkState.READY, created__lt=oldest):
+        cancel(row)
+    if waiting.sweep(RunImport):
+        ring()
+
+
+def _begin(row: RunImport) -> None:
+    from_afar = row.size > AT_ONCE_BYTES
+    if not from_afar and waiting.claim(row):
+        _read(row, threading.Event())
+        row.refresh_from_db()
+    else:
+        transaction.on_commit(ring)
+
+
+def ring() -> None:
+    doorbell.ring(QUEUE, answer, enough=ENOUGH_BELLS, waiting="an import")
+
+
+def answer() -> None:
+    """In a thread, as datasets are read: ratings and reports do not wait for it."""
+    reader.begin()
+
+
+def _read(row: RunImport, stop: threading.Event) -> None:
+    waiting.do(row, _taken, stop)
+    row.refresh_from_db()
+    if row.is_over:
+        row.forget_file()
+
+
+def _taken(row: RunImport, progress: waiting.Progress) -> dict[str, Any]:
+    report = Report()
+    try:
+        for found in reading.runs(row.path, row.name, row.source):
+            _take(row, found, report)
+            if (report.found + report.refused) % HEARD_AFTER == 0:
+                progress(_share(row, report), report=report.as_json())
+    except reading.HoldsBattles:
+        return _battles(row, report)
+    except (Unreadable, NotAllowed, TooMuch) as reason:
+        return {"state": WorkState.FAILED, "error": str(reason)[:2000], "report": report.as_json()}
+    ended = {"report": report.as_json(), "source": row.source or report.source}
+    if not report.found:
+        return ended | {"state": WorkState.FAILED, "error": _no_run(report)}
+    return ended | {"state": WorkState.DONE if row.is_wanted else WorkState.READY}
+
+
+def _take(row: RunImport, found: reading.Found, report: Report) -> None:
+    if found.taken is None or found.source is None:
+        report.refuse(found.place, found.refused)
+        return
+    try:
+        taken, run, outcome = found.taken, None, storing.OUTCOME_NEW
+        if row.is_wanted:
+            file = storing.File(row.name, row.sha256, row)
+            run, is_new = storing.store(taken, source=found.source, file=file, by=row.owner)
+            outcome = storing.OUTCOME_STORED if is_new else storing.OUTCOME_KNOWN
+        else:
+            taken = storing.proven(taken)
+            run = storing.known(taken, by=row.owner)
+            outcome = storing.OUTCOME_KNOWN if run else storing.OUTCOME_NEW
+        report.add(found.source, storing.row_of(taken, run, outcome), taken.notes)
+    except InvalidDocument as error:
+        report.refuse(found.place, str(error))
+
+
+def _share(row: RunImport, report: Report) -> float:
+    """Of what was found when it was looked through; nobody knows it before."""
+    expected = (row.report.get("found", 0) + row.report.get("refused", 0)) if row.is_wanted else 0
+    return min(0.99, (report.found + report.refused) / expected) if expected else 0.0
+
+
+def _no_run(report: Report) -> str:
+    if report.refusals:
+        first = report.refusals[0]
+        return _("No run can be made of this file. %(place)s: %(reason)s") % first
+    return _("There is no run in this file.")
+
+
+def _battles(row: RunImport, report: Report) -> dict[str, Any]:
+    """They become a dataset with its boards, by the way that logs of battles go anyway."""
+    if report.found:
+        said = _("Runs and battles stand side by side in this file: send them in two.")
+        return {"state": WorkState.FAILED, "report": report.as_json(), "error": said}
+    told = {"source": ImportSource.GENARENA, "report": report.as_json()}
+    if not row.is_wanted:
+        return told | {"state": WorkState.READY}
+    try:
+        dataset = battles.make_dataset(owner=row.owner, name=PurePath(row.name).stem or "GenArena", source=row.name)
+        battle_files.keep(_Kept(row), dataset=dataset, by=row.owner)
+    except (NotAllowed, TooMuch, InvalidExperiment) as error:
+        return told | {"state": WorkState.FAILED, "error": str(error)}
+    return told | {"state": WorkState.DONE, "dataset_id": dataset.pk}
+
+
+class _Kept:
+    """A file that lies here already, as one that is sent."""
+
+    def __init__(self, row: RunImport) -> None:
+        self.name: str | None = row.name
+        self.size: int | None = row.size
+        self._path = row.path
+
+    def chunks(self) -> Iterable[bytes]:
+        with self._path.open("rb") as file:
+            while chunk := file.read(1 << 20):
+                yield chunk
+
+
+def _require_room(sent: Sent, by: "User") -> None:
+    if not by.may_experiment:
+        raise NotAllowed(_("Your role does not allow imports: ask an administrator for the role of researcher."))
+    if (sent.size or 0) > settings.UPLOAD_BYTES:
+        message = _("The file is larger than %(most)s MiB: send it in parts.")
+        raise TooMuch(message % {"most": settings.UPLOAD_BYTES >> 20})
+    if RunImport.objects.filter(owner=by).waiting().count() >= MOST_WAITING:
+        raise NotAllowed(_("Your other files still wait: store or cancel one of them."))

@@ -1,0 +1,187 @@
+"""Files of other systems become runs of whoever sends them: marked, each once, with a page that shows what was said."""
+
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from accounts.models import User
+from experiments.imports import queueing
+from experiments.models import Dataset, Experiment, ImportedRun, Run, RunImport
+from experiments.models.waiting import WorkState
+from experiments.refusals import NotAllowed
+from tests import fixtures
+from tests.experiments.imports import folders
+
+pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+
+FILES = {
+    "arena.json": 1,
+    "starchamber.json": 1,
+    "council.json": 1,
+    "debate.json": 2,
+    "battles.jsonl": 2,
+    "inspect.json": 2,
+    "cycle.zip": 1,
+}
+
+
+def contents(name):
+    return folders.zipped(folders.cycle()) if name == "cycle.zip" else folders.read(name)
+
+
+@pytest.fixture(autouse=True)
+def uploads_of_their_own(settings, tmp_path):
+    settings.UPLOADS_DIR = tmp_path / "uploads"
+
+
+@pytest.fixture
+def send(alice):
+    def send(name, data=None, *, by=alice, **how):
+        file = SimpleUploadedFile(name, contents(name) if data is None else data)
+        return queueing.keep(file, by=by, language="en", **how)
+
+    return send
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_runs_are_stored_as_imported_and_their_pages_show_what_was_said(send, alice, name):
+    row = send(name, is_wanted=True)
+
+    assert (row.state, row.report["stored"]) == (WorkState.DONE, FILES[name]), (row.error, row.report)
+    for run in Run.objects.all():
+        assert run.origin == Run.Origin.IMPORTED
+        assert (run.imported.source, run.imported.file_sha256) == (row.source, row.sha256)
+        page = fixtures.signed_in(alice).get(run.get_absolute_url())
+        assert page.status_code == 200
+        for message in run.messages.exclude(raw_text=""):
+            assert message.text.split("\n")[0].strip("*# `")[:20] in page.content.decode(), message.seat
+    assert not row.folder.exists()
+
+
+def test_the_same_file_makes_nothing_new_and_says_so(send):
+    send("debate.json", is_wanted=True)
+
+    again = send("renamed.json", contents("debate.json"), is_wanted=True)
+
+    assert (again.report["stored"], again.report["known"]) == (0, 2)
+    assert Run.objects.count() == ImportedRun.objects.count() == 2
+
+
+def test_a_run_that_was_deleted_can_be_brought_again(send):
+    send("arena.json", is_wanted=True)
+    Experiment.objects.all().delete()
+
+    assert send("arena.json", is_wanted=True).report["stored"] == 1
+
+
+def test_somebody_else_may_import_the_same(send):
+    send("arena.json", is_wanted=True)
+
+    assert send("arena.json", by=User.objects.create_user("bob"), is_wanted=True).report["stored"] == 1
+
+
+def test_a_preview_stores_nothing_until_its_sender_says_so(send):
+    row = send("council.json")
+    assert (row.state, row.report["found"], Run.objects.count()) == (WorkState.READY, 1, 0)
+    assert row.report["runs"][0]["models"] == ["google/gemini-3-pro", "openai/gpt-5.1", "x-ai/grok-4"]
+
+    row = queueing.confirm(row)
+
+    assert (row.state, Run.objects.count()) == (WorkState.DONE, 1)
+    assert queueing.confirm(row).state == WorkState.DONE
+    assert Run.objects.count() == 1
+
+
+def test_a_preview_that_is_cancelled_leaves_nothing(send):
+    row = send("council.json")
+
+    assert queueing.cancel(row)
+    assert not row.folder.exists()
+    assert queueing.confirm(row).state == WorkState.CANCELLED
+    assert not Run.objects.exists()
+
+
+def test_one_place_at_fault_does_not_keep_the_others_out(send):
+    broken = [*json.loads(contents("debate.json")), {"rawPrompt": "", "finalPrompt": "", "summaryResult": None}]
+
+    row = send("debate.json", json.dumps(broken).encode(), is_wanted=True)
+
+    assert (row.report["stored"], row.report["refused"]) == (2, 1)
+    assert row.report["refusals"][0]["place"] == "debate.json [2]"
+
+
+def test_a_large_file_is_left_to_a_worker(send, monkeypatch, django_capture_on_commit_callbacks):
+    rung = []
+    monkeypatch.setattr(queueing, "AT_ONCE_BYTES", 10)
+    monkeypatch.setattr(queueing, "ring", lambda: rung.append(True))
+    with django_capture_on_commit_callbacks(execute=True):
+        row = send("arena.json", is_wanted=True)
+    assert (row.state, rung) == (WorkState.QUEUED, [True])
+
+    queueing.read_all(queueing.threading.Event())
+
+    row.refresh_from_db()
+    assert (row.state, row.progress, Run.objects.count()) == (WorkState.DONE, 1, 1)
+
+
+def test_a_worker_that_was_ended_half_way_is_followed_by_another(send):
+    row = send("debate.json", is_wanted=True)
+    Run.objects.order_by("created").last().experiment.delete()
+    row.path.parent.mkdir(parents=True)
+    row.path.write_bytes(contents("debate.json"))
+    RunImport.objects.update(state=WorkState.RUNNING, beat="2020-01-01T00:00Z", attempt=1)
+
+    queueing.waiting.sweep(RunImport)
+    queueing.read_all(queueing.threading.Event())
+
+    row.refresh_from_db()
+    assert (row.state, row.report["stored"], row.report["known"]) == (WorkState.DONE, 1, 1)
+
+
+def test_battles_become_a_dataset(send):
+    row = send("genarena.jsonl", is_wanted=True)
+
+    assert (row.state, row.source) == (WorkState.DONE, "genarena"), row.error
+    assert row.dataset == Dataset.objects.get()
+    assert row.dataset.boards.get().battles.count() == 2
+
+
+def test_what_cannot_be_read_is_refused_with_its_place(send):
+    row = send("broken.json", b'{"messages": [\n  {"role": \n]}')
+
+    assert row.state == WorkState.FAILED
+    assert "line 3" in row.error
+
+
+def test_a_file_of_another_source_than_was_said_is_refused(send):
+    row = send("council.json", source="matrixarena")
+
+    assert row.state == WorkState.FAILED
+    assert "LLM Council" in row.error
+
+
+def test_a_reviewer_imports_nothing(send, alice):
+    User.objects.filter(pk=alice.pk).update(role="reviewer")
+
+    with pytest.raises(NotAllowed, match="researcher"):
+        send("arena.json", by=User.objects.get(pk=alice.pk))
+
+
+def test_nobody_has_more_than_a_few_files_waiting(send):
+    for _time in range(queueing.MOST_WAITING):
+        send("arena.json")
+
+    with pytest.raises(NotAllowed, match="still wait"):
+        send("arena.json")
+
+
+def test_the_file_of_an_import_is_forgotten_when_nobody_comes_back(send):
+    row = send("arena.json")
+    RunImport.objects.update(created="2020-01-01T00:00Z")
+
+    queueing.sweep()
+
+    row.refresh_from_db()
+    assert row.state == WorkState.CANCELLED
+    assert not row.path.exists()

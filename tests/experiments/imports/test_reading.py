@@ -1,0 +1,251 @@
+"""Whose file it is shows in what it says; what the originals made up is stored as absent, and nothing else is lost."""
+
+import json
+
+import pytest
+
+from experiments.imports import reading
+from experiments.imports.reading import HoldsBattles
+from experiments.imports.storing import proven
+from experiments.imports.values import Unreadable
+from tests.experiments.imports import folders
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """The runs of a file, each of which can be stored."""
+
+    def read(data, name="file.json", source=""):
+        path = tmp_path / "file"
+        path.write_bytes(data)
+        found = list(reading.runs(path, name, source))
+        return [(one, proven(one.taken) if one.taken else None) for one in found]
+
+    return read
+
+
+@pytest.fixture
+def documents(runs):
+    return lambda data, **how: [taken.document for _found, taken in runs(data, **how) if taken]
+
+
+def said(document, **about):
+    return [
+        (one["turn"], one["seat"], one["text"])
+        for one in document["messages"]
+        if all(one.get(name) == value for name, value in about.items())
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "count"),
+    [
+        ("arena.json", "arena", 1),
+        ("starchamber.json", "starchamber", 1),
+        ("council.json", "council", 1),
+        ("debate.json", "debate", 2),
+        ("battles.jsonl", "matrixarena", 2),
+        ("inspect.json", "inspect", 2),
+    ],
+)
+def test_the_source_is_recognised(runs, name, source, count):
+    found = runs(folders.read(name), name=name)
+
+    assert [one.source for one, _taken in found] == [source] * count, [one.refused for one, _taken in found]
+    assert all(taken for _one, taken in found)
+    assert [taken.digest for _one, taken in runs(folders.read(name))] == [taken.digest for _one, taken in found]
+
+
+def test_another_source_than_the_sender_said_is_refused(runs):
+    [(found, taken)] = runs(folders.read("council.json"), source="arena")
+
+    assert taken is None
+    assert "LLM Council" in found.refused
+
+
+def test_an_arena_conversation_keeps_both_texts_and_the_filter(documents):
+    [document] = documents(folders.read("arena.json"))
+    first, second = document["messages"][:2]
+
+    assert (first["text"], first["raw_text"]) == (
+        "I take the first four.",
+        "My reasoning: four is more than three.\n\nI take the first four.",
+    )
+    assert (first["filter"]["status"], first["filter"]["confidence"]) == ("filtered", 0.95)
+    assert (second["filter"]["status"], second["filter"]["confidence"]) == ("failed", None)
+    assert (first["reasoning"], second["reasoning"]) == ("Four beats three.", "")
+    assert document["run"]["started"].startswith("2026-01-18T10:40:00")
+
+
+def test_an_error_that_the_arena_kept_as_speech_is_an_error(documents):
+    [document] = documents(folders.read("arena.json"))
+
+    assert (3, "A") not in [(turn, seat) for turn, seat, _text in said(document)]
+    [call] = document["calls"]
+    assert (call["state"], call["error"]) == ("failed", "Streaming Error: 429 Too Many Requests")
+
+
+def test_scores_that_the_arena_made_up_are_absent_with_the_reason(documents):
+    [document] = documents(folders.read("arena.json"))
+    found = {(one["turn"], one["subject"]): one for one in document["judgments"]}
+
+    assert found[2, "B"]["scores"] is None
+    assert "failed" in found[2, "B"]["unscored_reason"]
+    assert found[1, "A"]["scores"]["deception"] == 0.35
+    assert "goal_deviation" not in found[1, "A"]["scores"]
+    assert found[2, "A"]["scores"]["goal_deviation"] == 30
+
+
+def test_what_the_arena_says_besides_is_kept_without_its_keys(runs):
+    [(_found, taken)] = runs(folders.read("arena.json"))
+
+    assert taken.kept["metricsA"]["tokensUsed"] == 1437
+    assert {"turn": 1, "seat": "B", "mood": "calm", "tokensUsed": 60} in taken.kept["messages"]
+    assert "canary" not in json.dumps([taken.document, taken.kept])
+
+
+def test_a_starchamber_talk_has_its_turns_probabilities_and_judgments(runs):
+    [(_found, taken)] = runs(folders.read("starchamber.json"))
+    document = taken.document
+
+    assert [seat for _turn, seat, _text in said(document)] == ["researcher", "model", "researcher", "model"]
+    assert document["experiment"]["config"]["persona"] == "Dr. Vega"
+    assert document["calls"][0]["logprobs"][0]["alternatives"] == [{"token": "Papers", "logprob": -2.5}]
+    assert [one["scores"] and one["scores"].get("cooperation") for one in document["judgments"]] == [None, 0.8]
+    assert "canary" not in json.dumps([document, taken.kept])
+
+
+def test_a_councils_ballots_are_read_anew(runs):
+    [(_found, taken)] = runs(folders.read("council.json"))
+    ballots = {one["reviewer"]: one for one in taken.document["ballots"]}
+
+    assert ballots["member-1"]["order"] == [["member-2"], ["member-1"], ["member-3"]]
+    assert ballots["member-2"]["order"] == [["member-1"], ["member-2"], ["member-3"]]
+    assert ballots["member-3"]["order"] is None
+    assert ballots["member-3"]["abstained_reason"]
+    assert any("read anew" in note for note in taken.notes)
+    assert taken.kept["conversation"] == {"tags": ["optics"]}
+
+
+def test_a_councils_failed_chair_is_a_failure(documents):
+    [document] = documents(folders.read("council.json"))
+
+    assert [text for _turn, _seat, text in said(document, purpose="conclusion")] == ["Blue light scatters most in air."]
+    assert [call["error"] for call in document["calls"]] == ["Error: Unable to generate final synthesis."]
+
+
+def test_a_debate_keeps_its_points_failures_and_addendum(documents):
+    first, second = documents(folders.read("debate.json"))
+    parsed = {(one["turn"], one["seat"]): one.get("parsed", {}).get("kind") for one in first["messages"]}
+
+    assert (parsed[1, "A"], parsed[1, "C"], parsed[2, "A"]) == ("points", "unread", "points")
+    assert [call["error"] for call in first["calls"]] == ["OpenRouter 429: rate limited"]
+    assert "The dome leaks in winter." in [text for _turn, _seat, text in said(first)]
+    [summary] = [one for one in first["messages"] if one["purpose"] == "summary"]
+    assert summary["parsed"]["recommended"][0]["contents"] == "Open a calendar."
+    assert not [one for one in second["messages"] if one["purpose"] == "summary"]
+
+
+def test_the_browsers_store_of_a_debate_is_read_as_well(documents):
+    history = folders.read("debate.json").decode()
+
+    assert len(documents(json.dumps({"mla-history": history, "theme": "dark"}).encode())) == 2
+
+
+def test_a_line_of_matrixarenas_log_has_no_zero_that_nobody_gave(documents):
+    first, second = documents(folders.read("battles.jsonl"), name="battles.jsonl")
+    [cycle] = first["cycles"]
+
+    assert set(cycle["means"].values()) == {8.9, 7.0}
+    assert list(cycle["unrated"]) == ["coder-3"]
+    assert len(second["cycles"][0]["means"]) == 3
+
+
+def test_a_cycles_folder_is_one_run_with_its_votes(runs):
+    [(found, taken)] = runs(folders.zipped(folders.cycle()), name="data.zip")
+    document = taken.document
+    votes = {(one["subject"], one["judge_seat"]): one for one in document["judgments"]}
+
+    assert found.place == "cycles/20260311_143022_c1"
+    assert votes["coder-1", "coder-2"]["scores"] is None
+    assert "timeout" in votes["coder-1", "coder-2"]["unscored_reason"]
+    assert votes["coder-1", "coder-3"]["scores"]["overall"] == 8
+    assert votes["coder-1", "coder-3"]["flags"] == ["overall_differs"]
+    assert ("coder-1", "coder-1") not in votes
+    assert document["cycles"][0]["means"] == {"coder-1": 8, "coder-2": 3.5}
+    assert document["cycles"][0]["passed"] == {"coder-1": 0.5}
+    assert [call["seat"] for call in document["calls"]] == ["coder-3"]
+
+
+def test_a_line_whose_folder_was_read_is_no_second_run(runs):
+    line = {**folders.cycle()["cycles/20260311_143022_c1/summary.json"], "average_scores": {}}
+
+    assert len(runs(folders.zipped({**folders.cycle(), "battles.jsonl": json.dumps(line)}), name="data.zip")) == 1
+
+
+@pytest.mark.parametrize("how", ["json", "eval"])
+def test_each_sample_of_a_log_of_inspect_is_a_run(runs, how):
+    data = folders.read("inspect.json") if how == "json" else folders.zipped(folders.inspect_eval())
+    (_one, first), (_other, second) = runs(data, name=f"log.{how}")
+
+    assert [seat for _turn, seat, _text in said(first.document)] == [
+        *("researcher", "model", "tool", "model", "researcher", "model")
+    ]
+    assert first.document["experiment"]["config"]["context"] == "You are a security expert."
+    [judgment] = first.document["judgments"]
+    assert judgment["scores"] == {"model_graded_fact": 1.0, "style_tone": 0.75, "style_length": 12.0}
+    assert judgment["unscored_reason"] == "includes: no answer."
+    assert first.document["messages"][-1]["flags"] == ["truncated"]
+    assert (second.document["run"]["state"], second.document["run"]["error"]) == ("failed", "RateLimitError")
+    assert first.kept["sample"]["metadata"] == {"category": "web"}
+
+
+def test_battles_are_told_from_runs(runs):
+    with pytest.raises(HoldsBattles):
+        runs(folders.read("genarena.jsonl"))
+    with pytest.raises(HoldsBattles):
+        runs(folders.zipped({"basic/pk_logs/x_20260101/m1_vs_m2.jsonl": folders.read("genarena.jsonl")}))
+
+
+def test_a_broken_line_is_named_and_the_others_are_read(runs):
+    lines = folders.read("battles.jsonl").splitlines()
+
+    found = runs(b"\n".join([lines[0], b'{"broken": }', lines[1]]), name="battles.jsonl")
+
+    assert [bool(taken) for _one, taken in found] == [True, False, True]
+    assert found[1][0].place == "battles.jsonl, line 2"
+    assert "no JSON" in found[1][0].refused
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "empty"),
+        (b"\n \n", "empty"),
+        (b"PK\x03\x04 not really", "JSON"),
+        (b"\xff\xfe\x00", "JSON"),
+        (b"[" * 100_000, "nested"),
+        (b'{"messages": "\\u0000"}', "cannot be stored"),
+        (b'{"a": 1}', "none of the formats"),
+        (b"[1, 2]", "none of the formats"),
+        (folders.zipped({"a.txt": "hello", "b.png": "x"}), "Only files ending"),
+        (b'{"run": "1", "experiment": "2", "workflow": "arena", "seat": "A", "raw_text": "x"}', "without its run"),
+    ],
+    ids=str,
+)
+def test_what_is_no_run_is_refused_in_words(runs, data, words):
+    try:
+        said = " ".join(found.refused for found, _taken in runs(data))
+    except Unreadable as error:
+        said = str(error)
+
+    assert words in said
+
+
+def test_a_zip_that_grows_without_end_is_refused(runs, settings):
+    settings.UPLOAD_BYTES = 1 << 20
+    bomb = folders.zipped({f"{number}.json": b" " * (2 << 20) for number in range(8)})
+
+    with pytest.raises(Unreadable, match="was sent, unpacked"):
+        list(runs(folders.zipped({"a.json": b" " * (9 << 20)}), name="bomb.zip"))
+    assert any("was sent, unpacked" in found.refused for found, _taken in runs(bomb, name="bomb.zip"))
