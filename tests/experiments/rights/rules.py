@@ -33,7 +33,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         battles battles-estimate battles-import-new coding coding-estimate scenarios scenario-new presets run-import
         dataset-new my-votes votes my-keys models usage usage-csv projects project-new
         review review-queue-new review-rubrics review-rubric-new review-rubric api-review-queues api-keys api-budgets
-        api-usage
+        api-usage api-tokens api-projects api-invitations
         api-models api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
         api-run-import""",
     ),
@@ -73,7 +73,7 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "nobody else's": (
         rule(visitor=SIGN_IN, owner=YES),
-        """file file-download api-file api-file-download token-revoke dataset-upload preset-edit preset-share
+        """api-token file file-download api-file api-file-download token-revoke dataset-upload preset-edit preset-share
         preset-delete council-preset-delete scenario scenario-edit scenario-share scenario-archive scenario-changes
         scenario-copy preset-copy api-scenario api-scenario-versions api-scenario-share api-scenario-archive
         api-scenario-copy api-preset api-dataset-uploads api-dataset-detail api-dataset-outputs api-dataset-battles
@@ -99,12 +99,17 @@ RULES: dict[str, tuple[Rule, str]] = {
     "administrators'": (
         rule(visitor=SIGN_IN, everybody=(UNKNOWN, REFUSED), admin=YES),
         """people person person-role person-deactivate person-reactivate person-factors audit
-        audit-table lab-keys budgets""",
+        audit-table lab-keys budgets api-people api-person api-person-deactivate api-person-reactivate
+        api-person-factors api-audit""",
     ),
     "a project's": (rule(visitor=SIGN_IN, **_all(INSIDE, YES), admin=YES), "project project-budgets"),
+    "a project's, changed by its leads": (
+        rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO), lead=YES), admin=YES),
+        "api-project api-project-members api-project-member",
+    ),
     "a project's leads to decide": (
         rule(visitor=SIGN_IN, **_all(INSIDE, (*NO, UNKNOWN), lead=YES), admin=YES),
-        "project-change project-archive project-members project-member project-invite invitation-revoke",
+        "project-change project-archive project-members project-member project-invite invitation-revoke api-invitation",
     ),
     "a key's owner's": (
         rule(visitor=SIGN_IN, owner=YES, admin=(YES, *NO, UNKNOWN)),
