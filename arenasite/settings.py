@@ -329,6 +329,7 @@ SPECTACULAR_SETTINGS = {
         {"name": "battles", "description": "Battles that were judged, and votes."},
         {"name": "boards", "description": "Battles of a board as files."},
         {"name": "budgets", "description": "What may be spent."},
+        {"name": "council", "description": "Councils that are kept under a name."},
         {"name": "cycles", "description": "Cycles of coding that count, or do not."},
         {"name": "datasets", "description": "Samples, contestants and their outputs."},
         {
@@ -351,6 +352,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {  # runs, files, datasets and uploads have states of their own
         "Role": "accounts.models.User.Role",
         "ProjectRole": "accounts.models.Membership.Role",
+        "QueueState": "experiments.models.review.ReviewQueue.State",
         "RunState": "experiments.models.run.RunState",
         "BudgetKind": "experiments.budget_api.KINDS",
         "ScenarioKind": "experiments.models.library.Scenario.Kind",

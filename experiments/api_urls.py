@@ -7,6 +7,7 @@ from experiments import (
     battle_log_api,
     budget_api,
     campaign_api,
+    curating_api,
     dataset_api,
     key_api,
     library_api,
@@ -19,7 +20,7 @@ from experiments import (
 )
 from experiments.contests import api as cycle_api
 from experiments.reviews import api as review_api
-from experiments.reviews import curation_api
+from experiments.reviews import curation_api, managing_api
 from experiments.vote_api import OfferView, VoteView
 
 router = SimpleRouter(use_regex_path=False)
@@ -35,6 +36,18 @@ urlpatterns = [
     path("review/queues/<uuid:pk>/next/", review_api.NextView.as_view(), name="api-review-next"),
     path("review/queues/<uuid:pk>/undo/", review_api.UndoView.as_view(), name="api-review-undo"),
     path("review/queues/<uuid:pk>/agreement/", review_api.AgreementView.as_view(), name="api-review-agreement"),
+    path("review/queues/<uuid:pk>/change/", managing_api.QueueChangeView.as_view(), name="api-review-queue-change"),
+    path("review/queues/<uuid:pk>/fill/", managing_api.QueueFillView.as_view(), name="api-review-queue-fill"),
+    path("review/items/<uuid:pk>/reveal/", managing_api.RevealView.as_view(), name="api-review-reveal"),
+    path("review/rubrics/", managing_api.RubricsView.as_view(), name="api-review-rubrics"),
+    path("review/rubrics/<uuid:pk>/", managing_api.RubricView.as_view(), name="api-review-rubric"),
+    path(
+        "datasets/<slug:slug>/visibility/", curating_api.DatasetVisibilityView.as_view(), name="api-dataset-visibility"
+    ),
+    path("datasets/<slug:slug>/contestants/<int:pk>/", curating_api.ContestantView.as_view(), name="api-contestant"),
+    path("battles/<int:pk>/", curating_api.BattleView.as_view(), name="api-battle"),
+    path("council/presets/", curating_api.CouncilPresetsView.as_view(), name="api-council-presets"),
+    path("council/presets/<uuid:pk>/", curating_api.CouncilPresetView.as_view(), name="api-council-preset"),
     path("review/items/<uuid:pk>/", review_api.ItemView.as_view(), name="api-review-item"),
     path("review/items/<uuid:pk>/claim/", review_api.ClaimView.as_view(), name="api-review-claim"),
     path("review/items/<uuid:pk>/release/", review_api.ReleaseView.as_view(), name="api-review-release"),

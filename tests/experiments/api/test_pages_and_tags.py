@@ -89,8 +89,8 @@ def test_a_shelf_is_read_page_by_page_and_back(api, alice, path):
 
     there, back = walked(api, path, 2)
 
-    assert len(whole) > 4
-    assert sum(there, []) == whole
+    assert len(whole) > 2
+    assert [name for page in there for name in page] == whole
     assert back == there
 
 

@@ -25,6 +25,8 @@ NOT_SPENDING = """
     api-presets api-preset api-review-queues api-review-next api-review-undo api-review-claim api-review-release
     api-review-answer api-review-skip api-tokens api-token api-person api-person-deactivate api-person-reactivate
     api-person-factors api-invitations api-invitation api-projects api-project api-project-members api-project-member
+    api-review-queue-change api-review-queue-fill api-review-reveal api-review-rubrics api-review-rubric
+    api-dataset-visibility api-dataset-detail api-contestant api-battle api-council-presets api-council-preset
 """
 
 

@@ -33,9 +33,14 @@ RULES: dict[str, tuple[Rule, str]] = {
         battles battles-estimate battles-import-new coding coding-estimate scenarios scenario-new presets run-import
         dataset-new my-votes votes my-keys models usage usage-csv projects project-new
         review review-queue-new review-rubrics review-rubric-new review-rubric api-review-queues api-keys api-budgets
-        api-usage api-tokens api-projects api-invitations
+        api-usage api-tokens api-projects api-review-rubrics
+        api-review-rubric api-council-presets
         api-models api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
         api-run-import""",
+    ),
+    "invitations: one's own are seen, and made by who may": (
+        rule(visitor=SIGN_IN, everybody=(YES, REFUSED), admin=YES),
+        "api-invitations",
     ),
     "to look at": (
         rule(visitor=SIGN_IN, **_all(INSIDE, YES)),
@@ -73,7 +78,7 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "nobody else's": (
         rule(visitor=SIGN_IN, owner=YES),
-        """api-token file file-download api-file api-file-download token-revoke dataset-upload preset-edit preset-share
+        """api-token api-dataset-visibility api-contestant api-battle api-council-preset file file-download api-file api-file-download token-revoke dataset-upload preset-edit preset-share
         preset-delete council-preset-delete scenario scenario-edit scenario-share scenario-archive scenario-changes
         scenario-copy preset-copy api-scenario api-scenario-versions api-scenario-share api-scenario-archive
         api-scenario-copy api-preset api-dataset-uploads api-dataset-detail api-dataset-outputs api-dataset-battles
@@ -124,11 +129,12 @@ RULES: dict[str, tuple[Rule, str]] = {
         """review-queue review-next review-undo review-item review-claim review-release review-draft review-skip
         review-reveal review-agreement review-agreement-csv api-review-queue api-review-items api-review-next
         api-review-undo api-review-agreement api-review-item api-review-claim api-review-release api-review-answer
-        api-review-skip api-review-answers""",
+        api-review-skip api-review-answers api-review-reveal""",
     ),
     "a queue's maker's": (
         rule(visitor=SIGN_IN, owner=YES, reviewer=(REFUSED, UNKNOWN)),
-        "review-queue-change review-queue-fill review-queue-state",
+        """review-queue-change review-queue-fill review-queue-state api-review-queue-change
+        api-review-queue-fill""",
     ),
     "of a run that one may look at": (
         rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO, UNKNOWN))),  # unknown: the message that was not named
