@@ -78,7 +78,8 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "nobody else's": (
         rule(visitor=SIGN_IN, owner=YES),
-        """api-token api-dataset-visibility api-contestant api-battle api-council-preset file file-download api-file api-file-download token-revoke dataset-upload preset-edit preset-share
+        """api-token api-dataset-visibility api-contestant api-battle api-council-preset
+        file file-download api-file api-file-download token-revoke dataset-upload preset-edit preset-share
         preset-delete council-preset-delete scenario scenario-edit scenario-share scenario-archive scenario-changes
         scenario-copy preset-copy api-scenario api-scenario-versions api-scenario-share api-scenario-archive
         api-scenario-copy api-preset api-dataset-uploads api-dataset-detail api-dataset-outputs api-dataset-battles
