@@ -13,6 +13,7 @@ urlpatterns = [
     path("", include("accounts.urls")),
     path("", include("leaderboard.urls")),
     path("", include("leaderboard.battle_urls")),
+    path("api/", include("accounts.api.urls")),
     path("api/", include("experiments.api_urls")),
     path("api/", include("leaderboard.api_urls")),
     path("api/", include("experiments.compatibility.urls")),

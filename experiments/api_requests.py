@@ -4,36 +4,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.http import HttpRequest
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework import serializers
-from rest_framework.exceptions import ParseError, PermissionDenied, ValidationError
+from rest_framework.exceptions import PermissionDenied, ValidationError
 from rest_framework.request import Request
 
+from accounts.api_requests import person, validated
 from experiments.casting import InvalidExperiment
 from experiments.idempotency import KeyReused
 from experiments.models import Run
 from experiments.problems import Conflict, ProblemSerializer
 from experiments.refusals import NotAllowed, NotOffered, Rivalled
 
+__all__ = ["IDEMPOTENCY_KEY", "PROBLEMS", "idempotency_key", "person", "refusals", "runs_with_totals", "validated"]
+
 PROBLEMS = dict.fromkeys((400, 401, 403, 404), ProblemSerializer)
 
 
 def runs_with_totals() -> Any:
     return Run.objects.with_totals().with_pauses().select_related("experiment")
-
-
-def validated(serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
-    try:
-        checked = serializer(data=request.data)
-    except RecursionError as error:
-        raise ParseError("The JSON is nested too deeply.") from error
-    checked.is_valid(raise_exception=True)
-    return dict(checked.validated_data)
-
-
-def person(request: Request | HttpRequest) -> Any:
-    return request.user
 
 
 IDEMPOTENCY_KEY = OpenApiParameter(

@@ -4,11 +4,11 @@ from rest_framework.routers import SimpleRouter
 
 from experiments import (
     api,
-    audit_api,
     battle_log_api,
     budget_api,
     bulk_api,
     campaign_api,
+    curating_api,
     dataset_api,
     import_api,
     key_api,
@@ -22,7 +22,7 @@ from experiments import (
 )
 from experiments.contests import api as cycle_api
 from experiments.reviews import api as review_api
-from experiments.reviews import curation_api
+from experiments.reviews import curation_api, managing_api
 from experiments.search.api import SearchView
 from experiments.shelves import api_urls as shelf_urls
 from experiments.vote_api import OfferView, VoteView
@@ -37,7 +37,6 @@ urlpatterns = [
     *webhook_urls.api_urlpatterns,
     path("search/", SearchView.as_view(), name="api-search"),
     *shelf_urls.urlpatterns,
-    path("audit/", audit_api.AuditView.as_view(), name="api-audit"),
     path("review/queues/", review_api.QueuesView.as_view(), name="api-review-queues"),
     path("review/queues/<uuid:pk>/", review_api.QueueView.as_view(), name="api-review-queue"),
     path("review/queues/<uuid:pk>/items/", review_api.ItemsView.as_view(), name="api-review-items"),
@@ -45,6 +44,18 @@ urlpatterns = [
     path("review/queues/<uuid:pk>/next/", review_api.NextView.as_view(), name="api-review-next"),
     path("review/queues/<uuid:pk>/undo/", review_api.UndoView.as_view(), name="api-review-undo"),
     path("review/queues/<uuid:pk>/agreement/", review_api.AgreementView.as_view(), name="api-review-agreement"),
+    path("review/queues/<uuid:pk>/change/", managing_api.QueueChangeView.as_view(), name="api-review-queue-change"),
+    path("review/queues/<uuid:pk>/fill/", managing_api.QueueFillView.as_view(), name="api-review-queue-fill"),
+    path("review/items/<uuid:pk>/reveal/", managing_api.RevealView.as_view(), name="api-review-reveal"),
+    path("review/rubrics/", managing_api.RubricsView.as_view(), name="api-review-rubrics"),
+    path("review/rubrics/<uuid:pk>/", managing_api.RubricView.as_view(), name="api-review-rubric"),
+    path(
+        "datasets/<slug:slug>/visibility/", curating_api.DatasetVisibilityView.as_view(), name="api-dataset-visibility"
+    ),
+    path("datasets/<slug:slug>/contestants/<int:pk>/", curating_api.ContestantView.as_view(), name="api-contestant"),
+    path("battles/<int:pk>/", curating_api.BattleView.as_view(), name="api-battle"),
+    path("council/presets/", curating_api.CouncilPresetsView.as_view(), name="api-council-presets"),
+    path("council/presets/<uuid:pk>/", curating_api.CouncilPresetView.as_view(), name="api-council-preset"),
     path("review/items/<uuid:pk>/", review_api.ItemView.as_view(), name="api-review-item"),
     path("review/items/<uuid:pk>/claim/", review_api.ClaimView.as_view(), name="api-review-claim"),
     path("review/items/<uuid:pk>/release/", review_api.ReleaseView.as_view(), name="api-review-release"),

@@ -20,6 +20,7 @@ from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.budget_standing import Part, Standing
 from experiments.budgeting import MOST_DOLLARS, MOST_TOKENS, Subject
 from experiments.models import Budget, Experiment
+from experiments.pagination import SHELF, page_of_shelf
 from experiments.problems import ProblemSerializer
 from experiments.usage import DIMENSIONS, Totals, usage
 from experiments.usage_scopes import BadRange, days_of, scope_of
@@ -56,8 +57,6 @@ class BudgetSerializer(serializers.Serializer[Any]):
 
 
 class BudgetList(serializers.Serializer[Any]):
-    """All of them at once: next and previous are null."""
-
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)
     results = BudgetSerializer(many=True)
@@ -112,11 +111,12 @@ class UsageReportSerializer(serializers.Serializer[Any]):
 class BudgetsView(APIView):
     scope = Scope.ADMIN
 
-    @extend_schema(responses={200: BudgetList, **PROBLEMS})
+    @extend_schema(parameters=SHELF, responses={200: BudgetList, **PROBLEMS})
     def get(self, request: Request) -> Response:
         """Your own budgets, those of your projects and of experiments that you may begin runs of; all for an admin."""
         shown = budget_standing.standings(Budget.objects.active().visible_to(request.user))
-        return Response({"next": None, "previous": None, "results": [_told(one) for one in shown]})
+        page = page_of_shelf(request, shown, lambda one: str(one.budget.pk))
+        return Response({**page, "results": [_told(one) for one in page["results"]]})
 
     @extend_schema(request=SetBudget, responses={200: BudgetSerializer, **REFUSED})
     def put(self, request: Request) -> Response:

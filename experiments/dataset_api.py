@@ -19,7 +19,7 @@ from rest_framework.serializers import BaseSerializer
 from accounts.scopes import Scope
 from experiments import dataset_pages
 from experiments.api_requests import PROBLEMS, person, refusals, validated
-from experiments.datasets import making, uploads
+from experiments.datasets import making, removing, uploads
 from experiments.datasets.reasons import warning
 from experiments.models import Contestant, Dataset, Upload
 from experiments.problems import ProblemSerializer, TooLarge
@@ -173,6 +173,13 @@ class DatasetViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
         with refusals():
             made = making.create(owner=person(request), upload=asked.pop("file"), **asked)
         return Response(DatasetDetail(made).data, status=201)
+
+    @extend_schema(responses={204: None, **PROBLEMS})
+    def destroy(self, request: Request, slug: str) -> Response:
+        """Delete a dataset of yours, unless something rests on it."""
+        with refusals():
+            removing.remove(self.get_object(), by=person(request))
+        return Response(status=204)
 
     @extend_schema(
         request={"multipart/form-data": SendOutputs},

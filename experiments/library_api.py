@@ -26,6 +26,7 @@ from experiments.library.shelf import (
     versions_of,
 )
 from experiments.models import Preset, Scenario
+from experiments.pagination import SHELF, page_of_shelf
 from experiments.problems import Conflict, ProblemSerializer
 from experiments.refusals import NotAllowed
 from experiments.serializers import RunSerializer
@@ -68,8 +69,6 @@ class ScenarioDetail(ScenarioChoiceSerializer):
 
 
 class ScenarioList(serializers.Serializer[Any]):
-    """All of them at once: next and previous are null."""
-
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)
     results = ScenarioChoiceSerializer(many=True)
@@ -112,8 +111,6 @@ class PresetChoiceSerializer(serializers.Serializer[Any]):
 
 
 class PresetList(serializers.Serializer[Any]):
-    """All of them at once: next and previous are null."""
-
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)
     results = PresetChoiceSerializer(many=True)
@@ -137,13 +134,15 @@ class ScenariosView(APIView):
 
     scope = Scope.WRITE
 
-    @extend_schema(operation_id="scenarios_list", parameters=[SEARCH, KIND], responses={200: ScenarioList, **PROBLEMS})
+    @extend_schema(
+        operation_id="scenarios_list", parameters=[SEARCH, KIND, *SHELF], responses={200: ScenarioList, **PROBLEMS}
+    )
     def get(self, request: Request) -> Response:
         search, kind = request.query_params.get("search", ""), request.query_params.get("kind", "")
         if kind and kind not in Scenario.Kind.values:
             raise ValidationError({"kind": [_("Choose cooperation, competition or mixed.")]})
         found = scenarios_for(person(request), search=search.replace("\x00", ""), kind=kind)
-        return Response(_whole(ScenarioChoiceSerializer(found, many=True).data))
+        return Response(_page(request, found, ScenarioChoiceSerializer))
 
     @extend_schema(request=SaveNewScenario, responses={201: ScenarioDetail, **REFUSED})
     def post(self, request: Request) -> Response:
@@ -222,12 +221,12 @@ class PresetsView(APIView):
 
     @extend_schema(
         operation_id="presets_list",
-        parameters=[OpenApiParameter("workflow", str, description=f"{PRESET_WORKFLOW} unless given.")],
+        parameters=[OpenApiParameter("workflow", str, description=f"{PRESET_WORKFLOW} unless given."), *SHELF],
         responses={200: PresetList, **PROBLEMS},
     )
     def get(self, request: Request) -> Response:
         workflow = request.query_params.get("workflow", PRESET_WORKFLOW).replace("\x00", "")
-        return Response(_whole(PresetChoiceSerializer(presets_for(person(request), workflow), many=True).data))
+        return Response(_page(request, presets_for(person(request), workflow), PresetChoiceSerializer))
 
     @extend_schema(request=SavePreset, responses={201: PresetChoiceSerializer, **REFUSED})
     def post(self, request: Request) -> Response:
@@ -308,5 +307,6 @@ def _detail(request: Request, ref: str, status: int = 200) -> Response:
     return Response({**ScenarioChoiceSerializer(shown).data, "versions": versions}, status=status)
 
 
-def _whole(results: Any) -> dict[str, Any]:
-    return {"next": None, "previous": None, "results": results}
+def _page(request: Request, rows: Any, serializer: Any) -> dict[str, Any]:
+    page = page_of_shelf(request, list(rows), lambda row: str(getattr(row, "ref", "") or row.id))
+    return {**page, "results": serializer(page["results"], many=True).data}

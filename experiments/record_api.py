@@ -1,15 +1,21 @@
 """The API of what was recorded in a run: messages, judgments, ballots, calls, events."""
 
+import hashlib
 from typing import Any
 
 from django.db.models import QuerySet
 from django.http import Http404
+from django.utils.http import parse_etags
+from django.utils.translation import get_language
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics
 from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
 
 from experiments.api_requests import PROBLEMS
 from experiments.models import Ballot, Call, Event, Judgment, Message, Run
+from experiments.models.run import LIVE_STATES
 from experiments.serializers import (
     BallotSerializer,
     CallSerializer,
@@ -22,7 +28,9 @@ AFTER = OpenApiParameter("after", int, description="Only events with a higher se
 
 
 class OfRun(generics.ListAPIView[Any]):
-    """Rows of one run that the asking person may see."""
+    """Rows of one run that the asking person may see. is_settled: nothing changes them once the run has ended."""
+
+    is_settled = False
 
     def of_run(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         if getattr(self, "swagger_fake_view", False):
@@ -30,6 +38,25 @@ class OfRun(generics.ListAPIView[Any]):
         if not Run.objects.visible_to(self.request.user).filter(pk=self.kwargs["pk"]).exists():
             raise Http404
         return rows.filter(run_id=self.kwargs["pk"])
+
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Of a run that has ended it is known without looking at its rows whether they are as they were."""
+        tag = self._tag(request) if self.is_settled else ""
+        if tag and tag in parse_etags(request.headers.get("If-None-Match", "")):
+            return Response(status=304, headers={"ETag": tag})
+        response = super().list(request, *args, **kwargs)
+        if tag:
+            response["ETag"] = tag
+        return response
+
+    def _tag(self, request: Request) -> str:
+        """Empty while the run is played. What rows look like is part of it: another release may show them otherwise."""
+        ended = Run.objects.visible_to(request.user).exclude(state__in=LIVE_STATES).filter(pk=self.kwargs["pk"])
+        state = ended.values_list("state", "last_seq", "ended").first()
+        if state is None:
+            return ""
+        told = (*state, request.get_full_path(), get_language(), *self.get_serializer_class()().fields)
+        return f'"{hashlib.sha256(repr(told).encode()).hexdigest()[:32]}"'
 
 
 @extend_schema(responses={200: MessageSerializer(many=True), **PROBLEMS})
@@ -58,6 +85,7 @@ class JudgmentList(OfRun):
 class BallotList(OfRun):
     """How the members of a council ranked the answers, by turn. An abstention has no order, and says why."""
 
+    is_settled = True
     serializer_class = BallotSerializer
     cursor_ordering = ["turn", "count", "id"]
 
@@ -69,6 +97,7 @@ class BallotList(OfRun):
 class CallList(OfRun):
     """Every attempt at a provider: what was sent, what came back, what it cost."""
 
+    is_settled = True
     serializer_class = CallSerializer
     cursor_ordering = ["id"]
 
@@ -80,6 +109,7 @@ class CallList(OfRun):
 class EventList(OfRun):
     """The numbered facts of a run: the same envelopes that the WebSocket sends."""
 
+    is_settled = True
     serializer_class = EventSerializer
     cursor_ordering = ["seq"]
 

@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 from rest_framework.views import APIView
 
+from accounts.api_requests import validated
 from accounts.scopes import Scope
 from experiments.models import Export, Run
 from experiments.problems import Conflict, ProblemSerializer
@@ -84,10 +85,9 @@ class RunFilesView(APIView):
     def post(self, request: Request, pk: UUID) -> Response:
         """Ask for a file. The same file of the same state of a run is made once, however often it is asked for."""
         run = _run(request, pk)
-        asked = FileRequest(data=request.data)
-        asked.is_valid(raise_exception=True)
-        format_ = FORMATS[asked.validated_data["format"]]
-        language = asked.validated_data.get("language") or _language()
+        asked = validated(FileRequest, request)
+        format_ = FORMATS[asked["format"]]
+        language = asked.get("language") or _language()
         export = making.request_file(run, by=request.user, format_=format_, language=language)  # type: ignore[arg-type]
         jobs.ring()
         return Response(FileSerializer(export, context={"request": request}).data, status=202)

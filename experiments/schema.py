@@ -85,10 +85,10 @@ class Described(AutoSchema):
     def _get_response_for_code(
         self, serializer: Any, status_code: Any, media_types: Any = None, direction: Any = "response"
     ) -> Any:
-        is_problem = serializer is ProblemSerializer
-        found = super()._get_response_for_code(
-            serializer, status_code, [PROBLEM_TYPE] if is_problem else media_types, direction
-        )
+        if serializer is None and str(status_code).startswith("4"):
+            serializer = ProblemSerializer
+        types = [PROBLEM_TYPE] if serializer is ProblemSerializer else media_types
+        found = super()._get_response_for_code(serializer, status_code, types, direction)
         if not found["description"] or found["description"] == "No response body":
             found["description"] = ANSWERS.get(int(status_code)) or HTTPStatus(int(status_code)).phrase
         return found

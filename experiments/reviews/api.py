@@ -86,7 +86,7 @@ class QueueView(APIView):
     @extend_schema(responses={200: QueueSerializer, **PROBLEMS})
     def get(self, request: Request, pk: UUID) -> Response:
         """A queue: what it is over, its rubric, and how far it is."""
-        return Response(QueueSerializer(_queue(request, pk)).data)
+        return Response(QueueSerializer(queue_shown(request, pk)).data)
 
 
 @extend_schema(responses={200: ItemLine(many=True), **PROBLEMS})
@@ -99,7 +99,7 @@ class ItemsView(generics.ListAPIView[ReviewItem]):
     def get_queryset(self) -> QuerySet[ReviewItem]:
         if getattr(self, "swagger_fake_view", False):
             return ReviewItem.objects.none()
-        shown = _queue(self.request, self.kwargs["pk"])
+        shown = queue_shown(self.request, self.kwargs["pk"])
         mine = ReviewSlot.objects.answered().filter(item=OuterRef("pk"), holder_id=self.request.user.pk)
         rows = ReviewItem.objects.visible_to(self.request.user).filter(queue=shown)
         return rows.annotate(answer_count=Count("slots__answer"), mine=Exists(mine))
@@ -115,7 +115,7 @@ class AnswersView(generics.ListAPIView[ReviewAnswer]):
     def get_queryset(self) -> QuerySet[ReviewAnswer]:
         if getattr(self, "swagger_fake_view", False):
             return ReviewAnswer.objects.none()
-        shown = _queue(self.request, self.kwargs["pk"])
+        shown = queue_shown(self.request, self.kwargs["pk"])
         rows = ReviewAnswer.objects.visible_to(self.request.user).filter(item__queue=shown)
         return rows.select_related("author").prefetch_related("comments", "corrections")
 
@@ -126,10 +126,10 @@ class NextView(APIView):
     @extend_schema(request=None, responses={200: ItemSerializer, 204: None, **RIVALLED})
     def post(self, request: Request, pk: UUID) -> Response:
         """Hold the item that comes next. 204 when nothing is left."""
-        shown = _queue(request, pk)
+        shown = queue_shown(request, pk)
         with refusals():
             item = slots.next_item(shown, by=person(request))
-        return Response(_shown(item, request)) if item else Response(status=204)
+        return Response(item_shown(item, request)) if item else Response(status=204)
 
 
 class UndoView(APIView):
@@ -138,10 +138,10 @@ class UndoView(APIView):
     @extend_schema(request=None, responses={200: ItemSerializer, 204: None, **RIVALLED})
     def post(self, request: Request, pk: UUID) -> Response:
         """Take back the answer that was sent last, and hold its item again. 204 when there is none."""
-        shown = _queue(request, pk)
+        shown = queue_shown(request, pk)
         with refusals():
             item = slots.undo(shown, by=person(request))
-        return Response(_shown(item, request)) if item else Response(status=204)
+        return Response(item_shown(item, request)) if item else Response(status=204)
 
 
 class AgreementView(APIView):
@@ -155,7 +155,7 @@ class ItemView(APIView):
     @extend_schema(responses={200: ItemSerializer, **PROBLEMS})
     def get(self, request: Request, pk: UUID) -> Response:
         """What is to be reviewed. In a blind queue neither models nor judgments before one has answered and asked."""
-        return Response(_shown(_item(request, pk), request))
+        return Response(item_shown(visible_item(request, pk), request))
 
 
 class ClaimView(APIView):
@@ -164,10 +164,10 @@ class ClaimView(APIView):
     @extend_schema(request=None, responses={200: ItemSerializer, **RIVALLED})
     def post(self, request: Request, pk: UUID) -> Response:
         """Hold this item, or hold it longer. 409 when every place at it is somebody else's."""
-        item = _item(request, pk)
+        item = visible_item(request, pk)
         with refusals():
             slots.claim(item, by=person(request))
-        return Response(_shown(item, request))
+        return Response(item_shown(item, request))
 
 
 class ReleaseView(APIView):
@@ -176,7 +176,7 @@ class ReleaseView(APIView):
     @extend_schema(request=None, responses={204: None, **REFUSED})
     def post(self, request: Request, pk: UUID) -> Response:
         """Give it back."""
-        slots.release(_item(request, pk), by=person(request))
+        slots.release(visible_item(request, pk), by=person(request))
         return Response(status=204)
 
 
@@ -186,7 +186,7 @@ class SkipView(APIView):
     @extend_schema(request=Reason, responses={204: None, **REFUSED})
     def post(self, request: Request, pk: UUID) -> Response:
         """Pass it over, with the reason: it is not offered again."""
-        item, asked = _item(request, pk), validated(Reason, request)
+        item, asked = visible_item(request, pk), validated(Reason, request)
         with refusals("reason"):
             slots.skip(item, by=person(request), reason=asked["reason"])
         return Response(status=204)
@@ -198,7 +198,7 @@ class AnswerView(APIView):
     @extend_schema(request=AskedAnswer, responses={200: AnswerSerializer, **RIVALLED})
     def post(self, request: Request, pk: UUID) -> Response:
         """Send an answer, or a new version of it. The same again changes nothing; 409 when there is no place."""
-        item, asked = _item(request, pk), validated(AskedAnswer, request)
+        item, asked = visible_item(request, pk), validated(AskedAnswer, request)
         try:
             with refusals():
                 answer = answers.submit(item, _content(asked), by=person(request))
@@ -207,14 +207,14 @@ class AnswerView(APIView):
         return Response(AnswerSerializer(answer).data)
 
 
-def _queue(request: Request, pk: UUID) -> ReviewQueue:
+def queue_shown(request: Request, pk: UUID) -> ReviewQueue:
     seen = ReviewQueue.objects.visible_to(request.user).filter(pk=pk)
     if not seen.exists():
         raise Http404
     return queues_with_counts().get(pk=pk)
 
 
-def _item(request: Request, pk: UUID) -> ReviewItem:
+def visible_item(request: Request, pk: UUID) -> ReviewItem:
     rows = ReviewItem.objects.visible_to(request.user)
     return get_object_or_404(rows.select_related("queue__rubric", "run__experiment", "message", "judgment"), pk=pk)
 
@@ -235,7 +235,7 @@ def _content(asked: dict[str, Any]) -> Content:
     )
 
 
-def _shown(item: ReviewItem, request: Request) -> dict[str, Any]:
+def item_shown(item: ReviewItem, request: Request) -> dict[str, Any]:
     page = showing.page_of(item, person(request))
     held = page.slot if page.slot and not page.is_answered else None
     data = {

@@ -30,11 +30,12 @@ from tests.experiments.rights.things import Things
 
 pytestmark = pytest.mark.django_db
 
-LIKELY = 6  # requests of each operation that the schema allows
+LIKELY = 5  # requests of each operation that the schema allows
 OF_EVERYBODY = ("owner", "reviewer", "admin")
 ODD_BODIES = [b"", b"{", b"null", b"[]", b"{}", b'"text"', b'{"\\u0000": "\\ud800"}', b"[" * 2000]
 ODD_WORDS = ["", "\0", "-1", "9" * 40, "%F0", "\ud7ff\U0010ffff"]
 HEALTH = "/api/health/"  # tells with its status that a part is down
+OF_ADMINISTRATORS = {"GET /api/people/", "GET /api/people/{id}/", "GET /api/audit/"}
 CHECKS = [
     checks.status_code_conformance,
     checks.content_type_conformance,
@@ -161,4 +162,6 @@ def test_it_never_fails_and_answers_people_of_three_roles_as_the_schema_says(thi
         good[who] = {label for label, statuses in asker.statuses.items() if min(statuses) < 300}
 
     assert not wrong, "\n".join(wrong)
-    assert {who: len(labels) for who, labels in good.items()} == {}
+    everything = {case.operation.label for case in cases()}
+    assert len(good["owner"]) > 0.6 * len(everything), sorted(everything - good["owner"])
+    assert good["admin"] >= OF_ADMINISTRATORS

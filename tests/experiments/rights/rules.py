@@ -38,7 +38,12 @@ RULES: dict[str, tuple[Rule, str]] = {
         api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets api-run-import
         compat-models compat-start compat-stop compat-status compat-turn compat-manual-continue compat-next-turn
         compat-starchamber-start compat-starchamber-turn compat-starchamber-stop compat-conversations
-        compat-llm-models compat-llm-test starchamber-estimate""",
+        compat-llm-models compat-llm-test starchamber-estimate api-tokens api-projects api-review-rubrics
+        api-review-rubric api-council-presets""",
+    ),
+    "invitations: one's own are seen, and made by who may": (
+        rule(visitor=SIGN_IN, everybody=(YES, REFUSED), admin=YES),
+        "api-invitations",
     ),
     "to look at": (
         rule(visitor=SIGN_IN, **_all(INSIDE, YES)),
@@ -83,7 +88,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         dataset-outputs dataset-visibility dataset-delete outputs-make outputs-estimate battle-void contestant-change
         scenario-demonstration api-demonstration webhook webhook-rotate webhook-test webhook-switch webhook-remove
         delivery-again api-webhook api-webhook-secret api-webhook-test api-webhook-deliveries api-delivery
-        api-delivery-again""",
+        api-delivery-again api-dataset-visibility api-contestant api-battle api-council-preset""",
     ),
     "a client's own": (
         rule(visitor=SIGN_IN, owner=YES),
@@ -108,12 +113,16 @@ RULES: dict[str, tuple[Rule, str]] = {
     "administrators'": (
         rule(visitor=SIGN_IN, everybody=(UNKNOWN, REFUSED), admin=YES),
         """people person person-role person-deactivate person-reactivate person-factors audit audit-table lab-keys
-        budgets api-audit""",
+        budgets api-audit api-people api-person api-person-deactivate api-person-reactivate api-person-factors""",
     ),
     "a project's": (rule(visitor=SIGN_IN, **_all(INSIDE, YES), admin=YES), "project project-budgets"),
+    "a project's, changed by its leads": (
+        rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO), lead=YES), admin=YES),
+        "api-project api-project-members api-project-member",
+    ),
     "a project's leads to decide": (
         rule(visitor=SIGN_IN, **_all(INSIDE, (*NO, UNKNOWN), lead=YES), admin=YES),
-        "project-change project-archive project-members project-member project-invite invitation-revoke",
+        "project-change project-archive project-members project-member project-invite invitation-revoke api-invitation",
     ),
     "a key's owner's": (
         rule(visitor=SIGN_IN, owner=YES, admin=(YES, *NO, UNKNOWN)),
@@ -128,11 +137,11 @@ RULES: dict[str, tuple[Rule, str]] = {
         """review-queue review-next review-undo review-item review-claim review-release review-draft review-skip
         review-reveal review-agreement review-agreement-csv api-review-queue api-review-items api-review-next
         api-review-undo api-review-agreement api-review-item api-review-claim api-review-release api-review-answer
-        api-review-skip api-review-answers""",
+        api-review-skip api-review-answers api-review-reveal""",
     ),
     "a queue's maker's": (
         rule(visitor=SIGN_IN, owner=YES, reviewer=(REFUSED, UNKNOWN)),
-        "review-queue-change review-queue-fill review-queue-state",
+        """review-queue-change review-queue-fill review-queue-state api-review-queue-change api-review-queue-fill""",
     ),
     "of a run that one may look at": (
         rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO, UNKNOWN))),  # unknown: the message that was not named

@@ -138,7 +138,7 @@ class Things:
             "tokens": self.token.token_key,
             "scenarios": self.scenario.pk,
             "changes": self.scenario.pk,
-            "presets": self.seats.pk if name.startswith("council") else self.preset.pk,
+            "presets": self.seats.pk if "council" in name else self.preset.pk,
             "datasets": self.dataset.slug,
             "new": self.upload.pk,
             "uploads": self.upload.pk,

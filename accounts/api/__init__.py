@@ -1,0 +1,1 @@
+"""The API of people: tokens, who is in the lab, projects, the audit record."""

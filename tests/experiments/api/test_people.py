@@ -1,0 +1,189 @@
+"""Tokens, people, invitations, projects and the audit record over HTTP."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts import projects
+from accounts.models import ApiToken, AuditEntry, Invitation, Membership, Project, User
+from accounts.tokens import create_token
+from tests.experiments.api.conftest import Api
+from tests.fixtures import signed_in
+
+pytestmark = pytest.mark.django_db
+
+ALL = ["read", "write", "spend", "review", "admin"]
+
+
+@pytest.fixture
+def admin(db):
+    return User.objects.create_user("ada", "ada@lab.example", role=User.Role.ADMIN)
+
+
+@pytest.fixture
+def admins(admin):
+    return Api(create_token(admin))
+
+
+@pytest.fixture
+def project(alice):
+    return projects.create(by=alice, name="Solar villages")
+
+
+def patch(api, path, body):
+    return api.client.patch(f"/api/{path}", json.dumps(body), "application/json", headers=api.headers)
+
+
+def test_a_token_makes_another_one_that_may_less(api, alice):
+    made = api.post("tokens/", {"name": "reader", "days": 5, "scopes": ["read"]})
+
+    said = made.json()
+    assert (made.status_code, said["scopes"], said["last_used"]) == (201, ["read"], None)
+    assert Api(said["token"]).get("runs/").status_code == 200
+    assert said["token"] not in api.get("tokens/").content.decode()
+    assert {one["name"] for one in api.get("tokens/").json()["results"]} == {"script", "reader"}
+
+
+def test_a_token_gives_no_scope_that_it_lacks(alice, is_problem):
+    narrow = Api(create_token(alice, scopes=["read", "admin"]))
+
+    is_problem(narrow.post("tokens/", {"name": "x", "scopes": ["read", "spend"]}), 403, "cannot give", "spend")
+
+    assert ApiToken.objects.count() == 1
+
+
+def test_a_token_makes_none_that_outlives_it(alice):
+    short = Api(create_token(alice, days=2))
+
+    short.post("tokens/", {"name": "x", "days": 365, "scopes": ["read"]})
+
+    assert ApiToken.objects.get(name="x").expiry - timezone.now() <= timedelta(days=2)
+
+
+def test_a_token_that_may_not_manage_makes_none(alice, is_problem):
+    is_problem(Api(create_token(alice, scopes=ALL[:-1])).post("tokens/", {}), 403, "admin")
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"scopes": ["read"]}, "name"),
+        ({"name": "x"}, "scopes"),
+        ({"name": "x", "scopes": []}, "scopes"),
+        ({"name": "x", "scopes": ["fly"]}, "scopes"),
+        ({"name": "x", "scopes": ["read"], "days": 366}, "days"),
+    ],
+)
+def test_a_token_that_makes_no_sense_is_not_made(api, is_problem, body, field):
+    is_problem(api.post("tokens/", body), 400, field)
+
+    assert ApiToken.objects.count() == 1
+
+
+def test_a_browser_has_to_be_confirmed_before_it_makes_a_token(alice, is_problem):
+    stale, asked = Client(), {"name": "x", "scopes": ["read"]}
+    stale.force_login(alice)
+
+    is_problem(stale.post("/api/tokens/", asked, content_type="application/json"), 403, "confirm")
+
+    assert signed_in(alice).post("/api/tokens/", asked, content_type="application/json").status_code == 201
+
+
+def test_a_token_is_revoked_by_its_owner_alone(api, charlies, alice):
+    create_token(alice, name="lost")
+    path = f"tokens/{ApiToken.objects.get(name='lost').token_key}/"
+
+    assert charlies.send("DELETE", path).status_code == 404
+    assert api.get(path).json()["name"] == "lost"
+    assert api.send("DELETE", path).status_code == 204
+    assert api.get(path).status_code == 404
+
+
+def test_administrators_find_people_and_decide_on_them(admins, charlie, is_problem):
+    [found] = admins.get("people/", search="char").json()["results"]
+    path = f"people/{found['id']}/"
+
+    assert patch(admins, path, {"role": "reviewer"}).json()["role"] == "reviewer"
+    assert admins.post(f"{path}deactivate/").json()["is_active"] is False
+    assert admins.post(f"{path}reactivate/").json()["is_active"] is True
+    assert admins.post(f"{path}factors/remove/").json()["has_factor"] is False
+    assert list(AuditEntry.objects.filter(target=f"user:{charlie.pk}").values_list("action", flat=True)) == [
+        "person_reactivated",
+        "person_deactivated",
+        "role_changed",
+    ]
+
+
+def test_the_last_administrator_stays_one(admins, admin, is_problem):
+    is_problem(patch(admins, f"people/{admin.pk}/", {"role": "reviewer"}), 409, "last administrator")
+
+
+@pytest.mark.parametrize("path", ["people/", "audit/"])
+def test_to_others_there_is_no_such_address(api, path, is_problem):
+    is_problem(api.get(path), 404)
+
+
+def test_an_invitation_is_made_read_and_taken_back(admins, api, is_problem):
+    made = admins.post("invitations/", {"role": "reviewer", "email": "rita@lab.example"}).json()
+
+    assert "/invitations/" in made["address"]
+    [shown] = admins.get("invitations/").json()["results"]
+    assert "address" not in shown
+    assert (shown["id"], api.get("invitations/").json()["results"]) == (made["id"], [])
+    assert api.send("DELETE", f"invitations/{made['id']}/").status_code == 404
+    assert admins.send("DELETE", f"invitations/{made['id']}/").status_code == 204
+    assert Invitation.objects.open().count() == 0
+
+
+def test_who_may_not_invite_is_told(api, is_problem):
+    is_problem(api.post("invitations/", {"role": "researcher"}), 403, "administrators invite")
+
+
+def test_a_project_is_made_changed_archived_and_taken_up_again(api, is_problem):
+    made = api.post("projects/", {"name": "Wind"}).json()
+    path = f"projects/{made['id']}/"
+
+    assert patch(api, path, {"description": "Of the north."}).json()["name"] == "Wind"
+    assert patch(api, path, {"archived": True}).json()["archived"] is True
+    assert patch(api, path, {"archived": False}).json()["archived"] is False
+    assert [one["name"] for one in api.get("projects/").json()["results"]] == ["Wind"]
+    is_problem(api.post("projects/", {"name": "Wind"}), 400, "name")
+
+
+def test_two_projects_have_not_the_same_name(api, project, is_problem):
+    other = api.post("projects/", {"name": "Wind"}).json()
+
+    is_problem(patch(api, f"projects/{other['id']}/", {"name": "Solar villages"}), 409, "already")
+
+
+def test_members_are_placed_moved_and_removed_by_the_lead(api, charlies, project, charlie, is_problem):
+    path = f"projects/{project.pk}/members/"
+    is_problem(charlies.get(path), 404)
+
+    assert api.post(path, {"username": "charlie", "role": "watcher"}).json()["role"] == "watcher"
+    assert [one["username"] for one in charlies.get(path).json()["results"]] == ["alice", "charlie"]
+    is_problem(charlies.post(path, {"username": "charlie", "role": "lead"}), 403, "leads")
+    assert patch(api, f"{path}{charlie.pk}/", {"role": "member"}).json()["role"] == "member"
+    assert charlies.send("DELETE", f"{path}{charlie.pk}/").status_code == 204
+    assert Membership.objects.filter(project=project).count() == 1
+
+
+def test_a_project_keeps_a_lead(api, project, alice, is_problem):
+    is_problem(api.send("DELETE", f"projects/{project.pk}/members/{alice.pk}/"), 409, "needs a lead")
+    is_problem(api.post(f"projects/{project.pk}/members/", {"username": "nobody"}), 400, "username")
+
+    assert Project.objects.led_by(alice).exists()
+
+
+@pytest.mark.databases
+def test_the_audit_record_is_read_by_deed_person_and_day(admins, api, project):
+    [entry] = admins.get("audit/", action="project_created", person="alice").json()["results"]
+    today = timezone.now().date()
+
+    assert (entry["actor"], entry["name"], entry["target"]) == ("alice", "Solar villages", f"project:{project.pk}")
+    assert admins.get("audit/", target="Solar", since=today.isoformat()).json()["results"] == [entry]
+    assert admins.get("audit/", until=(today - timedelta(days=1)).isoformat()).json()["results"] == []
+    assert admins.get("audit/", since="yesterday").status_code == 400
