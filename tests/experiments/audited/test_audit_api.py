@@ -21,14 +21,14 @@ def test_it_is_read_newest_first_filtered_and_page_by_page(ask, lab):
         audit.record(audit.Action.EXPORTED, by=lab.alice, name=f"file {number}", path="/x/")
     audit.record(audit.Action.SHARED, by=lab.alice, name="other")
 
-    first = ask("?deed=exported&person=ali&page_size=2").json()
+    first = ask("?action=exported&person=ali&page_size=2").json()
     second = Client().get(first["next"], headers={"authorization": f"Bearer {create_token(lab.ada)}"}).json()
 
     assert [one["name"] for one in first["results"] + second["results"]] == ["file 2", "file 1", "file 0"]
     assert first["results"][0]["detail"] == {"path": "/x/"}
 
 
-@pytest.mark.parametrize("query", ["?since=yesterday", "?deed=nothing"])
+@pytest.mark.parametrize("query", ["?since=yesterday", "?action=nothing"])
 def test_a_filter_that_cannot_be_read_is_a_problem(ask, query):
     answer = ask(query)
 
