@@ -36,7 +36,7 @@ def test_a_filter_that_cannot_be_read_is_a_problem(ask, query):
 
 
 def test_it_is_for_administrators_and_cannot_be_changed(ask, lab):
-    assert lab.browser.get("/api/audit/").status_code == 403
+    assert lab.browser.get("/api/audit/").status_code == 404
     assert Client().get("/api/audit/").status_code == 401
-    assert lab.browser.delete("/api/audit/").status_code in {403, 405}
+    assert lab.browser.delete("/api/audit/").status_code in {403, 404, 405}
     assert AuditEntry.objects.exists()
