@@ -23,15 +23,18 @@ def record(
     *,
     by: "User | AnonymousUser | None",
     of: models.Model | None = None,
+    target: str = "",
     name: str = "",
     **detail: Any,
 ) -> AuditEntry:
-    """One deed. of: what it was done to. name: what that is called, unless its text form says so."""
+    """One deed. of: what it was done to; target: the same as `kind:id`, where the row is not at hand. name: what that
+    is called, unless its text form says so.
+    """
     return AuditEntry.objects.create(
         action=action,
         actor_id=by.pk if by else None,
         actor=_one_line(by.get_username())[:150] if by else "",
-        target=target_of(of) if of is not None else "",
+        target=target_of(of) if of is not None else target[:120],
         name=_one_line(name or (str(of) if of is not None else ""))[:200],
         detail=detail,
         address=_address.get(),

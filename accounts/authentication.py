@@ -7,6 +7,8 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from knox.auth import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
+from accounts.tokens import note_first_use
+
 
 class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]
     """`Authorization: Bearer TOKEN`, as knox checks it, which takes for granted that a header is text."""
@@ -15,6 +17,7 @@ class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]
         if not token.isascii() or b"\0" in token:
             raise AuthenticationFailed(_("Invalid token."))
         user, found = super().authenticate_credentials(token)
+        note_first_use(user, found)
         return user, found
 
 

@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from accounts import asking, audit
+from accounts import asking, audit, exports
 from accounts.addresses import address_of
 from accounts.factors import lacks_factor
 from accounts.models import User
@@ -69,9 +69,25 @@ class RefusalMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self._get_response(request)
-        if response.status_code == 403 and isinstance(request.user, User) and _is_news(request):
+        if response.status_code == 403 and isinstance(request.user, User) and _is_news(request, "refused"):
             path = f"{request.method} {request.path}"
             audit.record(audit.Action.RIGHTS_REFUSED, by=request.user, name=path, method=request.method)
+        return response
+
+
+class ExportMiddleware:
+    """Whatever somebody known takes away as a file is in the audit record, whichever page or address gave it: once a
+    minute for each file and person.
+    """
+
+    def __init__(self, get_response: Answer) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self._get_response(request)
+        is_file = str(response.get("Content-Disposition", "")).startswith("attachment")
+        if is_file and response.status_code == 200 and isinstance(request.user, User) and _is_news(request, "exported"):
+            exports.record(request, response)
         return response
 
 
@@ -98,9 +114,13 @@ class SecondFactorMiddleware:
         return redirect("mfa_index")
 
 
-def _is_news(request: HttpRequest) -> bool:
+def _is_news(request: HttpRequest, deed: str) -> bool:
+    """deed: refused, of which there may be many, or exported, of which each is of interest."""
     who = request.user.pk
-    what = hashlib.sha256(f"{request.method} {request.path}".encode(errors="replace")).hexdigest()
-    if not cache.add(f"refused:{who}:{what}", 1, MINUTE):
+    asked = request.path if deed == "refused" else request.get_full_path()
+    what = hashlib.sha256(f"{request.method} {asked}".encode(errors="replace")).hexdigest()
+    if not cache.add(f"{deed}:{who}:{what}", 1, MINUTE):
         return False
+    if deed != "refused":
+        return True
     return any(cache.add(f"refusals:{who}:{number}", 1, MINUTE) for number in range(MOST_REFUSALS))

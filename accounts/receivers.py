@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from allauth.account import signals as addresses
 from allauth.account.internal.flows.login import get_authentication_records
 from allauth.account.signals import user_logged_in
 from allauth.mfa import signals as factors
@@ -18,6 +19,10 @@ def connect() -> None:
     factors.authenticator_reset.connect(_factor_added)
     factors.authenticator_removed.connect(_factor_removed)
     factors.authentication_failed.connect(_factor_failed)
+    addresses.email_added.connect(_address_added)
+    addresses.email_removed.connect(_address_removed)
+    addresses.email_changed.connect(_address_changed)
+    addresses.email_confirmed.connect(_address_confirmed)
     social_account_added.connect(_server_added)
     social_account_removed.connect(_server_removed)
 
@@ -37,6 +42,25 @@ def _factor_removed(user: User, authenticator: Any, **kwargs: Any) -> None:
 
 def _factor_failed(user: User, authenticator: Any, **kwargs: Any) -> None:
     audit.record(audit.Action.SIGN_IN_FAILED, by=None, of=user, kind=authenticator.type)
+
+
+def _address_added(user: User, email_address: Any, **kwargs: Any) -> None:
+    audit.record(audit.Action.EMAIL_CHANGED, by=user, of=user, added=email_address.email)
+
+
+def _address_removed(user: User, email_address: Any, **kwargs: Any) -> None:
+    audit.record(audit.Action.EMAIL_CHANGED, by=user, of=user, removed=email_address.email)
+
+
+def _address_changed(user: User, from_email_address: Any, to_email_address: Any, **kwargs: Any) -> None:
+    before = from_email_address.email if from_email_address else None
+    audit.record(audit.Action.EMAIL_CHANGED, by=user, of=user, before=before, after=to_email_address.email)
+
+
+def _address_confirmed(email_address: Any, **kwargs: Any) -> None:
+    """By whoever has opened the letter, who need not be signed in."""
+    person = email_address.user
+    audit.record(audit.Action.EMAIL_CHANGED, by=person, of=person, verified=email_address.email)
 
 
 def _server_added(sociallogin: Any, **kwargs: Any) -> None:

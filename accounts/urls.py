@@ -3,11 +3,12 @@
 """
 
 from allauth.account import views as door
+from allauth.mfa import urls as factors
 from allauth.socialaccount import views as server
 from django.urls import include, path, re_path
 from django.views.decorators.http import require_POST
 
-from accounts import audit_views, invitation_views, oidc, people_views, project_views, views
+from accounts import atomic, audit_views, invitation_views, oidc, people_views, project_views, views
 
 sign_out = require_POST(door.logout)
 
@@ -35,7 +36,7 @@ urlpatterns = [
     path("account/email/", door.email, name="account_email"),
     path("account/email/sent/", door.email_verification_sent, name="account_email_verification_sent"),
     re_path(r"^account/email/(?P<key>[-:\w]+)/$", door.confirm_email, name="account_confirm_email"),
-    path("account/second-factor/", include("allauth.mfa.urls")),
+    path("account/second-factor/", include(atomic.each(factors.urlpatterns))),
     path("account/server/", server.connections, name="socialaccount_connections"),
     path("account/server/cancelled/", server.login_cancelled, name="socialaccount_login_cancelled"),
     path("account/server/error/", server.login_error, name="socialaccount_login_error"),

@@ -62,6 +62,7 @@ MIDDLEWARE = [
     "accounts.middleware.AuditAddressMiddleware",
     "accounts.middleware.AskingMiddleware",
     "accounts.middleware.RefusalMiddleware",
+    "accounts.middleware.ExportMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "accounts.middleware.SecondFactorMiddleware",

@@ -7,6 +7,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts import audit
 from experiments.admission import require_role
 from experiments.casting import InvalidExperiment, checked_config
 from experiments.engine.text import is_storable
@@ -85,7 +86,9 @@ def copy_scenario(choice: ScenarioChoice, *, by: "User") -> Scenario:
 def share_scenario(scenario: Scenario, *, by: "User", shared: bool = True) -> None:
     """Every version of it is shown to the lab, or to nobody else any more."""
     _require_owner(scenario, by)
-    Scenario.objects.filter(family=scenario.family).update(shared=shared)
+    with transaction.atomic():
+        Scenario.objects.filter(family=scenario.family).update(shared=shared)
+        audit.record(audit.Action.SHARED, by=by, of=scenario, lab=shared)
 
 
 def archive_scenario(scenario: Scenario, *, by: "User", archived: bool = True) -> None:
@@ -151,7 +154,9 @@ def revise_preset(
 def share_preset(preset: Preset, *, by: "User", shared: bool = True) -> None:
     _require_owner(preset, by)
     preset.shared = shared
-    preset.save(update_fields=["shared"])
+    with transaction.atomic():
+        preset.save(update_fields=["shared"])
+        audit.record(audit.Action.SHARED, by=by, of=preset, lab=shared)
 
 
 def delete_preset(preset: Preset, *, by: "User") -> None:

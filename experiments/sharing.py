@@ -5,6 +5,7 @@ import secrets
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 DEFAULT_DAYS, MOST_DAYS = 14, 365
 HINT = 6
 SECRET_BYTES = 32
+HOUR = 3600  # seconds
 Visibility = Experiment.Visibility
 
 
@@ -93,6 +95,12 @@ def create_link(experiment: Experiment, *, by: "User", days: int = DEFAULT_DAYS)
         )
         audit.record(audit.Action.LINK_CREATED, by=by, of=experiment, link=str(link.pk), days=days)
     return link, secret
+
+
+def note_opening(link: ShareLink) -> None:
+    """In the audit record, with the address from which it was opened: once an hour, however often that is."""
+    if cache.add(f"link-opened:{link.pk}", 1, HOUR):
+        audit.record(audit.Action.LINK_OPENED, by=None, of=link.experiment, link=str(link.pk))
 
 
 def revoke_link(link: ShareLink, *, by: "User") -> bool:

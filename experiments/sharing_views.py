@@ -90,6 +90,7 @@ def shared(request: HttpRequest, secret: str) -> HttpResponse:
     link = sharing.opened(secret)
     if link is None:
         return _unlisted(render(request, "sharing/void.html", status=HTTPStatus.NOT_FOUND))
+    sharing.note_opening(link)
     rows = without_shards(link.experiment.runs.with_totals().select_related("experiment"))[:MOST_RUNS]
     items = [progress.of(run) for run in rows]
     context = {"link": link, "experiment": link.experiment, "items": items, "secret": secret}

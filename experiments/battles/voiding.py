@@ -4,6 +4,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts import audit
 from accounts.models import User
 from experiments.battles import counting
 from experiments.models import Battle
@@ -12,8 +13,9 @@ from experiments.refusals import NotAllowed, NotOffered
 LONGEST_REASON = 300
 
 
-def void(battle: Battle, *, by: User, reason: str) -> bool:
-    """Leave a battle out. Returns whether this call did it; one that is void already keeps its reason.
+def void(battle: Battle, *, by: User, reason: str, as_part: bool = False) -> bool:
+    """Leave a battle out. Returns whether this call did it; one that is void already keeps its reason. as_part: with
+    its run, which the audit record names as a whole.
 
     Raises NotAllowed for who is neither curator, admin nor owner of the dataset, NotOffered without a reason.
     """
@@ -28,10 +30,12 @@ def void(battle: Battle, *, by: User, reason: str) -> bool:
             return False
         counting.count(found.board_id, [found], by=-1)
         Battle.objects.filter(pk=found.pk).update(**changes)
+        if not as_part:
+            audit.record(audit.Action.VOIDED, by=by, of=battle, name=_name(battle), reason=said)
     return True
 
 
-def restore(battle: Battle, *, by: User) -> bool:
+def restore(battle: Battle, *, by: User, as_part: bool = False) -> bool:
     """Let a void battle count again. Returns whether this call did it. Raises NotAllowed as `void` does."""
     _refuse_others(battle, by)
     with transaction.atomic():
@@ -41,7 +45,13 @@ def restore(battle: Battle, *, by: User) -> bool:
         Battle.objects.filter(pk=found.pk).update(void_reason="", voided=None, voided_by=None)
         found.void_reason = ""
         counting.count(found.board_id, [found])
+        if not as_part:
+            audit.record(audit.Action.RESTORED, by=by, of=battle, name=_name(battle))
     return True
+
+
+def _name(battle: Battle) -> str:
+    return f"{battle.board} · {battle.left} – {battle.right}"
 
 
 def _held(battle: Battle) -> Battle:

@@ -17,6 +17,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts import audit
 from accounts.models import User
 from experiments.engine.events import Fact, emit
 from experiments.models import Cycle, Event
@@ -45,8 +46,9 @@ def may_void(user: "User | AnonymousUser") -> bool:
     return user.is_active and (user.is_staff or is_curator)
 
 
-def void(cycle: Cycle, *, by: User, reason: str) -> bool:
-    """Leave a cycle out. Returns whether this call did it; one that is void already keeps its reason.
+def void(cycle: Cycle, *, by: User, reason: str, as_part: bool = False) -> bool:
+    """Leave a cycle out. Returns whether this call did it; one that is void already keeps its reason. as_part: with
+    its run, which the audit record names as a whole.
 
     Raises NotAllowed for who is neither curator nor admin, NotOffered without a reason and for a cycle that is not
     rated: what does not count cannot be left out.
@@ -57,21 +59,29 @@ def void(cycle: Cycle, *, by: User, reason: str) -> bool:
         counted = Cycle.objects.filter(pk=cycle.pk, state=Cycle.State.RATED, voided__isnull=True)
         if counted.update(void_reason=said, voided=timezone.now(), voided_by=by):
             _tell(by, VOIDED, [(cycle.run_id, cycle.turn)], reason=said)
+            if not as_part:
+                audit.record(audit.Action.VOIDED, by=by, of=cycle, name=_name(cycle), reason=said)
             return True
     if not Cycle.objects.filter(pk=cycle.pk, state=Cycle.State.RATED).exists():
         raise NotOffered(_("Only a cycle that was rated can be left out."))
     return False
 
 
-def restore(cycle: Cycle, *, by: User) -> bool:
+def restore(cycle: Cycle, *, by: User, as_part: bool = False) -> bool:
     """Let a void cycle count again. Returns whether this call did it. Raises NotAllowed as `void` does."""
     _refuse_others(by)
     with transaction.atomic():
         void_ones = Cycle.objects.filter(pk=cycle.pk, voided__isnull=False)
         if void_ones.update(void_reason="", voided=None, voided_by=None):
             _tell(by, RESTORED, [(cycle.run_id, cycle.turn)])
+            if not as_part:
+                audit.record(audit.Action.RESTORED, by=by, of=cycle, name=_name(cycle))
             return True
     return False
+
+
+def _name(cycle: Cycle) -> str:
+    return f"{cycle.run} · {cycle.turn}"
 
 
 def last() -> Cycle | None:
@@ -105,6 +115,7 @@ def void_all(*, by: User, reason: str, count: int) -> int:
         chosen = Cycle.objects.filter(pk__in=[pk for pk, _run, _turn in rows])
         chosen.update(void_reason=said, voided=timezone.now(), voided_by=by)
         _tell(by, VOIDED, [(run, turn) for _pk, run, turn in rows], reason=said)
+        audit.record(audit.Action.VOIDED, by=by, target="cycle:all", reason=said, cycles=count)
     return count
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from accounts import audit
 from experiments.battles.counting import note_change
 from experiments.casting import InvalidExperiment
 from experiments.datasets.making import may_curate
@@ -32,13 +33,21 @@ def void(contestant: Contestant, *, by: "User", reason: str) -> None:
     reason = reason.strip()
     if not reason or len(reason) > LONGEST_REASON:
         raise InvalidExperiment({"reason": [_("Say why, in up to 300 characters: everybody is shown it.")]})
-    _set_reason(contestant, reason)
+    with transaction.atomic():
+        _set_reason(contestant, reason)
+        audit.record(audit.Action.VOIDED, by=by, of=contestant, name=_name(contestant), reason=reason)
 
 
 def restore(contestant: Contestant, *, by: "User") -> None:
     """Let it be rated again."""
     _refuse_strangers(contestant, by)
-    _set_reason(contestant, "")
+    with transaction.atomic():
+        _set_reason(contestant, "")
+        audit.record(audit.Action.RESTORED, by=by, of=contestant, name=_name(contestant))
+
+
+def _name(contestant: Contestant) -> str:
+    return f"{contestant.dataset} · {contestant}"
 
 
 def _set_reason(contestant: Contestant, reason: str) -> None:

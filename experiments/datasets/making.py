@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
+from accounts import audit
 from experiments.casting import InvalidExperiment
 from experiments.datasets import jobs, process, uploads
 from experiments.datasets.reader.names import is_version
@@ -116,8 +117,10 @@ def publish(dataset: Dataset, *, by: "User", visibility: str) -> None:
         raise NotAllowed(_("Only the owner of a dataset decides who may see it."))
     if visibility not in Dataset.Visibility.values:
         raise InvalidExperiment({"visibility": [_("Choose only me, the lab or everybody.")]})
-    dataset.visibility = visibility
-    dataset.save(update_fields=["visibility"])
+    before, dataset.visibility = dataset.visibility, visibility
+    with transaction.atomic():
+        dataset.save(update_fields=["visibility"])
+        audit.record(audit.Action.SHARED, by=by, of=dataset, before=before, after=visibility)
 
 
 def checked_columns(columns: Any) -> dict[str, Any]:

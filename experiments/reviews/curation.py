@@ -42,7 +42,11 @@ def approve(run: Run, *, by: "User", is_approved: bool = True) -> bool:
     with transaction.atomic():
         RunReview.objects.get_or_create(run=run)
         rows = RunReview.objects.filter(pk=run.pk, approved__isnull=is_approved)
-        return bool(rows.update(**fields, changed=timezone.now()))
+        if not rows.update(**fields, changed=timezone.now()):
+            return False
+        deed = audit.Action.APPROVED if is_approved else audit.Action.DISAPPROVED
+        audit.record(deed, by=by, of=run, name=run.experiment.title)
+    return True
 
 
 def exclude(run: Run, *, by: "User", reason: str) -> bool:
@@ -61,9 +65,9 @@ def exclude(run: Run, *, by: "User", reason: str) -> bool:
         if not rows.update(excluded=now, excluded_by=by, reason=said, changed=now):
             return False
         for battle in run.battles.filter(void_reason="").exclude(winner="").select_related("board__dataset"):
-            battle_voiding.void(battle, by=by, reason=said)
+            battle_voiding.void(battle, by=by, reason=said, as_part=True)
         for cycle in run.cycles.filter(state=Cycle.State.RATED, voided__isnull=True):
-            cycle_voiding.void(cycle, by=by, reason=said)
+            cycle_voiding.void(cycle, by=by, reason=said, as_part=True)
         audit.record(audit.Action.VOIDED, by=by, of=run, name=run.experiment.title, reason=said)
         transaction.on_commit(partial(run_curated.send, sender=None, run_id=run.pk))
     return True
@@ -80,9 +84,9 @@ def include(run: Run, *, by: "User") -> bool:
             return False
         same = {"void_reason": review.reason, "voided_by": review.excluded_by_id, "voided__gte": review.excluded}
         for battle in run.battles.filter(**same).select_related("board__dataset"):
-            battle_voiding.restore(battle, by=by)
+            battle_voiding.restore(battle, by=by, as_part=True)
         for cycle in run.cycles.filter(**same):
-            cycle_voiding.restore(cycle, by=by)
+            cycle_voiding.restore(cycle, by=by, as_part=True)
         rows = RunReview.objects.filter(pk=run.pk)
         rows.update(excluded=None, excluded_by=None, reason="", changed=timezone.now())
         audit.record(audit.Action.RESTORED, by=by, of=run, name=run.experiment.title)

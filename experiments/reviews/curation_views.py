@@ -22,6 +22,8 @@ from experiments.steering_views import visible_run
 from experiments.workflows.flags import REVIEWED
 
 CURATED = (
+    AuditEntry.Action.APPROVED,
+    AuditEntry.Action.DISAPPROVED,
     AuditEntry.Action.PUBLISHED,
     AuditEntry.Action.WITHDRAWN,
     AuditEntry.Action.VOIDED,

@@ -7,6 +7,7 @@ from typing import IO, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from accounts import audit
 from experiments.battles.logs.formats import FORMATS
 from experiments.models import Board
 
@@ -25,6 +26,7 @@ class Command(BaseCommand):
         if board is None:
             known = ", ".join(Board.objects.values_list("slug", flat=True)[:20])
             raise CommandError(f"There is no board {options['board']}. There are: {known or 'none yet'}.")
+        audit.record(audit.Action.EXPORTED, by=None, of=board, command="export_battles")
         chunks = FORMATS[options["format"]].chunks(board, options["subset"])
         path: Path | None = options["output"]
         if path is None:

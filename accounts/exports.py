@@ -1,0 +1,24 @@
+"""Files that were taken away, in the audit record."""
+
+import re
+
+from django.http import HttpRequest, HttpResponse
+
+from accounts import audit
+
+NAMED = re.compile(r"filename\*?=(?:utf-8'')?\"?([^\";]+)", re.IGNORECASE)
+PLACE = re.compile(r"^/(?:api/)?(?:lab/)?(?P<kind>[\w-]+)/(?P<id>[\w-]+)/")
+KINDS = {"runs": "run", "experiments": "experiment", "files": "export", "leaderboard": "ladder", "boards": "board"}
+
+
+def record(request: HttpRequest, response: HttpResponse) -> None:
+    """name: of the file. target: the run, experiment or what else stands in the address."""
+    found = NAMED.search(response["Content-Disposition"])
+    name = found[1] if found else request.path
+    audit.record(audit.Action.EXPORTED, by=request.user, target=_target(request.path), name=name, path=request.path)
+
+
+def _target(path: str) -> str:
+    """`run:0190…`, as other deeds name it; "" where the address names no one thing."""
+    place = PLACE.match(path)
+    return f"{KINDS.get(place['kind'], place['kind'])}:{place['id']}" if place else ""

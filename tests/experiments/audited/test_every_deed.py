@@ -1,0 +1,316 @@
+"""Each deed that the audit record names is done, and found in it; no entry holds a secret."""
+
+from decimal import Decimal
+from types import SimpleNamespace
+from uuid import uuid4
+
+import pytest
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from django.core.cache import cache
+from django.core.management import call_command
+from django.test import Client
+
+from accounts import audit, inviting, projects, roles
+from accounts.models import ApiToken, AuditEntry, Membership, Project, User
+from accounts.tokens import create_token, revoke_token
+from experiments import budgeting, keeping, keyring, sharing
+from experiments.battles import voiding
+from experiments.battles.boards import model_board
+from experiments.contests import voiding as cycle_voiding
+from experiments.datasets import contestants, demonstration, making
+from experiments.engine import keys
+from experiments.engine.leases import claim
+from experiments.engine.playing import finish
+from experiments.engine.recording import Book
+from experiments.engine.score import End
+from experiments.models import Battle, Provider, Run
+from experiments.reviews import curation, queues
+from experiments.webhooks import hooks
+from tests.experiments import contest_rows
+from tests.experiments.reviews import reviewed
+from tests.fixtures import PASSWORD, add_model, signed_in
+
+Action = AuditEntry.Action
+KEY = "sk-canary-7f3a9c55e1d24b08"
+WRONG = "a-wrong-password-0815"
+
+
+@pytest.fixture
+def lab(db, provider, alice, charlie, settings, tmp_path):
+    """Alice's things, and Ada who decides. secrets: what must be in no entry."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.IMAGES_DIR = tmp_path
+    cache.clear()
+    alice.set_password(PASSWORD)
+    alice.save()
+    ada = User.objects.create_user("ada", role="admin", is_staff=True, is_superuser=True)
+    run = reviewed.record(alice).run
+    project = Project.objects.create(name="Solar villages")
+    Membership.objects.create(project=project, user=alice, role="lead")
+    made = {"alice": alice, "charlie": charlie, "ada": ada, "run": run, "project": project, "browser": signed_in(alice)}
+    yield SimpleNamespace(**made, experiment=run.experiment, secrets=[PASSWORD, WRONG, KEY], provider=Provider.objects.first())
+    cache.clear()
+
+
+def sign_in(lab, password=PASSWORD):
+    browser = Client()
+    browser.post("/sign-in/", {"username": "alice", "password": password})
+    return browser
+
+
+def token(lab):
+    text = create_token(lab.alice, name="script")
+    lab.secrets.append(text)
+    return text
+
+
+def use_token(lab):
+    headers = {"authorization": f"Bearer {token(lab)}"}
+    for _ in range(3):
+        assert Client().get("/api/runs/", headers=headers).status_code == 200
+
+
+def key(lab):
+    return keyring.add(by=lab.alice, provider=lab.provider, key=KEY)
+
+
+def use_key(lab):
+    """Two calls of a run are one use."""
+    key(lab)
+    for _ in range(2):
+        keys.note_use(keys.key_for(lab.provider, lab.alice.pk), lab.run.pk, lab.alice)
+
+
+def try_key(lab):
+    Provider.objects.filter(pk=lab.provider.pk).update(base_url="http://127.0.0.1:1/v1")
+    keyring.test(key(lab), by=lab.alice)
+
+
+def link(lab):
+    made, secret = sharing.create_link(lab.experiment, by=lab.alice)
+    lab.secrets.append(secret)
+    return made, secret
+
+
+def factor(lab):
+    secret = generate_totp_secret()
+    lab.secrets.append(secret)
+    return TOTP.activate(lab.alice, secret)
+
+
+def remove_factor(lab):
+    factor(lab)
+    roles.remove_factors(lab.alice, by=lab.ada)
+
+
+def invitation(lab):
+    made, secret = inviting.invite(by=lab.ada, role="researcher")
+    lab.secrets.append(secret)
+    return made
+
+
+def webhook(lab):
+    made, secret = hooks.add(by=lab.alice, url="https://example.org/in?token=of-the-path", events=["run.failed"])
+    lab.secrets += [secret, "of-the-path"]
+    return made
+
+
+def rotate(lab):
+    lab.secrets.append(hooks.rotate(webhook(lab), by=lab.alice))
+
+
+def battle(lab):
+    dataset = demonstration.make_text(lab.alice)
+    board = model_board(dataset, add_model("sim/judge:first=0"), prompt="text_quality", prompt_version="1", params={})
+    left, right = dataset.contestants.order_by("pk")[:2]
+    return Battle.objects.create(board=board, sample=dataset.samples.first(), left=left, right=right, winner="left")
+
+
+def cycle(lab):
+    return contest_rows.contest(lab.alice, 1).run.cycles.get()
+
+
+def approved(lab):
+    curation.approve(lab.run, by=lab.ada)
+
+
+def reach_budget(lab):
+    budgeting.set_budget(lab.experiment, by=lab.alice, cost=Decimal(1))
+    Run.objects.filter(pk=lab.run.pk).update(state="queued")
+    held = claim(lab.run.pk, lambda event: None)
+    told = {"id": str(uuid4()), "name": "Alice's", "kind": "person", "period": "month", "cost_left": "0", "tokens_left": None}
+    finish(Book(held.pk, held.fence, lambda event: None), held, End("budget_person"), was_halted=True, budget=told)
+
+
+def download(path):
+    def do(lab):
+        answer = lab.browser.get(path.format(run=lab.run.pk, experiment=lab.experiment.pk))
+        assert answer.status_code == 200, answer.status_code
+
+    return do
+
+
+def download_by_token(lab):
+    headers = {"authorization": f"Bearer {token(lab)}"}
+    assert Client().get(f"/api/runs/{lab.run.pk}/export/?format=csv", headers=headers).status_code == 200
+
+
+def restored(void, restore):
+    def do(lab):
+        thing = void(lab)
+        restore(thing, lab)
+
+    return do
+
+
+def void_battle(lab):
+    made = battle(lab)
+    assert voiding.void(made, by=lab.alice, reason="wrong")
+    return made
+
+
+def void_cycle(lab):
+    made = cycle(lab)
+    assert cycle_voiding.void(made, by=lab.ada, reason="wrong")
+    return made
+
+
+def void_contestant(lab):
+    made = demonstration.make_text(lab.alice).contestants.first()
+    contestants.void(made, by=lab.alice, reason="wrong")
+    return made
+
+
+DEEDS = [
+    ("signing in", Action.SIGNED_IN, sign_in),
+    ("a wrong password", Action.SIGN_IN_FAILED, lambda lab: sign_in(lab, WRONG)),
+    ("signing out", Action.SIGNED_OUT, lambda lab: sign_in(lab).post("/sign-out/")),
+    ("a person made by hand", Action.SIGNED_UP, None),
+    ("an invitation", Action.INVITED, invitation),
+    ("one taken back", Action.INVITATION_REVOKED, lambda lab: inviting.revoke(invitation(lab), by=lab.ada)),
+    ("another password", Action.PASSWORD_CHANGED, None),
+    ("an address", Action.EMAIL_CHANGED, lambda lab: address(lab, "action_add")),
+    ("an address less", Action.EMAIL_CHANGED, lambda lab: address(lab, "action_remove")),
+    ("a second factor", Action.FACTOR_ADDED, None),
+    ("one less", Action.FACTOR_REMOVED, remove_factor),
+    ("a token", Action.TOKEN_CREATED, token),
+    ("its first use", Action.TOKEN_USED, use_token),
+    ("its end", Action.TOKEN_REVOKED, lambda lab: token(lab) and revoke_token(ApiToken.objects.get(), by=lab.alice)),
+    ("a refusal", Action.RIGHTS_REFUSED, lambda lab: lab.browser.get("/admin/login/")),
+    ("a role", Action.ROLE_CHANGED, lambda lab: roles.change_role(lab.alice, "curator", by=lab.ada)),
+    ("a deactivation", Action.PERSON_DEACTIVATED, lambda lab: roles.deactivate(lab.charlie, by=lab.ada)),
+    ("a project", Action.PROJECT_CREATED, lambda lab: projects.create(by=lab.alice, name="Other")),
+    ("its end", Action.PROJECT_CHANGED, lambda lab: projects.archive(lab.project, by=lab.alice)),
+    ("a member", Action.MEMBER_CHANGED, lambda lab: projects.set_member(lab.project, lab.charlie, "member", by=lab.alice)),
+    ("sharing", Action.SHARED, lambda lab: sharing.share(lab.experiment, by=lab.alice, visibility="lab")),
+    ("a shared dataset", Action.SHARED, lambda lab: making.publish(demonstration.make_text(lab.alice), by=lab.alice, visibility="lab")),
+    ("a shared preset", Action.SHARED, lambda lab: keeping.share_preset(keeping.save_preset(owner=lab.alice, name="P", context="Be brief."), by=lab.alice)),
+    ("a queue", Action.SHARED, lambda lab: reviewed.queue(lab.alice, lab.charlie, played=False)),
+    ("a link", Action.LINK_CREATED, link),
+    ("its end", Action.LINK_REVOKED, lambda lab: sharing.revoke_link(link(lab)[0], by=lab.alice)),
+    ("opening it", Action.LINK_OPENED, lambda lab: Client().get(f"/s/{link(lab)[1]}/")),
+    ("a key", Action.KEY_ADDED, key),
+    ("another key", Action.KEY_REPLACED, lambda lab: keyring.replace(key(lab), by=lab.alice, key=KEY + "2")),
+    ("its test", Action.KEY_TESTED, try_key),
+    ("its use", Action.KEY_USED, use_key),
+    ("its end", Action.KEY_REMOVED, lambda lab: keyring.remove(key(lab), by=lab.alice)),
+    ("rotation", Action.KEYS_ROTATED, lambda lab: call_command("rotate_keys", verbosity=0)),
+    ("a budget", Action.BUDGET_CHANGED, lambda lab: budgeting.set_budget(lab.experiment, by=lab.alice, tokens=10)),
+    ("the end of one", Action.BUDGET_REACHED, reach_budget),
+    ("a webhook", Action.WEBHOOK_CREATED, webhook),
+    ("its secret", Action.WEBHOOK_CHANGED, rotate),
+    ("its pause", Action.WEBHOOK_CHANGED, lambda lab: hooks.set_active(webhook(lab), by=lab.alice, is_active=False)),
+    ("its end", Action.WEBHOOK_REMOVED, lambda lab: hooks.remove(webhook(lab), by=lab.alice)),
+    ("a report", Action.EXPORTED, download("/runs/{run}/report/md/")),
+    ("an export", Action.EXPORTED, download("/runs/{run}/export/jsonl/")),
+    ("one by the API", Action.EXPORTED, download_by_token),
+    ("usage", Action.EXPORTED, download("/usage.csv")),
+    ("values of runs", Action.EXPORTED, download("/experiments/{experiment}/values.csv")),
+    ("battles", Action.EXPORTED, lambda lab: call_command("export_battles", battle(lab).board.slug, output=None)),
+    ("the record itself", Action.EXPORTED, lambda lab: signed_in(lab.ada).get("/audit/audit.csv")),
+    ("a void run", Action.VOIDED, lambda lab: curation.exclude(lab.run, by=lab.ada, reason="wrong")),
+    ("a void battle", Action.VOIDED, void_battle),
+    ("a void cycle", Action.VOIDED, void_cycle),
+    ("void cycles", Action.VOIDED, lambda lab: cycle(lab) and cycle_voiding.void_all(by=lab.ada, reason="wrong", count=1)),
+    ("a void contestant", Action.VOIDED, void_contestant),
+    ("a run again", Action.RESTORED, lambda lab: curation.exclude(lab.run, by=lab.ada, reason="w") and curation.include(lab.run, by=lab.ada)),
+    ("a battle again", Action.RESTORED, restored(void_battle, lambda it, lab: voiding.restore(it, by=lab.alice))),
+    ("a cycle again", Action.RESTORED, restored(void_cycle, lambda it, lab: cycle_voiding.restore(it, by=lab.ada))),
+    ("a contestant again", Action.RESTORED, restored(void_contestant, lambda it, lab: contestants.restore(it, by=lab.alice))),
+    ("an approval", Action.APPROVED, approved),
+    ("one less", Action.DISAPPROVED, lambda lab: approved(lab) or curation.approve(lab.run, by=lab.ada, is_approved=False)),
+    ("publishing", Action.PUBLISHED, lambda lab: approved(lab) or curation.publish(lab.run, by=lab.ada)),
+    ("withdrawing", Action.WITHDRAWN, lambda lab: approved(lab) or (curation.publish(lab.run, by=lab.ada), curation.withdraw(lab.run, by=lab.ada))),
+]  # fmt: skip
+
+
+def address(lab, action):
+    EmailAddress.objects.create(user=lab.alice, email="one@lab.example", primary=True, verified=True)
+    EmailAddress.objects.create(user=lab.alice, email="two@lab.example")
+    lab.browser.post("/account/email/", {"email": f"{'three' if action == 'action_add' else 'two'}@lab.example", action: "1"})
+
+
+DONE = [deed for deed in DEEDS if deed[2]]
+
+
+@pytest.mark.parametrize(("action", "do"), [deed[1:] for deed in DONE], ids=[f"{one[0]}: {one[1].value}" for one in DONE])
+def test_it_is_in_the_record_once_and_without_a_secret(lab, action, do):
+    do(lab)
+
+    assert AuditEntry.objects.filter(action=action).count() == 1
+    entries = str(list(AuditEntry.objects.values()))
+    assert [secret for secret in lab.secrets if secret in entries] == []
+
+
+def test_there_is_a_deed_for_every_action():
+    """None: done in the tests of accounts, with the letters and codes that they take."""
+    elsewhere = {Action.PERSON_REACTIVATED}
+
+    assert {action for _name, action, _do in DEEDS} | elsewhere == set(Action)
+
+
+def test_a_file_that_is_loaded_again_and_again_is_one_entry(lab):
+    for _ in range(3):
+        lab.browser.get(f"/runs/{lab.run.pk}/report/md/")
+
+    entry = AuditEntry.objects.get(action=Action.EXPORTED)
+    assert (entry.actor, entry.target) == ("alice", f"run:{lab.run.pk}")
+    assert entry.name.endswith(".md")
+
+
+def test_what_a_page_shows_is_no_export(lab):
+    lab.browser.get(f"/runs/{lab.run.pk}/")
+    lab.browser.get(f"/runs/{lab.run.pk}/report/none/")
+
+    assert not AuditEntry.objects.filter(action=Action.EXPORTED).exists()
+
+
+def test_a_run_is_left_out_with_its_battles_as_one_deed(lab):
+    made = battle(lab)
+    Battle.objects.filter(pk=made.pk).update(run=lab.run)
+    curation.exclude(lab.run, by=lab.ada, reason="wrong")
+    curation.include(lab.run, by=lab.ada)
+
+    assert list(AuditEntry.objects.order_by("pk").values_list("target", flat=True))[-2:] == [f"run:{lab.run.pk}"] * 2
+    assert Battle.objects.get().void_reason == ""
+
+
+def test_a_second_factor_is_there_only_with_its_entry(lab, monkeypatch):
+    """Where the record cannot be written, the deed is not done."""
+    monkeypatch.setattr(audit, "record", _breaks)
+    factor(lab)
+    browser = Client(raise_request_exception=False)
+    browser.force_login(lab.alice)
+    session = browser.session
+    session.update(signed_in(lab.alice).session.items())
+    session.save()
+    answer = browser.post("/account/second-factor/totp/deactivate/")
+
+    assert answer.status_code == 500
+    assert Authenticator.objects.filter(user=lab.alice, type="totp").exists()
+
+
+def _breaks(*_args, **_more):
+    raise RuntimeError("the record cannot be written")
