@@ -148,9 +148,9 @@ def test_a_filter_that_cannot_be_read_is_said_and_shows_nothing(admins, alice, q
 
 def test_it_is_downloaded_whole_and_no_cell_is_a_formula(admins, alice):
     for name in ("=1+1", "+1", "-1", "@x", " =1", "plain", "＝1"):
-        audit.record(Action.EXPORTED, by=alice, name=name, after=name)
+        audit.record(Action.SHARED, by=alice, name=name, after=name)
 
-    answer = admins.get("/audit/audit.csv?deed=exported")
+    answer = admins.get("/audit/audit.csv?deed=shared")
     rows = list(csv.DictReader(io.StringIO(b"".join(answer).decode().removeprefix("\ufeff"))))
 
     assert [row["name"] for row in rows] == ["'＝1", "plain", "' =1", "'@x", "'-1", "'+1", "'=1+1"]

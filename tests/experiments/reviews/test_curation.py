@@ -130,7 +130,8 @@ def test_a_run_is_published_after_its_approval_and_that_of_its_siblings(record, 
     assert Experiment.objects.get(pk=run.experiment_id).visibility == "public"
     assert curation.withdraw(run, by=cora)
     assert Experiment.objects.get(pk=run.experiment_id).visibility == "lab"
-    assert list(AuditEntry.objects.order_by("id").values_list("action", flat=True)) == ["published", "withdrawn"]
+    deeds = list(AuditEntry.objects.order_by("id").values_list("action", flat=True))
+    assert deeds == ["approved", "approved", "published", "withdrawn"]
 
 
 def test_a_run_that_goes_on_is_not_approved(record, cora):

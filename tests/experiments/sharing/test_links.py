@@ -113,7 +113,7 @@ def test_the_api_makes_lists_and_revokes_them(run, alice):
 
     assert Client().get(made["address"]).status_code == 404
     deeds = AuditEntry.objects.filter(action__startswith="link_").values_list("action", flat=True)
-    assert sorted(deeds) == ["link_created", "link_revoked"]
+    assert sorted(deeds) == ["link_created", "link_opened", "link_revoked"]
 
 
 def test_the_report_of_a_long_run_is_made_by_a_worker_first(run, link, settings, make_files):
