@@ -35,7 +35,7 @@ class _Echo:
 def record(request: HttpRequest) -> HttpResponse:
     """Newest first. A page begins below the entry that the one before ended with, so that none is skipped or twice."""
     form = AuditForm(request.GET)
-    found = list(_filtered(form)[: ON_A_PAGE + 1])
+    found = list(found_by(form)[: ON_A_PAGE + 1])
     page, has_more = found[:ON_A_PAGE], len(found) > ON_A_PAGE
     older = _query(request, before=str(page[-1].pk)) if has_more else ""
     context = {"form": form, "entries": page, "older": older, "all": _query(request, before="")}
@@ -46,13 +46,13 @@ def record(request: HttpRequest) -> HttpResponse:
 @for_admins
 def table(request: HttpRequest) -> StreamingHttpResponse:
     """All that fits the filters, as CSV, a few rows at a time."""
-    rows = _filtered(AuditForm(request.GET)).values_list(*COLUMNS).iterator(chunk_size=2000)
+    rows = found_by(AuditForm(request.GET)).values_list(*COLUMNS).iterator(chunk_size=2000)
     response = StreamingHttpResponse(_lines(rows), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="audit-{datetime.now(UTC):%Y-%m-%d}.csv"'
     return response
 
 
-def _filtered(form: AuditForm) -> "QuerySet[AuditEntry]":
+def found_by(form: AuditForm) -> "QuerySet[AuditEntry]":
     """Nothing, when a filter cannot be read: a wrong date must not look like a quiet day."""
     found = AuditEntry.objects.order_by("-id")
     if not form.is_valid():

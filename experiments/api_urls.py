@@ -4,6 +4,7 @@ from rest_framework.routers import SimpleRouter
 
 from experiments import (
     api,
+    audit_api,
     battle_log_api,
     budget_api,
     campaign_api,
@@ -30,6 +31,7 @@ router.register("datasets", dataset_api.DatasetViewSet, basename="api-dataset")
 
 urlpatterns = [
     *webhook_urls.api_urlpatterns,
+    path("audit/", audit_api.AuditView.as_view(), name="api-audit"),
     path("review/queues/", review_api.QueuesView.as_view(), name="api-review-queues"),
     path("review/queues/<uuid:pk>/", review_api.QueueView.as_view(), name="api-review-queue"),
     path("review/queues/<uuid:pk>/items/", review_api.ItemsView.as_view(), name="api-review-items"),

@@ -55,8 +55,8 @@ def set_budget(
             budget.save()
             if before is None:
                 _count_earlier(budget)
-            told = {"before": before, "after": _told(budget)}
-            audit.record(audit.Action.BUDGET_CHANGED, by=by, of=budget, name=str(budget), **told)
+            after = _told(budget)
+            audit.record(audit.Action.BUDGET_CHANGED, by=by, of=budget, name=str(budget), before=before, after=after)
     except IntegrityError as error:
         raise Rivalled(_("Somebody else has set this budget at the same time: look at it, then try again.")) from error
     return budget
@@ -71,8 +71,8 @@ def remove_budget(budget: Budget, *, by: User) -> bool:
             return False
         found.active = False
         found.save(update_fields=["active"])
-        told = {"before": _told(found), "after": None}
-        audit.record(audit.Action.BUDGET_CHANGED, by=by, of=found, name=str(found), **told)
+        before = _told(found)
+        audit.record(audit.Action.BUDGET_CHANGED, by=by, of=found, name=str(found), before=before, after=None)
     return True
 
 

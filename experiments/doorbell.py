@@ -19,6 +19,7 @@ def ring(queue: str, answer: Callable[..., None] | str, *arguments: Any, enough:
     try:
         bells = django_rq.get_queue(queue)
         if bells.count < enough:
-            bells.enqueue(answer, *arguments, result_ttl=0, failure_ttl=0)
+            called: Any = answer
+            bells.enqueue(called, *arguments, result_ttl=0, failure_ttl=0)
     except (RedisError, OSError) as error:
         logger.warning("%s waits for the sweep: Redis is away (%s)", waiting, type(error).__name__)

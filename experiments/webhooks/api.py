@@ -32,7 +32,7 @@ class WebhookSerializer(serializers.ModelSerializer[Webhook]):
     owner = serializers.CharField(source="owner.username")
     project = serializers.UUIDField(source="project_id", allow_null=True)
     active = serializers.BooleanField(source="is_active")
-    events = serializers.ListField(child=serializers.CharField())  # type: ignore[assignment]
+    events = serializers.ListField(child=serializers.CharField())
     pause_reason = serializers.ChoiceField(choices=["", *Webhook.Pause.values])
 
     class Meta:

@@ -24,7 +24,7 @@ from experiments.gateway.addresses import is_allowed
 from experiments.models import Webhook, WebhookDelivery
 from experiments.refusals import NotAllowed, Rivalled
 from experiments.webhooks import bell, outbox, signing
-from experiments.webhooks.kinds import PERSONAL, Kind
+from experiments.webhooks.kinds import PERSONAL, TEST, Kind
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -152,7 +152,7 @@ def test(hook: Webhook, *, by: User) -> WebhookDelivery:
         raise Rivalled(_("The webhook is paused, so that nothing is sent. Switch it on first."))
     with transaction.atomic():
         Webhook.objects.select_for_update().get(pk=hook.pk)
-        if hook.deliveries.waiting().filter(type=outbox.TEST).count() >= MOST_TESTS:
+        if hook.deliveries.waiting().filter(type=TEST).count() >= MOST_TESTS:
             raise Rivalled(_("Tests wait to be sent already. Look at what comes of them first."))
         return outbox.test(hook)
 

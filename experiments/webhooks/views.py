@@ -132,7 +132,7 @@ def _page(request: HttpRequest, rows: "QuerySet[Webhook]", project: Project | No
             form.add_error(None, str(error))
         else:
             form = WebhookForm(initial=initial, by=user, project=project)
-    context = {"rows": rows, "project": project, "form": form, "made": made, "secret": secret}
+    context: dict[str, Any] = {"rows": rows, "project": project, "form": form, "made": made, "secret": secret}
     context["may_add"] = hooks.may_have(user, project)
     return render(request, "webhooks/webhooks.html", context, status=422 if form.errors else 200)
 

@@ -18,6 +18,7 @@ OF_ADMINS = (
 OF_VISITORS = ("sign-in/", "sign-up/", "forgotten/", "invitations/forged/")
 PAGES = (
     *("arena/", "council/", "debate/", "coding/", "runs/", "account/", "account/keys/", "models/", "usage/"),
+    "account/webhooks/",
     *("review/", "review/new/", "nowhere/"),
 )
 REVIEWS = ("review/rubrics/", "review/rubrics/new/")
@@ -46,11 +47,20 @@ def answered(lab: Lab) -> str:
     return str(run["id"])
 
 
+@pytest.fixture(scope="module")
+def hook(lab: Lab) -> str:
+    """A webhook that was told something, in vain."""
+    asked = {"url": f"https://receiver.invalid/{'in/' * 30}", "events": ["run.completed", "run.failed"]}
+    made = str(lab.ask("POST", "webhooks/", asked)["id"])
+    lab.ask("POST", f"webhooks/{made}/test/", {})
+    return made
+
+
 @pytest.mark.parametrize("width", [1280, 360])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
 def test_no_violation_on_any_page(
-    lab: Lab, sign_in: SignIn, finished: str, answered: str, width: int, theme: str, language: str
+    lab: Lab, sign_in: SignIn, finished: str, answered: str, hook: str, width: int, theme: str, language: str
 ) -> None:
     page = sign_in(viewport={"width": width, "height": 800}, color_scheme=theme)
     page.context.add_cookies([{"name": "arena_theme", "value": theme, "url": lab.url}])
@@ -69,6 +79,7 @@ def test_no_violation_on_any_page(
         *reviews,
         f"runs/{finished}/",
         f"calls/{call}/",
+        f"webhooks/{hook}/",
         f"runs/{answered}/",
         f"runs/{answered}/ranking/1/",
     ):

@@ -1,5 +1,6 @@
 """Providers that want a key, and people who have some."""
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -7,7 +8,8 @@ import pytest
 
 from experiments import keyring
 from experiments.gateway.simulated import Running, running
-from experiments.models import Provider, ProviderKey, ProviderModel
+from experiments.models import Provider, ProviderKey, ProviderModel, Run
+from tests.experiments.keys.canaries import KEYS, OF_ALICE, OF_LAB, forms, said_by_a_hostile_provider
 from tests.fixtures import PASSWORD
 
 LAB, MINE, OTHER = "sk-lab-0a1b2c3d4e5f6071", "sk-mine-8899aabbccddeeff", "sk-other-1122334455667788"
@@ -52,3 +54,27 @@ def add() -> Callable[..., ProviderKey]:
         return keyring.add(by=by, provider=provider, key=key, **more)
 
     return put
+
+
+@pytest.fixture
+def planted(scripted: Any, alice: Any, django_user_model: Any) -> Any:
+    """The lab's key for one provider, Alice's for another, which are the same hostile server."""
+    keeper = django_user_model.objects.create_user("keeper", role="admin", is_staff=True, is_superuser=True)
+    other = Provider.objects.create(name="other", base_url=scripted.base_url, allow_private=True, needs_key=True)
+    keyring.add(by=keeper, provider=scripted.provider, key=OF_LAB, for_lab=True)
+    keyring.add(by=alice, provider=other, key=OF_ALICE)
+    return keeper
+
+
+@pytest.fixture
+def runs(planted: Any, scripted: Any, arena: Any, start: Any, drive: Any) -> list[Run]:
+    """Runs in which the provider repeats the key in every way, in good answers and in bad ones."""
+    begun = []
+    for provider, key in zip((scripted.provider, Provider.objects.get(name="other")), KEYS, strict=True):
+        scripted.error = json.dumps({"error": {"message": f"Wrong: {' '.join(forms(key))}", "code": key}}).encode()
+        for name, answer in [*said_by_a_hostile_provider(scripted, key), ("fails", 401)]:
+            slug = scripted.model(f"{provider.name}/{name}", answer)
+            provider.models.model.objects.filter(slug=slug).update(provider=provider)
+            begun.append(start(arena(slug, max_turns=1, judge=False, filter=False)))
+        drive()
+    return [Run.objects.get(pk=run.pk) for run in begun]

@@ -19,36 +19,12 @@ from experiments.engine.performers import Endpoint, Work
 from experiments.gateway import ChatRequest
 from experiments.gateway import Client as Gateway
 from experiments.gateway.redaction import redact
-from experiments.models import Provider, ProviderKey, Run
+from experiments.models import Provider, ProviderKey
 from experiments.models.ids import new_id
+from tests.experiments.keys.canaries import KEYS, OF_ALICE, OF_LAB, forms, found_in
 from tests.fixtures import signed_in, step_up
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-OF_LAB, OF_ALICE = "sk-canary-7f3a9c55e1d24b08", "canary/9b+2d0c=6e4f81a7"
-KEYS = [OF_LAB, OF_ALICE]
-
-
-def forms(key):
-    """The key in every way in which a reader could restore it."""
-    bearer = f"Bearer {key}"
-    yield from (key, bearer, urllib.parse.quote(key, safe=""), urllib.parse.quote(urllib.parse.quote(key, safe="")))
-    yield "".join(f"%{ord(letter):02X}" for letter in key)
-    yield "".join(f"\\u{ord(letter):04x}" for letter in key)
-    yield json.dumps(json.dumps({"k": key}))
-    yield key.encode().hex()
-    for text in (key, bearer, f":{key}", f"x:{key}", json.dumps({"authorization": bearer})):
-        encoded = base64.b64encode(text.encode()).decode()
-        yield from (encoded, encoded.rstrip("="), base64.urlsafe_b64encode(text.encode()).decode().rstrip("="))
-
-
-def traces(key):
-    """What gives it away: the longer part of any form of it."""
-    return {key, key[:14], key[-12:], *(form[4:24] for form in list(forms(key))[2:8])}
-
-
-def found_in(text):
-    return [trace for key in KEYS for trace in traces(key) if trace in text]
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -59,40 +35,6 @@ def test_every_form_is_taken_out_of_what_a_provider_says(key):
         assert not any(form[at : at + 10] in said for at in range(8, len(form) - 12)), said
     for masked in (f"{key[:3]}…{key[-4:]}", f"{key[:7]}*****{key[-4:]}", f"{key[:5]}...{key[-4:]}"):
         assert redact(masked, key) == "[key]"
-
-
-@pytest.fixture
-def planted(scripted, alice, django_user_model):
-    """The lab's key for one provider, Alice's for another, which are the same hostile server."""
-    keeper = django_user_model.objects.create_user("keeper", role="admin", is_staff=True, is_superuser=True)
-    other = Provider.objects.create(name="other", base_url=scripted.base_url, allow_private=True, needs_key=True)
-    keyring.add(by=keeper, provider=scripted.provider, key=OF_LAB, for_lab=True)
-    keyring.add(by=alice, provider=other, key=OF_ALICE)
-    return keeper
-
-
-def said_by_a_hostile_provider(scripted, key):
-    """Models by what they do with the key that they are asked with."""
-    half = len(key) // 2
-    spelled = [{"content": letter} for letter in key]
-    yield "splits", ["My key is ", key[:half], key[half:], ". Bye."]
-    yield "spells", [*spelled, " is it."]
-    yield "thinks", [{"reasoning": f"the key {key[:5]}"}, {"reasoning": key[5:]}, "Done."]
-    yield "encodes", [base64.b64encode(f"Bearer {key}".encode()).decode(), " and more"]
-
-
-@pytest.fixture
-def runs(planted, scripted, arena, start, drive):
-    """Runs in which the provider repeats the key in every way, in good answers and in bad ones."""
-    begun = []
-    for provider, key in zip((scripted.provider, Provider.objects.get(name="other")), KEYS, strict=True):
-        scripted.error = json.dumps({"error": {"message": f"Wrong: {' '.join(forms(key))}", "code": key}}).encode()
-        for name, answer in [*said_by_a_hostile_provider(scripted, key), ("fails", 401)]:
-            slug = scripted.model(f"{provider.name}/{name}", answer)
-            provider.models.model.objects.filter(slug=slug).update(provider=provider)
-            begun.append(start(arena(slug, max_turns=1, judge=False, filter=False)))
-        drive()
-    return [Run.objects.get(pk=run.pk) for run in begun]
 
 
 def test_no_row_of_any_table_has_a_key_and_one_column_alone_its_ciphertext(runs, planted, alice, scripted):

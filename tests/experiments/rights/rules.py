@@ -102,7 +102,7 @@ RULES: dict[str, tuple[Rule, str]] = {
     "administrators'": (
         rule(visitor=SIGN_IN, everybody=(UNKNOWN, REFUSED), admin=YES),
         """people person person-role person-deactivate person-reactivate person-factors audit
-        audit-table lab-keys budgets""",
+        audit-table api-audit lab-keys budgets""",
     ),
     "a project's": (rule(visitor=SIGN_IN, **_all(INSIDE, YES), admin=YES), "project project-budgets"),
     "a project's leads to decide": (

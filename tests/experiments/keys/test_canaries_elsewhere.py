@@ -1,0 +1,143 @@
+"""The planted keys are looked for where things pass: in Redis, on the wire, in a PDF, in what webhooks are told."""
+
+import io
+import json
+import threading
+import zlib
+from collections import defaultdict
+
+import pypdf
+import pytest
+import redis
+from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
+from django.conf import settings
+
+from experiments import keyring
+from experiments.engine import jobs
+from experiments.models import ProviderKey, WebhookDelivery
+from experiments.webhooks import delivering
+from tests.experiments.keys.canaries import OF_ALICE, found_in
+from tests.experiments.live.conftest import ORIGIN, Viewer, new_session
+from tests.experiments.webhooks.conftest import Receiver, hook_of
+from tests.fixtures import signed_in, wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+READ = {
+    b"string": lambda server, key: [server.get(key)],
+    b"hash": lambda server, key: [part for pair in server.hgetall(key).items() for part in pair],
+    b"list": lambda server, key: server.lrange(key, 0, -1),
+    b"set": lambda server, key: list(server.smembers(key)),
+    b"zset": lambda server, key: server.zrange(key, 0, -1),
+}
+
+
+@pytest.fixture
+def server():
+    return redis.Redis(unix_socket_path=settings.REDIS_URL.removeprefix("unix://"))
+
+
+def unpacked(value):
+    """RQ packs what a job is called with."""
+    try:
+        return value + zlib.decompress(value)
+    except zlib.error:
+        return value
+
+
+def test_no_key_and_no_value_in_redis_has_one(server, runs, planted, alice):
+    """With jobs that wait, sessions that were counted, and keys that were entered, tested and refused."""
+    jobs._ring(runs[0].pk)
+    browser = signed_in(alice)
+    browser.post("/account/keys/", {"provider": runs[0].calls.first().model.provider_id, "key": OF_ALICE})
+    browser.get("/admin/login/")
+    for key in ProviderKey.objects.active():
+        keyring.test(key, by=key.owner or planted)
+    looked_at = 0
+    for key in server.scan_iter():
+        for value in [key, *READ[server.type(key)](server, key)]:
+            assert found_in(unpacked(value).decode("latin-1")) == [], key
+            looked_at += 1
+
+    assert looked_at > 10
+
+
+@pytest.fixture
+def wire(server):
+    """Everything that is published while the test lasts."""
+    heard, is_over = [], threading.Event()
+    listener = server.pubsub(ignore_subscribe_messages=True)
+    listener.psubscribe("*")
+    wait_until(lambda: server.pubsub_numpat(), "the subscription")
+
+    def listen():
+        while not is_over.is_set():
+            if message := listener.get_message(timeout=0.1):
+                heard.append(message["data"])
+
+    thread = threading.Thread(target=listen)
+    thread.start()
+    yield heard
+    is_over.set()
+    thread.join()
+    listener.close()
+
+
+def test_nothing_that_is_sent_to_viewers_has_one_also_not_in_pieces(wire, runs, server):
+    server.publish("the-end", b"the end")
+    wait_until(lambda: wire and wire[-1] == b"the end", "the last message")
+    texts = defaultdict(str)
+    for raw in wire[:-1]:
+        assert found_in(raw.decode("latin-1")) == []
+        message = get_channel_layer().deserialize(raw)
+        if message["type"] == "run.delta":
+            piece = message["data"]
+            texts[piece["call"]] += piece["text"]
+            texts[f"{piece['call']} thinks"] += piece["reasoning"]
+
+    assert found_in(str(dict(texts))) == []
+    assert len(wire) > 20
+    assert any(texts.values())
+
+
+def test_no_socket_tells_one_to_whoever_comes_later(runs, alice):
+    cookie = new_session(alice)
+
+    async def told(run):
+        viewer = Viewer(run.pk, cookie=cookie, origin=ORIGIN)
+        assert await viewer.open()
+        envelopes = await viewer.take(run.last_seq)
+        await viewer.leave()
+        return envelopes
+
+    for run in runs:
+        assert found_in(json.dumps(async_to_sync(told)(run))) == []
+
+
+def test_no_pdf_shows_one(runs, alice):
+    browser, pages = signed_in(alice), 0
+    for run in runs[::3]:  # of each provider, in answers that are good and that are not
+        file = pypdf.PdfReader(io.BytesIO(browser.get(f"/runs/{run.pk}/report/pdf/").content))
+        text = "".join("".join(page.extract_text().split()) for page in file.pages)
+        assert found_in(text) == []
+        assert found_in(str(file.metadata)) == []
+        pages += len(file.pages)
+
+    assert pages >= 4
+
+
+@pytest.fixture
+def listening(alice):
+    """A receiver of everything of Alice's."""
+    made = Receiver()
+    hook_of(alice, made.url)
+    yield made
+    made.close()
+
+
+def test_no_webhook_is_told_one(listening, runs):
+    delivering.send_all(threading.Event())
+
+    assert len(listening.received) == WebhookDelivery.objects.count() >= 2 * len(runs)
+    for sent in listening.received:
+        assert found_in(f"{sent.headers} {sent.body.decode()}") == []
