@@ -51,5 +51,5 @@ class AuditView(generics.GenericAPIView[AuditEntry]):
         asked: dict[str, Any] = {name: request.query_params.get(name, "") for name in AuditForm.base_fields}
         form = AuditForm({**asked, "before": ""})
         if not form.is_valid():
-            raise ValidationError({name: list(said) for name, said in form.errors.items()})
+            raise ValidationError({name: [str(one) for one in said] for name, said in form.errors.items()})
         return found_by(form)
