@@ -122,6 +122,8 @@ class WebhooksView(generics.GenericAPIView[Webhook]):
 
 
 class WebhookView(APIView):
+    """One webhook: its settings, and whether it is on."""
+
     @extend_schema(responses={200: WebhookSerializer, **PROBLEMS})
     def get(self, request: Request, pk: UUID) -> Response:
         return Response(WebhookSerializer(_hook(request, pk)).data)
@@ -187,6 +189,8 @@ class DeliveriesView(generics.GenericAPIView[WebhookDelivery]):
 
 
 class DeliveryView(APIView):
+    """What one address was told, and what came of it."""
+
     @extend_schema(responses={200: DeliverySerializer, **PROBLEMS})
     def get(self, request: Request, pk: UUID) -> Response:
         return Response(DeliverySerializer(_delivery(request, pk)).data)

@@ -1,4 +1,6 @@
-"""`manage.py sweep`: wake what nobody drives. The workers do it all the time; this is for a timer beside them."""
+"""`manage.py sweep`: wake what nobody drives, and look after webhooks. The workers do it all the time; this is for a
+timer beside them.
+"""
 
 import time
 from argparse import ArgumentParser
@@ -9,10 +11,11 @@ from django.db import DatabaseError, close_old_connections
 
 from experiments.engine.jobs import wake
 from experiments.engine.sweep import sweep
+from experiments.webhooks import delivering
 
 
 class Command(BaseCommand):
-    help = "Ring once if any run is queued without a doorbell, or has lost its driver."
+    help = "Ring once if any run has no driver, or a webhook is to be told; forget what webhooks were told long ago."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--every", type=float, metavar="SECONDS", help="go on for ever, with this pause")
@@ -20,6 +23,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, every: float | None, **options: Any) -> None:
         if every is None:
             self.stdout.write(f"{sweep(wake)} runs wait for a driver.")
+            delivering.sweep()
             return
         while True:
             self._sweep_once()
@@ -30,5 +34,6 @@ class Command(BaseCommand):
         try:
             if waiting := sweep(wake):
                 self.stdout.write(f"{waiting} runs wait for a driver.")
+            delivering.sweep()
         except DatabaseError as error:
             self.stderr.write(f"The database does not answer ({type(error).__name__}); trying again.")

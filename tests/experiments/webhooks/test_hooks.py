@@ -12,7 +12,7 @@ from accounts.models import AuditEntry, Membership, Project, User
 from experiments.casting import InvalidExperiment
 from experiments.models import Webhook, WebhookDelivery
 from experiments.refusals import NotAllowed, Rivalled
-from experiments.webhooks import delivering, hooks, outbox
+from experiments.webhooks import hooks, outbox
 from experiments.webhooks.kinds import Kind
 from tests.experiments.webhooks.conftest import EVERYTHING, hook_of
 
@@ -167,7 +167,7 @@ def test_a_success_forgets_the_failures_and_410_pauses_at_once(hook, alice, rece
 def test_what_was_told_long_ago_is_forgotten(hook, alice):
     hooks.test(hook, by=alice)
     WebhookDelivery.objects.update(created=timezone.now() - timedelta(days=31))
-    delivering.sweep()
+    call_command("sweep", verbosity=0)
 
     assert WebhookDelivery.objects.count() == 0
 
