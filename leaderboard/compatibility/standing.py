@@ -10,8 +10,8 @@ from leaderboard import compute
 from leaderboard.counts import counts_of
 from leaderboard.matrix import matrix
 from leaderboard.models import Ladder
-from leaderboard.ratings.battles import Table
-from leaderboard.ratings.bradley_terry import fit
+from leaderboard.placing import Tally, placed, rows_of
+from leaderboard.ratings import Table, sandwich
 from leaderboard.standings import Row, Standings
 
 ALL = "__all__"
@@ -186,29 +186,19 @@ def cross_elo(ladders: Sequence[Ladder], scope: str) -> dict[str, Any]:
     about = cross_info(ladders)
     names = about["common_models"] if scope == "common" else about["all_models"]
     table = _together(ladders, names)
-    ratings = fit(table)
-    games = table.games.sum(axis=1)
-    rows = [
-        {
-            "model": name,
-            "elo": None if math.isnan(ratings.values[i]) else float(ratings.values[i]),
-            "reason": str(ratings.reasons[i] or ""),
-            "wins": int(table.wins[i].sum()),
-            "losses": int(table.wins[:, i].sum()),
-            "ties": int(table.ties[i].sum()),
-            "total": int(games[i]),
-            "win_rate": float(table.points[i].sum() / games[i]) if games[i] else None,
-            "subset_presence": [slug for slug, there in about["per_subset_models"].items() if name in there],
-        }
-        for i, name in enumerate(names)
-    ]
+    nothing = np.zeros_like(table.wins)
+    found = placed(sandwich(table), table)
+    described = {name: Row(name=name, label="") for name in names}
+    rows = rows_of(Tally(table, nothing, nothing, nothing), found, described) if names else []
+    there = about["per_subset_models"]
+    board = [{**entry(row), "subset_presence": [slug for slug in there if row.name in there[slug]]} for row in rows]
     return {
         "subsets": [ladder.slug for ladder in ladders],
         "model_scope": scope,
         "common_models": about["common_models"],
         "all_models": about["all_models"],
-        "total_battles": int(games.sum() / 2),
-        "leaderboard": sorted(rows, key=lambda row: (row["elo"] is None, -(row["elo"] or 0))),
+        "total_battles": int(table.games.sum() / 2),
+        "leaderboard": board,
         "per_subset_elo": {
             ladder.slug: {row.name: row.rating for row in standings_of(ladder).rows} for ladder in ladders
         },
