@@ -18,7 +18,7 @@ import django
 from benchmarks.parts import PYTHON, ROOT
 from benchmarks.postgres import server
 
-TIMES = 7
+TIMES = 3
 WORDS = ("ba", "lobace", "popora", "ce ba", '"ba ce"', "议会", "ba -ce", "zu*")  # from everywhere to nowhere
 NARROW = (
     "",
