@@ -1,6 +1,6 @@
 """`make bench`: ratios and medians, measured in one run on this machine."""
 
-from benchmarks import battles, coding, engine, leaderboard, start
+from benchmarks import battles, coding, engine, leaderboard, library, start
 
 if __name__ == "__main__":
     start.main()
@@ -8,3 +8,4 @@ if __name__ == "__main__":
     battles.main()
     coding.main()
     leaderboard.main()
+    library.main()

@@ -18,7 +18,8 @@ import django
 from django.core.management import call_command
 from django.db import connection
 
-EXPERIMENTS, RUNS_OF_EACH, MESSAGES_OF_EACH = 50_000, 2, 10
+EXPERIMENTS, RUNS_OF_EACH, TURNS = 50_000, 2, 5  # with two messages in each turn
+AT_ONCE = 2_000
 PEOPLE, PROJECTS, MODELS = 40, 10, 20
 DAYS = 180
 WORKFLOWS = ("arena",) * 6 + ("starchamber", "council", "council", "debate")
@@ -29,10 +30,8 @@ FLAGS = ("refusal", "truncated", "repeats_itself")
 VOCABULARY, SENTENCES = 20_000, 30_000
 CHINESE = "议会讨论电力分配方案并且决定村庄如何共享太阳能板夜间储能价格公平合作竞争"
 SYLLABLES = ("ba", "ce", "di", "fo", "gu", "ha", "ki", "lo", "mu", "ne", "po", "ra", "si", "to", "vu", "wa", "ze", "jo")
-TABLES = (
-    *("experiments_experiment", "experiments_participant", "experiments_run", "experiments_step"),
-    *("experiments_call", "experiments_message", "experiments_passage"),
-)
+NUMBERED = ("participant", "step", "passage")
+Rows = dict[str, list[tuple[Any, ...]]]
 
 
 def main() -> None:
@@ -51,11 +50,12 @@ def fill(experiments: int = EXPERIMENTS, seed: int = 1) -> None:
         cursor.execute("SET session_replication_role = replica")  # the rows fit together: no need to look each one up
         cursor.execute("DROP INDEX passage_words")
         tables = _Tables(lots, owners, projects, models)
-        for first in range(0, experiments, 2_000):
-            for name, rows in zip(TABLES, tables.some(min(2_000, experiments - first)), strict=True):
+        for first in range(0, experiments, AT_ONCE):
+            for name, rows in tables.some(min(AT_ONCE, experiments - first)).items():
                 _copy(cursor, name, rows)
-        for name in TABLES[1:2] + TABLES[3:4] + TABLES[6:]:
-            cursor.execute(f"SELECT setval(pg_get_serial_sequence('{name}', 'id'), (SELECT max(id) FROM {name}))")
+        for name in NUMBERED:
+            table = f"experiments_{name}"
+            cursor.execute(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))")
         cursor.execute("CREATE INDEX passage_words ON experiments_passage USING gin (words)")
         cursor.execute("SET session_replication_role = DEFAULT")
         cursor.execute("VACUUM ANALYZE")
@@ -67,7 +67,7 @@ def _people(lots: random.Random) -> tuple[list[Any], list[Any], list[Any]]:
     from experiments.models import Provider, ProviderModel  # noqa: PLC0415
 
     people = [User(username=f"person-{n}", role="researcher", password="!") for n in range(PEOPLE)]
-    people[0].role = "admin"
+    people[0].role, people[0].is_staff, people[0].is_superuser = "admin", True, True
     people = User.objects.bulk_create(people)
     projects = Project.objects.bulk_create(Project(name=f"Project {n}") for n in range(PROJECTS))
     Membership.objects.bulk_create(
@@ -101,201 +101,97 @@ class _Tables:
         self.made = self.steps = self.participants = self.passages = 0
         self.total = EXPERIMENTS
 
-    def some(self, experiments: int) -> list[list[tuple[Any, ...]]]:
-        rows: list[list[tuple[Any, ...]]] = [[] for _name in TABLES]
+    def some(self, experiments: int) -> Rows:
+        rows: Rows = {name: [] for name in COLUMNS}
         for _n in range(experiments):
-            self._experiment(*rows)
+            self._experiment(rows)
         return rows
 
     def _said(self, count: int) -> tuple[str, tuple[str, ...]]:
         chosen = self.lots.choices(self.sentences, k=count)
         return " ".join(text for text, _words in chosen), tuple(word for _text, said in chosen for word in said)
 
-    def _experiment(
-        self, experiments: Any, participants: Any, runs: Any, steps: Any, calls: Any, messages: Any, passages: Any
-    ) -> None:
+    def _experiment(self, rows: Rows) -> None:
         lots = self.lots
         self.made += 1
         at = self.now - timedelta(days=DAYS) * (1 - self.made / self.total)
-        # the newest half is begun by half of the people: what somebody sees is not spread evenly
-        owner = self.owners[min(int(lots.expovariate(0.12)), len(self.owners) - 1)]
+        owner = self.owners[min(int(lots.expovariate(0.12)), len(self.owners) - 1)]  # some do much, most do little
         workflow, visibility, project = lots.choice(WORKFLOWS), lots.choice(VISIBILITIES), lots.choice(self.projects)
         key = _key(at, lots)
         (title, of_title), (prompt, of_prompt) = self._said(1), self._said(4)
-        config = json.dumps({"prompt": prompt, "max_turns": MESSAGES_OF_EACH // 2})
+        config = json.dumps({"prompt": prompt, "max_turns": TURNS})
         place = project.pk if visibility == "project" or lots.random() < 0.3 else None
-        experiments.append((key, owner.pk, place, visibility, workflow, title[:200], config, at))
-        seats = SEATS[workflow]
-        seated = [(seat, lots.choice(self.models)) for seat in seats]
+        rows["experiment"].append((key, owner.pk, place, visibility, workflow, title[:200], config, at))
+        seated = [(seat, lots.choice(self.models)) for seat in SEATS[workflow]]
         for seat, model in seated:
             self.participants += 1
-            participants.append((self.participants, key, seat, model.pk, "", "{}"))
+            rows["participant"].append((self.participants, key, seat, model.pk, "", "{}"))
         marks = (f"=workflow:{workflow}", f"=by:{owner.pk}")
         names = tuple(f"=model:{name}" for _seat, model in seated for name in (model.slug, model.upstream))
-        self._passage(passages, "setup", key, key, None, None, at, (*marks, *names), of_title + of_prompt)
-        for _run in range(RUNS_OF_EACH):
-            at += timedelta(seconds=30)
-            state = lots.choice(STATES)
-            run = _key(at, lots)
-            ended = at + timedelta(seconds=200)
-            runs.append(
-                (
-                    run,
-                    key,
-                    lots.randrange(2**31),
-                    state,
-                    "automatic",
-                    "{}",
-                    False,
-                    "live",
-                    "max_turns",
-                    "",
-                    at,
-                    at,
-                    ended,
-                    0,
-                    30,
-                    1,
-                )
-            )
-            for number in range(MESSAGES_OF_EACH):
-                self._message(steps, calls, messages, passages, key, run, number, seated[number % 2], marks, at)
-            for turn in range(1, MESSAGES_OF_EACH // 2 + 1):
-                self.steps += 1
-                steps.append(
-                    (
-                        self.steps,
-                        run,
-                        f"turn/{turn}/completed",
-                        "record",
-                        "turn_completed",
-                        "",
-                        turn,
-                        "done",
-                        "",
-                        "{}",
-                        at,
-                        ended,
-                    )
-                )
+        self._passage(rows, ("setup", key, key, None, None, at), (*marks, *names), of_title + of_prompt)
+        for number in range(1, RUNS_OF_EACH + 1):
+            self._run(rows, key, seated, marks, at + number * timedelta(seconds=30))
 
-    def _message(
-        self,
-        steps: Any,
-        calls: Any,
-        messages: Any,
-        passages: Any,
-        experiment: Any,
-        run: Any,
-        number: int,
-        seated: Any,
-        marks: Any,
-        at: Any,
-    ) -> None:
-        lots, (seat, model), turn = self.lots, seated, number // 2 + 1
-        at += timedelta(seconds=number)
+    def _run(self, rows: Rows, experiment: Any, seated: Any, marks: Any, at: datetime) -> None:
+        run, state, ended = _key(at, self.lots), self.lots.choice(STATES), at + timedelta(seconds=200)
+        played = ("automatic", "{}", False, "live", "max_turns", "", at, at, ended, 0, 30, 1)
+        rows["run"].append((run, experiment, self.lots.randrange(2**31), state, *played))
+        for number in range(2 * TURNS):
+            self._message(rows, (experiment, run), number, seated[number % 2], marks)
+        for turn in range(1, TURNS + 1):
+            self.steps += 1
+            done = ("record", "turn_completed", "", turn, "done", "", "{}", at, ended)
+            rows["step"].append((self.steps, run, f"turn/{turn}/completed", *done))
+
+    def _message(self, rows: Rows, place: Any, number: int, seated: Any, marks: Any) -> None:
+        lots, (experiment, run), (seat, model), turn = self.lots, place, seated, number // 2 + 1
+        at = rows["run"][-1][10] + timedelta(seconds=number)
         self.steps += 1
-        steps.append((self.steps, run, f"turn/{turn}/{seat}", "ask", "reply", seat, turn, "done", "1", "{}", at, at))
+        asked = ("ask", "reply", seat, turn, "done", "1", "{}", at, at)
+        rows["step"].append((self.steps, run, f"turn/{turn}/{seat}", *asked))
         call, key = _key(at, lots), _key(at, lots)
         text, words = self._said(7)
         read, written = lots.randrange(100, 4_000), lots.randrange(50, 500)
-        calls.append(
-            (
-                call,
-                run,
-                self.steps,
-                1,
-                "completed",
-                model.pk,
-                "{}",
-                "",
-                "",
-                "stop",
-                "",
-                "",
-                "",
-                "",
-                "",
-                "[]",
-                "",
-                "",
-                read,
-                written,
-                False,
-                f"{read * 1e-6:.10f}",
-                "price",
-                at,
-                0.4,
-                3.0,
-            )
-        )
+        came_back = ("{}", "", "", "stop", "", "", "", "", "", "[]", "", "", read, written, False)
+        paid = (f"{read * 1e-6:.10f}", "price", at, 0.4, 3.0)
+        rows["call"].append((call, run, self.steps, 1, "completed", model.pk, *came_back, *paid))
         flags = [lots.choice(FLAGS)] if lots.random() < 0.01 else []
-        messages.append(
-            (
-                key,
-                run,
-                self.steps,
-                call,
-                number + 2,
-                turn,
-                seat,
-                model.label,
-                text,
-                text,
-                "",
-                json.dumps(flags),
-                False,
-                "stop",
-                at,
-            )
-        )
-        found_by = (*marks, f"=seat:{seat.lower()}", f"=model:{model.slug}", *(f"=flag:{flag}" for flag in flags))
-        self._passage(passages, "message", key, experiment, run, key, at, found_by, words)
+        said = (number + 2, turn, seat, model.label, text, text, "", json.dumps(flags), False, "stop", at)
+        rows["message"].append((key, run, self.steps, call, *said))
+        found_by = (f"=seat:{seat.lower()}", f"=model:{model.slug}", *(f"=flag:{flag}" for flag in flags))
+        self._passage(rows, ("message", key, experiment, run, key, at), (*marks, *found_by), words)
 
-    def _passage(
-        self,
-        passages: Any,
-        kind: str,
-        source: Any,
-        experiment: Any,
-        run: Any,
-        message: Any,
-        at: Any,
-        marks: Any,
-        words: Any,
-    ) -> None:
+    def _passage(self, rows: Rows, place: Any, marks: Any, words: Any) -> None:
         self.passages += 1
-        value = self.content.Content(("=all", *marks), words).tsvector
-        passages.append((self.passages, kind, source, experiment, run, message, at, value))
+        rows["passage"].append((self.passages, *place, self.content.Content(("=all", *marks), words).tsvector))
 
 
 COLUMNS = {
-    "experiments_experiment": "id owner_id project_id visibility workflow title config created",
-    "experiments_participant": "id experiment_id seat model_id persona params",
-    "experiments_run": "id experiment_id seed state mode overrides is_held origin stop_reason error created started ended waited_seconds last_seq fence",
-    "experiments_step": "id run_id key kind purpose seat turn state prompt_version data created ended",
-    "experiments_call": "id run_id step_id attempt state model_id request text reasoning finish_reason native_finish_reason served_model served_provider generation_id system_fingerprint warnings error_kind error input_tokens output_tokens usage_is_estimated cost cost_source sent first_byte_seconds seconds",
-    "experiments_message": "id run_id step_id call_id seq turn seat model raw_text text reasoning flags superseded finish_reason created",
-    "experiments_passage": "id kind source experiment_id run_id message_id created words",
+    "experiment": "id owner_id project_id visibility workflow title config created",
+    "participant": "id experiment_id seat model_id persona params",
+    "run": """id experiment_id seed state mode overrides is_held origin stop_reason error created started ended
+        waited_seconds last_seq fence""",
+    "step": "id run_id key kind purpose seat turn state prompt_version data created ended",
+    "call": """id run_id step_id attempt state model_id request text reasoning finish_reason native_finish_reason
+        served_model served_provider generation_id system_fingerprint warnings error_kind error input_tokens
+        output_tokens usage_is_estimated cost cost_source sent first_byte_seconds seconds""",
+    "message": """id run_id step_id call_id seq turn seat model raw_text text reasoning flags superseded finish_reason
+        created""",
+    "passage": "id kind source experiment_id run_id message_id created words",
 }
 
 
 def _copy(cursor: Any, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
     columns = ", ".join(f'"{name}"' for name in COLUMNS[table].split())
-    with cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
+    with cursor.copy(f"COPY experiments_{table} ({columns}) FROM STDIN") as copy:
         for row in rows:
             copy.write_row(row)
 
 
 def _key(at: datetime, lots: random.Random) -> uuid.UUID:
     """A key that sorts by time, as those of the platform."""
-    return uuid.UUID(
-        int=(int(at.timestamp() * 1000) << 80)
-        | (7 << 76)
-        | (2 << 62)
-        | lots.getrandbits(62)
-        | (lots.getrandbits(12) << 64)
-    )
+    time_of_it = int(at.timestamp() * 1000) << 80
+    return uuid.UUID(int=time_of_it | 7 << 76 | lots.getrandbits(12) << 64 | 2 << 62 | lots.getrandbits(62))
 
 
 if __name__ == "__main__":

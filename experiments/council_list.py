@@ -2,23 +2,23 @@
 
 from typing import Any
 
-from django.core.paginator import Paginator
-from django.db.models import Exists, OuterRef, Q
 from django.http import HttpRequest
 
 from experiments import progress
-from experiments.models import Message, Run
+from experiments.models import Run
+from experiments.paging import page_of
+from experiments.search.runs import said_or_set_up
+from experiments.search.sought import mark
 
 RUNS_PER_PAGE = 10
 
 
 def context(request: HttpRequest) -> dict[str, Any]:
     search = request.GET.get("search", "").strip()
-    rows = Run.objects.changeable_by(request.user).filter(experiment__workflow="council").with_totals()
+    rows = Run.objects.changeable_by(request.user).filter(experiment__workflow="council")
     if search:
-        asked = Message.objects.filter(run=OuterRef("pk"), seat="person", raw_text__icontains=search)
-        in_config = Q(experiment__config__question__icontains=search)
-        rows = rows.filter(Q(experiment__title__icontains=search) | in_config | Q(Exists(asked)))
-    shown = rows.select_related("experiment").prefetch_related("experiment__participants__model")
-    page = Paginator(shown.order_by("-created", "-id"), RUNS_PER_PAGE).get_page(request.GET.get("page"))
-    return {"page": page, "items": [progress.of(run) for run in page.object_list], "search": search}
+        rows = rows.filter(said_or_set_up(search, mark("workflow", "council"), said_by=mark("seat", "person")))
+    page = page_of(rows, request.GET, RUNS_PER_PAGE)
+    shown = page.rows(Run.objects.with_totals().select_related("experiment"))
+    items = [progress.of(run) for run in shown.prefetch_related("experiment__participants__model")]
+    return {"page": page, "items": items, "search": search}

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Page, Paginator
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -18,7 +17,10 @@ from experiments.debate_forms import SPEAKING_SEATS, DebateForm, model_field, sp
 from experiments.estimates import Taken
 from experiments.labels import seat_name
 from experiments.library.shelf import flat
-from experiments.models import Message, Participant, ProviderModel, Run
+from experiments.models import Participant, ProviderModel, Run
+from experiments.paging import Page, page_of
+from experiments.search.runs import said_or_set_up
+from experiments.search.sought import mark
 from experiments.shelves.cloning import source
 
 Values = dict[str, Any]
@@ -31,7 +33,7 @@ SEARCHED = ("request", "final_prompt")
 class History:
     """The debates of a person, newest first, as far as they fit what is searched for."""
 
-    page: Page[Run]
+    page: Page
     items: list[progress.Progress]
     search: str
     state: str
@@ -62,18 +64,15 @@ def history(request: HttpRequest) -> History:
     search, state = request.GET.get("search", "").strip(), request.GET.get("state", "")
     rows = Run.objects.visible_to(request.user).filter(experiment__workflow="debate")
     if search:
-        rows = rows.filter(_found(search))
+        # of the request and the final prompt the messages hold what was really said
+        said = Q(message__parsed__kind__in=SEARCHED)
+        rows = rows.filter(said_or_set_up(search, mark("workflow", "debate"), said=said))
     if state in Run.State.values:
         rows = rows.filter(state=state)
-    rows = rows.with_totals().select_related("experiment").prefetch_related("experiment__participants__model")
-    page = Paginator(rows, RUNS_PER_PAGE).get_page(request.GET.get("page"))
-    return History(page, [progress.of(run) for run in page.object_list], search, state)
-
-
-def _found(words: str) -> Any:
-    """In the title, in the request, or in a final prompt: of the last two, the messages hold what was really said."""
-    said = Message.objects.filter(run=OuterRef("pk"), parsed__kind__in=SEARCHED, raw_text__icontains=words)
-    return Q(experiment__title__icontains=words) | Q(experiment__config__prompt__icontains=words) | Exists(said)
+    page = page_of(rows, request.GET, RUNS_PER_PAGE)
+    shown = page.rows(Run.objects.with_totals().select_related("experiment"))
+    items = [progress.of(run) for run in shown.prefetch_related("experiment__participants__model")]
+    return History(page, items, search, state)
 
 
 def _different_models() -> Values:

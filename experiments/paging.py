@@ -23,6 +23,10 @@ class Page:
     def is_all(self) -> bool:
         return self.newer is None and self.older is None
 
+    def rows(self, of: QuerySet[Any]) -> QuerySet[Any]:
+        """Those of the page, in its sequence, with whatever else `of` fetches."""
+        return of.filter(pk__in=self.keys).order_by("-created", "-id")
+
 
 def page_of(rows: QuerySet[Any], asked: Mapping[str, str], size: int) -> Page:
     """The rows older than what `before` names, newer than what `after` names, or the first ones."""

@@ -10,11 +10,10 @@ from django.db.models import QuerySet
 
 from accounts.models import Project
 from experiments import progress
-from experiments.models import Experiment, Passage, Run
+from experiments.models import Experiment, Run
 from experiments.paging import Page, page_of
-from experiments.search.asked import read
-from experiments.search.passages import MESSAGE, SETUP
-from experiments.search.sought import Phrase, Sought, mark
+from experiments.search.runs import beginnings, set_up_with, with_message
+from experiments.search.sought import Sought, mark
 from experiments.shards import without_shards
 from experiments.shelves import tagging
 from experiments.workflows import REGISTRY
@@ -62,7 +61,7 @@ def chosen(asked: Mapping[str, str], person: "User") -> Chosen:
 
 def fitting(chosen: Chosen, person: "User") -> RunRows:
     """The runs that somebody may see and has asked for, in no sequence."""
-    rows = Run.objects.filter(experiment__in=_experiments(chosen.whose, person)).order_by()
+    rows: RunRows = Run.objects.filter(experiment__in=_experiments(chosen.whose, person)).order_by()
     rows = rows.filter(experiment__workflow=chosen.workflow) if chosen.workflow in REGISTRY else without_shards(rows)
     for name, value in asdict(chosen).items():
         if value and name in NARROWINGS:
@@ -73,10 +72,8 @@ def fitting(chosen: Chosen, person: "User") -> RunRows:
 def page(asked: Mapping[str, str], person: "User", chosen: Chosen) -> tuple[Page, list[progress.Progress]]:
     """A page of the list, and its runs with what the list says of them."""
     found = page_of(fitting(chosen, person), asked, RUNS_PER_PAGE)
-    rows = (
-        Run.objects.filter(pk__in=found.keys).with_totals().select_related("experiment__owner", "experiment__project")
-    )
-    rows = rows.prefetch_related("experiment__participants__model").order_by("-created", "-id")
+    rows = found.rows(Run.objects.with_totals().select_related("experiment__owner", "experiment__project"))
+    rows = rows.prefetch_related("experiment__participants__model")
     return found, [progress.of(run) for run in rows]
 
 
@@ -89,17 +86,11 @@ def _experiments(whose: str, person: "User") -> QuerySet[Experiment]:
 
 
 def _words(rows: RunRows, value: str, person: "User") -> RunRows:
-    """All words of the text, or beginnings of them, in the title, the prompts or the names of the models."""
-    return _set_up_with(rows, Sought(tuple(Phrase(one.words, is_open=True) for one in read(value).phrases)))
+    return rows.filter(set_up_with(Sought(beginnings(value))))
 
 
 def _model(rows: RunRows, value: str, person: "User") -> RunRows:
-    return _set_up_with(rows, Sought(marks=((mark("model", value),),)))
-
-
-def _set_up_with(rows: RunRows, sought: Sought) -> RunRows:
-    found = Passage.objects.filter(kind=SETUP, words__matches=sought) if sought else Passage.objects.none()
-    return rows.filter(experiment__in=found.order_by().values("experiment"))
+    return rows.filter(set_up_with(Sought(marks=((mark("model", value),),))))
 
 
 def _state(rows: RunRows, value: str, person: "User") -> RunRows:
@@ -107,8 +98,7 @@ def _state(rows: RunRows, value: str, person: "User") -> RunRows:
 
 
 def _flag(rows: RunRows, value: str, person: "User") -> RunRows:
-    flagged = Passage.objects.filter(kind=MESSAGE, words__matches=Sought(marks=((mark("flag", value),),)))
-    return rows.filter(pk__in=flagged.order_by().values("run"))
+    return rows.filter(with_message(Sought(marks=((mark("flag", value),),))))
 
 
 def _by(rows: RunRows, value: str, person: "User") -> RunRows:

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum
+from django.db.models import Count, F, Max, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, TruncDate
 from django.utils import timezone
 
@@ -53,7 +53,7 @@ def roll_up() -> int:
 def _roll_up_next() -> bool:
     last = last_day()
     calls = calls_since(None if last is None else last + timedelta(days=1))
-    first = calls.aggregate(first=Min("sent"))["first"]
+    first = calls.order_by("sent").values_list("sent", flat=True).first()
     if first is None or first.astimezone(UTC).date() >= timezone.now().astimezone(UTC).date():
         return False
     day = first.astimezone(UTC).date()

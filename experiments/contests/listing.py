@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.db.models import Exists, F, OuterRef, Prefetch, Q
 from django.http import HttpRequest
 
 from experiments import progress
 from experiments.contests.drawings import Histogram, histogram
 from experiments.models import Cycle, Run
+from experiments.paging import page_of
 
 RUNS_PER_PAGE = 10
 OF_A_ROW = ("run", "turn", "state", "title", "voided")
@@ -33,14 +33,15 @@ class Item:
 
 def context(request: HttpRequest) -> dict[str, Any]:
     search = request.GET.get("search", "").strip()
-    rows = Run.objects.changeable_by(request.user).filter(experiment__workflow="coding").with_totals()
+    rows = Run.objects.changeable_by(request.user).filter(experiment__workflow="coding")
     if search:
         of_run = Cycle.objects.filter(run=OuterRef("pk"), title__icontains=search)
         rows = rows.filter(Q(experiment__title__icontains=search) | Q(Exists(of_run)))
     cycles = Prefetch("cycles", Cycle.objects.only(*OF_A_ROW).annotate(overall=F("found__overall")).order_by("turn"))
-    shown = rows.select_related("experiment").prefetch_related("experiment__participants__model", cycles)
-    page = Paginator(shown.order_by("-created", "-id"), RUNS_PER_PAGE).get_page(request.GET.get("page"))
-    return {"page": page, "items": [_item(run) for run in page.object_list], "search": search}
+    page = page_of(rows, request.GET, RUNS_PER_PAGE)
+    shown = page.rows(Run.objects.with_totals().select_related("experiment"))
+    shown = shown.prefetch_related("experiment__participants__model", cycles)
+    return {"page": page, "items": [_item(run) for run in shown], "search": search}
 
 
 def _item(run: Run) -> Item:

@@ -118,5 +118,13 @@ class Migration(migrations.Migration):
                 "constraints": [models.UniqueConstraint(fields=("source", "kind"), name="one_passage_of_a_kind")],
             },
         ),
+        migrations.AddIndex(
+            model_name="run",
+            index=models.Index(fields=["-created", "-id"], name="run_newest"),
+        ),
+        migrations.AddIndex(
+            model_name="run",
+            index=models.Index(fields=["state", "-created"], name="run_in_state"),
+        ),
         migrations.RunPython(add_words_index, remove_words_index, elidable=False),
     ]

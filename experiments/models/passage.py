@@ -43,11 +43,11 @@ class Matches(Lookup[Any]):
     prepare_rhs = False
     rhs: Sought
 
-    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[str]]:
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[str | int, ...]]:
         column, _params = self.process_lhs(compiler, connection)
         table = column.rpartition(".")[0]
         found = "SELECT rowid FROM experiments_passage_words WHERE experiments_passage_words MATCH %s"
-        return f"{table}.id IN ({found})", [self.rhs.fts5]
+        return f"{table}.id IN ({found})", (self.rhs.fts5,)
 
     def as_postgresql(self, compiler: Any, connection: Any) -> tuple[str, list[str]]:
         column, _params = self.process_lhs(compiler, connection)

@@ -164,6 +164,8 @@ class Run(models.Model):
         indexes = [
             models.Index(fields=["state", "lease_until"], name="run_claimable"),
             models.Index(fields=["experiment", "-created"], name="run_of_experiment"),
+            models.Index(fields=["-created", "-id"], name="run_newest"),
+            models.Index(fields=["state", "-created"], name="run_in_state"),
         ]
 
     def __str__(self) -> str:

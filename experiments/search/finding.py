@@ -42,9 +42,11 @@ class Hit:
         passage = self.passage
         if passage.run_id is None:
             return reverse("experiment", args=[passage.experiment_id])
-        is_of_cycle = passage.experiment.workflow == "coding" and passage.message and passage.message.turn
-        page = ("coding-cycle", [passage.run_id, passage.message.turn]) if is_of_cycle else ("run", [passage.run_id])
-        return reverse(page[0], args=page[1]) + (f"#message-{passage.message_id}" if passage.message_id else "")
+        anchor = f"#message-{passage.message_id}" if passage.message_id else ""
+        turn = passage.message.turn if passage.message else 0
+        if passage.experiment.workflow == "coding" and turn:  # the run's own page shows the latest cycle alone
+            return reverse("coding-cycle", args=[passage.run_id, turn]) + anchor
+        return reverse("run", args=[passage.run_id]) + anchor
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,8 @@ def matching(asked: Asked, person: "User | AnonymousUser") -> QuerySet[Passage]:
     rows = rows.filter(words__matches=wanted) if wanted else rows
     visible = Experiment.objects.visible_to(person).order_by()
     few = list(visible.values_list("pk", flat=True)[: FEW + 1])
-    return rows.readable_by(person).filter(experiment__in=few if len(few) <= FEW else visible.values("pk"))
+    shown = rows.readable_by(person)
+    return shown.filter(experiment__in=few) if len(few) <= FEW else shown.filter(experiment__in=visible.values("pk"))
 
 
 def _hits(keys: Sequence[int], asked: Asked) -> list[Hit]:

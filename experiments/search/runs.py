@@ -1,0 +1,36 @@
+"""Runs that are found by words, for the lists of runs."""
+
+from django.db.models import Q
+
+from experiments.models import Passage, Run
+from experiments.search.asked import read
+from experiments.search.passages import MESSAGE, SETUP
+from experiments.search.sought import Phrase, Sought
+
+
+def beginnings(text: str) -> tuple[Phrase, ...]:
+    """The words and phrases of a text, each found by its beginning, as somebody types."""
+    return tuple(Phrase(one.words, is_open=True) for one in read(text).phrases)
+
+
+def set_up_with(sought: Sought) -> Q:
+    """Runs of experiments whose title, prompts or models fit."""
+    found = Passage.objects.filter(kind=SETUP, words__matches=sought) if sought else Passage.objects.none()
+    return Q(experiment__in=found.order_by().values("experiment"))
+
+
+def with_message(sought: Sought, where: Q | None = None) -> Q:
+    """Runs in which a message fits. where: of its passage."""
+    found = Passage.objects.filter(where or Q(), kind=MESSAGE, words__matches=sought)
+    return Q(pk__in=(found if sought else found.none()).order_by().values("run"))
+
+
+def said_or_set_up(text: str, *marks: str, said: Q | None = None, said_by: str = "") -> Q:
+    """All words of the text in the set-up, or in one message. marks: of both; said, said_by: of the message."""
+    phrases, wanted = beginnings(text), tuple((one,) for one in marks)
+    if not phrases:
+        return Q(pk__in=[])
+    of_message = Sought(phrases, (*wanted, (said_by,)) if said_by else wanted)
+    either = (set_up_with(Sought(phrases, wanted)), with_message(of_message, said))
+    first, second = (Run.objects.filter(one).order_by().values("pk") for one in either)
+    return Q(pk__in=first.union(second))  # an OR of both would be asked of each run in turn
