@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 
 from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.models import Experiment, Message, Note, Run, SavedView, Tag
+from experiments.models.shelves import LONGEST_QUERY
 from experiments.problems import ProblemSerializer
 from experiments.shelves import noting, tagging, viewing
 from experiments.shelves.noting import LONGEST_NOTE
@@ -89,14 +90,14 @@ class KeepView(serializers.Serializer[Any]):
     """project: the id of one of yours, whose members find the view, too; blank for none."""
 
     name = serializers.CharField(max_length=viewing.LONGEST_NAME)
-    query = serializers.CharField(required=False, allow_blank=True, default="", max_length=viewing.LONGEST_QUERY)
+    query = serializers.CharField(required=False, allow_blank=True, default="", max_length=LONGEST_QUERY)
     project = serializers.CharField(required=False, allow_blank=True, default="")
     is_default = serializers.BooleanField(required=False, default=False)
 
 
 class ChangeView(serializers.Serializer[Any]):
     name = serializers.CharField(required=False, max_length=viewing.LONGEST_NAME)
-    query = serializers.CharField(required=False, allow_blank=True, max_length=viewing.LONGEST_QUERY)
+    query = serializers.CharField(required=False, allow_blank=True, max_length=LONGEST_QUERY)
     project = serializers.CharField(required=False, allow_blank=True)
     is_default = serializers.BooleanField(required=False)
 

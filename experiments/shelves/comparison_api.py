@@ -24,7 +24,7 @@ class SettingSerializer(serializers.Serializer[Any]):
     """values: one for each run, null where it has no such setting."""
 
     name = serializers.CharField()
-    values = serializers.ListField(child=serializers.JSONField(allow_null=True))  # type: ignore[assignment]
+    values = serializers.ListField(child=serializers.JSONField(allow_null=True))
 
 
 class NumbersSerializer(serializers.Serializer[Any]):

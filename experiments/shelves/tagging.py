@@ -53,7 +53,7 @@ def untag(things: Collection[Thing], name: str, *, by: "User") -> int:
     word = folded(name)
     _check(things, by)
     with transaction.atomic():
-        taken = sum(_on(thing).filter(tag__folded=word).delete()[0] for thing in things)
+        taken: int = sum(_on(thing).filter(tag__folded=word).delete()[0] for thing in things)
         Tag.objects.filter(folded=word, taggings__isnull=True).delete()
         return taken
 
