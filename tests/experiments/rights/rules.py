@@ -34,6 +34,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         dataset-new my-votes votes my-keys models usage usage-csv projects project-new
         review review-queue-new review-rubrics review-rubric-new review-rubric api-review-queues api-keys api-budgets
         api-usage
+        bulk-exports api-bulk-exports api-run-imports
         api-models api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
         api-run-import""",
     ),
@@ -73,8 +74,11 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "nobody else's": (
         rule(visitor=SIGN_IN, owner=YES),
-        """file file-download api-file api-file-download token-revoke dataset-upload preset-edit preset-share
-        preset-delete council-preset-delete scenario scenario-edit scenario-share scenario-archive scenario-changes
+        """bulk-export bulk-export-download bulk-export-manifest bulk-export-cancel api-bulk-export
+        api-bulk-export-download run-import-file run-import-store run-import-cancel api-run-import-file
+        api-run-import-store file file-download api-file api-file-download token-revoke dataset-upload
+        preset-edit preset-share preset-delete
+        council-preset-delete scenario scenario-edit scenario-share scenario-archive scenario-changes
         scenario-copy preset-copy api-scenario api-scenario-versions api-scenario-share api-scenario-archive
         api-scenario-copy api-preset api-dataset-uploads api-dataset-detail api-dataset-outputs api-dataset-battles
         api-vote-offer battles-import dataset-outputs dataset-visibility
