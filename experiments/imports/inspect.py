@@ -15,6 +15,7 @@ from experiments.workflows import REGISTRY
 from experiments.workflows.judge import RANGES
 
 OURS = "arena_lab/"
+CODING = "coding"
 STATES = {"success": "completed", "error": "failed", "cancelled": "stopped", "started": "stopped"}
 LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5}
 NO_ANSWER = "N"
@@ -162,19 +163,51 @@ class _Ours:
         self.draft.run |= {name: at for name, at in moments.items() if at}
 
     def taken(self) -> Taken:
-        document = self.draft.document()
         messages = [_message(one) for one in mappings(self.said.get("messages"))]
         messages += [{**one, "superseded": True, "call": None} for one in mappings(self.about.get("superseded"))]
-        document["messages"] = sorted(messages, key=lambda one: text(one.get("created")))
-        document["judgments"] = _judgments(mapping(self.said.get("scores")), mapping(self.about.get("unscored")))
-        document["ballots"] = [{**one, "call": None} for one in mappings(self.about.get("ballots"))]
-        document["cycles"] = [dict(one) for one in mappings(self.about.get("cycles"))]
+        messages.sort(key=lambda one: text(one.get("created")))
+        judgments = _judgments(mapping(self.said.get("scores")), mapping(self.about.get("unscored")))
+        rows = self.draft.rows
+        rows["messages"] = messages
+        rows["ballots"] = [{**one, "call": None} for one in mappings(self.about.get("ballots"))]
+        rows["cycles"] = [dict(one) for one in mappings(self.about.get("cycles"))]
+        if self.draft.workflow == CODING:
+            self._contest(judgments)
+        else:
+            rows["judgments"] = judgments
         notes = [_("The log does not say what was sent to the models: calls, their tokens and costs are missing.")]
         kept = {"interventions": self.about.get("interventions"), "model_usage": self.said.get("model_usage")}
         if self.about.get("executions"):
             notes.append(_("What the sandbox ran was kept beside the run."))
             kept["executions"] = self.about["executions"]
-        return Taken(self.place, document, tuple(notes), {name: item for name, item in kept.items() if item})
+        kept = {name: item for name, item in kept.items() if item}
+        return Taken(self.place, self.draft.document(), tuple(notes), kept)
+
+    def _contest(self, judgments: Sequence[Data]) -> None:
+        """Each vote of a contest has a step of its own, and each cycle its beginning and end."""
+        draft = self.draft
+        for cycle in draft.rows["cycles"]:
+            turn, setter = whole(cycle.get("turn")) or 0, text(cycle.get("setter"))
+            seats = [text(one.get("seat")) for one in mappings(cycle.get("contestants"))]
+            draft.step(f"cycle/{turn}", "turn_started", turn, data={"turn": turn})
+            draft.step(
+                f"cycle/{turn}/begun", "cycle_begun", turn, data={"turn": turn, "setter": setter, "coders": seats}
+            )
+            for one in draft.rows["messages"]:
+                if one.get("turn") == turn:
+                    purpose, seat = text(one.get("purpose")), text(one.get("seat"))
+                    about = {"seat": seat, "message": one.get("id")}
+                    key = draft.step(f"cycle/{turn}/{purpose}/{seat}", purpose, turn, "ask", **about)
+                    if one.get("parsed"):
+                        draft.parsed(key, turn)
+            for one in judgments:
+                if one["turn"] == turn:
+                    draft.vote(f"cycle/{turn}/judge/{one['judge_seat']}/of/{one['subject']}", turn, one)
+            if cycle.get("state") == "rated":
+                told = ("setter", "quorum", "votes", "means", "overall", "passed", "unrated")
+                found = {"turn": turn, "coders": seats, **{name: cycle.get(name) for name in told}}
+                draft.step(f"cycle/{turn}/rated", "cycle_rated", turn, data=found)
+            draft.step(f"cycle/{turn}/completed", "turn_completed", turn, data={"turn": turn})
 
 
 def _message(one: Mapping[str, Any]) -> Data:

@@ -47,7 +47,9 @@ def cycle(folder: str = "cycles/20260311_143022_c1") -> dict[str, Any]:
             {"judge": "c/three", "scores": dict.fromkeys(DIMENSIONS, 8), "overall_score": 10, "feedback": "Good."},
             {"judge": "a/one", "scores": dict.fromkeys(DIMENSIONS, 10), "overall_score": 10},
         ],
-        "judgments_b_two.json": {"a/one": {"scores": {"correctness": "NaN"}, "overall_score": 3.5, "feedback": "Weak."}},
+        "judgments_b_two.json": {
+            "a/one": {"scores": {"correctness": "NaN"}, "overall_score": 3.5, "feedback": "Weak."}
+        },
         "judgments_c_three.json": [],
         "raw/generator.txt": "…",
     }

@@ -4,6 +4,7 @@ import copy
 import json
 import random
 import sys
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
@@ -19,7 +20,9 @@ from tests.experiments.imports import folders
 NAMES = ("arena.json", "starchamber.json", "council.json", "debate.json", "inspect.json", "battles.jsonl")
 VALUES = [json.loads(folders.read(name).splitlines()[0] if "jsonl" in name else folders.read(name)) for name in NAMES]
 KNOWN = sorted({name for value in VALUES for name in json.dumps(value).split('"')[1::2] if name.isidentifier()})
-LEAVES = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text(max_size=20)
+LEAVES = (
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text(max_size=20)
+)
 ODD = st.recursive(
     LEAVES | st.sampled_from(["A", "B", "user", "assistant", "model", "researcher", "Response A", "2026-01-01"]),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KNOWN), inner, max_size=6),
@@ -36,10 +39,8 @@ def taken_over(value):
     made = 0
     for one in found:
         assert one.taken or one.refused
-        try:
+        with suppress(InvalidDocument):
             made += bool(one.taken and proven(one.taken).digest)
-        except InvalidDocument as error:
-            assert error.errors
     return made
 
 
@@ -83,25 +84,21 @@ def test_bytes_that_are_no_file_are_refused(tmp_path_factory, data, beginning):
     path = tmp_path_factory.mktemp("garbage") / "file"
     path.write_bytes(beginning + data)
 
-    try:
+    with suppress(Unreadable):
         assert not [one for one in reading.runs(path, "file") if one.taken]
-    except Unreadable as error:
-        assert error.said
 
 
 @pytest.mark.parametrize("cut", range(1, 20))
 def test_a_zip_that_is_cut_off_or_damaged_is_refused(tmp_path, cut):
     whole = bytearray(folders.zipped(folders.cycle()))
-    dice = random.Random(cut)  # noqa: S311 - which bytes are damaged
+    dice = random.Random(cut)
     for _time in range(3):
         whole[dice.randrange(len(whole))] ^= 0xFF
     path = tmp_path / "file"
     path.write_bytes(bytes(whole[: len(whole) - cut % 3]))
 
-    try:
+    with suppress(Unreadable, HoldsBattles):
         assert all(one.taken or one.refused for one in reading.runs(path, "file.zip"))
-    except (Unreadable, HoldsBattles) as error:
-        assert str(error) or isinstance(error, HoldsBattles)
 
 
 def calls_made(value):

@@ -6,6 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from accounts.models import User
+from experiments import timeline
 from experiments.imports import queueing
 from experiments.models import Dataset, Experiment, ImportedRun, Run, RunImport
 from experiments.models.waiting import WorkState
@@ -15,14 +16,14 @@ from tests.experiments.imports import folders
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
 
-FILES = {
-    "arena.json": 1,
-    "starchamber.json": 1,
-    "council.json": 1,
-    "debate.json": 2,
-    "battles.jsonl": 2,
-    "inspect.json": 2,
-    "cycle.zip": 1,
+FILES = {  # how many runs are in it, and what one of their pages shows
+    "arena.json": (1, "I take the first four."),
+    "starchamber.json": (1, "Nothing that has a name on it."),
+    "council.json": (1, "Blue light scatters most in air."),
+    "debate.json": (2, "Mend the dome first."),
+    "battles.jsonl": (2, "Chrono-Gated Courier Network"),
+    "inspect.json": (2, "Found: parameters."),
+    "cycle.zip": (1, "Largest less smallest."),
 }
 
 
@@ -48,14 +49,18 @@ def send(alice):
 def test_runs_are_stored_as_imported_and_their_pages_show_what_was_said(send, alice, name):
     row = send(name, is_wanted=True)
 
-    assert (row.state, row.report["stored"]) == (WorkState.DONE, FILES[name]), (row.error, row.report)
+    count, phrase = FILES[name]
+    assert (row.state, row.report["stored"]) == (WorkState.DONE, count), (row.error, row.report)
+    pages = []
     for run in Run.objects.all():
         assert run.origin == Run.Origin.IMPORTED
         assert (run.imported.source, run.imported.file_sha256) == (row.source, row.sha256)
+        replayed = timeline.replayed(run.events.all())
+        assert [entry.anchor for entry in timeline.from_rows(run)] == [entry.anchor for entry in replayed]
         page = fixtures.signed_in(alice).get(run.get_absolute_url())
         assert page.status_code == 200
-        for message in run.messages.exclude(raw_text=""):
-            assert message.text.split("\n")[0].strip("*# `")[:20] in page.content.decode(), message.seat
+        pages.append(page.content.decode())
+    assert phrase in "".join(pages)
     assert not row.folder.exists()
 
 

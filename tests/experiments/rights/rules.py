@@ -39,7 +39,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         compat-models compat-start compat-stop compat-status compat-turn compat-manual-continue compat-next-turn
         compat-starchamber-start compat-starchamber-turn compat-starchamber-stop compat-conversations
         compat-llm-models compat-llm-test starchamber-estimate api-tokens api-projects api-review-rubrics
-        api-review-rubric api-council-presets""",
+        api-review-rubric api-council-presets bulk-exports api-bulk-exports api-run-imports""",
     ),
     "invitations: one's own are seen, and made by who may": (
         rule(visitor=SIGN_IN, everybody=(YES, REFUSED), admin=YES),
@@ -88,7 +88,9 @@ RULES: dict[str, tuple[Rule, str]] = {
         dataset-outputs dataset-visibility dataset-delete outputs-make outputs-estimate battle-void contestant-change
         scenario-demonstration api-demonstration webhook webhook-rotate webhook-test webhook-switch webhook-remove
         delivery-again api-webhook api-webhook-secret api-webhook-test api-webhook-deliveries api-delivery
-        api-delivery-again api-dataset-visibility api-contestant api-battle api-council-preset""",
+        api-delivery-again api-dataset-visibility api-contestant api-battle api-council-preset bulk-export-download
+        bulk-export-manifest bulk-export-cancel api-bulk-export api-bulk-export-download run-import-file
+        run-import-store run-import-cancel api-run-import-file api-run-import-store""",
     ),
     "a client's own": (
         rule(visitor=SIGN_IN, owner=YES),

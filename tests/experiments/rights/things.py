@@ -15,8 +15,10 @@ from experiments import actions, budgeting, keeping, keyring, sharing
 from experiments.battles import votes
 from experiments.battles.boards import model_board
 from experiments.battles.voters import person_voter
+from experiments.bulk import making as bulk
+from experiments.bulk.formats import FORMATS as BULK_FORMATS
 from experiments.datasets import demonstration
-from experiments.models import Battle, ClientTalk, Dataset, Experiment, Provider, Run, Upload
+from experiments.models import Battle, ClientTalk, Dataset, Experiment, Provider, Run, RunImport, Upload
 from experiments.reports import making
 from experiments.reports.formats import REPORTS
 from experiments.shelves import noting, viewing
@@ -69,6 +71,8 @@ class Things:
         self.asked = ClientTalk.objects.create(owner=self.owner, system="council", run=self.council)
         self._make_a_ladder()
         Experiment.objects.filter(owner=self.owner).update(project=lab.project, visibility="project")
+        self.bulk = bulk.ask({}, by=self.owner, format_=BULK_FORMATS["csv"], language="en")
+        self.brought = RunImport.objects.create(owner=self.owner, name="a.json", size=1, sha256=NOTHING, state="ready")
         self.file = making.request_file(arena, by=self.owner, format_=REPORTS["html"], language="en")
         self.link, self.secret = sharing.create_link(arena.experiment, by=self.owner)
         create_token(self.owner, name="mine")
@@ -132,6 +136,8 @@ class Things:
             "messages": run.messages.exclude(call=None).first().pk,
             "calls": run.calls.first().pk,
             "files": self.file.pk,
+            "exports": self.bulk.pk,
+            "imported": self.brought.pk,
             "cycles": 1 if word == "turn" else self.contest.cycles.first().pk,
             "links": self.link.pk,
             "s": self.secret,

@@ -1,0 +1,264 @@
+"""Many runs in one file: chosen by whoever may see them, described by a manifest, taken only as long as they may."""
+
+import csv
+import hashlib
+import io
+import json
+import threading
+import zipfile
+from datetime import timedelta
+
+import duckdb
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
+
+from accounts.models import AuditEntry, User
+from experiments.bulk import making, selecting
+from experiments.bulk.formats import FORMATS
+from experiments.bulk.writing import MANIFEST
+from experiments.casting import InvalidExperiment
+from experiments.imports import queueing
+from experiments.models import Ballot, BulkExport, Call, Execution, Experiment, Judgment, Message, Run
+from experiments.models.waiting import WorkState
+from experiments.refusals import NotAllowed
+from tests.experiments import contest_rows
+from tests.experiments.reports import deliberations
+from tests.experiments.reports.records import SCORES, Record
+
+pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+
+
+def talk(owner, said="Yours are =1+1 of seven.", **run):
+    """An arena run of one turn, with a score that is missing."""
+    record = Record(owner, **run)
+    record.turn(1)
+    record.reply("A", 1, said)
+    record.reply("B", 1, "No: 分享吧。", reasoning="Be firm.")
+    record.judged(1, {"A": SCORES, "B": None})
+    record.completed(1)
+    return record.run
+
+
+@pytest.fixture
+def runs(alice):
+    return [talk(alice), deliberations.council(alice).run, contest_rows.contest(alice, 1).run]
+
+
+@pytest.fixture
+def export(alice):
+    def export(format_="jsonl", asked=None, by=alice):
+        row = making.ask(asked or {}, by=by, format_=FORMATS[format_], language="en")
+        making.make_all(threading.Event())
+        row.refresh_from_db()
+        return row
+
+    return export
+
+
+def unpacked(row):
+    with zipfile.ZipFile(row.path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def empty_the_platform():
+    for model in (Ballot, Judgment, Message, Execution, Call):
+        model.objects.all().delete()
+    Experiment.objects.all().delete()
+
+
+def facts(run):
+    """What was said and found, whatever it is called here."""
+    texts = [(m.turn, m.seat, m.raw_text, m.text, m.reasoning) for m in run.messages.all()]
+    return {
+        "texts": hashlib.sha256(json.dumps(texts).encode()).hexdigest(),
+        "judgments": sorted(
+            (j.turn, j.subject, j.judge_seat, str(j.scores), j.unscored_reason) for j in run.judgments.all()
+        ),
+        "ballots": [(b.turn, b.reviewer, b.order, b.labels, b.abstained_reason) for b in run.ballots.all()],
+        "votes": [cycle.found.get("votes") for cycle in run.cycles.all()],
+    }
+
+
+@pytest.mark.edge(65)
+@pytest.mark.parametrize("format_", [name for name, one in FORMATS.items() if one.returns])
+def test_what_was_exported_and_imported_into_an_empty_platform_is_equal(
+    runs, export, alice, format_, settings, tmp_path
+):
+    """Edge case 65."""
+    settings.UPLOADS_DIR = tmp_path / "uploads"
+    row = export(format_)
+    before = {run.experiment.workflow: facts(run) for run in runs}
+    data = row.path.read_bytes()
+    empty_the_platform()
+
+    sent = SimpleUploadedFile(row.name, data)
+    brought = queueing.keep(sent, by=alice, language="en", is_wanted=True)
+    queueing.read_all(threading.Event())
+
+    brought.refresh_from_db()
+    assert (brought.report["stored"], brought.report["refused"]) == (3, 0), brought.report["refusals"]
+    assert {run.experiment.workflow: facts(run) for run in Run.objects.all()} == before
+
+
+def test_each_line_is_a_run_with_all_of_its_record(runs, export):
+    row = export("jsonl")
+    lines = [json.loads(line) for line in row.path.read_bytes().splitlines()]
+
+    assert {line["run"]["id"] for line in lines} == {str(run.pk) for run in runs}
+    assert row.sha256 == hashlib.sha256(row.path.read_bytes()).hexdigest()
+    assert row.manifest["parts"] == [{"name": "runs.jsonl", "rows": 3, "size": row.size, "sha256": row.sha256}]
+
+
+def test_each_line_is_a_message(runs, export):
+    row = export("messages", {"runs": [str(runs[0].pk)]})
+    lines = [json.loads(line) for line in row.path.read_bytes().splitlines()]
+
+    assert [line["seat"] for line in lines] == ["A", "B"]
+    assert {line["run"] for line in lines} == {str(runs[0].pk)}
+
+
+def test_tables_hold_every_row_and_no_formula(runs, export):
+    files = unpacked(export("csv"))
+    manifest = json.loads(files["manifest.json"])
+    tables = {
+        name: list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"))))
+        for name, data in files.items()
+        if name != MANIFEST
+    }
+
+    assert len(tables["runs.csv"]) == 3
+    assert len(tables["messages.csv"]) == sum(run.messages.count() for run in runs)
+    assert len(tables["ballots.csv"]) == 3
+    assert len(tables["executions.csv"]) == runs[2].executions.count()
+    assert not [cell for rows in tables.values() for row in rows for cell in row.values() if cell and cell[0] in "=@+"]
+    for part in manifest["parts"]:
+        assert part["sha256"] == hashlib.sha256(files[part["name"]]).hexdigest()
+        assert part["rows"] == len(tables[part["name"]])
+
+
+def test_parquet_holds_the_same_rows_with_their_types(runs, export, tmp_path):
+    row = export("parquet")
+    assert row.state == WorkState.DONE, row.error
+    for name, data in unpacked(row).items():
+        (tmp_path / name).write_bytes(data)
+
+    def asked(query, table):
+        return duckdb.sql(query.format(f"'{tmp_path / table}.parquet'")).fetchall()
+
+    assert asked("select count(*) from {}", "messages") == [(sum(run.messages.count() for run in runs),)]
+    assert asked("select count(*) from {}", "battles") == [(0,)]
+    assert asked("select text from {} where seat = 'B' and text like 'No%'", "messages") == [("No: 分享吧。",)]
+    types = dict(row[:2] for row in asked("describe select * from {}", "calls"))
+    assert (types["cost"], types["sent"]) == ("DECIMAL(20,10)", "TIMESTAMP WITH TIME ZONE")
+    assert asked("select count(*) from {} where scores is null", "judgments") == [
+        (sum(run.judgments.filter(scores__isnull=True).count() for run in runs),)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "count"),
+    [
+        ({}, 3),
+        ({"workflow": "council"}, 1),
+        ({"state": "failed"}, 0),
+        ({"search": "contest"}, 1),
+        ({"whose": "shared"}, 0),
+    ],
+    ids=str,
+)
+def test_runs_are_chosen_as_in_their_list(runs, alice, asked, count):
+    assert selecting.chosen(asked, by=alice).count() == count
+
+
+def test_runs_of_one_experiment_are_chosen_by_it(runs, alice):
+    assert selecting.ids({"experiment": str(runs[1].experiment_id)}, by=alice) == [str(runs[1].pk)]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"tag": "x"}, {"runs": ["1"]}, {"state": "odd"}, {"workflow": "poker"}, {"state": "failed"}, {"whose": "his"}],
+)
+def test_a_choice_that_means_nothing_is_refused(runs, alice, asked):
+    with pytest.raises(InvalidExperiment):
+        selecting.ids(asked, by=alice)
+
+
+def test_nobody_exports_what_they_may_not_see(runs, export):
+    bob = User.objects.create_user("bob")
+
+    with pytest.raises(InvalidExperiment):
+        export(by=bob)
+    with pytest.raises(InvalidExperiment):
+        export(asked={"experiment": str(runs[0].experiment_id)}, by=bob)
+
+
+def test_a_run_that_may_not_be_seen_any_more_is_left_out_and_a_file_with_it_is_not_given(runs, export, alice):
+    bob = User.objects.create_user("bob")
+    Experiment.objects.update(visibility="lab")
+    row = making.ask({}, by=bob, format_=FORMATS["jsonl"], language="en")
+    Experiment.objects.filter(pk=runs[0].experiment_id).update(visibility="private")
+    making.make_all(threading.Event())
+    row.refresh_from_db()
+    assert (row.manifest["runs"], row.left_out) == (2, 1)
+    assert str(runs[0].pk) not in row.path.read_text()
+    assert making.take(row, by=bob) == row.path
+
+    Experiment.objects.filter(pk=runs[1].experiment_id).update(visibility="private")
+    with pytest.raises(NotAllowed, match="any more"):
+        making.take(row, by=bob)
+
+
+def test_asking_and_taking_stand_in_the_audit_record(runs, export, alice):
+    making.take(export(), by=alice)
+
+    entries = AuditEntry.objects.filter(action="exported").order_by("pk")
+    assert [(entry.actor, entry.detail["deed"], entry.detail["runs"]) for entry in entries] == [
+        ("alice", "asked", 3),
+        ("alice", "downloaded", 3),
+    ]
+
+
+def test_an_export_that_is_cancelled_makes_no_file(runs, alice):
+    row = making.ask({}, by=alice, format_=FORMATS["csv"], language="en")
+
+    assert making.cancel(row)
+    making.make_all(threading.Event())
+
+    row.refresh_from_db()
+    assert row.state == WorkState.CANCELLED
+    assert not row.path.exists()
+    assert not making.cancel(row)
+
+
+def test_a_worker_stops_when_the_export_is_cancelled_meanwhile(runs, alice, monkeypatch):
+    row = making.ask({}, by=alice, format_=FORMATS["jsonl"], language="en")
+    seen = BulkExport.still_visible
+    monkeypatch.setattr(BulkExport, "still_visible", lambda one: making.cancel(one) and seen(one))
+
+    making.make_all(threading.Event())
+
+    row.refresh_from_db()
+    assert row.state == WorkState.CANCELLED
+    assert not list(row.path.parent.iterdir())
+
+
+def test_a_dead_workers_export_is_made_by_another(runs, alice):
+    row = making.ask({}, by=alice, format_=FORMATS["jsonl"], language="en")
+    BulkExport.objects.update(state=WorkState.RUNNING, attempt=1, beat=timezone.now() - timedelta(hours=1))
+
+    assert making.sweep() == 1
+    making.make_all(threading.Event())
+
+    row.refresh_from_db()
+    assert (row.state, row.attempt) == (WorkState.DONE, 2)
+
+
+def test_a_file_is_forgotten_after_its_time(runs, export, settings):
+    row = export()
+    BulkExport.objects.update(ended=timezone.now() - timedelta(days=settings.EXPORT_DAYS + 1))
+
+    making.sweep()
+
+    assert not row.path.exists()
+    assert not BulkExport.objects.exists()
