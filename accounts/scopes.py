@@ -14,7 +14,7 @@ class Scope(models.TextChoices):
     WRITE = "write", gettext_lazy("change what costs nothing: set up, share, stop, keep, upload")
     SPEND = "spend", gettext_lazy("have models asked: start, answer, resume, branch, judge again")
     REVIEW = "review", gettext_lazy("review, flag, curate and vote")
-    ADMIN = "admin", gettext_lazy("manage tokens, keys, budgets, projects and people")
+    ADMIN = "admin", gettext_lazy("manage tokens, keys, webhooks, budgets, projects and people")
 
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])

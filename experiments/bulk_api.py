@@ -18,6 +18,7 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 from rest_framework.views import APIView
 
+from accounts.scopes import Scope
 from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.bulk import jobs, making, selecting, serving
 from experiments.bulk.formats import FORMATS
@@ -78,6 +79,7 @@ class BulkExportSerializer(serializers.ModelSerializer[BulkExport]):
 class ExportsView(generics.ListAPIView[BulkExport]):
     """One's bulk exports, the newest first."""
 
+    scope = Scope.WRITE
     serializer_class = BulkExportSerializer
     cursor_ordering = ["-created", "-id"]
 
@@ -105,6 +107,8 @@ class ExportsView(generics.ListAPIView[BulkExport]):
 
 class ExportView(APIView):
     """How far an export is."""
+
+    scope = Scope.WRITE
 
     @extend_schema(responses={200: BulkExportSerializer, **PROBLEMS}, operation_id="exports_retrieve")
     def get(self, request: Request, pk: UUID) -> Response:

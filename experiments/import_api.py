@@ -17,6 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.scopes import Scope
 from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.battles.logs.lines import TooMuch
 from experiments.dataset_api import StreamedParser
@@ -85,6 +86,7 @@ EITHER = PolymorphicProxySerializer("RunOrImport", [RunSerializer, RunImportSeri
 class ImportView(APIView):
     """Runs that were recorded elsewhere."""
 
+    scope = Scope.WRITE
     parser_classes = [DocumentParser, StreamedParser]
 
     @extend_schema(
@@ -119,6 +121,8 @@ class ImportsView(generics.ListAPIView[RunImport]):
 class ImportedView(APIView):
     """What became of a file."""
 
+    scope = Scope.WRITE
+
     @extend_schema(responses={200: RunImportSerializer, **PROBLEMS}, operation_id="runs_imported_retrieve")
     def get(self, request: Request, pk: UUID) -> Response:
         return Response(RunImportSerializer(_row(request, pk)).data)
@@ -133,6 +137,8 @@ class ImportedView(APIView):
 
 class StoreView(APIView):
     """The second word, after a preview."""
+
+    scope = Scope.WRITE
 
     @extend_schema(
         request=None,

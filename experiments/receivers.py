@@ -58,6 +58,8 @@ def _sweep_votes(sender: Any, **more: Any) -> None:
 
 def _sweep_webhooks(sender: Any, **more: Any) -> None:
     delivering.sweep()
+
+
 def _sweep_bulk(sender: Any, **more: Any) -> None:
     bulk.sweep()
     imports.sweep()

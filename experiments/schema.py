@@ -27,7 +27,9 @@ ANSWERS = {
     413: "The request is too large.",
     415: "The body is of a type that is not taken here.",
     429: "Too many requests: `Retry-After` says how many seconds to wait.",
+    502: "The provider gave no answer: `detail` has what it said.",
     503: "A part of the platform is down: the answer says which.",
+    504: "It takes longer than a request is kept waiting; it goes on.",
 }
 ANY_BODY = (413, 415)
 HEADERS = {
@@ -70,13 +72,14 @@ class Described(AutoSchema):
 
     def _get_response_bodies(self, direction: Any = "response") -> Any:
         found = super()._get_response_bodies(direction)
-        for status in self._problems():
+        for status in self.statuses_of_problems():
             found.setdefault(str(status), self._get_response_for_code(ProblemSerializer, str(status)))
         if self.method in SAFE_METHODS and "200" in found and self._scope():
             found.setdefault("304", {"description": ANSWERS[304]})
         return dict(sorted(found.items()))
 
-    def _problems(self) -> list[int]:
+    def statuses_of_problems(self) -> list[int]:
+        """Which of them are added to those that the operation names itself."""
         if not self._scope():
             return [406, 429] if self.view.throttle_classes else [406]
         has_body = self.method in {"POST", "PUT", "PATCH"}

@@ -8,6 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.scopes import Scope
 from experiments import actions, steering
 from experiments.api_requests import idempotency_key, person, refusals, validated
 from experiments.compatibility import arena_shapes as shapes
@@ -49,6 +50,8 @@ class StartView(ArenaView):
 
 class StopView(ArenaView):
     """Stop the experiment; what was said so far is kept. Nothing happens where none is running."""
+
+    scope = Scope.WRITE
 
     @described("compat_experiment_stop", None, shapes.ArenaStopped)
     def post(self, request: Request) -> Response:

@@ -73,6 +73,7 @@ class HealthView(ClientView):
 
     permission_classes = [AllowAny]
     authentication_classes = []
+    throttle_classes = []
 
     @described("compat_health", None, {200: ClientHealth, 503: ClientHealth})
     def get(self, request: Request) -> Response:

@@ -13,6 +13,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.scopes import Scope
 from experiments import actions
 from experiments.admission import require_role
 from experiments.api_requests import idempotency_key, person, refusals, validated
@@ -40,6 +41,8 @@ class Asking(serializers.Serializer[Any]):
 
 
 class ConversationsView(ClientView):
+    scope = Scope.WRITE
+
     @described("compat_conversations", None, shapes.ConversationEntry(many=True))
     def get(self, request: Request) -> Response:
         """Your conversations, the newest first."""

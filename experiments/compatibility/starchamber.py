@@ -8,6 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.scopes import Scope
 from experiments import actions
 from experiments.api_requests import idempotency_key, person, refusals, validated
 from experiments.compatibility import talks
@@ -117,6 +118,8 @@ class TurnView(ClientView):
 
 class StopView(ClientView):
     """End a talk; what was said is kept. Nothing happens where there is none of this id."""
+
+    scope = Scope.WRITE
 
     @described("compat_starchamber_stop", StarChamberStop, Success)
     def post(self, request: Request) -> Response:

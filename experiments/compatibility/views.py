@@ -14,8 +14,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.authentication import BearerAuthentication, KeyHeaderAuthentication
-from experiments.api_requests import IDEMPOTENCY_KEY
 from experiments.problems import ProblemSerializer
+from experiments.schema import Described
+from experiments.spending import spends as spending
 
 Route = TypeVar("Route", bound=Callable[..., Any])
 TAG = "compatibility"
@@ -54,11 +55,19 @@ class WhateverIsAccepted(BaseContentNegotiation):
         return first, first.media_type
 
 
+class OfClients(Described):
+    """Whatever type a client names is taken, so it is never told that there is none of it."""
+
+    def statuses_of_problems(self) -> list[int]:
+        return [status for status in super().statuses_of_problems() if status not in (406, 415)]
+
+
 class ClientView(APIView):
     """A route of another system. A problem document that refuses it says the same in the client's own words, too."""
 
     authentication_classes = [BearerAuthentication, KeyHeaderAuthentication, SessionAuthentication]
     content_negotiation_class = WhateverIsAccepted
+    schema = OfClients()
 
     def permission_denied(self, request: Request, message: str | None = None, code: str | None = None) -> Any:
         if not request.successful_authenticator:
@@ -81,10 +90,12 @@ class ClientView(APIView):
 def described(
     name: str, request: Any = None, answer: Any = None, *, spends: bool = False, parameters: Sequence[Any] = ()
 ) -> Callable[[Route], Route]:
-    """The route in the OpenAPI document. answer: what a success answers, or all answers by their statuses."""
+    """The route in the OpenAPI document. answer: what a success answers, or all answers by their statuses. spends:
+    models are asked, so that it needs the scope, and takes an Idempotency-Key.
+    """
     responses = answer if isinstance(answer, dict) else {200: answer, **(SPENDING_REFUSALS if spends else REFUSALS)}
-    given = [*([IDEMPOTENCY_KEY] if spends else []), *parameters]
-    return extend_schema(operation_id=name, tags=[TAG], request=request, responses=responses, parameters=given)
+    told = extend_schema(operation_id=name, tags=[TAG], request=request, responses=responses, parameters=parameters)
+    return (lambda route: told(spending(route))) if spends else told
 
 
 def now() -> str:

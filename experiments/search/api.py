@@ -34,7 +34,7 @@ PARAMETERS = [
     OpenApiParameter("to", str, description="A day (UTC), as 2026-01-31."),
     OpenApiParameter("in", str, enum=list(PLACES), description="Everything but reasoning where nothing is said."),
     OpenApiParameter("page_size", int, description=f"1 to {MOST}; 20 where nothing is said."),
-    OpenApiParameter("before", str, description="Where the page begins: `next` has it."),
+    OpenApiParameter("cursor", str, description="Where the page begins: `next` has it."),
 ]
 
 
@@ -79,17 +79,17 @@ class SearchView(APIView):
     def get(self, request: Request) -> Response:
         given = request.query_params
         try:
-            found = find(asked_by(given), person(request), before=_before(given), most=_size(given))
+            found = find(asked_by(given), person(request), before=_cursor(given), most=_size(given))
         except BadFilter as error:
             raise ValidationError({"q": [str(error)]}) from error
         answer = {"next": _address(request, found.older), "previous": None, "results": found.hits}
         return Response(FoundSerializer(answer).data)
 
 
-def _before(given: Any) -> int | None:
-    word = given.get("before", "")
+def _cursor(given: Any) -> int | None:
+    word = given.get("cursor", "")
     if word and place(word) is None:
-        raise ValidationError({"before": ["Take the address of the next page from the one before it."]})
+        raise ValidationError({"cursor": ["Take the address of the next page from the one before it."]})
     return place(word)
 
 
@@ -104,5 +104,5 @@ def _address(request: Request, older: int | None) -> str | None:
     if older is None:
         return None
     asked = request.query_params.copy()
-    asked["before"] = str(older)
+    asked["cursor"] = str(older)
     return request.build_absolute_uri(f"{request.path}?{asked.urlencode()}")

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.scopes import Scope
 from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.models import Experiment, Message, Note, Run, SavedView, Tag
 from experiments.models.shelves import LONGEST_QUERY
@@ -105,6 +106,7 @@ class ChangeView(serializers.Serializer[Any]):
 class TagsView(generics.ListAPIView[Tag]):
     """The words that you may meet on runs and experiments."""
 
+    scope = Scope.WRITE
     queryset = Tag.objects.none()
     serializer_class = TagSerializer
     cursor_ordering = ["folded", "id"]
@@ -131,6 +133,8 @@ class TagsView(generics.ListAPIView[Tag]):
 
 
 class RunTagsView(APIView):
+    scope = Scope.WRITE
+
     @extend_schema(responses={200: RunWords, **PROBLEMS}, operation_id="run_tags")
     def get(self, request: Request, pk: UUID) -> Response:
         """The words on a run."""
@@ -148,6 +152,7 @@ class RunTagsView(APIView):
 class NotesView(generics.ListAPIView[Note]):
     """The notes on a run that you may read: your own, and those that others share."""
 
+    scope = Scope.WRITE
     queryset = Note.objects.none()
     serializer_class = NoteSerializer
     cursor_ordering = ["created", "id"]
@@ -174,13 +179,15 @@ class NotesView(generics.ListAPIView[Note]):
 class NoteView(APIView):
     """A note of your own."""
 
+    scope = Scope.WRITE
+
     @extend_schema(responses={200: NoteSerializer, **PROBLEMS}, operation_id="note")
     def get(self, request: Request, pk: UUID) -> Response:
         return Response(NoteSerializer(_note(request, pk)).data)
 
     @extend_schema(request=ReviseNote, responses={200: NoteSerializer, **REFUSED}, operation_id="note_revise")
     def patch(self, request: Request, pk: UUID) -> Response:
-        """What it says from now on, and who reads it. What is left out stays."""
+        """Change what a note says, and who reads it. What is left out stays."""
         note, asked = _note(request, pk), validated(ReviseNote, request)
         with refusals("text"):
             noting.revise(note, by=person(request), **{"text": note.text, "shared": note.shared, **asked})
@@ -188,6 +195,7 @@ class NoteView(APIView):
 
     @extend_schema(responses={204: None, **PROBLEMS}, operation_id="note_delete")
     def delete(self, request: Request, pk: UUID) -> Response:
+        """Remove a note of your own."""
         noting.remove(_note(request, pk), by=person(request))
         return Response(status=204)
 
@@ -195,6 +203,7 @@ class NoteView(APIView):
 class ViewsView(generics.ListAPIView[SavedView]):
     """Saved views of the list of runs: yours, and those of your projects."""
 
+    scope = Scope.WRITE
     queryset = SavedView.objects.none()
     serializer_class = ViewSerializer
     cursor_ordering = ["name", "id"]
@@ -218,13 +227,15 @@ class ViewsView(generics.ListAPIView[SavedView]):
 class SavedViewView(APIView):
     """A saved view of your own."""
 
+    scope = Scope.WRITE
+
     @extend_schema(responses={200: ViewSerializer, **PROBLEMS}, operation_id="view")
     def get(self, request: Request, pk: UUID) -> Response:
         return Response(ViewSerializer(_view(request, pk)).data)
 
     @extend_schema(request=ChangeView, responses={200: ViewSerializer, **REFUSED}, operation_id="view_change")
     def patch(self, request: Request, pk: UUID) -> Response:
-        """What is left out stays."""
+        """Change a saved view of your own. What is left out stays."""
         view, asked = _view(request, pk), validated(ChangeView, request)
         now = {"name": view.name, "project": str(view.project_id or ""), "is_default": view.is_default}
         with refusals("name"):
@@ -233,6 +244,7 @@ class SavedViewView(APIView):
 
     @extend_schema(responses={204: None, **PROBLEMS}, operation_id="view_delete")
     def delete(self, request: Request, pk: UUID) -> Response:
+        """Remove a saved view of your own."""
         viewing.remove(_view(request, pk), by=person(request))
         return Response(status=204)
 

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.scopes import Scope
 from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.comparison import Cell, Row
 from experiments.models import Experiment, Run
@@ -96,6 +97,8 @@ class CompareView(APIView):
 
 
 class CloneView(APIView):
+    scope = Scope.WRITE
+
     @extend_schema(
         request=CloneExperiment,
         responses={201: ExperimentSerializer, 403: ProblemSerializer, **PROBLEMS},

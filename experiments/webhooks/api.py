@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Project
+from accounts.scopes import Scope
 from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.models import Webhook, WebhookDelivery
 from experiments.problems import ProblemSerializer
@@ -100,6 +101,7 @@ class DeliverySerializer(serializers.ModelSerializer[WebhookDelivery]):
 class WebhooksView(generics.GenericAPIView[Webhook]):
     """Webhooks that you look after: your own, and those of projects that you lead."""
 
+    scope = Scope.ADMIN
     serializer_class = WebhookSerializer
     queryset = Webhook.objects.none()
     cursor_ordering = ["-created", "id"]
@@ -114,6 +116,7 @@ class WebhooksView(generics.GenericAPIView[Webhook]):
 
     @extend_schema(request=AddWebhook, responses={201: NewWebhookSerializer, **PROBLEMS})
     def post(self, request: Request) -> Response:
+        """Set up a webhook. The answer has its secret, which nothing else ever shows."""
         asked = validated(AddWebhook, request)
         asked["project"] = _project(request, asked["project"])
         with refusals():
@@ -124,12 +127,15 @@ class WebhooksView(generics.GenericAPIView[Webhook]):
 class WebhookView(APIView):
     """One webhook: its settings, and whether it is on."""
 
+    scope = Scope.ADMIN
+
     @extend_schema(responses={200: WebhookSerializer, **PROBLEMS})
     def get(self, request: Request, pk: UUID) -> Response:
         return Response(WebhookSerializer(_hook(request, pk)).data)
 
     @extend_schema(request=ChangeWebhook, responses={200: WebhookSerializer, **PROBLEMS})
     def patch(self, request: Request, pk: UUID) -> Response:
+        """Change a webhook, pause it, or switch it on again."""
         hook, asked, by = _hook(request, pk), validated(ChangeWebhook, request), person(request)
         active = asked.pop("active", None)
         with refusals():
@@ -141,6 +147,7 @@ class WebhookView(APIView):
 
     @extend_schema(request=None, responses={204: None, **PROBLEMS})
     def delete(self, request: Request, pk: UUID) -> Response:
+        """Remove a webhook. Nothing more is sent to it."""
         with refusals():
             hooks.remove(_hook(request, pk), by=person(request))
         return Response(status=204)
@@ -148,6 +155,8 @@ class WebhookView(APIView):
 
 class SecretView(APIView):
     """Another secret. For a day the one before signs beside it."""
+
+    scope = Scope.ADMIN
 
     @extend_schema(request=None, responses={200: NewWebhookSerializer, **PROBLEMS})
     def post(self, request: Request, pk: UUID) -> Response:
@@ -159,6 +168,8 @@ class SecretView(APIView):
 
 class TestView(APIView):
     """Sends `webhook.test`. The delivery says in a moment what came of it."""
+
+    scope = Scope.ADMIN
 
     @extend_schema(request=None, responses={202: DeliverySerializer, **CONFLICT})
     def post(self, request: Request, pk: UUID) -> Response:
@@ -198,6 +209,8 @@ class DeliveryView(APIView):
 
 class AgainView(APIView):
     """Sends it once more, under the same id."""
+
+    scope = Scope.ADMIN
 
     @extend_schema(request=None, responses={202: DeliverySerializer, **CONFLICT})
     def post(self, request: Request, pk: UUID) -> Response:

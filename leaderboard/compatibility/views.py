@@ -8,10 +8,10 @@ from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.permissions import HasScope
 from experiments.compatibility.views import REFUSALS, TAG, ClientView, Route
 from experiments.models import Board, Sample
 from leaderboard import listing
@@ -47,7 +47,7 @@ def read(name: str, *query: str) -> Callable[[Route], Route]:
 
 
 class ReadView(ClientView):
-    permission_classes = [AllowAny]
+    permission_classes = [HasScope]
 
     def ladders(self) -> list[Ladder]:
         found = listing.visible_ladders(self.request.user).filter(board__isnull=False, withdrawn_reason="")
@@ -81,36 +81,48 @@ class ReadView(ClientView):
 
 
 class SubsetsView(ReadView):
+    """The ladders that you may see, by their slugs."""
+
     @read("subsets")
     def get(self, request: Request) -> Response:
         return Response({"subsets": [ladder.slug for ladder in self.ladders()]})
 
 
 class InfoView(ReadView):
+    """What is in a ladder: its contestants, and the categories of its samples."""
+
     @read("subset")
     def get(self, request: Request, subset: str) -> Response:
         return Response(standing.info(self.ladder(subset)))
 
 
 class StatsView(ReadView):
+    """How many battles and ties a ladder has, and how consistently they were judged."""
+
     @read("subset_stats")
     def get(self, request: Request, subset: str) -> Response:
         return Response(standing.stats(self.ladder(subset)))
 
 
 class LeaderboardView(ReadView):
+    """The standing of a ladder, the first rank first."""
+
     @read("subset_leaderboard", "models")
     def get(self, request: Request, subset: str) -> Response:
         return Response({"leaderboard": standing.leaderboard(self.ladder(subset), self.names())})
 
 
 class BySourceView(ReadView):
+    """The standing within each category of samples."""
+
     @read("subset_by_source")
     def get(self, request: Request, subset: str) -> Response:
         return Response(standing.by_source(self.ladder(subset)))
 
 
 class ModelStatsView(ReadView):
+    """How one contestant stands."""
+
     @read("subset_model")
     def get(self, request: Request, subset: str, model: str) -> Response:
         found = standing.model_stats(self.ladder(subset), model)
@@ -120,6 +132,8 @@ class ModelStatsView(ReadView):
 
 
 class HeadToHeadView(ReadView):
+    """How two contestants fared against each other."""
+
     @read("subset_h2h", "model_a", "model_b")
     def get(self, request: Request, subset: str, exp_name: str) -> Response:
         ladder = self.ladder(subset, exp_name)
@@ -130,18 +144,24 @@ class HeadToHeadView(ReadView):
 
 
 class MatrixView(ReadView):
+    """Who won how often against whom."""
+
     @read("subset_matrix", "models")
     def get(self, request: Request, subset: str) -> Response:
         return Response(standing.win_matrix(self.ladder(subset), self.names()))
 
 
 class HistoryView(ReadView):
+    """How the ratings went over time."""
+
     @read("subset_history", "models")
     def get(self, request: Request, subset: str) -> Response:
         return Response(standing.history(self.ladder(subset), self.names()))
 
 
 class OverviewView(ReadView):
+    """The standings of all ladders that you may see, side by side."""
+
     @read("overview")
     def get(self, request: Request) -> Response:
         return Response(standing.overview(self.ladders()))
@@ -156,12 +176,16 @@ class CrossView(ReadView):
 
 
 class CrossInfoView(CrossView):
+    """Which contestants several ladders have in common."""
+
     @read("cross_info", "subsets")
     def get(self, request: Request) -> Response:
         return Response(standing.cross_info(self.chosen()))
 
 
 class CrossEloView(CrossView):
+    """One fit over the battles of several ladders."""
+
     @read("cross_elo", "subsets", "model_scope")
     def get(self, request: Request) -> Response:
         scope = "common" if request.query_params.get("model_scope") == "common" else "all"
@@ -169,6 +193,8 @@ class CrossEloView(CrossView):
 
 
 class BattlesView(ReadView):
+    """The battles of a ladder, page by page."""
+
     @read("subset_battles", "models", "result", "consistent", "prompt_source", "page", "page_size")
     def get(self, request: Request, subset: str, exp_name: str) -> Response:
         board = self.board(subset, exp_name)
@@ -177,6 +203,8 @@ class BattlesView(ReadView):
 
 
 class BattleView(ReadView):
+    """One battle with what both sides gave and the judge said."""
+
     @read("subset_battle")
     def get(self, request: Request, subset: str, exp_name: str, battle_id: str) -> Response:
         board = self.board(subset, exp_name)
@@ -187,6 +215,8 @@ class BattleView(ReadView):
 
 
 class SearchView(ReadView):
+    """Battles on samples that have the words, page by page."""
+
     @read("subset_search", "q", "models", "consistent", "page", "page_size")
     def get(self, request: Request, subset: str, exp_name: str) -> Response:
         board, words = self.board(subset, exp_name), request.query_params.get("q", "").replace("\0", "")[:200]
@@ -195,6 +225,8 @@ class SearchView(ReadView):
 
 
 class PromptsView(ReadView):
+    """The samples of a ladder with their battles, page by page."""
+
     @read("subset_prompts", "prompt_source", "page", "page_size")
     def get(self, request: Request, subset: str, exp_name: str) -> Response:
         board = self.board(subset, exp_name)
@@ -203,6 +235,8 @@ class PromptsView(ReadView):
 
 
 class SearchPromptsView(ReadView):
+    """Samples that have the words, with their battles, page by page."""
+
     @read("subset_search_prompts", "q", "page", "page_size")
     def get(self, request: Request, subset: str, exp_name: str) -> Response:
         board, words = self.board(subset, exp_name), request.query_params.get("q", "").replace("\0", "")[:200]
@@ -218,12 +252,16 @@ class SampleView(ReadView):
 
 
 class InputCountView(SampleView):
+    """How many pictures a sample begins with."""
+
     @read("sample_input_count")
     def get(self, request: Request, subset: str, sample_index: int) -> Response:
         return Response({"count": len(self.sample(self.board(subset), sample_index).images)})
 
 
 class AllModelsView(SampleView):
+    """What every contestant gave on one sample."""
+
     @read("sample_all_models", "models")
     def get(self, request: Request, subset: str, exp_name: str, sample_index: int) -> Response:
         board = self.board(subset, exp_name)
@@ -231,6 +269,8 @@ class AllModelsView(SampleView):
 
 
 class ModelOnSampleView(SampleView):
+    """The battles of one contestant on one sample."""
+
     @read("sample_model", "opponents")
     def get(self, request: Request, subset: str, exp_name: str, sample_index: int, model: str) -> Response:
         board = self.board(subset, exp_name)

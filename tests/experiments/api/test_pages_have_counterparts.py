@@ -92,6 +92,29 @@ SAME = {  # what a page's address is called, and the API's
     "review-reveal": "api-review-reveal",
     "review-rubric-new": "api-review-rubrics",
     "review-rubric-edit": "api-review-rubric",
+    "my-webhooks": "api-webhooks",
+    "project-webhooks": "api-webhooks",
+    "webhook": "api-webhook",
+    "webhook-rotate": "api-webhook-secret",
+    "webhook-test": "api-webhook-test",
+    "webhook-switch": "api-webhook",
+    "webhook-remove": "api-webhook",
+    "delivery-again": "api-delivery-again",
+    "experiment-clone": "api-experiment-clone",
+    "experiment-tags": "api-tags",
+    "run-tags": "api-run-tags",
+    "runs-chosen": "api-tags",
+    "run-notes": "api-run-notes",
+    "message-note": "api-run-notes",
+    "note": "api-note",
+    "note-delete": "api-note",
+    "view-new": "api-views",
+    "view": "api-view",
+    "view-delete": "api-view",
+    "bulk-exports": "api-bulk-exports",
+    "bulk-export-cancel": "api-bulk-export",
+    "run-import-store": "api-run-import-store",
+    "run-import-cancel": "api-run-import-file",
 }
 WITHOUT = {  # of these a program has no need, or must not be able to
     "signing in and second factors are a person's, in a browser": """login account_login logout account_logout
@@ -104,14 +127,16 @@ WITHOUT = {  # of these a program has no need, or must not be able to
     "what was typed so far, for the page that goes on with it": "review-draft",
 }
 READING = """
-    arena-estimate audit audit-table battle battles-estimate board-export call campaign-live coding-estimate
+    arena-estimate audit audit-table battle battles-estimate board-export bulk-export bulk-export-download
+    bulk-export-manifest call campaign-live coding-estimate
     coding-ratings compare-chosen council-estimate dataset dataset-contestants dataset-image dataset-sample datasets
     debate-estimate experiment experiment-sharing experiment-values file file-download home javascript-catalog ladder
     ladder-agreement ladder-battles ladder-download ladder-history ladder-matrix ladder-milestones ladder-sample
     ladder-samples leaderboard log-import message-text message-tokens methodology models my-votes outputs-estimate
     person project projects review review-agreement review-agreement-csv review-queue review-rubric review-rubrics run
-    run-artifacts run-compare run-export run-news run-ranking run-report run-status runs scenario scenario-changes
-    scenarios shared shared-run talk-figures usage usage-csv vote vote-picture votes
+    run-artifacts run-compare run-export run-import-file run-news run-ranking run-report run-status runs scenario
+    scenario-changes scenarios search shared shared-run starchamber-estimate talk-figures usage usage-csv vote
+    vote-picture votes
 """
 
 

@@ -18,7 +18,7 @@ from tests.experiments.api.handlers import handlers
 
 pytestmark = pytest.mark.django_db
 
-OPEN = {"api-health", "api-schema", "api-docs"}  # nobody is asked who they are
+OPEN = {"api-health", "compat-health", "api-schema", "api-docs"}  # nobody is asked who they are
 
 
 def limited(person, *scopes, **more):

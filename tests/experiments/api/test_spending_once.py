@@ -15,7 +15,8 @@ pytestmark = pytest.mark.django_db
 
 SPENDING = """
     api-experiment-start api-run-say api-run-resume api-run-mode api-run-extend api-run-ask api-run-lift api-run-judge
-    api-branch api-campaign-resume api-key-test
+    api-branch api-campaign-resume api-key-test compat-start compat-status compat-turn compat-manual-continue
+    compat-next-turn compat-starchamber-start compat-starchamber-turn compat-message compat-stream compat-llm-test
 """
 NOT_SPENDING = """
     api-experiment-list api-run-stop api-run-pause api-run-draft api-run-import api-run-files api-run-flags
@@ -27,6 +28,9 @@ NOT_SPENDING = """
     api-person-factors api-invitations api-invitation api-projects api-project api-project-members api-project-member
     api-review-queue-change api-review-queue-fill api-review-reveal api-review-rubrics api-review-rubric
     api-dataset-visibility api-dataset-detail api-contestant api-battle api-council-presets api-council-preset
+    api-webhooks api-webhook api-webhook-secret api-webhook-test api-delivery-again api-tags api-run-tags
+    api-run-notes api-note api-views api-view api-experiment-clone api-run-import-file api-run-import-store
+    api-bulk-exports api-bulk-export compat-stop compat-starchamber-stop compat-conversations
 """
 
 

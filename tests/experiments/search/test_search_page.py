@@ -55,7 +55,7 @@ def test_what_cannot_be_read_is_said_on_the_page_and_is_a_problem_of_the_api(bro
     assert "There is no state foo" in answer.json()["detail"]
 
 
-@pytest.mark.parametrize("asked", ["before=x", "page_size=0", "page_size=101", "page_size=x", "from=soon", "in=here"])
+@pytest.mark.parametrize("asked", ["cursor=x", "page_size=0", "page_size=101", "page_size=x", "from=soon", "in=here"])
 def test_the_api_refuses_what_it_cannot_read(browser, asked):
     assert browser.get(f"/api/search/?q=x&{asked}").status_code == 400
 

@@ -70,7 +70,7 @@ def test_a_note_that_is_a_readers_own_is_found_by_that_reader_alone(lab, alice, 
 def test_the_page_and_the_api_tell_a_stranger_the_same_as_where_there_is_nothing(lab, alice):
     stranger = signed_in(User.objects.create_user("stranger"))
 
-    for more in ("", "&page_size=1", "&before=99999", "&state=ended"):
+    for more in ("", "&page_size=1", "&cursor=99999&before=99999", "&state=ended"):
         theirs, nobodys = (stranger.get(f"/api/search/?q={word}{more}") for word in ("aardvark", "zebrafish"))
         page = stranger.get(f"/search/?q=aardvark{more}").content.decode()
         assert theirs.json() == nobodys.json() == {"next": None, "previous": None, "results": []}
