@@ -88,9 +88,9 @@ RULES: dict[str, tuple[Rule, str]] = {
         dataset-outputs dataset-visibility dataset-delete outputs-make outputs-estimate battle-void contestant-change
         scenario-demonstration api-demonstration webhook webhook-rotate webhook-test webhook-switch webhook-remove
         delivery-again api-webhook api-webhook-secret api-webhook-test api-webhook-deliveries api-delivery
-        api-delivery-again api-dataset-visibility api-contestant api-battle api-council-preset bulk-export-download
-        bulk-export-manifest bulk-export-cancel api-bulk-export api-bulk-export-download run-import-file
-        run-import-store run-import-cancel api-run-import-file api-run-import-store""",
+        api-delivery-again api-dataset-visibility api-contestant api-battle api-council-preset api-token bulk-export
+        bulk-export-download bulk-export-manifest bulk-export-cancel api-bulk-export api-bulk-export-download
+        run-import-file run-import-store run-import-cancel api-run-import-file api-run-import-store""",
     ),
     "a client's own": (
         rule(visitor=SIGN_IN, owner=YES),
