@@ -55,7 +55,9 @@ class RunFileRequest(serializers.Serializer[Any]):
     """
 
     file = serializers.FileField(allow_empty_file=True)
-    source = serializers.ChoiceField(ImportSource.choices, required=False, allow_blank=True, default="")
+    source = serializers.ChoiceField(  # type: ignore[assignment]
+        ImportSource.choices, required=False, allow_blank=True, default=""
+    )
     preview = serializers.BooleanField(required=False, default=False)
 
 

@@ -1,5 +1,6 @@
 """The pages of imports: a file is sent, what is in it is shown, and stored when its sender says so."""
 
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -88,14 +89,14 @@ def _form(request: HttpRequest, status: int = 200, **said: object) -> HttpRespon
     return render(request, "experiments/import.html", context, status=status)
 
 
-def _sent(request: HttpRequest) -> UploadedFile:
+def _sent(request: HttpRequest) -> "UploadedFile[Any]":
     sent = request.FILES.get("file")
     if not isinstance(sent, UploadedFile):
         raise InvalidDocument({"file": [_("Choose a file with runs.")]})
     return sent
 
 
-def _report_in(sent: UploadedFile) -> object | None:
+def _report_in(sent: "UploadedFile[Any]") -> object | None:
     """The report of one run, if that is what the file holds. It is rewound for whoever reads it next."""
     if (sent.size or 0) > json_values.MOST_BYTES:
         return None

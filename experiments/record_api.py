@@ -55,7 +55,7 @@ class OfRun(generics.ListAPIView[Any]):
         state = ended.values_list("state", "last_seq", "ended").first()
         if state is None:
             return ""
-        told = (*state, request.get_full_path(), get_language(), *self.get_serializer_class()().fields)
+        told = (*state, request.get_full_path(), get_language(), *getattr(self.get_serializer(), "fields", ()))
         return f'"{hashlib.sha256(repr(told).encode()).hexdigest()[:32]}"'
 
 

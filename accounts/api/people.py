@@ -56,14 +56,14 @@ class PersonFilter(filters.FilterSet):  # type: ignore[misc]
         return rows.filter(fits)
 
 
-class ForAdmins:
+class ForAdmins(APIView):
     """To everybody else there is no such address."""
 
     scope = read_scope = Scope.ADMIN
     permission_classes = GRAVE
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)  # type: ignore[misc]
+        super().initial(request, *args, **kwargs)
         if not getattr(request.user, "is_admin", False):
             raise Http404
 
@@ -80,7 +80,7 @@ class PeopleView(ForAdmins, generics.ListAPIView[User]):
         return User.objects.annotate(has_factor=with_factor())
 
 
-class PersonView(ForAdmins, APIView):
+class PersonView(ForAdmins):
     @extend_schema(responses={200: PersonSerializer})
     def get(self, request: Request, pk: int) -> Response:
         """One person of the lab."""
@@ -95,7 +95,7 @@ class PersonView(ForAdmins, APIView):
         return _told(pk)
 
 
-class DeactivateView(ForAdmins, APIView):
+class DeactivateView(ForAdmins):
     @extend_schema(request=None, responses={200: PersonSerializer, 409: None})
     def post(self, request: Request, pk: int) -> Response:
         """Sign somebody out everywhere, void their tokens, and let them in no more. What they own stays."""
@@ -104,7 +104,7 @@ class DeactivateView(ForAdmins, APIView):
         return _told(pk)
 
 
-class ReactivateView(ForAdmins, APIView):
+class ReactivateView(ForAdmins):
     @extend_schema(request=None, responses={200: PersonSerializer})
     def post(self, request: Request, pk: int) -> Response:
         """Let somebody sign in again. Tokens have to be made anew."""
@@ -112,7 +112,7 @@ class ReactivateView(ForAdmins, APIView):
         return _told(pk)
 
 
-class RemoveFactorsView(ForAdmins, APIView):
+class RemoveFactorsView(ForAdmins):
     @extend_schema(request=None, responses={200: PersonSerializer})
     def post(self, request: Request, pk: int) -> Response:
         """Remove the second factors of somebody who is locked out, and end their sign-ins."""

@@ -186,6 +186,7 @@ class _Ours:
     def _contest(self, judgments: Sequence[Data]) -> None:
         """Each vote of a contest has a step of its own, and each cycle its beginning and end."""
         draft = self.draft
+        said, given = _by_turn(draft.rows["messages"]), _by_turn(judgments)
         for cycle in draft.rows["cycles"]:
             turn, setter = whole(cycle.get("turn")) or 0, text(cycle.get("setter"))
             seats = [text(one.get("seat")) for one in mappings(cycle.get("contestants"))]
@@ -193,21 +194,26 @@ class _Ours:
             draft.step(
                 f"cycle/{turn}/begun", "cycle_begun", turn, data={"turn": turn, "setter": setter, "coders": seats}
             )
-            for one in draft.rows["messages"]:
-                if one.get("turn") == turn:
-                    purpose, seat = text(one.get("purpose")), text(one.get("seat"))
-                    about = {"seat": seat, "message": one.get("id")}
-                    key = draft.step(f"cycle/{turn}/{purpose}/{seat}", purpose, turn, "ask", **about)
-                    if one.get("parsed"):
-                        draft.parsed(key, turn)
-            for one in judgments:
-                if one["turn"] == turn:
-                    draft.vote(f"cycle/{turn}/judge/{one['judge_seat']}/of/{one['subject']}", turn, one)
+            for one in said.pop(turn, ()):
+                purpose, seat = text(one.get("purpose")), text(one.get("seat"))
+                about = {"seat": seat, "message": one.get("id")}
+                key = draft.step(f"cycle/{turn}/{purpose}/{seat}", purpose, turn, "ask", **about)
+                if one.get("parsed"):
+                    draft.parsed(key, turn)
+            for one in given.pop(turn, ()):
+                draft.vote(f"cycle/{turn}/judge/{one['judge_seat']}/of/{one['subject']}", turn, one)
             if cycle.get("state") == "rated":
                 told = ("setter", "quorum", "votes", "means", "overall", "passed", "unrated")
                 found = {"turn": turn, "coders": seats, **{name: cycle.get(name) for name in told}}
                 draft.step(f"cycle/{turn}/rated", "cycle_rated", turn, data=found)
             draft.step(f"cycle/{turn}/completed", "turn_completed", turn, data={"turn": turn})
+
+
+def _by_turn(rows: Sequence[Data]) -> dict[int, list[Data]]:
+    found: dict[int, list[Data]] = {}
+    for one in rows:
+        found.setdefault(whole(one.get("turn")) or 0, []).append(one)
+    return found
 
 
 def _message(one: Mapping[str, Any]) -> Data:

@@ -203,20 +203,21 @@ class _Cycle:
     def _rate(self, at: str | None) -> None:
         """Means of the votes; of the log alone those that it tells, but for zeros, which may stand for no vote."""
         averages = {slug(name): value for name, value in mapping(self.said.get("average_scores")).items()}
-        means, unrated = {}, {}
+        means: dict[str, float] = {}
+        unrated: dict[str, str] = {}
         for model, seat in self.seats.items():
             told = number(averages.get(model), 0, 10)
-            if votes := self.votes[seat]:
-                means[seat] = fmean(votes.values())
+            if given := self.votes[seat]:
+                means[seat] = fmean(given.values())
             elif told and not self.draft.rows["judgments"]:
                 means[seat] = told
             else:
                 unrated[seat] = NO_VOTE if told != 0 else ZERO
         if ZERO in unrated.values():
             self.draft.note(_("An average of 0.0 is what the original writes where nobody judged: it was left out."))
-        votes = {seat: given for seat, given in self.votes.items() if given}
+        votes = {seat: row for seat, row in self.votes.items() if row}
         overall = fmean(means.values()) if means else None
-        same = {"turn": 1, "setter": self.setter, "quorum": 1, "votes": votes, "means": means, "overall": overall}
+        same: Data = {"turn": 1, "setter": self.setter, "quorum": 1, "votes": votes, "means": means, "overall": overall}
         same |= {"passed": self.passed, "unrated": unrated}
         self.draft.step("cycle/1/rated", "cycle_rated", 1, data={**same, "coders": list(self.seats.values())})
         contestants = [{"seat": seat, "model": model} for model, seat in self.seats.items()]

@@ -1,6 +1,7 @@
 """From a file to the runs in it, one after the other: whose file it is shows in what it says."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -69,7 +70,7 @@ def of_value(value: Any, place: str) -> Iterator[Found]:
         return
     for source, fits, read in SINGLES:
         if fits(value):
-            yield _taken(source, place, lambda read=read: read(value, place))
+            yield _taken(source, place, partial(read, value, place))
             return
     inner = _within(value, place)
     if inner is None:

@@ -41,7 +41,7 @@ QUERY = {
 
 
 def read(name: str, *query: str) -> Callable[[Route], Route]:
-    responses: dict[Any, Any] = {200: dict, 400: REFUSALS[400], 404: REFUSALS[404]}
+    responses: dict[Any, Any] = {200: dict, **{status: REFUSALS[status] for status in (400, 401, 403, 404)}}
     parameters = [QUERY[one] for one in query]
     return extend_schema(operation_id=f"compat_{name}", tags=[TAG], responses=responses, parameters=parameters)
 

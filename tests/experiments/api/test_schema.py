@@ -78,7 +78,7 @@ def test_every_operation_is_described_with_what_it_answers(schema):
 
 def test_every_operation_names_its_problems(schema):
     for name, operation in operations(schema).items():
-        if name != "GET /api/health/":
+        if name not in {"GET /api/health/", "GET /api/health"}:
             problem = operation["responses"]["401"]["content"]
             assert "Problem" in json.dumps(problem), name
 

@@ -59,6 +59,7 @@ def test_runs_are_stored_as_imported_and_their_pages_show_what_was_said(send, al
         assert [entry.anchor for entry in timeline.from_rows(run)] == [entry.anchor for entry in replayed]
         page = fixtures.signed_in(alice).get(run.get_absolute_url())
         assert page.status_code == 200
+        assert row.sha256 in page.content.decode()
         pages.append(page.content.decode())
     assert phrase in "".join(pages)
     assert not row.folder.exists()

@@ -88,13 +88,13 @@ RULES: dict[str, tuple[Rule, str]] = {
         dataset-outputs dataset-visibility dataset-delete outputs-make outputs-estimate battle-void contestant-change
         scenario-demonstration api-demonstration webhook webhook-rotate webhook-test webhook-switch webhook-remove
         delivery-again api-webhook api-webhook-secret api-webhook-test api-webhook-deliveries api-delivery
-        api-delivery-again api-dataset-visibility api-contestant api-battle api-council-preset bulk-export-download
-        bulk-export-manifest bulk-export-cancel api-bulk-export api-bulk-export-download run-import-file
-        run-import-store run-import-cancel api-run-import-file api-run-import-store""",
+        api-delivery-again api-dataset-visibility api-contestant api-battle api-council-preset api-token bulk-export
+        bulk-export-download bulk-export-manifest bulk-export-cancel api-bulk-export api-bulk-export-download
+        run-import-file run-import-store run-import-cancel api-run-import-file api-run-import-store""",
     ),
     "a client's own": (
         rule(visitor=SIGN_IN, owner=YES),
-        "compat-starchamber-status compat-conversation compat-message compat-stream",
+        "compat-conversation compat-message compat-stream",
     ),
     "a project's leads alone": (rule(visitor=SIGN_IN, lead=YES), "project-webhooks"),
     "signing out": (rule(visitor=(YES, SIGN_IN), everybody=(YES, SIGN_IN)), "logout account_logout"),
@@ -155,7 +155,7 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "nothing of the kind is there": (
         rule(visitor=(SIGN_IN, UNKNOWN)),
-        "api-log-import log-import dataset-image vote-picture api-vote",
+        "api-log-import log-import dataset-image vote-picture api-vote compat-starchamber-status compat-subset-model",
     ),
     "told what to ask for": (rule(visitor=SIGN_IN, everybody=TOLD), "compare-chosen"),
     "nobody else's, on pages that visitors read": (
@@ -163,8 +163,8 @@ RULES: dict[str, tuple[Rule, str]] = {
         """dataset dataset-sample dataset-contestants ladder ladder-matrix ladder-history ladder-milestones
         ladder-download ladder-battles ladder-samples ladder-sample ladder-agreement board-export battle vote
         vote-cast api-ladder api-board-export compat-subset compat-subset-stats compat-subset-leaderboard
-        compat-subset-by-source compat-subset-model compat-subset-matrix compat-subset-history compat-input-count
-        compat-battles compat-battle compat-h2h compat-prompts compat-search compat-search-prompts compat-all-models
+        compat-subset-by-source compat-subset-matrix compat-subset-history compat-input-count compat-battles
+        compat-battle compat-h2h compat-prompts compat-search compat-search-prompts compat-all-models
         compat-model-battles""",
     ),
 }

@@ -1,0 +1,171 @@
+"""Exports and imports from the pages and over the API."""
+
+import json
+import threading
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from experiments.bulk import making
+from experiments.models import BulkExport, Run, RunImport
+from experiments.models.waiting import WorkState
+from tests import fixtures
+from tests.experiments.imports import folders
+from tests.experiments.reports.records import Record
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def quiet(settings, tmp_path, quiet_doorbell):
+    settings.UPLOADS_DIR = tmp_path / "uploads"
+
+
+@pytest.fixture
+def run(alice):
+    record = Record(alice, title="Seven panels")
+    record.turn(1)
+    record.reply("A", 1, "Yours are three.")
+    return record.run
+
+
+@pytest.fixture
+def browser(alice):
+    return fixtures.signed_in(alice)
+
+
+def bytes_of(response):
+    return b"".join(response) if response.streaming else response.content
+
+
+def test_the_list_of_runs_leads_to_an_export_of_what_it_shows(browser, run, read):
+    page = read(browser.get(reverse("runs"), {"search": "panels", "page": 1}))
+    [link] = [link.get("href") for link in page.find("a") if link.text.strip() == "Export these runs"]
+    assert link == f"{reverse('bulk-exports')}?search=panels"
+
+    offered = read(browser.get(link))
+    assert "1 run" in offered.text
+    answer = browser.post(reverse("bulk-exports"), {"search": "panels", "format": "jsonl"})
+    row = BulkExport.objects.get()
+    assert answer["Location"] == row.get_absolute_url()
+    assert "Waiting for a worker" in read(browser.get(row.get_absolute_url())).text
+
+    making.make_all(threading.Event())
+    assert "The file is ready" in read(browser.get(row.get_absolute_url())).text
+    file = browser.get(reverse("bulk-export-download", args=[row.pk]))
+    assert json.loads(bytes_of(file))["run"]["id"] == str(run.pk)
+    manifest = browser.get(reverse("bulk-export-manifest", args=[row.pk])).json()
+    assert manifest["runs"] == 1
+
+
+def test_a_filter_that_is_not_known_exports_nothing(browser, run, read):
+    page = browser.get(reverse("bulk-exports"), {"tag": "mine"})
+
+    assert page.status_code == 422
+    assert "cannot be chosen by this" in read(page).text
+
+
+def test_nothing_to_export_says_so(browser, read):
+    assert "No run that you may see fits" in read(browser.get(reverse("bulk-exports"))).text
+
+
+def test_an_export_is_cancelled_on_its_page(browser, run, read):
+    browser.post(reverse("bulk-exports"), {"format": "csv"})
+    row = BulkExport.objects.get()
+
+    page = browser.post(reverse("bulk-export-cancel", args=[row.pk]), follow=True)
+
+    assert "The export was cancelled." in read(page).text
+    assert "The export was cancelled." in read(browser.get(row.get_absolute_url())).text
+
+
+def test_an_export_over_the_api(api, run):
+    asked = api.post("exports/", {"format": "csv", "runs": [str(run.pk)]})
+    assert (asked.status_code, asked.json()["state"]) == (202, "queued")
+    address = f"exports/{asked.json()['id']}/"
+    assert api.get(f"{address}download/").status_code == 409
+
+    making.make_all(threading.Event())
+
+    done = api.get(address).json()
+    assert (done["state"], done["runs"], done["manifest"]["parts"][1]["rows"]) == ("done", 1, 1)
+    assert bytes_of(api.get(f"{address}download/")).startswith(b"PK")
+    assert [one["id"] for one in api.get("exports/").json()["results"]] == [done["id"]]
+
+
+@pytest.mark.parametrize(
+    "asked", [{}, {"format": "exe"}, {"format": "csv", "runs": ["x"]}, {"format": "csv", "state": "odd"}]
+)
+def test_an_export_that_means_nothing_is_refused(api, run, is_problem, asked):
+    is_problem(api.post("exports/", asked), 400)
+
+
+def sent(name="council.json"):
+    return SimpleUploadedFile(name, folders.read(name))
+
+
+def test_a_file_of_another_system_is_shown_before_it_is_stored(browser, read):
+    page = browser.post(reverse("run-import"), {"file": sent()}, follow=True)
+    shown = read(page).text
+    assert "1 run would come in" in shown
+    assert "read anew" in shown
+    assert not Run.objects.exists()
+
+    stored = browser.post(reverse("run-import-store", args=[RunImport.objects.get().pk]), follow=True)
+
+    assert "1 run was imported" in read(stored).text
+    assert Run.objects.get().experiment.title == "Blue skies"
+    again = browser.post(reverse("run-import"), {"file": sent()}, follow=True)
+    assert "Nothing new" in read(again).text
+
+
+def test_a_preview_is_dropped(browser, read):
+    browser.post(reverse("run-import"), {"file": sent()})
+
+    browser.post(reverse("run-import-cancel", args=[RunImport.objects.get().pk]))
+
+    assert RunImport.objects.get().state == WorkState.CANCELLED
+
+
+def test_the_page_of_imports_says_what_can_be_imported(browser, read):
+    browser.post(reverse("run-import"), {"file": sent()})
+
+    page = read(browser.get(reverse("run-import"))).text
+
+    assert "MatrixArena: battles.jsonl" in page
+    assert "council.json" in page
+
+
+def test_a_report_that_is_sent_twice_is_the_run_of_the_first_time(browser, run, read):
+    report = bytes_of(browser.get(reverse("run-report", args=[run.pk, "json"])))
+
+    pages = [
+        browser.post(reverse("run-import"), {"file": SimpleUploadedFile("r.json", report)}, follow=True)
+        for _time in range(2)
+    ]
+
+    assert "was imported before" in read(pages[1]).text
+    assert pages[0].redirect_chain == pages[1].redirect_chain
+
+
+def test_a_file_over_the_api_is_stored_or_looked_through(api, browser):
+    preview = browser.post("/api/runs/import/", {"file": sent(), "preview": "true"})
+    assert (preview.status_code, preview.json()["state"]) == (201, "ready")
+    address = f"runs/imported/{preview.json()['id']}/"
+
+    stored = api.post(f"{address}store/")
+
+    assert (stored.status_code, stored.json()["report"]["stored"]) == (200, 1)
+    assert api.get(address).json()["source"] == "council"
+    again = browser.post("/api/runs/import/", {"file": sent(), "source": "council"}).json()["report"]
+    assert (again["stored"], again["known"], again["runs"][0]["run"]) == (0, 1, str(Run.objects.get().pk))
+
+
+def test_a_report_over_the_api_that_is_sent_twice_makes_one_run(api, browser, run):
+    report = bytes_of(browser.get(reverse("run-report", args=[run.pk, "json"]))).decode()
+
+    first, second = api.post("runs/import/", report), api.post("runs/import/", report)
+
+    assert (first.status_code, second.status_code) == (201, 200)
+    assert first.json()["id"] == second.json()["id"]
