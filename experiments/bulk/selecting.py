@@ -41,7 +41,7 @@ def chosen(asked: Mapping[str, Any], *, by: "User") -> QuerySet[Run]:
     """Those of the runs that the person may see, the newest first. Raises InvalidExperiment."""
     said = normal(asked)
     whose = said.get("whose", "all")
-    rows = Run.objects.owned_by(by) if whose == "mine" else Run.objects.visible_to(by)
+    rows: QuerySet[Run] = Run.objects.owned_by(by) if whose == "mine" else Run.objects.visible_to(by)
     rows = rows.exclude(experiment__owner=by) if whose == "shared" else rows
     if whose not in WHOSE:
         raise InvalidExperiment({"whose": [_("Choose mine, shared or all.")]})

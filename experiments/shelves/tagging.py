@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from experiments.engine.text import is_storable
 from experiments.models import Experiment, Run, Tag, Tagging
 from experiments.models.experiment import Visibility
-from experiments.models.run import RunQuerySet
 from experiments.models.shelves import LONGEST_TAG, folded
 from experiments.refusals import NotAllowed, NotOffered
 
@@ -86,7 +85,7 @@ def words_on(thing: Thing) -> list[Word]:
     return [Word(row.tag.name, row.tag.folded, True) for row in _on(thing).select_related("tag")]
 
 
-def with_tag(runs: RunQuerySet, name: str) -> RunQuerySet:
+def with_tag(runs: QuerySet[Run], name: str) -> QuerySet[Run]:
     """Those that have this word, or whose experiment has it."""
     rows = Tagging.objects.filter(tag__folded=folded(name))
     own = rows.filter(run=OuterRef("pk"))
