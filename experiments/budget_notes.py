@@ -62,7 +62,7 @@ def _note(standing: Standing, most: Most) -> Note:
         return Note("refusal", f"{said} {whom_to_allow(standing.asked, standing.admins)}")
     left = _("What is left of %(budget)s: %(left)s.") % {"left": standing.left, "budget": standing.name}
     if needed := _beyond(standing, most):
-        words = _("This could take up to %(needed)s;") % {"needed": needed}
+        words = _("This could take up to %(needed)s.") % {"needed": needed}
         return Note("warning", f"{words} {left} {standing.whom}")
     return Note("ok", left)
 

@@ -78,9 +78,9 @@ def test_executions_come_as_they_were_asked_for(api, run):
 
 
 def test_more_rows_take_no_more_queries(api, run, alice, django_assert_max_num_queries):
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(8):
         api.get(f"runs/{run.pk}/cycles/")
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(8):
         api.get(f"runs/{run.pk}/executions/")
     with django_assert_max_num_queries(16):
         api.get(f"runs/{run.pk}/cycles/1/")

@@ -22,6 +22,7 @@ from experiments.imports import queueing
 from experiments.models import Ballot, BulkExport, Call, Execution, Experiment, Judgment, Message, Run
 from experiments.models.waiting import WorkState
 from experiments.refusals import NotAllowed
+from experiments.search import indexing
 from tests.experiments import contest_rows
 from tests.experiments.reports import deliberations
 from tests.experiments.reports.records import SCORES, Record
@@ -42,7 +43,9 @@ def talk(owner, said="Yours are =1+1 of seven.", **run):
 
 @pytest.fixture
 def runs(alice):
-    return [talk(alice), deliberations.council(alice).run, contest_rows.contest(alice, 1).run]
+    rows = [talk(alice), deliberations.council(alice).run, contest_rows.contest(alice, 1).run]
+    indexing.everything()
+    return rows
 
 
 @pytest.fixture
