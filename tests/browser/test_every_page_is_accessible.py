@@ -18,6 +18,7 @@ OF_ADMINS = (
 OF_VISITORS = ("sign-in/", "sign-up/", "forgotten/", "invitations/forged/")
 PAGES = (
     *("arena/", "council/", "debate/", "coding/", "runs/", "account/", "account/keys/", "models/", "usage/"),
+    *("search/", "search/?q=panels&state=ended", "runs/?flag=refusal"),
     *("review/", "review/new/", "nowhere/"),
 )
 REVIEWS = ("review/rubrics/", "review/rubrics/new/")
