@@ -128,7 +128,7 @@ class _Tables:
             rows["participant"].append((self.participants, key, seat, model.pk, "", "{}"))
         marks = (f"=workflow:{workflow}", f"=by:{owner.pk}")
         names = tuple(f"=model:{name}" for _seat, model in seated for name in (model.slug, model.upstream))
-        self._passage(rows, ("setup", key, key, None, None, at), (*marks, *names), of_title + of_prompt)
+        self._passage(rows, ("setup", key, key, None, None, at), (*marks, "=kind:setup", *names), of_title + of_prompt)
         for number in range(1, RUNS_OF_EACH + 1):
             self._run(rows, key, seated, marks, at + number * timedelta(seconds=30))
 

@@ -21,6 +21,7 @@ KEYS = {
     "role": F("purpose"),
     "day": F("day"),
 }
+TOGETHER = (("person", "project"), ("model",), ("role",), ("day",))  # few combinations: one reading for both
 LONGEST = 3 * 366  # days
 
 
@@ -78,9 +79,10 @@ def usage(scope: Scope, since: date, until: date) -> Usage:
     rows = UsageDay.objects.filter(day__gte=since, day__lte=until).order_by()
     if scope.kind != "lab":
         rows = rows.filter(experiment__in=scope.of(Experiment.objects.all()))
-    for name, key in KEYS.items():
-        for row in _sums(rows.values(key_of=key)):
-            _add(found[name], row["key_of"], _totals(row))
+    for names in TOGETHER:
+        for row in _sums(rows.values(**{f"{name}_key": KEYS[name] for name in names})):
+            for name in names:
+                _add(found[name], row[f"{name}_key"], _totals(row))
     live_since = since if last is None else max(since, last + timedelta(days=1))
     if live_since <= until:
         _add_live(found, scope, live_since, until)

@@ -13,6 +13,7 @@ PROMPTS = (
     *("prompt", "prompts", "system_prompt", "context", "first_message", "question", "addendum", "topic", "rubric"),
     "objectives",
 )
+OF_SETUPS = mark("kind", SETUP)  # of one passage in twenty: so the lists of runs ask for them alone
 CHANGES = ("experiment", "run", "message", "reader", "created", "words")
 OF_SETUP = ("pk", "title", "config", "workflow", "owner_id", "created")
 OF_MESSAGE = (
@@ -72,7 +73,7 @@ def of_message(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def of_setup(row: Mapping[str, Any], models: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """Title, prompts, and the models that are seated, by their names."""
     seated = list(models)
-    marks = [*of_experiment(row["workflow"], row["owner_id"])]
+    marks = [*of_experiment(row["workflow"], row["owner_id"]), OF_SETUPS]
     marks += [one for slug, label in seated for one in marks_of_model(slug, label)]
     texts = [row["title"], *prompts(row["config"]), *(f"{label} {slug}" for slug, label in seated)]
     place = {"experiment_id": row["pk"], "created": row["created"]}

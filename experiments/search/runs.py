@@ -1,21 +1,26 @@
 """Runs that are found by words, for the lists of runs."""
 
+from dataclasses import replace
+
 from django.db.models import Q
 
 from experiments.models import Passage, Run
 from experiments.search.asked import read
-from experiments.search.passages import MESSAGE, SETUP
+from experiments.search.passages import MESSAGE, OF_SETUPS
 from experiments.search.sought import Phrase, Sought
 
 
 def beginnings(text: str) -> tuple[Phrase, ...]:
-    """The words and phrases of a text, each found by its beginning, as somebody types."""
-    return tuple(Phrase(one.words, is_open=True) for one in read(text).phrases)
+    """The words and phrases of a text, each found by its beginning, as somebody types. A word of one or two letters
+    is found as it stands: too many others begin so.
+    """
+    return tuple(Phrase(one.words, one.is_open or len(one.words[-1]) > 2) for one in read(text).phrases)
 
 
 def set_up_with(sought: Sought) -> Q:
     """Runs of experiments whose title, prompts or models fit."""
-    found = Passage.objects.filter(kind=SETUP, words__matches=sought) if sought else Passage.objects.none()
+    of_setups = replace(sought, marks=(*sought.marks, (OF_SETUPS,)))
+    found = Passage.objects.filter(words__matches=of_setups) if sought else Passage.objects.none()
     return Q(experiment__in=found.order_by().values("experiment"))
 
 

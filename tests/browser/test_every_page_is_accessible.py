@@ -18,7 +18,8 @@ OF_ADMINS = (
 OF_VISITORS = ("sign-in/", "sign-up/", "forgotten/", "invitations/forged/")
 PAGES = (
     *("arena/", "council/", "debate/", "coding/", "runs/", "account/", "account/keys/", "models/", "usage/"),
-    "account/webhooks/",
+    *("account/webhooks/", "exports/", "runs/import/", "projects/"),
+    *("search/", "search/?q=panels&state=ended", "runs/?flag=refusal"),
     *("review/", "review/new/", "nowhere/"),
 )
 REVIEWS = ("review/rubrics/", "review/rubrics/new/")
