@@ -68,7 +68,7 @@ class RunImportSerializer(serializers.ModelSerializer[RunImport]):
     """
 
     report = serializers.SerializerMethodField()
-    dataset = serializers.SlugRelatedField[Dataset](slug_field="slug", read_only=True)
+    dataset = serializers.SlugRelatedField[Dataset](slug_field="slug", read_only=True, allow_null=True)
 
     class Meta:
         model = RunImport
