@@ -71,9 +71,9 @@ def test_setting_up_needs_the_scope_to_write_and_spends_nothing(alice, body, is_
     assert limited(alice, "write").post("experiments/", body).status_code == 201
 
 
-@pytest.mark.parametrize("path", ["keys/", "budgets/"])
-def test_keys_and_budgets_need_the_scope_of_managing(alice, is_problem, path):
-    method = "POST" if path == "keys/" else "PUT"
+@pytest.mark.parametrize("path", ["keys/", "budgets/", "webhooks/"])
+def test_keys_budgets_and_webhooks_need_the_scope_of_managing(alice, is_problem, path):
+    method = "PUT" if path == "budgets/" else "POST"
 
     is_problem(limited(alice, "read", "write", "spend", "review").send(method, path), 403, "admin")
 

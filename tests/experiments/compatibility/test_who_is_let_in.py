@@ -43,6 +43,28 @@ def test_a_token_may_come_as_an_api_key(alice, models):
     assert client.get("llm/models").status_code == 401
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("method", "path", "scope"),
+    [
+        ("post", "experiment/start", "spend"),
+        ("post", "experiment/turn", "spend"),
+        ("post", "starchamber/stop", "write"),
+        ("post", f"conversations/{NOWHERE}/message/stream", "spend"),
+        ("post", "conversations", "write"),
+        ("post", "llm/test", "spend"),
+        ("get", "models", "read"),
+        ("get", "subsets", "read"),
+    ],
+)
+def test_a_token_needs_the_scope_of_what_it_asks_for(alice, method, path, scope):
+    others = {"read", "write", "spend", "review", "admin"} - {scope}
+
+    answer = Api(create_token(alice, scopes=others)).send(method.upper(), path)
+
+    assert (answer.status_code, f"scope “{scope}”" in answer.json()["detail"]) == (403, True)
+
+
 def test_what_somebody_has_begun_is_found_by_nobody_else(api, charlies, models):
     talk = api.post("starchamber/start", {"model": {"modelId": models[0]}, "firstMessage": "Hello"}).json()
     opened = api.post("conversations", {}).json()["id"]
