@@ -65,7 +65,12 @@ def test_an_owner_sets_their_experiments_budget_on_its_page(alice, arena):
     ("spent", "most", "level", "words"),
     [
         ("0", Most(Decimal("0.5")), "ok", "What is left of the budget of alice: $1.00."),
-        ("0.9", Most(Decimal("0.5")), "warning", "This could take up to $0.5000. What is left of the budget of alice: $0.1000."),
+        (
+            "0.9",
+            Most(Decimal("0.5")),
+            "warning",
+            "This could take up to $0.5000. What is left of the budget of alice: $0.1000.",
+        ),
         ("1", Most(Decimal("0.5")), "refusal", "Nothing is left of the budget of alice"),
         ("0", Most(unpriced=["Echo"]), "refusal", "The price of Echo is unknown"),
         ("0", Most(), "ok", "What is left"),
