@@ -304,7 +304,7 @@ def test_fifty_runs_take_no_more_queries_than_two(browser, experiment, django_as
         judged(run, "A", 10, 30)
         judged(run, "B", 10, None)
 
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(17):
         assert browser.get(page_of(experiment)).status_code == 200
 
 
