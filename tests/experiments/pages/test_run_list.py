@@ -43,7 +43,8 @@ def shown(browser, read, address):
     page = read(browser.get(address))
     links = [a.get("href") or "" for a in page.find("a")]
     beside = {a.get("rel"): a.get("href") for a in page.find("a") if a.get("rel") in {"next", "prev"}}
-    return [link[6:-1] for link in links if link.startswith("/runs/") and link.count("/") == 3 and link != "/runs/import/"], beside
+    runs = [link for link in links if link.startswith("/runs/") and link.count("/") == 3 and link != "/runs/import/"]
+    return [link[6:-1] for link in runs], beside
 
 
 @pytest.mark.databases
