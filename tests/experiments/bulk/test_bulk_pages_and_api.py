@@ -10,6 +10,7 @@ from django.urls import reverse
 from experiments.bulk import making
 from experiments.models import BulkExport, Run, RunImport
 from experiments.models.waiting import WorkState
+from experiments.search import indexing
 from tests import fixtures
 from tests.experiments.imports import folders
 from tests.experiments.reports.records import Record
@@ -27,6 +28,7 @@ def run(alice):
     record = Record(alice, title="Seven panels")
     record.turn(1)
     record.reply("A", 1, "Yours are three.")
+    indexing.everything()
     return record.run
 
 
