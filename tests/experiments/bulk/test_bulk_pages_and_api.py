@@ -10,6 +10,7 @@ from django.urls import reverse
 from experiments.bulk import making
 from experiments.models import BulkExport, Run, RunImport
 from experiments.models.waiting import WorkState
+from experiments.search import indexing
 from tests import fixtures
 from tests.experiments.imports import folders
 from tests.experiments.reports.records import Record
@@ -27,6 +28,7 @@ def run(alice):
     record = Record(alice, title="Seven panels")
     record.turn(1)
     record.reply("A", 1, "Yours are three.")
+    indexing.everything()
     return record.run
 
 
@@ -40,7 +42,7 @@ def bytes_of(response):
 
 
 def test_the_list_of_runs_leads_to_an_export_of_what_it_shows(browser, run, read):
-    page = read(browser.get(reverse("runs"), {"search": "panels", "page": 1}))
+    page = read(browser.get(reverse("runs"), {"search": "panels"}))
     [link] = [link.get("href") for link in page.find("a") if link.text.strip() == "Export these runs"]
     assert link == f"{reverse('bulk-exports')}?search=panels"
 
@@ -60,7 +62,7 @@ def test_the_list_of_runs_leads_to_an_export_of_what_it_shows(browser, run, read
 
 
 def test_a_filter_that_is_not_known_exports_nothing(browser, run, read):
-    page = browser.get(reverse("bulk-exports"), {"tag": "mine"})
+    page = browser.get(reverse("bulk-exports"), {"colour": "mine"})
 
     assert page.status_code == 422
     assert "cannot be chosen by this" in read(page).text

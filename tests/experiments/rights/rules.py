@@ -84,13 +84,17 @@ RULES: dict[str, tuple[Rule, str]] = {
         token-revoke dataset-upload preset-edit preset-share preset-delete council-preset-delete scenario
         scenario-edit scenario-share scenario-archive scenario-changes scenario-copy preset-copy api-scenario
         api-scenario-versions api-scenario-share api-scenario-archive api-scenario-copy api-preset
-        api-dataset-uploads api-dataset-detail api-dataset-outputs api-dataset-battles api-vote-offer battles-import
+        api-dataset-uploads api-dataset-outputs api-dataset-battles api-vote-offer battles-import
         dataset-outputs dataset-visibility dataset-delete outputs-make outputs-estimate battle-void contestant-change
         scenario-demonstration api-demonstration webhook webhook-rotate webhook-test webhook-switch webhook-remove
         delivery-again api-webhook api-webhook-secret api-webhook-test api-webhook-deliveries api-delivery
         api-delivery-again api-dataset-visibility api-contestant api-battle api-council-preset api-token bulk-export
         bulk-export-download bulk-export-manifest bulk-export-cancel api-bulk-export api-bulk-export-download
         run-import-file run-import-store run-import-cancel api-run-import-file api-run-import-store""",
+    ),
+    "its owner's, who deletes it while no battles stand on it": (
+        rule(visitor=SIGN_IN, owner=(YES, REFUSED)),
+        "api-dataset-detail",
     ),
     "a client's own": (
         rule(visitor=SIGN_IN, owner=YES),
