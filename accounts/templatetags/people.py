@@ -21,7 +21,17 @@ def takes_security_keys(request: HttpRequest) -> bool:
 @register.filter
 def told(entry: AuditEntry) -> list[tuple[str, Any]]:
     """The details of an entry, as they are to be read: what is missing is left out."""
-    shown = {
-        key: ", ".join(map(str, value)) if isinstance(value, list) else value for key, value in entry.detail.items()
-    }
-    return [(key.replace("_", " "), value) for key, value in shown.items() if value not in (None, "", False)]
+    return [(name.replace("_", " "), _plain(value)) for name, value in entry.detail.items() if _says(value)]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, dict):
+        said = ((name.replace("_", " "), inner) for name, inner in value.items() if _says(inner))
+        return ", ".join(name if inner is True else f"{name} {inner}" for name, inner in said)
+    return value
+
+
+def _says(value: Any) -> bool:
+    return value is not None and value is not False and value != ""

@@ -12,6 +12,7 @@ from django.test import Client
 from accounts import audit
 from accounts.models import AuditEntry
 from accounts.models.audit import AppendOnly
+from accounts.templatetags.people import told
 from accounts.tokens import create_token
 from experiments.models import Experiment
 from tests.fixtures import signed_in
@@ -166,3 +167,13 @@ def test_markup_in_a_name_is_text(admins, alice):
 
     assert "<script>alert" not in page
     assert "<b>x</b>" not in page
+
+
+def test_details_are_read_as_words(alice):
+    before = {"period": "month", "cost": None, "tokens": 8000, "allows_unknown_prices": True, "is_old": False}
+    entry = audit.record(Action.BUDGET_CHANGED, by=alice, name="b", before=before, members=["mia", "bob"])
+
+    assert told(entry) == [
+        ("before", "period month, tokens 8000, allows unknown prices"),
+        ("members", "mia, bob"),
+    ]
