@@ -13,6 +13,7 @@ from experiments.bulk import jobs as bulk
 from experiments.imports import queueing as imports
 from experiments.models import Run
 from experiments.shards import SHARDED
+from experiments.shelves import sought_notes
 from experiments.signals import engine_swept, run_finished, swept
 from experiments.webhooks import delivering
 
@@ -21,6 +22,7 @@ logger = logging.getLogger(__name__)
 
 def connect() -> None:
     """Called once all apps are loaded."""
+    sought_notes.connect()
     run_finished.connect(_feed, dispatch_uid="campaigns")
     engine_swept.connect(_sweep, dispatch_uid="campaigns")
     swept.connect(_sweep_usage, dispatch_uid="usage")

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from experiments.engine.text import is_storable
 from experiments.models import Export, Message, Note, Run
 from experiments.refusals import NotAllowed, NotOffered
+from experiments.shelves import sought_notes
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -29,6 +30,7 @@ def write(run: Run, text: str, *, by: "User", message: Message | None = None, sh
         if run.notes.filter(author=by).count() >= MOST_NOTES:
             raise NotOffered(_("You keep %(most)s notes on this run already: delete some.") % {"most": MOST_NOTES})
         note = Note.objects.create(run=run, message=message, author=by, text=words, shared=shared)
+        sought_notes.index(note)
         _outdate_files(note)
     return note
 
@@ -39,13 +41,15 @@ def revise(note: Note, *, by: "User", text: str, shared: bool) -> None:
     words = _checked(text)
     with transaction.atomic():
         Note.objects.filter(pk=note.pk).update(text=words, shared=shared, edited=timezone.now())
+        note.refresh_from_db()
+        sought_notes.index(note)
         _outdate_files(note)
-    note.refresh_from_db()
 
 
 def remove(note: Note, *, by: "User") -> None:
     _require_author(note, by)
     with transaction.atomic():
+        sought_notes.forget(note)
         _outdate_files(note)
         note.delete()
 
