@@ -53,11 +53,15 @@ def test_it_is_started_and_left_alone_then_watched_as_json(command, typed):
     assert "Share." not in re.sub(r"Title.*\n", "", shown)
 
 
+def heeding_interrupts():
+    """As from a terminal: what a shell starts in the background ignores them, and hands that on."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_leaves_and_the_run_goes_on(lab, arena):
-    typed = [*COMMAND, *ARENA, "--model", SLOW, "--model", SLOW, "--turns", "2", "--watch"]
-    watcher = subprocess.Popen(
-        typed, env=lab.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1
-    )
+    typed = [*COMMAND, *ARENA, "--model", SLOW, "--model", SLOW, "--turns", "4", "--watch"]
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "bufsize": 1}
+    watcher = subprocess.Popen(typed, env=lab.environment(), preexec_fn=heeding_interrupts, **piped)
     while "turn started 1" not in watcher.stdout.readline():
         assert watcher.poll() is None, watcher.stderr.read()
 
