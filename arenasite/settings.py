@@ -8,6 +8,7 @@ import django_stubs_ext
 from django.utils.translation import gettext_lazy as _
 
 from arenasite import environment
+from arenasite.describing import SPECTACULAR_SETTINGS  # noqa: F401 - a setting
 
 django_stubs_ext.monkeypatch()
 
@@ -311,80 +312,6 @@ REST_KNOX = {
 }
 KNOX_TOKEN_MODEL = "accounts.ApiToken"  # noqa: S105
 MIGRATION_MODULES = {"knox": None}  # its own token table is swapped for ours
-SPECTACULAR_SETTINGS = {
-    "TITLE": "Arena Lab",
-    "DESCRIPTION": "Start, watch, stop and read runs of language models that talk to each other.",
-    "VERSION": "0.1.0",
-    "OAS_VERSION": "3.1.0",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
-    "SCHEMA_PATH_PREFIX": "/api/",
-    "COMPONENT_SPLIT_REQUEST": True,
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "experiments.schema.with_headers",
-        "experiments.schema.with_plain_values",
-    ],
-    "TAGS": [
-        {"name": "tokens", "description": "Tokens by which programs act in your name."},
-        {"name": "people", "description": "Who is in the lab, for administrators."},
-        {"name": "invitations", "description": "Links that let people in."},
-        {"name": "projects", "description": "Who works together."},
-        {"name": "audit", "description": "What was done by whom, for administrators."},
-        {"name": "battles", "description": "Battles that were judged, and votes."},
-        {"name": "boards", "description": "Battles of a board as files."},
-        {"name": "budgets", "description": "What may be spent."},
-        {"name": "council", "description": "Councils that are kept under a name."},
-        {
-            "name": "compatibility",
-            "description": "Routes of other systems, in the shapes that their clients know.",
-        },
-        {"name": "cycles", "description": "Cycles of coding that count, or do not."},
-        {"name": "datasets", "description": "Samples, contestants and their outputs."},
-        {"name": "deliveries", "description": "What webhooks were told, and what came of it."},
-        {
-            "name": "experiments",
-            "description": "What is to be tried, and what its runs say together.",
-        },
-        {"name": "exports", "description": "Many runs in one file."},
-        {"name": "files", "description": "Files that workers make."},
-        {"name": "health", "description": "Whether the platform is well."},
-        {"name": "keys", "description": "Keys of providers: they go in and never come out."},
-        {"name": "ladders", "description": "Standings."},
-        {"name": "links", "description": "Links by which outsiders read."},
-        {"name": "messages", "description": "What was said."},
-        {"name": "models", "description": "Models that can be asked."},
-        {"name": "notes", "description": "What people wrote beside runs and messages."},
-        {"name": "presets", "description": "Saved system contexts."},
-        {"name": "review", "description": "Queues, items, answers, agreement."},
-        {"name": "runs", "description": "Runs: watch, steer, read, export."},
-        {"name": "scenarios", "description": "Saved set-ups of the arena."},
-        {"name": "search", "description": "What was said in all runs."},
-        {"name": "tags", "description": "Words on runs and experiments."},
-        {"name": "usage", "description": "What was spent."},
-        {"name": "views", "description": "Filters of the list of runs, kept under a name."},
-        {"name": "webhooks", "description": "Addresses that are told of what happens."},
-    ],
-    "ENUM_NAME_OVERRIDES": {  # runs, files, datasets and uploads have states of their own
-        "Role": "accounts.models.User.Role",
-        "ProjectRole": "accounts.models.Membership.Role",
-        "QueueState": "experiments.models.review.ReviewQueue.State",
-        "RunState": "experiments.models.run.RunState",
-        "ModeEnum": "experiments.models.run.RunMode",
-        "HealthStatusEnum": "experiments.health.STATUSES",
-        "WorkState": "experiments.models.waiting.WorkState",
-        "BudgetKind": "experiments.budget_api.KINDS",
-        "ScenarioKind": "experiments.models.library.Scenario.Kind",
-        "Visibility": "experiments.models.experiment.Visibility",
-        "DatasetVisibility": "experiments.models.dataset.Dataset.Visibility",
-        "DatasetState": "experiments.models.dataset.Dataset.State",
-        "UploadState": "experiments.models.upload.Upload.State",
-        "CycleState": "experiments.models.coding.CycleState",
-        "ExecutionState": "experiments.models.coding.ExecutionState",
-    },
-}
 
 # --- Errors: reports of them show no secret, whoever reads them -----------------------------------------------
 
