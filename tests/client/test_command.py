@@ -140,6 +140,9 @@ def test_battles_are_run_and_seen_to_their_end(typed, arena, tmp_path):
 
     assert done.returncode == 0, done.stderr
     assert "1 of 1 battles are decided; completed" in done.stdout
+    [battle] = [battle for battle in arena.battles(state="decided") if battle.board.startswith("battled-")]
+    assert {battle.left, battle.right} == {"ada", "bob"}
+    assert len(battle.verdicts) == 2
 
 
 def test_in_a_terminal_there_are_colours_and_a_bar(lab, arena, begin):

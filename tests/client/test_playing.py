@@ -110,7 +110,6 @@ def test_models_usage_budgets_and_ladders_are_read(arena, begin):
     assert arena.budgets().all() == []
     for entry in arena.ladders.list():
         assert arena.ladders.get(entry.slug).slug == entry.slug
-    assert arena.battles(state="decided").all() == []
 
 
 def test_a_stranger_is_told_to_sign_in_and_what_is_not_there_is_not_there(lab, arena):
