@@ -11,11 +11,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.asking import asker
 from experiments.actions import MOST_REPEATS
 from experiments.estimates import Estimate, Plan, Taken, estimate
 from experiments.forms import SEAT_PARAMS, SetupForm, form_for
 from experiments.library.shelf import find_scenario, initial_for, initial_of
+from experiments.menu import askable_models
 from experiments.models import Participant, ProviderModel
 from experiments.shelves.cloning import source
 from experiments.workflows.arena import DEFAULT_PARAMS
@@ -81,7 +81,7 @@ def _seats(participants: Sequence[Participant]) -> Values:
 
 def _not_carried_over(participants: Sequence[Participant]) -> Iterator[str]:
     """What the form cannot show of a run's cast: it would be lost without a word."""
-    askable = {model.slug for model in ProviderModel.objects.askable(asker())}
+    askable = {model.slug for model in askable_models()}
     for one in participants:
         if one.model.slug not in askable:
             words = _("%(model)s is not available now: choose another model for seat %(seat)s.")

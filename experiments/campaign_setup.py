@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count
 
-from accounts.asking import asker
+from experiments.menu import askable_models
 from experiments.models import Contestant, Dataset, ProviderModel
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Judges:
 
 
 def judges(modality: str) -> Judges:
-    usable = list(ProviderModel.objects.askable(asker()))
+    usable = askable_models()
     if modality != Dataset.Modality.IMAGE:
         return Judges(tuple(usable), ())
     sees = [one.accepts.images for one in usable]

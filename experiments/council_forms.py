@@ -8,11 +8,10 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.asking import asker
 from experiments.form_fields import LinesField
 from experiments.forms import SetupForm, form_for
+from experiments.menu import speaking_models
 from experiments.model_rows import ModelRowsField
-from experiments.models import ProviderModel
 from experiments.workflows.council.config import CHAIRS, LEAST_MEMBERS, LONGEST_TEXT, MOST_MEMBERS, member
 
 PARTS = ("model", "temperature", "max_tokens")
@@ -110,14 +109,9 @@ def council_form() -> type[CouncilForm]:
     return type("CouncilSetup", (CouncilForm,), {"workflow": "council", "config_fields": settings, **fields})
 
 
-def models_offered() -> list[tuple[str, str]]:
-    """Slugs and labels of the models that can take a seat now, for whoever asks."""
-    return [(model.slug, model.label) for model in ProviderModel.objects.askable(asker()).speaking()]
-
-
 def _or_nobody(seat: str) -> Any:
     nobody = gettext_lazy("the chair's model") if seat == "title" else gettext_lazy("nobody")
-    return lambda: [("", nobody), *models_offered()]
+    return lambda: [("", nobody), *speaking_models()]
 
 
 LABELS = {

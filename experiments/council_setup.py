@@ -9,8 +9,9 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
 
-from experiments.council_forms import SETTINGS, CouncilForm, council_form, models_offered
+from experiments.council_forms import SETTINGS, CouncilForm, council_form
 from experiments.library.shelf import flat
+from experiments.menu import speaking_models
 from experiments.models import Experiment, Participant, Preset
 from experiments.shelves.cloning import Source, source
 from experiments.workflows.council.config import CHAIRS, MEMBERS
@@ -77,7 +78,7 @@ def content_of(request: HttpRequest) -> Values:
 def presets_for(user: "User | AnonymousUser") -> list[Choice]:
     """One's own first, then those that others share."""
     rows = Preset.objects.visible_to(user).filter(workflow="council").select_related("owner").order_by("name", "pk")
-    labels = dict(models_offered())
+    labels = dict(speaking_models())
     return sorted((_choice(row, user, labels) for row in rows), key=lambda choice: not choice.is_mine)
 
 
@@ -109,7 +110,7 @@ def _typed(request: HttpRequest) -> Values:
 
 def _usual(user: "User | AnonymousUser") -> Values:
     """The council that was asked last, as far as its models are there; otherwise the first few models."""
-    offered = [slug for slug, _label in models_offered()]
+    offered = [slug for slug, _label in speaking_models()]
     last = Experiment.objects.owned_by(user).filter(workflow="council").order_by("-created").first()
     if last:
         seated = list(last.participants.select_related("model"))
@@ -165,7 +166,7 @@ def _seated(cast: Mapping[str, Seat]) -> Values:
 
 def _tell_of_lost(request: HttpRequest, cast: Mapping[str, Seat]) -> None:
     """Models that cannot be chosen any more would be missing without a word."""
-    offered = {slug for slug, _label in models_offered()}
+    offered = {slug for slug, _label in speaking_models()}
     if lost := list(dict.fromkeys(one["model"] for one in cast.values() if one["model"] not in offered)):
         words = _("Not available now: %(models)s. Choose other models in their place.")
         messages.warning(request, words % {"models": ", ".join(lost)})

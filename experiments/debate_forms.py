@@ -6,10 +6,9 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from accounts.asking import asker
 from experiments.form_fields import LinesField
 from experiments.forms import SetupForm, form_for
-from experiments.models import ProviderModel
+from experiments.menu import speaking_models
 from experiments.workflows.debate.config import DEBATERS, LONGEST_TEXT, POOL, SEATS
 
 SPEAKING_SEATS = ("refiner", *DEBATERS, "summarizer")
@@ -61,11 +60,6 @@ def debate_form() -> type[DebateForm]:
 
 def model_field(seat: str) -> str:
     return f"seat-{seat}-model"
-
-
-def speaking_models() -> list[tuple[str, str]]:
-    """Slug and label of every model that can be asked now, for whoever asks."""
-    return [(model.slug, model.label) for model in ProviderModel.objects.askable(asker()).speaking()]
 
 
 def _pool_models() -> list[tuple[str, Any]]:

@@ -10,13 +10,13 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.asking import asker
 from experiments import progress
 from experiments.debate_estimates import DebateEstimate, Plan, estimate, token_limit
-from experiments.debate_forms import SPEAKING_SEATS, DebateForm, model_field, speaking_models
+from experiments.debate_forms import SPEAKING_SEATS, DebateForm, model_field
 from experiments.estimates import Taken
 from experiments.labels import seat_name
 from experiments.library.shelf import flat
+from experiments.menu import askable_models, speaking_models
 from experiments.models import Participant, ProviderModel, Run
 from experiments.paging import Page, page_of
 from experiments.search.runs import said_or_set_up
@@ -83,7 +83,7 @@ def _different_models() -> Values:
 
 def _not_carried_over(participants: Sequence[Participant]) -> Iterator[str]:
     """What the form cannot show of a run's cast: it would be lost without a word."""
-    askable = {model.slug for model in ProviderModel.objects.askable(asker())}
+    askable = {model.slug for model in askable_models()}
     for one in participants:
         if one.model.slug not in askable:
             words = _("%(model)s is not available now: choose another model. It was: %(seat)s.")

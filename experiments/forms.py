@@ -10,10 +10,9 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from accounts.asking import asker
 from experiments.casting import InvalidExperiment
 from experiments.form_fields import InterventionsField, LinesField
-from experiments.models import ProviderModel
+from experiments.menu import askable_models
 from experiments.workflows import REGISTRY
 
 LONGEST_PERSONA = 100
@@ -185,9 +184,7 @@ def _seat_fields(seat: str) -> dict[str, forms.Field]:
 
 
 def _models(seat: str) -> list[tuple[str, Any]]:
-    models = ProviderModel.objects.askable(asker())
-    if seat not in TOOL_SEATS:
-        models = models.speaking()
+    models = [model for model in askable_models() if seat in TOOL_SEATS or not model.is_tool]
     return [*NOBODY.get(seat, []), *((model.slug, model.label) for model in models)]
 
 

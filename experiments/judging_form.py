@@ -5,18 +5,16 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from accounts.asking import asker
 from experiments.casting import InvalidExperiment
 from experiments.form_fields import LinesField
-from experiments.models import ProviderModel
+from experiments.menu import askable_models
 from experiments.workflows.judge import RUBRICS
 from experiments.workflows.judging import LONGEST_RUBRIC
 from experiments.workflows.prompts import fill
 
 
 def _judges() -> list[tuple[str, Any]]:
-    usable = ProviderModel.objects.askable(asker())
-    return [("", _("the lab's choice")), *((model.slug, model.label) for model in usable)]
+    return [("", _("the lab's choice")), *((model.slug, model.label) for model in askable_models())]
 
 
 class JudgeAgainForm(forms.Form):

@@ -21,7 +21,7 @@ KEYS = {
     "role": F("purpose"),
     "day": F("day"),
 }
-TOGETHER = (("person", "project"), ("model",), ("role",), ("day",))  # few combinations: one reading for both
+TOGETHER = (("person", "project"), ("model", "role"), ("day",))  # few combinations: one reading for both
 LONGEST = 3 * 366  # days
 
 

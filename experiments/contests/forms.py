@@ -8,9 +8,9 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from experiments.council_forms import models_offered
 from experiments.form_fields import LinesField, Row
 from experiments.forms import SetupForm, form_for
+from experiments.menu import speaking_models
 from experiments.model_rows import ModelRowsField
 from experiments.workflows.coding.config import LEAST_CODERS, LONGEST_TOPIC, MOST_CODERS, coder
 
@@ -87,7 +87,7 @@ def contest_form() -> type[ContestForm]:
 
 def every_model() -> list[Row]:
     """A row for each model that can take part, as many as a contest has room for."""
-    return [{"model": slug} for slug, _label in models_offered()[:MOST_CODERS]]
+    return [{"model": slug} for slug, _label in speaking_models()[:MOST_CODERS]]
 
 
 LABELS = {

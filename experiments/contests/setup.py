@@ -8,8 +8,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from experiments.contests.forms import ContestForm, contest_form, every_model
-from experiments.council_forms import models_offered
 from experiments.library.shelf import flat
+from experiments.menu import speaking_models
 from experiments.models import Experiment, Participant
 from experiments.shelves.cloning import Source, source
 from experiments.workflows.coding.config import CODERS, MOST_CODERS
@@ -36,7 +36,7 @@ def with_everybody(request: HttpRequest) -> ContestForm:
     typed = _typed(request)
     chosen = {row["model"]: row for row in typed["coders"]}
     others = [row for row in every_model() if row["model"] not in chosen]
-    if len(chosen) + len(others) < len(models_offered()):
+    if len(chosen) + len(others) < len(speaking_models()):
         words = _("A contest has room for %(most)s models: some were left out.")
         messages.info(request, words % {"most": MOST_CODERS})
     return contest_form()(initial={**typed, "coders": [*chosen.values(), *others][:MOST_CODERS]})
@@ -49,7 +49,7 @@ def _typed(request: HttpRequest) -> Values:
 
 def _usual(user: "User | AnonymousUser") -> list[Values]:
     """The pool of the last contest, as far as its models are there; otherwise the first few models."""
-    offered = [slug for slug, _label in models_offered()]
+    offered = [slug for slug, _label in speaking_models()]
     last = Experiment.objects.owned_by(user).filter(workflow="coding").order_by("-created").first()
     if last:
         rows = _rows(last.participants.select_related("model"))
@@ -60,7 +60,7 @@ def _usual(user: "User | AnonymousUser") -> list[Values]:
 
 def _of_source(request: HttpRequest, found: Source) -> Values:
     rows = _rows(found.participants)
-    offered = {slug for slug, _label in models_offered()}
+    offered = {slug for slug, _label in speaking_models()}
     if lost := [row["model"] for row in rows if row["model"] not in offered]:
         words = _("Not available now: %(models)s. Choose other models in their place.")
         messages.warning(request, words % {"models": ", ".join(lost)})

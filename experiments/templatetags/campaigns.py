@@ -9,10 +9,9 @@ from django.forms import BaseForm, BoundField
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from experiments import figures
+from experiments import figures, menu
 from experiments.battles.progress import Progress
 from experiments.campaign_forms import FURTHER_JUDGES
-from experiments.council_forms import models_offered
 from experiments.labels import END_REASONS, prompt_words
 from experiments.models import Battle, Campaign
 from experiments.outputs_forms import OutputsForm, shown_rows
@@ -125,10 +124,7 @@ def maker_rows(form: OutputsForm) -> list[dict[str, str]]:
     return shown_rows(form)
 
 
-@register.simple_tag
-def speaking_models() -> list[tuple[str, str]]:
-    """Slugs and labels of the models that can be asked now."""
-    return models_offered()
+register.simple_tag(menu.speaking_models)
 
 
 @register.simple_tag

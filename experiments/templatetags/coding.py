@@ -16,10 +16,10 @@ from experiments.contests import board, coders
 from experiments.contests.estimates import Guess
 from experiments.contests.forms import LEAST_ROWS
 from experiments.contests.slots import slot_of
-from experiments.council_forms import models_offered
 from experiments.forms import CHOICES, EFFORTS
 from experiments.labels import seat_name
-from experiments.models import ProviderModel, Run
+from experiments.menu import askable_models
+from experiments.models import Run
 from experiments.templatetags.coding_words import tenth
 from experiments.templatetags.setup import Group, Option, grouped_by_provider
 from experiments.timeline import Entry, vote_anchor
@@ -75,9 +75,8 @@ def coder_rows(form: BaseForm) -> CoderRows:
 @register.simple_tag
 def coder_groups() -> list[Group]:
     """Every model that can take part, by provider, the simulated ones last."""
-    offered = models_offered()
-    models = {m.slug: m for m in ProviderModel.objects.available().filter(slug__in=[slug for slug, _label in offered])}
-    return grouped_by_provider([Option(slug, label, False, models.get(slug)) for slug, label in offered])
+    offered = [model for model in askable_models() if not model.is_tool]
+    return grouped_by_provider([Option(model.slug, model.label, False, model) for model in offered])
 
 
 @register.simple_tag

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from experiments.form_fields import LEAST_ROWS
 from experiments.labels import INTERVENTION_KINDS
+from experiments.menu import askable_models
 from experiments.models import ProviderModel
 from experiments.workflows.arena import DEFAULT_PARAMS
 
@@ -130,7 +131,7 @@ def options(form: BaseForm, name: str) -> list[Option]:
 def model_groups(form: BaseForm, name: str) -> list[Group]:
     """The choices of a seat's model, by provider, the simulated ones last."""
     listed = options(form, name)
-    models = {m.slug: m for m in ProviderModel.objects.available().filter(slug__in=[o.value for o in listed])}
+    models = {model.slug: model for model in askable_models()}
     return grouped_by_provider([Option(o.value, o.label, o.is_selected, models.get(o.value)) for o in listed])
 
 
