@@ -14,7 +14,7 @@ import arenasite.settings
 from accounts.passwords import WORDS
 from tests.fixtures import PASSWORD
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def refused(password):
