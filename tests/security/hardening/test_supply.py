@@ -19,8 +19,6 @@ ROOT = Path(__file__).parents[3]
 LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-bench.lock")
 ADDRESS = r"https?://|@ |^\s*-[ifecr]\b"
 ELSEWHERE = re.compile(ADDRESS + r"|--(?:index-url|extra-index-url|find-links|trusted-host|editable)")
-    r"https?://|^\s*-(?:i|f|e|c|r)\b|--(?:index-url|extra-index-url|find-links|trusted-host|editable)|@ "
-)
 
 
 @pytest.mark.parametrize("name", LOCKS)
