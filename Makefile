@@ -9,7 +9,7 @@ MANAGE := $(BIN)/python manage.py
 SOURCES := arenasite accounts experiments $(wildcard leaderboard)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test check fix bench bench-ratings messages setup setup-dev setup-bench
+.PHONY: help demo run test check fix bench bench-ratings messages audit sbom setup setup-dev setup-bench
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,12 @@ bench: setup-dev ## measure, and print what was measured
 
 bench-ratings: setup-bench ## measure the ratings beside evalica, choix, arena-rank and two published methods
 	$(VENV)-bench/bin/python -m benchmarks.ratings
+
+audit: setup ## ask osv.dev what is known against the locked packages (1: something, 3: no answer)
+	@$(MANAGE) audit_dependencies
+
+sbom: setup ## write sbom.json: every locked package with version, licence and digests (CycloneDX)
+	@$(MANAGE) sbom --output sbom.json && echo "sbom.json"
 
 messages: setup-dev ## write new sentences into locale/, to be translated there (needs gettext)
 	$(MANAGE) makemessages --locale zh_Hans --ignore 'tests/*' --ignore 'benchmarks/*' --no-location

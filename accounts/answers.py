@@ -7,6 +7,7 @@ from django.utils.cache import get_conditional_response, patch_vary_headers, set
 
 Answer = Callable[[HttpRequest], HttpResponse]
 API = "/api/"
+TOKENS = {"Authorization", "X-Api-Key"}  # the headers that they come in
 
 
 class ApiAnswerMiddleware:
@@ -27,10 +28,13 @@ class ApiAnswerMiddleware:
         return response
 
     def _known(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
-        """Kept by whoever asked, and asked for again each time: what one may see can change at any moment."""
+        """Kept by the program that asked, and asked for again each time: what one may see can change at any moment.
+        What a browser asks for on behalf of its person is not kept (ShieldMiddleware says so).
+        """
         if not response.has_header("ETag"):
             set_response_etag(response)
-        if not response.has_header("Cache-Control"):
+        is_browsers = request.user.is_authenticated and not TOKENS & request.headers.keys()
+        if not (response.has_header("Cache-Control") or is_browsers):
             response["Cache-Control"] = "private, no-cache"
         patch_vary_headers(response, ["Authorization", "Cookie", "Accept-Language"])
         found = get_conditional_response(request, etag=response["ETag"], response=response)

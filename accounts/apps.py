@@ -10,4 +10,6 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("accounts.checks")
+        import_module("accounts.hardening")
         import_module("accounts.receivers").connect()  # it needs the models, which are loaded by now
+        import_module("accounts.lasting").connect()

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from allauth.usersessions.models import UserSession
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.models import Session
+from django.db import transaction
 from django.utils import timezone
 
+from accounts import audit
 from accounts.models import User
 
 
@@ -21,6 +23,20 @@ def end_sessions(person: User, *, keep: str | None = None) -> int:
     Session.objects.filter(pk__in=keys).delete()
     UserSession.objects.filter(user=person).exclude(session_key=keep).delete()
     return len(keys)
+
+
+def end_session(person: User, sign_in: UserSession) -> None:
+    """One of a person's, as the account page lists them."""
+    with transaction.atomic():
+        Session.objects.filter(pk=sign_in.session_key).delete()
+        sign_in.delete()
+        audit.record(audit.Action.SIGNED_OUT, by=person, of=person, elsewhere=1)
+
+
+def end_all_sessions() -> int:
+    """Everybody's: how many there were."""
+    UserSession.objects.all().delete()
+    return Session.objects.all().delete()[0]
 
 
 def _keys_of(person: User) -> Iterator[str]:

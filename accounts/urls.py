@@ -42,6 +42,7 @@ urlpatterns = [
     path("account/server/error/", server.login_error, name="socialaccount_login_error"),
     path("account/server/sign-up/", server.signup, name="socialaccount_signup"),
     path("account/sign-ins/end/", views.sign_out_elsewhere, name="sign-out-elsewhere"),
+    path("account/sign-ins/<int:pk>/end/", views.sign_out_one, name="sign-out-one"),
     path("account/tokens/<str:token_key>/revoke/", views.revoke_token, name="token-revoke"),
     path("language/", views.set_language, name="set-language"),
     path("theme/", views.set_theme, name="set-theme"),

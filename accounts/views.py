@@ -21,7 +21,7 @@ from accounts.addresses import NOWHERE
 from accounts.forms import TokenForm
 from accounts.models import ApiToken, Membership, User
 from accounts.people import person, stepped_up
-from accounts.sessions import end_sessions
+from accounts.sessions import end_session, end_sessions
 
 THEMES = ("auto", "light", "dark")
 YEAR = 365 * 24 * 3600
@@ -60,6 +60,7 @@ def _sign_ins(request: HttpRequest, who: User) -> list[dict[str, Any]]:
             "browser": browsers.named(session.user_agent),
             "address": session.ip if session.ip != NOWHERE else "",
             "since": session.created_at,
+            "pk": session.pk,
             "is_this": session.session_key == request.session.session_key,
         }
         for session in sorted(UserSession.objects.purge_and_list(who), key=lambda one: one.created_at, reverse=True)
@@ -68,6 +69,17 @@ def _sign_ins(request: HttpRequest, who: User) -> list[dict[str, Any]]:
 
 @login_required
 @require_POST
+@stepped_up
+def sign_out_one(request: HttpRequest, pk: int) -> HttpResponse:
+    sign_in = get_object_or_404(UserSession, user=request.user, pk=pk)
+    end_session(person(request), sign_in)
+    messages.success(request, _("That sign-in has ended."))
+    return redirect("account")
+
+
+@login_required
+@require_POST
+@stepped_up
 def sign_out_elsewhere(request: HttpRequest) -> HttpResponse:
     ended = end_sessions(person(request), keep=request.session.session_key)
     if ended:

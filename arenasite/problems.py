@@ -1,9 +1,12 @@
 """What is answered when there is no page, or a page failed: a problem document to programs, a page to people."""
 
+import logging
 import secrets
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+
+log = logging.getLogger(__name__)
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -16,7 +19,9 @@ def too_many_requests(request: HttpRequest) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
+    """What failed is in the log, beside the reference; whoever asked gets the reference alone."""
     reference = secrets.token_hex(4)
+    log.error("reference=%s %s %r failed: see the error before this line", reference, request.method, request.path)
     return _answer(request, 500, "Internal Server Error", f"The server failed. Reference: {reference}.", "500.html")
 
 

@@ -53,6 +53,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
+    "arenasite.shielding.ShieldMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -62,10 +63,11 @@ MIDDLEWARE = [
     "accounts.middleware.AccountLanguageMiddleware",
     "accounts.answers.ApiAnswerMiddleware",
     "accounts.middleware.AuditAddressMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "accounts.lasting.LastingMiddleware",
     "accounts.middleware.AskingMiddleware",
     "accounts.middleware.RefusalMiddleware",
     "accounts.middleware.ExportMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "accounts.middleware.SecondFactorMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -190,7 +192,12 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "accounts.passwords.EasyPasswordValidator"},
+    {"NAME": "accounts.passwords.BreachedPasswordValidator"},
 ]
+PASSWORD_RESET_TIMEOUT = 3600  # seconds that the link in a letter works
+PASSWORD_WORDS = environment.words("ARENA_PASSWORD_WORDS")  # that a password may not rest upon, beside our own
+BREACHED_PASSWORDS = os.environ.get("ARENA_BREACHED_PASSWORDS", "")  # a file of SHA-1 digests; docs/security.md
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "arena"
@@ -243,16 +250,21 @@ SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [OIDC.app()] if OIDC else 
 
 SESSION_COOKIE_NAME = "__Host-arena_session" if HTTPS else "arena_session"
 CSRF_COOKIE_NAME = "__Host-arena_csrf" if HTTPS else "arena_csrf"
+SESSION_COOKIE_AGE = environment.whole("ARENA_SESSION_IDLE_HOURS", 72) * 3600  # seconds without use end a sign-in
+SESSION_LONGEST = environment.whole("ARENA_SESSION_DAYS", 14) * 86_400  # seconds after which it ends in any case
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_REDIRECT_EXEMPT = [r"^api/"]  # refused unless encrypted: arenasite/shielding.py
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = environment.flag("ARENA_HSTS_SUBDOMAINS", True)
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": ["'none'"],
+        "object-src": ["'none'"],
         "script-src": ["'self'"],
         "style-src": ["'self'"],
         "img-src": ["'self'", "data:"],

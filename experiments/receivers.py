@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db import DatabaseError
 
+from accounts import lasting
 from experiments import usage_days
 from experiments.battles import campaigns, votes
 from experiments.battles.logs import queueing
@@ -30,6 +31,7 @@ def connect() -> None:
     swept.connect(_sweep_votes, dispatch_uid="votes")
     swept.connect(_sweep_webhooks, dispatch_uid="webhooks")
     swept.connect(_sweep_bulk, dispatch_uid="bulk")
+    swept.connect(_sweep_sign_ins, dispatch_uid="sign-ins")
 
 
 def _feed(sender: Any, run_id: UUID, **more: Any) -> None:
@@ -52,6 +54,10 @@ def _sweep_logs(sender: Any, **more: Any) -> None:
 
 def _sweep_usage(sender: Any, **more: Any) -> None:
     usage_days.roll_up()
+
+
+def _sweep_sign_ins(sender: Any, **more: Any) -> None:
+    lasting.forget_expired()
 
 
 def _sweep_votes(sender: Any, **more: Any) -> None:

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -109,13 +110,16 @@ def stop_together(children: Sequence[Child], hurry: Callable[[], bool]) -> None:
 
 
 def _dies_with(parent: int, number: signal.Signals) -> Callable[[], None] | None:
-    """What a child does before it runs: ask the kernel (Linux) for `number` when its parent dies, even by SIGKILL."""
+    """What a child does before it runs: ask the kernel (Linux) for `number` when its parent dies, even by SIGKILL, and
+    for no image of its memory, secrets and all, should it crash.
+    """
     if sys.platform != "linux":
         return None
     library = ctypes.CDLL(None)
 
     def tie() -> None:
         library.prctl(PR_SET_PDEATHSIG, int(number))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if os.getppid() != parent:
             os._exit(1)
 

@@ -1,16 +1,21 @@
 """How many calls one provider model gets at a time: an adaptive limit for one asyncio loop."""
 
 import asyncio
+import logging
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from experiments.gateway.errors import GatewayError, Overloaded, RateLimited
+from experiments.gateway.errors import GatewayError, Overloaded, RateLimited, Unreachable
+
+logger = logging.getLogger(__name__)
 
 START, CAP = 20, 100
 SHRINK = 0.8
 COOLDOWN_SECONDS = 15.0
+OUTAGE = 5  # times in a row that nobody was there
+OUTAGE_SECONDS, LONGEST_OUTAGE_SECONDS = 5.0, 60.0
 
 
 class Limiter:
@@ -18,6 +23,8 @@ class Limiter:
 
     All 429 answers that arrive before a cooldown ends belong to one episode; the cooldown is Retry-After, else 15 s,
     and no slot is given out during it. A 5xx only pauses growth for as long. Those who wait are served in their order.
+    Where nobody was there five times in a row, nobody is sent there for 5 s, then for twice as long each time, up to a
+    minute: whoever waits has used up no attempt, and finds the provider when it is back.
     """
 
     def __init__(
@@ -36,6 +43,7 @@ class Limiter:
         self._queue: deque[asyncio.Future[None]] = deque()
         self._closed_until = 0.0
         self._growth_from = 0.0
+        self._unreached = 0
 
     @property
     def limit(self) -> int:
@@ -62,6 +70,7 @@ class Limiter:
     def report(self, error: GatewayError | None) -> None:
         """How a call ended; None is success. Call it inside the slot, once per call."""
         now = self._clock()
+        self._note_outage(error, now)
         if isinstance(error, RateLimited):
             self._shrink(now, error.retry_after or COOLDOWN_SECONDS)
         elif isinstance(error, Overloaded):
@@ -69,6 +78,17 @@ class Limiter:
         elif error is None and now >= self._growth_from and self._active >= self.limit:
             self._limit = min(self._cap, self._limit + 1 / self._limit)
             self._serve_queue()
+
+    def _note_outage(self, error: GatewayError | None, now: float) -> None:
+        """All who were under way when the provider went away tell of the same outage."""
+        if not isinstance(error, Unreachable):
+            self._unreached = 0
+        elif now >= self._closed_until:
+            self._unreached += 1
+            if (beyond := self._unreached - OUTAGE) >= 0:
+                pause = min(LONGEST_OUTAGE_SECONDS, OUTAGE_SECONDS * 2 ** min(beyond, 10))
+                self._closed_until = now + pause
+                logger.warning("a provider could not be reached %d times: next try in %.0f s", self._unreached, pause)
 
     def _shrink(self, now: float, cooldown: float) -> None:
         if now >= self._closed_until:

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from experiments.gateway import Overloaded, RateLimited
+from experiments.gateway import Overloaded, RateLimited, Unreachable
 from experiments.gateway.concurrency import Limiter
 
 
@@ -162,3 +162,48 @@ async def test_a_call_that_fails_gives_its_slot_back(limiter_of):
         async with limiter.slot():
             raise ValueError("boom")
     assert limiter.active == 0
+
+
+async def test_where_nobody_is_there_five_times_in_a_row_the_next_try_waits(limiter_of, clock):
+    limiter = limiter_of()
+    for _ in range(4):
+        limiter.report(Unreachable("x"))
+    async with limiter.slot():
+        assert clock.slept == []
+    limiter.report(Unreachable("x"))
+
+    async with limiter.slot():
+        assert clock.slept == [5]
+
+
+async def test_the_wait_doubles_with_each_try_that_finds_nobody_up_to_a_minute(limiter_of, clock):
+    limiter = limiter_of()
+    for _ in range(4):
+        limiter.report(Unreachable("x"))
+    for _ in range(6):
+        limiter.report(Unreachable("x"))
+        async with limiter.slot():
+            pass
+    assert clock.slept == [5, 10, 20, 40, 60, 60]
+
+
+async def test_those_who_were_under_way_tell_of_one_outage(limiter_of, clock):
+    limiter = limiter_of()
+    for _ in range(50):
+        limiter.report(Unreachable("x"))
+
+    async with limiter.slot():
+        assert clock.slept == [5]
+
+
+@pytest.mark.parametrize("answer", [None, Overloaded("x"), RateLimited("x", retry_after=0.1)])
+async def test_any_answer_ends_the_outage(limiter_of, clock, answer):
+    limiter = limiter_of()
+    for _ in range(4):
+        limiter.report(Unreachable("x"))
+    limiter.report(answer)
+    clock.now += 1
+    limiter.report(Unreachable("x"))
+
+    async with limiter.slot():
+        assert clock.slept == []

@@ -114,7 +114,8 @@ RULES: dict[str, tuple[Rule, str]] = {
         """account_reauthenticate account_change_password account_set_password account_email mfa_index
         mfa_reauthenticate mfa_activate_totp mfa_deactivate_totp mfa_view_recovery_codes mfa_generate_recovery_codes
         mfa_download_recovery_codes mfa_list_webauthn mfa_add_webauthn mfa_reauthenticate_webauthn
-        mfa_remove_webauthn mfa_edit_webauthn socialaccount_connections sign-out-elsewhere review-rubric-edit""",
+        mfa_remove_webauthn mfa_edit_webauthn socialaccount_connections sign-out-elsewhere sign-out-one
+        review-rubric-edit""",
     ),
     "administrators'": (
         rule(visitor=SIGN_IN, everybody=(UNKNOWN, REFUSED), admin=YES),

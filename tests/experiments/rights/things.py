@@ -176,6 +176,7 @@ class Things:
             "conversations": self.asked.pk,
             "subsets": self.ladder.slug,
             "oidc": "nowhere",
+            "sign-ins": 1,
         }
         by_word = {
             "token": self.invited if before == "invitations" else self.offer.token,

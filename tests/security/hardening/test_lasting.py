@@ -1,0 +1,142 @@
+"""A sign-in ends by itself: after days without use, and after two weeks in any case."""
+
+import time
+
+import pytest
+from allauth.usersessions.models import UserSession
+from django.contrib.sessions.models import Session
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+
+from accounts import lasting
+from accounts.models import AuditEntry
+from tests.accounts.conftest import sign_in
+from tests.fixtures import signed_in, step_up
+
+pytestmark = pytest.mark.django_db
+
+HOUR, DAY = 3600, 86_400
+Action = AuditEntry.Action
+
+
+def wind_back(browser, **ago):
+    """As if this had been so many seconds ago."""
+    session = browser.session
+    for name, seconds in ago.items():
+        session[name] = int(time.time()) - seconds
+    session.save()
+
+
+def test_one_that_is_used_goes_on(browser):
+    wind_back(browser, begun=13 * DAY, seen=HOUR)
+
+    assert browser.get("/account/").status_code == 200
+
+
+def test_one_that_was_not_used_for_days_ends(browser, deeds):
+    wind_back(browser, begun=4 * DAY, seen=73 * HOUR)
+
+    answer = browser.get("/account/", follow=True)
+
+    assert "Your sign-in has expired." in answer.content.decode()
+    assert deeds(Action.SIGNED_OUT)[0].detail == {"expired": True}
+
+
+def test_use_cannot_prolong_it_for_ever(browser):
+    wind_back(browser, begun=15 * DAY, seen=1)
+
+    assert browser.get("/account/").status_code == 302
+    assert browser.get("/api/runs/").status_code == 401
+
+
+def test_its_row_is_of_no_use_after_the_time_without_use(browser, settings):
+    row = Session.objects.get(pk=browser.session.session_key)
+
+    assert 0 <= (row.expire_date - timezone.now()).total_seconds() <= settings.SESSION_COOKIE_AGE == 72 * HOUR
+
+
+def test_use_is_written_down_now_and_then_alone(browser, django_assert_num_queries):
+    wind_back(browser, begun=HOUR, seen=4 * HOUR)
+    browser.get("/language/")
+    seen = browser.session["seen"]
+    assert seen > time.time() - HOUR
+
+    with django_assert_num_queries(2):  # the session and its person
+        browser.get("/language/")
+    assert browser.session["seen"] == seen
+
+
+def test_what_has_expired_is_forgotten_with_its_address_and_browser(visitor, alice):
+    sign_in(visitor)
+    other = Client()
+    sign_in(other)
+    Session.objects.filter(pk=visitor.session.session_key).update(expire_date=timezone.now() - timezone.timedelta(1))
+
+    assert lasting.forget_expired() == 1
+    assert UserSession.objects.get().session_key == other.session.session_key
+
+
+def test_one_elsewhere_is_ended_by_itself(visitor, alice, deeds):
+    sign_in(visitor)
+    elsewhere, third = Client(), Client()
+    sign_in(elsewhere)
+    sign_in(third)
+    row = UserSession.objects.get(session_key=elsewhere.session.session_key)
+
+    visitor.post(f"/account/sign-ins/{row.pk}/end/")
+
+    assert elsewhere.get("/account/").status_code == 302
+    assert third.get("/account/").status_code == 200
+    assert deeds(Action.SIGNED_OUT)[0].detail == {"elsewhere": 1}
+
+
+def test_somebody_elses_is_not_found(visitor, alice, bob):
+    sign_in(visitor, "bob")
+    other = Client()
+    sign_in(other)
+    row = UserSession.objects.get(user=alice)
+
+    assert visitor.post(f"/account/sign-ins/{row.pk}/end/").status_code == 404
+    assert other.get("/account/").status_code == 200
+
+
+def test_ending_others_asks_for_the_password_again(alice):
+    stale = Client()
+    stale.force_login(alice)
+    step_up(stale, alice, ago=3600)
+
+    assert stale.post("/account/sign-ins/end/")["Location"].startswith("/account/confirm/")
+
+
+def test_the_command_ends_those_of_one_person_or_all(alice, bob, deeds, capsys):
+    first, second = signed_in(alice), signed_in(bob)
+
+    call_command("end_sessions", "alice")
+    assert first.get("/account/").status_code == 302
+    assert second.get("/account/").status_code == 200
+    call_command("end_sessions", "--all")
+
+    assert second.get("/account/").status_code == 302
+    assert capsys.readouterr().out.splitlines() == ["1 sign-ins have ended."] * 2
+    assert [entry.detail for entry in deeds(Action.SIGNED_OUT)] == [{"by_command": 1}] * 2
+
+
+@pytest.mark.parametrize("asked", [[], ["nobody-of-that-name"], ["alice", "--all"]])
+def test_the_command_says_what_it_cannot_do(alice, asked):
+    with pytest.raises(CommandError):
+        call_command("end_sessions", *asked)
+
+
+def test_a_sign_in_takes_a_new_session_and_the_old_one_is_void(visitor, alice):
+    visitor.get("/sign-in/")
+    session = visitor.session
+    session["planted"] = "by somebody else"
+    session.save()
+    visitor.cookies["arena_session"] = session.session_key
+
+    sign_in(visitor)
+
+    assert visitor.session.session_key != session.session_key
+    assert not Session.objects.filter(pk=session.session_key).exists()
+    assert len(visitor.session.session_key) == 32  # of 36 letters and digits: 165 bits
