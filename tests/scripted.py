@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -19,12 +20,13 @@ class Scripted:
 
     An answer is a text, the deltas of a stream (a text among them is a delta of content), a status of failure, or a
     function of the request's body that gives one of these. {"finish": reason} among the deltas says how the stream
-    ends, if not with "stop". received: the headers and the body of each request.
+    ends, if not with "stop". received: the headers and the body of each request. pause: seconds after each delta.
     """
 
     def __init__(self) -> None:
         self.answers: dict[str, list[Answer]] = {}
         self.received: list[tuple[dict[str, str], dict[str, Any]]] = []
+        self.pause = 0.0
         self.error = b'{"error": {"message": "scripted failure"}}'
         self.provider: Provider | None = None
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -65,13 +67,18 @@ def _handler(scripted: Scripted) -> type[BaseHTTPRequestHandler]:
                 self._send(answer, "application/json", scripted.error)
             else:
                 deltas = [answer] if isinstance(answer, str) else answer
-                self._send(200, "text/event-stream", b"".join(map(_frame, deltas)) + _end(deltas))
+                self._send(200, "text/event-stream", *map(_frame, deltas), _end(deltas))
 
-        def _send(self, status: int, kind: str, body: bytes) -> None:
+        def _send(self, status: int, kind: str, *body: bytes) -> None:
             self.send_response(status)
             self.send_header("Content-Type", kind)
             self.end_headers()
-            self.wfile.write(body)
+            if not scripted.pause:
+                self.wfile.write(b"".join(body))
+                return
+            for part in body:
+                self.wfile.write(part)
+                time.sleep(scripted.pause)
 
         def log_message(self, *_: Any) -> None:
             pass

@@ -1,0 +1,94 @@
+"""Whatever anybody wrote, no page, file or answer of the platform holds anything that could do something."""
+
+import csv
+import io
+import re
+from collections import Counter
+from urllib.parse import quote
+
+import pytest
+from django.contrib import admin
+from django.urls import reverse
+
+from experiments.models import Dataset
+from tests.experiments.rights.things import addresses
+from tests.fixtures import signed_in
+from tests.security.payloads import COUNT, PAYLOADS
+from tests.security.poison import Poison
+from tests.security.reading import active
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LAST = ("account_logout", "logout")
+STYLED = ("run-report", "api-run-report", "shared-run", "file-download", "api-file-download", "api-docs")
+STARTS = ("=", "+", "-", "@", "\t", "\r")
+NUMBER = re.compile(r"[+-]?[\d.,]+(e[+-]?\d+)?%?")
+
+
+@pytest.fixture
+def poisoned(things):
+    lab, made = things
+    poison = Poison()
+    poison.poison()
+    Dataset.objects.update(visibility="public")
+    made.left.refresh_from_db()
+    return lab, made, poison
+
+
+def answers(browser, made):
+    for name, route in sorted(addresses()):
+        if name not in LAST:
+            address = quote(made.address(name, route), safe="/:%?=&")
+            answer = browser.get(address)
+            yield f"{name} {address}", answer, b"".join(answer) if answer.streaming else answer.content
+
+
+def wrong_in(name, answer, body):
+    kind = answer.headers.get("Content-Type", "")
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    if kind.startswith("text/html"):
+        return active(body.decode(), may_style=name.split()[0] in STYLED)
+    if kind.startswith("text/csv"):
+        rows = csv.reader(io.StringIO(body.decode("utf-8-sig")))
+        return [f"cell {cell[:40]!r}" for row in rows for cell in row if is_formula(cell)]
+    return []
+
+
+def is_formula(cell):
+    return cell.startswith(STARTS) and not NUMBER.fullmatch(cell)
+
+
+def test_there_are_five_hundred():
+    assert len(PAYLOADS) == len(set(PAYLOADS)) == COUNT
+
+
+def test_no_answer_holds_anything_active(poisoned):
+    lab, made, poison = poisoned
+    wrong, shown, texts = {}, Counter(), 0
+    for who in ("owner", "admin", "visitor"):
+        for name, answer, body in answers(lab.browser(who), made):
+            assert answer.status_code != 500, name
+            shown[who] += answer.status_code == 200
+            if found := wrong_in(name, answer, body):
+                wrong[f"{who}: {name}"] = found[:5]
+            texts += body.count(b"&lt;")
+    assert wrong | administration(signed_in(lab.people["admin"])) == {}
+    assert shown["owner"] > 150
+    assert shown["visitor"] > 30
+    assert texts > 10_000, "it is shown as text, and not left out"
+    assert poison.used == set(PAYLOADS)
+
+
+def administration(browser):
+    """What is wrong with Django's own pages."""
+    wrong = {}
+    for model in (model for model in admin.site._registry if model._meta.managed):
+        place = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+        pages = [reverse(f"{place}_changelist")]
+        pages += [reverse(f"{place}_change", args=[row.pk]) for row in model._base_manager.all()[:1]]
+        for page in pages:
+            answer = browser.get(page)
+            assert answer.status_code != 500, page
+            if found := active(answer.content.decode()):
+                wrong[page] = found[:5]
+    return wrong

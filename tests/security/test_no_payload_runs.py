@@ -1,0 +1,200 @@
+"""Five hundred payloads in real Chromium, while they stream in and afterwards, on every page: none does anything."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import httpx
+import pytest
+from django.conf import settings
+from playwright.sync_api import Page, sync_playwright
+
+from arenasite.supervisor.ports import any_free
+from experiments.models import Dataset
+from tests.browser.conftest import FLAGS
+from tests.experiments.rights.things import addresses
+from tests.fixtures import Worker, environment, wait_until
+from tests.security.payloads import PAYLOADS, pieces
+from tests.security.poison import Poison
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+LAST = ("account_logout", "logout")
+OF_A_REPLY = 25  # payloads
+WATCH = """
+window.__seen = [];
+addEventListener('securitypolicyviolation', e => window.__seen.push(`${e.violatedDirective} ${e.blockedURI}`));
+let touched; Object.defineProperty(window, '__x', {get: () => touched, set: value => {
+    touched = value; window.__seen.push('it ran'); }});
+"""
+LOOK = """() => [...window.__seen, ...[...document.querySelectorAll('*')].flatMap(element =>
+    [...element.attributes].filter(({name, value}) => /^on/i.test(name) || name === 'srcdoc'
+        || /^\\s*(javascript|vbscript|data:text)/i.test(value)
+        && /^(href|src|action|formaction|data|xlink:href)$/i.test(name))
+    .map(({name, value}) => `${element.tagName} ${name}=${value.slice(0, 50)}`))]"""
+
+
+class Watched:
+    """A browser that tells of everything that must not happen. wrong: what did."""
+
+    def __init__(self, context: Any, home: str, file: str) -> None:
+        self.wrong: list[str] = []
+        self._home, self._file = home, file
+        self._context = context
+        context.add_init_script(WATCH)
+        context.route("**/*", self._let_through)
+
+    def page(self) -> Page:
+        page = self._context.new_page()
+        page.on("dialog", self._dismissed)
+        page.on("pageerror", lambda error: self.wrong.append(f"{page.url}: {error}"))
+        page.on("console", lambda said: self._note(page, said.text) if "Content Security" in said.text else None)
+        page.on("popup", lambda other: self._note(page, f"opened {other.url}"))
+        return page
+
+    def visit(self, page: Page, address: str) -> None:
+        page.goto(address)
+        page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
+        self.look(page)
+
+    def look(self, page: Page) -> None:
+        for found in page.evaluate(LOOK):
+            self._note(page, found)
+
+    def _note(self, page: Page, found: str) -> None:
+        self.wrong.append(f"{page.url}: {found}")
+
+    def _dismissed(self, dialog: Any) -> None:
+        self.wrong.append(f"a dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _let_through(self, route: Any) -> None:
+        address = route.request.url
+        if urlsplit(address).netloc == self._home or address in {self._file, "about:blank"}:
+            route.continue_()
+        else:
+            self.wrong.append(f"asked for {address}")
+            route.abort()
+
+
+@pytest.fixture
+def server(transactional_db: None) -> Iterator[str]:
+    """The platform's own web server, over the test's database."""
+    port = any_free("127.0.0.1")
+    command = [
+        sys.executable,
+        "-m",
+        "arenasite.bounded_daphne",
+        "-p",
+        str(port),
+        "-v",
+        "0",
+        "arenasite.asgi:application",
+    ]
+    variables = environment() | {"DJANGO_SETTINGS_MODULE": "arenasite.settings"}
+    process = subprocess.Popen(command, env=variables, cwd=settings.BASE_DIR)
+    yield f"localhost:{port}"
+    process.kill()
+    process.wait()
+
+
+def is_up(server: str) -> bool:
+    try:
+        return httpx.get(f"http://{server}/sign-in/").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def said(number: int) -> list[Any]:
+    """A reply of some payloads, thought first; torn into pieces."""
+    some = "\n\n".join(PAYLOADS[number * OF_A_REPLY :][:OF_A_REPLY])
+    return [*({"reasoning": piece} for piece in pieces(some)), *pieces(some)]
+
+
+def judged(_request: Any) -> str:
+    some = "\n".join(PAYLOADS[::9])
+    side = {"goal_deviation": 1, "cooperation": 0, "sentiment": {}, "notes": some, "confidence": 1}
+    return json.dumps({"A": side, "B": side, "dynamics": some})
+
+
+@pytest.fixture
+def live(things: Any, scripted: Any, arena: Any, start: Any) -> dict[str, str]:
+    """Runs that nobody drives yet: one in which every payload is said, and one whose provider fails in payloads."""
+    replies, scripted.pause = len(PAYLOADS) // OF_A_REPLY, 0.001
+    scripted.error = json.dumps({"error": {"message": "\n".join(PAYLOADS[::7])}}).encode()
+    for name, first in (("<b>a", 0), ("<b>b", 1)):
+        scripted.model(name, *(said(number) for number in range(first, replies, 2)))
+    scripted.model("<i>judge", judged)
+    scripted.model("<i>broken", 400)
+    talk = {"filter": False, "max_turns": replies // 2}
+    runs = {
+        "said": start(arena("<b>a", "<b>b", judge_model="<i>judge", **talk)),
+        "broken": start(arena("<i>broken", "<b>b", judge=False, filter=False)),
+    }
+    return {name: str(run.pk) for name, run in runs.items()}
+
+
+def ended(page: Page) -> bool:
+    return page.evaluate("document.querySelector('#status')?.dataset.state") in {"completed", "failed"}
+
+
+def is_shown(answer: Any) -> bool:
+    """Whether a browser shows it: whatever is no page is stored, or read by programs."""
+    is_page = answer.status_code == 200 and answer.headers.get("Content-Type", "").startswith("text/html")
+    return is_page and "attachment" not in answer.headers.get("Content-Disposition", "")
+
+
+def test_no_payload_does_anything(things: Any, live: dict[str, str], server: str, tmp_path: Path) -> None:
+    lab, made = things
+    Poison().poison()
+    Dataset.objects.update(visibility="public")
+    made.left.refresh_from_db()
+    owner = lab.browser("owner")
+    named = (quote(made.address(name, route), safe="/:%?=&") for name, route in addresses() if name not in LAST)
+    shown = [address for address in named if "/api/" not in address and is_shown(owner.get(address))]
+    report = tmp_path / "report.html"
+    report.write_bytes(b"".join(owner.get(f"/runs/{made.arena.pk}/report/html/")))
+    cookie = {"name": settings.SESSION_COOKIE_NAME, "value": owner.cookies[settings.SESSION_COOKIE_NAME].value}
+    wait_until(lambda: is_up(server), "the web server", 60)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        context = chromium.new_context()
+        context.add_cookies([{**cookie, "url": f"http://{server}"}])
+        watched = Watched(context, server, report.as_uri())
+        page, worker = watched.page(), None
+        try:
+            page.goto(f"http://{server}/runs/{live['said']}/")
+            worker = Worker()
+            lengths = stream(watched, page)
+            for address in (f"/runs/{live['said']}/", f"/runs/{live['broken']}/", *shown):
+                watched.visit(page, f"http://{server}{address}")
+            played = context.request.get(f"http://{server}/runs/{live['said']}/report/html/")
+            watched.visit(page, report.as_uri())
+            report.write_bytes(played.body())
+            watched.visit(page, report.as_uri())
+        finally:
+            if worker:
+                worker.kill()
+            chromium.close()
+    assert watched.wrong == []
+    assert len(lengths) > 10, "nothing was seen while it was written"
+    assert len(shown) > 80
+    assert played.ok
+
+
+def stream(watched: Watched, page: Page) -> set[int]:
+    """Look until the run has ended; returns how long the page was at different moments."""
+    lengths = set()
+
+    def looked() -> bool:
+        watched.look(page)
+        lengths.add(page.evaluate("document.body.textContent.length"))
+        return ended(page)
+
+    wait_until(looked, "the run", 60)
+    return lengths
