@@ -11,6 +11,9 @@ from daphne import server
 from daphne.cli import CommandLineInterface
 from daphne.http_protocol import HTTPFactory, WebRequest
 from django.conf import settings
+from twisted.internet import defer, reactor, task
+
+from arenasite import draining
 
 ROOM_FOR_FORM = 1 << 20  # bytes of a request beside its file
 AT_ONCE = 8  # requests of the longest kind that may be coming in at the same time
@@ -86,6 +89,14 @@ class BoundedServer(server.Server):  # type: ignore[misc]
         if queue is not None and isinstance(protocol, BoundedRequest):
             leave_on_disk(queue, protocol.content)
         return queue
+
+    def kill_all_applications(self) -> Any:
+        """Before the end: for a while everything is served as ever, while `/readyz` sends new visitors elsewhere."""
+        draining.begin()
+        return task.deferLater(reactor, settings.WEB_DRAIN_SECONDS, self._end_applications)
+
+    def _end_applications(self) -> "defer.Deferred[Any]":
+        return defer.maybeDeferred(super().kill_all_applications)
 
 
 def leave_on_disk(queue: "asyncio.Queue[dict[str, Any]]", content: Any) -> None:

@@ -51,6 +51,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "arenasite.probes.ProbeMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "arenasite.shielding.ShieldMiddleware",
@@ -142,6 +143,7 @@ RUNS_PER_WORKER = int(os.environ.get("ARENA_RUNS_PER_WORKER", "200"))
 LEASE_SECONDS = float(os.environ.get("ARENA_LEASE_SECONDS", "15"))
 SWEEP_SECONDS = float(os.environ.get("ARENA_SWEEP_SECONDS", "3"))
 DRAIN_SECONDS = float(os.environ.get("ARENA_DRAIN_SECONDS", "5"))
+WEB_DRAIN_SECONDS = float(os.environ.get("ARENA_WEB_DRAIN_SECONDS", "0"))  # not ready, and serving still
 
 # Tokens that an answer in these roles of a debate may have at most; who sets a debate up cannot raise them.
 ROLE_TOKENS = {

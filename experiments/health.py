@@ -57,12 +57,23 @@ def _redis() -> dict[str, Any]:
 
 def _workers() -> dict[str, Any]:
     try:
-        workers = Worker.all(queue=django_rq.get_queue(QUEUE))
+        alive = _alive(Worker.all(queue=django_rq.get_queue(QUEUE)))
     except (RedisError, OSError):
         return _part(False, "unknown while Redis is away")
+    return _part(bool(alive), f"{alive} at work" if alive else "no worker: start one with `manage.py up`")
+
+
+def living_workers() -> int:
+    """Of all queues, on all machines; none is known of while Redis is away."""
+    try:
+        return _alive(Worker.all(connection=django_rq.get_connection(QUEUE)))
+    except (RedisError, OSError):
+        return 0
+
+
+def _alive(workers: list[Worker]) -> int:
     oldest = timezone.now() - SILENT_AFTER
-    alive = [w for w in workers if w.last_heartbeat and _aware(w.last_heartbeat) > oldest]
-    return _part(bool(alive), f"{len(alive)} at work" if alive else "no worker: start one with `manage.py up`")
+    return sum(bool(w.last_heartbeat) and _aware(w.last_heartbeat) > oldest for w in workers)
 
 
 def _aware(moment: Any) -> Any:

@@ -41,14 +41,9 @@ class Parts:
         return child
 
     def web(self, host: str, port: int) -> Child:
-        child = self._python(
-            "web",
-            *("-m", "arenasite.bounded_daphne", "-b", host, "-p", str(port), "-v", "0", "--no-server-name"),
-            *("--websocket-max-message-size", str(WEBSOCKET_MESSAGE_BYTES)),
-            *("--websocket-max-frame-size", str(WEBSOCKET_FRAME_BYTES)),
-            *("--ping-interval", "20", "--application-close-timeout", "2"),
-            "arenasite.asgi:application",
-        )
+        """With everything else it ends at once: there is nobody to send visitors to meanwhile."""
+        child = self._python("web", *web_arguments(host, port))
+        child.environment = {**child.environment, "ARENA_WEB_DRAIN_SECONDS": "0"}
         child.rank = AFTER_WORKERS
         return child
 
@@ -115,6 +110,17 @@ class Parts:
             "PYTHONUNBUFFERED": "1",
         }
         return Child(name, argv, self.data / "logs" / f"{name}.log", environment)
+
+
+def web_arguments(host: str, port: int) -> tuple[str, ...]:
+    """The web server, as arguments of Python."""
+    return (
+        *("-m", "arenasite.bounded_daphne", "-b", host, "-p", str(port), "-v", "0", "--no-server-name"),
+        *("--websocket-max-message-size", str(WEBSOCKET_MESSAGE_BYTES)),
+        *("--websocket-max-frame-size", str(WEBSOCKET_FRAME_BYTES)),
+        *("--ping-interval", "20", "--application-close-timeout", "2"),
+        "arenasite.asgi:application",
+    )
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:

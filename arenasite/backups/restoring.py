@@ -1,0 +1,124 @@
+"""A backup becomes the database: all of it, compared hash by hash before it counts, or nothing."""
+
+from typing import Any
+
+from django.apps import apps as todays
+from django.apps.registry import Apps
+from django.core.cache import cache
+from django.core.management import call_command
+from django.core.management.color import no_style
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+
+from arenasite.backups import files
+from arenasite.backups.archive import Reader
+from arenasite.backups.errors import BackupRefused
+from arenasite.backups.findings import findings
+from arenasite.backups.rows import LEFT_OUT, OURS, Table, Tally, canonical, tables
+
+Node = tuple[str, str]
+
+
+def restore(archive: Reader, *, replace: bool = False) -> int:
+    """How many files came with it. Raises BackupRefused; then the database is as it was."""
+    told = archive.manifest
+    try:
+        if not replace:
+            _require_empty()
+        state = _schema({(app, name) for app, name in told["migrations"]})
+        kept = {table.name: table for table in tables(state, DEFAULT_DB_ALIAS)}
+        _require_same(kept, told["tables"])
+        count = files.take_all(archive)
+        with transaction.atomic():
+            _empty()
+            for name, table in kept.items():
+                table.write(archive.lines(f"tables/{name}.jsonl"), DEFAULT_DB_ALIAS)
+            _count_on(list(kept.values()))
+            _require_hashes(kept, told, state)
+    except DatabaseError as error:
+        raise BackupRefused(
+            f"The database did not take the backup: {str(error).strip()}. It is as it was before."
+        ) from error
+    _afterwards()
+    return count
+
+
+def _schema(wanted: set[Node]) -> Apps:
+    """Tables as the backup knew them, and the models that belong to them. A new database is brought to that state
+    first, and to today's afterwards.
+    """
+    executor = MigrationExecutor(connection)
+    graph, applied = executor.loader.graph, set(executor.loader.applied_migrations)
+    if unknown := sorted(f"{app}.{name}" for app, name in wanted if (app, name) not in graph.nodes):
+        raise BackupRefused(
+            f"The backup comes from a newer version, with {', '.join(unknown)}. Restore it with that version or later."
+        )
+    has = {leaf for leaf in graph.leaf_nodes() if leaf in applied}
+    if applied and has == wanted:
+        return todays
+    if applied and wanted != {leaf for leaf in graph.leaf_nodes()}:
+        raise BackupRefused(
+            "The backup comes from an earlier version, and this database has the tables of another one: name a new, "
+            "empty database (DATABASE_URL or ARENA_DATA). It is brought up to date after the backup is in it."
+        )
+    executor.migrate(sorted(wanted))
+    if wanted == set(graph.leaf_nodes()):
+        return todays
+    return executor.loader.project_state(sorted(wanted)).apps  # type: ignore[no-any-return]
+
+
+def _require_empty() -> None:
+    models = [model for app in OURS for model in todays.get_app_config(app).get_models()]
+    there = set(connection.introspection.table_names())
+    if filled := [m._meta.label for m in models if m._meta.db_table in there and m._base_manager.exists()]:
+        raise BackupRefused(
+            f"The database is not empty ({len(filled)} tables have rows, {filled[0]} among them). Name an empty one, or "
+            "say --replace: then everything in it goes, and the backup takes its place."
+        )
+
+
+def _require_same(kept: dict[str, Table], told: dict[str, Any]) -> None:
+    columns = {name: table.columns for name, table in kept.items()}
+    if columns != {name: table["columns"] for name, table in told.items()}:
+        raise BackupRefused("The backup's tables are not those of its version: it was made by changed code.")
+
+
+def _empty() -> None:
+    """Every table that a backup fills, and those that belong to what goes. The audit record may be emptied as a whole
+    alone, which is what this is.
+    """
+    left_out = [todays.get_model(name)._meta.db_table for name in sorted(LEFT_OUT)]
+    named = [table.model._meta.db_table for table in tables(todays, DEFAULT_DB_ALIAS)]
+    there = set(connection.introspection.table_names())
+    every = [connection.ops.quote_name(name) for name in (*left_out, *named) if name in there]
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(f"TRUNCATE {', '.join(every)}")
+        else:
+            for name in every:
+                cursor.execute(f"DELETE FROM {name}")  # noqa: S608
+
+
+def _count_on(kept: list[Table]) -> None:
+    """New rows get numbers behind the restored ones."""
+    with connection.cursor() as cursor:
+        for command in connection.ops.sequence_reset_sql(no_style(), [table.model for table in kept]):
+            cursor.execute(command)
+
+
+def _require_hashes(kept: dict[str, Table], told: dict[str, Any], state: Apps) -> None:
+    for name, table in kept.items():
+        tally = Tally()
+        for row in table.rows(DEFAULT_DB_ALIAS):
+            tally.add(canonical(row))
+        if tally.said() != {part: told["tables"][name][part] for part in ("rows", "digest")}:
+            raise BackupRefused(f"What was written to {name} is not what the backup has. The database is as it was.")
+    found = findings(state, DEFAULT_DB_ALIAS)
+    if found != {part: told[part] for part in found}:
+        raise BackupRefused("Transcripts or ladders are not what the backup has. The database is as it was.")
+
+
+def _afterwards() -> None:
+    call_command("migrate", interactive=False, verbosity=0)
+    call_command("reindex", verbosity=0)
+    cache.clear()

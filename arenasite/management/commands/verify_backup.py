@@ -1,0 +1,29 @@
+"""`manage.py verify_backup`: whether a backup is whole, without a database."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from arenasite.backups.archive import Reader
+from arenasite.backups.errors import BackupRefused
+
+
+class Command(BaseCommand):
+    help = "Read a backup from end to end, compare every hash, and say what is in it. Nothing is changed."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path)
+
+    def handle(self, *args: Any, file: Path, **options: Any) -> None:
+        try:
+            told = Reader(file).manifest
+        except BackupRefused as error:
+            raise CommandError(str(error)) from error
+        rows = sum(table["rows"] for table in told["tables"].values())
+        self.stdout.write(f"Whole: {rows:,} rows of {len(told['tables'])} tables, {told['files']:,} files.")
+        self.stdout.write(f"Taken at {told['made']} from {told['database']}, with {told['live_runs']} live runs.")
+        self.stdout.write(f"Transcripts {told['transcripts']['digest']}, ladders {told['ladders']['digest']}.")
+        self.stdout.write(f"Secrets of the lab: {'inside' if told['has_secrets'] else 'not inside'}.")

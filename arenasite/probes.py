@@ -1,0 +1,82 @@
+"""What balancers and service managers ask: whether this process answers, and whether people may be sent to it.
+
+Both stand before everything else (`ProbeMiddleware`): they are asked by address, over plain HTTP, by whoever knows no
+host name of ours. They say what is missing, and nothing about where it should be.
+"""
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+from redis import Redis
+from redis.exceptions import RedisError
+
+from arenasite import draining
+
+ALIVE, READY = "/healthz", "/readyz"
+REDIS_SECONDS = 2.0
+_needed: set[tuple[str, str]] = set()
+
+
+class ProbeMiddleware:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        view = {ALIVE: alive, READY: ready}.get(request.path_info)
+        return view(request) if view else self._get_response(request)
+
+
+@require_safe
+def alive(request: HttpRequest) -> HttpResponse:
+    """This process answers. Nothing else is asked: a database that is away is no reason to end a process."""
+    return _answer([])
+
+
+@require_safe
+def ready(request: HttpRequest) -> HttpResponse:
+    """People may be sent here; 503 and why not."""
+    return _answer([why for why in (_drains(), _lacks_tables(), _lacks_redis()) if why])
+
+
+def _answer(complaints: list[str]) -> HttpResponse:
+    text = "\n".join(complaints) or "ok"
+    response = HttpResponse(f"{text}\n", content_type="text/plain; charset=utf-8", status=503 if complaints else 200)
+    response["Cache-Control"] = "no-store"
+    response._has_been_logged = True  # type: ignore[attr-defined]  # who asks is told; the log is not
+    return response
+
+
+def _drains() -> str:
+    return "This server is being stopped: it takes no new visitors." if draining.has_begun() else ""
+
+
+def _lacks_tables() -> str:
+    """A newer database than this code needs is well: it is how a rolling update looks from an older server."""
+    try:
+        lacking = needed_migrations() - set(MigrationRecorder(connection).applied_migrations())
+    except DatabaseError as error:
+        return f"The database does not answer ({type(error).__name__})."
+    return f"The database lacks {len(lacking)} migrations: run `manage.py migrate`." if lacking else ""
+
+
+def _lacks_redis() -> str:
+    client = Redis.from_url(settings.REDIS_URL, socket_connect_timeout=REDIS_SECONDS, socket_timeout=REDIS_SECONDS)
+    try:
+        client.ping()
+    except (RedisError, OSError) as error:
+        return f"Redis does not answer ({type(error).__name__})."
+    finally:
+        client.close()
+    return ""
+
+
+def needed_migrations() -> set[tuple[str, str]]:
+    """The last migrations of each app in this code; they are read from the disk once."""
+    if not _needed:
+        _needed.update(MigrationLoader(None).graph.leaf_nodes())
+    return _needed

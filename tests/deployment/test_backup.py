@@ -1,0 +1,267 @@
+"""What is restored from a backup is what was there: word by word, rank by rank, on either database."""
+
+import json
+import os
+import subprocess
+import sys
+import uuid
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import psycopg
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from PIL import Image as Picture
+
+from accounts.crypto import encrypt
+from arenasite.backups.archive import Reader
+from arenasite.backups.errors import BackupRefused
+from experiments import actions
+from experiments.datasets import images
+from experiments.engine import leases, recording
+from experiments.models import Call, Execution, Image, Message, Passage, Provider, ProviderKey, Run, Step
+from experiments.search import indexing
+from leaderboard import compute
+from leaderboard.models import RatingPoint, Standing
+from tests.environment import WANTS_POSTGRES
+from tests.experiments.engine.test_crashes import PowerCut, expire_leases, transcript
+from tests.fixtures import environment
+from tests.leaderboard import boards
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+
+ROOT = Path(__file__).parent.parent.parent
+ODD = {"z": 1e22, "a": [-0.0, 1e-7, 12345678901234567890, None, "é\u2028=1+1"], "m": {"y": 1, "b": True}}
+
+
+@pytest.fixture
+def lab(arena, start, drive, alice):
+    """Something of everything: a run that was played, a ladder, a picture, a key, values that databases write anew."""
+    run = start(arena(judge=True, max_turns=1))
+    drive()
+    run.messages.update(parsed=ODD)
+    ladder = compute.ensure(boards.board_of(alice, [("a", "b", "left"), ("b", "c", "left"), ("a", "c", "tie")]))
+    compute.refresh(ladder)
+    RatingPoint.objects.create(
+        ladder=ladder, at=run.created, name="a", rating=1012.25, lower=None, upper=1e16, battles=3
+    )
+    ProviderKey.objects.create(provider=Provider.objects.get(), owner=alice, ciphertext=encrypt("sk-canary"))
+    step = Step.objects.create(run=run, key="execute/1", kind="execute")
+    limits = {"seconds_limit": 1, "memory_limit": 1}
+    Execution.objects.create(run=run, step=step, turn=1, tests=[{"z": 1.0, "a": "first"}], **limits)
+    images.store(_picture())
+    return run
+
+
+def _picture():
+    file = BytesIO()
+    Picture.new("RGB", (3, 2), "teal").save(file, "PNG")
+    return file.getvalue()
+
+
+def contents(path):
+    """What must be equal between two backups of the same: everything but when and where they were taken."""
+    told = Reader(path).manifest
+    return {part: told[part] for part in ("tables", "transcripts", "ladders", "migrations", "files")}
+
+
+def elsewhere(tmp_path, kind):
+    """The environment of a platform that has nothing yet, on a new database of this kind."""
+    here = {"ARENA_DATA": str(tmp_path / f"data-{uuid.uuid4().hex[:8]}")}
+    if kind == "sqlite":
+        return {name: value for name, value in os.environ.items() if name != "DATABASE_URL"} | here
+    name = f"restored_{uuid.uuid4().hex[:8]}"
+    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as server:
+        server.execute(f"CREATE DATABASE {name}")
+    return {**os.environ, **here, "DATABASE_URL": os.environ["DATABASE_URL"].replace("/postgres?", f"/{name}?")}
+
+
+def manage(where, *arguments):
+    done = subprocess.run(
+        [sys.executable, "manage.py", *map(str, arguments)], env=where, cwd=ROOT, capture_output=True, text=True
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_what_is_restored_has_the_same_hashes_and_everything_is_found_again(lab, backup, idle):
+    kept, words = backup(), transcript(lab)
+    actions.start(lab.experiment, by=lab.experiment.owner, seed=9)
+    Message.objects.filter(run=lab).update(text="altered")
+    Standing.objects.update(data={})
+
+    call_command("restore", str(kept), "--replace")
+
+    assert transcript(Run.objects.get()) == words
+    assert contents(backup()) == contents(kept)
+    assert Passage.objects.filter(message__run=lab.pk).count() >= len(words)
+    assert Image.objects.get().path.read_bytes() == _picture()
+    run = Run.objects.get()
+    [again] = actions.start(run.experiment, by=run.experiment.owner, seed=8)  # new rows get numbers that are free
+    Step.objects.create(run=again, key="first", kind="ask")
+    assert Execution.objects.get().tests == [{"z": 1.0, "a": "first"}]
+    assert list(Execution.objects.get().tests[0]) == ["z", "a"]
+
+
+def test_a_backup_fits_a_database_of_the_other_kind(lab, backup, tmp_path):
+    """PostgreSQL to SQLite and back; from SQLite, to another SQLite."""
+    kept = backup()
+    for number, kind in enumerate(["sqlite", "postgresql"][: 1 + WANTS_POSTGRES]):
+        where, again = elsewhere(tmp_path, kind), tmp_path / f"again-{number}.zip"
+
+        code, said = manage(where, "restore", kept)
+        assert code == 0, said
+        assert "1 stored provider keys cannot be read" in said
+        assert manage(where, "backup", again)[0] == 0
+
+        assert contents(again) == contents(kept)
+        assert Reader(again).manifest["database"] == kind
+        kept = again
+
+
+def test_a_run_that_was_live_goes_on_after_the_restore_and_repeats_nothing(
+    arena, start, drive, provider, backup, idle, monkeypatch
+):
+    """The machine burns down right after the backup, which was taken in the middle of a run's third call."""
+    run, kept = start(arena(max_turns=2, filter=False, judge=False)), []
+
+    def burning(*args, original=recording.close_call, closed=iter(range(99)), **kwargs):
+        if next(closed) == 2:
+            kept.append(backup())
+            raise PowerCut
+        return original(*args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(recording, "close_call", burning)
+        patch.setattr(leases, "release", lambda run_id, fence: None)
+        with pytest.raises(PowerCut):
+            drive()
+    before = transcript(run)
+
+    Message.objects.filter(run=run).update(text="burnt")
+    call_command("restore", str(kept[0]), "--replace")
+    expire_leases()
+    drive()
+
+    assert Reader(kept[0]).manifest["live_runs"] == 1
+    run.refresh_from_db()
+    assert run.state == Run.State.COMPLETED
+    assert transcript(run)[: len(before)] == before
+    assert len(before) == 2
+    by_state = [run.calls.filter(state=state).count() for state in (Call.State.COMPLETED, Call.State.LOST)]
+    assert by_state == [4, 1]
+    assert len([row for row in provider.ledger() if row["request_id"]]) == 5  # four, and the one that was in flight
+
+
+def test_a_backup_does_not_wait_for_writers_and_sees_one_moment(lab, backup, monkeypatch):
+    from arenasite.backups import taking
+
+    original, words = taking._table, Message.objects.count()
+
+    def meanwhile(archive, table, using):
+        if table.name == "experiments.event":  # before the messages are read
+            Message.objects.all().delete()
+        return original(archive, table, using)
+
+    monkeypatch.setattr(taking, "_table", meanwhile)
+    told = Reader(backup()).manifest
+
+    assert Message.objects.count() == 0
+    assert told["tables"]["experiments.message"]["rows"] == words > 0
+
+
+def test_a_database_that_has_something_is_not_overwritten_unasked(lab, backup, idle):
+    kept, words = backup(), transcript(lab)
+
+    with pytest.raises(CommandError, match="not empty"):
+        call_command("restore", str(kept))
+
+    assert transcript(lab) == words
+
+
+def test_a_restore_that_fails_in_the_middle_changes_nothing(lab, backup, idle, monkeypatch):
+    kept = backup()
+    Message.objects.filter(run=lab).update(text="newer than the backup")
+    words = transcript(lab)
+    from arenasite.backups import restoring
+
+    monkeypatch.setattr(restoring, "findings", lambda *_: {"transcripts": {"rows": 0, "digest": "other"}})
+    with pytest.raises(CommandError, match="as it was"):
+        call_command("restore", str(kept), "--replace")
+
+    assert transcript(lab) == words
+
+
+def test_a_file_that_was_cut_off_or_altered_is_refused(lab, backup, idle, tmp_path):
+    whole = backup().read_bytes()
+    words = transcript(lab)
+    start = whole.index(b"tables/experiments.message.jsonl") + 200
+    spoiled = {
+        "cut": whole[: len(whole) // 2],
+        "cut at its end": whole[:-1],
+        "empty": b"",
+        "altered": whole[:start] + bytes([whole[start] ^ 1]) + whole[start + 1 :],
+        "something else": b"{}" * 1000,
+    }
+    for name, data in spoiled.items():
+        path = tmp_path / name
+        path.write_bytes(data)
+        for command in (["verify_backup", str(path)], ["restore", str(path), "--replace"]):
+            with pytest.raises(CommandError, match="no whole backup"):
+                call_command(*command)
+
+    assert transcript(lab) == words
+
+
+def test_a_row_that_was_exchanged_with_its_checksum_is_noticed(lab, backup, tmp_path):
+    forged = tmp_path / "forged.zip"
+    with zipfile.ZipFile(backup()) as old, zipfile.ZipFile(forged, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            new.writestr(name, data.replace(b"alice", b"mallo") if name == "tables/accounts.user.jsonl" else data)
+
+    with pytest.raises(BackupRefused, match=r"accounts\.user\.jsonl was altered"):
+        Reader(forged)
+
+
+def test_a_backup_of_a_newer_version_is_refused_by_name(lab, backup, idle, tmp_path, monkeypatch):
+    from arenasite.backups import taking
+
+    monkeypatch.setattr(taking, "_migrations", lambda using: [["experiments", "9999_of_tomorrow"]])
+    kept = backup()
+
+    with pytest.raises(CommandError, match=r"newer version, with experiments\.9999_of_tomorrow"):
+        call_command("restore", str(kept), "--replace")
+
+
+def test_nothing_is_restored_under_a_platform_at_work(lab, backup, redis_server):
+    import django_rq
+    from rq import SimpleWorker
+
+    worker = SimpleWorker([django_rq.get_queue("reports")], connection=django_rq.get_connection("reports"))
+    worker.register_birth()
+    try:
+        with pytest.raises(CommandError, match="stop the platform first"):
+            call_command("restore", str(backup()), "--replace")
+    finally:
+        worker.register_death()
+
+
+def test_the_secrets_of_the_lab_are_inside_only_when_asked_for(lab, backup, settings, idle, tmp_path, capsys):
+    def everything(path):
+        with zipfile.ZipFile(path) as archive:
+            return b"".join(archive.read(name) for name in archive.namelist())
+
+    secrets = [settings.SECRET_KEY.encode(), *(secret.encode() for secret in settings.KEY_SECRETS)]
+    plain, full, lines = backup(), backup("--with-secrets"), tmp_path / "secrets.env"
+
+    assert not any(secret in everything(plain) for secret in [*secrets, b"sk-canary"])
+    assert all(json.dumps(secret.decode()).encode() in everything(full) for secret in secrets)
+    assert full.stat().st_mode & 0o077 == plain.stat().st_mode & 0o077 == 0
+    with pytest.raises(CommandError, match="has no secrets inside"):
+        call_command("restore", str(plain), "--replace", "--secrets-to", str(lines))
+    call_command("restore", str(full), "--replace", "--secrets-to", str(lines))
+    assert f"ARENA_SECRET_KEY={settings.SECRET_KEY}" in lines.read_text().splitlines()
+    assert lines.stat().st_mode & 0o077 == 0
+    assert "cannot be read" not in capsys.readouterr().err
