@@ -20,17 +20,19 @@ TAGS = {
 }  # fmt: skip
 CLASSES = {"span": {name for name in STANDARD_TYPES.values() if name}, "pre": {"highlight"}, "strong": {"named"}}
 LONGEST_RENDERED = 200_000
+MOST_SIGNS = 30_000  # that Markdown may mean something by: each costs as much as a hundred letters
+SIGNS = re.compile(r"[\n*_`~\[\]<>&\\|]")
 LONGEST_COLOURED = 20_000  # some lexers take time out of all proportion
 NAMED = "named"
 QUOTED = '“[^”]{0,300}”|"[^"]{0,300}"|«[^»]{0,300}»|「[^」]{0,300}」|『[^』]{0,300}』'
 
 
 def to_html(text: str, names: Mapping[str, str] | None = None) -> str:
-    """Rendered and sanitised. Text too long to render at once is shown as it is, escaped.
+    """Rendered and sanitised. Text that would take long, by its length or its signs, is shown as it is, escaped.
 
     names: what is written in place of exact words, in bold; not inside code, links and quotes.
     """
-    if len(text) > LONGEST_RENDERED:
+    if len(text) > LONGEST_RENDERED or len(SIGNS.findall(text)) > MOST_SIGNS:
         return f"<pre>{nh3.clean_text(text)}</pre>"
     environment: dict[str, Any] = {}
     tokens = _parser.parse(text, environment)

@@ -54,12 +54,17 @@ class Answer:
         self._assembly.name_generation(generation_id)
 
     def feed(self, data: bytes) -> list[Chunk]:
-        self._bytes += len(data)
+        limit = self._limits.total_bytes
+        within = data[: limit - self._bytes]
+        self._bytes += len(within)
+        chunks = self._take(within)
+        if len(within) < len(data) and not self.stopped:
+            self._fail(BadAnswer(f"{self._tried} gave more than {limit} bytes; stopped reading."))
+        return chunks
+
+    def _take(self, data: bytes) -> list[Chunk]:
         if len(self._head) < _HEAD_BYTES:
             self._head += data[:_HEAD_BYTES]
-        if self._bytes > self._limits.total_bytes:
-            self._fail(BadAnswer(f"{self._tried} gave more than {self._limits.total_bytes} bytes; stopped reading."))
-            return []
         if not self._sniffed:
             data = data.lstrip(_LEADING)
             if not data:

@@ -158,7 +158,7 @@ def _kind(status: int, error: ErrorBody) -> tuple[type[GatewayError], str]:
 
 def _status_of(error: ErrorBody) -> int:
     for word in error.code.split():
-        if word.isdecimal() and 400 <= int(word[:4]) <= 599:
+        if len(word) == 3 and word.isdecimal() and 400 <= int(word) <= 599:
             return int(word)
     words = f"{error.code} {error.message[:2000]}"
     named = ((_QUOTA, 429), (_WRONG_KEY, 401), (_NO_MODEL, 404), (_CONTEXT, 400), *_WORD_STATUS)

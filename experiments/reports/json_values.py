@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -98,8 +99,7 @@ def _UNSTORABLE() -> str:  # noqa: N802 - a sentence in the language of whoever 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
-        names = [name for name, _value in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        [(twice, _times)] = Counter(name for name, _value in pairs).most_common(1)
         said = _("The name “%(name)s” stands twice in the same object.") % {"name": twice[:80]}
         raise InvalidDocument({"document": [said]})
     return made

@@ -39,14 +39,15 @@ class Word(NamedTuple):
 
 
 def words(text: str) -> Iterator[Word]:
+    """In their sequence. Marks that belong to no letter are no word."""
     for piece in PIECE.finditer(text):
         start, end = piece.span()
         if IS_UNSPACED.match(piece[0]):
             for at in range(start, end - 1):
                 yield Word(folded(text[at : at + 2]), at, at + 2)
             yield Word(folded(text[end - 1]), end - 1, end, is_rest=True)
-        else:
-            yield Word(folded(piece[0][:LONGEST_WORD]), start, end)
+        elif whole := folded(piece[0][:LONGEST_WORD]):
+            yield Word(whole, start, end)
 
 
 def folded(word: str) -> str:

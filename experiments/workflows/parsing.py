@@ -18,13 +18,17 @@ FENCE = re.compile(r"```[a-zA-Z]*[ \t\r]*\n[ \t]*\{")
 THOUGHT = re.compile(r"\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 THOUGHT_ENDS = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 OPENS = re.compile(r"[{\[]")
-TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
-LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
+SIGN = re.compile(r'["{}\[\]]')
+STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+# A quotation mark that is never closed takes the rest of the text with it: all that come after it are not closed either,
+# and to look for the end of each of them would take the square of the time.
+OPEN_STRING = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'
+LAST_COMMA = re.compile(rf"({OPEN_STRING})|,(?=\s*[}}\]])", re.DOTALL)
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 # What JavaScript and Python write differently: 'text', names without quotation marks, comments, a last comma.
 LOOSE = re.compile(
-    r"""("(?:[^"\\]|\\.)*")|'((?:[^'\\\n]|\\.)*)'|//[^\n]*|/\*.{0,500}?\*/|\b([^\W\d]\w{0,80})\b(?=\s*:)"""
-    r"""|,(?=\s*[}\]])""",
+    rf"""({OPEN_STRING})|'((?:[^'\\\n]|\\.)*+)'|(?P<open>'(?:[^'\\\n]|\\.)*+)|//[^\n]*|/\*.{{0,500}}?\*/"""
+    r"""|\b(?P<name>[^\W\d]\w{0,80})\b(?=\s*:)|,(?=\s*[}\]])""",
     re.DOTALL,
 )
 
@@ -165,13 +169,13 @@ def _after_thinking(text: str, decode: Decode | None = None) -> list[Found]:
 
 
 def _values(text: str, begin: int, decode: Decode) -> Iterator[Found]:
-    looked_at = 0
+    looked_at, brackets = 0, _Brackets(text)
     for _bracket in range(MOST_BRACKETS):
         opening = OPENS.search(text, begin)
         if opening is None or looked_at > MOST_LOOKED_AT:
             return
         start = opening.start()
-        end, looked = _closing(text, start)
+        end, looked = brackets.closing(start)
         looked_at += looked - start
         value = None if end is None else decode(text[start:end])
         if value is None or end is None:
@@ -181,21 +185,38 @@ def _values(text: str, begin: int, decode: Decode) -> Iterator[Found]:
             begin = end
 
 
-def _closing(text: str, start: int) -> tuple[int | None, int]:
-    """Where the bracket at `start` is closed, brackets in strings left out of account, and how far was looked. None
-    when it is not, or when more than 40 are open at once.
-    """
-    depth = 0
-    for token in TOKEN.finditer(text, start):
-        if token[0] in "{[":
-            depth += 1
-        elif token[0] in "}]":
-            depth -= 1
-        if depth == 0:
-            return token.end(), token.end()
-        if depth > DEEPEST_ANSWER:
-            return None, token.end()
-    return None, len(text)
+class _Brackets:
+    """Where the brackets of a text are closed, those in strings left out of account."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._last_string = len(text)  # no quotation mark from here on begins a string: none of them is closed
+
+    def closing(self, start: int) -> tuple[int | None, int]:
+        """Where the bracket at `start` is closed, and how far was looked. None when it is not, or when more than 40 are
+        open at once.
+        """
+        depth, place = 0, start
+        while sign := SIGN.search(self._text, place):
+            place = sign.end()
+            if sign[0] == '"':
+                place = self._string_end(place - 1) or place
+                continue
+            depth += 1 if sign[0] in "{[" else -1
+            if depth == 0:
+                return place, place
+            if depth > DEEPEST_ANSWER:
+                return None, place
+        return None, len(self._text)
+
+    def _string_end(self, start: int) -> int:
+        """0 where no string begins."""
+        if start >= self._last_string:
+            return 0
+        string = STRING.match(self._text, start)
+        if string is None:
+            self._last_string = start
+        return string.end() if string else 0
 
 
 def _lenient(text: str) -> Any:
@@ -215,10 +236,10 @@ def _loose(text: str) -> Any:
 
 
 def _strict(match: "re.Match[str]") -> str:
-    """A string as JSON writes it; nothing for a comment or a last comma."""
-    if match[1] is not None:
-        return match[1]
-    said = match[2] if match[2] is not None else match[3]
+    """A string as JSON writes it; nothing for a comment or a last comma. What is not closed stays, and is no JSON."""
+    if (kept := match[1] or match["open"]) is not None:
+        return kept
+    said = match[2] if match[2] is not None else match["name"]
     return "" if said is None else json.dumps(said.replace("\\'", "'"), ensure_ascii=False)
 
 

@@ -99,7 +99,7 @@ def never_arrived(error: httpx.TransportError) -> bool:
 def problem_of(response: httpx.Response) -> Problem:
     try:
         said = response.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         said = None
     said = said if isinstance(said, dict) else {}
     title, detail = str(said.get("title") or response.reason_phrase), str(said.get("detail") or "")
@@ -125,7 +125,7 @@ def retry_after(response: httpx.Response) -> float | None:
         pass
     try:
         return max(0.0, parsedate_to_datetime(said).timestamp() - time.time())
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 
@@ -136,7 +136,7 @@ def _one(kind: type[R]) -> Callable[[httpx.Response], R]:
 def _json(response: httpx.Response) -> Any:
     try:
         return response.json()
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadAnswer(f"{response.request.url} did not answer with JSON: is it the address of a platform?") from error
 
 

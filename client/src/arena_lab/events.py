@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from arena_lab.errors import BadAnswer
 from arena_lab.records import Ballot, Judgment, Message, Pause, Record
 
 
@@ -59,7 +60,10 @@ class Judged(Event):
     @property
     def judgments(self) -> tuple[Judgment, ...]:
         alone = self.data.get("judgment")
-        return tuple(Judgment.read(one) for one in ([alone] if alone else self.data.get("judgments", [])))
+        listed = [alone] if alone else self.data.get("judgments", [])
+        if not isinstance(listed, list):
+            raise BadAnswer(f"{self.type}: judgments is no list.")
+        return tuple(map(Judgment.read, listed))
 
     def words(self) -> str:
         return "\n".join(_scored(one) for one in self.judgments) or "nothing was judged"
@@ -72,7 +76,7 @@ class BallotRead(Event):
 
     @property
     def ballot(self) -> Ballot:
-        return Ballot.read(self.data["ballot"])
+        return Ballot.read(self.data.get("ballot"))
 
     def words(self) -> str:
         ballot = self.ballot

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from arena_lab.credentials import Credentials
-from arena_lab.errors import ArenaError, NotSetUp, ServerFailed, TooMany, Unreachable
+from arena_lab.errors import ArenaError, BadAnswer, NotSetUp, ServerFailed, TooMany, Unreachable
 from arena_lab.events import Delta, Event, read_event
 from arena_lab.records import Run
 from arena_lab.retrying import Patience
@@ -47,11 +47,16 @@ class Follower:
         return run.is_over and run.last_seq <= self.after
 
     def read(self, text: str | bytes) -> Event | Delta | None:
-        """A message of the socket."""
-        message = json.loads(text)
+        """A message of the socket. Raises BadAnswer for what no platform says, and Lost."""
+        try:
+            message = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise BadAnswer("The socket said something that is not JSON: is it the address of a platform?") from error
+        if not isinstance(message, dict):
+            raise BadAnswer("The socket said something that is no event: is it the address of a platform?")
         if "seq" in message:
             return self.take(read_event(message))
-        return Delta.read(message["data"]) if message.get("type") == "message_stream" else None
+        return Delta.read(message.get("data")) if message.get("type") == "message_stream" else None
 
     def sync(self) -> str:
         """What a socket is asked when it was silent for long."""

@@ -123,7 +123,7 @@ _SCALARS: dict[Any, Callable[[Any], Any]] = {
 def _scalar(kind: Any, raw: Any, place: str) -> Any:
     try:
         return _SCALARS[kind](raw)
-    except (TypeError, ValueError, InvalidOperation) as error:
+    except (TypeError, ValueError, OverflowError, InvalidOperation) as error:
         raise BadAnswer(f"{place}: {_shown(raw)} is no {kind.__name__}.") from error
 
 

@@ -1,0 +1,255 @@
+"""What models answer where a form was asked for: JSON, verdicts, scores, problems, solutions."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from experiments.workflows.battles.judged import Judged
+from experiments.workflows.battles.reading import read_verdict
+from experiments.workflows.coding.judging import HIGH, LOW, read_vote
+from experiments.workflows.coding.problems import COMPARISONS, code_of, is_plain, read_problem
+from experiments.workflows.coding.solving import read_solution
+from experiments.workflows.debate.answers import Part, prose, read_actions, read_brief, read_points
+from experiments.workflows.debate.wording import ENGLISH
+from experiments.workflows.filter import NOTHING_LEFT, own_words, read_filter
+from experiments.workflows.judge import RANGES, read_verdicts
+from experiments.workflows.parsing import Unreadable, json_answer, json_object, json_values
+from experiments.workflows.steps import Outcome
+from tests.fuzzing.target import Target, text_of
+
+NAMES = ("points", "more")
+SIDES = ("A", "B")
+CRITERIA = ("accuracy", "style")
+ORIGINAL = "I would offer you ten apples today, and <think>hide two</think> keep the rest."
+
+
+def attempt(read: Callable[..., Any], *given: Any) -> Any:
+    """What is read; None with a reason of at least a few letters."""
+    try:
+        return read(*given)
+    except Unreadable as why:
+        assert len(str(why)) > 5
+        return None
+
+
+def read_all_json(data: bytes) -> None:
+    text = text_of(data)
+    attempt(json_object, text)
+    attempt(json_answer, text, NAMES)
+    attempt(json_values, text)
+
+
+def check_json(data: bytes) -> None:
+    """What is read stands in the text; nothing is made up, and nothing is read twice."""
+    text = text_of(data)
+    whole = attempt(json_object, text)
+    if whole is not None:
+        assert isinstance(whole, dict)
+        assert whole in list(objects_in(text))
+    answer = attempt(json_answer, text, NAMES)
+    assert answer is None or (isinstance(answer, list) and answer) or set(answer) & set(NAMES)
+    if (values := attempt(json_values, text)) is not None:
+        found, rest = values
+        assert all(isinstance(value, dict | list) for value in found)
+        assert len(rest) <= len(text) + len(found)
+
+
+def objects_in(text: str) -> Iterator[Any]:
+    """Every object that begins with some brace of the text."""
+    decoder = json.JSONDecoder(strict=False)
+    for place, sign in enumerate(text):
+        if sign == "{":
+            try:
+                yield decoder.raw_decode(text, place)[0]
+            except (ValueError, RecursionError):
+                continue
+
+
+def judge(data: bytes) -> Any:
+    return read_verdicts(Outcome(text=text_of(data)), SIDES)
+
+
+def check_judge(data: bytes) -> None:
+    """A score is one that stands in the answer, within its range; a missing one has its reason."""
+    verdicts, dynamics = judge(data)
+    assert [verdict.subject for verdict in verdicts] == list(SIDES)
+    for verdict in verdicts:
+        scores = verdict.scores or {}
+        assert verdict.scores != {}
+        assert all(RANGES[name][0] <= value <= RANGES[name][1] for name, value in scores.items())
+        assert bool(verdict.unscored_reason) == (set(scores) < set(RANGES))
+        assert verdict.confidence is None or 0 <= verdict.confidence <= 1
+        assert verdict.rationale in said_in(data)
+        if scores:
+            given = json_object(text_of(data))[verdict.subject]
+            flat = {**(given.get("sentiment") if isinstance(given.get("sentiment"), dict) else {}), **given}
+            assert all(flat[name] == value for name, value in scores.items())
+    assert dynamics in said_in(data)
+
+
+def said_in(data: bytes) -> set[str]:
+    """Every text in the JSON of the answer."""
+    found = attempt(json_object, text_of(data))
+    said, waiting = {""}, [found]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            said.add(item)
+        elif isinstance(item, dict | list):
+            waiting += item.values() if isinstance(item, dict) else item
+    return said
+
+
+def verdict(data: bytes) -> Judged:
+    return read_verdict(text_of(data), CRITERIA, allows_tie=True)
+
+
+def check_verdict(data: bytes) -> None:
+    for allows_tie in (True, False):
+        found = read_verdict(text_of(data), CRITERIA, allows_tie=allows_tie)
+        assert found.winner in (None, "first", "second", *(("tie",) if allows_tie else ()))
+        assert bool(found.unread_reason) == (found.winner is None)
+        assert found.scores != {}
+        for scores in (found.scores or {}).values():
+            assert set(scores) <= set(CRITERIA)
+            assert all(1 <= value <= 10 for value in scores.values())
+        assert found.confidence is None or 0 <= found.confidence <= 1
+
+
+def check_filter(data: bytes) -> None:
+    """Whatever the filter says, nothing passes that was not said."""
+    passed = read_filter(Outcome(text=text_of(data)), ORIGINAL)
+    assert passed.text == NOTHING_LEFT or own_words(passed.text, ORIGINAL)
+    if passed.status in ("failed", "refused", "kept"):
+        assert passed.text == ORIGINAL
+    assert passed.status != "failed" or passed.reasoning
+    assert passed.confidence is None or 0 <= passed.confidence <= 1
+
+
+def contest(data: bytes) -> tuple[Any, Any, Any]:
+    text = text_of(data)
+    return attempt(read_problem, text), attempt(read_solution, text, "coder-1"), attempt(read_vote, text)
+
+
+def check_contest(data: bytes) -> None:
+    problem, solution, vote = contest(data)
+    if problem:
+        json.dumps(problem.data, allow_nan=False).encode()
+        assert is_plain(problem.data | {"shown": [], "hidden": []})
+        assert all(is_plain(test.arguments) and is_plain(test.expected) for test in problem.tests)
+        assert problem.comparison in COMPARISONS
+        assert problem.text
+    if solution:
+        assert solution.code.strip()
+        assert is_plain(solution.data)
+    if vote:
+        assert all(LOW <= value <= HIGH for value in vote.scores.values())
+    assert len(code_of(text_of(data))) <= len(text_of(data))
+
+
+PART = Part("A", 2, points=3, counterpoints=2)
+KNOWN = ("A1.p1", "B1", "C2.c1")
+
+
+def debate(data: bytes) -> list[Any]:
+    text = text_of(data)
+    prose(text)
+    readers = ((read_brief,), (read_points, PART), (read_actions, KNOWN))
+    return [attempt(read, text, *more, ENGLISH) for read, *more in readers]
+
+
+def check_debate(data: bytes) -> None:
+    brief, points, actions = debate(data)
+    for reading in filter(None, (brief, points, actions)):
+        json.dumps(reading.parsed).encode()
+        assert is_plain(reading.parsed)
+        assert reading.text.strip()
+    if brief:
+        assert brief.parsed["objective"]
+    if points:
+        said = points.parsed["new_perspectives"] + points.parsed["counterpoints"]
+        assert said
+        assert all(one["contents"].strip() for one in said)
+    if actions:
+        named = actions.parsed["recommended"] + actions.parsed["discouraged"]
+        assert all(set(one["sources"]) <= set(KNOWN) for one in named)
+
+
+def seed(value: Any) -> tuple[bytes, ...]:
+    """Bare, in a fence after some thinking, in Python's way of writing, and cut short."""
+    text = json.dumps(value, indent=1)
+    dressed = f"<think>It is {{}}.</think>\nHere it is:\n```json\n{text}\n```\n"
+    return tuple(one.encode() for one in (text, dressed, repr(value), text[: len(text) * 2 // 3]))
+
+
+SCORES = dict.fromkeys(RANGES, 0.5)
+PROBLEM = {
+    "title": "Sum",
+    "description": "Add.",
+    "function_name": "total",
+    "test_cases": [{"input": f"[{n}, 1]", "expected_output": str(n + 1)} for n in range(3)],
+    "hidden_test_cases": [{"input": [n, 2], "expected_output": n + 2} for n in range(12)],
+    "reference_solution": "```python\ndef total(a, b):\n    return a + b\n```",
+    "evaluation_criteria": ["It adds."],
+}
+VOTE = {
+    "scores": dict.fromkeys(("correctness", "efficiency", "readability", "robustness", "explanation"), 7),
+    "overall_score": 7,
+    "feedback": "Fine.",
+}
+BATTLE = {
+    "winner": "A",
+    "scores": {"A": {"accuracy": 7, "style": 8}, "B": {"accuracy": 5, "style": 6}},
+    "confidence": 0.8,
+    "rationale": "A is better.",
+}
+JSON = (
+    *("{", "}", "[", "]", '"', "'", ":", ",", "\\", "```json\n", "```", "\n", " ", "<think>", "</think>", "//", "/*"),
+    *("*/", "null", "true", "NaN", "Infinity", "1e999", "-0", "1" * 400, '"points": 1', '"more": ', "points: 'a'", ","),
+    *("\x00", "\ud800", "\ufeff", "text", '\\"', "\\'", '{"points": [', "]}"),
+)
+PROSE = (
+    *("A", "B", "Response A", "Image B", "is better than", "is worse than", "The winner is", "tie", "Both", "equal"),
+    *("neither", "not", ">", "=", ".", "回答A", "更好", "比", "**", "winner", "prefer ", "however", ", ", "is clearly "),
+)
+OF_JUDGES = (*RANGES, "sentiment", "notes", "confidence", "dynamics", "A", "B")
+OF_VERDICTS = ("winner", "scores", "A", "B", "accuracy", "style", "confidence", "rationale", "better_response", "evaluation")
+OF_CONTESTS = (*PROBLEM, *VOTE, *VOTE["scores"], "input", "expected_output", "solution_code", "explanation", "comparison")
+OF_DEBATES = (
+    *("objective", "context", "preferences", "missing", "clarifying_questions", "new_perspectives", "counterpoints"),
+    *("recommended", "discouraged", "contents", "id", "speaker", "sources", "text"),
+)
+
+TARGETS = (
+    Target("json", read_all_json, check_json, JSON, NAMES, seed({"points": [{"id": 1}], "more": "a, }"})),
+    Target("judge", judge, check_judge, JSON, OF_JUDGES, seed({side: {**SCORES, "notes": "x"} for side in SIDES})),
+    Target("verdict", verdict, check_verdict, (*JSON, *PROSE), OF_VERDICTS, (*seed(BATTLE), b"Image B is better.")),
+    Target(
+        "filter",
+        lambda data: read_filter(Outcome(text=text_of(data)), ORIGINAL),
+        check_filter,
+        (*JSON, *ORIGINAL.split()),
+        ("text", "removed", "confidence", "reasoning"),
+        seed({"text": "I would offer you ten apples", "removed": ["aside"], "confidence": 1, "reasoning": "x"}),
+    ),
+    Target(
+        "contest",
+        contest,
+        check_contest,
+        (*JSON, "def total(a, b):\n", "```python\n"),
+        OF_CONTESTS,
+        (*seed(PROBLEM), *seed(VOTE), *seed({"solution_code": "def f(): pass", "explanation": "x"})),
+    ),
+    Target(
+        "debate",
+        debate,
+        check_debate,
+        (*JSON, "A1.p1", "B1", "Model A", "（A）"),
+        OF_DEBATES,
+        (
+            *seed({"objective": "x", "missing": ["y"]}),
+            *seed({"new_perspectives": [{"id": "p1", "contents": "x"}], "counterpoints": ["y"], "speaker": "A"}),
+            *seed({"recommended": [{"contents": "x", "sources": ["A1.p1", "B9"]}]}),
+        ),
+    ),
+)

@@ -1,0 +1,148 @@
+"""What models and people write, wherever it is shown, searched, marked or masked."""
+
+import re
+import sqlite3
+
+from experiments.markdown import CLASSES, TAGS, to_html
+from experiments.reports.quoting import fenced, inline, quoted
+from experiments.search.asked import Asked, read
+from experiments.search.excerpts import Part, excerpt
+from experiments.search.sought import Phrase, Sought
+from experiments.search.words import words
+from experiments.workflows.flags import addresses_reviewers, flags, other_language
+from experiments.workflows.masking import MASK, masked, names_itself
+from tests.fuzzing.target import Target, text_of
+
+TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)([^>]*)>")
+ATTRIBUTES = re.compile(r'(?:\s+(?:href|rel|start|class)="[^"<>]*")*\s*/?')
+NAMES = ("gpt-4o", "lab/model-3", "Claude")
+SHOWN_AS = {"Response A": "gpt-4o", "B": "Claude"}
+SAID = "Two models agree: the answer of the first model is 42, 议会 says so. " * 20
+FLAGGED = re.compile(r"[a-z_]+")
+
+
+def rendered(data: bytes) -> str:
+    """Of a text as it is stored: without surrogates."""
+    return to_html(text_of(data).encode("utf-8", "replace").decode(), SHOWN_AS)
+
+
+def check_markdown(data: bytes) -> None:
+    """Nothing but the tags that are allowed, with the attributes that are; and rendered twice it is the same."""
+    html = rendered(data)
+    for _slash, tag, attributes in TAG.findall(html):
+        assert tag in TAGS
+        assert ATTRIBUTES.fullmatch(attributes)
+    assert not re.search(r'href="(?!https?:)', html, re.IGNORECASE)
+    assert CLASSES
+    assert rendered(data) == html
+
+
+def check_quoting(data: bytes) -> None:
+    text = text_of(data)
+    assert "\n" not in inline(text)
+    assert all(line.startswith(("> ", ">")) for line in quoted(text)) or quoted(text) == fenced(text)
+    first, *inner, last = fenced(text)
+    assert first == f"{last}text"
+    assert not any(last in line for line in inner)
+
+
+def quote(data: bytes) -> None:
+    inline(text_of(data))
+    quoted(text_of(data))
+
+
+def found_in(data: bytes) -> list[Part]:
+    """The beginning is what is sought, the rest where it is sought."""
+    sought, _line, text = text_of(data).partition("\n")
+    return excerpt([text], read(sought).phrases)
+
+
+def check_excerpt(data: bytes) -> None:
+    """What is shown stands in the text in one piece, and what is marked is there more than as blanks."""
+    _sought, _line, text = text_of(data).partition("\n")
+    parts = found_in(data)
+    shown = "".join(part.text for part in parts).removeprefix("… ").removesuffix(" …")
+    assert shown in text or shown.removesuffix(" ") in text
+    assert all(part.text.strip() for part in parts if part.is_found)
+
+
+def check_words(data: bytes) -> None:
+    text, at = text_of(data), 0
+    for word in words(text):
+        assert at <= word.start < word.end <= len(text)
+        assert word.folded == "".join(word.folded.split())
+        at = word.start
+
+
+def asked(data: bytes) -> Asked:
+    return read(text_of(data).encode("utf-8", "replace").decode())
+
+
+def check_query(data: bytes) -> None:
+    """Whatever is typed, the database understands what it is asked."""
+    query = asked(data)
+    marks = tuple(tuple(f"={name}:{value}" for value in values) for name, values in query.filters.items())
+    sought = Sought(query.phrases, marks, query.without)
+    _index.execute("SELECT rowid FROM passages WHERE words MATCH ?", (sought.fts5,)).fetchall()
+    assert sought.tsquery.count("'") % 2 == 0
+    for phrase in (*query.phrases, *query.without):
+        assert isinstance(phrase, Phrase)
+        assert phrase.words
+        assert all(phrase.words)
+
+
+def remarks(data: bytes) -> list[str]:
+    text = text_of(data)
+    found = [*flags(text, "A", [text, text]), *addresses_reviewers(text), *other_language("en", text)]
+    return [*found, *names_itself(text, NAMES)]
+
+
+def check_remarks(data: bytes) -> None:
+    assert all(FLAGGED.fullmatch(flag) for flag in remarks(data))
+
+
+def mask(data: bytes) -> str:
+    return masked(text_of(data), NAMES, "Which is better?")
+
+
+def check_masked(data: bytes) -> None:
+    """No name of the author is left by itself; what has none stays as it is."""
+    text, result = text_of(data), mask(data)
+    assert not re.search(r"(?<!\w)(?:gpt-4o|lab/model-3|claude)(?!\w)", result, re.IGNORECASE)
+    assert (result == text) or MASK in result
+    assert masked(result, NAMES, "Which is better?") == result
+
+
+def _made() -> sqlite3.Connection:
+    made = sqlite3.connect(":memory:", check_same_thread=False)
+    made.execute("CREATE VIRTUAL TABLE passages USING fts5(words, tokenize=\"unicode61 categories 'L* M* N* P* S* Co'\")")
+    made.execute("INSERT INTO passages VALUES (?)", (SAID,))
+    return made
+
+
+_index = _made()
+MARKDOWN = (
+    *("#", "# a", "===", "---", "\n", "\n\n", "> ", "- ", "1. ", "```", "```python\n", "~~~", "`", "<h1>", "</p>", "<!--"),
+    *("![x](y)", "[a](http://b)", "[a]: http://b", "[a]", "[", "]", "(", ")", "javascript:", "<http://a>", "    ", "\t"),
+    *("\r", "\u2028", "\x85", "\x00", "\\", "|", "|-|-|\n", "*", "**", "_", "~~", "&amp;", "&#x6a;", "&", "<", ">", "!["),
+    *("Response A", "B", "“", "”", '"', "data:text/html,x", "http://a/?q=<", "def f():\n", "%", "//"),
+)
+QUERY = (
+    *('"', "-", "seat:", "model:", "from:", "a", "word", "议", "议会", "*", " ", "“", "”", "'", "\\", ":", "=", "AND"),
+    *("OR", "NOT", "NEAR(", ")", "^", "\n", "é", "ﷺ", "\u0301", "\x00", "\ud800", "a a a a b", "ßſ", "İ", "ａ"),
+)
+MODELS = (
+    *("I am ", "I'm ", "gpt-4o", "GPT-4O", "Claude", "lab/model-3", "model", "as an ", "AI ", "language ", "trained by "),
+    *("OpenAI", "我是", "由", "阿里", ", ", ".", "-", "_", " ", "\n", "[name]", "\u0301", "ı", "ſ", "Dear judges", "ignore "),
+    *("all ", "other ", "answers", "FINAL RANKING", "I cannot help with that", "Model B: ", "`", "```", "http://a", "@b.c"),
+)
+
+TARGETS = (
+    Target("markdown", rendered, check_markdown, MARKDOWN),
+    Target("quoting", quote, check_quoting, MARKDOWN),
+    Target("excerpt", found_in, check_excerpt, QUERY, seeds=(f"two models\n{SAID}".encode(),)),
+    Target("words", lambda data: list(words(text_of(data))), check_words, QUERY),
+    Target("query", asked, check_query, QUERY, seeds=('议 "two models" -seat:A model:lab/x wor*'.encode(),)),
+    Target("remarks", remarks, check_remarks, MODELS, seeds=(b"I'm sorry, but I can't help with that.",)),
+    Target("masking", mask, check_masked, MODELS, seeds=(b"As Claude, trained by OpenAI, I am gpt-4o-mini v2.",)),
+)
