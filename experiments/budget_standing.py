@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from django.db.models import QuerySet
-from django.utils import timezone
 
 from accounts.models import Membership
+from experiments import clock
 from experiments.budget_words import both, name_of, whom_to_ask
 from experiments.engine.reservations import administrators, applying
 from experiments.models import Budget, BudgetPeriod, Experiment
@@ -92,7 +92,7 @@ def before_start(person_id: Any, project_id: Any = None) -> list[Standing]:
 
 
 def standings(budgets: QuerySet[Budget]) -> list[Standing]:
-    now = timezone.now()
+    now = clock.now()
     rows = list(budgets.select_related(*SUBJECTS, "created_by"))
     periods = BudgetPeriod.objects.filter(budget__in=rows, begins__in={row.begins(now) for row in rows})
     accounts = {(one.budget_id, one.begins): one for one in periods} if rows else {}

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from accounts import audit
 from accounts.models import Project, User
-from experiments import budget_standing
+from experiments import budget_standing, clock
 from experiments.budget_words import whom_to_allow
 from experiments.call_sums import amount_of
 from experiments.models import Budget, BudgetPeriod, Call, Experiment, ProviderModel
@@ -51,7 +51,7 @@ def set_budget(
             for name, value in {**limits, "created_by": by}.items():
                 setattr(budget, name, value)
             if before is None:
-                budget.active, budget.since = True, timezone.now()
+                budget.active, budget.since = True, clock.now()
             budget.save()
             if before is None:
                 _count_earlier(budget)

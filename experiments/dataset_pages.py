@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
-from django.utils import timezone
 
+from experiments import clock
 from experiments.dataset_thumbnails import thumbnails
 from experiments.datasets.making import may_curate
 from experiments.datasets.reasons import warning
@@ -125,7 +125,7 @@ def reading_page(dataset: Dataset) -> dict[str, Any]:
 def seconds_left(upload: Upload | None) -> int | None:
     if upload is None or not upload.started or upload.state != Upload.State.READING or upload.progress <= 0:
         return None
-    so_far = (timezone.now() - upload.started).total_seconds()
+    so_far = (clock.now() - upload.started).total_seconds()
     return max(1, round(so_far / upload.progress * (1 - upload.progress)))
 
 

@@ -1,6 +1,5 @@
 """Whether the parts that a run needs answer."""
 
-from datetime import timedelta
 from typing import Any
 
 import django_rq
@@ -10,11 +9,11 @@ from redis.exceptions import RedisError
 from rest_framework import serializers
 from rq import Worker
 
-from experiments.engine.jobs import QUEUE, WORKER_SECONDS
+from experiments.engine.jobs import QUEUE
 from experiments.models import Provider
 
 STATUSES = ["ok", "down"]
-SILENT_AFTER = timedelta(seconds=WORKER_SECONDS)  # an idle worker beats a quarter of a minute before that
+KEPT_LONGER = 60  # seconds
 
 
 class PartSerializer(serializers.Serializer[Any]):
@@ -72,12 +71,14 @@ def living_workers() -> int:
 
 
 def _alive(workers: list[Worker]) -> int:
-    oldest = timezone.now() - SILENT_AFTER
-    return sum(bool(w.last_heartbeat) and _aware(w.last_heartbeat) > oldest for w in workers)
+    return sum(map(is_heard_of, workers))
 
 
-def _aware(moment: Any) -> Any:
-    return moment if timezone.is_aware(moment) else timezone.make_aware(moment)
+def is_heard_of(worker: Worker) -> bool:
+    """Whether it has beaten lately, as Redis counts the time: its own clock, and ours, may be wrong. RQ keeps what it
+    knows of a worker for a minute longer than its beats may be apart.
+    """
+    return bool(worker.connection.ttl(worker.key) > KEPT_LONGER)
 
 
 def _providers() -> dict[str, Any]:

@@ -7,9 +7,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, transaction
-from django.utils import timezone
+from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
+from experiments import clock
 from experiments.models import IdempotentRequest
 
 if TYPE_CHECKING:
@@ -60,10 +61,13 @@ def once_outside(
         return act()
     fingerprint = _fingerprint(request)
     given_up = IdempotentRequest.objects.filter(owner=by, key=key, answer__has_key=BEGUN)
-    given_up.filter(created__lt=timezone.now() - GIVEN_UP).delete()
-    row, is_mine = IdempotentRequest.objects.get_or_create(
-        owner=by, key=key, defaults={"fingerprint": fingerprint, "answer": {BEGUN: True}}
-    )
+    given_up.filter(created__lt=clock.ago(GIVEN_UP)).delete()
+    with transaction.atomic():
+        row, is_mine = IdempotentRequest.objects.get_or_create(
+            owner=by, key=key, defaults={"fingerprint": fingerprint, "answer": {BEGUN: True}}
+        )
+        if is_mine:
+            IdempotentRequest.objects.filter(pk=row.pk).update(created=Now())
     if not is_mine:
         return _answer(row, fingerprint)
     try:

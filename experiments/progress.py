@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.utils import timezone
-
+from experiments import clock
 from experiments.models import Run
 
 
@@ -90,7 +89,7 @@ def _of_shard(run: Any) -> tuple[int, int]:
 def _seconds(run: Run) -> int | None:
     if run.started is None:
         return None
-    now = run.ended or timezone.now()
+    now = run.ended or clock.now()
     waiting = (now - run.waiting_since).total_seconds() if run.waiting_since else 0.0
     return max(0, round((now - run.started).total_seconds() - run.waited_seconds - waiting))
 
@@ -100,7 +99,7 @@ def _eta_of_stages(run: Any, stage: Stage) -> int | None:
     if stage.number == 1 or run.stages_began is None or run.waited_seconds:
         return None
     a_stage: float = (run.stage_began - run.stages_began).total_seconds() / (stage.number - 1)
-    passed: float = (timezone.now() - run.stage_began).total_seconds()
+    passed: float = (clock.now() - run.stage_began).total_seconds()
     return max(0, round(a_stage * (stage.of - stage.number + 1) - passed))
 
 

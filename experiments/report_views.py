@@ -8,12 +8,12 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import for_readers, person
+from experiments import clock
 from experiments.models import Export, Run
 from experiments.reports import jobs, making, serving
 from experiments.reports.formats import EXPORTS, FORMATS, REPORTS, Format
@@ -90,7 +90,7 @@ def _seconds_left(shown: Export) -> int | None:
     """As long as the rest takes at the pace so far; None while nothing can be said."""
     if shown.state != Export.State.RUNNING or not shown.started or shown.progress <= 0:
         return None
-    so_far = (timezone.now() - shown.started).total_seconds()
+    so_far = (clock.now() - shown.started).total_seconds()
     return max(1, round(so_far / shown.progress * (1 - shown.progress)))
 
 

@@ -6,6 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from experiments import clock
 from experiments.admission import require_change, require_models, require_role
 from experiments.engine import jobs
 from experiments.engine.events import Fact, emit, reserve_numbers
@@ -146,7 +147,7 @@ def _pass_open_pause(run: Run, by: "User") -> None:
 def rested(run: Run) -> dict[str, Any]:
     """The fields of a run that goes on now: however long it has waited, or been over, it did not play."""
     since = run.waiting_since or run.ended
-    waited = (timezone.now() - since).total_seconds() if since else 0.0
+    waited = (clock.now() - since).total_seconds() if since else 0.0
     return {"waiting_since": None, "waited_seconds": run.waited_seconds + waited, "lease_until": None}
 
 

@@ -10,9 +10,11 @@ from typing import Any, TypeVar
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.models import F
-from django.utils import timezone, translation
+from django.db.models.functions import Now
+from django.utils import translation
 from django.utils.translation import gettext as _
 
+from experiments import clock
 from experiments.models.waiting import Waiting, WorkState
 from experiments.reports.making import ClaimLost, Interrupted
 
@@ -35,7 +37,7 @@ class Progress:
         if done - self._written < STEP and not fields:
             return
         self._written = done
-        if not held(self._row).update(progress=min(done, 1.0), beat=timezone.now(), **fields):
+        if not held(self._row).update(progress=min(done, 1.0), beat=Now(), **fields):
             raise ClaimLost
 
 
@@ -46,8 +48,7 @@ def held(row: Waiting) -> Any:
 
 def claim(row: Waiting) -> bool:
     """True when this call did it."""
-    now = timezone.now()
-    claimed = {"state": WorkState.RUNNING, "started": now, "beat": now, "attempt": F("attempt") + 1}
+    claimed = {"state": WorkState.RUNNING, "started": Now(), "beat": Now(), "attempt": F("attempt") + 1}
     if not type(row)._default_manager.filter(pk=row.pk, state=WorkState.QUEUED).update(**claimed):
         return False
     row.refresh_from_db()
@@ -67,7 +68,7 @@ def do(row: Work, work: Callable[[Work, Progress], dict[str, Any]], stop: thread
     try:
         with beating(row), translation.override(row.language):
             fields = work(row, Progress(row, stop))
-        held(row).update(**{"progress": 1, "ended": timezone.now(), "error": "", **fields})
+        held(row).update(**{"progress": 1, "ended": Now(), "error": "", **fields})
     except (ClaimLost, Interrupted) as reason:
         logger.info("%s=%s left unfinished: %s", row._meta.model_name, row.pk, type(reason).__name__)
         held(row).update(state=WorkState.QUEUED, progress=0, attempt=F("attempt") - 1)
@@ -79,12 +80,12 @@ def do(row: Work, work: Callable[[Work, Progress], dict[str, Any]], stop: thread
 
 
 def fail(row: Waiting, said: str) -> None:
-    held(row).update(state=WorkState.FAILED, error=said[:2000], ended=timezone.now())
+    held(row).update(state=WorkState.FAILED, error=said[:2000], ended=Now())
 
 
 def sweep(model: type[Work]) -> int:
     """Put back what dead workers held, give up what killed them. Returns how many wait."""
-    silent = timezone.now() - timedelta(seconds=settings.EXPORT_LEASE_SECONDS)
+    silent = clock.ago(timedelta(seconds=settings.EXPORT_LEASE_SECONDS))
     abandoned = model._default_manager.filter(state=WorkState.RUNNING, beat__lt=silent)
     for row in abandoned.filter(attempt__gte=MOST_ATTEMPTS):
         with translation.override(row.language):
@@ -98,7 +99,7 @@ def cancel(row: Waiting) -> bool:
     under_way = type(row)._default_manager.filter(
         pk=row.pk, state__in=(WorkState.QUEUED, WorkState.RUNNING, WorkState.READY)
     )
-    return bool(under_way.update(state=WorkState.CANCELLED, ended=timezone.now()))
+    return bool(under_way.update(state=WorkState.CANCELLED, ended=Now()))
 
 
 @contextmanager
@@ -117,7 +118,7 @@ def beating(row: Waiting) -> Iterator[None]:
 def _beat(row: Waiting, done: threading.Event) -> None:
     try:
         while not done.wait(settings.EXPORT_LEASE_SECONDS / 4):
-            held(row).update(beat=timezone.now())
+            held(row).update(beat=Now())
     except DatabaseError:
         logger.warning("%s=%s could not say that it is worked on", row._meta.model_name, row.pk)
     finally:

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from django.conf import settings
 from django.db.models import Count, Max
-from django.utils import timezone
 
+from experiments import clock
 from experiments.contests import ratings
 from experiments.contests.rated import Moment, RunRatings, Solver
 from experiments.models import Cycle
@@ -41,7 +41,7 @@ def newest() -> str:
 
 def standings() -> Standings:
     """The order-free ratings, by which the ladder is listed, and all other boards as `contest`."""
-    began, source = timezone.now(), newest()  # read first: what counts may only be newer
+    began, source = clock.now(), newest()  # read first: what counts may only be newer
     found = ratings.of_all()
     same = Standings(changes=int(began.timestamp() * 1000), source=source)
     if found is None:

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import override
 
+from experiments import clock
 from experiments.models import Board, Contestant
 from leaderboard import coding, council, history
 from leaderboard.caching import remembered
@@ -75,7 +76,7 @@ def refresh(ladder: Ladder) -> bool:
     began = time.thread_time()  # a busy machine makes no ladder a long one
     found = standings(ladder)
     seconds = time.thread_time() - began
-    new = {"changes": found.changes, "data": found.as_json(), "computed": timezone.now(), "seconds": seconds}
+    new = {"changes": found.changes, "data": found.as_json(), "computed": clock.now(), "seconds": seconds}
     with transaction.atomic():
         standing, is_new = Standing.objects.get_or_create(ladder=ladder, defaults=new)
         kept = is_new or Standing.objects.filter(pk=standing.pk, changes__lte=found.changes).update(**new)

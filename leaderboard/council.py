@@ -9,8 +9,8 @@ from uuid import UUID
 import numpy as np
 from django.conf import settings
 from django.db.models import Max
-from django.utils import timezone
 
+from experiments import clock
 from experiments.models import Ballot, Participant, ProviderModel, Run, RunReview, Step
 from leaderboard.models import Ladder
 from leaderboard.placing import Tally, placed, rows_of
@@ -51,7 +51,7 @@ def curated() -> datetime | None:
 
 def standings() -> Standings:
     """Ratings from all ballots that count. Ballots on one question are one observation: a cluster of the sandwich."""
-    began = timezone.now()
+    began = clock.now()
     found = list(pairings())
     slugs = sorted({slug for one in found for slug in (one.first, one.second)})
     number = {slug: index for index, slug in enumerate(slugs)}

@@ -6,9 +6,8 @@ from datetime import timedelta
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import DatabaseError, close_old_connections
 from django.db.models import F, Q, QuerySet
-from django.utils import timezone
 
-from experiments import doorbell
+from experiments import clock, doorbell
 from experiments.models import Ballot, Board, Campaign, Run
 from leaderboard import coding, compute, council, history
 from leaderboard.models import Ladder
@@ -48,7 +47,7 @@ def refresh_stale() -> int:
 
 def note_ends() -> None:
     """Note in the history what a campaign came to, where its last battles were computed before it was over."""
-    since = timezone.now() - LATELY
+    since = clock.ago(LATELY)
     ended = Campaign.objects.filter(ended__gte=since).values_list("experiment__config", flat=True)
     slugs = {str(config.get("dataset", "")) for config in ended}
     rows = Ladder.objects.filter(board__dataset__slug__in=slugs, standing__isnull=False)
@@ -82,7 +81,7 @@ def _has_rested(ladder: Ladder) -> bool:
     if standing is None:
         return True
     rest = max(REST_SECONDS, REST_SHARE * standing.seconds)
-    return bool(timezone.now() - standing.computed >= timedelta(seconds=rest))
+    return bool(clock.now() - standing.computed >= timedelta(seconds=rest))
 
 
 def _refresh_council() -> int:

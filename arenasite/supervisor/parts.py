@@ -17,6 +17,7 @@ REPORTS_WORKER = "experiments.reports.jobs.ReportsWorker"
 SANDBOX_WORKER = "experiments.sandboxing.worker.SandboxWorker"
 SECRET_NAMES = re.compile(r"KEY|SECRET|TOKEN|PASS|_URL$", re.IGNORECASE)
 FIRST, AFTER_WORKERS, LAST = range(3)  # in which order they are ended
+SPARE = 3.0  # seconds that a process has on top, to write down what came last
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,9 @@ class Parts:
         return child
 
     def worker(self, number: int) -> Child:
-        """It gets a second on top, to write down what came last."""
+        """Calls that it cannot hear out in time are broken off: the next one asks again."""
         child = self._manage(f"worker-{number}", "rqworker", "engine", "--skip-checks")
-        child.rank, child.patience = FIRST, self.drain + 1
+        child.rank, child.patience = FIRST, self.drain + SPARE
         return child
 
     def reports(self) -> Child:
@@ -60,13 +61,13 @@ class Parts:
         queues = ("ratings", "reports", "datasets", "webhooks")
         arguments = ("rqworker", *queues, "--worker-class", REPORTS_WORKER, "--skip-checks")
         child = self._manage("reports", *arguments)
-        child.rank, child.patience = FIRST, self.drain + 1
+        child.rank, child.patience = FIRST, self.drain + SPARE
         return child
 
     def sandbox(self) -> Child:
         """Runs the code of contests in boxes; what it cannot finish in time is run again by the next one."""
         child = self._manage("sandbox", "rqworker", "sandbox", "--worker-class", SANDBOX_WORKER, "--skip-checks")
-        child.rank, child.patience = FIRST, self.drain + 1
+        child.rank, child.patience = FIRST, self.drain + SPARE
         return child
 
     def once(self, command: str) -> Child:

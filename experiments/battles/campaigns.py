@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import F, OuterRef, Subquery
+from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
@@ -51,6 +52,7 @@ def start(experiment: Experiment, *, by: User, seed: int | None = None) -> list[
         campaign, is_new = Campaign.objects.get_or_create(experiment=experiment, defaults={"seed": seed or 0})
         if not is_new:
             raise Rivalled(_("This experiment has been started already: resume it to ask what is missing."))
+        Campaign.objects.filter(pk=campaign.pk).update(created=Now())  # its limit of time counts from then
         _name_newcomers(experiment)
     return feed(campaign.pk)
 
@@ -108,7 +110,7 @@ def _move_on(campaign: Campaign, unfinished: list[Run], limits: dict[str, Any] |
     if limits is not None:
         fields["plan"] = {**campaign.plan, "limits": limits}
     rows = Campaign.objects.filter(pk=campaign.pk, state=campaign.state, edition=campaign.edition)
-    moved = {"state": State.RUNNING, "resumed": timezone.now(), "ended": None, "note": ""}
+    moved = {"state": State.RUNNING, "resumed": Now(), "ended": None, "note": ""}
     return bool(rows.update(passes=F("passes") + 1, edition=F("edition") + 1, **moved, **fields))
 
 

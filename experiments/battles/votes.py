@@ -11,6 +11,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from experiments import clock
 from experiments.battles import boards, counting, pairing
 from experiments.battles.voters import Voter, refuse_beyond_limit, refuse_crowds, votable
 from experiments.models import Battle, Board, Dataset, Output, Sample
@@ -115,7 +116,7 @@ def of_voter(voter: Voter) -> QuerySet[Battle]:
 
 def forget_old_offers() -> int:
     """Remove what was offered more than a day ago and never voted on. Returns how many offers that were."""
-    old = Q(created__lt=timezone.now() - OFFER_LASTS, winner="")
+    old = Q(created__lt=clock.ago(OFFER_LASTS), winner="")
     return _withdraw(Battle.objects.filter(old, shown_left_first__isnull=False, judged__isnull=True))
 
 
@@ -127,7 +128,7 @@ def _refuse_strangers(dataset: Dataset, voter: Voter) -> None:
 def _open(board: Board, voter: Voter) -> QuerySet[Battle]:
     """What waits for their vote, as long as it holds: not all that is too old has been forgotten yet."""
     rows = Battle.objects.filter(board=board, ballot=voter.ballot, winner="", void_reason="")
-    rows = rows.filter(created__gte=timezone.now() - OFFER_LASTS)
+    rows = rows.filter(created__gte=clock.ago(OFFER_LASTS))
     return rows.filter(shown_left_first__isnull=False, judged__isnull=True)
 
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.utils import timezone
+from django.db.models.functions import Now
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from accounts import audit
+from experiments import clock
 from experiments.casting import InvalidExperiment
 from experiments.datasets import jobs, process, uploads
 from experiments.datasets.reader.names import is_version
@@ -159,11 +160,11 @@ def _output_orders(
 def _load(dataset: Dataset, path: Path, orders: dict[str, Any], heard: process.Heard) -> Dataset:
     with process.spool_in(Path(settings.UPLOADS_DIR)) as spool:
         found = process.read(_existing(path), spool, what="samples", heard=_part_of(heard), **orders)
-        dataset.source, dataset.state, dataset.beat = path.name[:300], Dataset.State.READING, timezone.now()
+        dataset.source, dataset.state, dataset.beat = path.name[:300], Dataset.State.READING, clock.now()
         _save(dataset)
 
         def held(share: float) -> None:
-            Dataset.objects.filter(pk=dataset.pk).update(beat=timezone.now(), progress=share)
+            Dataset.objects.filter(pk=dataset.pk).update(beat=Now(), progress=share)
             heard(share)
 
         try:

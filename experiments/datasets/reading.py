@@ -9,8 +9,10 @@ from typing import Any
 from django.conf import settings
 from django.db import DatabaseError, transaction
 from django.db.models import F, Q, QuerySet
-from django.utils import timezone, translation
+from django.db.models.functions import Now
+from django.utils import translation
 
+from experiments import clock
 from experiments.datasets import process, uploads
 from experiments.datasets.process import Refused
 from experiments.datasets.reasons import sentence
@@ -58,23 +60,23 @@ def read(upload: Upload, stop: threading.Event) -> None:
 
 def refuse(upload: Upload, reason: str) -> None:
     """Nothing of it is kept but the reason."""
-    if not _held(upload).update(beat=timezone.now()):
+    if not _held(upload).update(beat=Now()):
         return
     dataset = upload.dataset
     if dataset and upload.kind == Upload.Kind.SAMPLES:
-        empty(dataset, lambda: _held(upload).update(beat=timezone.now()))
+        empty(dataset, lambda: _held(upload).update(beat=Now()))
     with transaction.atomic():
         if dataset and upload.kind == Upload.Kind.SAMPLES:
             told = {"state": Dataset.State.REFUSED, "refused_reason": reason, "progress": 0}
             Dataset.objects.filter(pk=dataset.pk).update(**told)
             outbox.of_dataset(dataset, Kind.DATASET_REFUSED, str(upload.pk))
-        _held(upload).update(state=Upload.State.REFUSED, refused_reason=reason, ended=timezone.now())
+        _held(upload).update(state=Upload.State.REFUSED, refused_reason=reason, ended=Now())
     upload.forget_file()
 
 
 def sweep() -> int:
     """Put back what dead workers held, give up what killed them, forget what nobody needs. Returns how many wait."""
-    silent = timezone.now() - timedelta(seconds=settings.DATASET_LEASE_SECONDS)
+    silent = clock.ago(timedelta(seconds=settings.DATASET_LEASE_SECONDS))
     abandoned = Upload.objects.filter(state=Upload.State.READING, beat__lt=silent)
     for upload in abandoned.filter(attempt__gte=MOST_ATTEMPTS).select_related("owner", "dataset"):
         with translation.override(upload.owner.language or settings.LANGUAGE_CODE):
@@ -98,8 +100,7 @@ def _give_up_interrupted(silent: Any) -> None:
 def _claim() -> Upload | None:
     """The oldest upload that waits, if no other worker was faster."""
     for pk in Upload.objects.filter(state=Upload.State.WAITING).order_by("created").values_list("pk", flat=True)[:20]:
-        now = timezone.now()
-        claimed = {"state": Upload.State.READING, "started": now, "beat": now, "attempt": F("attempt") + 1}
+        claimed = {"state": Upload.State.READING, "started": Now(), "beat": Now(), "attempt": F("attempt") + 1}
         if Upload.objects.filter(pk=pk, state=Upload.State.WAITING).update(**claimed):
             return Upload.objects.select_related("owner", "dataset").get(pk=pk)
     return None
@@ -133,7 +134,7 @@ def _read(upload: Upload, lease: "_Lease") -> None:
 
 def _finish(upload: Upload, found: dict[str, Any], dataset: Dataset | None = None) -> None:
     """Raises ClaimLost."""
-    done = {"state": Upload.State.DONE, "progress": 1, "found": found, "ended": timezone.now()}
+    done = {"state": Upload.State.DONE, "progress": 1, "found": found, "ended": Now()}
     with transaction.atomic():
         if not _held(upload).update(**done):
             raise ClaimLost
@@ -171,7 +172,7 @@ class _Lease:
 
     def _write(self, share: float) -> None:
         self._written, self._beat = share, time.monotonic()
-        if not _held(self._upload).update(progress=share, beat=timezone.now()):
+        if not _held(self._upload).update(progress=share, beat=Now()):
             raise ClaimLost
         dataset = self._upload.dataset
         if dataset and self._upload.kind == Upload.Kind.SAMPLES:

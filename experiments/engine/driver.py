@@ -6,7 +6,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from uuid import UUID
 
@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 LOOK_SECONDS = 0.2  # how often stops and newly queued runs are looked for
 QUICK_LOOK_SECONDS = 0.05  # while the sandbox is at work: what it finds is waited for
 SAVE_SECONDS = 0.5  # how often partial texts are written down
+LAST_WORDS_SECONDS = 1.0  # that calls have to end in when they are broken off
 DATABASE_PAUSE = 0.5
 SHARDS_AT_ONCE = 2  # of campaigns, claimed at one look: the other workers take their part
 SHARE_OF_SHARDS = 0.5  # of the runs that a worker drives at once: people who wait for a reply find room
@@ -67,10 +68,17 @@ class Driver:
                 idle_since = time.monotonic()
 
     def _drain(self) -> None:
-        """Let calls under way come to their end for a while: what they cost is paid already."""
+        """Ask nothing more, and let calls under way come to their end for a while: what they cost is paid already.
+        A run without any goes on elsewhere at once.
+        """
         until = time.monotonic() + settings.DRAIN_SECONDS
-        while any(playing.calls for playing in self._playing.values()) and time.monotonic() < until:
+        for playing in self._playing.values():
+            playing.is_leaving = True
+        self._give_back(only_quiet=True)
+        while self._playing and time.monotonic() < until:
             self._round(lambda: None)
+            self._give_back(only_quiet=True)
+        self._hear_last_words()
 
     def _round(self, claim: Callable[[], None]) -> None:
         try:
@@ -216,8 +224,31 @@ class Driver:
             for call_id in playing.calls:
                 self._performers.stop(call_id)
 
-    def _give_back(self) -> None:
+    def _hear_last_words(self) -> None:
+        """Break off what is still under way, and keep every word of it that came."""
+        cut_off = {call_id for playing in self._playing.values() for call_id in playing.calls}
+        for call_id in cut_off:
+            self._performers.stop(call_id)
+        until, texts = time.monotonic() + LAST_WORDS_SECONDS, []
+        while cut_off and (left := until - time.monotonic()) > 0:
+            try:
+                report = self._performers.reports.get(timeout=left)
+            except queue.Empty:
+                break
+            cut_off.discard(report.call_id)
+            if report.is_stopped and report.was_sent:
+                texts.append((report.call_id, report.completion.text, report.completion.reasoning))
+            else:
+                self._settle(report)
+        try:
+            self._save(texts)
+        except DATABASE_AWAY:
+            logger.warning("the last words of %s calls could not be written down", len(texts))
+
+    def _give_back(self, *, only_quiet: bool = False) -> None:
         for run_id, playing in list(self._playing.items()):
+            if only_quiet and playing.calls:
+                continue
             self._drop(run_id)
             try:
                 leases.release(run_id, playing.book.fence)
@@ -233,7 +264,9 @@ class Driver:
         self._performers.send(News(event.run_id, as_message(event)))
 
     def _save_partials(self) -> None:
-        grown = self._performers.partials()
+        self._save(self._performers.partials())
+
+    def _save(self, grown: Sequence[tuple[UUID, str, str]]) -> None:
         if not grown:
             return
         table = connection.ops.quote_name(Call._meta.db_table)

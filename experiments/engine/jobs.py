@@ -10,7 +10,7 @@ from django.db import close_old_connections, transaction
 
 from experiments import doorbell
 from experiments.engine.driver import Driver
-from experiments.engine.sweep import sweep_forever
+from experiments.engine.sweep import sweep, sweep_forever
 from experiments.engine.workers import SteadyWorker, beat
 
 logger = logging.getLogger(__name__)
@@ -38,6 +38,8 @@ def drive(run_id: str) -> None:
     logger.debug("run=%s rang", run_id)
     close_old_connections()
     Driver(stop_requested, beat=beat).drive()
+    if stop_requested.is_set():
+        sweep(wake)  # what was given back goes on elsewhere at once
 
 
 class EngineWorker(SteadyWorker):

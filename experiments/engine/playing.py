@@ -11,9 +11,9 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Sum
 from django.db.models.functions import Coalesce, Now
-from django.utils import timezone
 
 from accounts import audit
+from experiments import clock
 from experiments.battles import ledger
 from experiments.engine import executions, keys, pauses, recording
 from experiments.engine.budget import Refusal, Spent, refuse
@@ -56,6 +56,7 @@ class Playing:
         self.calls: dict[UUID, OpenCall] = {}
         self.is_over = False  # nothing is left to drive: the run has ended, or waits for a person
         self.is_dropped = False
+        self.is_leaving = False  # its worker ends: calls under way are heard out, and nothing else is begun
         self._goes_on = False  # the rest of the agenda is among the driver's timers
         self._open: dict[str, Listen] = {}
         self._executing: set[str] = set()
@@ -115,7 +116,7 @@ class Playing:
         if seconds is None or started is None or self.is_over:
             return
         waited = 0.0 if self._began else self.run.waited_seconds
-        if (timezone.now() - started).total_seconds() - waited > seconds:
+        if (clock.now() - started).total_seconds() - waited > seconds:
             self.halt(End("limit_seconds", message=f"The limit of {seconds:g} seconds is reached."))
 
     def notice(self, held: Held) -> None:
@@ -165,6 +166,10 @@ class Playing:
     # --- actions: each is one transaction, or none ---
 
     def _record(self, call: OpenCall, report: Report) -> None:
+        if self.is_leaving and not report.was_sent:
+            recording.withdraw_call(self.book, call)
+            self.calls.pop(call.id, None)
+            return
         wait = None if self._ending else wait_after(call, report)
         outcome = recording.close_call(self.book, call, report, retry_in=wait.seconds if wait else None)
         self.calls.pop(call.id, None)
@@ -229,7 +234,7 @@ class Playing:
         nobody takes up what it offers.
         """
         is_busy = self.is_over or self._ending or self.calls or self._timers or self._executing
-        if is_busy or not (self._open or self._postponed):
+        if is_busy or self.is_leaving or not (self._open or self._postponed):
             return
         if not self._postponed and all(pause.is_offer for pause in self._open.values()):
             self.is_over = pauses.rest(self.book, self.run, list(self._open))
@@ -258,7 +263,7 @@ class Playing:
         self.work_off()
 
     def _ask(self, ask: Ask, call_id: UUID, among: int) -> None:
-        if self._ending:
+        if self._ending or self.is_leaving:
             return
         if self.run.is_held:
             self._postponed.append(partial(self._ask, ask, call_id, among))

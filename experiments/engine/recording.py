@@ -145,6 +145,14 @@ def close_call(book: Book, call: OpenCall, report: Report, *, retry_in: float | 
     return outcome
 
 
+def withdraw_call(book: Book, call: OpenCall) -> None:
+    """Forget a call that still waited for its turn when its worker ended: nobody was asked, and nothing is owed."""
+    with transaction.atomic():
+        reserve_numbers(book.run_id, 0, book.fence)
+        if Call.objects.filter(pk=call.id, state=Call.State.SENT).delete()[0]:
+            settle(call.periods, call.order.set_aside, Amount(Decimal(0), 0))
+
+
 def recorded_outcomes(run: Run) -> dict[str, Outcome]:
     """What is recorded of a run: step keys to outcomes. These steps are never performed again."""
     steps = list(run.steps.exclude(state=Step.State.OPEN).only("key", "kind", "state", "data"))

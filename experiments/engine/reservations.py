@@ -13,9 +13,9 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import BigIntegerField, Exists, ExpressionWrapper, F, OuterRef, Q
-from django.utils import timezone
 
 from accounts.models import Membership, User
+from experiments import clock
 from experiments.engine.budget import Refusal, Short, over_budget
 from experiments.models import Budget, BudgetPeriod, Experiment, Reservation
 from experiments.models.budget import SUBJECTS
@@ -67,7 +67,7 @@ class Accounts:
 
     def now(self) -> tuple[Account, ...]:
         """In the order in which their rows are taken."""
-        moment = timezone.now()
+        moment = clock.now()
         if time.monotonic() >= self._until or moment.date() != self._day:
             self._known = accounts_of(applying(self._experiment_id), moment)
             self._until, self._day = time.monotonic() + self._seconds, moment.date()

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Now
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from experiments.models.experiment import Visibility
@@ -140,7 +140,7 @@ class ReviewAnswer(models.Model):
 class SlotQuerySet(models.QuerySet["ReviewSlot"]):
     def free(self) -> Self:
         """Those that nobody has answered and nobody holds."""
-        return self.filter(Q(holder__isnull=True) | Q(until__lt=timezone.now()), answer__isnull=True)
+        return self.filter(Q(holder__isnull=True) | Q(until__lt=Now()), answer__isnull=True)
 
     def held_by(self, user: "User | AnonymousUser") -> Self:
         """Those that somebody holds and has not answered. An expired hold is theirs until somebody else takes it."""

@@ -4,9 +4,9 @@ from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from experiments import clock
 from experiments.models.ids import new_id
 
 
@@ -58,5 +58,5 @@ class Waiting(models.Model):
         """As long as the rest takes at the pace so far; None while nothing can be said."""
         if self.state != WorkState.RUNNING or not self.started or self.progress <= 0:
             return None
-        so_far = (timezone.now() - self.started).total_seconds()
+        so_far = (clock.now() - self.started).total_seconds()
         return max(1, round(so_far / self.progress * (1 - self.progress)))

@@ -7,11 +7,13 @@ from uuid import UUID
 from django.conf import settings
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Membership, Project
+from experiments import clock
 from experiments.models.ids import new_id
 
 if TYPE_CHECKING:
@@ -100,7 +102,7 @@ class Webhook(models.Model):
 
     @property
     def has_older_secret(self) -> bool:
-        return bool(self.older_secret and self.older_until and self.older_until > timezone.now())
+        return bool(self.older_secret and self.older_until and self.older_until > clock.now())
 
 
 class DeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
@@ -112,7 +114,7 @@ class DeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
 
     def due(self) -> Self:
         """Those to be sent now; also those whose sender was killed before it could say what came of it."""
-        return self.waiting().filter(next_at__lte=timezone.now(), webhook__in=Webhook.objects.listening())
+        return self.waiting().filter(next_at__lte=Now(), webhook__in=Webhook.objects.listening())
 
 
 class WebhookDelivery(models.Model):

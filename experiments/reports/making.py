@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import F, QuerySet
-from django.utils import timezone, translation
+from django.db.models.functions import Now
+from django.utils import translation
 from django.utils.translation import gettext as _
 
+from experiments import clock
 from experiments.models import Export, Run
 from experiments.reports.formats import FORMATS, Format
 from experiments.webhooks import outbox
@@ -87,7 +89,7 @@ def make(export: Export, stop: threading.Event) -> None:
 
 def sweep() -> int:
     """Put back what dead workers held, give up what killed them, forget what is old. Returns how many files wait."""
-    silent = timezone.now() - timedelta(seconds=settings.EXPORT_LEASE_SECONDS)
+    silent = clock.ago(timedelta(seconds=settings.EXPORT_LEASE_SECONDS))
     abandoned = Export.objects.filter(state=Export.State.RUNNING, beat__lt=silent)
     for export in abandoned.filter(attempt__gte=MOST_ATTEMPTS):
         with translation.override(export.language):
@@ -101,8 +103,7 @@ def sweep() -> int:
 def _claim() -> Export | None:
     """The oldest file that waits, if no other worker was faster."""
     for export in Export.objects.filter(state=Export.State.QUEUED).order_by("created")[:20]:
-        now = timezone.now()
-        claimed = {"state": Export.State.RUNNING, "started": now, "beat": now, "attempt": F("attempt") + 1}
+        claimed = {"state": Export.State.RUNNING, "started": Now(), "beat": Now(), "attempt": F("attempt") + 1}
         if Export.objects.filter(pk=export.pk, state=Export.State.QUEUED).update(**claimed):
             export.refresh_from_db()
             return export
@@ -125,10 +126,10 @@ def _write(export: Export, path: Path, progress: "_Progress") -> None:
 
 def _finish(export: Export, unfinished: Path) -> None:
     size = unfinished.stat().st_size
-    if not _held(export).update(beat=timezone.now()):
+    if not _held(export).update(beat=Now()):
         raise ClaimLost
     unfinished.replace(export.path)
-    told = {"state": Export.State.DONE, "progress": 1, "size": size, "ended": timezone.now(), "error": ""}
+    told = {"state": Export.State.DONE, "progress": 1, "size": size, "ended": Now(), "error": ""}
     with transaction.atomic():
         if _held(export).update(**told):
             outbox.of_export(export, Kind.EXPORT_READY)
@@ -136,7 +137,7 @@ def _finish(export: Export, unfinished: Path) -> None:
 
 def _fail(export: Export, error: str) -> None:
     with transaction.atomic():
-        if _held(export).update(state=Export.State.FAILED, error=error, ended=timezone.now()):
+        if _held(export).update(state=Export.State.FAILED, error=error, ended=Now()):
             outbox.of_export(export, Kind.EXPORT_FAILED)
 
 
@@ -152,7 +153,7 @@ class _Progress:
         if done - self._written < STEP:
             return
         self._written = done
-        if not _held(self._export).update(progress=min(done, 1.0), beat=timezone.now()):
+        if not _held(self._export).update(progress=min(done, 1.0), beat=Now()):
             raise ClaimLost
 
 
@@ -172,7 +173,7 @@ def _beating(export: Export) -> Iterator[None]:
 def _beat(export: Export, done: threading.Event) -> None:
     try:
         while not done.wait(settings.EXPORT_LEASE_SECONDS / 4):
-            _held(export).update(beat=timezone.now())
+            _held(export).update(beat=Now())
     except DatabaseError:
         logger.warning("file=%s could not say that it is being made", export.pk)
     finally:
@@ -181,7 +182,7 @@ def _beat(export: Export, done: threading.Event) -> None:
 
 def _forget_old() -> None:
     """Rows and files of long ago, and files of rows that are gone."""
-    oldest = timezone.now() - timedelta(days=settings.EXPORT_DAYS)
+    oldest = clock.ago(timedelta(days=settings.EXPORT_DAYS))
     for export in Export.objects.filter(ended__lt=oldest):
         export.path.unlink(missing_ok=True)
         export.delete()

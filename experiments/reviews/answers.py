@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef
-from django.utils import timezone
+from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
+from experiments import clock
 from experiments.models import (
     Message,
     ReviewAnswer,
@@ -48,7 +49,7 @@ def submit(item: ReviewItem, content: Content, *, by: "User") -> ReviewAnswer:
         if held.answer and held.answer.fingerprint == content.fingerprint:
             return held.answer
         answer = _written(item, content, by, held)
-        ReviewSlot.objects.filter(pk=held.pk).update(answer=answer, answered=timezone.now(), until=None)
+        ReviewSlot.objects.filter(pk=held.pk).update(answer=answer, answered=Now(), until=None)
         ReviewDraft.objects.filter(item=item, person=by).delete()
         ReviewSkip.objects.filter(item=item, person=by).delete()
         _flag(item, content, by)
@@ -131,7 +132,7 @@ def _seconds(slot: ReviewSlot) -> float | None:
     """Of the time since the item was taken; of a correction nothing is known."""
     if slot.claimed is None or slot.answer_id:
         return None
-    return (timezone.now() - slot.claimed).total_seconds()
+    return (clock.now() - slot.claimed).total_seconds()
 
 
 def _flag(item: ReviewItem, content: Content, by: "User") -> None:

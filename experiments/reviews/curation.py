@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts import audit
-from experiments import sharing
+from experiments import clock, sharing
 from experiments.battles import voiding as battle_voiding
 from experiments.contests import voiding as cycle_voiding
 from experiments.engine.text import storable
@@ -42,7 +42,7 @@ def approve(run: Run, *, by: "User", is_approved: bool = True) -> bool:
     with transaction.atomic():
         RunReview.objects.get_or_create(run=run)
         rows = RunReview.objects.filter(pk=run.pk, approved__isnull=is_approved)
-        if not rows.update(**fields, changed=timezone.now()):
+        if not rows.update(**fields, changed=clock.now()):
             return False
         deed = audit.Action.APPROVED if is_approved else audit.Action.DISAPPROVED
         audit.record(deed, by=by, of=run, name=run.experiment.title)
@@ -58,7 +58,7 @@ def exclude(run: Run, *, by: "User", reason: str) -> bool:
     said = storable(reason).strip()[:LONGEST_REASON]
     if not said:
         raise NotOffered(_("Say why the run should not count: everybody who looks at it reads that."))
-    now = timezone.now()
+    now = clock.now()
     with transaction.atomic():
         RunReview.objects.get_or_create(run=run)
         rows = RunReview.objects.filter(pk=run.pk, excluded__isnull=True)
@@ -88,7 +88,7 @@ def include(run: Run, *, by: "User") -> bool:
         for cycle in run.cycles.filter(**same):
             cycle_voiding.restore(cycle, by=by, as_part=True)
         rows = RunReview.objects.filter(pk=run.pk)
-        rows.update(excluded=None, excluded_by=None, reason="", changed=timezone.now())
+        rows.update(excluded=None, excluded_by=None, reason="", changed=clock.now())
         audit.record(audit.Action.RESTORED, by=by, of=run, name=run.experiment.title)
         transaction.on_commit(partial(run_curated.send, sender=None, run_id=run.pk))
     return True

@@ -4,14 +4,15 @@ An item has as many places as people are to review it, so that the number of ans
 once. A hold ends with the queue's minutes, and is renewed by whatever its holder does.
 """
 
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count, F
-from django.utils import timezone
+from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
+from experiments import clock
 from experiments.engine.text import storable
 from experiments.models import ReviewItem, ReviewQueue, ReviewSkip, ReviewSlot
 from experiments.refusals import NotAllowed, NotOffered, Rivalled
@@ -86,7 +87,7 @@ def undo(queue: ReviewQueue, *, by: "User") -> ReviewItem | None:
     last = mine.select_related("item__queue").order_by("-answered", "-pk").first()
     if last is None or not ReviewItem.objects.open_to(by).filter(pk=last.item_id).exists():
         return None
-    again = {"answer": None, "answered": None, "claimed": timezone.now(), "until": _until(queue)}
+    again = {"answer": None, "answered": None, "claimed": Now(), "until": _until(queue)}
     undone = ReviewSlot.objects.filter(pk=last.pk, holder=by, answer=last.answer_id).update(**again)
     return last.item if undone else None
 
@@ -97,7 +98,7 @@ def reveal(item: ReviewItem, *, by: "User") -> bool:
     """
     require_open(item.queue, by)
     mine = item.slots.answered().filter(holder=by, revealed__isnull=True)
-    return bool(item.queue.is_blind and mine.update(revealed=timezone.now()))
+    return bool(item.queue.is_blind and mine.update(revealed=Now()))
 
 
 def place_of(item: ReviewItem, user: "User") -> ReviewSlot | None:
@@ -130,8 +131,7 @@ def _left(queue: ReviewQueue, user: "User") -> "QuerySet[ReviewSlot]":
 
 def _take(slot: ReviewSlot, user: "User") -> bool:
     """Whether this call got it: it was free, and they hold no other place at the same item."""
-    now = timezone.now()
-    fields = {"holder": user, "claimed": now, "until": _until(slot.item.queue, now), "revealed": None}
+    fields = {"holder": user, "claimed": Now(), "until": _until(slot.item.queue), "revealed": None}
     try:
         with transaction.atomic():
             return bool(ReviewSlot.objects.free().filter(pk=slot.pk).update(**fields))
@@ -139,8 +139,8 @@ def _take(slot: ReviewSlot, user: "User") -> bool:
         return False
 
 
-def _until(queue: ReviewQueue, now: datetime | None = None) -> datetime:
-    return (now or timezone.now()) + timedelta(minutes=queue.lock_minutes)
+def _until(queue: ReviewQueue) -> Any:
+    return clock.ahead(timedelta(minutes=queue.lock_minutes))
 
 
 def left_for(queue: ReviewQueue, user: "User") -> int:

@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 
 from django.conf import settings
-from django.utils import timezone
 
-from experiments import sandbox
+from experiments import clock, sandbox
 from experiments.models import SandboxHost
 
 FRESH = timedelta(minutes=5)  # a machine that was silent for longer is not there
@@ -52,7 +51,7 @@ def check(*, is_fresh: bool = False) -> SandboxHost:
         "is_sufficient": found.is_sufficient,
         "refusal": found.refusal,
         "layers": [asdict(layer) for layer in found.layers],
-        "checked": timezone.now(),
+        "checked": clock.now(),
     }
     return SandboxHost.objects.update_or_create(name=own_name(), defaults=told)[0]
 
@@ -81,7 +80,7 @@ def _found(*, is_fresh: bool) -> sandbox.Probe:
 
 def known() -> list[SandboxHost]:
     """The machines that have been heard of lately."""
-    return list(SandboxHost.objects.filter(checked__gt=timezone.now() - FRESH))
+    return list(SandboxHost.objects.filter(checked__gt=clock.ago(FRESH)))
 
 
 def is_spared() -> bool:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import random
+import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from datetime import timedelta
@@ -11,10 +12,12 @@ from threading import Event
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Min, QuerySet
+from django.db.models.functions import Now
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 
 from accounts.crypto import Undecipherable, decrypt
+from experiments import clock
 from experiments.models import Webhook, WebhookDelivery
 from experiments.webhooks import bell, pausing, sending
 from experiments.webhooks.sending import Answer, Letter
@@ -46,12 +49,12 @@ def sweep() -> None:
     """Ring where something is due, forget what is old, and drop what nobody is entitled to be told any more."""
     if WebhookDelivery.objects.due().exists():
         bell.ring_now()
-    oldest = timezone.now() - timedelta(days=settings.WEBHOOK_DAYS)
+    oldest = clock.ago(timedelta(days=settings.WEBHOOK_DAYS))
     old = WebhookDelivery.objects.filter(created__lt=oldest).values("pk")[:1000]
     WebhookDelivery.objects.filter(pk__in=list(old.values_list("pk", flat=True))).delete()
     theirs = WebhookDelivery.objects.waiting().exclude(webhook__in=Webhook.objects.entitled())
-    theirs.update(state=State.DROPPED, ended=timezone.now())
-    stale = Webhook.objects.exclude(older_secret="").filter(older_until__lt=timezone.now())
+    theirs.update(state=State.DROPPED, ended=Now())
+    stale = Webhook.objects.exclude(older_secret="").filter(older_until__lt=Now())
     stale.update(older_secret="", older_until=None)
 
 
@@ -75,7 +78,7 @@ def _claim() -> list[WebhookDelivery]:
 
 def _taken(delivery: WebhookDelivery) -> bool:
     """Whether this call did it. Until its lease ends nobody else sends it."""
-    until = timezone.now() + timedelta(seconds=settings.WEBHOOK_LEASE_SECONDS)
+    until = clock.ahead(timedelta(seconds=settings.WEBHOOK_LEASE_SECONDS))
     mine = WebhookDelivery.objects.waiting().filter(pk=delivery.pk, attempt=delivery.attempt)
     if not mine.update(attempt=F("attempt") + 1, tries=F("tries") + 1, next_at=until):
         return False
@@ -95,7 +98,7 @@ def _letter(delivery: WebhookDelivery) -> Letter:
 
 
 async def _send(letters: Sequence[Letter], stop: Event) -> list[Answer | None]:
-    """All of them at once; None for those that were under way when the worker was asked to end."""
+    """All of them at once. A worker that is asked to end hears receivers out for a while; None for those it did not."""
     at = timezone.now()
     async with AsyncExitStack() as stack:
         clients = {
@@ -103,9 +106,10 @@ async def _send(letters: Sequence[Letter], stop: Event) -> list[Answer | None]:
             for allowed in {letter.allow_private for letter in letters}
         }
         tasks = [asyncio.create_task(sending.send(clients[one.allow_private], one, at)) for one in letters]
-        left = set(tasks)
-        while left and not stop.is_set():
+        left, stopped_at = set(tasks), None
+        while left and (stopped_at is None or time.monotonic() - stopped_at < settings.DRAIN_SECONDS):
             _done, left = await asyncio.wait(left, timeout=LOOK_SECONDS)
+            stopped_at = stopped_at or (time.monotonic() if stop.is_set() else None)
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
@@ -123,13 +127,13 @@ def _result(task: "asyncio.Task[Answer]") -> Answer | None:
 
 
 def _settle(delivery: WebhookDelivery, answer: Answer) -> None:
-    now, is_over = timezone.now(), answer.problem == ""
+    is_over = answer.problem == ""
     told = {name: getattr(answer, name) for name in ("status", "seconds", "problem")} | {"answer": answer.text}
     wait = None if is_over else wait_after(delivery.tries)
     if is_over or wait is None:
-        told |= {"state": State.DELIVERED if is_over else State.FAILED, "ended": now}
+        told |= {"state": State.DELIVERED if is_over else State.FAILED, "ended": Now()}
     else:
-        told |= {"next_at": now + timedelta(seconds=wait)}
+        told |= {"next_at": clock.ahead(timedelta(seconds=wait))}
     with transaction.atomic():
         if _held(delivery).update(**told):
             pausing.note(delivery.webhook_id, is_good=is_over, is_gone=answer.status == sending.GONE)
@@ -138,7 +142,7 @@ def _settle(delivery: WebhookDelivery, answer: Answer) -> None:
 
 
 def _give_back(delivery: WebhookDelivery) -> None:
-    _held(delivery).update(next_at=timezone.now(), tries=F("tries") - 1)
+    _held(delivery).update(next_at=Now(), tries=F("tries") - 1)
 
 
 def _held(delivery: WebhookDelivery) -> QuerySet[WebhookDelivery]:

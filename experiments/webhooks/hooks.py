@@ -11,13 +11,14 @@ from urllib.parse import urlsplit
 
 from django.db import transaction
 from django.db.models import F
-from django.utils import timezone
+from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
 from accounts import audit
 from accounts.crypto import NoSecret, encrypt
 from accounts.models import Project, User
+from experiments import clock
 from experiments.casting import InvalidExperiment
 from experiments.engine.text import is_storable
 from experiments.gateway.addresses import is_allowed
@@ -99,7 +100,7 @@ def rotate(hook: Webhook, *, by: User) -> str:
     """Another secret. For a day the one before signs too, so that a receiver can change over. Raises NotAllowed."""
     require_keeper(hook, by)
     secret = signing.new_secret()
-    fresh = {"secret": _encrypted(secret), "older_secret": F("secret"), "older_until": timezone.now() + OVERLAP}
+    fresh = {"secret": _encrypted(secret), "older_secret": F("secret"), "older_until": clock.ahead(OVERLAP)}
     with transaction.atomic():
         Webhook.objects.filter(pk=hook.pk).update(**fresh)
         audit.record(audit.Action.WEBHOOK_CHANGED, by=by, of=hook, changed=["secret"], **_whose(hook))
@@ -164,7 +165,7 @@ def send_again(delivery: WebhookDelivery, *, by: User) -> bool:
     require_keeper(delivery.webhook, by)
     if not delivery.webhook.is_active:
         raise Rivalled(_("The webhook is paused, so that nothing is sent. Switch it on first."))
-    fresh = {"state": State.WAITING, "next_at": timezone.now(), "tries": 0, "ended": None}
+    fresh = {"state": State.WAITING, "next_at": Now(), "tries": 0, "ended": None}
     with transaction.atomic():
         done = WebhookDelivery.objects.filter(pk=delivery.pk).exclude(state=State.WAITING).update(**fresh)
         if done:

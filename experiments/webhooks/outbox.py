@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from experiments import clock
 from experiments.models import (
     Dataset,
     Event,
@@ -131,4 +132,5 @@ def _delivery(hook: Webhook, news: News, run: Run | None) -> WebhookDelivery:
     created = timezone.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
     payload = {"id": str(id_), "type": str(news.kind), "created": created, **place, "data": data}
     body = json.dumps(payload, ensure_ascii=False, separators=(",", ":"), default=str)
-    return WebhookDelivery(id=id_, webhook=hook, type=str(news.kind), source=news.source, run=run, body=body)
+    told = {"type": str(news.kind), "source": news.source, "body": body}
+    return WebhookDelivery(id=id_, webhook=hook, run=run, next_at=clock.now(), **told)

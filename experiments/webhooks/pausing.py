@@ -8,12 +8,13 @@ from django.conf import settings
 from django.core.mail import send_mail
 from django.db import transaction
 from django.db.models import F
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Now
 from django.template.loader import render_to_string
-from django.utils import timezone, translation
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 from accounts import audit
+from experiments import clock
 from experiments.models import Webhook
 
 logger = logging.getLogger(__name__)
@@ -24,19 +25,19 @@ LONGEST_FAILING = timedelta(days=1)
 
 def note(hook_id: UUID, *, is_good: bool, is_gone: bool) -> None:
     """What came of an attempt. Call inside a transaction."""
-    row, now = Webhook.objects.filter(pk=hook_id), timezone.now()
+    row = Webhook.objects.filter(pk=hook_id)
     if is_good:
         row.filter(failures__gt=0).update(failures=0, failing_since=None)
         return
-    row.update(failures=F("failures") + 1, failing_since=Coalesce("failing_since", now))
+    row.update(failures=F("failures") + 1, failing_since=Coalesce("failing_since", Now()))
     if is_gone:
         _pause(hook_id, Webhook.Pause.GONE)
-    elif row.filter(failures__gte=LEAST_FAILURES, failing_since__lte=now - LONGEST_FAILING).exists():
+    elif row.filter(failures__gte=LEAST_FAILURES, failing_since__lte=clock.ago(LONGEST_FAILING)).exists():
         _pause(hook_id, Webhook.Pause.FAILING)
 
 
 def _pause(hook_id: UUID, reason: Webhook.Pause) -> None:
-    told = {"is_active": False, "paused": timezone.now(), "pause_reason": reason}
+    told = {"is_active": False, "paused": Now(), "pause_reason": reason}
     if not Webhook.objects.filter(pk=hook_id, is_active=True).update(**told):
         return
     hook = Webhook.objects.select_related("owner", "project").get(pk=hook_id)

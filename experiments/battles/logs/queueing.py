@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from django.conf import settings
 from django.db import DatabaseError, transaction
 from django.db.models import F, QuerySet
-from django.utils import timezone, translation
+from django.db.models.functions import Now
+from django.utils import translation
 from django.utils.translation import gettext as _
 
-from experiments import doorbell
+from experiments import clock, doorbell
 from experiments.battles.logs.importing import import_battles, may_import
 from experiments.battles.logs.lines import TooMuch
 from experiments.battles.logs.report import Report
@@ -125,7 +126,7 @@ def read(row: LogImport) -> None:
 
 def sweep() -> None:
     """Put back what dead workers held, give up what killed them, and ring for what waits."""
-    silent = LogImport.objects.filter(state=State.READING, beat__lt=timezone.now() - LEASE)
+    silent = LogImport.objects.filter(state=State.READING, beat__lt=clock.ago(LEASE))
     for row in silent.filter(attempt__gte=MOST_ATTEMPTS):
         said = _("The worker was ended %(times)s times while it read this file.") % {"times": MOST_ATTEMPTS}
         _end(row, State.REFUSED, None, said)
@@ -139,7 +140,7 @@ def _taken(row: LogImport) -> Report:
     def heard(report: Report) -> None:
         if stop_requested.is_set():
             raise Interrupted
-        if not _held(row).update(report=report.as_json(), beat=timezone.now()):
+        if not _held(row).update(report=report.as_json(), beat=Now()):
             raise ClaimLost
 
     subset = row.subset or None
@@ -151,7 +152,7 @@ def _taken(row: LogImport) -> Report:
 
 
 def _claim(row: LogImport) -> bool:
-    claimed = {"state": State.READING, "beat": timezone.now(), "attempt": F("attempt") + 1}
+    claimed = {"state": State.READING, "beat": Now(), "attempt": F("attempt") + 1}
     if not LogImport.objects.filter(pk=row.pk, state=State.WAITING).update(**claimed):
         return False
     row.refresh_from_db()
@@ -165,4 +166,4 @@ def _held(row: LogImport) -> QuerySet[LogImport]:
 
 def _end(row: LogImport, state: State, report: Report | None, reason: str = "") -> None:
     kept = {"report": report.as_json()} if report else {}
-    _held(row).update(state=state, refused_reason=reason, ended=timezone.now(), **kept)
+    _held(row).update(state=state, refused_reason=reason, ended=Now(), **kept)

@@ -8,7 +8,7 @@ from django.utils.dateparse import parse_datetime
 from rq import SimpleWorker
 
 from experiments.engine.jobs import QUEUE
-from experiments.health import SILENT_AFTER
+from experiments.health import KEPT_LONGER
 from experiments.models import Provider
 
 pytestmark = pytest.mark.django_db
@@ -45,12 +45,17 @@ def test_without_a_worker_it_is_down_and_says_how_to_start_one(nobodys, provider
 
 
 def test_a_worker_that_has_been_silent_for_long_counts_as_gone(nobodys, provider, worker):
-    silent = time.time() - SILENT_AFTER.total_seconds() - 5
-    django_rq.get_connection(QUEUE).hset(
-        worker.key, "last_heartbeat", time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime(silent))
-    )
+    django_rq.get_connection(QUEUE).expire(worker.key, KEPT_LONGER - 5)
 
     assert nobodys.get("health/").json()["services"]["workers"]["ok"] is False
+
+
+@pytest.mark.parametrize("off", [-3600, 3600])
+def test_a_worker_on_a_machine_whose_clock_is_wrong_counts_as_there(nobodys, provider, worker, off):
+    wrong = time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime(time.time() + off))
+    django_rq.get_connection(QUEUE).hset(worker.key, "last_heartbeat", wrong)
+
+    assert nobodys.get("health/").json()["services"]["workers"] == {"ok": True, "detail": "1 at work"}
 
 
 def test_without_redis_it_is_down_and_answers_soon(nobodys, provider, redis_server):

@@ -57,7 +57,7 @@ def clock(monkeypatch):
     """The moment that everybody takes to be now; a function sets it."""
     shown = [LAST]
     for module in (reservations, budget_standing):
-        monkeypatch.setattr(module.timezone, "now", lambda: shown[0])
+        monkeypatch.setattr(module.clock, "now", lambda: shown[0])
     return lambda moment: shown.__setitem__(0, moment)
 
 

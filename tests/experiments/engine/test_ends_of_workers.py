@@ -1,0 +1,113 @@
+"""A worker that is asked to end asks nothing more, hears out what it can, and leaves every word to the next one."""
+
+import threading
+import time
+
+import pytest
+
+from experiments import steering
+from experiments.engine import driver
+from experiments.engine.driver import Driver
+from experiments.models import Call, Provider, Run, Step
+from tests.experiments.engine.test_crashes import assert_books_balance, expire_leases
+from tests.fixtures import add_model, wait_until
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+
+TALKATIVE = "sim/cooperative:first=0:tps=100:words=2000"
+BRIEF = "sim/cooperative:first=0:tps=60:words=20"
+
+
+@pytest.fixture
+def until(transactional_db):
+    """Drives until something is the case, then asks the driver to end. Returns how many seconds the end took."""
+
+    def drive(is_enough, what):
+        stop = threading.Event()
+        thread = threading.Thread(target=lambda: Driver(stop).drive(idle_seconds=60))
+        thread.start()
+        wait_until(is_enough, what)
+        asked = time.monotonic()
+        stop.set()
+        thread.join(80)
+        return time.monotonic() - asked
+
+    return drive
+
+
+def fresh(run):
+    return Run.objects.get(pk=run.pk)
+
+
+def is_streaming(provider, tokens=20):
+    return lambda: any(row["tokens_sent"] >= tokens for row in provider.ledger())
+
+
+def test_a_call_under_way_is_heard_out_and_nothing_else_is_asked(arena, start, drive, provider, until, settings):
+    settings.DRAIN_SECONDS = 60
+    run = start(arena(a=BRIEF, b=BRIEF))
+    until(is_streaming(provider, 3), "the first words")
+
+    assert [call.state for call in run.calls.all()] == [Call.State.COMPLETED]
+    assert len(provider.ledger()) == 1
+    assert (fresh(run).state, fresh(run).lease_until) == (Run.State.QUEUED, None)
+    drive()
+    assert fresh(run).state == Run.State.COMPLETED
+    assert not run.calls.filter(state=Call.State.LOST).exists()
+    assert_books_balance(fresh(run), provider)
+
+
+def test_a_call_that_takes_too_long_is_broken_off_and_every_word_of_it_is_kept(
+    arena, start, drive, provider, until, settings, monkeypatch
+):
+    settings.DRAIN_SECONDS = 0.1
+    monkeypatch.setattr(driver, "SAVE_SECONDS", 1000.0)  # what is kept is kept at the end
+    run = start(arena(a=TALKATIVE))
+    took = until(is_streaming(provider), "the first words")
+
+    [call] = run.calls.all()
+    assert len(call.text.split()) >= 10
+    assert took < 10
+    assert fresh(run).state == Run.State.QUEUED
+    monkeypatch.undo()
+    run.experiment.participants.filter(seat="A").update(model=add_model("sim/cooperative:first=0:words=2000"))
+    drive()
+    again = run.calls.get(step=call.step_id, attempt=2)
+    assert again.text.startswith(call.text)
+    assert Call.objects.get(pk=call.pk).state == Call.State.LOST
+    assert_books_balance(fresh(run), provider)
+
+
+def test_what_still_waits_for_its_turn_at_the_provider_is_forgotten_and_costs_nothing(
+    arena, start, provider, until, settings
+):
+    settings.DRAIN_SECONDS = 0.1
+    Provider.objects.update(concurrency=1)
+    runs = [start(arena(a=TALKATIVE)) for _ in range(3)]
+    until(lambda: is_streaming(provider)() and Call.objects.count() == 3, "one that speaks and two that wait")
+
+    assert Call.objects.count() == len(provider.ledger()) == 1
+    assert Step.objects.filter(kind="ask", state=Step.State.OPEN).count() == 3
+    assert {fresh(run).state for run in runs} == {Run.State.QUEUED}
+
+
+def test_a_run_that_only_waits_for_its_next_attempt_goes_on_elsewhere_at_once(arena, start, provider, until, settings):
+    settings.DRAIN_SECONDS = 60
+    run = start(arena(a="sim/cooperative:fail=503"))
+    took = until(lambda: run.events.filter(type="call_retried").exists(), "a first failure")
+
+    assert took < 30
+    assert fresh(run).state == Run.State.QUEUED
+
+
+def test_a_pause_that_opens_while_the_worker_ends_is_there_for_the_next_one(arena, start, drive, until, provider):
+    run = start(arena(a=BRIEF, b=BRIEF, mode="manual"))
+    drive()
+    steering.say(run, by=run.experiment.owner, key=fresh(run).open_pauses[-1].key, action="default")
+    until(is_streaming(provider, 3), "the first words")
+    expire_leases()
+    drive()
+
+    assert fresh(run).state == Run.State.WAITING
+    assert len(fresh(run).open_pauses) == 1
+    assert run.messages.count() == 1

@@ -1,0 +1,219 @@
+"""A machine whose clock is an hour off neither takes what another one holds, nor loses what it holds itself."""
+
+from contextlib import contextmanager
+from datetime import timedelta
+
+import pytest
+from django.db.models import F
+from django.utils import timezone
+
+from experiments import clock, idempotency, steering, waiting
+from experiments.battles.logs import queueing
+from experiments.datasets import reading
+from experiments.engine import leases
+from experiments.idempotency import UnderWay
+from experiments.models import (
+    BulkExport,
+    Dataset,
+    Execution,
+    Export,
+    IdempotentRequest,
+    LogImport,
+    ReviewSlot,
+    Run,
+    SandboxHost,
+    Step,
+    Upload,
+    Webhook,
+    WebhookDelivery,
+)
+from experiments.reports import making
+from experiments.reviews import slots
+from experiments.sandboxing import claims, hosts
+from experiments.webhooks import delivering, outbox
+from experiments.webhooks.kinds import Kind
+from tests.experiments.reviews import reviewed
+
+pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+
+LONG = timedelta(minutes=40)  # longer than every lease, and shorter than the clocks are off
+right = timezone.now
+
+
+@contextmanager
+def machine(monkeypatch, off=timedelta(0)):
+    """What is done inside is done on a machine whose clock is so far off."""
+    with monkeypatch.context() as patch:
+        patch.setattr(timezone, "now", lambda: right() + off)
+        yield
+
+
+class Work:
+    """Something that one machine at a time holds. take: True for the one that got it. fields: until when, or since."""
+
+    def __init__(self, model, take, *fields):
+        self.model, self.take, self.fields = model, take, fields
+
+    def age(self):
+        """As if so much time had passed."""
+        self.model.objects.update(**{name: F(name) - LONG for name in self.fields})
+
+
+def of_run(run, alice, bob):
+    return Work(Run, lambda: leases.claim(run.pk, lambda event: None) is not None, "lease_until")
+
+
+def of_export(run, alice, bob):
+    Export.objects.create(run=run, owner=alice, format="json", language="en", last_seq=1)
+    return Work(Export, lambda: bool(making.sweep() and making._claim()), "beat")
+
+
+def of_bulk_export(run, alice, bob):
+    BulkExport.objects.create(owner=alice, format="jsonl")
+    return Work(BulkExport, lambda: bool(waiting.sweep(BulkExport) and waiting.claim_next(BulkExport)), "beat")
+
+
+def of_upload(run, alice, bob):
+    Upload.objects.create(owner=alice, dataset=dataset(alice), kind="samples", name="a.csv", size=1, state="waiting")
+    return Work(Upload, lambda: bool(reading.sweep() and reading._claim()), "beat")
+
+
+def of_log(run, alice, bob):
+    row = LogImport.objects.create(owner=alice, dataset=dataset(alice), name="a.csv", size=1)
+
+    def take():
+        queueing.sweep()
+        return queueing._claim(row)
+
+    return Work(LogImport, take, "beat")
+
+
+def of_delivery(run, alice, bob):
+    hook = Webhook.objects.create(owner=alice, url="https://a.example/", secret="-", events=[Kind.RUN_STARTED])
+    outbox.test(hook)
+    return Work(WebhookDelivery, lambda: bool(delivering._claim()), "next_at")
+
+
+def of_place(run, alice, bob):
+    queue = reviewed.queue(alice, alice, bob, turns=1)
+    item, people = queue.items.first(), iter([alice, bob])
+    ReviewSlot.objects.exclude(item=item).delete()
+
+    def take():
+        try:
+            return bool(slots.claim(item, by=next(people)))
+        except slots.Taken:
+            return False
+
+    return Work(ReviewSlot, take, "until")
+
+
+def of_execution(run, alice, bob):
+    step = Step.objects.create(run=run, key="run", kind="execute", purpose="solution")
+    limits = {"seconds_limit": 1, "memory_limit": 1, "tests": []}
+    place = {"turn": 1, "seat": "solver-1", "language": "python", "entry": "f", "code": "", "comparison": "equal"}
+    Execution.objects.create(run=run, step=step, **place, **limits)
+    return Work(Execution, lambda: bool(claims.take(1)), "lease_until")
+
+
+def of_request(run, alice, bob):
+    def take():
+        try:
+            idempotency.once_outside(killed, by=alice, key="a", request=("a",))
+        except UnderWay:
+            return False
+        except PowerCut:
+            return True
+
+    return Work(IdempotentRequest, take, "created")
+
+
+class PowerCut(BaseException):
+    """The process is gone, and cleans nothing up."""
+
+
+def killed():
+    raise PowerCut
+
+
+def dataset(owner):
+    return Dataset.objects.create(owner=owner, slug="panels", name="Panels", state="reading", beat=clock.read())
+
+
+@pytest.fixture
+def run(arena, quiet_doorbell):
+    return Run.objects.create(experiment=arena(), seed=7)
+
+
+@pytest.fixture
+def bob(django_user_model):
+    return django_user_model.objects.create_user("bob", role="reviewer")
+
+
+@pytest.fixture(
+    params=[of_run, of_export, of_bulk_export, of_upload, of_log, of_delivery, of_place, of_execution, of_request],
+    ids=lambda make: make.__name__.removeprefix("of_"),
+)
+def work(request, run, alice, bob, monkeypatch):
+    monkeypatch.setattr(IdempotentRequest, "delete", lambda row: None)  # a process that is gone
+    return lambda: request.param(run, alice, bob)
+
+
+BEHIND, RIGHT, AHEAD = -timedelta(hours=1), timedelta(0), timedelta(hours=1)
+
+
+@pytest.mark.parametrize(("first", "second"), [(BEHIND, RIGHT), (RIGHT, AHEAD)])
+def test_what_one_machine_holds_no_other_takes(work, monkeypatch, first, second):
+    with machine(monkeypatch, first):
+        held = work()
+        assert held.take()
+
+    with machine(monkeypatch, second):
+        assert not held.take()
+
+
+@pytest.mark.parametrize(("first", "second"), [(AHEAD, RIGHT), (RIGHT, BEHIND)])
+def test_what_a_dead_machine_held_another_takes(work, monkeypatch, first, second):
+    with machine(monkeypatch, first):
+        held = work()
+        assert held.take()
+    held.age()
+
+    with machine(monkeypatch, second):
+        assert held.take()
+
+
+def test_what_a_machine_that_is_ahead_wrote_down_another_takes_at_once(work, monkeypatch):
+    with machine(monkeypatch, AHEAD):
+        written = work()
+
+    with machine(monkeypatch, RIGHT):
+        assert written.take()
+
+
+@pytest.mark.parametrize(("first", "second"), [(BEHIND, RIGHT), (RIGHT, BEHIND), (RIGHT, AHEAD)])
+def test_no_time_is_lost_or_won_while_a_run_waits_and_plays(
+    arena, start, drive, monkeypatch, alice, provider, first, second
+):
+    with machine(monkeypatch, first):
+        run = start(arena(mode="manual", limits={"seconds": 600}))
+        drive()
+    with machine(monkeypatch, second):
+        run = Run.objects.get(pk=run.pk)
+        steering.say(run, by=alice, key=run.open_pauses[-1].key, action="default")
+        drive()
+
+    run = Run.objects.get(pk=run.pk)
+    assert (run.state, run.stop_reason) == (Run.State.WAITING, "")
+    assert 0 <= run.waited_seconds < 600
+
+
+@pytest.mark.parametrize("off", [BEHIND, AHEAD])
+def test_a_machine_that_can_run_code_is_there_whatever_its_clock_says(monkeypatch, off):
+    with machine(monkeypatch, off):
+        SandboxHost.objects.create(name="a", backend="bubblewrap", is_sufficient=True, checked=clock.read())
+
+    told = {host.name for host in hosts.known()}
+    SandboxHost.objects.update(checked=F("checked") - LONG)
+    assert told == {"a"}
+    assert hosts.known() == []
