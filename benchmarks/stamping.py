@@ -1,6 +1,7 @@
 """A provider for measurements: each token is the moment it was sent, so that a viewer knows how old it is.
 
-`python -m benchmarks.stamping PORT TOKENS_PER_SECOND TOKENS` serves POST /v1/chat/completions on loopback.
+`python -m benchmarks.stamping PORT TOKENS_PER_SECOND TOKENS [EVERY]` serves POST /v1/chat/completions on loopback; with
+EVERY, only every so many tokens are such a moment, and the others are words of the usual length.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ import time
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 BEFORE = b'data: {"id":"s","model":"stamping","choices":[{"index":0,"delta":{"content":"'
 AFTER = b'"},"finish_reason":null}]}\n\n'
+WORD = b"word "
 
 
 def chunk(data: bytes) -> bytes:
@@ -27,8 +29,8 @@ def ending(tokens: int) -> bytes:
 class Stamping:
     """Serves one connection after the other request on it, at the pace it was started with."""
 
-    def __init__(self, rate: float, tokens: int) -> None:
-        self.pause, self.tokens = 1 / rate, tokens
+    def __init__(self, rate: float, tokens: int, every: int = 1) -> None:
+        self.pause, self.tokens, self.every = 1 / rate, tokens, every
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -43,7 +45,8 @@ class Stamping:
         begun = time.monotonic()
         for number in range(self.tokens):
             await asyncio.sleep(max(0, begun + number * self.pause - time.monotonic()))
-            writer.write(chunk(BEFORE + b"%.4f " % time.monotonic() + AFTER))
+            token = WORD if number % self.every else b"%.4f " % time.monotonic()
+            writer.write(chunk(BEFORE + token + AFTER))
             await writer.drain()
         writer.write(ending(self.tokens))
         await writer.drain()
@@ -57,11 +60,11 @@ def _body_length(head: bytes) -> int:
     return 0
 
 
-async def main(port: int, rate: float, tokens: int) -> None:
-    server = await asyncio.start_server(Stamping(rate, tokens).serve, "127.0.0.1", port, backlog=2048)
+async def main(port: int, rate: float, tokens: int, every: int = 1) -> None:
+    server = await asyncio.start_server(Stamping(rate, tokens, every).serve, "127.0.0.1", port, backlog=2048)
     async with server:
         await server.serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])))
+    asyncio.run(main(int(sys.argv[1]), float(sys.argv[2]), *map(int, sys.argv[3:])))

@@ -1,0 +1,125 @@
+"""`manage.py up` for a measurement: its processes by name, and what people and a provider do with it."""
+
+import contextlib
+import json
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks import postgres
+from benchmarks.parts import PYTHON, ROOT, Parts, free_port
+
+STAMP_EVERY = 10  # tokens
+READY_SECONDS = 120
+NAMES = {  # words of the command line by which a part of the platform is known
+    "web": "arenasite.bounded_daphne",
+    "worker": "rqworker\0engine",
+    "reports": "ReportsWorker",
+    "sandbox": "SandboxWorker",
+    "redis": "valkey-server",
+}
+
+
+class Scene(Parts):
+    """ask() and manage() as in Parts; the processes are those that `manage.py up` has started."""
+
+    def __init__(self, folder: Path, database: str) -> None:
+        super().__init__(folder)
+        self.environment |= {"DATABASE_URL": database, "ARENA_API_PER_PERSON": "0", "ARENA_API_PER_ADDRESS": "0"}
+        self.environment |= {"PORT": str(self.port), "REDIS_URL": ""}
+        self.experiment = ""
+
+    @property
+    def redis_socket(self) -> Path:
+        return self.folder / "run" / "redis.sock"
+
+    def pids(self) -> dict[str, list[int]]:
+        """The processes of each part, and those that the measurement itself has started."""
+        found: dict[str, list[int]] = {name: [process.pid] for name, process in self.processes.items() if name != "up"}
+        if "up" in self.processes:
+            for pid in _below(self.processes["up"].pid):
+                command = _read(pid, "cmdline")
+                for name, words in NAMES.items():
+                    if words in command:
+                        found.setdefault(name, []).append(pid)
+        return found
+
+    def stamping(self, rate: float, tokens: int) -> None:
+        port = free_port()
+        arguments = (str(port), str(rate), str(tokens), str(STAMP_EVERY))
+        self.start("provider", PYTHON, "-m", "benchmarks.stamping", *arguments)
+        base = f"http://127.0.0.1:{port}/v1"
+        for name in ("stamp-a", "stamp-b"):
+            self.manage("add_provider", "--name", name, "--base-url", base, "--allow-private", "--model", name)
+        unlimited = "Provider.objects.update(concurrency=1000, is_simulated=True)"
+        self.manage("shell", "-v0", "-c", f"from experiments.models import Provider; {unlimited}")
+
+    def prepare(self, turns: int) -> None:
+        """The experiment of which all runs are repetitions."""
+        cast = {"A": {"model": "stamp-a"}, "B": {"model": "stamp-b"}}
+        config = {"prompt": "Measure.", "gap_seconds": 0, "filter": False, "judge": False, "max_turns": turns}
+        body = {"workflow": "arena", "config": config, "cast": cast}
+        self.experiment = self.ask("POST", "experiments/", body)["id"]
+
+    def begin(self, count: int) -> list[str]:
+        begun: list[str] = []
+        while len(begun) < count:
+            body = {"repeats": min(50, count - len(begun))}
+            begun += [run["id"] for run in self.ask("POST", f"experiments/{self.experiment}/start/", body)["runs"]]
+        return begun
+
+    def up(self, *arguments: str) -> None:
+        command = [PYTHON, "manage.py", "up", *arguments]
+        with (self.folder / "up.log").open("w") as log:
+            self.processes["up"] = subprocess.Popen(
+                command, cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT
+            )
+        until = time.monotonic() + READY_SECONDS
+        while "Ready:" not in (self.folder / "up.log").read_text():
+            if self.processes["up"].poll() is not None or time.monotonic() > until:
+                raise RuntimeError((self.folder / "up.log").read_text())
+            time.sleep(0.1)
+
+
+@contextlib.contextmanager
+def scene(*, is_postgres: bool, arguments: list[str]) -> Iterator[Scene]:
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-load-")))
+        database = f"sqlite:///{folder}/load.sqlite3"
+        if is_postgres:
+            database = stack.enter_context(postgres.server(Path(f"{folder}-postgres")))
+        here = Scene(folder, database)
+        try:
+            here.up(*arguments)
+            create = "from accounts.models import User; User.objects.create_user('bench', password='measuring things')"
+            here.manage("shell", "-v0", "-c", create)
+            here.token = here.manage("create_token", "bench").split()[-1]
+            yield here
+        finally:
+            for name in reversed(list(here.processes)):
+                here.stop(name)
+
+
+def rows(here: Scene) -> dict[str, Any]:
+    """What the database has to say about the runs of the scene: `benchmarks.load.rows`."""
+    call = [PYTHON, "-m", "benchmarks.load.rows", here.experiment]
+    done = subprocess.run(call, cwd=ROOT, env=here.environment, check=True, capture_output=True, text=True)
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def _below(pid: int) -> Iterator[int]:
+    for child in _read(pid, f"task/{pid}/children").split():
+        yield int(child)
+        yield from _below(int(child))
+
+
+def _read(pid: int, file: str) -> str:
+    try:
+        return Path("/proc", str(pid), file).read_bytes().decode(errors="replace")
+    except OSError:
+        return ""
+
