@@ -14,6 +14,7 @@ from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
 from accounts import audit
+from experiments import logs
 from experiments.battles import ledger
 from experiments.engine import executions, keys, pauses, recording
 from experiments.engine.budget import Refusal, Spent, refuse
@@ -165,6 +166,10 @@ class Playing:
     # --- actions: each is one transaction, or none ---
 
     def _record(self, call: OpenCall, report: Report) -> None:
+        with logs.about(step=call.ask.key, call=call.id):
+            self._close(call, report)
+
+    def _close(self, call: OpenCall, report: Report) -> None:
         wait = None if self._ending else wait_after(call, report)
         outcome = recording.close_call(self.book, call, report, retry_in=wait.seconds if wait else None)
         self.calls.pop(call.id, None)
@@ -258,6 +263,11 @@ class Playing:
         self.work_off()
 
     def _ask(self, ask: Ask, call_id: UUID, among: int) -> None:
+        """What is begun within is about this call, also in the thread that makes it."""
+        with logs.about(step=ask.key, call=call_id):
+            self._open_call(ask, call_id, among)
+
+    def _open_call(self, ask: Ask, call_id: UUID, among: int) -> None:
         if self._ending:
             return
         if self.run.is_held:
