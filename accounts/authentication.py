@@ -10,6 +10,7 @@ from rest_framework.request import Request
 
 from accounts.addresses import address_of
 from accounts.tokens import note_use
+from experiments import logs
 
 
 class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]
@@ -27,6 +28,7 @@ class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]
         if not token.isascii() or b"\0" in token:
             raise AuthenticationFailed(_("Invalid token."))
         user, found = super().authenticate_credentials(token)
+        logs.note(user=user.pk)
         return user, found
 
 

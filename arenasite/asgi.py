@@ -9,11 +9,12 @@ django_application = get_asgi_application()
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 
 from accounts.sockets import Door  # noqa: E402
+from arenasite.sockets import NamedSockets  # noqa: E402
 from experiments.routing import websocket_urlpatterns  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
         "http": django_application,
-        "websocket": Door(URLRouter(websocket_urlpatterns)),  # type: ignore[arg-type]
+        "websocket": NamedSockets(Door(URLRouter(websocket_urlpatterns))),  # type: ignore[dict-item]
     }
 )

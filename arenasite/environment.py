@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 LEAST_SECRET = 32  # characters of a secret that keys are derived from; they are not passwords of people
+LEAST_TOKEN = 16  # characters
 SOCKET_PATH_LIMIT = 100  # the kernel takes 107 bytes; Redis adds a suffix while it starts
 SIGNUPS = ("closed", "invite", "domain")  # the first is the default
 ROLES = ("researcher", "reviewer", "curator", "admin")
@@ -30,6 +31,16 @@ def whole(name: str, default: int, least: int = 1) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < least:
         raise ImproperlyConfigured(f"{name} must be a whole number from {least} on, not {text!r}.")
     return int(text)
+
+
+def token(name: str) -> str:
+    """What a program shows to be let in; "" if nothing is said. Raises ImproperlyConfigured for one that is guessed."""
+    text = os.environ.get(name, "").strip()
+    if text and len(text) < LEAST_TOKEN:
+        raise ImproperlyConfigured(
+            f"{name} must have {LEAST_TOKEN} characters or more: make one with `openssl rand -base64 32`."
+        )
+    return text
 
 
 def words(name: str, default: str = "") -> list[str]:

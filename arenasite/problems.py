@@ -1,12 +1,11 @@
 """What is answered when there is no page, or a page failed: a problem document to programs, a page to people."""
 
-import logging
-import secrets
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
-log = logging.getLogger(__name__)
+from experiments import logs
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -19,14 +18,14 @@ def too_many_requests(request: HttpRequest) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """What failed is in the log, beside the reference; whoever asked gets the reference alone."""
-    reference = secrets.token_hex(4)
-    log.error("reference=%s %s %r failed: see the error before this line", reference, request.method, request.path)
-    return _answer(request, 500, "Internal Server Error", f"The server failed. Reference: {reference}.", "500.html")
+    return _answer(request, 500, "Internal Server Error", "The server failed.", "500.html")
 
 
 def _answer(request: HttpRequest, status: int, title: str, detail: str, template: str) -> HttpResponse:
+    name = logs.known().get("request", "")
     if request.path.startswith("/api/"):
-        problem = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+        problem: dict[str, Any] = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+        if name:
+            problem["request_id"] = name
         return JsonResponse(problem, status=status, content_type="application/problem+json")
-    return render(request, template, {"detail": detail}, status=status)
+    return render(request, template, {"detail": detail, "request_id": name}, status=status)

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from arenasite import environment
 from arenasite.describing import SPECTACULAR_SETTINGS  # noqa: F401 - a setting
+from arenasite.logs import logging_settings
 
 django_stubs_ext.monkeypatch()
 
@@ -51,6 +52,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "arenasite.requests.RequestMiddleware",
     "arenasite.probes.ProbeMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -327,22 +329,17 @@ REST_KNOX = {
 KNOX_TOKEN_MODEL = "accounts.ApiToken"  # noqa: S105
 MIGRATION_MODULES = {"knox": None}  # its own token table is swapped for ours
 
+# --- Observing: docs/observing.md ------------------------------------------------------------------------------
+
+METRICS_TOKEN = environment.token("ARENA_METRICS_TOKEN")  # whoever shows it may read /metrics, beside administrators
+TRACE_EXPORTER = {"off": "", "otlp": "experiments.observing.otlp.OtlpExporter"}[
+    environment.one_of("ARENA_TRACES", ("off", "otlp"))
+]
+
 # --- Errors: reports of them show no secret, whoever reads them -----------------------------------------------
 
 DEFAULT_EXCEPTION_REPORTER_FILTER = "arenasite.reporting.SecretsFilter"
 
 # --- Logs: what an operator must know; never prompts, replies or keys ----------------------------------------
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": os.environ.get("ARENA_LOG_LEVEL", "INFO")},
-    "loggers": {
-        "httpx": {"level": "WARNING"},
-        "daphne": {"level": "WARNING"},
-        "rq.worker": {"level": "WARNING"},
-        "django.channels.server": {"level": "WARNING"},
-    },
-}
+LOGGING = logging_settings()

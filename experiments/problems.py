@@ -9,18 +9,22 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
 
+from experiments import logs
 from experiments.engine.text import storable
 
 PROBLEM_TYPE = "application/problem+json"
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
-    """A problem document. errors names the fields at fault, where there are any."""
+    """A problem document. errors names the fields at fault, where there are any. request_id: by which the lines about
+    the request are found in the logs; also in the header `X-Request-ID` of every answer.
+    """
 
     type = serializers.CharField(default="about:blank")
     title = serializers.CharField()
     status = serializers.IntegerField()
     detail = serializers.CharField()
+    request_id = serializers.CharField(required=False)
     errors = serializers.DictField(  # type: ignore[assignment]
         child=serializers.ListField(child=serializers.CharField()), required=False
     )
@@ -49,6 +53,8 @@ def problem_response(error: Exception, context: dict[str, Any]) -> Response | No
 
 def problem(status: int, said: Any) -> dict[str, Any]:
     document: dict[str, Any] = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status}
+    if name := logs.known().get("request"):
+        document["request_id"] = name
     if isinstance(said, dict) and set(said) == {"detail"}:
         return {**document, "detail": str(said["detail"])}
     if isinstance(said, dict):

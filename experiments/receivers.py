@@ -13,6 +13,7 @@ from experiments.battles.logs import queueing
 from experiments.bulk import jobs as bulk
 from experiments.imports import queueing as imports
 from experiments.models import Run
+from experiments.observing import measuring
 from experiments.shards import SHARDED
 from experiments.shelves import sought_notes
 from experiments.signals import engine_swept, run_finished, swept
@@ -25,6 +26,7 @@ def connect() -> None:
     """Called once all apps are loaded."""
     sought_notes.connect()
     run_finished.connect(_feed, dispatch_uid="campaigns")
+    run_finished.connect(_measure, dispatch_uid="observing")
     engine_swept.connect(_sweep, dispatch_uid="campaigns")
     swept.connect(_sweep_usage, dispatch_uid="usage")
     swept.connect(_sweep_logs, dispatch_uid="logs")
@@ -42,6 +44,14 @@ def _feed(sender: Any, run_id: UUID, **more: Any) -> None:
             campaigns.feed(experiment_id)
     except DatabaseError as error:
         logger.warning("run=%s: its campaign waits for the sweep (%s)", run_id, type(error).__name__)
+
+
+def _measure(sender: Any, run_id: UUID, **more: Any) -> None:
+    """An ended run has nobody left to be told of a failure."""
+    try:
+        measuring.run_ended(run_id)
+    except DatabaseError as error:
+        logger.warning("run=%s: its end was not counted (%s)", run_id, type(error).__name__)
 
 
 def _sweep(sender: Any, **more: Any) -> None:

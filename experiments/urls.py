@@ -25,6 +25,7 @@ from experiments import (
 )
 from experiments.contests import artifact_views
 from experiments.contests import views as contest_views
+from experiments.observing import urls as observing_urls
 from experiments.reviews import urls as review_urls
 from experiments.search import views as search_views
 from experiments.shelves import urls as shelf_urls
@@ -33,6 +34,7 @@ from experiments.webhooks import urls as webhook_urls
 urlpatterns = [
     *review_urls.urlpatterns,
     *webhook_urls.urlpatterns,
+    *observing_urls.urlpatterns,
     *shelf_urls.urlpatterns,
     path("battles/import/", battle_log_views.battles_import_new, name="battles-import-new"),
     path("datasets/<slug:slug>/battles/import/", battle_log_views.battles_import, name="battles-import"),

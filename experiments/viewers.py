@@ -17,6 +17,7 @@ from channels.layers import get_channel_layer
 from django.db import DatabaseError
 
 from experiments.engine.live import delta, group_of, joined
+from experiments.observing import counting, families
 from experiments.rights import Entry, allowed, newest_events
 
 logger = logging.getLogger(__name__)
@@ -43,6 +44,7 @@ class Viewers:
 
     def __init__(self) -> None:
         self._of_run: defaultdict[UUID, set[Viewer]] = defaultdict(set)
+        self._count = 0
         self._subscribed: set[UUID] = set()
         self._layer: Any = get_channel_layer()
         self._channel = ""
@@ -55,6 +57,7 @@ class Viewers:
     async def join(self, viewer: Viewer) -> None:
         """From now on the viewer gets what its run's driver sends."""
         self._of_run[viewer.run_id].add(viewer)
+        self._count = sum(map(len, self._of_run.values()))
         if not self._tasks:
             loop = asyncio.get_running_loop()
             work = (self._receive_forever(), self._deliver_forever(), self._look_forever())
@@ -65,6 +68,7 @@ class Viewers:
     async def leave(self, viewer: Viewer) -> None:
         viewers = self._of_run[viewer.run_id]
         viewers.discard(viewer)
+        self._count = sum(map(len, self._of_run.values()))
         if viewers:
             return
         del self._of_run[viewer.run_id]
@@ -74,6 +78,10 @@ class Viewers:
                 task.cancel()
             self._tasks, self._channel = [], ""
             self._subscribed.clear()
+
+    @property
+    def count(self) -> int:
+        return self._count
 
     # --- the wire ---
 
@@ -167,5 +175,12 @@ class Viewers:
 _by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, Viewers] = WeakKeyDictionary()
 
 
+def _count() -> float:
+    """Sockets of this process; read by the thread that tells figures, so nothing is held while it counts."""
+    return float(sum(each.count for each in list(_by_loop.values())))
+
+
 def viewers() -> Viewers:
+    if not _by_loop:
+        counting.gauge(families.VIEWERS, _count)
     return _by_loop.setdefault(asyncio.get_running_loop(), Viewers())

@@ -10,7 +10,10 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 FLOORS = ("arenasite", "leaderboard", "experiments", "accounts")
-PURE_ROOMS = ("experiments.gateway", "experiments.workflows", "experiments.sandbox", "leaderboard.ratings")
+PURE_ROOMS = (
+    *("experiments.gateway", "experiments.workflows", "experiments.sandbox", "experiments.logs"),
+    "leaderboard.ratings",
+)
 DJANGO_AND_DATABASES = {
     *(
         "django",

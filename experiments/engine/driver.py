@@ -13,6 +13,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 
+from experiments import logs
 from experiments.engine import leases
 from experiments.engine.events import LeaseLost, as_message
 from experiments.engine.live import News, Wire
@@ -38,6 +39,8 @@ DATABASE_AWAY = (OperationalError, InterfaceError)
 class Driver:
     """Claims runs, performs their missing steps, and returns when it has had nothing to drive for a while."""
 
+    current: "Driver | None" = None  # of this process
+
     def __init__(self, stop: threading.Event, beat: Callable[[], None] = lambda: None) -> None:
         self._stop, self._beat = stop, beat
         self._performers = Performers(Wire())
@@ -47,7 +50,12 @@ class Driver:
         self._due = {"look": 0.0, "renew": 0.0, "save": 0.0}
         self._is_behind = False  # leases are renewed too late: no more work is taken from those who could do it
 
+    @property
+    def driven(self) -> int:
+        return len(self._playing)
+
     def drive(self, idle_seconds: float = 1.0) -> None:
+        Driver.current = self
         self._performers.start()
         try:
             self._drive_until_idle(idle_seconds)
@@ -56,6 +64,7 @@ class Driver:
         finally:
             self._give_back()
             self._performers.close()
+            Driver.current = None
 
     # --- the loop ---
 
@@ -184,6 +193,12 @@ class Driver:
 
     def _guarded(self, run_id: UUID, action: Callable[[], None], run: Run | None = None) -> None:
         """The top of a run: whatever goes wrong in it ends it, with its event, and no other run."""
+        playing = self._playing.get(run_id)
+        subject = playing.run if playing else run
+        with logs.about(run=run_id, experiment=subject.experiment_id if subject else None):
+            self._act(run_id, action, run)
+
+    def _act(self, run_id: UUID, action: Callable[[], None], run: Run | None) -> None:
         try:
             action()
         except LeaseLost:

@@ -12,6 +12,7 @@ from experiments import doorbell
 from experiments.engine.driver import Driver
 from experiments.engine.sweep import sweep, sweep_forever
 from experiments.engine.workers import SteadyWorker, beat
+from experiments.observing import counting, families
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +34,10 @@ def _ring(run_id: UUID) -> None:
     doorbell.ring(QUEUE, drive, str(run_id), enough=ENOUGH_BELLS, waiting=f"run={run_id}")
 
 
+def driven() -> float:
+    return float(Driver.current.driven if Driver.current else 0)
+
+
 def drive(run_id: str) -> None:
     """Drive every run that needs a driver, the one that rang among them, until none is left."""
     logger.debug("run=%s rang", run_id)
@@ -51,6 +56,7 @@ class EngineWorker(SteadyWorker):
 
     def work(self, *args: Any, **kwargs: Any) -> bool:
         threading.Thread(target=sweep_forever, args=(wake, settings.SWEEP_SECONDS), name="sweep", daemon=True).start()
+        counting.gauge(families.DRIVEN, driven)
         return bool(super().work(*args, **kwargs))
 
     def request_stop(self, signum: int, frame: Any) -> None:

@@ -14,6 +14,7 @@ from experiments.engine.events import Announce, Fact, emit
 from experiments.engine.recording import lose_calls
 from experiments.models import Run
 from experiments.models.run import DRIVEN_STATES
+from experiments.observing import measuring
 
 
 class Held(NamedTuple):
@@ -33,6 +34,7 @@ def lease_end() -> object:
 def claim(run_id: UUID, announce: Announce) -> Run | None:
     """Take the lease of a claimable run; None when somebody else was faster."""
     with transaction.atomic():
+        is_abandoned = Run.objects.filter(pk=run_id, state__in=DRIVEN_STATES, lease_until__isnull=False).exists()
         taken = (
             Run.objects.claimable()
             .filter(pk=run_id)
@@ -48,6 +50,7 @@ def claim(run_id: UUID, announce: Announce) -> Run | None:
         run = Run.objects.select_related("experiment").get(pk=run_id)
         begun = "experiment_started" if run.fence == 1 else "experiment_state"
         emit(run.pk, Fact(begun, {"state": run.state}), *lose_calls(run), fence=run.fence, announce=announce)
+        measuring.run_taken(run.experiment.workflow, is_first=run.fence == 1, is_abandoned=is_abandoned)
         return run
 
 

@@ -13,7 +13,7 @@ from django.db.models import Sum
 from django.db.models.functions import Coalesce, Now
 
 from accounts import audit
-from experiments import clock
+from experiments import clock, logs
 from experiments.battles import ledger
 from experiments.engine import executions, keys, pauses, recording
 from experiments.engine.budget import Refusal, Spent, refuse
@@ -166,10 +166,14 @@ class Playing:
     # --- actions: each is one transaction, or none ---
 
     def _record(self, call: OpenCall, report: Report) -> None:
-        if self.is_leaving and not report.was_sent:
-            recording.withdraw_call(self.book, call)
-            self.calls.pop(call.id, None)
-            return
+        with logs.about(step=call.ask.key, call=call.id):
+            if self.is_leaving and not report.was_sent:
+                recording.withdraw_call(self.book, call)
+                self.calls.pop(call.id, None)
+            else:
+                self._close(call, report)
+
+    def _close(self, call: OpenCall, report: Report) -> None:
         wait = None if self._ending else wait_after(call, report)
         outcome = recording.close_call(self.book, call, report, retry_in=wait.seconds if wait else None)
         self.calls.pop(call.id, None)
@@ -263,6 +267,11 @@ class Playing:
         self.work_off()
 
     def _ask(self, ask: Ask, call_id: UUID, among: int) -> None:
+        """What is begun within is about this call, also in the thread that makes it."""
+        with logs.about(step=ask.key, call=call_id):
+            self._open_call(ask, call_id, among)
+
+    def _open_call(self, ask: Ask, call_id: UUID, among: int) -> None:
         if self._ending or self.is_leaving:
             return
         if self.run.is_held:

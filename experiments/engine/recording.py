@@ -22,6 +22,7 @@ from experiments.gateway.types import ChatMessage, ChatRequest, Completion, Imag
 from experiments.models import Call, Message, Run, Step
 from experiments.models.money import kept
 from experiments.models.run import PAUSES
+from experiments.observing import measuring
 from experiments.search import indexing
 from experiments.workflows.arena.config import SPEAKERS
 from experiments.workflows.flags import flags
@@ -130,6 +131,7 @@ def close_call(book: Book, call: OpenCall, report: Report, *, retry_in: float | 
     noticed = _noticed(call, outcome)
     with transaction.atomic():
         first = reserve_numbers(book.run_id, 1 if _has_fact(call, outcome, retry_in) else 0, book.fence)
+        measuring.call_ended(call.id, call.order.model, settled)
         if not Call.objects.filter(pk=call.id, state=Call.State.SENT).update(**settled):
             return outcome  # settled by an earlier try of this very transaction, whose commit went unconfirmed
         settle(call.periods, call.order.set_aside, _spent(call, settled))
@@ -195,7 +197,8 @@ def lose_calls(run: Run, why: str = WORKER_KILLED) -> list[Fact]:
     the run's row is held.
     """
     facts, lost = [], []
-    for call in run.calls.filter(state=Call.State.SENT).select_related("step"):
+    for call in run.calls.filter(state=Call.State.SENT).select_related("step", "model__provider"):
+        measuring.call_ended(call.pk, call.model, measuring.LOST)
         Call.objects.filter(pk=call.pk).update(
             state=Call.State.LOST,
             error_kind="lost",

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import DatabaseError, close_old_connections
 
 from experiments.models import Run
+from experiments.observing import measuring
 from experiments.signals import engine_swept
 
 logger = logging.getLogger(__name__)
@@ -20,6 +21,7 @@ def sweep(wake: Wake) -> int:
     waiting = list(Run.objects.claimable().order_by("created").values_list("pk", flat=True))
     if waiting:
         wake(waiting[0])
+    measuring.swept(len(waiting))
     return len(waiting)
 
 
@@ -31,4 +33,5 @@ def sweep_forever(wake: Wake, seconds: float) -> None:
             engine_swept.send(None)
         except DatabaseError as error:
             logger.warning("the sweep could not look: %s", type(error).__name__)
+            measuring.sweep_failed()
             close_old_connections()

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from experiments.engine.events import Fact, emit
 from experiments.models import Execution, Step
+from experiments.observing import measuring
 
 MOST_CLAIMS = 3  # what has ended so many workers is not run again
 FAILED = "sandbox_failed"
@@ -73,6 +74,7 @@ def _end(execution: Execution, fields: dict[str, object], state: str) -> bool:
             transaction.set_rollback(True)
             return False
         Step.objects.filter(pk=execution.step_id).update(state=state, ended=execution.ended)
+        measuring.execution_ended(execution)
     return True
 
 

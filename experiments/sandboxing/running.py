@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from django.conf import settings
 
-from experiments import sandbox
+from experiments import logs, sandbox
 from experiments.engine.text import storable, storable_data
 from experiments.models import Execution
 from experiments.sandboxing import claims, hosts
@@ -76,6 +76,11 @@ def _renew(flights: dict["Future[Found]", Flight]) -> None:
 
 def _land(execution: Execution, future: "Future[Found]") -> None:
     """Whatever goes wrong with one execution ends no other. What the database refuses is found out anew later."""
+    with logs.about(run=execution.run_id, step=execution.step.key):
+        _land_it(execution, future)
+
+
+def _land_it(execution: Execution, future: "Future[Found]") -> None:
     try:
         found = future.result()
     except sandbox.Unavailable as error:
@@ -85,7 +90,7 @@ def _land(execution: Execution, future: "Future[Found]") -> None:
         else:
             claims.fail(execution, claims.UNAVAILABLE, str(error))
     except Exception as bug:
-        logger.exception("run=%s step=%s the sandbox failed", execution.run_id, execution.step.key)
+        logger.exception("the sandbox failed")
         claims.fail(execution, claims.FAILED, f"The sandbox failed ({type(bug).__name__}). Nothing recorded is lost.")
     else:
         claims.settle(execution, found)

@@ -19,6 +19,7 @@ from django.views.decorators.debug import sensitive_variables
 from accounts.crypto import Undecipherable, decrypt
 from experiments import clock
 from experiments.models import Webhook, WebhookDelivery
+from experiments.observing import measuring
 from experiments.webhooks import bell, pausing, sending
 from experiments.webhooks.sending import Answer, Letter
 
@@ -128,6 +129,7 @@ def _result(task: "asyncio.Task[Answer]") -> Answer | None:
 
 def _settle(delivery: WebhookDelivery, answer: Answer) -> None:
     is_over = answer.problem == ""
+    measuring.webhook_told(answer.problem)
     told = {name: getattr(answer, name) for name in ("status", "seconds", "problem")} | {"answer": answer.text}
     wait = None if is_over else wait_after(delivery.tries)
     if is_over or wait is None:

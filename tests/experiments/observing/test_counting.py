@@ -1,0 +1,139 @@
+"""Counters only rise, each thing is counted once, and all processes count together."""
+
+import json
+import threading
+
+import pytest
+from redis.exceptions import ConnectionError as Gone
+from redis.exceptions import TimeoutError as Late
+
+from experiments.observing import counting, families
+from experiments.observing.counting import Counts
+
+pytestmark = pytest.mark.django_db
+SWEEPS = families.SWEEPS
+FIELD = json.dumps([SWEEPS.name, "done"])
+
+
+def total(field=FIELD):
+    return float(counting.connect().hget(counting.TOTALS, field) or 0)
+
+
+class Unsure:
+    """Redis, whose answer to the first batch is lost on its way: the batch may have arrived, or not."""
+
+    def __init__(self, has_arrived):
+        self._has_arrived, self._is_first = has_arrived, True
+
+    def eval(self, *args):
+        if not self._is_first:
+            return counting.connect().eval(*args)
+        self._is_first = False
+        if self._has_arrived:
+            counting.connect().eval(*args)
+        raise Late
+
+    def pipeline(self):
+        return counting.connect().pipeline()
+
+
+def test_what_several_processes_count_is_added_up():
+    for times in (1, 2, 3):
+        counts = Counts(counting.connect)
+        for _ in range(times):
+            counts.add(SWEEPS, "done")
+        assert counts.flush()
+
+    assert total() == 6
+
+
+@pytest.mark.parametrize("has_arrived", [True, False])
+def test_a_batch_of_unknown_fate_is_counted_once(has_arrived):
+    redis = Unsure(has_arrived)
+    counts = Counts(lambda: redis)
+    counts.add(SWEEPS, "done")
+    assert not counts.flush()
+    counts.add(SWEEPS, "done")
+    assert counts.flush()
+
+    assert total() == 2
+
+
+def test_what_was_counted_while_redis_was_away_comes_later(redis_server):
+    counts = Counts(counting.connect)
+    counts.add(SWEEPS, "done")
+    redis_server.stop()
+    try:
+        assert not counts.flush()
+        counts.add(SWEEPS, "done")
+        assert not counts.flush()
+    finally:
+        redis_server.start()
+    assert counts.flush()
+
+    assert total() == 2
+
+
+def test_after_redis_has_forgotten_everything_counting_goes_on():
+    counts = Counts(counting.connect)
+    counts.add(SWEEPS, "done")
+    counts.flush()
+    counting.connect().delete(counting.TOTALS, *counting.connect().keys(f"{counting.BATCH}:*"))
+    counts.add(SWEEPS, "done")
+    counts.flush()
+
+    assert total() == 1
+
+
+def test_threads_lose_no_count():
+    counts = Counts(counting.connect)
+
+    def count():
+        for _ in range(2000):
+            counts.add(SWEEPS, "done")
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        counts.flush()
+    counts.flush()
+
+    assert total() == 8000
+
+
+def test_buckets_hold_what_is_not_above_their_end(figures):
+    for value in (0.05, 0.050001, 0.2, 1000.0):
+        counting.observe(families.CALL_LENGTH, value, "simulated")
+    found = figures()
+
+    assert found["arena_call_duration_seconds_bucket", "simulated", "0.05"] == 1
+    assert found["arena_call_duration_seconds_bucket", "simulated", "0.1"] == 2
+    assert found["arena_call_duration_seconds_bucket", "simulated", "320.0"] == 3
+    assert found["arena_call_duration_seconds_bucket", "simulated", "+Inf"] == 4
+    assert found["arena_call_duration_seconds_count", "simulated"] == 4
+    assert found["arena_call_duration_seconds_sum", "simulated"] == pytest.approx(1000.300001)
+
+
+def test_gauges_of_all_processes_are_added_up_and_end_with_them(figures):
+    one, two = Counts(counting.connect), Counts(counting.connect)
+    one.gauge(families.VIEWERS, lambda: 3)
+    two.gauge(families.VIEWERS, lambda: 4)
+    one.flush()
+    two.flush()
+    assert figures()["arena_websocket_viewers",] == 7
+
+    one.end()
+    assert figures()["arena_websocket_viewers",] == 4
+    two.end()
+
+
+def test_nobody_waits_while_redis_does_not_answer():
+    def gone():
+        raise Gone
+
+    counts = Counts(gone)
+    counts.add(SWEEPS, "done")
+
+    assert not counts.flush()
+    assert total() == 0

@@ -1,0 +1,105 @@
+"""One id for a request: in its answer, in every line that is written for it, and in what is said when it fails."""
+
+import logging
+
+import pytest
+from django.test import Client
+
+from accounts.tokens import create_token
+from arenasite.logs import PathFilter
+from experiments import logs
+from tests.fixtures import signed_in
+
+pytestmark = pytest.mark.django_db
+
+
+class Heard(logging.Handler):
+    def __init__(self):
+        super().__init__()
+        self.addFilter(PathFilter())
+        self.lines = []
+
+    def emit(self, record):
+        self.lines.append((record.getMessage(), dict(logs.known())))
+
+
+@pytest.fixture
+def heard():
+    handler = Heard()
+    loggers = [logging.getLogger(name) for name in ("arenasite.requests", "django.request")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+    yield handler.lines
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+def test_a_well_formed_id_is_kept_and_another_is_made_where_there_is_none():
+    browser = Client()
+    given = browser.get("/sign-in/", headers={"X-Request-ID": "proxy-0123456789.abc"})["X-Request-ID"]
+    made = {browser.get("/sign-in/")["X-Request-ID"] for _ in range(3)}
+
+    assert given == "proxy-0123456789.abc"
+    assert len(made) == 3
+    assert all(len(one) == 32 for one in made)
+
+
+@pytest.mark.parametrize(
+    "bad", ["short", "x" * 65, "with space in it", "semi;colon-here", "ünïcödé-ids", "-begins-so-"]
+)
+def test_what_is_no_id_is_not_taken(bad):
+    answer = Client().get("/sign-in/", headers={"X-Request-ID": bad})
+
+    assert answer["X-Request-ID"] != bad
+
+
+def test_a_line_says_who_asked_what_and_how_it_ended(alice, heard):
+    answer = signed_in(alice).get("/runs/?q=a+secret")
+
+    [(line, about)] = [one for one in heard if one[0].startswith("GET /runs/")]
+    assert line.startswith("GET /runs/ 200 in ")
+    assert about == {"request": answer["X-Request-ID"], "user": str(alice.pk)}
+
+
+def test_a_token_says_who_asked_too(alice, heard):
+    Client().get("/api/runs/", headers={"Authorization": f"Bearer {create_token(alice)}"})
+
+    assert heard[-1][1]["user"] == str(alice.pk)
+
+
+def test_paths_that_hold_a_secret_are_told_by_their_route(heard):
+    Client().get("/s/a-secret-of-somebody/")
+    Client().get("/invitations/another-secret/")
+
+    assert heard
+    assert "secret" not in str(heard).replace("<str:secret>", "")
+    assert "/s/<str:secret>/ 404" in str(heard)
+
+
+def test_a_problem_names_the_request(alice):
+    answer = signed_in(alice).get("/api/runs/01a2023e-90b3-75ad-a328-e8f4d150adcb/")
+    unknown = signed_in(alice).get("/api/nothing/")
+
+    assert (answer.status_code, unknown.status_code) == (404, 404)
+    assert answer.json()["request_id"] == answer["X-Request-ID"]
+    assert unknown.json()["request_id"] == unknown["X-Request-ID"]
+
+
+@pytest.mark.parametrize("path", ["/usage/", "/api/usage/"])
+def test_a_failure_names_the_request_on_its_page_and_in_the_log(path, alice, heard, monkeypatch):
+    def stumble(*args, **kwargs):
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr("experiments.usage_views.found_usage", stumble)
+    monkeypatch.setattr("experiments.budget_api.usage", stumble)
+    browser = signed_in(alice)
+    browser.raise_request_exception = False
+    answer = browser.get(path)
+
+    assert answer.status_code == 500
+    assert answer["X-Request-ID"] in answer.content.decode()
+    [(_line, about)] = [one for one in heard if one[0].startswith("Internal Server Error")]
+    assert about["request"] == answer["X-Request-ID"]
