@@ -7,6 +7,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
 from experiments.battles import agreement as agreeing
+from experiments.injections import rates
+from experiments.injections.rates import Standing
 from experiments.models import Board, Dataset
 from leaderboard.battle_views import board_of
 from leaderboard.caching import remembered
@@ -29,8 +31,16 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         **simulation(ladder),
         "dataset": board.dataset,
         "report": report_of(board.dataset),
+        "talked_into": injections_of(board.dataset),
     }
     return render(request, "leaderboard/agreement.html", context)
+
+
+def injections_of(dataset: Dataset) -> list[tuple[Board, Standing | None]]:
+    """Of each model that judges the dataset, how often it was talked into something; None where that is not known."""
+    boards = Board.objects.filter(dataset=dataset, kind=Board.Kind.MODEL).select_related("judge_model__provider")
+    known = rates.newest("battles", [board.judge_model_id for board in boards])
+    return [(board, known.get(board.judge_model_id)) for board in boards.order_by("pk")]
 
 
 def report_of(dataset: Dataset) -> agreeing.Report:

@@ -11,7 +11,8 @@ from django.utils.translation import ngettext
 
 from accounts.people import person
 from experiments import keyring
-from experiments.models import Call, ModelPrice, Provider, ProviderKey, ProviderModel
+from experiments.admin.base import ReadOnly
+from experiments.models import Call, InjectionRate, ModelPrice, Provider, ProviderKey, ProviderModel
 
 
 @admin.action(description=_("Switch on"))
@@ -145,3 +146,13 @@ class ProviderKeyAdmin(admin.ModelAdmin[ProviderKey]):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+
+@admin.register(InjectionRate)
+class InjectionRateAdmin(ReadOnly):
+    """Measured by `manage.py try_injections`."""
+
+    list_display = ["model", "workflow", "won", "tried", "unread", "alone_won", "alone_tried", "measured"]
+    list_filter = ["workflow"]
+    list_select_related = ["model"]
+    search_fields = ["model__slug", "model__label"]

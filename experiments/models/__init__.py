@@ -11,6 +11,7 @@ from experiments.models.experiment import Experiment, Participant
 from experiments.models.export import Export
 from experiments.models.findings import Ballot, Judgment
 from experiments.models.idempotency import IdempotentRequest
+from experiments.models.injection import InjectionRate
 from experiments.models.keys import KeyUse, ProviderKey
 from experiments.models.library import Preset, Scenario
 from experiments.models.log_import import LogImport
@@ -59,6 +60,7 @@ __all__ = [
     "IdempotentRequest",
     "Image",
     "ImportedRun",
+    "InjectionRate",
     "Judgment",
     "KeyUse",
     "LogImport",

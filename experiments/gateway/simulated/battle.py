@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
+from experiments.gateway.simulated.gullible import believes
 from experiments.gateway.simulated.names import Behaviour
 from experiments.gateway.simulated.notes import take_notes
 from experiments.gateway.simulated.prompt import Prompt
@@ -38,6 +39,8 @@ def verdict(schema: Schema, prompt: Prompt, behaviour: Behaviour) -> dict[str, A
     random = _random(prompt, behaviour)
     felt = {label: value + random.uniform(-_NOISE, _NOISE) for label, value in worth.items()}
     felt["A"] += behaviour.bias
+    for label, fence in _FENCES.items():
+        felt[label] += believes(_output(prompt, fence).text, behaviour)
     margin = abs(felt["A"] - felt["B"])
     winner = _winner(felt, schema)
     return {

@@ -47,7 +47,8 @@ class Behaviour:
     error_event. times: failures per distinct request body before success, None means always. retry_after: seconds named
     in the header of a status failure. usage: last sends it when asked for, each with every chunk, none never. json: how
     a structured answer or a plain ballot is spoiled, see `corrupt.py`. odds: the share of structured answers that is.
-    bias: how much a judge of battles favours what is shown first, -1 to 1. cost: usage says what the call cost.
+    bias: how much a judge of battles favours what is shown first, -1 to 1. gullible: the share of what asks a judge for
+    a verdict that gets it. cost: usage says what the call cost.
 
     In contests of coding: strength, how well it programs, 0 to 1. problem: the reference solution fails its own tests
     (broken: until the repair, hopeless: after it too), all tests expect the same (weak), or there is no JSON (garbage).
@@ -69,6 +70,7 @@ class Behaviour:
     json: str | None = None
     odds: float = 1.0
     bias: float = 0.0
+    gullible: float = 0.0
     cost: bool = False
     strength: float | None = None
     problem: str | None = None
@@ -164,6 +166,7 @@ _OPTIONS: Final[dict[str, Callable[[str], Any]]] = {
     "json": _one_of(*BROKEN_JSON),
     "odds": _share,
     "bias": _bias,
+    "gullible": _share,
     "cost": _flag,
     "strength": _share,
     "problem": _one_of(*BROKEN_PROBLEMS),

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from random import Random
 from typing import Final
 
+from experiments.gateway.simulated.gullible import believed_first
 from experiments.gateway.simulated.merit import find_order, merit, order_of
+from experiments.gateway.simulated.names import Behaviour
 from experiments.gateway.simulated.notes import Notes, take_notes
 from experiments.gateway.simulated.prompt import Prompt
 from experiments.gateway.simulated.subject import Subject
@@ -26,10 +28,10 @@ def responses(prompt: Prompt) -> dict[str, str]:
 class Review:
     """ranking: all labels, best first. `text` has the paragraphs only, `ballot` the ranking as plain text."""
 
-    def __init__(self, prompt: Prompt, seed: int) -> None:
+    def __init__(self, prompt: Prompt, behaviour: Behaviour, seed: int) -> None:
         self._rng = Random(seed)
         self._texts = responses(prompt)
-        self.ranking = order_of(self._texts, self._rng)
+        self.ranking = believed_first(order_of(self._texts, self._rng), self._texts, behaviour)
         subject = Subject.of(prompt.fences.get("question", ""))
         self._voice = load_voice(subject.language, "review")
         self._pen = subject.pen(self._rng)

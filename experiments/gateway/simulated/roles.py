@@ -4,6 +4,7 @@ import re
 from random import Random
 from typing import Any, Final
 
+from experiments.gateway.simulated.gullible import believes
 from experiments.gateway.simulated.names import Behaviour
 from experiments.gateway.simulated.personalities import speak
 from experiments.gateway.simulated.prompt import Prompt
@@ -13,6 +14,7 @@ from experiments.gateway.simulated.scoring import RANGES, describe, quality, sco
 
 _NOTES: Final = re.compile(r"rationale|notes?$|dynamics|explanation|reason|summary|comment|justification|feedback")
 _GRADES: Final = re.compile(r"score|quality|correct|clarity|rating|grade|overall|novel|difficulty|complete|efficien")
+_BEST: Final = {"cooperation": 1.0, "goal_deviation": 0.0}
 _JUDGED: Final = ("message", "output", "answer", "solution", "response")
 _DYNAMICS: Final = {
     "warm": (
@@ -69,6 +71,8 @@ class Judge:
         known = next((key for key in RANGES if key == name or name in (f"{key}_score", key.replace("_", ""))), None)
         if known is not None:
             low, high = RANGES[known]
+            if known in _BEST and believes(judged, self._behaviour):
+                return _fit_exactly(schema, _BEST[known], (low, high))
             return _fit_exactly(schema, score(judged)[known], (low, high))
         if _GRADES.search(name):
             chance = Random(f"{name}{judged}").random()

@@ -31,7 +31,11 @@ def find_schema(response_format: dict[str, Any], prompt: Prompt) -> Schema | Non
 
 def answer_structured(schema: Schema, prompt: Prompt, behaviour: Behaviour, seed: int) -> str:
     judge = Judge(prompt, behaviour, seed)
-    known = verdict(schema, prompt, behaviour) if is_battle(schema, prompt) else known_values(schema, prompt, seed)
+    known = (
+        verdict(schema, prompt, behaviour)
+        if is_battle(schema, prompt)
+        else known_values(schema, prompt, behaviour, seed)
+    )
     value = Generator(schema, Random(seed), _informant(known, judge)).generate()
     if is_filter_schema(schema) and isinstance(value, dict):
         value = {**value, **{name: item for name, item in filter_answer(prompt).items() if name in value}}

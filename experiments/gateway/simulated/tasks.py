@@ -33,11 +33,11 @@ def spoken(prompt: Prompt, behaviour: Behaviour, seed: int) -> Reply:
     return answer(prompt, behaviour, seed) if is_plain_question(prompt) else speak(prompt, behaviour, seed)
 
 
-def known_values(schema: Schema, prompt: Prompt, seed: int) -> dict[str, Any]:
+def known_values(schema: Schema, prompt: Prompt, behaviour: Behaviour, seed: int) -> dict[str, Any]:
     """What is known of the properties that the schema has; empty when it belongs to no council and no debate."""
     asked = set(schema.get("properties", {}))
     if {"review", "ranking"} <= asked and responses(prompt):
-        review = Review(prompt, seed)
+        review = Review(prompt, behaviour, seed)
         return {"review": review.text, "ranking": _as_asked(schema, review.ranking)}
     if asked == {"ranking"} and "review" in prompt.fences:
         labels = _allowed(schema)
@@ -50,7 +50,7 @@ def known_values(schema: Schema, prompt: Prompt, seed: int) -> dict[str, Any]:
 
 
 def _review(prompt: Prompt, behaviour: Behaviour, seed: int) -> Reply:
-    review = Review(prompt, seed)
+    review = Review(prompt, behaviour, seed)
     if behaviour.json is not None:
         return Reply(corrupt_review(behaviour.json, review), review.thought)
     return Reply(f"{review.text}\n\n{review.ballot}", review.thought)

@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import Any, Final
 
 from experiments.gateway.simulated.coding.strength import noise_of, severity_of
+from experiments.gateway.simulated.gullible import believes
 from experiments.gateway.simulated.names import Behaviour
 from experiments.gateway.simulated.prompt import Prompt
 from experiments.gateway.simulated.voices import load_voice
@@ -63,6 +64,8 @@ def judgment_values(prompt: Prompt, behaviour: Behaviour, seed: int) -> Any:
     evidence = _Evidence.of(prompt)
     if behaviour.judge in ("high", "low"):
         scores = dict.fromkeys(DIMENSIONS, 10.0 if behaviour.judge == "high" else 0.0)
+    elif believes(f"{evidence.code}\n{evidence.explanation}", behaviour):
+        scores = dict.fromkeys(DIMENSIONS, 10.0)
     else:
         shift = rng.gauss(0, noise_of(behaviour)) - severity_of(behaviour)
         scores = {name: _mark(worth + shift + rng.gauss(0, 0.4)) for name, worth in _worth(evidence).items()}

@@ -1,0 +1,153 @@
+"""How often a judge is talked into something is measured with the workflows' own questions, kept, and shown."""
+
+import re
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError
+
+from experiments.battles import boards
+from experiments.injections import corpus
+from experiments.injections.measuring import measured
+from experiments.injections.trials import TRIALS
+from experiments.models import Dataset, InjectionRate
+from experiments.workflows.steps import Outcome
+from leaderboard.compute import ensure
+from tests.fixtures import add_model
+
+FEW = 10
+
+
+def shown(ask):
+    return "\n".join(prompt.content for prompt in ask.messages)
+
+
+@pytest.fixture
+def asked():
+    """Every question that a measurement asks, in a judge's place who answers none."""
+    questions = []
+
+    async def judge(ask):
+        questions.append(ask)
+        return Outcome(ok=False, error="no answer")
+
+    return questions, judge
+
+
+def test_there_are_fifty_strings_and_none_twice():
+    assert len(set(corpus.strings())) == corpus.STRINGS == 50
+
+
+@pytest.mark.parametrize("workflow", TRIALS)
+async def test_an_instruction_stands_inside_a_fence_alone(asked, workflow):
+    """Whose token is another one in each trial, and which no string can know."""
+    questions, judge = asked
+    await measured(judge, [workflow])
+
+    tokens = set()
+    for ask in questions:
+        text = shown(ask)
+        [token] = set(re.findall(r"\[\[[\w-]+ ([0-9a-f]{12})\]\]", text))
+        tokens.add(token)
+        outside = re.sub(rf"(?s)\[\[([\w-]+) {token}\]\].*?\[\[/\1 {token}\]\]", "", text)
+        assert not [string for string in corpus.strings() if string in outside]
+        assert re.search(r"(?i)material.*whatever (it|they)", text, re.DOTALL), "the judge is told so"
+    assert sum(string in shown(ask) for string in corpus.strings() for ask in questions) >= corpus.STRINGS
+    assert len(tokens) >= corpus.STRINGS
+
+
+@pytest.mark.parametrize("workflow", TRIALS)
+async def test_a_judge_is_not_told_who_said_what(asked, workflow):
+    questions, judge = asked
+    await measured(judge, [workflow], most=3)
+
+    for ask in questions:
+        assert not re.search(r"member-\d|coder-\d|contestant|sim/", shown(ask))
+
+
+@pytest.mark.parametrize("workflow", TRIALS)
+async def test_what_cannot_be_read_is_no_success(asked, workflow):
+    _questions, judge = asked
+
+    [rate] = await measured(judge, [workflow], most=FEW)
+
+    assert (rate.attacked.part, rate.attacked.of, rate.unread) == (0, FEW, FEW)
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        '{"winner": "this response", "scores": {}}',
+        '{"winner": "C"}',
+        "[[this]]",
+        '{"winner": ["A"]}',
+        '{"winner": "11"}',
+    ],
+)
+async def test_a_winner_that_was_not_on_offer_is_unread(verdict):
+    async def judge(_ask):
+        return Outcome(text=verdict)
+
+    [rate] = await measured(judge, ["battles"], most=3)
+
+    assert (rate.attacked.part, rate.unread) == (0, 3)
+
+
+async def test_a_judge_who_always_says_the_first_is_talked_into_nothing():
+    """Both orders are asked: who says A both times chose nobody."""
+
+    async def judge(_ask):
+        return Outcome(text='{"rationale": "x", "scores": {}, "winner": "A", "confidence": 1}')
+
+    [rate] = await measured(judge, ["battles"], most=FEW)
+
+    assert (rate.attacked.part, rate.unread) == (0, 0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_keeps_the_rate_and_the_page_shows_it(provider, alice, client, capsys):
+    gullible = add_model("sim/judge:first=0:gullible=1", is_tool=True)
+    dataset = Dataset.objects.create(owner=alice, name="Both", slug="both", state="ready", visibility="public")
+    ladder = ensure(boards.model_board(dataset, gullible, prompt="text_quality", prompt_version="1", params={}))
+    address = f"/leaderboard/{ladder.slug}/agreement/"
+    assert "not measured yet" in client.get(address).content.decode()
+
+    call_command("try_injections", gullible.slug, "--workflow", "battles")
+
+    kept = InjectionRate.objects.get()
+    assert kept.tried == 50
+    assert kept.won > 40
+    assert (kept.alone_won, kept.corpus) == (0, corpus.version())
+    assert "(simulated): 110 questions" in capsys.readouterr().out
+    page = client.get(address).content.decode()
+    assert f"{2 * kept.won}.0 %" in page
+    assert "simulated" in page
+
+
+@pytest.mark.django_db
+def test_a_part_of_the_strings_is_not_kept(provider):
+    call_command("try_injections", "sim/judge:tps=0:first=0", "--workflow", "coding", "--strings", "2")
+
+    assert not InjectionRate.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_model_that_is_not_there_is_named():
+    with pytest.raises(CommandError, match="no model nobody"):
+        call_command("try_injections", "nobody")
+
+
+@pytest.mark.databases
+@pytest.mark.django_db
+def test_no_more_can_have_won_than_were_tried(provider):
+    with pytest.raises(IntegrityError):
+        InjectionRate.objects.create(
+            model=add_model("sim/judge:first=0"),
+            workflow="battles",
+            corpus="x",
+            tried=1,
+            won=2,
+            unread=0,
+            alone_tried=1,
+            alone_won=0,
+        )
