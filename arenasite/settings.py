@@ -69,6 +69,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "accounts.middleware.SecondFactorMiddleware",
+    "arenasite.full_disk.FullDiskMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 

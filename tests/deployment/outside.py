@@ -22,6 +22,15 @@ EXAMPLE = ROOT / "deploy/nginx"
 NGINX = shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
 PASSWORD = "correct horse battery"
 ENDLESS = "sim/cooperative:tps=25:words=20000:first=0"
+PREPARED = f"""
+from django.core.management import call_command
+from accounts.models import User
+call_command("collectstatic", "--no-input", verbosity=0)
+address = ("--base-url", "http://127.0.0.1:{{port}}/v1", "--allow-private")
+call_command("add_provider", "--name", "paced", *address, "--model", "{ENDLESS}")
+User.objects.create_superuser("root", "root@example.org", "{PASSWORD}")
+call_command("create_token", "root")
+"""
 MAIN = """
 daemon off;
 {user}
@@ -58,12 +67,8 @@ class Outside:
         self.platform.wait_until_ready()
         wait_until(lambda: self.port_answers() or self._nginx.poll() is not None)
         assert self._nginx.poll() is None, (self.folder / "error.log").read_text()
-        self.manage("collectstatic", "--no-input", "--verbosity", "0")
-        self.manage("createsuperuser", "--no-input", "--username", "root", "--email", "root@example.org")
-        self.token = self.manage("create_token", "root").split()[-1]
         port = (self.folder / "data/run/simulated.port").read_text().strip()
-        address = ("--base-url", f"http://127.0.0.1:{port}/v1", "--allow-private")
-        self.manage("add_provider", "--name", "paced", *address, "--model", ENDLESS)
+        self.token = self.manage("shell", "--no-imports", "-c", PREPARED.format(port=port)).split()[-1]
         return self
 
     def port_answers(self) -> bool:
@@ -80,7 +85,7 @@ class Outside:
         return self.browser(authorization=f"Bearer {self.token}")
 
     def manage(self, *command: str) -> str:
-        done = manage(*command, DJANGO_SUPERUSER_PASSWORD=PASSWORD, **self.data)
+        done = manage(*command, **self.data)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -53,7 +53,6 @@ def test_static_files_come_from_nginx_and_nothing_else_of_the_data_does(outside)
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert "expires" in answer.headers
     for path in ("/static/../secret_key", "/static/%2e%2e/secret_key", "/static../secret_key", "/static/"):
-        assert browser.build_request("GET", path) is not None
         assert browser.get(path).status_code in {301, 400, 403, 404}
 
 
@@ -75,10 +74,10 @@ def test_cookies_belong_to_this_host_alone_and_the_address_is_the_one_that_nginx
     browser = outside.browser("127.0.0.2", **{"X-Forwarded-For": "6.6.6.6"})
     page = browser.get("/sign-in/")
     token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text)[1]
-    form = {"login": "root", "password": PASSWORD, "csrfmiddlewaretoken": token}
+    form = {"username": "root", "password": PASSWORD, "csrfmiddlewaretoken": token}
     answer = browser.post("/sign-in/", data=form, headers={"Origin": outside.url, "Referer": f"{outside.url}/sign-in/"})
 
-    assert answer.status_code == 302, answer.text
+    assert answer.status_code == 302
     cookies = page.headers.get_list("set-cookie") + answer.headers.get_list("set-cookie")
     session = next(cookie for cookie in cookies if cookie.startswith("__Host-arena_session="))
     assert {"Secure", "HttpOnly", "Path=/", "SameSite=Lax"} <= set(session.split("; "))
