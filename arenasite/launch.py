@@ -47,7 +47,7 @@ class Launch:
         self._start_redis()
         self._prepare_database()
         simulated = self._start_simulated()
-        health = Health(self._host, self._port)
+        health = Health(self._host, self._port, settings.ALLOWED_HOSTS)
         web = self._parts.web(self._host, self._port)
         self._supervisor.start(web)
         health.start()

@@ -73,6 +73,7 @@ MIDDLEWARE = [
     "accounts.middleware.ExportMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "accounts.middleware.SecondFactorMiddleware",
+    "arenasite.full_disk.FullDiskMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 

@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from experiments import clock
 from experiments.models.waiting import Waiting, WorkState
 from experiments.reports.making import ClaimLost, Interrupted
+from experiments.room import said_of
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +77,9 @@ def do(row: Work, work: Callable[[Work, Progress], dict[str, Any]], stop: thread
         raise
     except Exception as error:  # whatever is wrong with this piece of work ends it, not the worker
         logger.exception("%s=%s has failed", row._meta.model_name, row.pk)
-        fail(row, f"{type(error).__name__}: {error}")
+        with translation.override(row.language):
+            said = said_of(error)
+        fail(row, said)
 
 
 def fail(row: Waiting, said: str) -> None:

@@ -56,7 +56,7 @@ def _schema(wanted: set[Node]) -> Apps:
     has = {leaf for leaf in graph.leaf_nodes() if leaf in applied}
     if applied and has == wanted:
         return todays
-    if applied and wanted != {leaf for leaf in graph.leaf_nodes()}:
+    if applied and wanted != set(graph.leaf_nodes()):
         raise BackupRefused(
             "The backup comes from an earlier version, and this database has the tables of another one: name a new, "
             "empty database (DATABASE_URL or ARENA_DATA). It is brought up to date after the backup is in it."
@@ -72,8 +72,8 @@ def _require_empty() -> None:
     there = set(connection.introspection.table_names())
     if filled := [m._meta.label for m in models if m._meta.db_table in there and m._base_manager.exists()]:
         raise BackupRefused(
-            f"The database is not empty ({len(filled)} tables have rows, {filled[0]} among them). Name an empty one, or "
-            "say --replace: then everything in it goes, and the backup takes its place."
+            f"The database is not empty ({len(filled)} tables have rows, {filled[0]} among them). Name an empty one, "
+            "or say --replace: then everything in it goes, and the backup takes its place."
         )
 
 

@@ -3,6 +3,7 @@
 import http.client
 import threading
 import time
+from collections.abc import Sequence
 
 PATH = "/api/health/"
 TRY_SECONDS = 10.0
@@ -13,8 +14,10 @@ OK = 200
 class Health:
     """`is_serving` turns true with the first answer, whatever it says; `is_well` when all parts answer."""
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, names: Sequence[str]) -> None:
+        """names: under which the platform is served (ARENA_HOSTS)."""
         self._host, self._port = _reachable(host), port
+        self._headers = {"Host": _first(names), "X-Forwarded-Proto": "https"}  # as behind TLS: no redirect
         self._serving, self._well = threading.Event(), threading.Event()
         self._is_asking = True
 
@@ -42,7 +45,7 @@ class Health:
     def _ask(self) -> int | None:
         connection = http.client.HTTPConnection(self._host, self._port, timeout=TRY_SECONDS)
         try:
-            connection.request("GET", PATH, headers={"Host": f"localhost:{self._port}"})
+            connection.request("GET", PATH, headers=self._headers)
             return connection.getresponse().status
         except (OSError, http.client.HTTPException):
             return None
@@ -53,3 +56,8 @@ class Health:
 def _reachable(host: str) -> str:
     """The address under which this machine reaches a server that listens on `host`."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+
+
+def _first(names: Sequence[str]) -> str:
+    """A name that is served: `.example.org` stands for the domain itself too, and `*` for any."""
+    return next((name.lstrip(".") for name in names if name != "*"), "localhost")

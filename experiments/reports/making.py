@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 from experiments import clock
 from experiments.models import Export, Run
 from experiments.reports.formats import FORMATS, Format
+from experiments.room import said_of
 from experiments.webhooks import outbox
 from experiments.webhooks.kinds import Kind
 
@@ -82,7 +83,9 @@ def make(export: Export, stop: threading.Event) -> None:
         raise
     except Exception as error:  # whatever a renderer stumbles over ends this file, not the worker
         logger.exception("file=%s run=%s could not be made", export.pk, export.run_id)
-        _fail(export, f"{type(error).__name__}: {error}"[:1000])
+        with translation.override(export.language):
+            said = said_of(error)
+        _fail(export, said[:1000])
     finally:
         unfinished.unlink(missing_ok=True)
 

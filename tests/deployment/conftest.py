@@ -28,4 +28,3 @@ def backup(tmp_path):
         return path
 
     return take
-

@@ -1,5 +1,6 @@
 """What is restored from a backup is what was there: word by word, rank by rank, on either database."""
 
+import itertools
 import json
 import os
 import subprocess
@@ -9,25 +10,25 @@ import zipfile
 from io import BytesIO
 from pathlib import Path
 
+import django_rq
 import psycopg
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
 from PIL import Image as Picture
+from rq import SimpleWorker
 
 from accounts.crypto import encrypt
+from arenasite.backups import restoring, taking
 from arenasite.backups.archive import Reader
 from arenasite.backups.errors import BackupRefused
 from experiments import actions
 from experiments.datasets import images
 from experiments.engine import leases, recording
 from experiments.models import Call, Execution, Image, Message, Passage, Provider, ProviderKey, Run, Step
-from experiments.search import indexing
 from leaderboard import compute
 from leaderboard.models import RatingPoint, Standing
 from tests.environment import WANTS_POSTGRES
 from tests.experiments.engine.test_crashes import PowerCut, expire_leases, transcript
-from tests.fixtures import environment
 from tests.leaderboard import boards
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
@@ -124,9 +125,9 @@ def test_a_run_that_was_live_goes_on_after_the_restore_and_repeats_nothing(
     arena, start, drive, provider, backup, idle, monkeypatch
 ):
     """The machine burns down right after the backup, which was taken in the middle of a run's third call."""
-    run, kept = start(arena(max_turns=2, filter=False, judge=False)), []
+    run, kept, closed = start(arena(max_turns=2, filter=False, judge=False)), [], itertools.count()
 
-    def burning(*args, original=recording.close_call, closed=iter(range(99)), **kwargs):
+    def burning(*args, original=recording.close_call, **kwargs):
         if next(closed) == 2:
             kept.append(backup())
             raise PowerCut
@@ -155,8 +156,6 @@ def test_a_run_that_was_live_goes_on_after_the_restore_and_repeats_nothing(
 
 
 def test_a_backup_does_not_wait_for_writers_and_sees_one_moment(lab, backup, monkeypatch):
-    from arenasite.backups import taking
-
     original, words = taking._table, Message.objects.count()
 
     def meanwhile(archive, table, using):
@@ -184,8 +183,6 @@ def test_a_restore_that_fails_in_the_middle_changes_nothing(lab, backup, idle, m
     kept = backup()
     Message.objects.filter(run=lab).update(text="newer than the backup")
     words = transcript(lab)
-    from arenasite.backups import restoring
-
     monkeypatch.setattr(restoring, "findings", lambda *_: {"transcripts": {"rows": 0, "digest": "other"}})
     with pytest.raises(CommandError, match="as it was"):
         call_command("restore", str(kept), "--replace")
@@ -226,8 +223,6 @@ def test_a_row_that_was_exchanged_with_its_checksum_is_noticed(lab, backup, tmp_
 
 
 def test_a_backup_of_a_newer_version_is_refused_by_name(lab, backup, idle, tmp_path, monkeypatch):
-    from arenasite.backups import taking
-
     monkeypatch.setattr(taking, "_migrations", lambda using: [["experiments", "9999_of_tomorrow"]])
     kept = backup()
 
@@ -236,9 +231,6 @@ def test_a_backup_of_a_newer_version_is_refused_by_name(lab, backup, idle, tmp_p
 
 
 def test_nothing_is_restored_under_a_platform_at_work(lab, backup, redis_server):
-    import django_rq
-    from rq import SimpleWorker
-
     worker = SimpleWorker([django_rq.get_queue("reports")], connection=django_rq.get_connection("reports"))
     worker.register_birth()
     try:

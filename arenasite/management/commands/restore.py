@@ -57,15 +57,17 @@ class Command(BaseCommand):
         told = archive.manifest
         rows = sum(table["rows"] for table in told["tables"].values())
         self.stdout.write(f"Restored: {rows:,} rows, {files:,} files, as they were at {told['made']}.")
-        self.stdout.write(f"Transcripts {told['transcripts']['digest']}, ladders {told['ladders']['digest']}: the same.")
+        self.stdout.write(
+            f"Transcripts {told['transcripts']['digest']}, ladders {told['ladders']['digest']}: the same."
+        )
         self.stdout.write("Everybody signs in again. Live runs go on when the platform starts.")
         if secrets_to:
             _write_secrets(archive, secrets_to)
             self.stdout.write(f"The secrets are in {secrets_to}: put its lines into the environment before you start.")
         elif unreadable := _unreadable_keys():
             self.stderr.write(
-                f"{unreadable} stored provider keys cannot be read with the secrets here: set ARENA_KEY_SECRETS to those "
-                "of the lab that the backup comes from, or enter the keys again."
+                f"{unreadable} stored provider keys cannot be read with the secrets here: set ARENA_KEY_SECRETS to "
+                "those of the lab that the backup comes from, or enter the keys again."
             )
 
 

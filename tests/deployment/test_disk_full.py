@@ -1,0 +1,32 @@
+"""What happens when a disk is full, on real ones of some megabytes: one of files, one of the database.
+
+The tests themselves are in `disk_full.py`: they need a mount of their own, which an ordinary user may make in a
+namespace only, and are run there in a process of their own.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+INSIDE = Path(__file__).with_name("disk_full.py")
+MOUNTED = """
+    mkdir "$0/files" "$0/database"
+    mount -t tmpfs -o size=6m small "$0/files"
+    mount -t tmpfs -o size=24m small "$0/database"
+    exec "$@"
+"""
+
+
+def test_a_full_disk_loses_nothing_and_is_said_in_words(tmp_path):
+    namespace = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"])]
+    tests = [sys.executable, "-m", "pytest", str(INSIDE), "-q", "-x", "-p", "no:xdist", "-p", "no:cacheprovider"]
+    inside = [*namespace, "sh", "-ec", MOUNTED, str(tmp_path), *tests]
+    left_out = ("PYTEST_XDIST_WORKER", "PYTEST_CURRENT_TEST", "DATABASE_URL", "ARENA_TEST_DATABASE")
+    environment = {name: value for name, value in os.environ.items() if name not in left_out}
+    environment |= {"SMALL_DISKS": str(tmp_path), "TMPDIR": str(tmp_path / "database")}
+
+    done = subprocess.run(inside, env=environment, capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    assert "5 passed" in done.stdout

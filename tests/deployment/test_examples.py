@@ -1,0 +1,191 @@
+"""What is in `deploy/` fits the code: the commands, the variables, and the rules that a deployment should keep."""
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from arenasite.supervisor.parts import Parts
+
+ROOT = Path(__file__).parent.parent.parent
+DEPLOY = ROOT / "deploy"
+VARIABLE = re.compile(r"ARENA_[A-Z]+(?:_[A-Z]+)*|PORT|DATABASE_URL|REDIS_URL|OPENROUTER_API_KEY")
+ELSEWHERE = {"ARENA_URL", "ARENA_TOKEN", "ARENA_TEST_DATABASE"}  # of the client, and of the tests
+MOST_EXPOSED = {"arena-sandbox.service": 3.5, "arena-up.service": 3.5}  # they make namespaces
+UNITS = (
+    "arena-web@8000",
+    "arena-engine@1",
+    "arena-reports",
+    "arena-sandbox",
+    "arena-prepare",
+    "arena-backup",
+    "arena-up",
+)
+
+
+# --- the variables ---
+
+
+def read_by_the_code():
+    found = {"DATABASE_URL"}  # dj_database_url knows its name
+    for folder in ("arenasite", "accounts", "experiments", "leaderboard"):
+        for path in (ROOT / folder).rglob("*.py"):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+            found |= {text for text in texts if isinstance(text, str) and VARIABLE.fullmatch(text)}
+    return found
+
+
+def told_in(text):
+    """`ARENA_TOKENS_REFINER`, `…_DEBATER` tells of ARENA_TOKENS_DEBATER, too."""
+    found, last = set(), ""
+    for word in re.findall(r"`(…?_?[A-Z][A-Z_]+)(?:=[^`]*)?`", text):
+        if word.startswith("…"):
+            found.add(last.rpartition("_")[0] + word[1:])
+        elif VARIABLE.fullmatch(word):
+            last = word
+            found.add(word)
+    return found
+
+
+def test_the_example_of_the_environment_lists_what_the_code_reads_and_nothing_else():
+    listed = re.findall(r"^#?([A-Z][A-Z_]*)=", (DEPLOY / "arena.env.example").read_text(), re.MULTILINE)
+
+    assert sorted(listed) == sorted(set(listed))
+    assert set(listed) == read_by_the_code()
+
+
+def test_every_variable_is_described_and_no_other_one():
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    told = set().union(*(told_in(page.read_text(encoding="utf-8")) for page in pages))
+
+    assert read_by_the_code() - told == set()
+    assert told - read_by_the_code() - ELSEWHERE == set()
+
+
+# --- the commands ---
+
+
+def commands():
+    """Of each part, what `manage.py up` starts it with, behind the name of Python."""
+    parts = Parts(ROOT, Path("/data"), Path("/sockets"), 5)
+    children = {"engine": parts.worker(1), "reports": parts.reports(), "sandbox": parts.sandbox()}
+    return {name: [str(word) for word in child.argv[2:]] for name, child in children.items()}
+
+
+def services():
+    return yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+
+
+def ours():
+    return {name: service for name, service in services().items() if service["image"] == "arena-lab"}
+
+
+def test_compose_starts_each_part_as_the_platform_itself_does():
+    told = services()
+
+    assert {name: told[name]["command"] for name in commands()} == commands()
+    assert told["web"]["command"][0] == "serve"
+
+
+def test_systemd_starts_each_part_as_the_platform_itself_does():
+    for name, words in commands().items():
+        [unit] = (DEPLOY / "systemd").glob(f"arena-{name}*.service")
+        assert f"ExecStart=/opt/arena/.venv/bin/python manage.py {' '.join(words)}\n" in unit.read_text()
+
+
+# --- Compose ---
+
+
+def test_no_container_of_ours_may_do_more_than_it_must():
+    for name, service in ours().items():
+        assert service["read_only"], name
+        assert service["user"] == "10001:10001", name
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+    for name, service in services().items():
+        assert not service.get("privileged"), name
+        assert "no-new-privileges:true" in service["security_opt"], name
+        assert not any("docker.sock" in str(volume) for volume in service["volumes"]), name
+    assert [name for name, service in services().items() if service.get("ports")] == ["nginx"]
+
+
+def test_images_have_plain_names_and_a_version():
+    for service in services().values():
+        image = service["image"]
+        assert "/" not in image or "." not in image.split("/")[0]
+        assert ":" in image or image == "arena-lab"
+
+
+def test_the_parts_wait_for_tables_and_the_database_and_redis_are_not_reached_from_outside():
+    told = services()
+
+    for name in ("web", "engine", "reports", "sandbox"):
+        assert told[name]["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
+    assert told["db"]["networks"] == told["redis"]["networks"] == told["sandbox"]["networks"] == ["inside"]
+    assert yaml.safe_load((DEPLOY / "compose.yaml").read_text())["networks"]["inside"] == {"internal": True}
+    for name in ("web", "db", "redis", "nginx"):
+        assert told[name]["healthcheck"]["test"], name
+
+
+def test_no_secret_stands_in_what_is_deployed():
+    for path in DEPLOY.rglob("*"):
+        if not path.is_file():
+            continue
+        for name, value in re.findall(r"(\w*(?:PASSWORD|SECRETS?|_KEY))[=:] *(\S*)", path.read_text()):
+            assert value in {"", "${POSTGRES_PASSWORD:?is"} or "PASSWORD" in value, (path, name)
+
+
+def test_the_image_is_made_from_the_locked_list_and_runs_as_nobody_in_particular():
+    text = (DEPLOY / "docker/Dockerfile").read_text()
+
+    assert "--require-hashes -r requirements.lock" in text
+    assert re.findall(r"^USER (.*)", text, re.MULTILINE) == ["10001:10001"]
+    assert "curl" not in text
+    copied = set(re.findall(r"^COPY (?!--from)(\S+)", text, re.MULTILINE))
+    let_through = re.findall(r"^!(\S+)", (DEPLOY / "docker/Dockerfile.dockerignore").read_text(), re.MULTILINE)
+    assert copied == set(let_through)
+    assert all((ROOT / path).exists() for path in copied)
+
+
+# --- systemd ---
+
+
+@pytest.fixture
+def units(tmp_path):
+    """The units, as they would be where the code is here. How systemd's checker is called on them."""
+    checker = shutil.which("systemd-analyze")
+    assert checker, "systemd-analyze is missing: apt install systemd"
+    folder = tmp_path / "units"
+    shutil.copytree(DEPLOY / "systemd", folder)
+    for path in folder.rglob("*.*"):
+        if path.is_file():
+            text = path.read_text().replace("/opt/arena/.venv/bin/python", "/bin/sh")
+            path.write_text(text.replace("/opt/arena", str(ROOT)))
+
+    def check(*words):
+        done = subprocess.run(
+            [checker, *words], env={**os.environ, "SYSTEMD_UNIT_PATH": f"{folder}:"}, capture_output=True, text=True
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    return check
+
+
+def test_systemd_understands_every_line_of_the_units(units):
+    everything = [f"{name}.service" for name in UNITS]
+
+    assert units("verify", "--man=no", "arena.target", "arena-backup.timer", *everything) == (0, "")
+
+
+def test_the_units_are_as_closed_as_their_work_allows(units):
+    for name in UNITS:
+        code, said = units("security", "--offline=true", "--no-pager", f"{name}.service")
+        [exposure] = re.findall(r"exposure level for \S+: ([0-9.]+)", said)
+        assert code == 0
+        assert float(exposure) <= MOST_EXPOSED.get(f"{name}.service", 2.0), said

@@ -1,0 +1,140 @@
+"""The platform as it is reached from outside: through nginx with the example configuration, over TLS."""
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from websockets.sync.client import connect
+
+from tests.deployment.outside import ENDLESS, PASSWORD, Outside
+
+HSTS = "max-age=31536000"
+
+
+@pytest.fixture(scope="module")
+def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outside]:
+    started = Outside(tmp_path_factory.mktemp("outside"))
+    try:
+        yield started.wait_until_ready()
+    finally:
+        started.end()
+
+
+def hsts_of(answer):
+    return answer.headers.get_list("strict-transport-security")
+
+
+def test_the_platform_knows_that_it_is_well_though_it_is_served_over_tls_alone(outside):
+    assert "Not everything answers yet" not in outside.platform.output
+
+
+def test_a_page_comes_over_tls_with_hsts_said_once(outside):
+    answer = outside.browser().get("/leaderboard/")
+
+    assert (answer.status_code, hsts_of(answer)) == (200, [HSTS])
+    assert answer.headers["x-frame-options"] == "DENY"
+    assert "nginx/" not in answer.headers["server"]
+
+
+def test_plain_http_is_sent_to_tls_and_to_no_other_name(outside):
+    answer = httpx.get(f"http://127.0.0.1:{outside.plain}/runs/?a=1", headers={"Host": "evil.example"})
+
+    assert (answer.status_code, answer.headers["location"]) == (301, "https://localhost/runs/?a=1")
+
+
+def test_static_files_come_from_nginx_and_nothing_else_of_the_data_does(outside):
+    browser = outside.browser()
+    answer = browser.get("/static/site.css")
+
+    assert (answer.status_code, hsts_of(answer)) == (200, [HSTS])
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "expires" in answer.headers
+    for path in ("/static/../secret_key", "/static/%2e%2e/secret_key", "/static../secret_key", "/static/"):
+        assert browser.get(path).status_code in {301, 400, 403, 404}
+
+
+def test_an_upload_over_the_limit_is_refused_before_the_platform_sees_it(outside):
+    answer = outside.program().post("/api/datasets/", files={"file": ("long.jsonl", b"x" * (3 << 20))})
+
+    assert (answer.status_code, hsts_of(answer)) == (413, [HSTS])
+    assert "nginx" in answer.text
+
+
+def test_an_upload_within_nginx_limit_and_over_the_platforms_is_refused_in_its_own_words(outside):
+    answer = outside.program().post("/api/datasets/", files={"file": ("long.jsonl", b"x" * ((2 << 20) - 4096))})
+
+    assert answer.status_code in {400, 413}
+    assert "nginx" not in answer.text
+
+
+def test_cookies_belong_to_this_host_alone_and_the_address_is_the_one_that_nginx_saw(outside):
+    browser = outside.browser("127.0.0.2", **{"X-Forwarded-For": "6.6.6.6"})
+    page = browser.get("/sign-in/")
+    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text)[1]
+    form = {"username": "root", "password": PASSWORD, "csrfmiddlewaretoken": token}
+    answer = browser.post("/sign-in/", data=form, headers={"Origin": outside.url, "Referer": f"{outside.url}/sign-in/"})
+
+    assert answer.status_code == 302
+    cookies = page.headers.get_list("set-cookie") + answer.headers.get_list("set-cookie")
+    session = next(cookie for cookie in cookies if cookie.startswith("__Host-arena_session="))
+    assert {"Secure", "HttpOnly", "Path=/", "SameSite=Lax"} <= set(session.split("; "))
+    assert any(cookie.startswith("__Host-arena_csrf=") and "Secure" in cookie for cookie in cookies)
+    assert not any("domain=" in cookie.lower() for cookie in cookies)
+    with sqlite3.connect(outside.folder / "data/arena.sqlite3") as database:
+        question = "SELECT address FROM accounts_auditentry WHERE actor = 'root' ORDER BY id DESC LIMIT 1"
+        assert database.execute(question).fetchone() == ("127.0.0.2",)
+
+
+def test_what_is_for_machines_inside_is_not_reached_from_outside(outside):
+    browser = outside.browser()
+
+    assert [browser.get(path).status_code for path in ("/metrics", "/metrics/", "/readyz")] == [404, 404, 404]
+    assert browser.get("/healthz").text == "ok\n"
+    assert httpx.get(f"http://127.0.0.1:{outside.platform.port}/readyz").text == "ok\n"
+
+
+def started(outside, workflow, config, cast):
+    """The id of a run whose models never come to an end."""
+    program = outside.program()
+    asked = {"workflow": workflow, "config": config, "cast": {seat: {"model": ENDLESS} for seat in cast}}
+    experiment = program.post("/api/experiments/", json=asked).json()
+    return program.post(f"/api/experiments/{experiment['id']}/start/", json={}).json()["runs"][0]["id"]
+
+
+def test_words_come_through_the_websocket_while_the_answer_is_not_finished(outside):
+    config = {"prompt": "Share seven panels.", "max_turns": 1, "judge": False, "filter": False, "gap_seconds": 0}
+    run = started(outside, "arena", config, "AB")
+    address, bearer = f"wss://localhost:{outside.port}/ws/runs/{run}/?after=0", f"Bearer {outside.token}"
+
+    with connect(address, ssl=outside.tls, additional_headers={"Authorization": bearer}, proxy=None) as socket:
+        pieces = 0
+        while pieces < 3:
+            pieces += json.loads(socket.recv(timeout=60))["type"] == "message_stream"
+
+    assert outside.program().get(f"/api/runs/{run}/").json()["state"] == "running"
+    outside.program().post(f"/api/runs/{run}/stop/", json={})
+
+
+def test_server_sent_events_come_while_the_answer_is_not_finished(outside):
+    run = started(outside, "council", {"question": "Why?", "title": False}, ["member-1", "member-2", "chair"])
+    program = outside.program()
+    program.post(f"/api/runs/{run}/stop/", json={})
+    talk = program.post("/api/conversations", json={}).json()["id"]  # it seats the council that was asked last
+
+    with program.stream("POST", f"/api/conversations/{talk}/message/stream", json={"content": "Why?"}) as answer:
+        first = next(answer.iter_lines())
+        live = outside.program().get("/api/runs/?state=running&workflow=council").json()["results"]
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        assert first.startswith(("id:", "data:", "event:"))
+        assert len(live) == 1
+    program.post(f"/api/runs/{live[0]['id']}/stop/", json={})
+
+
+def test_nginx_keeps_no_secret_in_its_log(outside):
+    log = (outside.folder / "access.log").read_text()
+
+    assert "/leaderboard/" in log
+    assert outside.token not in log
