@@ -17,7 +17,7 @@ RECOVERY_SECONDS = 3.0  # that connections and a log that is played again may ta
 
 
 def facts(
-    record: Mapping[str, Any], *, provider: str, proxy: str, folder: Path, play: Play, happened: Sequence[Happening], **bounds: float
+    record: Mapping[str, Any], *, provider: str, proxy: str, folder: Path, play: Play, happened: Sequence[Happening], **more: Any
 ) -> Facts:
     screens = json.loads((folder / "screens.json").read_text())
     return Facts(
@@ -35,7 +35,7 @@ def facts(
             "files": play.files,
             "doubled": play.doubled,
             "undriven": json.loads((folder / "leases.json").read_text()),
-            **bounds,
+            **more,
         },
     )
 

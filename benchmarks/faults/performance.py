@@ -1,6 +1,7 @@
 """One performance: the stage is set, the players play, things break, everything heals, and the books are compared."""
 
 import json
+import logging
 import subprocess
 import sys
 import threading
@@ -20,6 +21,8 @@ from benchmarks.faults.players import LIVE, OTHERS, WORKFLOWS, Play, begin
 from benchmarks.faults.schedule import Planned, plan
 from benchmarks.faults.stage import Stage
 from benchmarks.parts import ROOT
+
+logger = logging.getLogger(__name__)
 
 CAMPAIGNS_PER_MINUTE = 4
 LATE_SECONDS = 30.0  # after the players' last word: for what is still asked
@@ -119,6 +122,7 @@ class Performance:
             return  # it is away, or stands still: nothing can be done to it
         happening = Happening(one.kind, time.time())
         self.happened.append(happening)
+        logger.info("%6.1f s  %s for %.1f s", now, one.kind, one.seconds)
         if undo := FAULTS[one.kind](self._stage, rng, happening):
             undone.append((now + one.seconds, happening, undo))
         else:
@@ -127,6 +131,7 @@ class Performance:
     def _undo(self, one: tuple[float, Happening, Undo]) -> None:
         _at, happening, undo = one
         undo()
+        logger.info("          %s is over (%s)", happening.kind, happening.note)
         happening.end = time.time()
 
     def _settle(self, play: Play, threads: Sequence[threading.Thread]) -> None:
@@ -135,7 +140,7 @@ class Performance:
         while any(thread.is_alive() for thread in threads) and time.monotonic() < until:
             self._tell_runs(play)
             self._stage.wait(0.2)
-        api = self._apis[0]
+        api = Api(self._apis[0].base, play.scene["token"], until + 2 * LATE_SECONDS)
         while time.monotonic() < until + LATE_SECONDS:
             live = [run for state in LIVE for run in api.ask("GET", f"runs/?state={state}")["results"]]
             if not [run for run in live if run["state"] != "waiting"]:
@@ -166,6 +171,8 @@ class Performance:
             happened=self.happened,
             durable_seconds=1.0 * patience,
             undriven_seconds=60.0 * patience,
+            drain_seconds=30.0 * patience,
+            drains=self._stage.drains,
         )
 
     def troubles(self) -> dict[str, int]:

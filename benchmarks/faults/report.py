@@ -27,6 +27,8 @@ def lines(
     yield f"viewers   {len(facts.screens)}, {viewers} connections"
     yield f"votes acknowledged   {len(facts.extra['votes'])}; words of people {len(facts.extra['said'])}; files {len(facts.extra['files'])}"
     yield f"longest time a run was without a driver   {longest:.1f} s"
+    slowest = max((seconds for _name, seconds in facts.extra.get("drains", ())), default=0.0)
+    yield f"parts that were asked to end   {len(facts.extra.get('drains', ()))}, the slowest took {slowest:.1f} s"
     yield ""
     for name in CHECKS:
         sentences = found.get(name, ())

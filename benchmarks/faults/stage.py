@@ -24,6 +24,7 @@ OURS = ("REDIS_URL", "DATABASE_URL", "ARENA_", "OPENROUTER_API_KEY", "PORT")
 ENGINE = ("worker-1", "worker-2")
 WORKERS = (*ENGINE, "reports", "sandbox")
 START_SECONDS = 60.0
+DRAIN_SECONDS = 60.0  # after which a part that was asked to end is killed
 AGAIN_SECONDS = 0.3  # until what has died is started again
 
 
@@ -39,6 +40,8 @@ class Stage:
         self.children: dict[str, Child] = {}
         self.away: set[str] = set()  # those that are not to be started again for now
         self.starts: dict[str, int] = {}
+        self.drains: list[tuple[str, float]] = []  # who was asked to end, and how many seconds it took
+        self._asked: dict[str, float] = {}
         self.postgres = Postgres(disk.folder / "postgres") if database == "postgresql" else None
         data = disk.folder / "data"
         for directory in (data, data / "redis", folder / "logs"):
@@ -140,10 +143,20 @@ class Stage:
 
     # --- keeping ---
 
+    def ask_to_end(self, name: str) -> None:
+        """As a service manager does: SIGTERM, and SIGKILL for who takes too long. Then it is started anew."""
+        if self.children[name].is_alive and name not in self._asked:
+            self._asked[name] = time.monotonic()
+            self.send(name, signal.SIGTERM)
+
     def keep(self) -> None:
         """Start again whatever has ended and is not meant to be away."""
         for name, child in self.children.items():
+            if name in self._asked and time.monotonic() - self._asked[name] > DRAIN_SECONDS:
+                child.kill()
             if child.has_ended:
+                if asked := self._asked.pop(name, None):
+                    self.drains.append((name, time.monotonic() - asked))
                 child.bury(time.monotonic())
                 child.due = time.monotonic() + AGAIN_SECONDS
             if child.process is None and name not in self.away and time.monotonic() >= (child.due or 0):

@@ -21,6 +21,7 @@ CHECKS: Mapping[str, Check] = {
     "runs without an end": ends.unended,
     "leases of nobody": ends.still_leased,
     "runs nobody drove": ends.undriven,
+    "parts slow to end": ends.slow_to_end,
     "events with gaps": transcripts.gaps,
     "messages unlike their events": transcripts.messages,
     "messages unlike the provider's words": transcripts.sources,
