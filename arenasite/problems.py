@@ -1,9 +1,14 @@
 """What is answered when there is no page, or a page failed: a problem document to programs, a page to people."""
 
 import secrets
+import sys
 
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+
+SAFE = ("GET", "HEAD", "OPTIONS")
+RETRY_SECONDS = 3
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -16,8 +21,26 @@ def too_many_requests(request: HttpRequest) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
+    """Called while the exception is handled. The database being away is no fault of ours, and passes."""
+    if isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
+        return _database_away(request)
     reference = secrets.token_hex(4)
     return _answer(request, 500, "Internal Server Error", f"The server failed. Reference: {reference}.", "500.html")
+
+
+def _database_away(request: HttpRequest) -> HttpResponse:
+    """503 says that nothing was done. Of a change nobody can know: its commit may have gone unconfirmed."""
+    if request.method in SAFE:
+        detail = "The database does not answer at the moment. Ask again in a few seconds."
+        answer = _answer(request, 503, "Service Unavailable", detail, "503.html")
+    else:
+        detail = (
+            "The database did not answer, so it is not known whether this was done. Look before you do it again, or "
+            "repeat it under the same Idempotency-Key."
+        )
+        answer = _answer(request, 502, "Bad Gateway", detail, "503.html")
+    answer["Retry-After"] = str(RETRY_SECONDS)
+    return answer
 
 
 def _answer(request: HttpRequest, status: int, title: str, detail: str, template: str) -> HttpResponse:
