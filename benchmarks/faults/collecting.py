@@ -17,7 +17,14 @@ RECOVERY_SECONDS = 3.0  # that connections and a log that is played again may ta
 
 
 def facts(
-    record: Mapping[str, Any], *, provider: str, proxy: str, folder: Path, play: Play, happened: Sequence[Happening], **more: Any
+    record: Mapping[str, Any],
+    *,
+    provider: str,
+    proxy: str,
+    folder: Path,
+    play: Play,
+    happened: Sequence[Happening],
+    **more: Any,
 ) -> Facts:
     screens = json.loads((folder / "screens.json").read_text())
     return Facts(
@@ -46,7 +53,7 @@ def fetched(url: str) -> Any:
 
 
 def run(row: Mapping[str, Any]) -> Played:
-    plain = ("id", "workflow", "state", "last_seq", "is_waiting_by_design", "has_lease")
+    plain = ("id", "workflow", "state", "reason", "last_seq", "is_waiting_by_design", "has_lease")
     texts = ("messages", "sources", "told", "page", "replay", "said")
     return Played(
         **{name: row[name] for name in (*plain, *texts)},

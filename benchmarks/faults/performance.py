@@ -173,6 +173,7 @@ class Performance:
             undriven_seconds=60.0 * patience,
             drain_seconds=30.0 * patience,
             drains=self._stage.drains,
+            troubles=self.troubles(),
         )
 
     def troubles(self) -> dict[str, int]:

@@ -51,6 +51,7 @@ RIGHT = Facts(
         "votes": [(7, "first")],
         "files": [("export", '{"a": 1}\n{"b": 2}\n')],
         "doubled": [],
+        "troubles": {"503": 4},
         "undriven": {"run-1": 12.0},
         "drains": [("worker-1", 3.0)],
     },
@@ -81,6 +82,7 @@ WRONG = {
     "costs taken for nothing": called(replace(CALL, cost=Decimal(0), cost_source="refused")),
     "calls left open": called(replace(CALL, state="sent")),
     "runs without an end": run(state="running"),
+    "runs the engine failed": run(state="failed", reason="internal_error"),
     "leases of nobody": run(has_lease=True),
     "runs nobody drove": extra(undriven={"run-1": 61.0}),
     "parts slow to end": extra(drains=[("worker-1", 31.0)]),
@@ -93,7 +95,9 @@ WRONG = {
     "screens with other words": replace(RIGHT, screens=[replace(SCREEN, texts={"call-1": "Eight"})]),
     "screens that missed an event": replace(RIGHT, screens=[replace(SCREEN, gaps=1)]),
     "words lost beyond the bound": replace(
-        called(replace(LOST, text="Sev"), CALL), passed=[CUT, PASSED], served=[SERVED, Served("call-0", "client_closed", 4)]
+        called(replace(LOST, text="Sev"), CALL),
+        passed=[CUT, PASSED],
+        served=[SERVED, Served("call-0", "client_closed", 4)],
     ),
     "accounts that do not add up": replace(RIGHT, accounts=[replace(ACCOUNT, spent=Decimal("0.5"))]),
     "budgets overdrawn": replace(RIGHT, accounts=[replace(ACCOUNT, limit=Decimal("0.2"))]),
@@ -101,6 +105,7 @@ WRONG = {
     "ladders unlike their record": replace(RIGHT, ladders=[Shown("field", "[1]", "[2]")]),
     "votes lost": replace(RIGHT, votes={}),
     "files cut or torn": extra(files=[("export", '{"a": 1}\n{"b"')]),
+    "requests that failed": extra(troubles={"503": 4, "500": 1}),
     "double clicks that counted twice": extra(doubled=["a repetition began two runs"]),
 }
 

@@ -19,6 +19,7 @@ CHECKS: Mapping[str, Check] = {
     "costs taken for nothing": ledger.unpaid,
     "calls left open": ledger.left_open,
     "runs without an end": ends.unended,
+    "runs the engine failed": ends.broken,
     "leases of nobody": ends.still_leased,
     "runs nobody drove": ends.undriven,
     "parts slow to end": ends.slow_to_end,
@@ -37,6 +38,7 @@ CHECKS: Mapping[str, Check] = {
     "ladders unlike their record": shown.ladders,
     "votes lost": shown.votes,
     "files cut or torn": shown.files,
+    "requests that failed": shown.failures,
     "double clicks that counted twice": shown.doubled,
 }
 

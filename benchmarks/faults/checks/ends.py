@@ -35,3 +35,10 @@ def slow_to_end(facts: Facts) -> Iterator[str]:
     for name, seconds in facts.extra.get("drains", ()):
         if seconds > bound:
             yield f"{name} was asked to end, and took {seconds:.0f} s"
+
+
+def broken(facts: Facts) -> Iterator[str]:
+    """A run may fail by what a provider does, and by nothing else that goes wrong around it."""
+    for run in facts.runs:
+        if run.reason == "internal_error":
+            yield f"{run.workflow} run {run.id} was ended by an error of the engine"
