@@ -3,6 +3,7 @@
 import json
 import urllib.request
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -26,11 +27,12 @@ def facts(
     happened: Sequence[Happening],
     **more: Any,
 ) -> Facts:
+    (folder / "happened.json").write_text(json.dumps([asdict(one) for one in happened]))
     screens = json.loads((folder / "screens.json").read_text())
     return Facts(
         runs=[run(row) for row in record["runs"]],
-        served=[served(row) for row in fetched(f"{provider.removesuffix('/v1')}/ledger")],
-        passed=[passed(row) for row in fetched(f"{proxy.removesuffix('/v1')}/book")],
+        served=[served(row) for row in fetched(f"{provider.removesuffix('/v1')}/ledger", folder / "ledger.json")],
+        passed=[passed(row) for row in fetched(f"{proxy.removesuffix('/v1')}/book", folder / "book.json")],
         screens=[seen(row) for row in screens],
         accounts=[account(row) for row in record["accounts"]],
         ladders=[Shown(**row) for row in record["ladders"]],
@@ -47,9 +49,11 @@ def facts(
     )
 
 
-def fetched(url: str) -> Any:
+def fetched(url: str, keep: Path) -> Any:
+    """The JSON of an address, which is kept for whoever looks into a difference."""
     with urllib.request.urlopen(url) as answer:
-        return json.load(answer)
+        keep.write_bytes(answer.read())
+    return json.loads(keep.read_text())
 
 
 def run(row: Mapping[str, Any]) -> Played:

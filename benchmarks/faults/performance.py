@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
@@ -25,7 +25,11 @@ from benchmarks.parts import ROOT
 logger = logging.getLogger(__name__)
 
 CAMPAIGNS_PER_MINUTE = 4
+AGAIN_SECONDS = 0.5  # until a fault is tried again whose target is away
 LATE_SECONDS = 30.0  # after the players' last word: for what is still asked
+
+
+Open = tuple[float, Happening, Undo]  # a fault that lasts: until when, in seconds since the beginning
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,21 +109,23 @@ class Performance:
         kinds = [kind for kind in options.kinds if kind != PROVIDER]
         planned = plan(options.seed, kinds, options.minutes * 60, options.pace)
         rng, began = Random(f"{options.seed}/faults"), time.monotonic()
-        undone: list[tuple[float, Happening, Undo]] = []
-        while time.monotonic() < play.until or undone:
+        undone: list[Open] = []
+        while time.monotonic() < play.until or undone or planned:
             now = time.monotonic() - began
             for one in [one for one in undone if one[0] <= now]:
                 undone.remove(one)
                 self._undo(one)
-            while planned and planned[0].at <= now and time.monotonic() < play.until:
-                self._inject(planned.pop(0), rng, undone, now)
+            while planned and planned[0].at <= now:
+                one = planned.pop(0)
+                if _is_hit(one, undone):  # it is away, or stands still: nothing can be done to it
+                    planned.append(replace(one, at=now + AGAIN_SECONDS))
+                    planned.sort(key=lambda one: one.at)
+                else:
+                    self._inject(one, rng, undone, now)
             self._tell_runs(play)
             stage.wait(0.1)
 
-    def _inject(self, one: Planned, rng: Random, undone: list[tuple[float, Happening, Undo]], now: float) -> None:
-        target = one.kind.partition("-")[0]
-        if any(happening.kind.partition("-")[0] == target for _at, happening, _undo in undone):
-            return  # it is away, or stands still: nothing can be done to it
+    def _inject(self, one: Planned, rng: Random, undone: list[Open], now: float) -> None:
         happening = Happening(one.kind, time.time())
         self.happened.append(happening)
         logger.info("%6.1f s  %s for %.1f s", now, one.kind, one.seconds)
@@ -128,7 +134,7 @@ class Performance:
         else:
             happening.end = time.time()
 
-    def _undo(self, one: tuple[float, Happening, Undo]) -> None:
+    def _undo(self, one: Open) -> None:
         _at, happening, undo = one
         undo()
         logger.info("          %s is over (%s)", happening.kind, happening.note)
@@ -187,3 +193,8 @@ class Performance:
     @property
     def restarts(self) -> dict[str, int]:
         return {name: count - 1 for name, count in self._stage.starts.items() if count > 1}
+
+
+def _is_hit(one: Planned, undone: Sequence[Open]) -> bool:
+    target = one.kind.partition("-")[0]
+    return any(happening.kind.partition("-")[0] == target for _at, happening, _undo in undone)

@@ -26,7 +26,8 @@ def lines(
     yield f"calls repeated that were recorded   {len(found.get('steps asked again', ()))}"
     yield f"viewers   {len(facts.screens)}, {viewers} connections"
     extra = facts.extra
-    yield f"votes acknowledged   {len(extra['votes'])}; words of people {len(extra['said'])}; files {len(extra['files'])}"
+    votes, said, files = (len(extra[name]) for name in ("votes", "said", "files"))
+    yield f"votes acknowledged   {votes}; words of people {said}; files {files}"
     yield f"longest time a run was without a driver   {longest:.1f} s"
     slowest = max((seconds for _name, seconds in facts.extra.get("drains", ())), default=0.0)
     yield f"parts that were asked to end   {len(extra.get('drains', ()))}, the slowest took {slowest:.1f} s"
