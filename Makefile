@@ -9,7 +9,7 @@ MANAGE := $(BIN)/python manage.py
 SOURCES := arenasite accounts experiments $(wildcard leaderboard)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test check fix bench bench-ratings messages audit sbom setup setup-dev setup-bench
+.PHONY: help demo run test check fix bench faults bench-ratings messages audit sbom setup setup-dev setup-bench
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,10 @@ fix: setup-dev ## repair what can be repaired by itself: lint and format
 
 bench: setup-dev ## measure, and print what was measured
 	$(BIN)/python -m benchmarks
+
+faults: setup-dev ## break everything while all workflows are played, then compare the books (SEED, MINUTES, DATABASE, ONLY)
+	$(BIN)/python -m benchmarks.faults --seed $(or $(SEED),7) --minutes $(or $(MINUTES),10) \
+	  --database $(or $(DATABASE),postgresql) $(if $(ONLY),--only $(ONLY))
 
 bench-ratings: setup-bench ## measure the ratings beside evalica, choix, arena-rank and two published methods
 	$(VENV)-bench/bin/python -m benchmarks.ratings

@@ -1,6 +1,7 @@
 """`python -m benchmarks.faults`: see the package."""
 
 import argparse
+import logging
 import shutil
 import sys
 import tempfile
@@ -20,6 +21,7 @@ DISK_MEGABYTES = 400
 
 def main(arguments: list[str]) -> int:
     options = parse(arguments)
+    logging.basicConfig(level=logging.INFO if options.verbose else logging.ERROR, format="%(message)s")
     folder = Path(tempfile.mkdtemp(prefix="arena-faults-"))
     folder.chmod(0o755)
     is_mounted = disk.mount(folder / "disk", DISK_MEGABYTES)
@@ -64,6 +66,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--database", choices=("postgresql", "sqlite"), default="postgresql")
     parser.add_argument("--only", default="", help="kinds of faults by the beginning of their names: worker,redis,…")
     parser.add_argument("--patience", type=float, default=1.0, help="stretches every bound of time, on a slow machine")
+    parser.add_argument("--verbose", action="store_true", help="say what happens while it does")
     parser.add_argument("--keep", action="store_true", help="keep logs and books also when nothing differs")
     options = parser.parse_args(arguments)
     try:

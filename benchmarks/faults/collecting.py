@@ -3,6 +3,7 @@
 import json
 import urllib.request
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,21 @@ RECOVERY_SECONDS = 3.0  # that connections and a log that is played again may ta
 
 
 def facts(
-    record: Mapping[str, Any], *, provider: str, proxy: str, folder: Path, play: Play, happened: Sequence[Happening], **bounds: float
+    record: Mapping[str, Any],
+    *,
+    provider: str,
+    proxy: str,
+    folder: Path,
+    play: Play,
+    happened: Sequence[Happening],
+    **more: Any,
 ) -> Facts:
+    (folder / "happened.json").write_text(json.dumps([asdict(one) for one in happened]))
     screens = json.loads((folder / "screens.json").read_text())
     return Facts(
         runs=[run(row) for row in record["runs"]],
-        served=[served(row) for row in fetched(f"{provider.removesuffix('/v1')}/ledger")],
-        passed=[passed(row) for row in fetched(f"{proxy.removesuffix('/v1')}/book")],
+        served=[served(row) for row in fetched(f"{provider.removesuffix('/v1')}/ledger", folder / "ledger.json")],
+        passed=[passed(row) for row in fetched(f"{proxy.removesuffix('/v1')}/book", folder / "book.json")],
         screens=[seen(row) for row in screens],
         accounts=[account(row) for row in record["accounts"]],
         ladders=[Shown(**row) for row in record["ladders"]],
@@ -35,18 +44,20 @@ def facts(
             "files": play.files,
             "doubled": play.doubled,
             "undriven": json.loads((folder / "leases.json").read_text()),
-            **bounds,
+            **more,
         },
     )
 
 
-def fetched(url: str) -> Any:
+def fetched(url: str, keep: Path) -> Any:
+    """The JSON of an address, which is kept for whoever looks into a difference."""
     with urllib.request.urlopen(url) as answer:
-        return json.load(answer)
+        keep.write_bytes(answer.read())
+    return json.loads(keep.read_text())
 
 
 def run(row: Mapping[str, Any]) -> Played:
-    plain = ("id", "workflow", "state", "last_seq", "is_waiting_by_design", "has_lease")
+    plain = ("id", "workflow", "state", "reason", "last_seq", "is_waiting_by_design", "has_lease")
     texts = ("messages", "sources", "told", "page", "replay", "said")
     return Played(
         **{name: row[name] for name in (*plain, *texts)},

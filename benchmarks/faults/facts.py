@@ -1,4 +1,4 @@
-"""What is compared in the end, as plain values: what the provider, the proxy, the viewers and the platform have written."""
+"""What is compared in the end, as plain values: what the provider, the proxy, the viewers and we have written."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -71,6 +71,7 @@ class Played:
     id: str
     workflow: str
     state: str
+    reason: str = ""
     last_seq: int = 0
     is_waiting_by_design: bool = False
     has_lease: bool = False

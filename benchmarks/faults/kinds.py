@@ -3,7 +3,6 @@
 import contextlib
 import os
 import signal
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
@@ -16,7 +15,6 @@ from benchmarks.faults.stage import ENGINE, WORKERS, Stage
 
 Undo = Callable[[], None]
 HOUR = 3600
-DEPLOY_SECONDS = 30.0
 
 
 @dataclass(slots=True)
@@ -73,13 +71,8 @@ def web_killed(stage: Stage, rng: Random, happening: Happening) -> Undo | None:
 
 def deployed(stage: Stage, rng: Random, happening: Happening) -> Undo | None:
     """Everything that is ours is asked to end, and is started anew once it has."""
-    names = (*WORKERS, "web")
-    began = time.monotonic()
-    for name in names:
-        stage.send(name, signal.SIGTERM)
-    while any(stage.children[name].is_alive for name in names) and time.monotonic() - began < 2 * DEPLOY_SECONDS:
-        time.sleep(0.05)
-    happening.note = f"{time.monotonic() - began:.1f} s"
+    for name in (*WORKERS, "web"):
+        stage.ask_to_end(name)
     return None
 
 

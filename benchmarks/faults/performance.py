@@ -1,12 +1,13 @@
 """One performance: the stage is set, the players play, things break, everything heals, and the books are compared."""
 
 import json
+import logging
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
@@ -21,8 +22,14 @@ from benchmarks.faults.schedule import Planned, plan
 from benchmarks.faults.stage import Stage
 from benchmarks.parts import ROOT
 
+logger = logging.getLogger(__name__)
+
 CAMPAIGNS_PER_MINUTE = 4
+AGAIN_SECONDS = 0.5  # until a fault is tried again whose target is away
 LATE_SECONDS = 30.0  # after the players' last word: for what is still asked
+
+
+Open = tuple[float, Happening, Undo]  # a fault that lasts: until when, in seconds since the beginning
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,31 +109,35 @@ class Performance:
         kinds = [kind for kind in options.kinds if kind != PROVIDER]
         planned = plan(options.seed, kinds, options.minutes * 60, options.pace)
         rng, began = Random(f"{options.seed}/faults"), time.monotonic()
-        undone: list[tuple[float, Happening, Undo]] = []
-        while time.monotonic() < play.until or undone:
+        undone: list[Open] = []
+        while time.monotonic() < play.until or undone or planned:
             now = time.monotonic() - began
             for one in [one for one in undone if one[0] <= now]:
                 undone.remove(one)
                 self._undo(one)
-            while planned and planned[0].at <= now and time.monotonic() < play.until:
-                self._inject(planned.pop(0), rng, undone, now)
+            while planned and planned[0].at <= now:
+                one = planned.pop(0)
+                if _is_hit(one, undone):  # it is away, or stands still: nothing can be done to it
+                    planned.append(replace(one, at=now + AGAIN_SECONDS))
+                    planned.sort(key=lambda one: one.at)
+                else:
+                    self._inject(one, rng, undone, now)
             self._tell_runs(play)
             stage.wait(0.1)
 
-    def _inject(self, one: Planned, rng: Random, undone: list[tuple[float, Happening, Undo]], now: float) -> None:
-        target = one.kind.partition("-")[0]
-        if any(happening.kind.partition("-")[0] == target for _at, happening, _undo in undone):
-            return  # it is away, or stands still: nothing can be done to it
+    def _inject(self, one: Planned, rng: Random, undone: list[Open], now: float) -> None:
         happening = Happening(one.kind, time.time())
         self.happened.append(happening)
+        logger.info("%6.1f s  %s for %.1f s", now, one.kind, one.seconds)
         if undo := FAULTS[one.kind](self._stage, rng, happening):
             undone.append((now + one.seconds, happening, undo))
         else:
             happening.end = time.time()
 
-    def _undo(self, one: tuple[float, Happening, Undo]) -> None:
+    def _undo(self, one: Open) -> None:
         _at, happening, undo = one
         undo()
+        logger.info("          %s is over (%s)", happening.kind, happening.note)
         happening.end = time.time()
 
     def _settle(self, play: Play, threads: Sequence[threading.Thread]) -> None:
@@ -135,7 +146,7 @@ class Performance:
         while any(thread.is_alive() for thread in threads) and time.monotonic() < until:
             self._tell_runs(play)
             self._stage.wait(0.2)
-        api = self._apis[0]
+        api = Api(self._apis[0].base, play.scene["token"], until + 2 * LATE_SECONDS)
         while time.monotonic() < until + LATE_SECONDS:
             live = [run for state in LIVE for run in api.ask("GET", f"runs/?state={state}")["results"]]
             if not [run for run in live if run["state"] != "waiting"]:
@@ -166,6 +177,9 @@ class Performance:
             happened=self.happened,
             durable_seconds=1.0 * patience,
             undriven_seconds=60.0 * patience,
+            drain_seconds=30.0 * patience,
+            drains=self._stage.drains,
+            troubles=self.troubles(),
         )
 
     def troubles(self) -> dict[str, int]:
@@ -179,3 +193,8 @@ class Performance:
     @property
     def restarts(self) -> dict[str, int]:
         return {name: count - 1 for name, count in self._stage.starts.items() if count > 1}
+
+
+def _is_hit(one: Planned, undone: Sequence[Open]) -> bool:
+    target = one.kind.partition("-")[0]
+    return any(happening.kind.partition("-")[0] == target for _at, happening, _undo in undone)

@@ -231,7 +231,9 @@ def clerk(api: Api, play: Play, rng: Random) -> None:
         time.sleep(LOOK_SECONDS)
         return
     run = rng.choice(sorted(play.runs))
-    play.files.append((f"export of {run}", api.fetch("GET", f"runs/{run}/export/?format=jsonl").decode("utf-8", "replace")))
+    play.files.append(
+        (f"export of {run}", api.fetch("GET", f"runs/{run}/export/?format=jsonl").decode("utf-8", "replace"))
+    )
     asked = api.ask("POST", f"runs/{run}/files/", {"format": "jsonl"})
     until = time.monotonic() + 60
     while time.monotonic() < until:

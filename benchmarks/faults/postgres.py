@@ -10,7 +10,6 @@ from pathlib import Path
 
 import psycopg
 
-
 INSTALLED = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb")) or [Path(shutil.which("initdb") or "/")]
 INITDB = INSTALLED[-1].resolve()
 USER = "nobody"  # PostgreSQL refuses to run as root
@@ -42,7 +41,15 @@ class Postgres:
     @property
     def argv(self) -> Sequence[str]:
         settings = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
-        return [*_as_user(), str(INITDB.with_name("postgres")), "-D", f"{self.folder}/data", "-k", str(self.folder), *settings]
+        return [
+            *_as_user(),
+            str(INITDB.with_name("postgres")),
+            "-D",
+            f"{self.folder}/data",
+            "-k",
+            str(self.folder),
+            *settings,
+        ]
 
     def make(self) -> None:
         self.folder.mkdir(parents=True)

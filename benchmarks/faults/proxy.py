@@ -1,4 +1,4 @@
-"""Stands between the platform and its provider as a process of its own: spoils answers, and remembers what it passed on.
+"""Stands between the platform and its provider as a process of its own: spoils answers, and remembers what it said.
 
 Every request is forwarded as HTTP/1.0, so that what comes back is the bare stream; a client that leaves is left by us.
 `GET /book` tells what has come: one entry per request with the text that was handed to the client, and when.
@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from benchmarks.faults import spoiling
-from benchmarks.faults.spoiling import Spoiling
+from benchmarks.faults.spoiling import Deck, Spoiling
 
 CHUNK = 16 << 10
 MOST_HEAD = 64 << 10
@@ -44,13 +44,8 @@ class Passed:
 
 @dataclass(slots=True)
 class Proxy:
-    """share: of requests, 0 to 1, that are spoiled. only: the kinds that may be drawn."""
-
     upstream: str
-    seed: int
-    share: float
-    stall: float
-    only: tuple[str, ...]
+    deck: Deck
     book: list[Passed] = field(default_factory=list)
     times: Counter[str] = field(default_factory=Counter)
 
@@ -70,7 +65,7 @@ class Proxy:
         self, head: bytes, body: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         sha = hashlib.sha256(body).hexdigest()
-        drawn = spoiling.draw(self.seed, sha, self.times[sha], share=self.share, stall=self.stall, only=self.only)
+        drawn = self.deck.deal(sha, self.times[sha])
         self.times[sha] += 1
         passed = Passed(_header(head, b"x-client-request-id"), sha, time.time(), drawn.kind if drawn else "")
         self.book.append(passed)
@@ -140,7 +135,7 @@ class Witness:
     def take(self, data: bytes) -> str:
         self._rest += data
         if not self._in_body:
-            head, mark, body = self._rest.partition(b"\r\n\r\n")
+            _head, mark, body = self._rest.partition(b"\r\n\r\n")
             if not mark:
                 return ""
             self._in_body, self._rest = True, body
@@ -215,7 +210,7 @@ def _json(value: Any) -> bytes:
 
 async def main(options: argparse.Namespace) -> None:
     only = tuple(kind for kind in options.only.split(",") if kind)
-    proxy = Proxy(options.upstream, options.seed, options.share, options.stall, only)
+    proxy = Proxy(options.upstream, Deck(options.seed, only, share=options.share, stall=options.stall))
     server = await asyncio.start_server(proxy.serve, "127.0.0.1", options.port, limit=MOST_HEAD)
     draft = options.port_file.with_suffix(".draft")
     draft.write_text(str(server.sockets[0].getsockname()[1]))

@@ -17,7 +17,11 @@ from experiments.timeline import Entry, from_rows, replayed  # noqa: E402
 from leaderboard import compute  # noqa: E402
 from leaderboard.models import Ladder  # noqa: E402
 
-ONLY_TOLD = ("seconds", "refused", "budget")  # what only an event says: how long a pause was meant to be, what a limit refused
+ONLY_TOLD = (
+    "seconds",
+    "refused",
+    "budget",
+)  # what only an event says: how long a pause was meant to be, what a limit refused
 
 
 def main() -> dict[str, Any]:
@@ -111,7 +115,9 @@ def ladders() -> Iterator[dict[str, Any]]:
 
 def _rows(standings: Any) -> str:
     told = standings.as_json()
-    return json.dumps({name: told.get(name) for name in ("rows", "battles", "ties", "components")}, sort_keys=True, default=str)
+    return json.dumps(
+        {name: told.get(name) for name in ("rows", "battles", "ties", "components")}, sort_keys=True, default=str
+    )
 
 
 def cast_votes() -> Iterator[tuple[int, str]]:

@@ -25,8 +25,12 @@ def lines(
     yield f"words lost with them   {words.words_lost(facts)} (bound: what was sent in the last second before)"
     yield f"calls repeated that were recorded   {len(found.get('steps asked again', ()))}"
     yield f"viewers   {len(facts.screens)}, {viewers} connections"
-    yield f"votes acknowledged   {len(facts.extra['votes'])}; words of people {len(facts.extra['said'])}; files {len(facts.extra['files'])}"
+    extra = facts.extra
+    votes, said, files = (len(extra[name]) for name in ("votes", "said", "files"))
+    yield f"votes acknowledged   {votes}; words of people {said}; files {files}"
     yield f"longest time a run was without a driver   {longest:.1f} s"
+    slowest = max((seconds for _name, seconds in facts.extra.get("drains", ())), default=0.0)
+    yield f"parts that were asked to end   {len(extra.get('drains', ()))}, the slowest took {slowest:.1f} s"
     yield ""
     for name in CHECKS:
         sentences = found.get(name, ())
@@ -55,3 +59,6 @@ def _runs(facts: Facts, kinds: Mapping[str, str]) -> Iterable[str]:
     for kind, states in sorted(table.items()):
         others = sum(count for state, count in states.items() if state not in STATES)
         yield f"  {kind:<18}" + "".join(f"{states[state]:>11}" for state in STATES) + f"{others:>11}"
+    reasons = Counter(run.reason for run in facts.runs if run.state in ("failed", "stopped"))
+    if reasons:
+        yield "ended because   " + ", ".join(f"{reason} x{count}" for reason, count in sorted(reasons.items()))

@@ -36,9 +36,15 @@ def main(base: str, words: str, tps: str, campaigns: str) -> dict[str, Any]:
     speakers = [f"sim/{name}:words={words}:{pace}:cost" for name in PERSONALITIES]
     coders = [f"sim/{name}:first=0.1" for name in CODERS]
     judge, tool = "sim/judge:first=0.1", "sim/filter:first=0.1"
-    provider = Provider.objects.create(name="spoiled", base_url=base, allow_private=True, is_simulated=True, concurrency=400)
+    provider = Provider.objects.create(
+        name="spoiled", base_url=base, allow_private=True, is_simulated=True, concurrency=400
+    )
     for name in (*speakers, *coders, judge, tool):
-        defaults = {"is_tool": name in (judge, tool), "is_default_judge": name == judge, "is_default_filter": name == tool}
+        defaults = {
+            "is_tool": name in (judge, tool),
+            "is_default_judge": name == judge,
+            "is_default_filter": name == tool,
+        }
         model = ProviderModel.objects.create(provider=provider, slug=name, upstream=name, label=name, **defaults)
         ModelPrice.objects.create(model=model, since=timezone.now(), input=PRICE, output=PRICE)
     budgeting.set_budget(admin, by=admin, cost=ENOUGH, tokens=10**9)

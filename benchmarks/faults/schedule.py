@@ -22,7 +22,7 @@ class Planned:
 
 def plan(seed: int, kinds: Sequence[str], seconds: float, pace: Pace) -> list[Planned]:
     """Every kind once in a drawn order, then again, until the time is over; the next one begins at a random moment, and
-    often before the last one is over. One that would hit what is hit already is left out by who injects it.
+    often before the last one is over.
     """
     rng = Random(f"{seed}/plan")
     planned: list[Planned] = []

@@ -85,7 +85,7 @@ class Audience:
             await asyncio.sleep(LOOK_SECONDS)
         wanted = json.loads(finish.read_text())
         until = asyncio.get_running_loop().time() + REST_SECONDS
-        while asyncio.get_running_loop().time() < until and not self._have_all(wanted):
+        while asyncio.get_running_loop().time() < until and not self._have_all(wanted):  # noqa: ASYNC110
             await asyncio.sleep(LOOK_SECONDS)
         for task in self._tasks:
             task.cancel()
@@ -118,13 +118,13 @@ class Audience:
                     await socket.send(json.dumps({"type": "sync", "after": screen.seen}))
 
 
-async def main(base: str, token: str, seed: str, folder: str) -> None:
+def main(base: str, token: str, seed: str, folder: str) -> None:
     audience = Audience(base, token, int(seed), Path(folder))
-    await audience.sit()
+    asyncio.run(audience.sit())
     draft = Path(folder, "screens.draft")
     draft.write_text(json.dumps([asdict(screen) for screen in audience.screens.values()]))
     draft.rename(Path(folder, "screens.json"))
 
 
 if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))
+    main(*sys.argv[1:])

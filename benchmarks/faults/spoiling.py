@@ -27,14 +27,21 @@ class Spoiling:
     seconds: float
 
 
-def draw(seed: int, body_sha256: str, times: int, *, share: float, stall: float, only: tuple[str, ...]) -> Spoiling | None:
-    """How this request is spoiled, None for not at all. times: how often the same body came before: a repetition is
-    served honestly, so that most runs come to their natural end.
-    """
-    rng = Random(f"{seed}/{body_sha256}")
-    if times or not only or rng.random() >= share:
-        return None
-    return Spoiling(rng.choice(only), rng.randrange(200, 6000), stall)
+class Deck:
+    """Deals the kinds one after the other in an order that the seed says, so that each comes as often as the others."""
+
+    def __init__(self, seed: int, kinds: tuple[str, ...], *, share: float, stall: float) -> None:
+        self._seed, self._kinds, self._share, self._stall = seed, kinds, share, stall
+        self._rng, self._left = Random(f"{seed}/deck"), list[str]()
+
+    def deal(self, body_sha256: str, times: int) -> Spoiling | None:
+        """How this request is spoiled, None for not at all. times: how often the same body came before: a repetition
+        is served honestly, so that most runs come to their natural end.
+        """
+        if times or not self._kinds or Random(f"{self._seed}/{body_sha256}").random() >= self._share:
+            return None
+        self._left = self._left or self._rng.sample(self._kinds, len(self._kinds))
+        return Spoiling(self._left.pop(), self._rng.randrange(200, 6000), self._stall)
 
 
 def refusal(kind: str) -> bytes:

@@ -1,4 +1,4 @@
-"""The platform with all its parts, each of which can be taken away and comes back as a service manager brings it back."""
+"""The platform with all its parts: each can be taken away, and comes back as a service manager brings it back."""
 
 import os
 import signal
@@ -7,7 +7,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from arenasite.supervisor import redis
@@ -23,7 +23,8 @@ from benchmarks.parts import ROOT, free_port
 OURS = ("REDIS_URL", "DATABASE_URL", "ARENA_", "OPENROUTER_API_KEY", "PORT")
 ENGINE = ("worker-1", "worker-2")
 WORKERS = (*ENGINE, "reports", "sandbox")
-START_SECONDS = 60.0
+START_SECONDS = 240.0  # of a machine that does much else
+DRAIN_SECONDS = 60.0  # after which a part that was asked to end is killed
 AGAIN_SECONDS = 0.3  # until what has died is started again
 
 
@@ -39,6 +40,8 @@ class Stage:
         self.children: dict[str, Child] = {}
         self.away: set[str] = set()  # those that are not to be started again for now
         self.starts: dict[str, int] = {}
+        self.drains: list[tuple[str, float]] = []  # who was asked to end, and how many seconds it took
+        self._asked: dict[str, float] = {}
         self.postgres = Postgres(disk.folder / "postgres") if database == "postgresql" else None
         data = disk.folder / "data"
         for directory in (data, data / "redis", folder / "logs"):
@@ -140,10 +143,20 @@ class Stage:
 
     # --- keeping ---
 
+    def ask_to_end(self, name: str) -> None:
+        """As a service manager does: SIGTERM, and SIGKILL for who takes too long. Then it is started anew."""
+        if self.children[name].is_alive and name not in self._asked:
+            self._asked[name] = time.monotonic()
+            self.send(name, signal.SIGTERM)
+
     def keep(self) -> None:
         """Start again whatever has ended and is not meant to be away."""
         for name, child in self.children.items():
+            if name in self._asked and time.monotonic() - self._asked[name] > DRAIN_SECONDS:
+                child.kill()
             if child.has_ended:
+                if asked := self._asked.pop(name, None):
+                    self.drains.append((name, time.monotonic() - asked))
                 child.bury(time.monotonic())
                 child.due = time.monotonic() + AGAIN_SECONDS
             if child.process is None and name not in self.away and time.monotonic() >= (child.due or 0):
@@ -169,10 +182,10 @@ class Stage:
         except (urllib.error.URLError, OSError):
             return False
 
-    def _start(self, name: str, argv: object) -> None:
-        environment = dict(self.environment)
+    def _start(self, name: str, argv: Sequence[str]) -> None:
         clock = self.clocks.get(name) or (self.clocks.get("host") if name in (*WORKERS, "web") else None)
-        child = Child(name, list(argv), self.folder / "logs" / f"{name}.log", environment | (clock.environment if clock else {}))  # type: ignore[call-overload]
+        environment = self.environment | (clock.environment if clock else {})
+        child = Child(name, argv, self.folder / "logs" / f"{name}.log", environment)
         self.children[name] = child
         self.starts[name] = 1
         child.start()

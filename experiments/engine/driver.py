@@ -11,7 +11,8 @@ from functools import partial
 from uuid import UUID
 
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
+from django.db import Error as DatabaseTrouble
+from django.db import InterfaceError, OperationalError, connection, transaction
 
 from experiments import logs
 from experiments.engine import leases
@@ -230,7 +231,7 @@ class Driver:
         self._drop(run_id)
         try:
             finish(playing.book if playing else Book(run_id, run.fence, self._announce), run, end, was_halted=False)
-        except (DatabaseError, LeaseLost):
+        except (DatabaseTrouble, LeaseLost):
             logger.exception("run=%s could not be marked as failed; the sweep will find it", run_id)
 
     def _drop(self, run_id: UUID) -> None:
@@ -267,7 +268,7 @@ class Driver:
             self._drop(run_id)
             try:
                 leases.release(run_id, playing.book.fence)
-            except DatabaseError:
+            except DatabaseTrouble:
                 logger.warning("run=%s keeps its lease until it ends", run_id)
 
     # --- hands ---

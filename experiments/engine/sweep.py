@@ -1,17 +1,13 @@
 """Wakes what nobody drives: queued runs whose doorbell was lost, and runs whose driver has died."""
 
-import logging
 import time
 from collections.abc import Callable
 from uuid import UUID
 
-from django.db import DatabaseError, close_old_connections
-
+from experiments.engine.workers import look_around
 from experiments.models import Run
 from experiments.observing import measuring
 from experiments.signals import engine_swept
-
-logger = logging.getLogger(__name__)
 
 Wake = Callable[[UUID], None]
 
@@ -26,12 +22,14 @@ def sweep(wake: Wake) -> int:
 
 
 def sweep_forever(wake: Wake, seconds: float) -> None:
+    def runs() -> None:
+        sweep(wake)
+
     while True:
         time.sleep(seconds)
-        try:
-            sweep(wake)
-            engine_swept.send(None)
-        except DatabaseError as error:
-            logger.warning("the sweep could not look: %s", type(error).__name__)
-            measuring.sweep_failed()
-            close_old_connections()
+        look_around(runs, others)
+
+
+def others() -> None:
+    """Whoever else wants to look, above."""
+    engine_swept.send(None)

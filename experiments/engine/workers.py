@@ -1,12 +1,15 @@
 """What all our RQ workers have in common: what earlier workers left behind in Redis ends none of them."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from django.db import DatabaseError, InterfaceError, close_old_connections
 from redis.exceptions import RedisError
 from rq import Queue, SimpleWorker, get_current_job
 from rq.registry import StartedJobRegistry
+
+from experiments.observing import measuring
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +47,23 @@ def beat() -> None:
         worker.heartbeat()
     except (RedisError, OSError):
         logger.warning("Redis is away; going on")
+
+
+def look_around(*looks: Callable[[], object]) -> None:
+    """One round of a sweep. Whatever goes wrong in one look ends neither the others nor the thread that sweeps: what
+    nobody looks for any more would wait for ever.
+    """
+    for look in looks:
+        try:
+            look()
+        except (DatabaseError, InterfaceError, OSError, RedisError) as error:
+            logger.warning("%s.%s could not look: %s", look.__module__, look.__name__, type(error).__name__)
+            measuring.sweep_failed()
+            close_old_connections()
+        except Exception:
+            logger.exception("%s.%s failed", look.__module__, look.__name__)
+            measuring.sweep_failed()
+            close_old_connections()
 
 
 def _forget_begun_jobs(queues: Iterable[Queue]) -> None:

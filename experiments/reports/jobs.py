@@ -6,11 +6,11 @@ import time
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, transaction
+from django.db import close_old_connections, transaction
 
 from experiments import doorbell
 from experiments.datasets import jobs as datasets
-from experiments.engine.workers import SteadyWorker
+from experiments.engine.workers import SteadyWorker, look_around
 from experiments.reports import making
 from experiments.signals import swept
 
@@ -38,12 +38,7 @@ def make_files() -> None:
 def sweep_forever(seconds: float) -> None:
     """Find what no bell was rung for: work whose worker has died, or whose bell was lost."""
     while True:
-        for sweep in (sweep_files, datasets.sweep, sweep_receivers):
-            try:
-                sweep()
-            except (DatabaseError, OSError) as error:
-                logger.warning("%s.%s could not look: %s", sweep.__module__, sweep.__name__, type(error).__name__)
-                close_old_connections()
+        look_around(sweep_files, datasets.sweep, sweep_receivers)
         time.sleep(seconds)
 
 

@@ -1,18 +1,14 @@
 """The worker of the sandbox: it tests its machine before it runs anything there."""
 
-import logging
 import threading
 import time
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections
 
-from experiments.engine.workers import SteadyWorker
+from experiments.engine.workers import SteadyWorker, look_around
 from experiments.models import Execution
 from experiments.sandboxing import hosts, jobs
-
-logger = logging.getLogger(__name__)
 
 
 class SandboxWorker(SteadyWorker):
@@ -30,13 +26,16 @@ class SandboxWorker(SteadyWorker):
 def sweep_forever(seconds: float) -> None:
     """Find what no bell was rung for, and tell that this machine is there."""
     clock = hosts.Every(hosts.TOLD_SECONDS)
+
+    def tell() -> None:
+        if clock.is_due() or hosts.is_doubted.is_set():
+            hosts.look()
+
     while True:
-        try:
-            if clock.is_due() or hosts.is_doubted.is_set():
-                hosts.look()
-            if Execution.objects.claimable().exists():
-                jobs.ring_now()
-        except DatabaseError as error:
-            logger.warning("the sandbox could not look: %s", type(error).__name__)
-            close_old_connections()
+        look_around(tell, sweep)
         time.sleep(seconds)
+
+
+def sweep() -> None:
+    if Execution.objects.claimable().exists():
+        jobs.ring_now()

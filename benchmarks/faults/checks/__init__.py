@@ -19,8 +19,10 @@ CHECKS: Mapping[str, Check] = {
     "costs taken for nothing": ledger.unpaid,
     "calls left open": ledger.left_open,
     "runs without an end": ends.unended,
+    "runs the engine failed": ends.broken,
     "leases of nobody": ends.still_leased,
     "runs nobody drove": ends.undriven,
+    "parts slow to end": ends.slow_to_end,
     "events with gaps": transcripts.gaps,
     "messages unlike their events": transcripts.messages,
     "messages unlike the provider's words": transcripts.sources,
@@ -36,6 +38,7 @@ CHECKS: Mapping[str, Check] = {
     "ladders unlike their record": shown.ladders,
     "votes lost": shown.votes,
     "files cut or torn": shown.files,
+    "requests that failed": shown.failures,
     "double clicks that counted twice": shown.doubled,
 }
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from benchmarks.faults.facts import Facts
 
 UNDRIVEN_SECONDS = 60.0
+DRAIN_SECONDS = 30.0
 ENDS = ("completed", "stopped", "failed")
 
 
@@ -26,3 +27,18 @@ def undriven(facts: Facts) -> Iterator[str]:
     for run, seconds in facts.extra.get("undriven", {}).items():
         if seconds > bound:
             yield f"run {run} had no live lease for {seconds:.0f} s"
+
+
+def slow_to_end(facts: Facts) -> Iterator[str]:
+    """What is asked to end stops taking work, writes down what it has, and goes."""
+    bound = float(facts.extra.get("drain_seconds", DRAIN_SECONDS))
+    for name, seconds in facts.extra.get("drains", ()):
+        if seconds > bound:
+            yield f"{name} was asked to end, and took {seconds:.0f} s"
+
+
+def broken(facts: Facts) -> Iterator[str]:
+    """A run may fail by what a provider does, and by nothing else that goes wrong around it."""
+    for run in facts.runs:
+        if run.reason == "internal_error":
+            yield f"{run.workflow} run {run.id} was ended by an error of the engine"

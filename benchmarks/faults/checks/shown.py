@@ -32,6 +32,13 @@ def doubled(facts: Facts) -> Iterator[str]:
     yield from facts.extra.get("doubled", ())
 
 
+def failures(facts: Facts) -> Iterator[str]:
+    """Whatever is away, a request is turned away or told to come back; 500 is a fault of ours."""
+    for status, times in facts.extra.get("troubles", {}).items():
+        if status == "500":
+            yield f"{times} requests were answered with {status}"
+
+
 def _torn(content: str) -> str:
     if not content.endswith("\n"):
         return "its last line has no end"

@@ -1,0 +1,45 @@
+"""A sweep goes on whatever it meets: what nobody looks for any more would wait for ever."""
+
+import logging
+
+import pytest
+from django.db import InterfaceError, OperationalError
+
+from experiments.engine.workers import look_around
+
+pytestmark = pytest.mark.django_db
+
+
+def raising(error):
+    def look():
+        raise error
+
+    return look
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OperationalError("the server closed the connection"),
+        InterfaceError("connection already closed"),  # of Django's errors the one that is no DatabaseError
+        OSError("no space left on device"),
+        ValueError("a receiver has a bug"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_the_next_one_looks_whatever_goes_wrong(error):
+    looked = []
+
+    look_around(raising(error), lambda: looked.append("next"))
+
+    assert looked == ["next"]
+
+
+def test_a_bug_is_logged_with_where_it_is_and_a_database_that_is_away_in_a_line(caplog):
+    caplog.set_level(logging.WARNING)
+
+    look_around(raising(ValueError("a bug")), raising(OperationalError("away")))
+
+    bug, away = caplog.records
+    assert (bug.levelname, bool(bug.exc_info)) == ("ERROR", True)
+    assert (away.levelname, away.exc_info) == ("WARNING", None)
