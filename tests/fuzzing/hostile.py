@@ -1,7 +1,6 @@
 """Texts made to hang or to break a reader: what is nested, opened and not closed, repeated without end."""
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterable
 
 LENGTH = 100_000  # bytes
 SHAPES: dict[str, Callable[[bytes, int], bytes]] = {
@@ -25,17 +24,24 @@ PIECES = (
 )
 
 
+TELLING = (b'\\"', b"\\'", b'{"', b"[[", b"<think>", b"a*", b"A > ")  # for which a square was easily come by
+
+
 def inputs(length: int = LENGTH) -> dict[str, bytes]:
     """By a name that says how each is made."""
-    found = {
-        f"{piece!r} {shape}": make(piece, length)
-        for piece in PIECES
-        for shape, make in SHAPES.items()
-    }
-    return found | composed(length)
+    return made(PIECES, SHAPES, length) | composed(length)
 
 
-def composed(length: int) -> dict[str, bytes]:
+def telling(length: int = LENGTH) -> dict[str, bytes]:
+    """Few of them, for a quick look."""
+    return made(TELLING, ("repeated", "in braces"), length)
+
+
+def made(pieces: Iterable[bytes], shapes: Iterable[str], length: int) -> dict[str, bytes]:
+    return {f"{piece!r} {shape}": SHAPES[shape](piece, length) for piece in pieces for shape in shapes}
+
+
+def composed(length: int = LENGTH) -> dict[str, bytes]:
     """What no repetition of one piece is."""
     half = length // 2
     names = b",".join(b'"%d":0' % number for number in range(length // 10))
@@ -59,9 +65,3 @@ def composed(length: int) -> dict[str, bytes]:
 def repeated(data: bytes, length: int = LENGTH) -> bytes:
     """An input that was found, as often as it fits."""
     return data * max(1, length // max(len(data), 1))
-
-
-def save(data: bytes, path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
-    return path
