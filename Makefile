@@ -9,7 +9,7 @@ MANAGE := $(BIN)/python manage.py
 SOURCES := arenasite accounts experiments $(wildcard leaderboard)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test check fix bench bench-ratings messages setup setup-dev setup-bench
+.PHONY: help demo run test check fix bench bench-ratings fuzz messages setup setup-dev setup-bench setup-fuzz
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,11 @@ bench: setup-dev ## measure, and print what was measured
 bench-ratings: setup-bench ## measure the ratings beside evalica, choix, arena-rank and two published methods
 	$(VENV)-bench/bin/python -m benchmarks.ratings
 
+SECONDS ?= 60
+fuzz: setup-fuzz ## look for inputs that break a reader of strangers' files and answers, SECONDS=60 for each
+	$(VENV)-fuzz/bin/python -m benchmarks.inputs
+	$(VENV)-fuzz/bin/python -m tests.fuzzing.guided --seconds $(SECONDS)
+
 messages: setup-dev ## write new sentences into locale/, to be translated there (needs gettext)
 	$(MANAGE) makemessages --locale zh_Hans --ignore 'tests/*' --ignore 'benchmarks/*' --no-location
 	$(MANAGE) makemessages --locale zh_Hans --ignore 'tests/*' --domain djangojs --no-location
@@ -65,6 +70,9 @@ setup-dev:
 
 setup-bench:
 	@$(MAKE) --no-print-directory setup VENV='$(VENV)-bench' LOCK=requirements-bench.lock
+
+setup-fuzz:
+	@$(MAKE) --no-print-directory setup VENV='$(VENV)-fuzz' LOCK=requirements-fuzz.lock
 
 # The command `arena`, from client/: see there. It is the last of the environment's parts.
 

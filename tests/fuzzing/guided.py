@@ -62,7 +62,8 @@ def hunt(target: Target, seconds: int, keep: Path) -> int:
     for where, name in told["broke"].items():
         shortest = minimised(target.check, (folder / name).read_bytes())
         (folder / name).write_bytes(shortest)
-        print(f"{'':20} {breaks(target.check, shortest) or where}: {folder / name}, {len(shortest)} bytes: {shortest[:80]!r}")
+        how = breaks(target.check, shortest) or where
+        print(f"{'':20} {how}: {folder / name}, {len(shortest)} bytes: {shortest[:80]!r}")
     return 1 if told["broke"] else 0
 
 
