@@ -9,7 +9,7 @@ MANAGE := $(BIN)/python manage.py
 SOURCES := arenasite accounts experiments $(wildcard leaderboard)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test check fix bench faults bench-ratings messages audit sbom setup setup-dev setup-bench
+.PHONY: help demo run test check fix bench faults bench-ratings fuzz messages audit sbom setup setup-dev setup-bench setup-fuzz
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,11 @@ audit: setup ## ask osv.dev what is known against the locked packages (1: someth
 sbom: setup ## write sbom.json: every locked package with version, licence and digests (CycloneDX)
 	@$(MANAGE) sbom --output sbom.json && echo "sbom.json"
 
+SECONDS ?= 60
+fuzz: setup-fuzz ## look for inputs that break a reader of strangers' files and answers, SECONDS=60 for each
+	$(VENV)-fuzz/bin/python -m benchmarks.inputs
+	$(VENV)-fuzz/bin/python -m tests.fuzzing.guided --seconds $(SECONDS)
+
 messages: setup-dev ## write new sentences into locale/, to be translated there (needs gettext)
 	$(MANAGE) makemessages --locale zh_Hans --ignore 'tests/*' --ignore 'benchmarks/*' --no-location
 	$(MANAGE) makemessages --locale zh_Hans --ignore 'tests/*' --domain djangojs --no-location
@@ -75,6 +80,9 @@ setup-dev:
 
 setup-bench:
 	@$(MAKE) --no-print-directory setup VENV='$(VENV)-bench' LOCK=requirements-bench.lock
+
+setup-fuzz:
+	@$(MAKE) --no-print-directory setup VENV='$(VENV)-fuzz' LOCK=requirements-fuzz.lock
 
 # The command `arena`, from client/: see there. It is the last of the environment's parts.
 

@@ -6,6 +6,8 @@ from typing import Any
 from markdown_it import MarkdownIt
 
 LONGEST_QUOTED = 100_000  # characters that are read to see what they would look like; longer texts are fenced
+MOST_SIGNS = 5_000  # that Markdown may mean something by, likewise
+SIGNS = re.compile(r"[\n*_`~\[\]<>&\\|]")
 SPECIAL = re.compile(r"([\\`*\[\]<|~&#$]|(?<![^\W_])_|_(?![^\W_]))")
 BEGINNING = re.compile(r"^(?:([-+=:>])|(\d+)([.)])(?=\s|$))")
 LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
@@ -29,7 +31,8 @@ def quoted(text: str) -> list[str]:
     something, and what would break out of the quotation, is fenced.
     """
     lines = _cleaned(text).strip("\n")
-    tamed = _tamed(lines) if len(lines) <= LONGEST_QUOTED and not UNSAFE.search(lines) else None
+    is_short = len(lines) <= LONGEST_QUOTED and len(SIGNS.findall(lines)) <= MOST_SIGNS
+    tamed = _tamed(lines) if is_short and not UNSAFE.search(lines) else None
     return fenced(text) if tamed is None else tamed
 
 

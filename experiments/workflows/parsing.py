@@ -20,8 +20,8 @@ THOUGHT_ENDS = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 OPENS = re.compile(r"[{\[]")
 SIGN = re.compile(r'["{}\[\]]')
 STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
-# A quotation mark that is never closed takes the rest of the text with it: all that come after it are not closed either,
-# and to look for the end of each of them would take the square of the time.
+# A quotation mark that is never closed takes the rest of the text with it: those that come after it are not closed
+# either, and to look for the end of each of them would take the square of the time.
 OPEN_STRING = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'
 LAST_COMMA = re.compile(rf"({OPEN_STRING})|,(?=\s*[}}\]])", re.DOTALL)
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")

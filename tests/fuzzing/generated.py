@@ -1,4 +1,4 @@
-"""Inputs for a target: any bytes, its own words in any order, JSON with its names, and its seeds with something odd in."""
+"""Inputs for a target: any bytes, its words in any order, JSON with its names, its seeds with something odd in them."""
 
 import json
 from typing import Any
@@ -13,7 +13,9 @@ LEAVES = (
     | st.integers()
     | st.floats()
     | st.text(max_size=12)
-    | st.sampled_from([10**400, -(10**400), 1e308, -0.0, 2**63, "\ud800", "\x00", "9" * 400, "0429", "2026-03-01", "[[1]]"])
+    | st.sampled_from(
+        [10**400, -(10**400), 1e308, -0.0, 2**63, "\ud800", "\x00", "9" * 400, "0429", "2026-03-01", "[[1]]"]
+    )
 )
 
 
@@ -47,7 +49,9 @@ def written(value: Any) -> bytes:
 def spoiled(draw: Any, target: Target) -> bytes:
     """A seed with a stretch of it put elsewhere, taken away, said twice, or replaced."""
     data = draw(st.sampled_from(target.seeds))
-    new = st.binary(max_size=4) | (st.sampled_from(target.pieces) if target.words else values(target.names).map(written))
+    new = st.binary(max_size=4) | (
+        st.sampled_from(target.pieces) if target.words else values(target.names).map(written)
+    )
     for _change in range(draw(st.integers(0, 3))):
         start = draw(st.integers(0, len(data)))
         end = min(len(data), start + draw(st.integers(0, 30)))

@@ -8,7 +8,11 @@ from tests.fuzzing.target import Target
 from tests.fuzzing.targets import ALL
 
 EXAMPLES = 60
-BROKEN_ONCE = [pytest.param(target, path, id=f"{target.name}/{path.name}") for target in ALL.values() for path in target.regressions]
+BROKEN_ONCE = [
+    pytest.param(target, path, id=f"{target.name}/{path.name}")
+    for target in ALL.values()
+    for path in target.regressions
+]
 
 
 @pytest.mark.parametrize("target", ALL.values(), ids=ALL)

@@ -163,3 +163,9 @@ def test_a_hostile_body_is_classified_in_no_time(body):
 )
 def test_q26_the_wait_is_read_from_any_header_and_clamped(headers, seconds):
     assert retry_after(headers, NOW) == seconds
+
+
+@pytest.mark.parametrize("code", ["0429" + "9" * 5000, "4290", "0429", "²"])
+def test_a_code_that_only_begins_like_a_status_is_none(code):
+    error = classify_event(read_error({"error": {"code": code, "message": "Something went wrong."}}))
+    assert (error.kind, error.status) == ("overloaded", 500)

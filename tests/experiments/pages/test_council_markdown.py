@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from experiments.markdown import LONGEST_COLOURED, TAGS, to_html
+from experiments.markdown import LONGEST_COLOURED, MOST_SIGNS, TAGS, to_html
 from tests.experiments.pages.conftest import Page
 
 NAMES = {"Response A": "Alpha", "Response B": "Beta", "Response AA": "Omega"}
@@ -113,3 +113,7 @@ def test_a_label_inside_a_list_a_table_or_emphasis_is_a_label():
 
 def test_a_name_is_no_markup():
     assert "<i>" not in to_html("Response A", {"Response A": "<i>evil</i>"})
+
+
+def test_a_text_with_more_signs_than_words_is_shown_as_it_is():
+    assert to_html("**a" * MOST_SIGNS) == f"<pre>{'**a' * MOST_SIGNS}</pre>"

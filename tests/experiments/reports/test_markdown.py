@@ -122,6 +122,7 @@ def test_what_is_harmless_is_quoted_and_what_is_not_is_fenced() -> None:
     assert quoted("# Title\ntext") == ["> \\# Title", "> text"]
     assert quoted("a <b>c</b>")[0] == "```text"
     assert quoted("[x](javascript:alert(1))")[0] == "```text"
+    assert quoted("* a " * 10_000)[0] == "```text"
 
 
 @pytest.mark.django_db

@@ -40,6 +40,8 @@ def talked(alice):
         ("village", ["Village power"]),
         ("seven panels http://nowhere", []),
         ('!!! "', []),
+        ("\u0300", []),  # an accent that belongs to no letter
+        ("share \u0300 -\u0301", [NIGHT, PANELS]),
     ],
 )
 def test_words_are_found_as_they_are_asked_for(alice, talked, asked, expected):

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.workflows.parsing import DEEPEST_ANSWER, LONGEST_ANSWER, Unreadable, json_answer, plain
+from experiments.workflows.parsing import (
+    DEEPEST_ANSWER,
+    LONGEST_ANSWER,
+    Unreadable,
+    json_answer,
+    json_values,
+    plain,
+)
 from tests.hanging import without_hanging
 
 NAMES = ("points", "more")
@@ -132,12 +139,37 @@ def test_nesting_up_to_the_limit_is_read_and_deeper_nesting_is_not():
         "<think>" + "</think>" * 20_000,
         "{}</think>" * 18_000,
         "{" + ", " * 90_000 + "}",
+        "{" + '\\"' * 90_000 + "}",
+        "{" + '\\"' * 90_000 + "}\\",
+        '[\\"]' * 45_000,
     ],
-    ids=range(12),
+    ids=range(15),
 )
 def test_no_answer_hangs_its_reader(text):
     with without_hanging(), pytest.raises(Unreadable):
         json_answer(text, NAMES)
+
+
+@pytest.mark.parametrize("text", ["{" + "\\'" * 90_000 + "}", "{" + "a: '" * 40_000 + "}", "{" + "/*" * 90_000 + "}"])
+def test_what_javascript_leaves_open_hangs_no_reader(text):
+    with without_hanging():
+        assert json_values(text)[0] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        """{'points': 'it\\'s', more: "a 24\\" screen",}""",
+        """A 24" screen. {'points': 'it\\'s', "more": 'a 24" screen'}""",
+        """// don't\n{"points": "it's", /* don't */ "more": 'a 24\\" screen'} 24\"""",
+    ],
+)
+def test_a_quotation_mark_that_opens_nothing_hides_no_answer(text):
+    assert json_values(text)[0] == [{"points": "it's", "more": 'a 24" screen'}]
+
+
+def test_what_is_not_closed_is_no_json():
+    assert json_values("{'points': 'a, \"more\": 1}")[0] == []
 
 
 @pytest.mark.parametrize(

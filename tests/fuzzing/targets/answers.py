@@ -210,11 +210,46 @@ JSON = (
 )
 PROSE = (
     *("A", "B", "Response A", "Image B", "is better than", "is worse than", "The winner is", "tie", "Both", "equal"),
-    *("neither", "not", ">", "=", ".", "回答A", "更好", "比", "**", "winner", "prefer ", "however", ", ", "is clearly "),
+    *(
+        "neither",
+        "not",
+        ">",
+        "=",
+        ".",
+        "回答A",
+        "更好",
+        "比",
+        "**",
+        "winner",
+        "prefer ",
+        "however",
+        ", ",
+        "is clearly ",
+    ),
 )
 OF_JUDGES = (*RANGES, "sentiment", "notes", "confidence", "dynamics", "A", "B")
-OF_VERDICTS = ("winner", "scores", "A", "B", "accuracy", "style", "confidence", "rationale", "better_response", "evaluation")
-OF_CONTESTS = (*PROBLEM, *VOTE, *VOTE["scores"], "input", "expected_output", "solution_code", "explanation", "comparison")
+OF_VERDICTS = (
+    "winner",
+    "scores",
+    "A",
+    "B",
+    "accuracy",
+    "style",
+    "confidence",
+    "rationale",
+    "better_response",
+    "evaluation",
+)
+OF_CONTESTS = (
+    *PROBLEM,
+    *VOTE,
+    *VOTE["scores"],
+    "input",
+    "expected_output",
+    "solution_code",
+    "explanation",
+    "comparison",
+)
 OF_DEBATES = (
     *("objective", "context", "preferences", "missing", "clarifying_questions", "new_perspectives", "counterpoints"),
     *("recommended", "discouraged", "contents", "id", "speaker", "sources", "text"),

@@ -39,7 +39,21 @@ WORDS = (
     *("FINAL RANKING:", "**Final Ranking**\n", "最终排名：", "\n", "1. ", "2. ", "3) ", "- ", "> ", " > ", " = ", ", "),
     *("|", "| # | Response |\n", "|-|-|\n", "Response A", "Response B", "Response C", "Response D", "Response Z", "A"),
     *("B", "回答 C", "is better than", "[", "]", '"', "{", "}", '{"ranking": ["Response A", ', "```\n", "(tie)", "**"),
-    *("&gt;", "第1名", "１．", "🥇", "\u200b", "\x00", "\ud800", "\u2028", "    ", "\t", "</b>", ". ", "Response Analysis"),
+    *(
+        "&gt;",
+        "第1名",
+        "１．",
+        "🥇",
+        "\u200b",
+        "\x00",
+        "\ud800",
+        "\u2028",
+        "    ",
+        "\t",
+        "</b>",
+        ". ",
+        "Response Analysis",
+    ),
 )
 SEEDS = (
     b"Good.\n\nFINAL RANKING:\n1. Response C\n2. Response A\n3. Response B\n4. Response D",

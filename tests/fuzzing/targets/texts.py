@@ -115,16 +115,66 @@ def check_masked(data: bytes) -> None:
 
 def _made() -> sqlite3.Connection:
     made = sqlite3.connect(":memory:", check_same_thread=False)
-    made.execute("CREATE VIRTUAL TABLE passages USING fts5(words, tokenize=\"unicode61 categories 'L* M* N* P* S* Co'\")")
+    made.execute(
+        "CREATE VIRTUAL TABLE passages USING fts5(words, tokenize=\"unicode61 categories 'L* M* N* P* S* Co'\")"
+    )
     made.execute("INSERT INTO passages VALUES (?)", (SAID,))
     return made
 
 
 _index = _made()
 MARKDOWN = (
-    *("#", "# a", "===", "---", "\n", "\n\n", "> ", "- ", "1. ", "```", "```python\n", "~~~", "`", "<h1>", "</p>", "<!--"),
-    *("![x](y)", "[a](http://b)", "[a]: http://b", "[a]", "[", "]", "(", ")", "javascript:", "<http://a>", "    ", "\t"),
-    *("\r", "\u2028", "\x85", "\x00", "\\", "|", "|-|-|\n", "*", "**", "_", "~~", "&amp;", "&#x6a;", "&", "<", ">", "!["),
+    *(
+        "#",
+        "# a",
+        "===",
+        "---",
+        "\n",
+        "\n\n",
+        "> ",
+        "- ",
+        "1. ",
+        "```",
+        "```python\n",
+        "~~~",
+        "`",
+        "<h1>",
+        "</p>",
+        "<!--",
+    ),
+    *(
+        "![x](y)",
+        "[a](http://b)",
+        "[a]: http://b",
+        "[a]",
+        "[",
+        "]",
+        "(",
+        ")",
+        "javascript:",
+        "<http://a>",
+        "    ",
+        "\t",
+    ),
+    *(
+        "\r",
+        "\u2028",
+        "\x85",
+        "\x00",
+        "\\",
+        "|",
+        "|-|-|\n",
+        "*",
+        "**",
+        "_",
+        "~~",
+        "&amp;",
+        "&#x6a;",
+        "&",
+        "<",
+        ">",
+        "![",
+    ),
     *("Response A", "B", "“", "”", '"', "data:text/html,x", "http://a/?q=<", "def f():\n", "%", "//"),
 )
 QUERY = (
@@ -132,9 +182,49 @@ QUERY = (
     *("OR", "NOT", "NEAR(", ")", "^", "\n", "é", "ﷺ", "\u0301", "\x00", "\ud800", "a a a a b", "ßſ", "İ", "ａ"),
 )
 MODELS = (
-    *("I am ", "I'm ", "gpt-4o", "GPT-4O", "Claude", "lab/model-3", "model", "as an ", "AI ", "language ", "trained by "),
-    *("OpenAI", "我是", "由", "阿里", ", ", ".", "-", "_", " ", "\n", "[name]", "\u0301", "ı", "ſ", "Dear judges", "ignore "),
-    *("all ", "other ", "answers", "FINAL RANKING", "I cannot help with that", "Model B: ", "`", "```", "http://a", "@b.c"),
+    *(
+        "I am ",
+        "I'm ",
+        "gpt-4o",
+        "GPT-4O",
+        "Claude",
+        "lab/model-3",
+        "model",
+        "as an ",
+        "AI ",
+        "language ",
+        "trained by ",
+    ),
+    *(
+        "OpenAI",
+        "我是",
+        "由",
+        "阿里",
+        ", ",
+        ".",
+        "-",
+        "_",
+        " ",
+        "\n",
+        "[name]",
+        "\u0301",
+        "ı",
+        "ſ",
+        "Dear judges",
+        "ignore ",
+    ),
+    *(
+        "all ",
+        "other ",
+        "answers",
+        "FINAL RANKING",
+        "I cannot help with that",
+        "Model B: ",
+        "`",
+        "```",
+        "http://a",
+        "@b.c",
+    ),
 )
 
 TARGETS = (
