@@ -15,6 +15,8 @@ from twisted.internet import defer, reactor, task
 
 from arenasite import draining
 
+from arenasite.patient_sockets import EXTENSION, Frames, PatientFactory, PatientSocket
+
 ROOM_FOR_FORM = 1 << 20  # bytes of a request beside its file
 AT_ONCE = 8  # requests of the longest kind that may be coming in at the same time
 CHUNK = 1 << 16  # bytes that the application is handed at a time
@@ -85,6 +87,8 @@ class BoundedServer(server.Server):  # type: ignore[misc]
         super().__init__(*args, request_buffer_size=CHUNK, **more)
 
     def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
+        if isinstance(protocol, PatientSocket):
+            scope["extensions"] = {EXTENSION: Frames(protocol)}
         queue = super().create_application(protocol, scope)
         if queue is not None and isinstance(protocol, BoundedRequest):
             leave_on_disk(queue, protocol.content)
@@ -127,5 +131,5 @@ class Interface(CommandLineInterface):  # type: ignore[misc]
 
 
 if __name__ == "__main__":
-    server.HTTPFactory = BoundedFactory
+    server.HTTPFactory, server.WebSocketFactory = BoundedFactory, PatientFactory
     Interface.entrypoint()

@@ -17,13 +17,17 @@ from experiments.fragments import render_envelope
 from experiments.models import Run
 from experiments.news import ROWS, events_after, partials
 from experiments.rights import Entry
-from experiments.viewers import viewers
+from experiments.viewers import Said, viewers
 
 SIGNED_OUT = 4401
+FRAMES = "arena.frames"  # what our own web server offers beyond ASGI: arenasite/patient_sockets.py
 
 
 class RunConsumer(AsyncWebsocketConsumer):
-    """`/ws/runs/ID/?after=SEQ[&html=1&language=CODE]`. The rights are checked here, and again every few seconds."""
+    """`/ws/runs/ID/?after=SEQ[&html=1&language=CODE]`. The rights are checked here, and again every few seconds.
+
+    Somebody who reads too slowly is left out of what happens meanwhile, and gets it from the table once there is room.
+    """
 
     channel_layer_alias = None  # type: ignore[assignment]  # `Viewers` subscribes, once per run and process
 
@@ -40,6 +44,8 @@ class RunConsumer(AsyncWebsocketConsumer):
         if not after.isascii() or not after.isdigit() or len(after) > 18 or not await self._may_see():
             await self.close()
             return
+        self.frames = (scope.get("extensions") or {}).get(FRAMES)
+        self.is_catching_up = False
         self.workflow, self.cast = await self._workflow()
         self.seen = int(after)
         await self.accept()
@@ -60,30 +66,64 @@ class RunConsumer(AsyncWebsocketConsumer):
         await self._send_what_there_is()
 
     async def catch_up(self) -> None:
-        """Send what the table has beyond what was sent."""
-        while envelopes := await self._rows_after(self.seen):
-            for envelope in envelopes:
-                await self.take_event(envelope)
+        """Send what the table has beyond what was sent, at the pace at which it is taken."""
+        if self.is_catching_up:
+            return
+        self.is_catching_up = True
+        try:
+            while envelopes := await self._rows_after(self.seen):
+                if not await self._send_in_turn(envelopes):
+                    return
+        finally:
+            self.is_catching_up = False
 
     async def sign_out(self) -> None:
         """Nothing more is sent, however long the client takes to go."""
         await self.close(code=SIGNED_OUT)
         await viewers().leave(self)
 
-    async def take_event(self, envelope: dict[str, Any]) -> bool:
-        """Send the event if it is the next one. False when there are others before it: those are in the table."""
-        if envelope["seq"] == self.seen + 1:
+    async def take_piece(self, piece: Said) -> None:
+        """Text as it comes. Whoever misses some of it asks again, or finds the whole in the finished message."""
+        if self.frames is None:
+            await self.send(piece.text)
+        else:
+            self.frames.write(piece.framed(self.frames.framed))
+
+    async def take_event(self, envelope: dict[str, Any], told: dict[str, Said] | None = None) -> bool:
+        """Send the event if it is the next one. False when there are others before it: those are in the table.
+
+        told: how it was told already, in each language, since many ask for the same.
+        """
+        if envelope["seq"] == self.seen + 1 and not (self.frames and self.frames.is_behind):
             self.seen += 1
+            said = self._said(envelope, {} if told is None else told)
+            if self.frames is None:
+                await self.send(said.text)
+            else:
+                self.frames.write(said.framed(self.frames.framed))
+        return bool(envelope["seq"] <= self.seen + 1)
+
+    def _said(self, envelope: dict[str, Any], told: dict[str, Said]) -> Said:
+        key = self.language if self.wants_html else ""
+        if key not in told:
             if self.wants_html:
                 envelope = {**envelope, "html": render_envelope(envelope, self.language, self.workflow, self.cast)}
-            await self.send(json.dumps(envelope, ensure_ascii=False))
-        return bool(envelope["seq"] <= self.seen)
+            told[key] = Said(json.dumps(envelope, ensure_ascii=False))
+        return told[key]
+
+    async def _send_in_turn(self, envelopes: list[dict[str, Any]]) -> bool:
+        """False when the socket is closed."""
+        for envelope in envelopes:
+            if self.frames and not await self.frames.has_room():
+                return False
+            await self.take_event(envelope)
+        return True
 
     async def _send_what_there_is(self) -> None:
         """The events not sent yet and the text of the calls under way, in one visit to the database."""
         envelopes, texts = await self._rows()
-        for envelope in envelopes:
-            await self.take_event(envelope)
+        if not await self._send_in_turn(envelopes):
+            return
         if len(envelopes) == ROWS:
             await self.catch_up()
         for data in texts:

@@ -7,7 +7,7 @@ viewers of streaming text that is most of what a core can do.
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable
+from collections.abc import Callable
 from contextvars import Context
 from typing import Any, Protocol
 from uuid import UUID
@@ -26,6 +26,18 @@ LOOK_SECONDS = 3.0
 ROUND_SECONDS = 0.01
 
 
+class Said:
+    """What is said to many viewers, put into a frame once."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._frame = b""
+
+    def framed(self, frame: Callable[[str], bytes]) -> bytes:
+        self._frame = self._frame or frame(self.text)
+        return self._frame
+
+
 class Viewer(Protocol):
     """One socket."""
 
@@ -33,8 +45,8 @@ class Viewer(Protocol):
     entry: Entry
     seen: int
 
-    def send(self, text_data: str) -> Awaitable[None]: ...
-    async def take_event(self, envelope: dict[str, Any]) -> bool: ...
+    async def take_piece(self, piece: Said) -> None: ...
+    async def take_event(self, envelope: dict[str, Any], told: dict[str, Said]) -> bool: ...
     async def catch_up(self) -> None: ...
     async def sign_out(self) -> None: ...
 
@@ -129,12 +141,13 @@ class Viewers:
 
     async def _deliver(self, run_id: UUID, message: dict[str, Any]) -> None:
         """Hand a message over. Nothing here may wait for the database: the other viewers would wait too."""
-        text = delta(run_id, message["data"]) if message["type"] == "run.delta" else ""
+        piece = Said(delta(run_id, message["data"])) if message["type"] == "run.delta" else None
+        told: dict[str, Said] = {}
         for viewer in tuple(self._of_run.get(run_id, ())):
             try:
-                if text:
-                    await viewer.send(text)
-                elif not await viewer.take_event(message["envelope"]):
+                if piece:
+                    await viewer.take_piece(piece)
+                elif not await viewer.take_event(message["envelope"], told):
                     self._run_errand(viewer.catch_up())
             except Exception as error:  # the socket's server raises errors of its own for a peer that is gone
                 logger.debug("run=%s a viewer is gone: %s", run_id, type(error).__name__)
@@ -164,7 +177,7 @@ class Viewers:
                 if viewer.entry not in passes:
                     await viewer.sign_out()
                 elif newest.get(viewer.run_id, 0) > viewer.seen:
-                    await viewer.catch_up()
+                    self._run_errand(viewer.catch_up())  # one who reads slowly keeps nobody else waiting
             except Exception:
                 logger.exception("run=%s a viewer could not be looked after", viewer.run_id)
         for run_id in list(self._of_run):

@@ -5,7 +5,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from benchmarks.load.samples import Sample, Sampler
@@ -124,8 +124,7 @@ def play(here: Scene, order: Order) -> Outcome:
     here.stamping(order.rate, int(order.rate * SECONDS_PER_ANSWER))
     here.prepare(order.turns)
     sampler = Sampler(here.pids, here.redis_socket, here.environment["DATABASE_URL"], order.sample_seconds)
-    here.ask("GET", "models/")
-    time.sleep(1)
+    _warm_up(here, order)
     before = sampler.take()
     crowds = Crowds(here, order)
     crowds.start()
@@ -145,6 +144,19 @@ def play(here: Scene, order: Order) -> Outcome:
     time.sleep(3)
     samples, after = list(sampler.samples), sampler.take()
     return Outcome(order, seen, rows(here), asked, before, samples, after, seconds)
+
+
+def _warm_up(here: Scene, order: Order) -> None:
+    """One run to its end before one viewer: what is opened once is open then."""
+    crowds = Crowds(here, replace(order, runs=1, viewers=1, processes=1, sleepers=0))
+    crowds.start()
+    [run] = here.begin(1)
+    crowds.show({0: run})
+    time.sleep(3)
+    here.ask("POST", f"runs/{run}/stop/")
+    here.wait_for([run], QUIET_SECONDS)
+    crowds.end()
+    time.sleep(3)
 
 
 def _replace(here: Scene, crowds: Crowds, slots: list[int]) -> None:

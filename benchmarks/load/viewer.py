@@ -41,6 +41,7 @@ class Viewer(asyncio.Protocol):
         self.run, self.has_ended, self.closed_by = run, False, None
         self._hello, self._seen, self._done = hello, seen, done
         self._buffer, self._is_open = bytearray(), False
+        self.is_answered = asyncio.Event()
         self._seq = 0
         self._record = hashlib.sha256()
         self._texts: dict[str, str] = {}
@@ -67,6 +68,7 @@ class Viewer(asyncio.Protocol):
                 self.transport.close()
 
     def connection_lost(self, error: Exception | None) -> None:
+        self.is_answered.set()
         if not self.has_ended:
             self._seen.closes[self.closed_by or 1006] += 1
         self._done(self)
@@ -77,6 +79,7 @@ class Viewer(asyncio.Protocol):
             return False
         self._is_open = self._buffer.startswith(b"HTTP/1.1 101")
         del self._buffer[: end + 4]
+        self.is_answered.set()
         self._seen.counts["refused"] += not self._is_open
         return self._is_open
 

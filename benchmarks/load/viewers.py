@@ -60,6 +60,7 @@ class Crowd:
             make = lambda: Viewer(run, hello, self._seen, self._left)  # noqa: E731
             _, viewer = await asyncio.get_running_loop().create_connection(make, "127.0.0.1", self._port)
             self._watched[run].add(viewer)
+            await asyncio.wait_for(viewer.is_answered.wait(), PATIENCE)
 
     def _left(self, viewer: Viewer) -> None:
         self._watched[viewer.run].discard(viewer)
