@@ -38,17 +38,21 @@ class _Platform(Collector):
     def collect(self) -> Iterator[Metric]:
         now = standing()
         if now.redis is not None:
-            yield from _counted(now.redis.totals)
+            yield from _counted(_by_family(now.redis.totals))
         for family, samples in _standing(now):
             yield _gauge(family, samples)
 
 
-def _counted(totals: dict[str, float]) -> Iterator[Metric]:
-    """Every family, also one of which nothing was counted yet. A field that is no family's is an older release's."""
+def _by_family(fields: dict[str, float]) -> defaultdict[str, Samples]:
     found: defaultdict[str, Samples] = defaultdict(dict)
-    for text, value in totals.items():
+    for text, value in fields.items():
         name, labels = field_of(text)
         found[name][labels] = value
+    return found
+
+
+def _counted(found: defaultdict[str, Samples]) -> Iterator[Metric]:
+    """Every family, also one of which nothing was counted yet. What is no family's was counted by an older release."""
     for family in families.COUNTED:
         samples = found[family.name]
         yield _histogram(family, samples) if family.kind == "histogram" else _counter(family, samples)
@@ -111,8 +115,9 @@ def _of_redis(now: Standing, found: InRedis) -> Iterable[tuple[Family, Samples]]
     at_work = [queue for worker in found.workers if not worker.is_silent for queue in worker.queues]
     yield families.QUEUE_BELLS, {(queue,): float(count) for queue, count in found.bells.items()}
     yield families.WORKERS, {(queue,): float(at_work.count(queue)) for queue in now.queues}
+    gauges = _by_family(found.gauges)
     for family in families.OF_PROCESSES:
-        yield family, {(): found.gauges.get(family.name, 0.0)}
+        yield family, gauges[family.name] if family.labels else {(): 0.0, **gauges[family.name]}
 
 
 def _floats(counts: dict[tuple[str, str], int]) -> Samples:
