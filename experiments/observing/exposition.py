@@ -102,7 +102,7 @@ def _standing(now: Standing) -> Iterable[tuple[Family, Samples]]:
 
 
 def _of_database(now: Standing, found: InDatabase) -> Iterable[tuple[Family, Samples]]:
-    every = {(workflow, state.value): 0.0 for workflow in REGISTRY for state in LIVE_STATES}
+    every: Samples = {(workflow, state.value): 0.0 for workflow in REGISTRY for state in LIVE_STATES}
     waited = (timezone.now() - found.oldest).total_seconds() if found.oldest else 0.0
     yield families.RUNS, {**every, **_floats(found.runs)}
     yield families.OLDEST, {(): max(0.0, waited)}

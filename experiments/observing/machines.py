@@ -51,7 +51,7 @@ def _read() -> Machines:
         redis_version=redis.get("valkey_version") or redis.get("redis_version"),
         redis_memory=redis.get("used_memory"),
         redis_limit=redis.get("maxmemory") or None,
-        platform_version=settings.SPECTACULAR_SETTINGS["VERSION"],
+        platform_version=str(settings.SPECTACULAR_SETTINGS["VERSION"]),
         python_version=platform.python_version(),
         django_version=django.get_version(),
     )

@@ -57,9 +57,9 @@ def _context() -> dict[str, Any]:
 
 def _charts(hours: Sequence[Hour]) -> list[dict[str, Any]]:
     drawn = (
-        ("calls", _("Calls in each hour"), [hour.calls for hour in hours]),
-        ("failed", _("Calls that failed or were lost"), [hour.failed for hour in hours]),
-        ("cost", _("Cost in each hour, in US dollars"), [hour.cost for hour in hours]),
+        ("calls", _("Calls in each hour"), [float(hour.calls) for hour in hours]),
+        ("failed", _("Calls that failed or were lost"), [float(hour.failed) for hour in hours]),
+        ("cost", _("Cost in each hour, in US dollars"), [float(hour.cost) for hour in hours]),
     )
     names = [f"{hour.began:%H:%M}" for hour in hours]
     return [
@@ -67,7 +67,7 @@ def _charts(hours: Sequence[Hour]) -> list[dict[str, Any]]:
             "name": name,
             "title": title,
             "is_money": name == "cost",
-            "drawing": bars.columns([(hour, float(value)) for hour, value in zip(names, values, strict=True)]),
+            "drawing": bars.columns(list(zip(names, values, strict=True))),
         }
         for name, title, values in drawn
     ]

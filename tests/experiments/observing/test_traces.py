@@ -186,12 +186,34 @@ def test_runs_end_also_when_nobody_takes_the_traces(settings, monkeypatch, arena
     assert Run.objects.get(pk=run.pk).state == "completed"
 
 
-def test_nothing_of_it_is_loaded_while_it_is_off():
-    code = (
-        "import sys, django; django.setup(); import arenasite.asgi, experiments.engine.jobs, experiments.receivers\n"
-        "print(sorted({name.split('.')[0] for name in sys.modules} & {'opentelemetry', 'google'}))"
-    )
-    told = {**environment(), "DJANGO_SETTINGS_MODULE": "arenasite.settings"}
-    done = subprocess.run([sys.executable, "-c", code], env=told, capture_output=True, text=True, check=True)
+WITHOUT = """
+import sys
+sys.modules["opentelemetry"] = None  # as if it were not installed
+import django
+django.setup()
+import arenasite.asgi, experiments.engine.jobs, experiments.receivers
+print("up")
+"""
 
-    assert done.stdout.strip() == "[]"
+
+def begun(**told):
+    """What a process says that begins without the packages."""
+    told = {**environment(), "DJANGO_SETTINGS_MODULE": "arenasite.settings", **told}
+    return subprocess.run([sys.executable, "-c", WITHOUT], env=told, capture_output=True, text=True, check=False)
+
+
+def test_the_packages_are_not_needed_while_it_is_off():
+    assert begun().stdout.strip() == "up"
+
+
+def test_who_asks_for_traces_without_the_packages_is_told_which():
+    assert "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http" in begun(ARENA_TRACES="otlp").stderr
+
+
+def test_a_broken_exporter_ends_no_run(settings, arena, start, drive, caplog):
+    settings.TRACE_EXPORTER = "experiments.observing.otlp.Nothing"
+    run = start(arena(max_turns=1))
+    drive()
+
+    assert Run.objects.get(pk=run.pk).state == "completed"
+    assert "a span could not be sent: ImportError" in caplog.text
