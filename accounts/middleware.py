@@ -111,7 +111,7 @@ class SecondFactorMiddleware:
         if request.path.startswith("/api/"):
             detail = _("Your role asks for a second factor. Set one up on your account page first.")
             problem = {"type": "about:blank", "title": "Forbidden", "status": 403, "detail": detail}
-            problem |= {"request_id": name} if (name := logs.known().get("request")) else {}
+            problem |= {"request_id": asked} if (asked := logs.known().get("request")) else {}
             return JsonResponse(problem, status=403, content_type="application/problem+json")
         return redirect("mfa_index")
 

@@ -15,6 +15,6 @@ from experiments.routing import websocket_urlpatterns  # noqa: E402
 application = ProtocolTypeRouter(
     {
         "http": django_application,
-        "websocket": NamedSockets(Door(URLRouter(websocket_urlpatterns))),  # type: ignore[dict-item]
+        "websocket": NamedSockets(Door(URLRouter(websocket_urlpatterns))),  # type: ignore[arg-type]
     }
 )

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -134,6 +135,25 @@ def oidc() -> SignInServer | None:
         )
     name = os.environ.get("ARENA_OIDC_NAME") or urlsplit(issuer).hostname or issuer
     return SignInServer(name, issuer, client, secret)
+
+
+def trace_exporter() -> str:
+    """The class that sends traces; "" if none are asked for. Raises ImproperlyConfigured where packages are missing."""
+    if one_of("ARENA_TRACES", ("off", "otlp")) == "off":
+        return ""
+    if not all(map(_is_installed, ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"))):
+        raise ImproperlyConfigured(
+            "ARENA_TRACES=otlp needs two packages more: "
+            "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http"
+        )
+    return "experiments.observing.otlp.OtlpExporter"
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def data_directory(base: Path) -> Path:

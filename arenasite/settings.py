@@ -333,9 +333,7 @@ MIGRATION_MODULES = {"knox": None}  # its own token table is swapped for ours
 # --- Observing: docs/observing.md ------------------------------------------------------------------------------
 
 METRICS_TOKEN = environment.token("ARENA_METRICS_TOKEN")  # whoever shows it may read /metrics, beside administrators
-TRACE_EXPORTER = {"off": "", "otlp": "experiments.observing.otlp.OtlpExporter"}[
-    environment.one_of("ARENA_TRACES", ("off", "otlp"))
-]
+TRACE_EXPORTER = environment.trace_exporter()  # "" for none
 
 # --- Errors: reports of them show no secret, whoever reads them -----------------------------------------------
 

@@ -21,6 +21,7 @@ from experiments import (
     statistics_api,
 )
 from experiments.contests import api as cycle_api
+from experiments.observing import urls as observing_urls
 from experiments.reviews import api as review_api
 from experiments.reviews import curation_api, managing_api
 from experiments.search.api import SearchView
@@ -35,6 +36,7 @@ router.register("datasets", dataset_api.DatasetViewSet, basename="api-dataset")
 
 urlpatterns = [
     *webhook_urls.api_urlpatterns,
+    *observing_urls.api_urlpatterns,
     path("search/", SearchView.as_view(), name="api-search"),
     *shelf_urls.urlpatterns,
     path("review/queues/", review_api.QueuesView.as_view(), name="api-review-queues"),

@@ -188,9 +188,9 @@ class Viewers:
 _by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, Viewers] = WeakKeyDictionary()
 
 
-def _count() -> float:
+def _count() -> dict[tuple[str, ...], float]:
     """Sockets of this process; read by the thread that tells figures, so nothing is held while it counts."""
-    return float(sum(each.count for each in list(_by_loop.values())))
+    return {(): float(sum(each.count for each in list(_by_loop.values())))}
 
 
 def viewers() -> Viewers:

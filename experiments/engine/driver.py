@@ -55,6 +55,10 @@ class Driver:
     def driven(self) -> int:
         return len(self._playing)
 
+    def paused_providers(self) -> list[str]:
+        """The provider of each model that is asked nothing for a while."""
+        return self._performers.paused_providers()
+
     def drive(self, idle_seconds: float = 1.0) -> None:
         Driver.current = self
         self._performers.start()

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from collections import Counter
 from typing import Any
 from uuid import UUID
 
@@ -34,8 +35,13 @@ def _ring(run_id: UUID) -> None:
     doorbell.ring(QUEUE, drive, str(run_id), enough=ENOUGH_BELLS, waiting=f"run={run_id}")
 
 
-def driven() -> float:
-    return float(Driver.current.driven if Driver.current else 0)
+def driven() -> dict[tuple[str, ...], float]:
+    return {(): float(Driver.current.driven if Driver.current else 0)}
+
+
+def paused() -> dict[tuple[str, ...], float]:
+    found = Counter(Driver.current.paused_providers() if Driver.current else ())
+    return {(provider,): float(models) for provider, models in found.items()}
 
 
 def drive(run_id: str) -> None:
@@ -57,6 +63,7 @@ class EngineWorker(SteadyWorker):
     def work(self, *args: Any, **kwargs: Any) -> bool:
         threading.Thread(target=sweep_forever, args=(wake, settings.SWEEP_SECONDS), name="sweep", daemon=True).start()
         counting.gauge(families.DRIVEN, driven)
+        counting.gauge(families.PAUSED, paused)
         return bool(super().work(*args, **kwargs))
 
     def request_stop(self, signum: int, frame: Any) -> None:

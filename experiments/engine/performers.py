@@ -37,6 +37,7 @@ class Endpoint:
     model: str
     concurrency: int = 100
     is_simulated: bool = False
+    provider: str = ""
 
 
 @dataclass(slots=True)
@@ -97,6 +98,7 @@ class Performers:
         self._clients: dict[tuple[str, str, bool], Client] = {}
         self._transports: dict[bool, Any] = {}
         self._limiters: dict[tuple[str, str], Limiter] = {}
+        self._named: dict[tuple[str, str], str] = {}  # the limiters' providers
         self._outbox: list[News] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run_loop, name="model-calls", daemon=True)
@@ -131,6 +133,10 @@ class Performers:
     def send(self, news: News) -> None:
         """Send to the viewers of a run, in order with the text that was streamed before."""
         self._loop.call_soon_threadsafe(self._post, news)
+
+    def paused_providers(self) -> list[str]:
+        """Of each limiter that gives out no slot at the moment; any thread may ask."""
+        return [self._named[key] for key, limiter in list(self._limiters.items()) if limiter.is_closed]
 
     def close(self, timeout: float = 5.0) -> None:
         self._call_soon(self._shut_down()).result(timeout)
@@ -226,6 +232,7 @@ class Performers:
         if key not in self._limiters:
             start = endpoint.concurrency if endpoint.is_simulated else min(START, endpoint.concurrency)
             self._limiters[key] = Limiter(start=start, cap=endpoint.concurrency)
+            self._named[key] = endpoint.provider
         return self._limiters[key]
 
     async def _flush_forever(self) -> None:

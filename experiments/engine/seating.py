@@ -49,6 +49,7 @@ class Order:
             model=self.model.upstream,
             concurrency=provider.concurrency,
             is_simulated=provider.is_simulated,
+            provider=provider.name,
         )
 
 

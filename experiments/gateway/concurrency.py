@@ -55,6 +55,11 @@ class Limiter:
         """Slots given out, including those that wait for a cooldown to end."""
         return self._active
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether no slot is given out, as a cooldown has not ended."""
+        return self._clock() < self._closed_until
+
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
         """Waits for a turn and for the end of a cooldown; the body is the call."""

@@ -3,7 +3,6 @@
 import json
 import logging
 import platform
-import sys
 from datetime import UTC, datetime
 
 from experiments.logs.context import IDS, known
@@ -59,7 +58,4 @@ def _word(value: str) -> str:
 
 
 def _trace(record: logging.LogRecord) -> str:
-    found = record.exc_info
-    if found is True:
-        found = sys.exc_info()
-    return trace_of(found[1]) if isinstance(found, tuple) and found[1] else ""
+    return trace_of(record.exc_info[1]) if record.exc_info and record.exc_info[1] else ""

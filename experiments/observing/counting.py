@@ -28,6 +28,8 @@ from experiments.observing.families import Family
 
 logger = logging.getLogger(__name__)
 
+Reader = Callable[[], dict[tuple[str, ...], float]]
+
 SECONDS = 2.0
 SILENT_SECONDS = 15  # after which a process counts as gone
 BATCH_SECONDS = 86_400  # for which the number of a process's last batch is remembered
@@ -53,7 +55,7 @@ class Counts:
         self._grown: Counter[str] = Counter()
         self._batch: dict[str, float] = {}  # sent, or about to be; empty once Redis has it
         self._number = 0
-        self._gauges: dict[str, Callable[[], float]] = {}
+        self._gauges: dict[Family, Reader] = {}
         self._thread: threading.Thread | None = None
 
     def add(self, family: Family, *labels: str, by: float = 1.0) -> None:
@@ -68,9 +70,9 @@ class Counts:
             self._grown[_field(family, (*labels, SUM))] += value  # type: ignore[assignment]
         self.begin()
 
-    def gauge(self, family: Family, read: Callable[[], float]) -> None:
-        """From now on this process tells what `read` gives, which must wait for nothing."""
-        self._gauges[family.name] = read
+    def gauge(self, family: Family, read: Reader) -> None:
+        """From now on this process tells what `read` gives, by labels. Another thread calls it, and waits for it."""
+        self._gauges[family] = read
         self.begin()
 
     def begin(self) -> None:
@@ -111,7 +113,8 @@ class Counts:
 
     def _tell(self) -> None:
         """That this process is there, and how its gauges stand."""
-        gauges = {name: read() for name, read in self._gauges.items()}
+        found = {family: read() for family, read in list(self._gauges.items())}
+        gauges = {_field(family, labels): value for family, told in found.items() for labels, value in told.items()}
         told = json.dumps({"host": HOST, "pid": os.getpid(), "program": _program(), "gauges": gauges})
         pipeline = self._redis().pipeline()
         pipeline.set(f"{PROCESS}:{self._id}", told, ex=SILENT_SECONDS)

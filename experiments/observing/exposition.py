@@ -38,17 +38,21 @@ class _Platform(Collector):
     def collect(self) -> Iterator[Metric]:
         now = standing()
         if now.redis is not None:
-            yield from _counted(now.redis.totals)
+            yield from _counted(_by_family(now.redis.totals))
         for family, samples in _standing(now):
             yield _gauge(family, samples)
 
 
-def _counted(totals: dict[str, float]) -> Iterator[Metric]:
-    """Every family, also one of which nothing was counted yet. A field that is no family's is an older release's."""
+def _by_family(fields: dict[str, float]) -> defaultdict[str, Samples]:
     found: defaultdict[str, Samples] = defaultdict(dict)
-    for text, value in totals.items():
+    for text, value in fields.items():
         name, labels = field_of(text)
         found[name][labels] = value
+    return found
+
+
+def _counted(found: defaultdict[str, Samples]) -> Iterator[Metric]:
+    """Every family, also one of which nothing was counted yet. What is no family's was counted by an older release."""
     for family in families.COUNTED:
         samples = found[family.name]
         yield _histogram(family, samples) if family.kind == "histogram" else _counter(family, samples)
@@ -98,7 +102,7 @@ def _standing(now: Standing) -> Iterable[tuple[Family, Samples]]:
 
 
 def _of_database(now: Standing, found: InDatabase) -> Iterable[tuple[Family, Samples]]:
-    every = {(workflow, state.value): 0.0 for workflow in REGISTRY for state in LIVE_STATES}
+    every: Samples = {(workflow, state.value): 0.0 for workflow in REGISTRY for state in LIVE_STATES}
     waited = (timezone.now() - found.oldest).total_seconds() if found.oldest else 0.0
     yield families.RUNS, {**every, **_floats(found.runs)}
     yield families.OLDEST, {(): max(0.0, waited)}
@@ -111,8 +115,9 @@ def _of_redis(now: Standing, found: InRedis) -> Iterable[tuple[Family, Samples]]
     at_work = [queue for worker in found.workers if not worker.is_silent for queue in worker.queues]
     yield families.QUEUE_BELLS, {(queue,): float(count) for queue, count in found.bells.items()}
     yield families.WORKERS, {(queue,): float(at_work.count(queue)) for queue in now.queues}
+    gauges = _by_family(found.gauges)
     for family in families.OF_PROCESSES:
-        yield family, {(): found.gauges.get(family.name, 0.0)}
+        yield family, gauges[family.name] if family.labels else {(): 0.0, **gauges[family.name]}
 
 
 def _floats(counts: dict[tuple[str, str], int]) -> Samples:

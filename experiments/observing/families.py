@@ -66,7 +66,13 @@ COUNTED = (
 
 VIEWERS = Family("arena_websocket_viewers", "gauge", "Open WebSockets of people who watch a run.")
 DRIVEN = Family("arena_runs_driven", "gauge", "Runs that the workers drive, as they say themselves.")
-OF_PROCESSES = (VIEWERS, DRIVEN)
+PAUSED = Family(
+    "arena_provider_models_paused",
+    "gauge",
+    "Models that workers ask nothing for a while, as their provider limits calls.",
+    ("provider",),
+)
+OF_PROCESSES = (VIEWERS, DRIVEN, PAUSED)
 
 # --- As it stands in the database and in Redis ---
 

@@ -22,6 +22,7 @@ from experiments.engine.jobs import WORKER_SECONDS
 from experiments.models import BulkExport, Call, Execution, Export, LogImport, Run, RunImport, Upload, WebhookDelivery
 from experiments.models.run import DRIVEN_STATES
 from experiments.observing import counting
+from experiments.observing.families import DRIVEN
 
 SECONDS = 2  # so old may it be: many who ask cost no more than one
 Found = TypeVar("Found")
@@ -57,7 +58,7 @@ class InDatabase:
 
 @dataclass(frozen=True, slots=True)
 class InRedis:
-    """bells: unanswered ones, by queue. gauges: of all processes, added up. totals: fields of `counting`."""
+    """bells: unanswered ones, by queue. gauges: of all processes, added up, by fields of `counting`, as totals are."""
 
     bells: dict[str, int]
     workers: tuple[AtWork, ...]
@@ -168,7 +169,8 @@ def _in_redis() -> InRedis:
 
 
 def _workers(processes: list[dict[str, Any]]) -> tuple[AtWork, ...]:
-    driven = {(one["host"], one["pid"]): one["gauges"].get("arena_runs_driven") for one in processes}
+    field = json.dumps([DRIVEN.name])
+    driven = {(one["host"], one["pid"]): one["gauges"].get(field) for one in processes}
     found = [
         AtWork(
             queues=tuple(worker.queue_names()),

@@ -5,6 +5,7 @@ has to be handed on, and nothing is. No span says what was asked or answered.
 """
 
 import hashlib
+import logging
 import time
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,6 +15,8 @@ from uuid import UUID
 
 from django.conf import settings
 from django.utils.module_loading import import_string
+
+logger = logging.getLogger(__name__)
 
 Value = str | int | float | bool | tuple[str, ...]
 
@@ -58,7 +61,11 @@ def is_on() -> bool:
 
 
 def send(span: Span) -> None:
-    _exporter(settings.TRACE_EXPORTER).send(span)
+    """Whatever is wrong with traces is no reason for a run to fail."""
+    try:
+        _exporter(settings.TRACE_EXPORTER).send(span)
+    except Exception as error:  # an exporter reads an environment of its own, and raises what it likes
+        logger.warning("a span could not be sent: %s", type(error).__name__)
 
 
 def nanoseconds(moment: datetime) -> int:

@@ -12,7 +12,17 @@ HEADER_LINES = """() => new Set([...document.querySelectorAll('.site a, .site bu
   .map((one) => one.getBoundingClientRect()).filter((box) => box.width > 1)
   .map((box) => Math.round((box.top + box.bottom) / 12))).size"""
 OF_ADMINS = (
-    *("people/", "people/1/", "audit/", "account/", "projects/", "projects/new/", "lab/keys/", "lab/budgets/"),
+    *(
+        "operator/",
+        "people/",
+        "people/1/",
+        "audit/",
+        "account/",
+        "projects/",
+        "projects/new/",
+        "lab/keys/",
+        "lab/budgets/",
+    ),
     *("account/email/", "account/password/", "account/second-factor/", "account/second-factor/totp/activate/"),
 )
 OF_VISITORS = ("sign-in/", "sign-up/", "forgotten/", "invitations/forged/")

@@ -132,7 +132,8 @@ READING = """
     coding-ratings compare-chosen council-estimate dataset dataset-contestants dataset-image dataset-sample datasets
     debate-estimate experiment experiment-sharing experiment-values file file-download home javascript-catalog ladder
     ladder-agreement ladder-battles ladder-download ladder-history ladder-matrix ladder-milestones ladder-sample
-    ladder-samples leaderboard log-import message-text message-tokens methodology models my-votes outputs-estimate
+    ladder-samples leaderboard log-import message-text message-tokens methodology metrics models my-votes operator
+    operator-now outputs-estimate
     person project projects review review-agreement review-agreement-csv review-queue review-rubric review-rubrics run
     run-artifacts run-compare run-export run-import-file run-news run-ranking run-report run-status runs scenario
     scenario-changes scenarios search shared shared-run starchamber-estimate talk-figures usage usage-csv vote

@@ -10,9 +10,10 @@ from experiments.observing.exposition import exposition
 
 @pytest.fixture(autouse=True)
 def nothing_counted(redis_server):
-    """Figures from zero: what other tests have counted is sent and forgotten."""
+    """Figures from zero: what other tests have counted is sent and forgotten, and so are workers that they killed."""
     counting.flush()
-    counting.connect().delete(counting.TOTALS)
+    redis = counting.connect()
+    redis.delete(counting.TOTALS, *redis.scan_iter("rq:worker*"))
     caches["memory"].clear()
 
 

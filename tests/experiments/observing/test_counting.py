@@ -117,8 +117,8 @@ def test_buckets_hold_what_is_not_above_their_end(figures):
 
 def test_gauges_of_all_processes_are_added_up_and_end_with_them(figures):
     one, two = Counts(counting.connect), Counts(counting.connect)
-    one.gauge(families.VIEWERS, lambda: 3)
-    two.gauge(families.VIEWERS, lambda: 4)
+    one.gauge(families.VIEWERS, lambda: {(): 3})
+    two.gauge(families.VIEWERS, lambda: {(): 4})
     one.flush()
     two.flush()
     assert figures()["arena_websocket_viewers",] == 7

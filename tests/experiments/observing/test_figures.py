@@ -16,7 +16,14 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 UNITS = ("_total", "_seconds", "_bytes")
 PLAIN = {  # gauges that count things
     *("arena_websocket_viewers", "arena_runs_driven", "arena_database_up", "arena_redis_up", "arena_runs"),
-    *("arena_leases_expired", "arena_calls_in_flight", "arena_queue_depth", "arena_queue_bells", "arena_workers"),
+    *(
+        "arena_provider_models_paused",
+        "arena_leases_expired",
+        "arena_calls_in_flight",
+        "arena_queue_depth",
+        "arena_queue_bells",
+        "arena_workers",
+    ),
 }
 
 

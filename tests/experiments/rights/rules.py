@@ -120,8 +120,10 @@ RULES: dict[str, tuple[Rule, str]] = {
     "administrators'": (
         rule(visitor=SIGN_IN, everybody=(UNKNOWN, REFUSED), admin=YES),
         """people person person-role person-deactivate person-reactivate person-factors audit audit-table lab-keys
-        budgets api-audit api-people api-person api-person-deactivate api-person-reactivate api-person-factors""",
+        budgets operator operator-now api-operator api-audit api-people api-person api-person-deactivate
+        api-person-reactivate api-person-factors""",
     ),
+    "administrators', and without a word to others": (rule(visitor=UNKNOWN, admin=YES), "metrics"),
     "a project's": (rule(visitor=SIGN_IN, **_all(INSIDE, YES), admin=YES), "project project-budgets"),
     "a project's, changed by its leads": (
         rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO), lead=YES), admin=YES),

@@ -1,0 +1,177 @@
+"""What administrators see of what is going on, on the page and over the API."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.cache import caches
+from django.db import connection
+from django.utils import timezone
+
+from accounts.models import User
+from accounts.scopes import Scope
+from accounts.tokens import create_token
+from experiments.engine import leases
+from experiments.models import Run
+from tests.fixtures import Worker, signed_in, wait_until
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+
+
+@pytest.fixture
+def boss(db):
+    return User.objects.create_user("boss", role="admin")
+
+
+@pytest.fixture
+def ask(boss, client):
+    token = create_token(boss)
+
+    def answer():
+        caches["memory"].clear()
+        return client.get("/api/operator/", headers={"Authorization": f"Bearer {token}"}).json()
+
+    return answer
+
+
+def row(rows, **named):
+    [found] = [one for one in rows if named.items() <= one.items()]
+    return found
+
+
+def test_a_quiet_lab_is_shown_as_one(boss, ask):
+    found = ask()
+    page = signed_in(boss).get("/operator/").content.decode()
+
+    assert found["database_up"] is found["redis_up"] is True
+    assert row(found["runs"], workflow="arena") == {
+        "workflow": "arena",
+        "queued": 0,
+        "running": 0,
+        "waiting": 0,
+        "stopping": 0,
+    }
+    assert found["leases"] == {"held": 0, "ending": 0, "ended": 0}
+    assert found["oldest_queued_seconds"] == 0
+    assert found["failures"] == found["calls"] == found["workers"] == []
+    assert found["spent_today"] == {"cost": "0.0000000000", "calls": 0, "unpriced": 0}
+    assert len(found["hours"]) == 24
+    assert "No worker is there" in page
+    assert "No call has failed within the last hour." in page
+
+
+def test_what_waits_what_is_driven_and_what_nobody_drives_any_more(arena, start, ask):
+    queued, driven, silent, soon = (start(arena(max_turns=1)) for _ in range(4))
+    for run in (driven, silent, soon):
+        leases.claim(run.pk, lambda event: None)
+    Run.objects.filter(pk=silent.pk).update(lease_until=timezone.now() - timedelta(minutes=1))
+    Run.objects.filter(pk=soon.pk).update(lease_until=timezone.now() + timedelta(seconds=3))
+    Run.objects.filter(pk=queued.pk).update(created=timezone.now() - timedelta(minutes=2))
+    found = ask()
+
+    assert found["leases"] == {"held": 2, "ending": 1, "ended": 1}
+    assert row(found["runs"], workflow="arena")["queued"] == 1
+    assert row(found["runs"], workflow="arena")["running"] == 3
+    assert row(found["queues"], name="engine")["waits"] == 1
+    assert 115 < found["oldest_queued_seconds"] < 600
+
+
+def test_what_failed_and_what_it_cost(arena, start, drive, scripted, ask):
+    start(arena(scripted.model("scripted/fails", 401), max_turns=1))
+    start(arena(max_turns=1))
+    drive()
+    found = ask()
+
+    assert {"provider": "scripted", "kind": "bad_key", "count": 1} in found["failures"]
+    assert found["hours"][-1]["failed"] + found["hours"][-2]["failed"] == 1
+    assert found["spent_today"]["calls"] == sum(hour["calls"] for hour in found["hours"]) > 3
+    assert found["disk"]["free"] > 0
+    assert found["machines"]["database"] == {"sqlite": "SQLite", "postgresql": "PostgreSQL"}[connection.vendor]
+    assert found["machines"]["database_size"] > 0
+    assert found["machines"]["redis_memory"] > 0
+
+
+def test_a_failure_of_yesterday_is_none_of_the_last_hour(arena, start, drive, scripted, ask):
+    run = start(arena(scripted.model("scripted/fails", 401), max_turns=1))
+    drive()
+    run.calls.update(sent=timezone.now() - timedelta(hours=25))
+    found = ask()
+
+    assert found["failures"] == []
+    assert {hour["calls"] for hour in found["hours"]} == {0}
+
+
+@pytest.fixture
+def worker(transactional_db):
+    started = Worker()
+    yield started
+    started.kill()
+
+
+def test_a_worker_is_seen_with_its_machine_its_process_and_its_runs(ask, worker):
+    found = wait_until(
+        lambda: [one for one in ask()["workers"] if one["pid"] == worker.process.pid and one["runs"] is not None],
+        "the worker to say how many runs it drives",
+    )
+
+    assert found[0]["queues"] == ["engine"]
+    assert found[0]["host"]
+    assert found[0]["runs"] == 0
+    assert not found[0]["is_silent"]
+
+
+def test_without_redis_the_page_says_so_and_shows_the_rest(boss, redis_server):
+    browser = signed_in(boss)
+    redis_server.stop()
+    try:
+        page = browser.get("/operator/").content.decode()
+    finally:
+        redis_server.start()
+
+    assert "Redis does not answer." in page
+    assert "Not known while Redis is away." in page
+    assert "SQLite" in page or "PostgreSQL" in page
+
+
+def test_the_part_that_is_fetched_again_is_the_page_without_its_frame(boss):
+    browser = signed_in(boss)
+    page, part = browser.get("/operator/").content.decode(), browser.get("/operator/now/")
+
+    assert "no-store" in part["Cache-Control"]
+    assert "<html" not in part.content.decode()
+    names = ("head", "runs", "queues", "workers", "failures", "hours", "machines")
+    for name in names:
+        assert page.count(f'data-part="{name}"') == part.content.decode().count(f'data-part="{name}"') == 1
+
+
+def test_it_is_for_administrators_alone(alice, boss, client):
+    for path in ("/operator/", "/operator/now/", "/api/operator/"):
+        assert signed_in(alice).get(path).status_code == 404
+        assert client.get(path).status_code in (302, 401)
+    reads = create_token(boss, scopes=[Scope.READ])
+    assert client.get("/api/operator/", headers={"Authorization": f"Bearer {reads}"}).status_code == 403
+
+
+def test_the_page_asks_no_more_when_there_is_more(boss, arena, start, drive):
+    browser = signed_in(boss)
+
+    def queries():
+        caches["memory"].clear()
+        with connection.execute_wrapper(count):
+            browser.get("/operator/")
+
+    asked = []
+
+    def count(execute, sql, params, many, context):
+        asked.append(sql)
+        return execute(sql, params, many, context)
+
+    queries()
+    few = len(asked)
+    for _ in range(3):
+        start(arena(max_turns=1))
+    drive()
+    start(arena(max_turns=1))
+    asked.clear()
+    queries()
+
+    assert len(asked) == few

@@ -1,0 +1,219 @@
+"""Traces arrive at a receiver of OTLP over HTTP: runs, steps and calls, as they were recorded, without their words."""
+
+import gzip
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from experiments.engine import leases
+from experiments.models import Call, Run
+from experiments.observing import tracing
+from experiments.observing.otlp import OtlpExporter
+from tests.fixtures import environment
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PATH = "experiments.observing.otlp.OtlpExporter"
+
+
+class Receiver:
+    def __init__(self):
+        self.spans, self.bodies, received = [], [], self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                if self.headers.get("Content-Encoding") == "gzip":
+                    body = gzip.decompress(body)
+                received.bodies.append(body)
+                for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
+                    received.names = {one.key: one.value.string_value for one in resource.resource.attributes}
+                    received.spans += [span for scope in resource.scope_spans for span in scope.spans]
+                self.send_response(200)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.address = f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def of_kind(self, beginning):
+        return [span for span in self.spans if span.name.startswith(beginning)]
+
+
+@pytest.fixture
+def receiver(settings, monkeypatch):
+    """The exporter of the settings, sending to us; `flush` sends what there is."""
+    receiver = Receiver()
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.address)
+    monkeypatch.setenv("OTEL_SERVICE_NAME", "our-lab")
+    settings.TRACE_EXPORTER = PATH
+    tracing._exporter.cache_clear()
+    exporter = tracing._exporter(PATH)
+    assert isinstance(exporter, OtlpExporter)
+    receiver.flush = exporter.flush
+    yield receiver
+    exporter.flush()
+    tracing._exporter.cache_clear()
+    receiver.server.shutdown()
+    receiver.server.server_close()
+
+
+def said(span):
+    def plain(value):
+        kind = value.WhichOneof("value")
+        found = getattr(value, kind)
+        return [plain(one) for one in found.values] if kind == "array_value" else found
+
+    return {one.key: plain(one.value) for one in span.attributes}
+
+
+def test_a_run_is_a_trace_of_its_steps_and_their_calls(receiver, arena, start, drive):
+    run = start(arena(max_turns=1))
+    drive()
+    receiver.flush()
+    run.refresh_from_db()
+
+    [root] = receiver.of_kind("invoke_workflow")
+    assert root.name == "invoke_workflow arena"
+    assert root.trace_id == run.pk.bytes
+    assert root.parent_span_id == b""
+    assert said(root)["gen_ai.workflow.name"] == "arena"
+    assert said(root)["arena.run.state"] == "completed"
+    assert root.start_time_unix_nano == int(run.started.timestamp() * 1e6) * 1000
+    steps = {said(span)["arena.step.key"]: span for span in receiver.of_kind("step ")}
+    asked = run.steps.filter(kind="ask")
+    assert set(steps) == set(asked.values_list("key", flat=True))
+    assert {span.parent_span_id for span in steps.values()} == {root.span_id}
+    for span in receiver.of_kind("chat "):
+        step = steps[said(span)["arena.step.key"]]
+        assert span.parent_span_id == step.span_id
+        assert step.start_time_unix_nano <= span.start_time_unix_nano <= span.end_time_unix_nano
+    assert {span.trace_id for span in receiver.spans} == {root.trace_id}
+    assert len({span.span_id for span in receiver.spans}) == len(receiver.spans)
+    assert receiver.names["service.name"] == "our-lab"
+
+
+def test_a_call_says_what_the_conventions_name(receiver, arena, start, drive, scripted):
+    speaks = scripted.model("scripted/speaks", "I take four.")
+    run = start(arena(speaks, max_turns=1))
+    drive()
+    receiver.flush()
+    call = Call.objects.select_related("step").get(run=run, model__slug=speaks)
+
+    [span] = receiver.of_kind(f"chat {speaks}")
+    told = said(span)
+    assert span.kind == span.SPAN_KIND_CLIENT
+    assert told["gen_ai.operation.name"] == "chat"
+    assert told["gen_ai.provider.name"] == "scripted"
+    assert told["gen_ai.request.model"] == speaks
+    assert told["gen_ai.request.stream"] is True
+    assert told["gen_ai.usage.input_tokens"] == call.input_tokens == 10
+    assert told["gen_ai.usage.output_tokens"] == call.output_tokens == 1
+    assert told["gen_ai.response.finish_reasons"] == ["stop"]
+    assert told["gen_ai.response.time_to_first_chunk"] == call.first_byte_seconds
+    assert told["gen_ai.conversation.id"] == told["arena.run.id"] == str(run.pk)
+    assert told["arena.call.id"] == str(call.pk)
+    assert told["server.address"] == "127.0.0.1"
+    assert f":{told['server.port']}/" in scripted.base_url + "/"
+    assert "error.type" not in told
+    assert span.end_time_unix_nano - span.start_time_unix_nano == pytest.approx(call.seconds * 1e9, abs=1e6)
+
+
+def test_what_fails_says_of_which_kind(receiver, arena, start, drive, scripted):
+    start(arena(scripted.model("scripted/fails", 401), max_turns=1))
+    drive()
+    receiver.flush()
+
+    [span] = receiver.of_kind("chat scripted/fails")
+    [root] = receiver.of_kind("invoke_workflow")
+    assert said(span)["error.type"] == "bad_key"
+    assert span.status.code == root.status.code == span.status.STATUS_CODE_ERROR
+    [step] = receiver.of_kind("step reply")
+    assert step.status.code == step.status.STATUS_CODE_ERROR
+
+
+def test_a_lost_call_is_part_of_the_trace(receiver, arena, start, drive):
+    run = start(arena(max_turns=1))
+    taken = leases.claim(run.pk, lambda event: None)
+    step = taken.steps.create(key="turn/1/A", kind="ask", purpose="reply", seat="A", turn=1)
+    taken.calls.create(step=step, attempt=1, model=taken.experiment.participants.first().model, request={})
+    Run.objects.filter(pk=run.pk).update(lease_until="2020-01-01T00:00Z")
+    drive()
+    receiver.flush()
+
+    lost = [span for span in receiver.of_kind("chat ") if said(span).get("error.type") == "lost"]
+    assert len(lost) == 1
+    assert said(lost[0])["arena.call.state"] == "lost"
+
+
+def test_no_span_has_a_prompt_a_reply_or_a_key(receiver, arena, start, drive, scripted, monkeypatch):
+    monkeypatch.setenv("KEY_OF_THE_LAB", "sk-canary-7f3a9c55e1d24b08")
+    scripted.provider.api_key_env = "KEY_OF_THE_LAB"
+    scripted.provider.save()
+    start(arena(scripted.model("scripted/speaks", "canary-reply"), max_turns=1, prompt="canary-prompt"))
+    drive()
+    receiver.flush()
+
+    assert receiver.spans
+    assert not any(b"canary" in body for body in receiver.bodies)
+
+
+def test_providers_are_told_of_no_trace(receiver, arena, start, drive, scripted):
+    start(arena(scripted.model("scripted/speaks", "Four."), max_turns=1))
+    drive()
+
+    assert scripted.received
+    for headers, body in scripted.received:
+        assert not {name.lower() for name in headers} & {"traceparent", "tracestate", "baggage"}
+        assert "trace" not in str(body)
+
+
+def test_runs_end_also_when_nobody_takes_the_traces(settings, monkeypatch, arena, start, drive):
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
+    settings.TRACE_EXPORTER = PATH
+    tracing._exporter.cache_clear()
+    run = start(arena(max_turns=1))
+    drive()
+    tracing._exporter.cache_clear()
+
+    assert Run.objects.get(pk=run.pk).state == "completed"
+
+
+WITHOUT = """
+import sys
+sys.modules["opentelemetry"] = None  # as if it were not installed
+import django
+django.setup()
+import arenasite.asgi, experiments.engine.jobs, experiments.receivers
+print("up")
+"""
+
+
+def begun(**told):
+    """What a process says that begins without the packages."""
+    told = {**environment(), "DJANGO_SETTINGS_MODULE": "arenasite.settings", **told}
+    return subprocess.run([sys.executable, "-c", WITHOUT], env=told, capture_output=True, text=True, check=False)
+
+
+def test_the_packages_are_not_needed_while_it_is_off():
+    assert begun().stdout.strip() == "up"
+
+
+def test_who_asks_for_traces_without_the_packages_is_told_which():
+    assert "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http" in begun(ARENA_TRACES="otlp").stderr
+
+
+def test_a_broken_exporter_ends_no_run(settings, arena, start, drive, caplog):
+    settings.TRACE_EXPORTER = "experiments.observing.otlp.Nothing"
+    run = start(arena(max_turns=1))
+    drive()
+
+    assert Run.objects.get(pk=run.pk).state == "completed"
+    assert "a span could not be sent: ImportError" in caplog.text

@@ -1,0 +1,84 @@
+"""Figures are for whoever shows the token, and for administrators; they are told also when something is away."""
+
+import pytest
+from django.db import connection
+from django.db.utils import OperationalError
+from django.test import Client
+
+from accounts.models import User
+from accounts.tokens import create_token
+from tests.fixtures import signed_in
+
+pytestmark = pytest.mark.django_db
+TOKEN = "scrape-me-0123456789abcdef"
+
+
+@pytest.fixture
+def token(settings):
+    settings.METRICS_TOKEN = TOKEN
+    return TOKEN
+
+
+def asked(token="", scheme="Bearer"):
+    return Client().get("/metrics", headers={"Authorization": f"{scheme} {token}"} if token else {})
+
+
+def test_whoever_shows_the_token_reads_them(token):
+    answer = asked(token)
+
+    assert answer.status_code == 200
+    assert b"arena_database_up 1.0" in answer.content
+    assert answer["Content-Type"].startswith("text/plain")
+    assert "no-store" in answer["Cache-Control"]
+
+
+@pytest.mark.parametrize("wrong", ["", TOKEN[:-1], TOKEN + "x", "ünï"])
+def test_nobody_else_learns_that_there_are_any(token, wrong, alice):
+    assert asked(wrong).status_code == 404
+    assert asked(create_token(alice)).status_code == 404
+    assert asked(TOKEN, scheme="Basic").status_code == 404
+    assert signed_in(alice).get("/metrics").status_code == 404
+
+
+def test_without_a_token_in_the_settings_an_empty_one_opens_nothing():
+    assert Client().get("/metrics", headers={"Authorization": "Bearer "}).status_code == 404
+
+
+def test_administrators_read_them_in_a_browser():
+    boss = User.objects.create_user("boss", role="admin")
+
+    assert signed_in(boss).get("/metrics").status_code == 200
+    assert signed_in(boss).post("/metrics").status_code == 405
+
+
+def test_without_redis_the_rest_is_told(token, redis_server):
+    redis_server.stop()
+    try:
+        text = asked(token).content.decode()
+    finally:
+        redis_server.start()
+
+    assert "arena_redis_up 0.0" in text
+    assert "arena_database_up 1.0" in text
+    assert "arena_runs{" in text
+    assert "arena_calls_total{" not in text
+
+
+def test_without_a_database_the_rest_is_told(token):
+    def away(*_):
+        raise OperationalError("the database is away")
+
+    with connection.execute_wrapper(away):
+        answer = asked(token)
+
+    assert answer.status_code == 200
+    assert b"arena_database_up 0.0" in answer.content
+    assert b"arena_redis_up 1.0" in answer.content
+    assert b"arena_runs{" not in answer.content
+
+
+@pytest.mark.parametrize("who", ["token", "nobody"])
+def test_a_scrape_asks_the_database_little_and_not_again_at_once(token, who, django_assert_max_num_queries):
+    with django_assert_max_num_queries(12):
+        for _ in range(5):
+            asked(token if who == "token" else "")
