@@ -1,17 +1,26 @@
 """Encryption of what must be kept and must not be read: by the secrets of the lab, the newest first (docs/keys.md)."""
 
-from base64 import urlsafe_b64encode
+import os
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from functools import lru_cache
 
+from cryptography.exceptions import InvalidTag
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
-PURPOSE = b"arena-lab: provider keys, 1"  # another purpose, or another way to derive, would be another text
-FERNET_BYTES = 32
+# Another purpose, or another way to derive, would be another text.
+PURPOSE = b"arena-lab: provider keys, 2"
+FORMER_PURPOSE = b"arena-lab: provider keys, 1"
+MARK = (
+    "2."  # what follows is the base64 of a nonce and of AES-256-GCM's answer; without it, it is Fernet's of former days
+)
+NONCE_BYTES = 12
+KEY_BYTES = 32
 
 
 class NoSecret(Exception):
@@ -25,15 +34,17 @@ class Undecipherable(Exception):
 @sensitive_variables()
 def encrypt(text: str) -> str:
     """With the newest secret. Raises NoSecret."""
-    return _fernet().encrypt(text.encode()).decode("ascii")
+    nonce = os.urandom(NONCE_BYTES)
+    sealed = _ciphers(*settings.KEY_SECRETS)[0].encrypt(nonce, text.encode(), MARK.encode())
+    return MARK + urlsafe_b64encode(nonce + sealed).decode("ascii")
 
 
 @sensitive_variables()
 def decrypt(ciphertext: str) -> str:
     """With whichever secret fits. Raises Undecipherable."""
     try:
-        return _fernet().decrypt(ciphertext).decode()
-    except (InvalidToken, NoSecret, UnicodeError) as error:
+        return _opened(ciphertext, settings.KEY_SECRETS)
+    except (InvalidTag, InvalidToken, NoSecret, ValueError) as error:
         raise Undecipherable(_("It cannot be decrypted any more: its secret is gone. Enter it again.")) from error
 
 
@@ -45,28 +56,49 @@ def rotate(ciphertext: str) -> str:
 
 @sensitive_variables()
 def is_newest(ciphertext: str) -> bool:
-    """Whether the newest secret alone decrypts it, so that all others could go."""
+    """Whether it is encrypted as we do today and the newest secret alone decrypts it, so that all others could go."""
     try:
-        _fernet_of(*settings.KEY_SECRETS[:1]).decrypt(ciphertext)
-    except (InvalidToken, NoSecret):
+        _opened(ciphertext, settings.KEY_SECRETS[:1])
+    except (InvalidTag, InvalidToken, NoSecret, ValueError):
         return False
-    return True
+    return ciphertext.startswith(MARK)
 
 
-def _fernet() -> MultiFernet:
-    return _fernet_of(*settings.KEY_SECRETS)
+@sensitive_variables()
+def _opened(ciphertext: str, secrets: list[str]) -> str:
+    """Raises InvalidTag, InvalidToken, NoSecret, or ValueError for what is no ciphertext."""
+    if not ciphertext.startswith(MARK):
+        return _fernet(*secrets).decrypt(ciphertext).decode()
+    sealed = urlsafe_b64decode(ciphertext.removeprefix(MARK))
+    for cipher in _ciphers(*secrets):
+        try:
+            return cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], MARK.encode()).decode()
+        except InvalidTag:
+            continue
+    raise InvalidTag
 
 
 @lru_cache(maxsize=8)
 @sensitive_variables()
-def _fernet_of(*secrets: str) -> MultiFernet:
-    if not secrets:
-        raise NoSecret(_("Keys cannot be stored here: set ARENA_KEY_SECRETS, or make the data directory writable."))
-    return MultiFernet([Fernet(_derived(secret)) for secret in secrets])
+def _ciphers(*secrets: str) -> list[AESGCM]:
+    _require(secrets)
+    return [AESGCM(_derived(secret, PURPOSE)) for secret in secrets]
+
+
+@lru_cache(maxsize=8)
+@sensitive_variables()
+def _fernet(*secrets: str) -> MultiFernet:
+    _require(secrets)
+    return MultiFernet([Fernet(urlsafe_b64encode(_derived(secret, FORMER_PURPOSE))) for secret in secrets])
 
 
 @sensitive_variables()
-def _derived(secret: str) -> bytes:
-    """A Fernet key: HKDF-SHA256 (RFC 5869) without salt over the secret's UTF-8, 32 bytes, urlsafe base64."""
-    derive = HKDF(algorithm=SHA256(), length=FERNET_BYTES, salt=None, info=PURPOSE)
-    return urlsafe_b64encode(derive.derive(secret.encode()))
+def _require(secrets: tuple[str, ...]) -> None:
+    if not secrets:
+        raise NoSecret(_("Keys cannot be stored here: set ARENA_KEY_SECRETS, or make the data directory writable."))
+
+
+@sensitive_variables()
+def _derived(secret: str, purpose: bytes) -> bytes:
+    """HKDF-SHA256 (RFC 5869) without salt over the secret's UTF-8: 32 bytes."""
+    return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=purpose).derive(secret.encode())

@@ -7,6 +7,7 @@ from allauth.account.internal.flows.login import get_authentication_records
 from allauth.account.signals import user_logged_in
 from allauth.mfa import signals as factors
 from allauth.socialaccount.signals import social_account_added, social_account_removed
+from allauth.usersessions.models import UserSession
 from django.http import HttpRequest
 
 from accounts import audit
@@ -15,6 +16,7 @@ from accounts.models import User
 
 def connect() -> None:
     user_logged_in.connect(_signed_in)
+    addresses.authentication_step_completed.connect(_confirmed)
     factors.authenticator_added.connect(_factor_added)
     factors.authenticator_reset.connect(_factor_added)
     factors.authenticator_removed.connect(_factor_removed)
@@ -30,6 +32,15 @@ def connect() -> None:
 def _signed_in(request: HttpRequest, user: User, **kwargs: Any) -> None:
     ways = [record.get("type") or record["method"] for record in get_authentication_records(request, user)]
     audit.record(audit.Action.SIGNED_IN, by=user, of=user, by_means_of=ways)
+
+
+def _confirmed(request: HttpRequest, user: User, reauthenticated: bool = False, **kwargs: Any) -> None:
+    """Whoever has confirmed who it is goes on in a session of a new name: the old one, were it known, opens nothing."""
+    if not reauthenticated:
+        return
+    former = request.session.session_key
+    request.session.cycle_key()
+    UserSession.objects.filter(user=user, session_key=former).update(session_key=request.session.session_key)
 
 
 def _factor_added(user: User, authenticator: Any, **kwargs: Any) -> None:

@@ -1,4 +1,5 @@
-"""Who opens a WebSocket: a browser by its session (origin checked), a program by its bearer token in the header."""
+"""Who opens a WebSocket: a browser by its session (origin checked), a program by its bearer token in the header;
+where the platform is served over TLS, over TLS alone."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -6,6 +7,7 @@ from typing import Any
 from channels.auth import AuthMiddlewareStack
 from channels.db import database_sync_to_async
 from channels.security.websocket import AllowedHostsOriginValidator
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from rest_framework.exceptions import AuthenticationFailed
 
@@ -28,7 +30,11 @@ class Door:
         self._by_session = AllowedHostsOriginValidator(AuthMiddlewareStack(_Admission(inner)))
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        header = dict(scope["headers"]).get(b"authorization")
+        headers = dict(scope["headers"])
+        if settings.HTTPS and headers.get(b"x-forwarded-proto") != b"https":
+            await send({"type": "websocket.close"})  # before it was accepted: 403
+            return
+        header = headers.get(b"authorization")
         if header is None:
             await self._by_session(dict(scope, token=None), receive, send)  # type: ignore[arg-type]
             return

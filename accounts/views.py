@@ -128,7 +128,7 @@ def set_theme(request: HttpRequest) -> HttpResponse:
     theme = request.POST.get("theme", "")
     response = redirect(_back(request))
     if theme in THEMES:
-        response.set_cookie("arena_theme", theme, max_age=YEAR, samesite="Lax", secure=settings.HTTPS)
+        response.set_cookie(settings.THEME_COOKIE_NAME, theme, max_age=YEAR, samesite="Lax", secure=settings.HTTPS)
     return response
 
 

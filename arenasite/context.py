@@ -11,7 +11,7 @@ THEMES = ("auto", "light", "dark")
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
-    theme = request.COOKIES.get("arena_theme", "auto")
+    theme = request.COOKIES.get(settings.THEME_COOKIE_NAME, "auto")
     return {
         "theme": theme if theme in THEMES else "auto",
         "themes": THEMES,

@@ -254,6 +254,8 @@ SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [OIDC.app()] if OIDC else [], "OAUTH_PKCE_ENABLED": True}}
 
 SESSION_COOKIE_NAME = "__Host-arena_session" if HTTPS else "arena_session"
+THEME_COOKIE_NAME = "__Host-arena_theme" if HTTPS else "arena_theme"
+MESSAGE_STORAGE = "accounts.notices.NoticeStorage"
 CSRF_COOKIE_NAME = "__Host-arena_csrf" if HTTPS else "arena_csrf"
 SESSION_COOKIE_AGE = environment.whole("ARENA_SESSION_IDLE_HOURS", 72) * 3600  # seconds without use end a sign-in
 SESSION_LONGEST = environment.whole("ARENA_SESSION_DAYS", 14) * 86_400  # seconds after which it ends in any case
@@ -285,7 +287,7 @@ CONTENT_SECURITY_POLICY = {
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
-LANGUAGE_COOKIE_NAME = "arena_language"
+LANGUAGE_COOKIE_NAME = "__Host-arena_language" if HTTPS else "arena_language"
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_I18N = True
 USE_TZ = True

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.translation import gettext as _
 
 Answer = Callable[[HttpRequest], HttpResponse]
+METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 API, HEALTH = "/api/", "/api/health/"
 DEVICES = ("accelerometer", "camera", "display-capture", "geolocation", "gyroscope", "magnetometer", "microphone")
 OTHERS = ("browsing-topics", "midi", "payment", "serial", "usb", "xr-spatial-tracking")
@@ -21,7 +22,7 @@ class ShieldMiddleware:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = _unencrypted(request) or self._get_response(request)
+        response = _never_answered(request) or _unencrypted(request) or self._get_response(request)
         response.setdefault("Cross-Origin-Resource-Policy", "same-origin")
         response.setdefault("Permissions-Policy", PERMISSIONS)
         if _is_private(request):
@@ -29,6 +30,10 @@ class ShieldMiddleware:
         if _has_signed_out(request, response):
             response["Clear-Site-Data"] = FORGET
         return response
+
+
+def _never_answered(request: HttpRequest) -> HttpResponse | None:
+    return HttpResponse(status=405, headers={"Allow": METHODS}) if request.method in {"TRACE", "CONNECT"} else None
 
 
 def _unencrypted(request: HttpRequest) -> HttpResponse | None:

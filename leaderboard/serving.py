@@ -26,7 +26,7 @@ def conditional(request: HttpRequest, state: str, respond: Callable[[], HttpResp
     """
     if len(get_messages(request)):
         return respond()
-    cookies = [request.COOKIES.get(name, "") for name in ("arena_theme", settings.CSRF_COOKIE_NAME)]
+    cookies = [request.COOKIES.get(name, "") for name in (settings.THEME_COOKIE_NAME, settings.CSRF_COOKIE_NAME)]
     said = (STARTED, state, request.get_full_path(), request.user.pk, get_language(), cookies)
     etag = f'"{hashlib.sha256(repr(said).encode()).hexdigest()[:32]}"'
     if request.headers.get("If-None-Match") and (kept := get_conditional_response(request, etag=etag)):

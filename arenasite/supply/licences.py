@@ -45,10 +45,10 @@ def licence_of(name: str) -> str:
         told = metadata(name)
     except PackageNotFoundError:
         return UNKNOWN
-    if expression := told.get("License-Expression"):
-        return str(expression)
-    if told.get("License") in ACCEPTABLE:
-        return str(told["License"])
+    if "License-Expression" in told:
+        return told["License-Expression"]
+    if "License" in told and told["License"] in ACCEPTABLE:
+        return told["License"]
     classes = [line.rpartition(" :: ")[2] for line in told.get_all("Classifier", []) if line.startswith("License ::")]
     found = [CLASSIFIERS[one] for one in classes if one in CLASSIFIERS]
     return " OR ".join(found) if found and len(found) == len(classes) else UNKNOWN

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -78,3 +79,29 @@ def test_the_next_request_is_served_as_if_nothing_had_been(server):
     with httpx.Client(base_url=server, timeout=60) as client:
         assert client.post("/", content=b"x" * 5_000_000).json()["length"] == 0
         assert client.post("/", content=b"abc").json()["length"] == 3
+
+
+@pytest.mark.parametrize(
+    "framing",
+    [
+        "Content-Length: 4\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: chunked\r\nContent-Length: 4",
+        "Content-Length: 4\r\nContent-Length: 40",
+        "Content-Length: +4",
+        "Transfer-Encoding: chunked, identity",
+        "Transfer-Encoding : chunked",
+    ],
+)
+def test_a_request_with_two_ends_is_no_two_requests(server, framing):
+    """Were it read in two ways, the second request would be somebody else's."""
+    port = int(server.rstrip("/").rpartition(":")[2])
+    hidden = "GET /hidden HTTP/1.1\r\nHost: x\r\nX: "
+    body = f"0\r\n\r\n{hidden}"
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as line:
+        line.sendall(f"POST / HTTP/1.1\r\nHost: x\r\n{framing}\r\n\r\n{body}".encode())
+        line.shutdown(socket.SHUT_WR)
+        answered = b""
+        while piece := line.recv(65_536):
+            answered += piece
+
+    assert answered.count(b"HTTP/1.1 200") <= 1
