@@ -9,8 +9,10 @@ from typing import Any
 
 from daphne import server
 from daphne.cli import CommandLineInterface
-from daphne.http_protocol import HTTPFactory, WebRequest
+from daphne.http_protocol import WebRequest
 from django.conf import settings
+
+from arenasite.leaving import LeavingFactory, LeavingServer
 
 ROOM_FOR_FORM = 1 << 20  # bytes of a request beside its file
 AT_ONCE = 8  # requests of the longest kind that may be coming in at the same time
@@ -70,14 +72,14 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]
         self._kept = 0
 
 
-class BoundedFactory(HTTPFactory):  # type: ignore[misc]
+class BoundedFactory(LeavingFactory):
     def buildProtocol(self, addr: Any) -> Any:  # noqa: N802 - Twisted's name
         protocol = super().buildProtocol(addr)
         protocol.requestFactory = BoundedRequest
         return protocol
 
 
-class BoundedServer(server.Server):  # type: ignore[misc]
+class BoundedServer(LeavingServer):
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, request_buffer_size=CHUNK, **more)
 

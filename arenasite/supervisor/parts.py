@@ -50,7 +50,7 @@ class Parts:
             *("--ping-interval", "20", "--application-close-timeout", "2"),
             "arenasite.asgi:application",
         )
-        child.rank = AFTER_WORKERS
+        child.rank, child.patience = AFTER_WORKERS, self.drain + SPARE
         return child
 
     def worker(self, number: int) -> Child:
