@@ -5,8 +5,10 @@ is longer than the longest file is dropped while it comes in, and the rest stays
 """
 
 import asyncio
+import sys
 from typing import Any
 
+import django
 from daphne import server
 from daphne.cli import CommandLineInterface
 from daphne.http_protocol import WebRequest
@@ -118,5 +120,10 @@ class Interface(CommandLineInterface):  # type: ignore[misc]
 
 
 if __name__ == "__main__":
+    django.setup()
+    from accounts.machines import difference_at_start  # it needs the models, which are loaded only now
+
+    if difference := difference_at_start():
+        sys.exit(difference)
     server.HTTPFactory = BoundedFactory
     Interface.entrypoint()
