@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
 from accounts import audit, roles, sessions
-from accounts.models import AuditEntry, Invitation, Membership, Project, User
+from accounts.models import AuditEntry, CommonMark, Invitation, Membership, Project, User
 from accounts.people import person
 from accounts.refusals import NotPossible
 
@@ -100,6 +100,11 @@ class AuditEntryAdmin(ReadOnly):
     list_filter = ["action"]
     search_fields = ["actor", "name", "target"]
     show_full_result_count = False
+
+
+@admin.register(CommonMark)
+class CommonMarkAdmin(ReadOnly):
+    list_display = ["name", "mark", "changed"]
 
 
 class MembershipInline(admin.TabularInline[Membership, Project]):

@@ -5,16 +5,18 @@ is longer than the longest file is dropped while it comes in, and the rest stays
 """
 
 import asyncio
+import sys
 from typing import Any
 
+import django
 from daphne import server
 from daphne.cli import CommandLineInterface
-from daphne.http_protocol import HTTPFactory, WebRequest
+from daphne.http_protocol import WebRequest
 from django.conf import settings
 from twisted.internet import defer, reactor, task
 
 from arenasite import draining
-
+from arenasite.leaving import LeavingFactory, LeavingServer
 from arenasite.patient_sockets import EXTENSION, Frames, PatientFactory, PatientSocket
 
 ROOM_FOR_FORM = 1 << 20  # bytes of a request beside its file
@@ -75,14 +77,14 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]
         self._kept = 0
 
 
-class BoundedFactory(HTTPFactory):  # type: ignore[misc]
+class BoundedFactory(LeavingFactory):
     def buildProtocol(self, addr: Any) -> Any:  # noqa: N802 - Twisted's name
         protocol = super().buildProtocol(addr)
         protocol.requestFactory = BoundedRequest
         return protocol
 
 
-class BoundedServer(server.Server):  # type: ignore[misc]
+class BoundedServer(LeavingServer):
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, request_buffer_size=CHUNK, **more)
 
@@ -131,5 +133,10 @@ class Interface(CommandLineInterface):  # type: ignore[misc]
 
 
 if __name__ == "__main__":
+    django.setup()
+    from accounts.machines import difference_at_start  # it needs the models, which are loaded only now
+
+    if difference := difference_at_start():
+        sys.exit(difference)
     server.HTTPFactory, server.WebSocketFactory = BoundedFactory, PatientFactory
     Interface.entrypoint()

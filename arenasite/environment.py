@@ -160,6 +160,11 @@ def data_directory(base: Path) -> Path:
     return Path(os.environ.get("ARENA_DATA") or base / "var").resolve()
 
 
+def files_directory(data: Path) -> Path:
+    """Where exports, uploads and pictures are: `ARENA_FILES`, else the data directory."""
+    return Path(os.environ.get("ARENA_FILES") or data).resolve()
+
+
 def socket_directory(data: Path) -> Path:
     """A private directory for sockets, short enough for the kernel's limit on socket paths."""
     inside = data / "run"

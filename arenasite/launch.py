@@ -9,6 +9,7 @@ from django.db import connections
 from redis import Redis
 from redis.exceptions import RedisError
 
+from accounts import machines
 from arenasite import demo, demo_review, preparation, showcase
 from arenasite.supervisor import redis
 from arenasite.supervisor.children import Child
@@ -91,6 +92,10 @@ class Launch:
             raise CannotStart(
                 f"The database cannot be used: {str(error).strip()}. Check DATABASE_URL, or unset it to use SQLite."
             ) from error
+        try:
+            machines.require_same()
+        except machines.Different as difference:
+            raise CannotStart(str(difference)) from difference
         preparation.compile_translations()
 
     # --- models ---

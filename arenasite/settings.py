@@ -16,6 +16,7 @@ django_stubs_ext.monkeypatch()
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = environment.data_directory(BASE_DIR)
 SOCKET_DIR = environment.socket_directory(DATA_DIR)
+FILES_DIR = environment.files_directory(DATA_DIR)  # the same for all machines; docs/several-machines.md
 
 SECRET_KEY = environment.secret_key(DATA_DIR)
 KEY_SECRETS = environment.key_secrets(DATA_DIR)  # what stored provider keys are encrypted with; docs/keys.md
@@ -163,15 +164,15 @@ SANDBOX_AT_ONCE = environment.whole("ARENA_SANDBOX_AT_ONCE", os.cpu_count() or 1
 
 # --- Files of runs: made at once for a short run, by a worker for a long one ----------------------------------
 
-EXPORTS_DIR = DATA_DIR / "exports"
+EXPORTS_DIR = FILES_DIR / "exports"
 EXPORT_DIRECT_MESSAGES = 60  # a run of more messages has its files made by a worker
 EXPORT_DAYS = 7.0  # a finished file is kept for so long
 EXPORT_LEASE_SECONDS = 30.0  # a worker that was silent for so long has died
 
 # --- Datasets, battles and votes -------------------------------------------------------------------------------
 
-IMAGES_DIR = DATA_DIR / "images"
-UPLOADS_DIR = DATA_DIR / "uploads"
+IMAGES_DIR = FILES_DIR / "images"
+UPLOADS_DIR = FILES_DIR / "uploads"
 UPLOAD_BYTES = environment.whole("ARENA_UPLOAD_MB", 512) << 20  # the longest file that a dataset is made from
 DATASET_MEMORY = environment.whole("ARENA_DATASET_MEMORY_MB", 1500) << 20  # that reading one may take
 DATASET_UNPACKED = environment.whole("ARENA_DATASET_UNPACKED_MB", 8192) << 20  # of an archive's content

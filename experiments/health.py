@@ -9,6 +9,7 @@ from redis.exceptions import RedisError
 from rest_framework import serializers
 from rq import Worker
 
+from experiments import machine
 from experiments.engine.jobs import QUEUE
 from experiments.models import Provider
 
@@ -28,7 +29,13 @@ class HealthSerializer(serializers.Serializer[Any]):
 
 
 def health() -> dict[str, Any]:
-    services = {"database": _database(), "redis": _redis(), "workers": _workers(), "providers": _providers()}
+    services = {
+        "database": _database(),
+        "redis": _redis(),
+        "workers": _workers(),
+        "providers": _providers(),
+        "machine": _machine(),
+    }
     is_ok = all(service["ok"] for service in services.values())
     return {"status": "ok" if is_ok else "down", "time": timezone.now(), "services": services}
 
@@ -79,6 +86,15 @@ def is_heard_of(worker: Worker) -> bool:
     knows of a worker for a minute longer than its beats may be apart.
     """
     return bool(worker.connection.ttl(worker.key) > KEPT_LONGER)
+
+
+def _machine() -> dict[str, Any]:
+    """A clock that is wrong is told, and takes no machine out: it may be the database's."""
+    try:
+        found = machine.differences()
+        return _part(not found, " ".join(found) or machine.word_on_clock() or "has what the others have")
+    except DatabaseError:
+        return _part(False, "unknown while the database is away")
 
 
 def _providers() -> dict[str, Any]:

@@ -42,10 +42,10 @@ class Parts:
         return child
 
     def web(self, host: str, port: int) -> Child:
-        """With everything else it ends at once: there is nobody to send visitors to meanwhile."""
+        """It goes on being ready no longer than it must: there is nobody else to send visitors to meanwhile."""
         child = self._python("web", *web_arguments(host, port))
         child.environment = {**child.environment, "ARENA_WEB_DRAIN_SECONDS": "0"}
-        child.rank = AFTER_WORKERS
+        child.rank, child.patience = AFTER_WORKERS, self.drain + SPARE
         return child
 
     def worker(self, number: int) -> Child:

@@ -99,7 +99,7 @@ class Driver:
             renewal, quarter = self._due["renew"], settings.LEASE_SECONDS / 4
             self._is_behind = renewal > 0 and time.monotonic() > renewal + quarter
             if self._is_due("renew", quarter):
-                leases.renew(list(self._playing))
+                leases.renew({run_id: playing.book.fence for run_id, playing in self._playing.items()})
                 self._beat()
             if self._is_due("look", self._look_seconds()):
                 self._look_after_runs()

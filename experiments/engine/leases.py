@@ -1,6 +1,7 @@
 """Who drives a run: claims and renewals are conditional UPDATEs whose row count decides, by the database's clock."""
 
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -54,8 +55,14 @@ def claim(run_id: UUID, announce: Announce) -> Run | None:
         return run
 
 
-def renew(run_ids: Collection[UUID]) -> None:
-    Run.objects.filter(pk__in=run_ids, state__in=DRIVEN_STATES).update(lease_until=lease_end())
+def renew(fences: Mapping[UUID, int]) -> None:
+    """Of the runs that are held under these fences still: a driver that was cut off for long prolongs nobody else's."""
+    by_fence: dict[int, list[UUID]] = defaultdict(list)
+    for run_id, fence in fences.items():
+        by_fence[fence].append(run_id)
+    for fence, run_ids in by_fence.items():
+        mine = Run.objects.filter(pk__in=run_ids, fence=fence, state__in=DRIVEN_STATES)
+        mine.update(lease_until=lease_end())
 
 
 def held(run_ids: Collection[UUID]) -> dict[UUID, Held]:

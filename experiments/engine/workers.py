@@ -1,6 +1,7 @@
 """What all our RQ workers have in common: what earlier workers left behind in Redis ends none of them."""
 
 import logging
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -9,6 +10,7 @@ from redis.exceptions import RedisError
 from rq import Queue, SimpleWorker, get_current_job
 from rq.registry import StartedJobRegistry
 
+from accounts import machines
 from experiments.observing import measuring
 
 logger = logging.getLogger(__name__)
@@ -23,8 +25,11 @@ class SteadyWorker(SimpleWorker):
     """
 
     current: "SteadyWorker | None" = None  # of this process
+    needs_what_others_have = True  # the secrets and the files of the platform
 
     def work(self, *args: Any, **kwargs: Any) -> bool:
+        if self.needs_what_others_have and (difference := machines.difference_at_start()):
+            sys.exit(difference)
         SteadyWorker.current = self
         return bool(super().work(*args, **kwargs))
 

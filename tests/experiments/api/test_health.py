@@ -28,7 +28,7 @@ def test_it_is_ok_while_every_part_answers(nobodys, provider, worker):
 
     report = response.json()
     assert (response.status_code, report["status"]) == (200, "ok")
-    assert set(report["services"]) == {"database", "redis", "workers", "providers"}
+    assert set(report["services"]) == {"database", "redis", "workers", "providers", "machine"}
     assert all(part["ok"] and part["detail"] for part in report["services"].values())
     assert parse_datetime(report["time"]) is not None
 

@@ -4,6 +4,7 @@ import threading
 import time
 
 import pytest
+from django.db import connections
 
 from experiments import steering
 from experiments.engine import driver
@@ -24,7 +25,12 @@ def until(transactional_db):
 
     def drive(is_enough, what):
         stop = threading.Event()
-        thread = threading.Thread(target=lambda: Driver(stop).drive(idle_seconds=60))
+
+        def work():
+            Driver(stop).drive(idle_seconds=60)
+            connections.close_all()
+
+        thread = threading.Thread(target=work)
         thread.start()
         wait_until(is_enough, what)
         asked = time.monotonic()

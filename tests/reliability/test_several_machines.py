@@ -1,0 +1,198 @@
+"""Three machines: one with the database, Redis and the models, two with the platform. One of these is cut off."""
+
+import json
+from collections import Counter
+
+import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+from tests.fixtures import wait_until
+from tests.reliability.hosts import PORT, Lab
+
+PREPARE = """
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+from accounts.models import User
+User.objects.create_user("alice", password="correct horse battery", role="admin")
+call_command("add_provider", name="lab", base_url="http://10.77.0.1:9000/v1", allow_private=True, model=[MODELS])
+call_command("create_token", "alice")
+"""
+SLOW = "sim/cooperative:first=0:tps=25:words=60"
+MODELS = [SLOW, "sim/judge:first=0", "sim/filter:first=0"]
+ARENA = {"prompt": "Share seven solar panels between two villages.", "max_turns": 2, "gap_seconds": 0}
+EXPERIMENT = {"workflow": "arena", "config": ARENA, "cast": {seat: {"model": SLOW} for seat in "AB"}}
+TIMEOUT = 80  # of a viewer that hears nothing
+
+
+@pytest.fixture(scope="module")
+def lab():
+    lab = Lab()
+    try:
+        yield lab
+    finally:
+        lab.close()
+
+
+@pytest.fixture(scope="module")
+def token(lab):
+    told = lab.manage(lab.core, "shell", "-c", PREPARE.replace("MODELS", repr(MODELS)))
+    assert told.returncode == 0, told.stderr
+    return told.stdout.split()[-1]
+
+
+@pytest.fixture(scope="module")
+def machines(lab, token):
+    """One that only shows at first, and one that drives two runs at most."""
+    one, two = lab.machine("one", 2), lab.machine("two", 3)
+    lab.up(two, ARENA_RUNS_PER_WORKER="2")
+    lab.up(one, workers=0)
+    return one, two
+
+
+@pytest.fixture
+def begin(lab, token, machines):
+    def start(host, repeats=1):
+        with host.here(), lab.client(host, token) as api:
+            made = api.post("experiments/", json=EXPERIMENT)
+            assert made.status_code == 201, made.text
+            started = api.post(f"experiments/{made.json()['id']}/start/", json={"repeats": repeats})
+            assert started.status_code == 201, started.text
+            return [run["id"] for run in started.json()["runs"]]
+
+    return start
+
+
+class Viewer:
+    """Somebody who watches a run from a machine, and comes back where the connection is cut."""
+
+    def __init__(self, host, run, token):
+        self.host, self.run, self.seen, self.ended = host, run, [], False
+        self._headers = {"Authorization": f"Bearer {token}"}
+        self.open()
+
+    def open(self):
+        address = f"ws://{self.host.address}:{PORT}/ws/runs/{self.run}/?after={len(self.seen)}"
+        with self.host.here():
+            self.socket = connect(address, additional_headers=self._headers, open_timeout=TIMEOUT)
+
+    def farewell(self):
+        """The code with which the machine takes its leave."""
+        while True:
+            try:
+                self.socket.recv(TIMEOUT)
+            except ConnectionClosed as closed:
+                return closed.rcvd and closed.rcvd.code
+
+    def watch(self):
+        """To the end of the run."""
+        while not self.ended:
+            try:
+                envelope = json.loads(self.socket.recv(TIMEOUT))
+            except (ConnectionClosed, TimeoutError):
+                self.open()
+                continue
+            if envelope["type"] != "message_stream":
+                self.seen.append(envelope["seq"])
+                self.ended = envelope["type"] == "experiment_stopped"
+        self.socket.close()
+
+
+def drives(lab, host, runs):
+    return all(f"run={run} claimed" in lab.log(host) for run in runs)
+
+
+def speaks(lab, run):
+    return lab.ask("SELECT 1 FROM experiments_call WHERE run_id = %s AND state = 'sent' AND length(text) > 20", run)
+
+
+def test_what_a_machine_drove_that_is_cut_off_goes_on_on_another_and_each_step_is_done_once(
+    lab, token, machines, begin
+):
+    one, two = machines
+    of_two = begin(one, repeats=2)
+    wait_until(lambda: drives(lab, two, of_two), "the second machine to take both")
+    lab.worker(one)
+    [of_one] = begin(two)
+    wait_until(lambda: drives(lab, one, [of_one]), "the first machine to take the third")
+    viewers = [Viewer(host, run, token) for run in of_two for host in machines]
+    wait_until(lambda: all(speaks(lab, run) for run in of_two), "words on the second machine")
+
+    lab.pull(two)
+    wait_until(lambda: drives(lab, one, of_two), "the first machine to take over")
+    asked = lab.ask("SELECT id FROM experiments_call WHERE state = 'sent'")
+    assert asked
+    lab.plug(two)
+    for viewer in viewers:
+        viewer.watch()
+    wait_until(lambda: states(lab) == {"completed": 3}, "all runs to be over")
+
+    assert_once(lab, [*of_two, of_one])
+    assert lab.ask("SELECT fence FROM experiments_run WHERE id = ANY(%s::uuid[])", of_two) == [(2,), (2,)]
+    for viewer in viewers:
+        [(last,)] = lab.ask("SELECT last_seq FROM experiments_run WHERE id = %s", viewer.run)
+        assert viewer.seen == list(range(1, last + 1))
+
+
+def test_a_file_that_one_machine_made_is_fetched_from_another(lab, token, machines, begin):
+    one, _two = machines
+    lab.worker(one)
+    runs = begin(one)
+    wait_until(lambda: set(states(lab)) == {"completed"}, "the run to be over")
+
+    with one.here(), lab.client(one, token) as api:  # which has no worker that makes files
+        asked = api.post("exports/", json={"format": "jsonl", "runs": runs})
+        assert asked.status_code == 202, asked.text
+        path = f"exports/{asked.json()['id']}/"
+        wait_until(lambda: api.get(path).json()["state"] == "done", "the file")
+        file = api.get(f"{path}download/")
+
+    assert file.status_code == 200
+    assert runs[0] in file.text
+
+
+def test_a_machine_that_is_asked_to_end_hands_its_runs_over_and_tells_its_viewers(lab, token, machines, begin):
+    one, two = machines
+    three = lab.machine("three", 4)
+    lab.up(three)
+    run = begin(three)[0]
+    wait_until(lambda: any(drives(lab, host, [run]) for host in (one, two, three)), "somebody to take it")
+    viewer = Viewer(three, run, token)
+
+    for process in three.processes:
+        process.terminate()
+    assert viewer.farewell() == 1012
+    for process in three.processes:
+        assert process.wait(30) == 0
+    viewer.host, viewer.seen = one, []
+    viewer.open()
+    viewer.watch()
+
+    assert states(lab).keys() == {"completed"}
+    assert_once(lab, [run])
+
+
+def states(lab):
+    return dict(lab.ask("SELECT state, count(*) FROM experiments_run GROUP BY state"))
+
+
+def assert_once(lab, runs):
+    """Every step has one outcome and one completed call; what else was asked is marked as lost; the provider knows of
+    nothing that we do not know of, and no message is there twice.
+    """
+    calls = lab.ask(
+        "SELECT c.id::text, c.state, c.step_id FROM experiments_call c WHERE run_id = ANY(%s::uuid[])", runs
+    )
+    completed = Counter(step for _id, state, step in calls if state == "completed")
+    assert {state for _id, state, _step in calls} <= {"completed", "lost"}
+    assert set(completed.values()) == {1}
+    assert set(completed) == {step for _id, _state, step in calls}
+    known = {row[0] for row in lab.ask("SELECT id::text FROM experiments_call")}
+    asked = [json.loads(line)["request_id"] for line in lab.ledger.read_text().splitlines()]
+    assert len(asked) == len(set(asked))
+    assert set(asked) <= known
+    assert {call for call, state, _step in calls if state == "completed"} <= set(asked)
+    said = lab.ask("SELECT run_id, turn, seat, count(*) FROM experiments_message GROUP BY 1, 2, 3")
+    assert all(times == 1 for *_place, times in said)
+    numbers = lab.ask("SELECT run_id, count(*), max(seq) FROM experiments_event GROUP BY run_id")
+    assert all(count == highest for _run, count, highest in numbers)

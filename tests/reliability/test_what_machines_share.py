@@ -1,0 +1,170 @@
+"""A machine that lacks what the others have is told so in words before it does anything."""
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from accounts import machines
+from accounts.models import CommonMark
+from experiments import clock, machine
+from tests.fixtures import environment
+
+pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+OLD, NEW = "an old secret of the lab, long enough", "a new secret of the lab, long enough!"
+
+
+@pytest.fixture(autouse=True)
+def shared(monkeypatch, settings, tmp_path):
+    """As on PostgreSQL, wherever the test runs: SQLite is a file of one machine."""
+    monkeypatch.setattr(machines, "connection", SimpleNamespace(vendor="postgresql", close=lambda: None))
+    settings.DATA_DIR, settings.FILES_DIR = tmp_path / "data", tmp_path / "files"
+    settings.REDIS_IS_EMBEDDED, settings.KEY_SECRETS = False, [OLD]
+    return settings
+
+
+@pytest.fixture
+def another(shared, tmp_path):
+    """Says what a machine hears that has all but these settings in common with the first one."""
+    machines.require_same()
+
+    def hear(**fields):
+        for name, value in fields.items():
+            setattr(shared, name, value)
+        return " ".join(machines.differences())
+
+    return hear
+
+
+def test_a_machine_that_has_everything_in_common_hears_nothing(another):
+    assert another() == ""
+
+
+def test_another_secret_key_is_told(another):
+    assert "another ARENA_SECRET_KEY" in another(SECRET_KEY="x" * 50)
+
+
+def test_a_secret_of_keys_that_is_lacking_is_told(another):
+    assert "ARENA_KEY_SECRETS" in another(KEY_SECRETS=[NEW])
+
+
+def test_a_secret_is_changed_machine_by_machine_and_the_old_one_then_goes(another):
+    assert another(KEY_SECRETS=[OLD, NEW]) == ""
+    assert another(KEY_SECRETS=[NEW, OLD]) == ""
+    assert another(KEY_SECRETS=[OLD, NEW]) == ""  # one that was not restarted yet
+    assert another(KEY_SECRETS=[NEW, OLD]) == ""
+    assert another(KEY_SECRETS=[NEW]) == ""
+    assert another(KEY_SECRETS=[OLD]) != ""
+
+
+def test_a_directory_of_files_that_is_not_the_common_one_is_told(another, tmp_path):
+    (tmp_path / "other").mkdir()
+
+    said = another(FILES_DIR=tmp_path / "other")
+
+    assert str(tmp_path / "other") in said
+    assert "ARENA_FILES" in said
+
+
+def test_the_same_directory_mounted_elsewhere_is_the_same(another, tmp_path):
+    (tmp_path / "elsewhere").symlink_to(tmp_path / "files")
+
+    assert another(FILES_DIR=tmp_path / "elsewhere") == ""
+
+
+def test_a_directory_that_cannot_be_used_is_told(shared, tmp_path):
+    (tmp_path / "file").touch()
+    shared.FILES_DIR = tmp_path / "file" / "below"
+
+    [said] = machines.differences()
+
+    assert "cannot be used" in said
+
+
+def test_a_redis_of_ones_own_beside_a_common_one_is_told(another):
+    assert "REDIS_URL" in another(REDIS_IS_EMBEDDED=True)
+
+
+def test_two_machines_each_with_a_redis_of_its_own_are_told(shared, tmp_path):
+    shared.REDIS_IS_EMBEDDED = True
+    machines.require_same()
+    machines.require_same()
+    shared.DATA_DIR = tmp_path / "data of another machine"
+
+    with pytest.raises(machines.Different) as told:
+        machines.require_same()
+
+    assert "REDIS_URL" in str(told.value)
+    assert "accept_machine" in str(told.value)
+
+
+def test_one_machine_that_is_joined_by_others_changes_to_a_common_redis(shared):
+    shared.REDIS_IS_EMBEDDED = True
+    machines.require_same()
+    shared.REDIS_IS_EMBEDDED = False
+
+    assert machines.differences() == []
+
+
+def test_what_was_changed_on_purpose_is_accepted(another, capsys):
+    assert another(SECRET_KEY="y" * 50, KEY_SECRETS=[NEW]) != ""
+
+    call_command("accept_machine")
+
+    assert machines.differences() == []
+
+
+def test_the_database_knows_no_secret(another, shared):
+    marks = " ".join(CommonMark.objects.values_list("mark", flat=True))
+
+    assert all(secret not in marks for secret in (shared.SECRET_KEY, OLD))
+    assert set(CommonMark.objects.values_list("name", flat=True)) == {"secret_key", "key_secrets", "files", "redis"}
+
+
+def test_health_tells_a_machine_that_differs(client, another):
+    another(SECRET_KEY="x" * 50)
+
+    part = client.get("/api/health/").json()["services"]["machine"]
+
+    assert part["ok"] is False
+    assert "ARENA_SECRET_KEY" in part["detail"]
+
+
+@pytest.mark.parametrize("off", [-3600, 3600])
+def test_health_tells_a_clock_that_is_wrong(client, monkeypatch, off):
+    right = clock.read
+    monkeypatch.setattr(clock, "read", lambda: right() - clock.timedelta(seconds=off))
+
+    part = client.get("/api/health/").json()["services"]["machine"]
+
+    assert part["ok"] is True
+    assert "3600 seconds" in part["detail"]
+    assert round(machine.seconds_off()) == off
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite is a file of one machine")
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("manage.py", "rqworker", "engine", "--burst"),
+        ("-m", "arenasite.bounded_daphne", "-p", "0", "arenasite.asgi:application"),
+        ("manage.py", "up", "--port", "0"),
+        ("manage.py", "check", "--database", "default"),
+    ],
+    ids=["worker", "web", "up", "check"],
+)
+def test_nothing_starts_on_a_machine_that_differs(command, tmp_path):
+    CommonMark.objects.create(name="secret_key", mark="of another one")
+    variables = {"ARENA_DATA": str(tmp_path), "DJANGO_SETTINGS_MODULE": "arenasite.settings"}
+
+    ended = subprocess.run(
+        [sys.executable, *command], env=environment() | variables, capture_output=True, text=True, timeout=240
+    )
+
+    assert ended.returncode not in (0, None)
+    assert "another ARENA_SECRET_KEY" in ended.stdout + ended.stderr
+    assert "Traceback" not in ended.stderr
