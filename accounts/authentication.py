@@ -12,7 +12,7 @@ from accounts.addresses import address_of
 from accounts.tokens import note_use
 
 
-class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]
+class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]  # knox has no types
     """`Authorization: Bearer TOKEN`, as knox checks it, which takes for granted that a header is text."""
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
@@ -42,7 +42,7 @@ class KeyHeaderAuthentication(BearerAuthentication):
         return user, found
 
 
-class KeyHeaderScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class KeyHeaderScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # drf-spectacular registers a class untyped
     target_class = KeyHeaderAuthentication
     name = "keyHeader"
 
@@ -50,7 +50,7 @@ class KeyHeaderScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untype
         return {"type": "apiKey", "in": "header", "name": "X-API-Key"}
 
 
-class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # drf-spectacular registers a class untyped
     target_class = BearerAuthentication
     name = "bearer"
 

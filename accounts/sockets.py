@@ -30,7 +30,7 @@ class Door:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         header = dict(scope["headers"]).get(b"authorization")
         if header is None:
-            await self._by_session(dict(scope, token=None), receive, send)  # type: ignore[arg-type]
+            await self._by_session(dict(scope, token=None), receive, send)  # type: ignore[arg-type]  # channels and asgiref differ in how they type an application
             return
         user, digest = await _owner(header)
         await self._inner({**scope, "user": user, "token": digest}, receive, send)

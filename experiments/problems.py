@@ -21,7 +21,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     status = serializers.IntegerField()
     detail = serializers.CharField()
-    errors = serializers.DictField(  # type: ignore[assignment]
+    errors = serializers.DictField(  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
         child=serializers.ListField(child=serializers.CharField()), required=False
     )
 

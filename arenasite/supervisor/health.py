@@ -52,4 +52,4 @@ class Health:
 
 def _reachable(host: str) -> str:
     """The address under which this machine reaches a server that listens on `host`."""
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 — names of addresses, none is listened on here

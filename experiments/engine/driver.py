@@ -243,7 +243,7 @@ class Driver:
             for call_id, text, reasoning in grown
         ]
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.executemany(f"UPDATE {table} SET text = %s, reasoning = %s WHERE id = %s AND state = %s", rows)  # noqa: S608
+            cursor.executemany(f"UPDATE {table} SET text = %s, reasoning = %s WHERE id = %s AND state = %s", rows)  # noqa: S608 — names of our own tables
 
     def _wait_for_database(self, error: Exception) -> None:
         logger.warning("the database does not answer (%s); trying again", type(error).__name__)
