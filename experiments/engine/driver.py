@@ -14,10 +14,11 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 
 from experiments.engine import leases
+from experiments.engine.ending import INTERNAL_ERROR, MANUAL_STOP, finish
 from experiments.engine.events import LeaseLost, as_message
 from experiments.engine.live import News, Wire
 from experiments.engine.performers import Performers, Report
-from experiments.engine.playing import INTERNAL_ERROR, MANUAL_STOP, Playing, finish
+from experiments.engine.playing import Playing
 from experiments.engine.recording import Book
 from experiments.models import Call, Event, Run
 from experiments.shards import only_shards, without_shards
