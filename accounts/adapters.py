@@ -32,7 +32,7 @@ ELSEWHERE = _("Only addresses of the lab can be used to sign up: %(domains)s. Ot
 THROTTLED_SECONDS = 60  # in which tries that were not even looked at are written down once
 
 
-class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
     error_messages = DefaultAccountAdapter.error_messages | {
         "username_password_mismatch": MISMATCH,
         "email_password_mismatch": MISMATCH,
@@ -126,7 +126,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return resolve_url("account_email" if self.request.user.is_authenticated else settings.LOGIN_URL)
 
 
-class FactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
+class FactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
     error_messages = DefaultMFAAdapter.error_messages | {
         "incorrect_code": _("This is not the code of this moment. Wait for the next one, and type that."),
     }
@@ -139,7 +139,7 @@ class FactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
         return crypto.decrypt(encrypted_text)
 
 
-class LabAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
+class LabAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth has no types
     """For people for whom the lab's sign-in server vouches."""
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
@@ -157,7 +157,7 @@ class LabAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         user: User = sociallogin.user
         if form:
             with transaction.atomic():
-                return super().save_user(request, sociallogin, form)  # type: ignore[no-any-return]
+                return super().save_user(request, sociallogin, form)  # type: ignore[no-any-return]  # allauth has no types
         user.set_unusable_password()
         adapter = AccountAdapter(request)
         adapter.populate_username(request, user)
@@ -165,7 +165,7 @@ class LabAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         return user
 
 
-class FirstVerificationStage(EmailVerificationStage):  # type: ignore[misc]
+class FirstVerificationStage(EmailVerificationStage):  # type: ignore[misc]  # allauth has no types
     def handle(self) -> tuple[Any, bool]:
         person: User | None = self.login.user
         return (None, True) if person and person.last_login else super().handle()

@@ -13,7 +13,7 @@ from accounts.tokens import note_use
 from experiments import logs
 
 
-class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]
+class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]  # knox has no types
     """`Authorization: Bearer TOKEN`, as knox checks it, which takes for granted that a header is text."""
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
@@ -44,7 +44,7 @@ class KeyHeaderAuthentication(BearerAuthentication):
         return user, found
 
 
-class KeyHeaderScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class KeyHeaderScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # drf-spectacular registers a class untyped
     target_class = KeyHeaderAuthentication
     name = "keyHeader"
 
@@ -52,7 +52,7 @@ class KeyHeaderScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untype
         return {"type": "apiKey", "in": "header", "name": "X-API-Key"}
 
 
-class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # drf-spectacular registers a class untyped
     target_class = BearerAuthentication
     name = "bearer"
 

@@ -34,11 +34,11 @@ class InvitationForm(forms.Form):
     def __init__(self, *args: Any, by: User, project: Project | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         offered = [(role.value, role.label) for role in inviting.roles_to_give(by)]
-        self.fields["role"].choices = offered  # type: ignore[attr-defined]
+        self.fields["role"].choices = offered  # type: ignore[attr-defined]  # a choice field, which Django types as any field
         if project:
             del self.fields["project"]
         else:
-            self.fields["project"].queryset = Project.objects.filter(archived=False)  # type: ignore[attr-defined]
+            self.fields["project"].queryset = Project.objects.filter(archived=False)  # type: ignore[attr-defined]  # a model choice field, which Django types as any field
             self.fields["project_role"].required = False
 
     def clean_project_role(self) -> str:

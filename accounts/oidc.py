@@ -20,7 +20,7 @@ from requests import RequestException
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA")
 
 
-class ServerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
+class ServerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth has no types
     def complete_login(self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any) -> Any:
         claims = self._claims(app, kwargs["response"].get("id_token"))
         about = self._fetch_user_info(token.token) if "userinfo_endpoint" in self.openid_config else claims

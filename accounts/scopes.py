@@ -39,7 +39,7 @@ def needs(scope: Scope) -> Callable[[Handler], Handler]:
     """Which scope a handler of the API needs, where it is another one than its view's."""
 
     def marked(handler: Handler) -> Handler:
-        handler.scope = scope  # type: ignore[attr-defined]
+        handler.scope = scope  # type: ignore[attr-defined]  # a mark on a function, read where it is called
         return handler
 
     return marked

@@ -3,7 +3,7 @@
 from allauth.account.forms import LoginForm
 
 
-class SignInForm(LoginForm):  # type: ignore[misc]
+class SignInForm(LoginForm):  # type: ignore[misc]  # allauth has no types
     """A user name or an e-mail address, in a field that is called as it always was."""
 
     def add_prefix(self, field_name: str) -> str:

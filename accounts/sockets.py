@@ -36,7 +36,7 @@ class Door:
             return
         header = headers.get(b"authorization")
         if header is None:
-            await self._by_session(dict(scope, token=None), receive, send)  # type: ignore[arg-type]
+            await self._by_session(dict(scope, token=None), receive, send)  # type: ignore[arg-type]  # channels and asgiref differ in how they type an application
             return
         user, digest = await _owner(header)
         await self._inner({**scope, "user": user, "token": digest}, receive, send)

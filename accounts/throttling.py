@@ -43,7 +43,7 @@ class PerMinute(BaseThrottle):
     def _note(self, request: Request, most: int, left: int) -> None:
         before = getattr(request._request, "rate", None)
         if before is None or left < before["remaining"]:
-            request._request.rate = {"limit": most, "remaining": left, "reset": self._left}  # type: ignore[attr-defined]
+            request._request.rate = {"limit": most, "remaining": left, "reset": self._left}  # type: ignore[attr-defined]  # a mark on the request, read where the headers are written
 
 
 class OfPerson(PerMinute):

@@ -24,7 +24,7 @@ AT_ONCE = 8  # requests of the longest kind that may be coming in at the same ti
 CHUNK = 1 << 16  # bytes that the application is handed at a time
 
 
-class BoundedRequest(WebRequest):  # type: ignore[misc]
+class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne and twisted have no types
     """held: bytes of all bodies that are here at the moment."""
 
     held = 0
@@ -128,7 +128,7 @@ def leave_on_disk(queue: "asyncio.Queue[dict[str, Any]]", content: Any) -> None:
     waiting._put, waiting._get = put, get  # asyncio.Queue keeps these two for whoever stores otherwise
 
 
-class Interface(CommandLineInterface):  # type: ignore[misc]
+class Interface(CommandLineInterface):  # type: ignore[misc]  # daphne and twisted have no types
     server_class = BoundedServer
 
 

@@ -30,7 +30,7 @@ REDIS_SECONDS = 10.0
 # Run.get_absolute_url() would load every page and form into this process
 RUN_PATH = "/runs/{}/"
 CAMPAIGN_PATH = "/experiments/{}/"
-HERE = {"127.0.0.1", "0.0.0.0", "::", "::1"}  # noqa: S104
+HERE = {"127.0.0.1", "0.0.0.0", "::", "::1"}  # noqa: S104 — names of addresses, none is listened on here
 
 
 class Launch:

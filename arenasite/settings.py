@@ -330,7 +330,7 @@ REST_FRAMEWORK = {
 REST_KNOX = {
     "AUTH_HEADER_PREFIX": "Bearer",
 }
-KNOX_TOKEN_MODEL = "accounts.ApiToken"  # noqa: S105
+KNOX_TOKEN_MODEL = "accounts.ApiToken"  # noqa: S105 — a model's name
 MIGRATION_MODULES = {"knox": None}  # its own token table is swapped for ours
 
 # --- Observing: docs/observing.md ------------------------------------------------------------------------------

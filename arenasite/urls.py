@@ -7,7 +7,7 @@ from arenasite import probes
 from arenasite.problems import page_not_found, server_error, too_many_requests
 
 # By the one door, where a second factor holds.
-admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # as allauth documents it: the admin signs in like everybody
 
 urlpatterns = [
     path(probes.ALIVE[1:], probes.alive, name="healthz"),

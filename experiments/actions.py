@@ -15,8 +15,8 @@ from experiments.budgeting import require_budget
 from experiments.casting import InvalidExperiment, checked_cast, checked_config
 from experiments.contests.novelty import remember_earlier
 from experiments.engine import jobs
+from experiments.engine.ending import INTERNAL_ERROR
 from experiments.engine.events import Fact, emit
-from experiments.engine.playing import INTERNAL_ERROR
 from experiments.engine.recording import REOPENED
 from experiments.engine.text import is_storable
 from experiments.idempotency import once

@@ -49,7 +49,7 @@ class HealthView(APIView):
         return response
 
 
-class ModelFilter(filters.FilterSet):  # type: ignore[misc]
+class ModelFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no types
     available = filters.BooleanFilter(method="filter_available", help_text="Only models that can be asked now.")
 
     class Meta:

@@ -66,7 +66,7 @@ def estimate_of(form: SetupForm) -> Estimate:
 
 def _two_models() -> Values:
     """Two different models to begin with, so that the defaults run as they are."""
-    models = [slug for slug, _label in arena_form()().fields["seat-A-model"].choices]  # type: ignore[attr-defined]
+    models = [slug for slug, _label in arena_form()().fields["seat-A-model"].choices]  # type: ignore[attr-defined]  # a choice field, which Django types as any field
     return {f"seat-{seat}-model": slug for seat, slug in zip("AB", models * 2, strict=False)}
 
 

@@ -40,7 +40,7 @@ class LabBudgetForm(BudgetForm):
             (_("Projects"), [(f"project:{pk}", name) for pk, name in projects]),
             (_("Experiments with a budget"), [(f"experiment:{pk}", title) for pk, title in limited]),
         ]
-        self.fields["subject"].choices = [group for group in groups if group[1]]  # type: ignore[attr-defined]
+        self.fields["subject"].choices = [group for group in groups if group[1]]  # type: ignore[attr-defined]  # a choice field, which Django types as any field
 
     @property
     def chosen(self) -> Subject:

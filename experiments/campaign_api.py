@@ -176,7 +176,7 @@ class BattlesOfRun(OfRun):
         return self.of_run(battles_with_rows())
 
 
-class BattleFilter(filters.FilterSet):  # type: ignore[misc]
+class BattleFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no types
     """left, right: contestants' names in either place. state: decided, open or void."""
 
     board = filters.CharFilter(field_name="board__slug")

@@ -80,7 +80,7 @@ class CampaignForm(SetupForm):
     def chosen(self, name: str) -> list[str]:
         """What was ticked; nothing where that is everything, so that what joins later takes part, too."""
         ticked = list(self.cleaned_data[name])
-        return [] if set(ticked) == {value for value, _label in self.fields[name].choices} else ticked  # type: ignore[attr-defined]
+        return [] if set(ticked) == {value for value, _label in self.fields[name].choices} else ticked  # type: ignore[attr-defined]  # a choice field, which Django types as any field
 
     def _offer_parts(self, name: str, values: Sequence[str]) -> None:
         field: Any = self.fields[name]

@@ -82,7 +82,7 @@ def offer_of(dataset: Dataset) -> Offer:
 
 
 def _entrant(one: Contestant) -> Entrant:
-    return Entrant(one.name, str(one), one.made, one.void_reason, one.model)  # type: ignore[attr-defined]
+    return Entrant(one.name, str(one), one.made, one.void_reason, one.model)  # type: ignore[attr-defined]  # annotated by the query
 
 
 @dataclass(frozen=True, slots=True)

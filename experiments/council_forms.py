@@ -91,7 +91,7 @@ class CouncilForm(SetupForm):
 
     def _complain_at_row(self, path: str, message: str) -> None:
         if found := re.match(r"cast\.member-(\d+)", path):
-            self.fields["members"].row_errors[int(found[1]) - 1] = message  # type: ignore[attr-defined]
+            self.fields["members"].row_errors[int(found[1]) - 1] = message  # type: ignore[attr-defined]  # a field of our own, which Django types as any field
 
     def _field_at(self, path: str) -> str | None:
         return "members" if path.startswith("cast.member-") else super()._field_at(path)

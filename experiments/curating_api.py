@@ -38,12 +38,12 @@ class ContestantDeed(BattleDeed):
     """label, link: how it is shown, to describe it."""
 
     deed = serializers.ChoiceField(["describe", "void", "restore"])
-    label = serializers.CharField(required=False, allow_blank=True, default="", max_length=200)  # type: ignore[assignment]
+    label = serializers.CharField(required=False, allow_blank=True, default="", max_length=200)  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
     link = serializers.URLField(required=False, allow_blank=True, default="", max_length=500)
 
 
 class ContestantState(serializers.ModelSerializer[Contestant]):
-    label = serializers.CharField(read_only=True)  # type: ignore[assignment]
+    label = serializers.CharField(read_only=True)  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
 
     class Meta:
         model = Contestant

@@ -53,7 +53,7 @@ class DatasetSerializer(serializers.ModelSerializer[Dataset]):
 class ContestantSerializer(serializers.ModelSerializer[Contestant]):
     """outputs: of how many samples it has made something. void_reason: why it is left out of ratings."""
 
-    label = serializers.CharField(read_only=True)  # type: ignore[assignment]
+    label = serializers.CharField(read_only=True)  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
     model = serializers.CharField(source="model.slug", default=None, read_only=True, allow_null=True)
     outputs = serializers.IntegerField(source="made", read_only=True)
 

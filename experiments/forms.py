@@ -58,7 +58,7 @@ class SetupForm(forms.Form):
         """`config.interventions.2.text`: the complaint stands beside the third row, too."""
         match path.split("."):
             case ["config", name, number, *parts] if isinstance(self.fields.get(name), InterventionsField):
-                self.fields[name].complain(int(number), parts[0] if parts else "", message)  # type: ignore[attr-defined]
+                self.fields[name].complain(int(number), parts[0] if parts else "", message)  # type: ignore[attr-defined]  # a field of our own, which Django types as any field
 
     def _config(self) -> dict[str, Any]:
         config: dict[str, Any] = {}

@@ -55,7 +55,7 @@ class RunFileRequest(serializers.Serializer[Any]):
     """
 
     file = serializers.FileField(allow_empty_file=True)
-    source = serializers.ChoiceField(  # type: ignore[assignment]
+    source = serializers.ChoiceField(  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
         ImportSource.choices, required=False, allow_blank=True, default=""
     )
     preview = serializers.BooleanField(required=False, default=False)

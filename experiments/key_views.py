@@ -43,7 +43,7 @@ class AddForm(forms.Form):
         taken = ProviderKey.objects.active()
         taken = taken.of_lab() if for_lab else taken.owned_by(user)
         offered = Provider.objects.filter(is_active=True).exclude(name__in=unlisted.PROVIDERS)
-        self.fields["provider"].queryset = offered.exclude(pk__in=taken.values("provider"))  # type: ignore[attr-defined]
+        self.fields["provider"].queryset = offered.exclude(pk__in=taken.values("provider"))  # type: ignore[attr-defined]  # a model choice field, which Django types as any field
 
 
 class ReplaceForm(forms.Form):
@@ -144,7 +144,7 @@ def _page(request: HttpRequest, *, for_lab: bool) -> HttpResponse:
         "for_lab": for_lab,
         "rows": [_row(key) for key in rows],
         "may_add": for_lab or user.may_experiment,
-        "can_add": form.fields["provider"].queryset.exists(),  # type: ignore[attr-defined]
+        "can_add": form.fields["provider"].queryset.exists(),  # type: ignore[attr-defined]  # a model choice field, which Django types as any field
         "is_keeper": keyring.is_keeper(user),
         "of_people": active.filter(owner__isnull=False) if for_lab else (),
     }

@@ -99,9 +99,9 @@ class PresetChoiceSerializer(serializers.Serializer[Any]):
     """context "": no system message. owner null: built-in."""
 
     id = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]
+    label = serializers.CharField()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
     description = serializers.CharField()
-    context = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
+    context = serializers.CharField(allow_blank=True)  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
     builtin = serializers.BooleanField(source="is_builtin")
     owner = serializers.SerializerMethodField()
     shared = serializers.BooleanField()
@@ -119,7 +119,7 @@ class PresetList(serializers.Serializer[Any]):
 class ChangePreset(serializers.Serializer[Any]):
     name = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False)
     description = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False)
-    context = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False)  # type: ignore[assignment]
+    context = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False)  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
     shared = serializers.BooleanField(required=False)
 
 

@@ -110,7 +110,7 @@ def _render_named(tokens: Sequence[Token], index: int, _options: Any, _environme
 def _made() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "breaks": True, "highlight": _coloured})
     parser.enable(["table", "strikethrough"]).disable("image")
-    rules: dict[str, Callable[..., str]] = parser.renderer.rules  # type: ignore[attr-defined]
+    rules: dict[str, Callable[..., str]] = parser.renderer.rules  # type: ignore[attr-defined]  # the protocol of renderers names no rules; ours has them
     rules[NAMED] = _render_named
     return parser
 

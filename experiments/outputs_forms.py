@@ -67,7 +67,7 @@ class OutputsForm(CampaignForm):
         )
 
     def again(self, data: Mapping[str, Any]) -> "CampaignForm":
-        return OutputsForm(data, offer=self.offer)  # type: ignore[arg-type]
+        return OutputsForm(data, offer=self.offer)  # type: ignore[arg-type]  # its own field holds the offer
 
     def _config(self) -> dict[str, Any]:
         return {

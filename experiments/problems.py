@@ -25,7 +25,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
     status = serializers.IntegerField()
     detail = serializers.CharField()
     request_id = serializers.CharField(required=False)
-    errors = serializers.DictField(  # type: ignore[assignment]
+    errors = serializers.DictField(  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
         child=serializers.ListField(child=serializers.CharField()), required=False
     )
 

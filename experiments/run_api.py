@@ -34,7 +34,7 @@ from experiments.workflows import REGISTRY
 CONTESTED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
 
 
-class RunFilter(filters.FilterSet):  # type: ignore[misc]
+class RunFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no types
     experiment = filters.UUIDFilter(field_name="experiment_id")
     workflow = filters.CharFilter(field_name="experiment__workflow")
     state = filters.ChoiceFilter(choices=Run.State.choices)

@@ -48,7 +48,7 @@ class Described(AutoSchema):
     def get_summary(self) -> str:
         return SENTENCE.split(self._words(), maxsplit=1)[0].replace("\n", " ").strip()
 
-    def get_description(self) -> str:  # type: ignore[override]
+    def get_description(self) -> str:  # type: ignore[override]  # the stub says that it takes nothing else
         scope = f"\n\nScope of a token: `{found}`." if (found := self._scope()) else ""
         return f"{self._words()}{scope}"
 
@@ -91,7 +91,7 @@ class Described(AutoSchema):
         if serializer is None and str(status_code).startswith("4"):
             serializer = ProblemSerializer
         types = [PROBLEM_TYPE] if serializer is ProblemSerializer else media_types
-        found = super()._get_response_for_code(serializer, status_code, types, direction)  # type: ignore[no-untyped-call]
+        found = super()._get_response_for_code(serializer, status_code, types, direction)  # type: ignore[no-untyped-call]  # drf-spectacular has it untyped
         if not found["description"] or found["description"] == "No response body":
             found["description"] = ANSWERS.get(int(status_code)) or HTTPStatus(int(status_code)).phrase
         return found

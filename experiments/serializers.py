@@ -187,7 +187,7 @@ class EventSerializer(serializers.ModelSerializer[Event]):
 
 class ParticipantSerializer(serializers.ModelSerializer[Participant]):
     model = serializers.CharField(source="model.slug")
-    label = serializers.CharField(source="model.label")  # type: ignore[assignment]
+    label = serializers.CharField(source="model.label")  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
 
     class Meta:
         model = Participant

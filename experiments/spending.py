@@ -14,7 +14,7 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 def spends(handler: Handler) -> Handler:
     """A handler that lets models be asked. What it does, it does within `spent`, or a verb that takes the key."""
-    handler.spends = True  # type: ignore[attr-defined]
+    handler.spends = True  # type: ignore[attr-defined]  # a mark on a function, read where it is called
     return needs(Scope.SPEND)(handler)
 
 

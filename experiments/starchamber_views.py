@@ -59,7 +59,7 @@ def _initial(request: HttpRequest) -> dict[str, Any]:
     """
     if wanted := request.GET.get("clone"):
         return _of_source(request, source(request.user, wanted, "starchamber"))
-    models = [slug for slug, _label in talk_form()().fields[MODEL_FIELD].choices]  # type: ignore[attr-defined]
+    models = [slug for slug, _label in talk_form()().fields[MODEL_FIELD].choices]  # type: ignore[attr-defined]  # a choice field, which Django types as any field
     offered = {choice.id: choice.context for choice in presets_for(request.user)}
     chosen = request.GET.get("preset", "")
     preset = chosen if chosen in offered else DEFAULT
@@ -70,7 +70,7 @@ def _of_source(request: HttpRequest, found: Source) -> dict[str, Any]:
     values = {**dict(flat(found.config)), "title": found.title}
     for one in found.participants:
         values |= {f"seat-{one.seat}-{name}": value for name, value in {"model": one.model.slug, **one.params}.items()}
-    offered = {slug for slug, _label in talk_form()().fields[MODEL_FIELD].choices}  # type: ignore[attr-defined]
+    offered = {slug for slug, _label in talk_form()().fields[MODEL_FIELD].choices}  # type: ignore[attr-defined]  # a choice field, which Django types as any field
     if lost := [one.model.label for one in found.participants if one.seat == "model" and one.model.slug not in offered]:
         words = _("Not available now: %(models)s. Choose other models in their place.")
         messages.warning(request, words % {"models": ", ".join(lost)})

@@ -143,7 +143,7 @@ class NodeSerializer(serializers.Serializer[Any]):
     """A run in its family. branched_from, turn and seat: the message at which it left its parent."""
 
     run = serializers.UUIDField()
-    parent = serializers.UUIDField(allow_null=True)  # type: ignore[assignment]
+    parent = serializers.UUIDField(allow_null=True)  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
     experiment = serializers.UUIDField()
     state = serializers.ChoiceField(Run.State.choices)
     origin = serializers.ChoiceField(Run.Origin.choices)
@@ -161,7 +161,7 @@ class LineageSerializer(serializers.Serializer[Any]):
     """nodes: parents before children, the root first. complete: false when there are too many to list."""
 
     run = serializers.UUIDField()
-    root = serializers.UUIDField()  # type: ignore[assignment]
+    root = serializers.UUIDField()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
     complete = serializers.BooleanField()
     nodes = NodeSerializer(many=True)
 

@@ -140,7 +140,7 @@ def _add(into: dict[Any, Totals], key: Any, one: Totals) -> None:
 
 def _ranked(found: dict[Any, Totals]) -> list[tuple[str, Totals]]:
     named = [(key or "", totals) for key, totals in found.items()]
-    by_cost: Callable[[tuple[str, Totals]], Any] = lambda item: (-item[1].cost, -item[1].tokens, item[0])  # noqa: E731
+    by_cost: Callable[[tuple[str, Totals]], Any] = lambda item: (-item[1].cost, -item[1].tokens, item[0])  # noqa: E731 — typed where it is used as a key
     return sorted(named, key=by_cost)
 
 

@@ -53,7 +53,7 @@ class StandingRow(serializers.Serializer[Any]):
     """
 
     name = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]
+    label = serializers.CharField()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
     link = serializers.CharField()
     contestant = serializers.IntegerField(allow_null=True)
     version = serializers.CharField()
@@ -79,7 +79,7 @@ class StandingRow(serializers.Serializer[Any]):
 
 class ExcludedRow(serializers.Serializer[Any]):
     name = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]
+    label = serializers.CharField()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
     reason = serializers.CharField()
     battles = serializers.IntegerField()
 

@@ -13,7 +13,7 @@ class SolverSerializer(serializers.Serializer[Any]):
     """
 
     name = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]
+    label = serializers.CharField()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
     is_simulated = serializers.BooleanField()
     compatible = serializers.FloatField()
     change = serializers.FloatField(allow_null=True)
@@ -47,7 +47,7 @@ class SetterSerializer(serializers.Serializer[Any]):
     """
 
     name = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]
+    label = serializers.CharField()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
     problems = serializers.IntegerField()
     scored = serializers.IntegerField()
     void = serializers.IntegerField()
@@ -63,7 +63,7 @@ class JudgeOfCyclesSerializer(serializers.Serializer[Any]):
     """
 
     name = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]
+    label = serializers.CharField()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
     votes = serializers.IntegerField()
     missing = serializers.IntegerField()
     cycles = serializers.IntegerField()

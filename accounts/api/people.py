@@ -40,7 +40,7 @@ class ChangeRole(serializers.Serializer[Any]):
     role = serializers.ChoiceField(User.Role.choices)
 
 
-class PersonFilter(filters.FilterSet):  # type: ignore[misc]
+class PersonFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no types
     search = filters.CharFilter(method="filter_search", help_text="Part of a name or e-mail address.")
     role = filters.ChoiceFilter(choices=User.Role.choices)
     is_active = filters.BooleanFilter()

@@ -19,7 +19,7 @@ class EntrySerializer(serializers.ModelSerializer[AuditEntry]):
         fields = ["id", "at", "action", "actor_id", "actor", "target", "name", "detail", "address"]
 
 
-class EntryFilter(filters.FilterSet):  # type: ignore[misc]
+class EntryFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no types
     person = filters.CharFilter(field_name="actor", lookup_expr="icontains", help_text="Part of who did it.")
     action = filters.ChoiceFilter(choices=AuditEntry.Action.choices)
     target = filters.CharFilter(method="filter_target", help_text="`kind:id`, or part of its name.")

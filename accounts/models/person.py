@@ -25,7 +25,7 @@ class People(UserManager["User"]):
         return super().create_superuser(username, email, password, **{"role": User.Role.ADMIN, **fields})
 
 
-class User(AbstractUser):  # type: ignore[django-manager-missing]
+class User(AbstractUser):  # type: ignore[django-manager-missing]  # its manager is made from a query set
     class Role(models.TextChoices):
         RESEARCHER = "researcher", _("researcher")
         REVIEWER = "reviewer", _("reviewer")
@@ -52,7 +52,7 @@ class User(AbstractUser):  # type: ignore[django-manager-missing]
         return self.role in {self.Role.RESEARCHER, self.Role.CURATOR, self.Role.ADMIN}
 
 
-class ApiToken(AbstractAuthToken):  # type: ignore[misc]
+class ApiToken(AbstractAuthToken):  # type: ignore[misc]  # knox has no types
     """A bearer token of the API: stored as a hash, expiring, named by what it is for. last_used: to the minute."""
 
     name = models.CharField(_("name"), max_length=100, blank=True)

@@ -46,7 +46,7 @@ class Child:
             rotate(self.log)
             self.tail = Tail(self.log)
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(  # noqa: S603
+            self.process = subprocess.Popen(  # noqa: S603 — a command of our own words
                 list(self.argv),
                 env=dict(self.environment),
                 stdin=subprocess.DEVNULL,

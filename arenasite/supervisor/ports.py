@@ -6,7 +6,7 @@ import socket
 from arenasite.supervisor.errors import CannotStart
 
 CONNECT_SECONDS = 0.5
-OTHER_LOCALHOST = {"127.0.0.1": "::1", "0.0.0.0": "::1", "localhost": "::1", "::1": "127.0.0.1", "::": "127.0.0.1"}  # noqa: S104
+OTHER_LOCALHOST = {"127.0.0.1": "::1", "0.0.0.0": "::1", "localhost": "::1", "::1": "127.0.0.1", "::": "127.0.0.1"}  # noqa: S104 — names of addresses, none is listened on here
 
 
 def require_free(host: str, port: int) -> None:

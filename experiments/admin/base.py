@@ -15,7 +15,7 @@ class BoundedPaginator(Paginator[Any]):
 
     @property
     def count(self) -> int:
-        rows: QuerySet[Any] = self.object_list  # type: ignore[assignment]
+        rows: QuerySet[Any] = self.object_list  # type: ignore[assignment]  # a query set in the admin, always
         return int(rows.order_by()[:MOST_COUNTED].count())
 
 
@@ -25,7 +25,7 @@ class LatestValues(admin.AllValuesFieldListFilter):
     def __init__(self, field: Any, request: Any, params: Any, model: Any, model_admin: Any, field_path: str) -> None:
         super().__init__(field, request, params, model, model_admin, field_path)
         latest = model._default_manager.order_by("-pk").values_list(field_path, flat=True)[:MOST_COUNTED]
-        self.lookup_choices = sorted(set(latest))  # type: ignore[assignment]
+        self.lookup_choices = sorted(set(latest))  # type: ignore[assignment]  # the stub has pairs of two strings alone
 
 
 class ReadOnly(admin.ModelAdmin[Any]):

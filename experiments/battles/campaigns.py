@@ -19,8 +19,8 @@ from experiments.battles.scope import name_version, scope_of
 from experiments.budgeting import require_budget
 from experiments.casting import InvalidExperiment
 from experiments.engine import jobs
+from experiments.engine.ending import INTERNAL_ERROR
 from experiments.engine.events import Fact, emit
-from experiments.engine.playing import INTERNAL_ERROR
 from experiments.models import LIVE_STATES, Call, Campaign, Experiment, Run, Step
 from experiments.refusals import NotAllowed, Rivalled
 from experiments.steering import FRESH, rested

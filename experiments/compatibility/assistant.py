@@ -32,7 +32,7 @@ class RoleModels(serializers.Serializer[Any]):
 
 class RoleModelsAnswer(serializers.Serializer[Any]):
     ok = serializers.BooleanField()
-    data = RoleModels()  # type: ignore[assignment]
+    data = RoleModels()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
 
 
 class RoleRequest(serializers.Serializer[Any]):
@@ -58,7 +58,7 @@ class RoleAnswered(serializers.Serializer[Any]):
 
 class RoleAnswer(serializers.Serializer[Any]):
     ok = serializers.BooleanField()
-    data = RoleAnswered()  # type: ignore[assignment]
+    data = RoleAnswered()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
 
 
 class AssistantView(ClientView):

@@ -70,7 +70,7 @@ class ContestForm(SetupForm):
 
     def _complain_at_row(self, path: str, message: str) -> None:
         if found := re.match(r"cast\.coder-(\d+)", path):
-            self.fields["coders"].row_errors[int(found[1]) - 1] = message  # type: ignore[attr-defined]
+            self.fields["coders"].row_errors[int(found[1]) - 1] = message  # type: ignore[attr-defined]  # a field of our own, which Django types as any field
 
     def _field_at(self, path: str) -> str | None:
         return "coders" if path.startswith("cast.coder-") else super()._field_at(path)

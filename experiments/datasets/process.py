@@ -72,7 +72,7 @@ def read(
         finally:
             process.kill()
             code = process.wait()
-            process.stdout.close()  # type: ignore[union-attr]
+            process.stdout.close()  # type: ignore[union-attr]  # a pipe, as it was started
         return _ended(last, code, errors, spool)
 
 
@@ -89,8 +89,8 @@ def _start(orders: dict[str, Any], errors: IO[bytes]) -> "subprocess.Popen[bytes
         start_new_session=True,
     )
     try:
-        process.stdin.write(json.dumps(orders).encode())  # type: ignore[union-attr]
-        process.stdin.close()  # type: ignore[union-attr]
+        process.stdin.write(json.dumps(orders).encode())  # type: ignore[union-attr]  # a pipe, as it was started
+        process.stdin.close()  # type: ignore[union-attr]  # a pipe, as it was started
     except BrokenPipeError:  # it has died already; how, is said when it is waited for
         pass
     return process
@@ -113,7 +113,7 @@ def _listen(process: "subprocess.Popen[bytes]", heard: Heard, within: float) -> 
 
 def _lines(process: "subprocess.Popen[bytes]") -> Iterator[bytes]:
     """Each line that it says, and an empty one whenever it says nothing for a while."""
-    pipe, begun = process.stdout.fileno(), b""  # type: ignore[union-attr]
+    pipe, begun = process.stdout.fileno(), b""  # type: ignore[union-attr]  # a pipe, as it was started
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)
         while True:

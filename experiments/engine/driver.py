@@ -16,10 +16,11 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 
 from experiments import logs
 from experiments.engine import leases
+from experiments.engine.ending import INTERNAL_ERROR, MANUAL_STOP, finish
 from experiments.engine.events import LeaseLost, as_message
 from experiments.engine.live import News, Wire
 from experiments.engine.performers import Performers, Report
-from experiments.engine.playing import INTERNAL_ERROR, MANUAL_STOP, Playing, finish
+from experiments.engine.playing import Playing
 from experiments.engine.recording import Book
 from experiments.models import Call, Event, Run
 from experiments.shards import only_shards, without_shards
@@ -296,7 +297,7 @@ class Driver:
             for call_id, text, reasoning in grown
         ]
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.executemany(f"UPDATE {table} SET text = %s, reasoning = %s WHERE id = %s AND state = %s", rows)  # noqa: S608
+            cursor.executemany(f"UPDATE {table} SET text = %s, reasoning = %s WHERE id = %s AND state = %s", rows)  # noqa: S608 — names of our own tables
 
     def _wait_for_database(self, error: Exception) -> None:
         logger.warning("the database does not answer (%s); trying again", type(error).__name__)

@@ -40,7 +40,7 @@ def reserve_numbers(run_id: UUID, count: int, fence: int | None = None) -> int:
     values = [count, to_database(run_id, connection), *([] if fence is None else [fence])]
     with connection.cursor() as cursor:
         cursor.execute(
-            f"UPDATE {table} SET last_seq = last_seq + %s WHERE id = %s{ours} RETURNING last_seq",  # noqa: S608
+            f"UPDATE {table} SET last_seq = last_seq + %s WHERE id = %s{ours} RETURNING last_seq",  # noqa: S608 — names of our own tables
             values,
         )
         row = cursor.fetchone()

@@ -68,4 +68,4 @@ class EngineWorker(SteadyWorker):
 
     def request_stop(self, signum: int, frame: Any) -> None:
         stop_requested.set()
-        super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
+        super().request_stop(signum, frame)  # type: ignore[no-untyped-call]  # rq has it untyped

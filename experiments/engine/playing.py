@@ -2,39 +2,34 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Sum
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Coalesce
 
-from accounts import audit
 from experiments import clock, logs
 from experiments.battles import ledger
 from experiments.engine import executions, keys, pauses, recording
 from experiments.engine.budget import Refusal, Spent, refuse
 from experiments.engine.calls import unsent, wait_after, work_of
-from experiments.engine.events import Announce, Fact, emit, reserve_numbers
+from experiments.engine.ending import MANUAL_STOP, finish
+from experiments.engine.events import Announce
 from experiments.engine.leases import Held
 from experiments.engine.performers import Report, Work
 from experiments.engine.recording import Book, OpenCall
 from experiments.engine.reservations import Accounts, OverBudget
 from experiments.engine.score import Score, Todo, passed
 from experiments.engine.seating import Catalogue, order, seats_of
-from experiments.models import Budget, Run
+from experiments.models import Run
 from experiments.models.ids import new_id
 from experiments.shards import is_sharded
-from experiments.signals import run_finished
 from experiments.workflows import REGISTRY
-from experiments.workflows.steps import STOPPED, Ask, End, Execute, Listen, Record
+from experiments.workflows.steps import Ask, End, Execute, Listen, Record
 
-MANUAL_STOP = STOPPED
-GIVEN_UP = "The engine gave the run up while this call was under way."
-INTERNAL_ERROR = "internal_error"  # the reason of an end that is no fault of what was asked
 MOMENT = 0.1  # seconds that one run may keep the driver from its other work
 KEY_NOTE_SECONDS = keys.USED_AT_MOST_EVERY.total_seconds()  # between two notes that a key is in use
 CATALOGUE_SECONDS = 2.0  # how old a price may be where the same model is asked many times a second
@@ -327,54 +322,3 @@ class Playing:
         refused, budget = self._refused, self._budget
         finish(self.book, self.run, self._ending, was_halted=self._was_halted, refused=refused, budget=budget)
         self.is_over = True  # only now: what the database refuses stays on the agenda
-
-
-def finish(
-    book: Book,
-    run: Run,
-    end: End,
-    *,
-    was_halted: bool,
-    refused: Ask | None = None,
-    budget: Mapping[str, Any] | None = None,
-) -> None:
-    """Move the run to its last state and say so, once. refused: what a limit did not allow to be asked any more.
-    budget: the one that had no room for it.
-    """
-    natural = Run.State.STOPPED if was_halted or end.stopped else Run.State.COMPLETED
-    state = Run.State.FAILED if end.failed else natural
-    kind = "experiment_error" if end.failed else "experiment_stopped"
-    data: dict[str, Any] = {"state": state.value, "reason": end.reason, "message": end.message}
-    if refused:
-        data["refused"] = _place(refused)
-    if budget:
-        data["budget"] = budget
-    with transaction.atomic():
-        reserve_numbers(book.run_id, 0, book.fence)
-        left = recording.lose_calls(run, GIVEN_UP) if end.failed else []
-        emit(book.run_id, *left, Fact(kind, data), fence=book.fence, announce=book.announce)
-        executions.cancel(book.run_id)
-        if budget:
-            _record_reached(run, budget)
-        run.move(
-            state,
-            from_=(Run.State.RUNNING, Run.State.STOPPING),
-            fence=book.fence,
-            fields={
-                "stop_reason": end.reason,
-                "error": end.message,
-                "ended": Now(),
-                "lease_until": None,
-            },
-        )
-        transaction.on_commit(lambda: run_finished.send(Run, run_id=run.pk))
-
-
-def _record_reached(run: Run, budget: Mapping[str, Any]) -> None:
-    told = {name: budget[name] for name in ("kind", "period", "cost_left", "tokens_left")}
-    row = Budget(pk=UUID(budget["id"]))
-    audit.record(audit.Action.BUDGET_REACHED, by=None, of=row, name=budget["name"], run=str(run.pk), **told)
-
-
-def _place(ask: Ask) -> dict[str, Any]:
-    return {"key": ask.key, "purpose": ask.purpose, "seat": ask.seat, "turn": ask.turn}

@@ -35,7 +35,7 @@ class SteadyWorker(SimpleWorker):
 
     def clean_registries(self) -> None:
         try:
-            super().clean_registries()  # type: ignore[no-untyped-call]
+            super().clean_registries()  # type: ignore[no-untyped-call]  # rq has it untyped
         except (ValueError, RedisError) as error:
             logger.warning("what earlier workers left in Redis is cleared away (%s)", error)
             _forget_begun_jobs(self.queues)
@@ -74,4 +74,4 @@ def look_around(*looks: Callable[[], object]) -> None:
 def _forget_begun_jobs(queues: Iterable[Queue]) -> None:
     for queue in queues:
         queue.connection.delete(StartedJobRegistry(queue=queue).key)
-        queue.release_maintenance_lock()  # type: ignore[no-untyped-call]
+        queue.release_maintenance_lock()  # type: ignore[no-untyped-call]  # rq has it untyped

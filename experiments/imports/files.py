@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
-from zlib import error as ZlibError  # noqa: N812
+from zlib import error as ZlibError  # noqa: N812 — an exception, called like one
 
 from django.conf import settings
 from django.utils.translation import gettext as _

@@ -19,7 +19,7 @@ def kept_upwards(amount: Decimal) -> Decimal:
     return amount.quantize(SMALLEST, ROUND_UP)
 
 
-class MoneyField(models.BigIntegerField):  # type: ignore[type-arg]
+class MoneyField(models.BigIntegerField):  # type: ignore[type-arg]  # generic in its stub alone
     """US dollars, as Decimal in Python. In expressions write `money(amount)`: a bare number would count smallest parts.
 
     From 0 to some 900 million dollars.

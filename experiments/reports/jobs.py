@@ -65,4 +65,4 @@ class ReportsWorker(SteadyWorker):
     def request_stop(self, signum: int, frame: Any) -> None:
         stop_requested.set()
         datasets.stop_requested.set()
-        super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
+        super().request_stop(signum, frame)  # type: ignore[no-untyped-call]  # rq has it untyped

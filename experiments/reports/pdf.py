@@ -107,7 +107,7 @@ class _Pages:
         canvas.endForm()
 
 
-class _Counting(Canvas):  # type: ignore[misc]
+class _Counting(Canvas):  # type: ignore[misc]  # reportlab has no types
     """A canvas that does one more thing before it is saved."""
 
     at_the_end: Callable[[Canvas], None]

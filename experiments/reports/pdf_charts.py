@@ -29,7 +29,7 @@ TITLE_HEIGHT = 13.0
 GAP = 16.0
 
 
-class Figures(Flowable):  # type: ignore[misc]
+class Figures(Flowable):  # type: ignore[misc]  # reportlab has no types
     """Drawings of one seat: a large one with the small ones at its side, or all below each other. Kept on one page."""
 
     def __init__(self, faces: Typefaces, drawings: Sequence[Drawing], nothing: str, place: Place) -> None:

@@ -89,7 +89,7 @@ def baseline(leading: float, size: float) -> float:
     return (leading + (ASCENT + DESCENT) / UNITS * size) / 2
 
 
-class Passage(Flowable):  # type: ignore[misc]
+class Passage(Flowable):  # type: ignore[misc]  # reportlab has no types
     """Text at a place. What a page has no room for goes on, with the same rules at its side, on the next one."""
 
     def __init__(
@@ -175,7 +175,7 @@ class Passage(Flowable):  # type: ignore[misc]
             draw_line(self.canv, self.faces, line, self.width - length, top - baseline(self.look.leading, size))
 
 
-class Room(CondPageBreak):  # type: ignore[misc]
+class Room(CondPageBreak):  # type: ignore[misc]  # reportlab has no types
     """A new page where these do not fit on what is left of this one, unless they are taller than `most` points."""
 
     def __init__(self, flowables: Sequence[Flowable], most: float) -> None:
@@ -184,4 +184,4 @@ class Room(CondPageBreak):  # type: ignore[misc]
 
     def wrap(self, width: float, height: float) -> tuple[float, float]:
         self.height = min(self._most, sum(flowable.wrap(width, height)[1] for flowable in self._flowables))
-        return super().wrap(width, height)  # type: ignore[no-any-return]
+        return super().wrap(width, height)  # type: ignore[no-any-return]  # reportlab has no types

@@ -85,7 +85,7 @@ def _font_file(name: str, drawn: dict[str, Outline]) -> io.BytesIO:
     return file
 
 
-class _Embedded(TTFont):  # type: ignore[misc]
+class _Embedded(TTFont):  # type: ignore[misc]  # reportlab has no types
     """A font whose text can be copied out of the PDF, also beyond U+FFFF, which ReportLab's own map gets wrong."""
 
     def addObjects(self, doc: Any) -> None:  # noqa: N802 - ReportLab's name

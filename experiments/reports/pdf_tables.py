@@ -28,7 +28,7 @@ class GridLook:
     after: float = 8.0
 
 
-class Grid(Flowable):  # type: ignore[misc]
+class Grid(Flowable):  # type: ignore[misc]  # reportlab has no types
     """Rows of cells. shares: how the width is divided. The head comes again on every page; a row that is too long for
     one goes on.
     """

@@ -54,7 +54,7 @@ class CastShape(Shape):
 
 
 class ExperimentShape(Shape):
-    workflow: Literal[*REGISTRY]  # type: ignore[valid-type]
+    workflow: Literal[*REGISTRY]  # type: ignore[valid-type]  # the members are the registry's, known when it runs
     title: Annotated[str, StringConstraints(max_length=200)] = ""
     config: dict[str, Any]
     cast: Annotated[list[CastShape], Field(max_length=50)] = []

@@ -189,7 +189,7 @@ class _Copy:
                     id=self.ids[str(found.id)],
                     run=self.run,
                     step=self.steps[step_of[found.id].key],
-                    call=self.calls.get(step_of[found.id].source),  # type: ignore[arg-type]
+                    call=self.calls.get(step_of[found.id].source),  # type: ignore[arg-type]  # a source, or nothing, of which there is no call
                 )
                 for found in self.record.judgments
             ),

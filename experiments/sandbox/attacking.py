@@ -115,6 +115,6 @@ def listener(family: socket.AddressFamily, address: str | tuple[str, int]) -> It
         server.bind(address)
         if isinstance(address, str):
             with suppress(OSError):
-                os.chmod(address, 0o777)  # noqa: S103
+                os.chmod(address, 0o777)  # noqa: S103 — only the box stands between the program and the socket
         server.listen()
         yield server.getsockname()

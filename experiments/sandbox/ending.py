@@ -27,7 +27,7 @@ class Ending:
     def end(self) -> None:
         if self.command and not self.has_ended():
             with suppress(OSError, subprocess.TimeoutExpired):
-                subprocess.run(self.command, capture_output=True, timeout=SECONDS, check=False)  # noqa: S603
+                subprocess.run(self.command, capture_output=True, timeout=SECONDS, check=False)  # noqa: S603 — a command of our own words
         if self.first is not None:
             self.end_first(self.first)
         if self.process.returncode is None:

@@ -22,7 +22,7 @@ class SandboxWorker(SteadyWorker):
 
     def request_stop(self, signum: int, frame: Any) -> None:
         jobs.stop_requested.set()
-        super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
+        super().request_stop(signum, frame)  # type: ignore[no-untyped-call]  # rq has it untyped
 
 
 def sweep_forever(seconds: float) -> None:

@@ -141,7 +141,7 @@ def _prompt(name: str, prompt: Known) -> PromptChoice:
 
 
 def _label(bound: BoundField) -> str:
-    choices: Mapping[str, Any] = dict(bound.field.choices)  # type: ignore[attr-defined]
+    choices: Mapping[str, Any] = dict(bound.field.choices)  # type: ignore[attr-defined]  # a choice field, which Django types as any field
     return str(choices.get(bound.value(), bound.value()))
 
 

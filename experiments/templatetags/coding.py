@@ -65,7 +65,7 @@ class CoderRows:
 @register.simple_tag
 def coder_rows(form: BaseForm) -> CoderRows:
     """The models as they were chosen, with empty rows so that more can be chosen without a script."""
-    errors = form.fields["coders"].row_errors if form.is_bound else {}  # type: ignore[attr-defined]
+    errors = form.fields["coders"].row_errors if form.is_bound else {}  # type: ignore[attr-defined]  # a field of our own, which Django types as any field
     given = form["coders"].value() or []
     rows = [_coder_row(number, row, errors.get(number, "")) for number, row in enumerate(given)]
     blank = [CoderRow(number, str(number + 1)) for number in range(len(rows), max(len(rows) + 1, LEAST_ROWS))]

@@ -157,7 +157,7 @@ def abstention(reason: str) -> str:
 @register.simple_tag
 def member_rows(form: BaseForm) -> MemberRows:
     """The members as they were chosen, with empty rows so that more can be seated without a script."""
-    errors = form.fields["members"].row_errors if form.is_bound else {}  # type: ignore[attr-defined]
+    errors = form.fields["members"].row_errors if form.is_bound else {}  # type: ignore[attr-defined]  # a field of our own, which Django types as any field
     given = form["members"].value() or []
     rows = [_member_row(number, row, errors.get(number, "")) for number, row in enumerate(given)]
     blank = [MemberRow(number, str(number + 1)) for number in range(len(rows), max(len(rows) + 1, LEAST_ROWS))]

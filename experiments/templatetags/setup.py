@@ -107,7 +107,7 @@ def missing_words(form: BaseForm, name: str, prompting: str) -> list[str]:
 @register.simple_tag
 def intervention_rows(form: BaseForm) -> PlannedRows:
     """The planned interventions, as they were typed, and rows to add more without a script."""
-    errors = form.fields["interventions"].row_errors if form.is_bound else {}  # type: ignore[attr-defined]
+    errors = form.fields["interventions"].row_errors if form.is_bound else {}  # type: ignore[attr-defined]  # a field of our own, which Django types as any field
     given = form["interventions"].value() or []
     rows = [PlannedRow(number, **row, errors=errors.get(number, {})) for number, row in enumerate(given)]
     blank = [PlannedRow(number) for number in range(len(rows), max(len(rows) + 1, LEAST_ROWS))]
@@ -124,7 +124,7 @@ def options(form: BaseForm, name: str) -> list[Option]:
     """The choices of a field that are no models."""
     bound = form[name]
     chosen = str(bound.value() or "")
-    return [Option(str(value), label, str(value) == chosen) for value, label in bound.field.choices]  # type: ignore[attr-defined]
+    return [Option(str(value), label, str(value) == chosen) for value, label in bound.field.choices]  # type: ignore[attr-defined]  # a choice field, which Django types as any field
 
 
 @register.simple_tag

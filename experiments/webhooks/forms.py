@@ -28,7 +28,7 @@ class WebhookForm(forms.Form):
     def __init__(self, *args: Any, by: "User", project: "Project | None", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         offered = [(kind.value, kind.label) for kind in hooks.offered_kinds(project)]
-        self.fields["events"].choices = offered  # type: ignore[attr-defined]
+        self.fields["events"].choices = offered  # type: ignore[attr-defined]  # a choice field, which Django types as any field
         if not by.is_admin:
             del self.fields["allow_private"]
 

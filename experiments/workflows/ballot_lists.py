@@ -119,7 +119,7 @@ def _one_line(lines: Sequence[str]) -> Found | None:
     """C > A > B, or 1. C 2. A 3. B."""
     line = bare(lines[0])
     numbered = NUMBER.match(line)
-    begins = numbered.end() if numbered and ">" in line else BULLET.match(line).end()  # type: ignore[union-attr]
+    begins = numbered.end() if numbered and ">" in line else BULLET.match(line).end()  # type: ignore[union-attr]  # it matches every line, be it with nothing
     places = _inline(line) or places_of_line(line[begins:])
     return (places, [lines[0]]) if places else None
 
@@ -175,7 +175,7 @@ def _unnumbered(lines: Sequence[str]) -> Found | None:
         if not line.strip() or (places and _indent(line) >= _indent(used[0]) + DEEPER):
             continue
         text = bare(line)
-        place, end = read_place(text, BULLET.match(text).end())  # type: ignore[union-attr]
+        place, end = read_place(text, BULLET.match(text).end())  # type: ignore[union-attr]  # it matches every line, be it with nothing
         if not place or not ITEM_ENDS.match(text, end):
             break
         places.append(place)

@@ -141,7 +141,7 @@ def _answer(talk: Talk, question: Question) -> Playing:
     exchange = Exchange(question.text, answer.text)
     judging = [_judge(talk, question, exchange)] if talk.config.judge else []
     *_others, end = yield [*judging, _after(talk, question, exchange)]
-    return end  # type: ignore[no-any-return]
+    return end  # type: ignore[no-any-return]  # a generator's value, which `yield from` leaves untyped
 
 
 def _after(talk: Talk, question: Question, exchange: Exchange) -> Playing:

@@ -93,4 +93,4 @@ def _from_environment() -> int:
 
 def _run_again_with(data: Path) -> NoReturn:
     """Settings were read for another data directory: start over with this one."""
-    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], os.environ | {"ARENA_DATA": str(data)})  # noqa: S606
+    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], os.environ | {"ARENA_DATA": str(data)})  # noqa: S606 — this program again

@@ -5,7 +5,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zlib import error as ZlibError  # noqa: N812
+from zlib import error as ZlibError  # noqa: N812 — an exception, called like one
 
 from django.conf import settings
 from django.db import IntegrityError, transaction

@@ -31,7 +31,7 @@ class Outlet:
         ASGI has no word for either, so uvicorn's transport is taken from the request cycle that `send` is bound to.
         """
         self._book()
-        transport: asyncio.Transport = self._send.__self__.transport  # type: ignore[attr-defined]
+        transport: asyncio.Transport = self._send.__self__.transport  # type: ignore[attr-defined]  # uvicorn hands over a bound method of its protocol
         if reset:
             connection = transport.get_extra_info("socket")
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

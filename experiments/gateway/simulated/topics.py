@@ -28,7 +28,7 @@ _DULL: Final = frozenset(
     best better good well side sides end rest reasoning strategy demand problem matter moment kind sort lot way
     three four five six seven eight nine ten twelve fifteen twenty thirty forty fifty hundred thousand
     and for with from that not rules exercise lines words instruction ask part length name names
-    """.split()  # noqa: SIM905
+    """.split()  # noqa: SIM905 — reads better than forty strings
 )
 
 

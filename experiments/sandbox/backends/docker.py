@@ -27,7 +27,7 @@ def missing() -> str:
     if not shutil.which("docker"):
         return "The docker command is missing: apt install docker.io, or ask for another sandbox."
     try:
-        asked = subprocess.run(["docker", "info"], capture_output=True, timeout=SECONDS, check=False)  # noqa: S607
+        asked = subprocess.run(["docker", "info"], capture_output=True, timeout=SECONDS, check=False)  # noqa: S607 — whichever docker the machine has
     except subprocess.TimeoutExpired:
         return "The Docker daemon does not answer; DOCKER_HOST says where it is."
     said = asked.stderr.decode(errors="replace").strip().splitlines()

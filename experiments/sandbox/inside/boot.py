@@ -25,12 +25,12 @@ def main() -> None:
 def serve(request: "dict[str, object]") -> None:
     """Never returns."""
     if "unshare" in request:
-        unsharing.unshare(request["unshare"], int(sys.argv[1]))  # type: ignore[arg-type]
+        unsharing.unshare(request["unshare"], int(sys.argv[1]))  # type: ignore[arg-type]  # of the shape that the parent sends
     if "temporary" in request:
-        unsharing.mount_temporary(*request["temporary"])  # type: ignore[misc]
+        unsharing.mount_temporary(*request["temporary"])  # type: ignore[misc]  # of the shape that the parent sends
     kernel.die_with_parent()
     pipes = [os.pipe() for _ in CHANNELS]
-    document = document_file(request["document"])  # type: ignore[arg-type]
+    document = document_file(request["document"])  # type: ignore[arg-type]  # of the shape that the parent sends
     candidate = os.fork()
     if not candidate:
         become_candidate(request, [writing for _, writing in pipes], document)
@@ -38,7 +38,7 @@ def serve(request: "dict[str, object]") -> None:
         os.close(writing)
     os.close(document)
     kernel.drop_capabilities(0 if request["uid"] is None else kernel.KILL_OTHERS)
-    supervise(candidate, [reading for reading, _ in pipes], float(request["seconds"]))  # type: ignore[arg-type]
+    supervise(candidate, [reading for reading, _ in pipes], float(request["seconds"]))  # type: ignore[arg-type]  # of the shape that the parent sends
 
 
 def document_file(document: bytes) -> int:
@@ -61,7 +61,7 @@ def become_candidate(request: "dict[str, object]", channels: "list[int]", docume
     except OSError as error:
         frames.write_all(RESULT, frames.REFUSED + str(error).encode() + b"\n")
         os._exit(1)
-    missing = [name for name in request["required"] if name not in holds]  # type: ignore[attr-defined]
+    missing = [name for name in request["required"] if name not in holds]  # type: ignore[attr-defined]  # of the shape that the parent sends
     if missing:
         frames.write_all(RESULT, frames.REFUSED + f"no {', '.join(missing)}\n".encode())
         os._exit(1)

@@ -18,14 +18,14 @@ BARE = 48 << 20  # bytes of address space that the interpreter itself is made of
 
 def confine(request: "dict[str, object]") -> "list[str]":
     """The layers that hold from here on. The request says which are `wanted`; Landlock and seccomp may be lacking."""
-    wanted: list[str] = request["wanted"]  # type: ignore[assignment]
-    holds = [IDENTITY] if has_ordinary_identity(request["uid"]) else []  # type: ignore[arg-type]
+    wanted: list[str] = request["wanted"]  # type: ignore[assignment]  # of the shape that the parent sends
+    holds = [IDENTITY] if has_ordinary_identity(request["uid"]) else []  # type: ignore[arg-type]  # of the shape that the parent sends
     kernel.die_with_parent()
     kernel.one_memory_arena()
-    limit_resources(request["limits"])  # type: ignore[arg-type]
+    limit_resources(request["limits"])  # type: ignore[arg-type]  # of the shape that the parent sends
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
     holds += [LIMITS, PRIVILEGES]
-    if LANDLOCK in wanted and landlock.restrict(request["readable"], request["writable"]):  # type: ignore[arg-type]
+    if LANDLOCK in wanted and landlock.restrict(request["readable"], request["writable"]):  # type: ignore[arg-type]  # of the shape that the parent sends
         holds.append(LANDLOCK)
     if SECCOMP in wanted and seccomp.restrict():
         holds.append(SECCOMP)

@@ -7,7 +7,7 @@ methods. The names below are held from before the program runs, so that patching
 """
 
 from _json import encode_basestring_ascii as quoted
-from builtins import (  # noqa: UP029
+from builtins import (  # noqa: UP029 — held from before the program can change them
     bytearray,
     bytes,
     dict,
@@ -82,9 +82,9 @@ class Encoder:
             self.write_many(value, kind)
 
     def string(self, value: object) -> str:
-        if str.__len__(value) > self.size:  # type: ignore[arg-type]
+        if str.__len__(value) > self.size:  # type: ignore[arg-type]  # its kind was looked at, in a way that programs cannot forge
             raise NotJSON("the value is too long")
-        return quoted(value)  # type: ignore[arg-type]
+        return quoted(value)  # type: ignore[arg-type]  # its kind was looked at, in a way that programs cannot forge
 
     def write_many(self, value: object, kind: type) -> None:
         if id(value) in self.open:
@@ -97,7 +97,7 @@ class Encoder:
 
     def write_kind(self, value: object, kind: type) -> None:
         if issubclass(kind, dict):
-            self.write_object(items_of(value))  # type: ignore[arg-type]
+            self.write_object(items_of(value))  # type: ignore[arg-type]  # its kind was looked at, in a way that programs cannot forge
         elif (found := fraction(value, kind)) is not None:
             self.add(number(found))
         elif issubclass(kind, (bytes, bytearray, memoryview, type)):
@@ -110,21 +110,21 @@ class Encoder:
     def write_list(self, value: object, kind: type) -> None:
         for base, iterate, tag in SEQUENCES:
             if issubclass(kind, base):
-                return self.write_items(iterate(value), tag)  # type: ignore[arg-type]
+                return self.write_items(iterate(value), tag)  # type: ignore[arg-type]  # its kind was looked at, in a way that programs cannot forge
         if not has_items(kind):
             raise NotJSON(f"a value of type {name_of(kind)} is not JSON")
-        return self.write_items(iter(value), "l")  # type: ignore[call-overload]
+        return self.write_items(iter(value), "l")  # type: ignore[call-overload]  # its kind was looked at, in a way that programs cannot forge
 
     def write_items(self, items: object, tag: str) -> None:
         self.add(f'["{tag}"')
-        for item in items:  # type: ignore[attr-defined]
+        for item in items:  # type: ignore[attr-defined]  # its kind was looked at, in a way that programs cannot forge
             self.parts.append(",")
             self.write(item)
         self.parts.append("]")
 
     def write_object(self, pairs: object) -> None:
         self.add('["d"')
-        for key, value in pairs:  # type: ignore[attr-defined]
+        for key, value in pairs:  # type: ignore[attr-defined]  # its kind was looked at, in a way that programs cannot forge
             self.parts.append(",")
             self.add(self.string(key_of(key)))
             self.parts.append(",")
@@ -139,15 +139,15 @@ def key_of(key: object) -> object:
         return key
     if key is None or key is True or key is False:
         return {None: "null", True: "true", False: "false"}[key]
-    if issubclass(kind, int) and bits(key) <= SHORT_BITS:  # type: ignore[arg-type]
-        return text_of_int(add(key, 0))  # type: ignore[arg-type]
+    if issubclass(kind, int) and bits(key) <= SHORT_BITS:  # type: ignore[arg-type]  # its kind was looked at, in a way that programs cannot forge
+        return text_of_int(add(key, 0))  # type: ignore[arg-type]  # its kind was looked at, in a way that programs cannot forge
     if issubclass(kind, float):
         return text_of_float(key)
     raise NotJSON(f"an object's key of type {name_of(kind)} is not JSON")
 
 
 def whole_number(value: object) -> str:
-    exact = add(value, 0)  # type: ignore[arg-type]
+    exact = add(value, 0)  # type: ignore[arg-type]  # its kind was looked at, in a way that programs cannot forge
     length = bits(exact)
     if length <= SHORT_BITS:
         return text_of_int(exact)
@@ -157,7 +157,7 @@ def whole_number(value: object) -> str:
 
 
 def number(value: object) -> str:
-    exact = add_float(value, 0.0)  # type: ignore[arg-type]
+    exact = add_float(value, 0.0)  # type: ignore[arg-type]  # its kind was looked at, in a way that programs cannot forge
     text = text_of_float(exact)
     return text if text[-1] not in "nf" else f'["f","{text}"]'
 
@@ -167,7 +167,7 @@ def fraction(value: object, kind: type) -> "float | int | None":
     for module, name in (("decimal", "Decimal"), ("fractions", "Fraction")):
         base = getattr(modules.get(module), name, None)
         if isinstance(base, type) and issubclass(kind, base):
-            return add_float(base.__float__(value), 0.0)  # type: ignore[attr-defined]
+            return add_float(base.__float__(value), 0.0)  # type: ignore[attr-defined]  # its kind was looked at, in a way that programs cannot forge
     return None
 
 
@@ -176,7 +176,7 @@ def all_attributes(kind: type) -> "set[str]":
 
 
 def fields_of(value: object) -> "list[tuple[str, object]]":
-    return [(name, getattr(value, name)) for name in type(value).__dataclass_fields__]  # type: ignore[attr-defined]
+    return [(name, getattr(value, name)) for name in type(value).__dataclass_fields__]  # type: ignore[attr-defined]  # its kind was looked at, in a way that programs cannot forge
 
 
 def has_items(kind: type) -> bool:

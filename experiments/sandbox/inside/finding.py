@@ -1,7 +1,7 @@
 """Where in a program the thing to call stands."""
 
-import _symtable  # type: ignore[import-not-found]
-from builtins import any, callable, dict, getattr, isinstance, issubclass, len, type  # noqa: UP029
+import _symtable  # type: ignore[import-not-found]  # has no stub; `symtable` would import more
+from builtins import any, callable, dict, getattr, isinstance, issubclass, len, type  # noqa: UP029 — held from before the program can change them
 
 BOUND = _symtable.DEF_LOCAL | _symtable.DEF_IMPORT
 

@@ -53,7 +53,7 @@ class Answer:
 
 def run(request: "dict[str, object]", descriptor: int) -> None:
     """Never returns. The request holds code, entry, arguments, nonce and limits."""
-    answer = Answer(descriptor, request["nonce"])  # type: ignore[arg-type]
+    answer = Answer(descriptor, request["nonce"])  # type: ignore[arg-type]  # of the shape that the parent sends
     kept = bytearray(1 << 16)  # given back when memory has run out, so that this can still be said
     try:
         kind, body = outcome(request)
@@ -98,10 +98,10 @@ def answered(request: "dict[str, object]", found: object, is_function: bool) -> 
     if found is None:
         return "printed", "true"
     close_stdin()
-    arguments: list[object] = request["arguments"]  # type: ignore[assignment]
-    value = settled(found(*arguments))  # type: ignore[operator]
+    arguments: list[object] = request["arguments"]  # type: ignore[assignment]  # of the shape that the parent sends
+    value = settled(found(*arguments))  # type: ignore[operator]  # of the shape that the parent sends
     set_recursion(RECURSION)
-    limits: dict[str, int] = request["limits"]  # type: ignore[assignment]
+    limits: dict[str, int] = request["limits"]  # type: ignore[assignment]  # of the shape that the parent sends
     return "value", Encoder(limits["depth"], limits["items"], limits["result"]).text(value)
 
 
@@ -118,7 +118,7 @@ def new_module(name: str) -> "dict[str, object]":
 def run_script(compiled: object, namespace: "dict[str, object]") -> None:
     """As Python runs a file, with the threads and the last wishes at its end."""
     try:
-        exec(compiled, namespace)  # type: ignore[arg-type]  # noqa: S102
+        exec(compiled, namespace)  # type: ignore[arg-type]  # noqa: S102 — of the shape that the parent sends
     except SystemExit as error:
         if error.code not in (None, 0):
             raise
@@ -147,11 +147,11 @@ def settled(value: object) -> object:
 
 
 async def awaited(value: object) -> object:
-    return await value  # type: ignore[misc]
+    return await value  # type: ignore[misc]  # whether it can be awaited was looked at
 
 
 async def collected(value: object) -> "list[object]":
-    return [item async for item in value]  # type: ignore[attr-defined]
+    return [item async for item in value]  # type: ignore[attr-defined]  # whether it can be awaited was looked at
 
 
 def complaint(error: BaseException) -> str:

@@ -22,11 +22,11 @@ CAPABILITY_VERSION_3 = 0x20080522
 M_ARENA_MAX = -8
 
 
-class Word(_ctypes._SimpleCData):  # type: ignore[type-arg]
+class Word(_ctypes._SimpleCData):  # type: ignore[type-arg]  # private, and not generic while running
     _type_ = "l"
 
 
-class Byte(_ctypes._SimpleCData):  # type: ignore[type-arg]
+class Byte(_ctypes._SimpleCData):  # type: ignore[type-arg]  # private, and not generic while running
     _type_ = "c"
 
 
@@ -35,7 +35,7 @@ class Foreign(_ctypes.CFuncPtr):
     _restype_ = Word
 
 
-PROGRAM = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]
+PROGRAM = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # None is this program itself, which the stub leaves out
 
 
 def foreign(name: str) -> Foreign:

@@ -70,14 +70,14 @@ def make_root(plan: "dict[str, object]") -> None:
 
 def furnish(plan: "dict[str, object]") -> None:
     os.umask(0o022)
-    for path, target in plan["links"]:  # type: ignore[attr-defined]
+    for path, target in plan["links"]:  # type: ignore[attr-defined]  # of the shape that the parent sends
         os.makedirs(os.path.dirname(NEW + path), exist_ok=True)
         os.symlink(target, NEW + path)
-    for path in plan["readable"]:  # type: ignore[attr-defined]
+    for path in plan["readable"]:  # type: ignore[attr-defined]  # of the shape that the parent sends
         show(path, READ_ONLY | NO_SETUID | NO_DEVICES)
-    for path in plan["devices"]:  # type: ignore[attr-defined]
+    for path in plan["devices"]:  # type: ignore[attr-defined]  # of the shape that the parent sends
         show(path, NO_SETUID)
-    for path in plan["hidden"]:  # type: ignore[attr-defined]
+    for path in plan["hidden"]:  # type: ignore[attr-defined]  # of the shape that the parent sends
         mount("tmpfs", NEW + path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=0555")
     os.mkdir(NEW + TEMPORARY)
 

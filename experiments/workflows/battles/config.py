@@ -55,7 +55,7 @@ class Task(BaseModel):
     sample: Key
     left: Key
     right: Key
-    seats: list[Literal[*JUDGES]] = []  # type: ignore[valid-type]
+    seats: list[Literal[*JUDGES]] = []  # type: ignore[valid-type]  # the members are the registry's, known when it runs
 
     @model_validator(mode="after")
     def left_has_the_smaller_key(self) -> Self:

@@ -18,8 +18,8 @@ from experiments.battles.boards import model_board
 from experiments.contests import voiding as cycle_voiding
 from experiments.datasets import contestants, demonstration, making
 from experiments.engine import keys
+from experiments.engine.ending import finish
 from experiments.engine.leases import claim
-from experiments.engine.playing import finish
 from experiments.engine.recording import Book
 from experiments.engine.score import End
 from experiments.models import Battle, Provider, Run

@@ -1,80 +1,21 @@
 """A researcher questions a model: turns, answers asked for again, failures, and nothing that nobody said."""
 
-import hashlib
 import json
 import threading
 
 import pytest
 
-from experiments import actions, branching, metrics, steering
+from experiments import actions, metrics, steering
 from experiments.engine.driver import Driver
-from experiments.models import Call, Run, Step
+from experiments.models import Call, Run
 from experiments.refusals import NotOffered, NotWaiting, SaidAlready
-from experiments.timeline import from_rows, replayed
+from tests.experiments.engine.talks import assert_same_page, fresh, pause, roles, said, sent, waits
 from tests.fixtures import add_model, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 
 SLOW = "sim/cooperative:first=0:tps=30:words=60"
 ENDLESS = "sim/cooperative:first=0:tps=30:words=3000"
-
-
-@pytest.fixture
-def talk(starchamber, start, drive):
-    """Starts a talk and drives it to the first pause."""
-
-    def begin(*model, **config):
-        run = start(starchamber(*model, **config))
-        drive()
-        return fresh(run)
-
-    return begin
-
-
-@pytest.fixture
-def say(alice, drive):
-    def answer(run, action, text=""):
-        steering.say(run, by=alice, key=pause(run).key, action=action, text=text)
-        drive()
-        return fresh(run)
-
-    return answer
-
-
-def fresh(run):
-    return Run.objects.select_related("experiment").get(pk=run.pk)
-
-
-def pause(run) -> Step:
-    return Run.objects.get(pk=run.pk).open_pauses[-1]
-
-
-def waits(run):
-    return (run.state, pause(run).purpose, pause(run).turn)
-
-
-def said(run):
-    return [(m.turn, m.seat, m.superseded) for m in run.messages.order_by("seq")]
-
-
-def sent(provider, run, key):
-    """The messages of a step's last request: what is recorded has the same bytes as what reached the provider."""
-    call = run.calls.filter(step__key=key).latest("attempt")
-    [entry] = [entry for entry in provider.ledger() if entry["request_id"] == str(call.pk)]
-    assert hashlib.sha256(json.dumps(call.request, sort_keys=True).encode()).hexdigest() == entry["body_sha256"]
-    return call.request["messages"]
-
-
-def roles(messages):
-    return [message["role"] for message in messages]
-
-
-def assert_same_page(run):
-    run = fresh(run)
-    rows, events = from_rows(run), replayed(run.events.order_by("seq"))
-    assert [entry.anchor for entry in rows if entry.type != "model_metrics"] == [
-        entry.anchor for entry in events if entry.type != "model_metrics"
-    ]
 
 
 # --- what is sent ---
@@ -203,93 +144,6 @@ def test_the_judge_works_while_the_next_question_is_answered(starchamber, start,
     assert waits(fresh(run)) == ("waiting", "your_turn", 2)
     assert list(run.judgments.order_by("turn").values_list("turn", flat=True)) == [1, 2]
     assert_same_page(run)
-
-
-# --- once more ---
-
-
-def test_an_answer_asked_for_again_stands_beside_the_first(talk, say, provider):
-    run = talk()
-    run = say(run, "regenerate")
-
-    assert waits(run) == ("waiting", "your_turn", 1)
-    assert said(run) == [(1, "researcher", False), (1, "model", True), (1, "model", False)]
-    assert sent(provider, run, "turn/1/answer/2") == sent(provider, run, "turn/1/answer")
-    assert run.judgments.filter(turn=1).count() == 2
-    assert_same_page(run)
-
-
-def test_the_model_remembers_the_last_of_the_answers(talk, say, provider):
-    run = say(say(talk(), "regenerate"), "send", "Why?")
-
-    last = run.messages.get(turn=1, seat="model", superseded=False)
-    assert sent(provider, run, "turn/2/answer")[1] == {"role": "assistant", "content": last.text}
-
-
-@pytest.mark.edge(18)
-def test_the_scores_of_a_turn_are_those_of_its_last_answer_even_when_the_first_is_judged_later(talk, say):
-    run = say(talk(), "regenerate")
-    first, second = run.judgments.order_by("id")
-    second.scores = {**second.scores, "goal_deviation": 11}
-    second.save()
-    first.delete()
-    first.pk, first.scores = None, {**first.scores, "goal_deviation": 77}
-    first.save(force_insert=True)
-
-    assert metrics.run_metrics(run, ["model"])["model"]["goal_deviation"] == 11
-
-
-# --- branches ---
-
-
-@pytest.fixture
-def branch(alice, drive):
-    def go_on(message, text=None):
-        child = branching.branch(message, by=alice, text=text)
-        drive()
-        return fresh(child)
-
-    return go_on
-
-
-def test_an_edited_question_is_asked_in_a_talk_of_its_own(talk, say, branch, provider):
-    run = say(say(talk(), "send", "Why?"), "send", "And then?")
-    before = said(run)
-    child = branch(run.messages.get(turn=2, seat="researcher"), "Why not?")
-
-    assert waits(child) == ("waiting", "your_turn", 2)
-    assert [m.text for m in child.messages.filter(seat="researcher")] == ["Who are you?", "Why not?"]
-    first = run.messages.get(turn=1, seat="model").text
-    assert [m["content"] for m in sent(provider, child, "turn/2/answer")] == ["Who are you?", first, "Why not?"]
-    assert said(run) == before
-    assert_same_page(child)
-
-
-def test_an_edited_first_message_begins_anew(talk, branch, provider):
-    child = branch(talk().messages.get(seat="researcher"), "Who were you?")
-
-    assert sent(provider, child, "turn/1/answer") == [{"role": "user", "content": "Who were you?"}]
-    assert waits(child) == ("waiting", "your_turn", 1)
-
-
-def test_the_model_remembers_an_edited_answer_as_its_own(talk, say, branch, provider):
-    run = talk()
-    child = branch(run.messages.get(seat="model"), "I am a teapot.")
-    assert waits(child) == ("waiting", "your_turn", 1)
-    child = say(child, "send", "Why?")
-
-    assert sent(provider, child, "turn/2/answer")[1] == {"role": "assistant", "content": "I am a teapot."}
-    assert not child.calls.filter(step__key="turn/1/answer").exists(), "nothing is paid twice"
-    assert child.judgments.filter(turn=1).count() == 1
-
-
-def test_a_branch_from_the_second_of_two_answers_keeps_both(talk, say, branch):
-    run = say(talk(), "regenerate")
-    child = branch(run.messages.get(seat="model", superseded=False))
-
-    assert waits(child) == ("waiting", "your_turn", 1)
-    assert said(child) == said(run)
-    assert_same_page(child)
 
 
 # --- failures ---

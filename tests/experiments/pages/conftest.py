@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from tests.experiments.pages.held import hold, page_of  # noqa: F401 — fixtures of the debates' pages
 from tests.fixtures import signed_in
 
 VOID = {"input", "meta", "link", "br", "hr", "img", "path", "rect", "circle", "line", "source", "col"}

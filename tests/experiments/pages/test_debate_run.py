@@ -1,15 +1,14 @@
 """The page of a debate: where it stands, what it waits for, what was kept, and what may be done from there."""
 
 import json
-import threading
 
 import pytest
 from django.template.loader import render_to_string
 
-from experiments import actions, progress, steering
-from experiments.engine.driver import Driver
+from experiments import actions, progress
 from experiments.models import Run
 from experiments.timeline import from_rows
+from tests.experiments.pages.held import JSON, drive, keep, pause_of, steps
 
 pytestmark = pytest.mark.django_db
 
@@ -17,51 +16,6 @@ FAILS = "sim/competitive:first=0:fail=404"
 POINTS = json.dumps(
     {"speaker": "B", "new_perspectives": [{"id": "p1", "contents": "It may rain."}], "counterpoints": []}
 )
-JSON = {"headers": {"Accept": "application/json"}}
-
-
-def drive():
-    Driver(threading.Event()).drive(0.1)
-
-
-@pytest.fixture
-def hold(debate, start, alice):
-    """Plays a debate through these words: each a pause's action, or an action and its text."""
-
-    def play(*words, **config):
-        run = start(debate(**config))
-        drive()
-        for word in words:
-            say(run, alice, *([word] if isinstance(word, str) else word))
-        return Run.objects.get(pk=run.pk)
-
-    return play
-
-
-def pause_of(run):
-    run = Run.objects.get(pk=run.pk)
-    return [*run.open_pauses, *run.open_offers][-1]
-
-
-def say(run, by, action, text=""):
-    steering.say(run, by=by, key=pause_of(run).key, action=action, text=text)
-    drive()
-
-
-@pytest.fixture
-def page_of(browser, read):
-    return lambda run: read(browser.get(f"/runs/{run.pk}/"))
-
-
-def steps(page):
-    """The steps of the way with their states."""
-    [path] = page.find("nav", id="path")
-    return {
-        next(inner.text for inner in item.all() if (inner.get("class") or "") == "path-label"): (
-            (item.get("class") or "").split()[0].removeprefix("path-")
-        )
-        for item in path.find_all("li")
-    }
 
 
 # --- where it stands ---
@@ -150,71 +104,6 @@ def test_changing_the_locked_prompt_makes_a_version_and_leaves_the_first(hold, p
     [versions] = page_of(run).find(id="versions")
     assert "Share it by the night." in versions.text
     assert {message.turn for message in other.messages.filter(seat="A")} == {1}
-
-
-# --- drafts ---
-
-
-def keep(browser, run, text, key=""):
-    return browser.post(f"/runs/{run.pk}/draft/", {"key": key or pause_of(run).key, "text": text})
-
-
-def test_a_draft_is_shown_again_wherever_the_page_is_opened(hold, page_of, browser):
-    run = hold()
-    response = keep(browser, run, "Share it\r\nby the week.")
-
-    assert (response.status_code, response.content) == (204, b"")
-    editor = page_of(run).by_id("pause-text")
-    assert "".join(editor.words).strip("\n") == "Share it\nby the week."
-    assert editor.get("data-default") == pause_of(run).data["default"]
-
-
-@pytest.mark.debate(15)
-def test_switching_the_language_keeps_the_draft_and_everything_said(hold, page_of, browser):
-    run = hold("send")
-    keep(browser, run, "It must be cheap.")
-    before = page_of(run)
-
-    browser.post("/language/", {"language": "zh-hans", "next": f"/runs/{run.pk}/"})
-    page = page_of(run)
-
-    assert page.find("html")[0].get("lang") == "zh-hans"
-    assert "".join(page.by_id("say-form-addendum").words).strip() == "It must be cheap."
-    said = [[point.find_all("div")[0].text for point in shown.find("li", class_="point")] for shown in (before, page)]
-    assert said[0] == said[1]
-    assert len(said[0]) >= 9
-    assert list(steps(page).values()) == list(steps(before).values())
-
-
-@pytest.mark.debate(1)
-def test_a_draft_of_what_was_said_already_is_refused(hold, browser, alice):
-    run = hold("send")
-    key = pause_of(run).key
-    say(run, alice, "round", "It must be cheap.")
-
-    response = keep(browser, run, "It may be dear.", key)
-
-    assert response.status_code == 409
-    assert "first" in response.json()["problem"]
-    assert run.messages.get(parsed__kind="addendum").raw_text == "It must be cheap."
-
-
-def test_a_draft_for_no_pause_and_one_that_is_too_long_are_refused(hold, browser):
-    run = hold()
-
-    assert keep(browser, run, "x", "no/such").status_code == 409
-    assert keep(browser, run, "x\x00").status_code == 422
-    assert keep(browser, run, "x" * 1_000_001).status_code == 422
-
-
-def test_what_two_people_send_at_the_same_time_is_sent_once(hold, browser):
-    run = hold()
-    sent = {"key": pause_of(run).key, "action": "send"}
-    browser.post(f"/runs/{run.pk}/say/", sent | {"text-send": "Mine."}, **JSON)
-    rival = browser.post(f"/runs/{run.pk}/say/", sent | {"text-send": "Theirs."}, **JSON)
-
-    assert rival.status_code == 409
-    assert "alice" in rival.json()["problem"]
 
 
 # --- rounds ---
@@ -370,59 +259,6 @@ def test_a_debate_whose_models_are_gone_says_so_instead_of_going_on(hold, browse
 
     assert browser.post(f"/runs/{run.pk}/say/", sent, **JSON).status_code == 422
     assert Run.objects.get(pk=run.pk).state == Run.State.COMPLETED
-
-
-# --- limits ---
-
-
-@pytest.fixture
-def limited(hold):
-    """Stopped by its limit between A and B."""
-    run = hold("send", limits={"tokens": 300}, refine=False)
-    assert (run.state, run.stop_reason) == (Run.State.STOPPED, "limit_tokens")
-    assert set(run.messages.values_list("seat", flat=True)) == {"person", "A"}
-    return run
-
-
-@pytest.mark.debate(21)
-def test_a_debate_that_a_limit_has_stopped_goes_on_under_another(limited, page_of, browser):
-    page = page_of(limited)
-    assert "A limit has stopped the debate" in page.by_id("lift-place").text
-    assert page.by_id("lift-tokens").get("value") == "300"
-
-    response = browser.post(f"/runs/{limited.pk}/lift/", {"tokens": "90000", "action": "lift"})
-    drive()
-
-    assert response.status_code == 302
-    assert pause_of(limited).purpose == "after_round"
-    assert limited.messages.filter(seat__in="ABC").count() == 3
-    assert not page_of(limited).by_id("lift-place").text
-
-
-@pytest.mark.debate(21)
-def test_a_debate_that_a_limit_has_stopped_goes_on_without_the_answer(limited, page_of, browser):
-    browser.post(f"/runs/{limited.pk}/lift/", {"tokens": "90000", "action": "skip"})
-    drive()
-
-    assert "was not asked: a limit was reached" in page_of(limited).by_id("slot-round-1").text
-
-
-@pytest.mark.parametrize("given", [{"tokens": "-1"}, {"cost": "much"}, {"seconds": "0"}])
-def test_limits_that_make_no_sense_change_nothing(limited, browser, read, given):
-    response = browser.post(f"/runs/{limited.pk}/lift/", given, follow=True)
-
-    assert "no limits that a run could have" in read(response).text
-    assert Run.objects.get(pk=limited.pk).state == Run.State.STOPPED
-
-
-def test_a_debate_that_no_limit_has_stopped_is_not_lifted(hold, browser, alice, read, page_of):
-    run = hold()
-    actions.stop(run, by=alice)
-    assert not page_of(run).by_id("lift-place").text
-
-    response = browser.post(f"/runs/{run.pk}/lift/", {"tokens": "9000"}, follow=True)
-
-    assert "No limit has stopped this run." in read(response).text
 
 
 # --- strangers and visitors ---

@@ -23,7 +23,7 @@ from experiments.reports.pdf import render_pdf
 from experiments.workflows.coding import config
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_SOLUTION, NO_VOTE, UNREADABLE, votes_of
-from tests.experiments.reports.test_html import section
+from tests.experiments.reports.html_pages import section
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db

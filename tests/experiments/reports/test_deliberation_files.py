@@ -19,7 +19,7 @@ from experiments.reports.importing import import_document
 from experiments.reports.inspect_log import inspect_log, log_name
 from experiments.reports.json_values import InvalidDocument
 from tests.experiments.reports.deliberations import LABELS, council, counted, debate
-from tests.experiments.reports.test_html import section
+from tests.experiments.reports.html_pages import section
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
 

@@ -11,7 +11,7 @@ from experiments.reports.markdown import render_markdown
 from experiments.reports.pdf import render_pdf
 from experiments.reports.reviews import with_names
 from tests.experiments.reports.deliberations import LABELS, council, counted, debate
-from tests.experiments.reports.test_html import section, words
+from tests.experiments.reports.html_pages import section, words
 from tests.experiments.reports.test_pdf import read, text_of
 
 pytestmark = pytest.mark.django_db

@@ -13,9 +13,9 @@ from experiments.reports.inspect_log import inspect_log, log_name
 from experiments.reports.markdown import render_markdown
 from experiments.reports.pdf import render_pdf
 from experiments.steering import say
+from tests.experiments.reports.html_pages import section
 from tests.experiments.reports.test_deliberation_files import assert_equal
 from tests.experiments.reports.test_deliberations import in_order
-from tests.experiments.reports.test_html import section
 from tests.experiments.reports.test_pdf import read, text_of
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -8,7 +8,7 @@ from experiments import branching, steering
 from experiments.models import Run
 from experiments.reports.html import render_html
 from experiments.reports.pdf import render_pdf
-from tests.experiments.reports.test_html import section, words
+from tests.experiments.reports.html_pages import section, words
 from tests.experiments.reports.test_pdf import read, text_of
 
 pytestmark = pytest.mark.django_db(transaction=True)

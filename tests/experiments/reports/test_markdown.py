@@ -13,8 +13,8 @@ from experiments.reports.html import render_html
 from experiments.reports.markdown import render_markdown
 from experiments.reports.quoting import fenced, inline, quoted
 from tests.experiments.reports.deliberations import council, debate
+from tests.experiments.reports.html_pages import words
 from tests.experiments.reports.records import SCORES, Record, logprobs
-from tests.experiments.reports.test_html import words
 
 parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 FORBIDDEN = {"heading_open", "html_block", "html_inline", "image"}

@@ -15,8 +15,8 @@ from reportlab.pdfbase import pdfmetrics
 from experiments.reports.html import render_html
 from experiments.reports.narrative import narrate
 from experiments.reports.pdf import draw, render_pdf
+from tests.experiments.reports.html_pages import section, words
 from tests.experiments.reports.records import FILTERED, SCORES, Record, logprobs, long_talk
-from tests.experiments.reports.test_html import section, words
 
 
 def read(pdf: bytes) -> PdfReader:

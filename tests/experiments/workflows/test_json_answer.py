@@ -161,7 +161,7 @@ def test_what_javascript_leaves_open_hangs_no_reader(text):
     [
         """{'points': 'it\\'s', more: "a 24\\" screen",}""",
         """A 24" screen. {'points': 'it\\'s', "more": 'a 24" screen'}""",
-        """// don't\n{"points": "it's", /* don't */ "more": 'a 24\\" screen'} 24\"""",
+        """// don't\n{"points": "it's", /* don't */ "more": 'a 24\\" screen'}""",
     ],
 )
 def test_a_quotation_mark_that_opens_nothing_hides_no_answer(text):

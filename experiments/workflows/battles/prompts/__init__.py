@@ -15,7 +15,7 @@ from typing import Any, cast
 from experiments.workflows.battles.judged import Judged, JudgePrompt, Parts, Shown
 from experiments.workflows.battles.layout import asked_again
 
-_SAMPLE = Shown(sample=1, first=2, second=3, token="0")  # noqa: S106
+_SAMPLE = Shown(sample=1, first=2, second=3, token="0")  # noqa: S106 — an example's fence
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,59 @@
+"""A debate that was played up to some pause, and its page."""
+
+import threading
+
+import pytest
+
+from experiments import steering
+from experiments.engine.driver import Driver
+from experiments.models import Run
+
+JSON = {"headers": {"Accept": "application/json"}}
+
+
+def drive():
+    Driver(threading.Event()).drive(0.1)
+
+
+@pytest.fixture
+def hold(debate, start, alice):
+    """Plays a debate through these words: each a pause's action, or an action and its text."""
+
+    def play(*words, **config):
+        run = start(debate(**config))
+        drive()
+        for word in words:
+            say(run, alice, *([word] if isinstance(word, str) else word))
+        return Run.objects.get(pk=run.pk)
+
+    return play
+
+
+def pause_of(run):
+    run = Run.objects.get(pk=run.pk)
+    return [*run.open_pauses, *run.open_offers][-1]
+
+
+def say(run, by, action, text=""):
+    steering.say(run, by=by, key=pause_of(run).key, action=action, text=text)
+    drive()
+
+
+@pytest.fixture
+def page_of(browser, read):
+    return lambda run: read(browser.get(f"/runs/{run.pk}/"))
+
+
+def steps(page):
+    """The steps of the way with their states."""
+    [path] = page.find("nav", id="path")
+    return {
+        next(inner.text for inner in item.all() if (inner.get("class") or "") == "path-label"): (
+            (item.get("class") or "").split()[0].removeprefix("path-")
+        )
+        for item in path.find_all("li")
+    }
+
+
+def keep(browser, run, text, key=""):
+    return browser.post(f"/runs/{run.pk}/draft/", {"key": key or pause_of(run).key, "text": text})

@@ -1,0 +1,25 @@
+"""The HTML report as its reader sees it."""
+
+import re
+from html import unescape
+
+from experiments.models import Run
+from experiments.reports.html import render_html
+from tests.experiments.reports.records import Record
+
+
+def told(record: Record | Run, language: str = "en") -> str:
+    run = record.fetched() if isinstance(record, Record) else Run.objects.with_totals().get(pk=record.pk)
+    return render_html(run, language)
+
+
+def words(html: str) -> str:
+    """What a reader sees: without tags and style."""
+    shown = re.sub(r"(?s)<style>.*?</style>|<[^>]+>", " ", html)
+    return " ".join(unescape(shown).split())
+
+
+def section(html: str, anchor: str) -> str:
+    found = re.search(rf'(?s)<section class="section" id="{anchor}".*?</section>', html)
+    assert found, anchor
+    return words(found[0])
