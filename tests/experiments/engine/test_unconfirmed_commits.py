@@ -89,3 +89,16 @@ def test_at_any_write_of_a_run_with_a_person(arena, start, drive, alice, provide
         assert transcript(run) == transcript(undisturbed)
         assert interventions(run) == interventions(undisturbed)
         assert sorted(told(run)) == sorted(told(undisturbed)), f"lost at write {moment}"
+
+
+def test_when_a_council_has_come_to_rest(council, start, drive, provider, monkeypatch):
+    run = start(council())
+    with monkeypatch.context() as patch:
+        patch.setattr(test_crashes, "WRITERS", [(pauses, "rest")])
+        lost_at(patch, 1)
+        drive()
+
+    run.refresh_from_db()
+    assert run.state == Run.State.COMPLETED
+    assert told(run).count("experiment_stopped") == 1
+    assert run.last_seq == run.events.count()
