@@ -3,6 +3,7 @@
 import argparse
 import logging
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -22,6 +23,7 @@ DISK_MEGABYTES = 400
 def main(arguments: list[str]) -> int:
     options = parse(arguments)
     logging.basicConfig(level=logging.INFO if options.verbose else logging.ERROR, format="%(message)s")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that nothing is left behind
     folder = Path(tempfile.mkdtemp(prefix="arena-faults-"))
     folder.chmod(0o755)
     is_mounted = disk.mount(folder / "disk", DISK_MEGABYTES)

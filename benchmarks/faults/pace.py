@@ -22,7 +22,7 @@ class Pace:
     quiet: float
 
 
-SHORT = Pace(lease=3, sweep=0.5, drain=2, away=3, stall=2, spoiled=0.15, words=60, tps=60, turns=3, quiet=120)
+SHORT = Pace(lease=5, sweep=0.5, drain=2, away=3, stall=2, spoiled=0.15, words=60, tps=60, turns=3, quiet=120)
 LONG = Pace(lease=15, sweep=3, drain=5, away=30, stall=75, spoiled=0.05, words=120, tps=40, turns=5, quiet=240)
 LONG_MINUTES = 5
 

@@ -23,6 +23,7 @@ from experiments.engine.performers import Performers, Report
 from experiments.engine.playing import Playing
 from experiments.engine.recording import Book
 from experiments.models import Call, Event, Run
+from experiments.models.run import DRIVEN_STATES
 from experiments.shards import only_shards, without_shards
 from experiments.workflows.steps import End
 
@@ -190,8 +191,8 @@ class Driver:
         held = leases.held(list(self._playing))
         for run_id, playing in list(self._playing.items()):
             now = held.get(run_id)
-            if now is None or now.fence != playing.book.fence:
-                self._drop(run_id)
+            if now is None or now.fence != playing.book.fence or now.state not in DRIVEN_STATES:
+                self._drop(run_id)  # somebody else's, or at rest since a commit that went unconfirmed
             elif now.state == Run.State.STOPPING and not playing.is_cancelled:
                 self._guarded(run_id, partial(playing.halt, MANUAL_STOP))
             elif not playing.is_ending:

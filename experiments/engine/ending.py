@@ -42,22 +42,14 @@ def finish(
         data["budget"] = budget
     with transaction.atomic():
         reserve_numbers(book.run_id, 0, book.fence)
-        left = recording.lose_calls(run, GIVEN_UP) if end.failed else []
-        emit(book.run_id, *left, Fact(kind, data), fence=book.fence, announce=book.announce)
-        executions.cancel(book.run_id)
-        if budget:
-            _record_reached(run, budget)
-        run.move(
-            state,
-            from_=(Run.State.RUNNING, Run.State.STOPPING),
-            fence=book.fence,
-            fields={
-                "stop_reason": end.reason,
-                "error": end.message,
-                "ended": Now(),
-                "lease_until": None,
-            },
-        )
+        ended = {"stop_reason": end.reason, "error": end.message, "ended": Now(), "lease_until": None}
+        driven = (Run.State.RUNNING, Run.State.STOPPING)
+        if run.move(state, from_=driven, fence=book.fence, fields=ended):  # or an earlier try did, unconfirmed
+            left = recording.lose_calls(run, GIVEN_UP) if end.failed else []
+            emit(book.run_id, *left, Fact(kind, data), fence=book.fence, announce=book.announce)
+            executions.cancel(book.run_id)
+            if budget:
+                _record_reached(run, budget)
         transaction.on_commit(lambda: run_finished.send(Run, run_id=run.pk))
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
 
@@ -65,10 +65,20 @@ def record_facts(book: Book, records: Sequence[Record]) -> None:
     """Findings and facts that a workflow states: each once, with its rows and its events."""
     if not records:
         return
-    with transaction.atomic():
-        reserve_numbers(book.run_id, 0, book.fence)
-        facts = [fact for record in records for fact in record_step(book.run_id, record)]
-        write(book.run_id, facts, reserve_numbers(book.run_id, len(facts), book.fence), book.announce)
+    try:
+        with transaction.atomic():
+            reserve_numbers(book.run_id, 0, book.fence)
+            facts = [fact for record in records for fact in record_step(book.run_id, record)]
+            write(book.run_id, facts, reserve_numbers(book.run_id, len(facts), book.fence), book.announce)
+    except IntegrityError:
+        if not _are_recorded(book, records):
+            raise
+
+
+def _are_recorded(book: Book, records: Sequence[Record]) -> bool:
+    """Whether an earlier try of this very transaction was committed, and its confirmation lost."""
+    keys = {record.key for record in records}
+    return Step.objects.filter(run_id=book.run_id, key__in=keys).count() == len(keys)
 
 
 def open_call(book: Book, ask: Ask, order: Order, call_id: UUID, accounts: Sequence[Account] = ()) -> OpenCall:
@@ -133,6 +143,7 @@ def close_call(book: Book, call: OpenCall, report: Report, *, retry_in: float | 
         first = reserve_numbers(book.run_id, 1 if _has_fact(call, outcome, retry_in) else 0, book.fence)
         measuring.call_ended(call.id, call.order.model, settled)
         if not Call.objects.filter(pk=call.id, state=Call.State.SENT).update(**settled):
+            transaction.set_rollback(True)  # gives the number back: without an event it would be a gap for ever
             return outcome  # settled by an earlier try of this very transaction, whose commit went unconfirmed
         settle(call.periods, call.order.set_aside, _spent(call, settled))
         if retry_in is not None:
