@@ -8,6 +8,8 @@ from redis.exceptions import RedisError
 from rq import Queue, SimpleWorker, get_current_job
 from rq.registry import StartedJobRegistry
 
+from experiments.observing import counting
+
 logger = logging.getLogger(__name__)
 
 
@@ -23,6 +25,7 @@ class SteadyWorker(SimpleWorker):
 
     def work(self, *args: Any, **kwargs: Any) -> bool:
         SteadyWorker.current = self
+        counting.begin()  # which tells, too, that this process is there, however long its job takes
         return bool(super().work(*args, **kwargs))
 
     def clean_registries(self) -> None:
