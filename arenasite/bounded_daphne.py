@@ -34,6 +34,10 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne and twisted ha
         self._most = settings.UPLOAD_BYTES + ROOM_FOR_FORM
         super().__init__(*args, **more)
 
+    def __repr__(self) -> str:
+        """As Daphne writes it into the log: an address may hold a secret, or what somebody looks for."""
+        return f"<{type(self).__name__} {self.method.decode('ascii', 'replace')}>"
+
     def gotLength(self, length: int | None) -> None:  # noqa: N802 - Twisted's name
         super().gotLength(length)
         if length is not None and length > self._most:

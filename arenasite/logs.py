@@ -26,6 +26,8 @@ def logging_settings() -> dict[str, Any]:
     size of the file, or where `ARENA_ACCESS_LOG` asks for them.
     """
     chosen = environment.one_of("ARENA_LOG_FORMAT", FORMATS)
+    if chosen == "json":
+        logging.captureWarnings(True)  # Python writes them as they are, over several lines
     tells_requests = environment.flag("ARENA_ACCESS_LOG", chosen == "json")
     return {
         "version": 1,

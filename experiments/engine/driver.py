@@ -162,7 +162,8 @@ class Driver:
     def _claim_waiting(self) -> None:
         for run_id in self._waiting():
             if run := leases.claim(run_id, self._announce):
-                self._begin(run)
+                with logs.about(run=run.pk, experiment=run.experiment_id):
+                    self._begin(run)
 
     def _waiting(self) -> list[UUID]:
         """What to claim now: first runs that stand for themselves, then a few shards, however many of them wait."""

@@ -11,7 +11,7 @@ from rq import Queue, SimpleWorker, get_current_job
 from rq.registry import StartedJobRegistry
 
 from accounts import machines
-from experiments.observing import measuring
+from experiments.observing import counting, measuring
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +31,7 @@ class SteadyWorker(SimpleWorker):
         if self.needs_what_others_have and (difference := machines.difference_at_start()):
             sys.exit(difference)
         SteadyWorker.current = self
+        counting.begin()  # which tells, too, that this process is there, however long its job takes
         return bool(super().work(*args, **kwargs))
 
     def clean_registries(self) -> None:

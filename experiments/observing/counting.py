@@ -9,13 +9,12 @@ import atexit
 import json
 import logging
 import os
-import sys
 import threading
+import time
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -115,7 +114,7 @@ class Counts:
         """That this process is there, and how its gauges stand."""
         found = {family: read() for family, read in list(self._gauges.items())}
         gauges = {_field(family, labels): value for family, told in found.items() for labels, value in told.items()}
-        told = json.dumps({"host": HOST, "pid": os.getpid(), "program": _program(), "gauges": gauges})
+        told = json.dumps({"host": HOST, "pid": os.getpid(), "at": time.time(), "gauges": gauges})
         pipeline = self._redis().pipeline()
         pipeline.set(f"{PROCESS}:{self._id}", told, ex=SILENT_SECONDS)
         pipeline.sadd(PROCESSES, self._id)
@@ -148,12 +147,6 @@ def field_of(text: str) -> tuple[str, tuple[str, ...]]:
 
 def _field(family: Family, labels: tuple[str, ...]) -> str:
     return json.dumps([family.name, *labels], ensure_ascii=False)
-
-
-def _program() -> str:
-    """What this process is: a command, and of a worker its queue."""
-    words = sys.argv[1 : 3 if sys.argv[1:2] == ["rqworker"] else 2]
-    return " ".join([Path(sys.argv[0]).name, *(word for word in words if not word.startswith("-"))])[:60]
 
 
 _connection: Any = None

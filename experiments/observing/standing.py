@@ -5,7 +5,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 import django_rq
@@ -169,19 +169,20 @@ def _in_redis() -> InRedis:
 
 
 def _workers(processes: list[dict[str, Any]]) -> tuple[AtWork, ...]:
-    field = json.dumps([DRIVEN.name])
-    driven = {(one["host"], one["pid"]): one["gauges"].get(field) for one in processes}
-    found = [
-        AtWork(
-            queues=tuple(worker.queue_names()),
-            host=worker.hostname or "",
-            pid=worker.pid,
-            beat=_aware(worker.last_heartbeat),
-            runs=_whole(driven.get((worker.hostname, worker.pid))),
-        )
-        for worker in Worker.all(connection=django_rq.get_connection("engine"))
-    ]
+    told = {(one["host"], one["pid"]): one for one in processes}
+    workers = Worker.all(connection=django_rq.get_connection("engine"))
+    found = [_worker(worker, told.get((worker.hostname, worker.pid))) for worker in workers]
     return tuple(sorted(found, key=lambda one: (one.queues, one.host, one.pid or 0)))
+
+
+def _worker(worker: Any, told: dict[str, Any] | None) -> AtWork:
+    """RQ's own beat comes between jobs; that which tells figures goes on in the middle of one."""
+    beat = _aware(worker.last_heartbeat)
+    if told:
+        latest = datetime.fromtimestamp(told["at"], UTC)
+        beat = max(beat, latest) if beat else latest
+    runs = told["gauges"].get(json.dumps([DRIVEN.name])) if told else None
+    return AtWork(tuple(worker.queue_names()), worker.hostname or "", worker.pid, beat, _whole(runs))
 
 
 def _whole(value: float | None) -> int | None:

@@ -12,18 +12,9 @@ HEADER_LINES = """() => new Set([...document.querySelectorAll('.site a, .site bu
   .map((one) => one.getBoundingClientRect()).filter((box) => box.width > 1)
   .map((box) => Math.round((box.top + box.bottom) / 12))).size"""
 OF_ADMINS = (
-    *(
-        "operator/",
-        "people/",
-        "people/1/",
-        "audit/",
-        "account/",
-        "projects/",
-        "projects/new/",
-        "lab/keys/",
-        "lab/budgets/",
-    ),
+    *("people/", "people/1/", "audit/", "account/", "projects/", "projects/new/", "lab/keys/", "lab/budgets/"),
     *("account/email/", "account/password/", "account/second-factor/", "account/second-factor/totp/activate/"),
+    "operator/",
 )
 OF_VISITORS = ("sign-in/", "sign-up/", "forgotten/", "invitations/forged/")
 PAGES = (

@@ -2,18 +2,22 @@
 
 from datetime import timedelta
 
+import django_rq
 import pytest
 from django.core.cache import caches
 from django.db import connection
 from django.utils import timezone
+from rq import Worker as RqWorker
 
 from accounts.models import User
 from accounts.scopes import Scope
 from accounts.tokens import create_token
 from experiments.engine import leases
 from experiments.models import Run
+from experiments.observing import counting
 from tests.fixtures import Worker, signed_in, wait_until
 
+LONG_AGO = "2020-01-01T00:00:00.000000Z"
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 
 
@@ -104,7 +108,8 @@ def test_a_failure_of_yesterday_is_none_of_the_last_hour(arena, start, drive, sc
 def worker(transactional_db):
     started = Worker()
     yield started
-    started.kill()
+    if started.process.poll() is None:
+        started.kill()
 
 
 def test_a_worker_is_seen_with_its_machine_its_process_and_its_runs(ask, worker):
@@ -117,6 +122,19 @@ def test_a_worker_is_seen_with_its_machine_its_process_and_its_runs(ask, worker)
     assert found[0]["host"]
     assert found[0]["runs"] == 0
     assert not found[0]["is_silent"]
+
+
+def test_a_worker_is_heard_of_in_the_middle_of_a_long_job(ask, worker):
+    """RQ's beat is minutes old by then."""
+    pid = worker.process.pid
+    wait_until(lambda: [one for one in ask()["workers"] if one["pid"] == pid and one["runs"] is not None], "the worker")
+    [theirs] = [one for one in RqWorker.all(connection=django_rq.get_connection("engine")) if one.pid == pid]
+    theirs.connection.hset(theirs.key, "last_heartbeat", LONG_AGO)
+
+    assert not row(ask()["workers"], pid=pid)["is_silent"]
+    worker.kill()
+    counting.connect().delete(*counting.connect().scan_iter(f"{counting.PROCESS}:*"))
+    assert row(ask()["workers"], pid=pid)["is_silent"]
 
 
 def test_without_redis_the_page_says_so_and_shows_the_rest(boss, redis_server):

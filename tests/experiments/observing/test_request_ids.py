@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from accounts.tokens import create_token
+from arenasite.bounded_daphne import BoundedRequest
 from arenasite.logs import PathFilter
 from experiments import logs
 from tests.fixtures import signed_in
@@ -103,3 +104,11 @@ def test_a_failure_names_the_request_on_its_page_and_in_the_log(path, alice, hea
     assert answer["X-Request-ID"] in answer.content.decode()
     [(_line, about)] = [one for one in heard if one[0].startswith("Internal Server Error")]
     assert about["request"] == answer["X-Request-ID"]
+
+
+def test_the_web_server_writes_no_address_into_its_own_lines():
+    """Daphne names the request that it gives up, with all that was asked for."""
+    request = BoundedRequest.__new__(BoundedRequest)
+    request.method, request.uri = b"GET", b"/s/a-secret/?q=canary-prompt"
+
+    assert repr(request) == "<BoundedRequest GET>"
