@@ -12,8 +12,6 @@ STATUSES = ("met", "met when set", "not applicable", "not met")
 ROW = re.compile(
     r"^\| (?P<id>V[\d.]+) \| (?P<level>\d) \| (?P<words>[^|]+) \| (?P<status>[^|]+) \| (?P<cell>[^|]+) \|$"
 )
-    r"^\| (?P<id>V[\d.]+) \| (?P<level>\d) \| (?P<words>[^|]+) \| (?P<status>[^|]+) \| (?P<cell>[^|]+) \|$"
-)
 TEST = re.compile(r"\[`(?P<path>[^`:]+)::(?P<name>\w+)`\]\(\.\./(?P<link>[^)]+)\)")
 COUNT = re.compile(r"^\| (?P<of>level \d|both) \| (?P<numbers>[\d |]+) \|$")
 
