@@ -1,7 +1,8 @@
 """Signing in by the lab's own OpenID Connect server: authorization code with PKCE.
 
-Stricter than django-allauth by itself: the ID token's signature is checked even though it came from the server, what
-the server tells about a person must be about the person of the ID token, and `email_verified` must be true, not a word.
+Stricter than django-allauth by itself: the ID token's signature is checked even though it came from the server, it
+must name the issuer that was set, what the server tells about a person must be about the person of the ID token, and
+`email_verified` must be true, not a word.
 """
 
 from typing import Any
@@ -32,6 +33,8 @@ class ServerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
     def _claims(self, app: SocialApp, id_token: str | None) -> dict[str, Any]:
         if not id_token:
             raise OAuth2Error("The sign-in server gave no ID token.")
+        if str(self.openid_config.get("issuer")).rstrip("/") != _issuer_of(app):
+            raise OAuth2Error("The sign-in server says that it is another one.")
         try:
             claims: dict[str, Any] = jwtkit.verify_and_decode(
                 credential=id_token,
@@ -44,6 +47,12 @@ class ServerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
         except (KeyError, ValueError) as error:
             raise OAuth2Error("The sign-in server's ID token cannot be read.") from error
         return claims
+
+
+def _issuer_of(app: SocialApp) -> str:
+    """As it was set: what the server tells of itself must name the same."""
+    address: str = app.settings["server_url"]
+    return address.removesuffix("/.well-known/openid-configuration").rstrip("/")
 
 
 def _key_of(keys: dict[str, Any], kid: str) -> Any:

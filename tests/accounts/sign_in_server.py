@@ -25,6 +25,8 @@ class SignInServer:
         self.signs_with = self.key
         self.about: dict[str, Any] = {}
         self.claims: dict[str, Any] = {}
+        self.calls_itself = ""
+        self.algorithm = "RS256"
         self.codes: dict[str, dict[str, str]] = {}
         self.asked: list[dict[str, str]] = []
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -53,15 +55,22 @@ class SignInServer:
             raise ValueError(form)
         now = int(time.time())
         claims = {"iss": self.issuer, "aud": CLIENT, "iat": now, "exp": now + 60, "sub": self.person["sub"]}
-        token = jwt.encode(claims | self.claims, self.signs_with, algorithm="RS256", headers={"kid": KEY_ID})
+        token = jwt.encode(claims | self.claims, self.signs_with, algorithm=self.algorithm, headers={"kid": KEY_ID})
         return {"access_token": "opaque", "token_type": "Bearer", "id_token": token}
 
     def document(self, path: str) -> dict[str, Any] | None:
         if path == "/.well-known/openid-configuration":
             places = {name: f"{self.issuer}/{name}" for name in ("authorization_endpoint", "token_endpoint")}
             places |= {"userinfo_endpoint": f"{self.issuer}/userinfo", "jwks_uri": f"{self.issuer}/keys"}
-            return {"issuer": self.issuer, **places, "token_endpoint_auth_methods_supported": ["client_secret_post"]}
+            return {
+                "issuer": self.calls_itself or self.issuer,
+                **places,
+                "token_endpoint_auth_methods_supported": ["client_secret_post"],
+            }
         if path == "/keys":
+            if isinstance(self.signs_with, bytes):
+                secret = base64.urlsafe_b64encode(self.signs_with).decode().rstrip("=")
+                return {"keys": [{"kty": "oct", "k": secret, "kid": KEY_ID, "alg": self.algorithm}]}
             public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(self.key.public_key()))
             return {"keys": [{**public, "kid": KEY_ID, "alg": "RS256", "use": "sig"}]}
         return self.person | self.about if path == "/userinfo" else None

@@ -179,6 +179,11 @@ LIES = {
     "signed by somebody else": {"signs_with": rsa.generate_private_key(public_exponent=65537, key_size=2048)},
     "for another client": {"claims": {"aud": "another"}},
     "of another issuer": {"claims": {"iss": "https://evil.example"}},
+    "signed with a secret that everybody can read": {
+        "signs_with": b"a secret of thirty-two characters",
+        "algorithm": "HS256",
+    },
+    "not signed": {"signs_with": None, "algorithm": "none"},
     "out of date": {"claims": {"exp": 1}},
     "about another person": {"about": {"sub": "43"}},
 }
@@ -224,3 +229,12 @@ def test_a_server_that_is_away_is_said(server, visitor):
 
 def test_no_other_site_signs_anybody_in(server, visitor):
     assert visitor.get(BEGIN, headers={"sec-fetch-site": "cross-site"})["Location"] == "/sign-in/"
+
+
+def test_metadata_of_another_issuer_let_nobody_in(server, by_domain, visitor):
+    server.person |= UNI
+    server.calls_itself = "https://another.example"
+    server.claims = {"iss": "https://another.example"}
+
+    assert come_in(visitor, server).status_code == 401
+    assert User.objects.count() == 0

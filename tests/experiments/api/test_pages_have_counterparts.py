@@ -122,7 +122,7 @@ WITHOUT = {  # of these a program has no need, or must not be able to
         account_reset_password_from_key account_reset_password_from_key_done account_change_password
         account_set_password account_email account_email_verification_sent account_confirm_email openid_connect_login
         openid_connect_callback socialaccount_connections socialaccount_login_cancelled socialaccount_login_error
-        socialaccount_signup sign-out-elsewhere invitation""",
+        socialaccount_signup sign-out-elsewhere sign-out-one invitation""",
     "of one browser": "set-language set-theme",
     "what was typed so far, for the page that goes on with it": "review-draft",
 }

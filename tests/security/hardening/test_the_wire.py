@@ -20,7 +20,7 @@ from django.conf import settings as configured
 
 from accounts import crypto
 from arenasite.asgi import application
-from experiments.gateway import ChatRequest, Client, Unreachable
+from experiments.gateway import ChatMessage, ChatRequest, Client, Unreachable
 from experiments.gateway.addresses import guarded_transport
 
 ROOT = Path(__file__).parents[3]
@@ -179,7 +179,7 @@ async def test_a_provider_with_a_certificate_of_its_own_making_gets_no_key(certi
     transport = guarded_transport(allow_private=True)
     try:
         with pytest.raises(Unreachable):
-            await Client(address, "sk-canary", transport).complete(ChatRequest("m", [{"role": "user", "content": "x"}]))
+            await Client(address, "sk-canary", transport).complete(ChatRequest("m", (ChatMessage("user", "x"),)))
     finally:
         await transport.aclose()
         server.close()

@@ -137,3 +137,22 @@ def test_recovery_codes_are_random_and_long_enough(alice, app_of):  # noqa: F811
 
     assert len(set(codes)) == len(codes) >= 8
     assert all(re.fullmatch(r"\d{8}", code) for code in codes)  # 26 bits each
+
+
+@pytest.mark.parametrize(
+    "address", ["a@b.example\nBcc: c@d.example", "a@b.example\r\n\r\nHello", "a@b.example,c@d.example"]
+)
+def test_no_address_adds_to_a_letter(admins, settings, address):
+    settings.HAS_MAIL = True
+
+    admins.post("/people/", {"email": address, "role": "reviewer"})
+
+    assert mail.outbox == []
+
+
+def test_times_of_deeds_are_told_in_utc(admin, admins, deeds):
+    sign_in(Client(), "ada")
+
+    at = admins.get("/api/audit/").json()["results"][0]["at"]
+    assert at.endswith("Z")
+    assert deeds("signed_in")[0].at.utcoffset().total_seconds() == 0
