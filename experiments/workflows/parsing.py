@@ -23,7 +23,7 @@ LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 # What JavaScript and Python write differently: 'text', names without quotation marks, comments, a last comma.
 LOOSE = re.compile(
-    r"""("(?:[^"\\]|\\.)*")|'((?:[^'\\\n]|\\.)*)'|//[^\n]*|/\*.{0,500}?\*/|\b([^\W\d]\w{0,80})\b(?=\s*:)"""
+    r"""("(?:[^"\\]|\\.)*")|'((?:[^'\\\n]|\\.)*)'|//[^\n]*|/\*.{0,300}?\*/|\b([^\W\d]\w{0,80})\b(?=\s*:)"""
     r"""|,(?=\s*[}\]])""",
     re.DOTALL,
 )

@@ -20,6 +20,7 @@ from experiments.workflows.battles import words
 
 LENGTH = 100_000
 SECONDS = 0.1
+END = "\x01!"  # fits nothing
 GIVEN_UP = 1.0  # seconds after which a pattern has shown what it is
 # What is only ever given shorter texts: sentences of a verdict, and names.
 SHORTER = {"experiments.workflows.battles.words.": words.LONGEST_SENTENCE}
@@ -60,11 +61,11 @@ def texts(pattern: "re.Pattern[str]") -> Iterator[str]:
     what stands before it.
     """
     tree = parser.parse(pattern.pattern, pattern.flags)
-    yield from (piece * LENGTH for piece in (" ", "a", "\n", "`", "[", "("))
+    yield from (piece * (LENGTH - len(END)) + END for piece in (" ", "a", "\n", "`", "[", "("))
     for before, repeated in dict.fromkeys(_repeats(list(tree), "")):
         for piece in (repeated, before + repeated):
             if piece:
-                yield (piece * (LENGTH // len(piece)) + "\x01!")[:LENGTH]
+                yield piece * ((LENGTH - len(END)) // len(piece)) + END
         if before:
             yield (before + repeated * LENGTH)[: LENGTH - 1] + "\x01"
 

@@ -1,5 +1,6 @@
 """Tables that are made to do harm: refused in words by the limited process, or read for what they say."""
 
+import contextlib
 import gzip
 
 import pytest
@@ -40,11 +41,8 @@ def test_another_encoding_is_refused_or_read_as_it_is_meant(load_text, encoding)
 @pytest.mark.parametrize("data", [b"\x00" * 100_000, b"prompt\n\x00\x00\x00\n", b"\xff\xfe\x00", b"", b'"' * 99_999])
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.json", "a.parquet", "a.zip"])
 def test_bytes_that_are_no_table_end_in_a_refusal_or_in_clean_text(load_text, name, data):
-    try:
+    with contextlib.suppress(Refused):
         made = load_text(name, data)
-    except Refused as refused:
-        assert str(refused)
-    else:
         assert not made.samples.filter(instruction__contains="\x00").exists()
 
 
