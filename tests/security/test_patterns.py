@@ -1,13 +1,19 @@
 """No pattern takes long for any text: 100,000 characters made to be hard for it, each in a tenth of a second."""
 
+import contextlib
 import re
 import resource
 import subprocess
 import sys
+import time
 
 import pytest
 from django.conf import settings
 
+from experiments.reports.quoting import quoted
+from experiments.reviews.spans import sentences
+from experiments.workflows.ballots import read_ballot
+from experiments.workflows.parsing import Unreadable
 from tests.fixtures import environment
 from tests.security import patterns
 
@@ -38,3 +44,14 @@ def test_a_bad_one_would_be_noticed(bad):
     seconds, _text = patterns.slowest(re.compile(bad))
 
     assert seconds > patterns.SECONDS
+
+
+@pytest.mark.parametrize("read", [lambda text: read_ballot(text, ["Response A", "Response B"]), sentences, quoted])
+@pytest.mark.parametrize("text", ["FINAL RANKING: 1. Response A{}x", "{}x"])
+@pytest.mark.parametrize("filling", [" ", "\n", "…", "."])
+def test_a_text_of_nothing_but_signs_holds_nothing_up(read, text, filling):
+    begun = time.process_time()
+    with contextlib.suppress(Unreadable):
+        read(text.format(filling * patterns.LENGTH))
+
+    assert time.process_time() - begun < 1
