@@ -308,6 +308,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 2 << 20
 # Requests in a minute; 0 is no limit.
 API_PER_PERSON = environment.whole("ARENA_API_PER_PERSON", 1200, least=0)
 API_PER_ADDRESS = environment.whole("ARENA_API_PER_ADDRESS", 3000, least=0)
+SOCKETS_PER_PERSON = environment.whole("ARENA_SOCKETS", 1000)  # that one person, or address, holds open in a process
 API_KEY_TESTS = environment.whole("ARENA_API_KEY_TESTS", 6, least=0)
 
 REST_FRAMEWORK = {

@@ -17,9 +17,10 @@ from experiments.fragments import render_envelope
 from experiments.models import Run
 from experiments.news import ROWS, events_after, partials
 from experiments.rights import Entry
+from experiments.socket_limits import Pace, places
 from experiments.viewers import Said, viewers
 
-SIGNED_OUT = 4401
+SIGNED_OUT, TOO_FAST = 4401, 4429
 FRAMES = "arena.frames"  # what our own web server offers beyond ASGI: arenasite/patient_sockets.py
 
 
@@ -33,6 +34,7 @@ class RunConsumer(AsyncWebsocketConsumer):
 
     async def connect(self) -> None:
         scope: Any = self.scope
+        self.pace, self.place = Pace(), ""
         session_key = scope["session"].session_key if "session" in scope else None  # there is none beside a token
         self.user: User | AnonymousUser = scope["user"]
         self.run_id: UUID = scope["url_route"]["kwargs"]["run_id"]
@@ -44,6 +46,11 @@ class RunConsumer(AsyncWebsocketConsumer):
         if not after.isascii() or not after.isdigit() or len(after) > 18 or not await self._may_see():
             await self.close()
             return
+        place = str(self.user.pk or (scope.get("client") or [""])[0])
+        if not places.take(place):
+            await self.close()
+            return
+        self.place = place
         self.frames = (scope.get("extensions") or {}).get(FRAMES)
         self.is_catching_up = False
         self.workflow, self.cast = await self._workflow()
@@ -53,10 +60,16 @@ class RunConsumer(AsyncWebsocketConsumer):
         await self._send_what_there_is()
 
     async def disconnect(self, code: int) -> None:
+        if self.place:
+            places.give_back(self.place)
+            self.place = ""
         await viewers().leave(self)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """`{"type": "sync", "after": SEQ}`: a client that noticed a gap, or a long silence, asks again."""
+        if not self.pace.has_room():
+            await self._leave(TOO_FAST)
+            return
         message = _decoded(text_data)
         if message.get("type") != "sync":
             return
@@ -79,7 +92,10 @@ class RunConsumer(AsyncWebsocketConsumer):
 
     async def sign_out(self) -> None:
         """Nothing more is sent, however long the client takes to go."""
-        await self.close(code=SIGNED_OUT)
+        await self._leave(SIGNED_OUT)
+
+    async def _leave(self, code: int) -> None:
+        await self.close(code=code)
         await viewers().leave(self)
 
     async def take_piece(self, piece: Said) -> None:

@@ -37,7 +37,7 @@ _QUOTA = re.compile(
     r"insufficient.?(quota|balance|credits?|funds)|credit.?balance|billing.?(hard.?limit|not.?active)", re.IGNORECASE
 )
 _WRONG_KEY = re.compile(
-    r"(invalid|incorrect|missing|expired|revoked|no).{0,12}(api|auth\w*|access).?(key|token)|(api|auth\w*).?key.{0,20}"
+    r"(invalid|incorrect|missing|expired|revoked|no).{0,12}(api|auth\w{0,20}|access).?(key|token)|(api|auth\w{0,20}).?key.{0,20}"
     r"(invalid|not valid|not found|expired)|authentication.?error|unauthori[sz]ed",
     re.IGNORECASE,
 )

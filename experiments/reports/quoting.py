@@ -13,7 +13,7 @@ BEGINNING = re.compile(r"^(?:([-+=:>])|(\d+)([.)])(?=\s|$))")
 LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
 UNSAFE = re.compile(r"(?:javascript|vbscript|file)\s*:|data\s*:\s*\w+/", re.IGNORECASE)
-CALLOUT = re.compile(r"^(\s*)\[!", re.MULTILINE)
+CALLOUT = re.compile(r"^([^\S\n]*)\[!", re.MULTILINE)
 TICKS = re.compile("`+")
 FORBIDDEN = frozenset({"heading_open", "html_block", "html_inline", "image"})
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-END = re.compile(r"(?:[.!?…]+[\"'”’)\]*_]*(?=\s)|[。！？]+[”’」』）]*|\n+)")
+END = re.compile(r"(?:(?<![.!?…])[.!?…]+[\"'”’)\]*_]*(?=\s)|[。！？]+[”’」』）]*|\n+)")
 LONGEST_SENTENCE = 600
 
 

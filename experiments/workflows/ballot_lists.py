@@ -20,7 +20,7 @@ NUMBER = re.compile(
 )
 BULLET = re.compile(r"\s*(?:[-•+–]\s+)?")
 ITEM_ENDS = re.compile(r"\s*(?:$|\(|[.,;。]$)")
-INLINE_ENDS = re.compile(r"\s*[,;.]?\s*(?=$|[#(]?\d)")
+INLINE_ENDS = re.compile(r"\s*(?:[,;.]\s*)?(?=$|[#(]?\d)")
 RANK_COLUMN = re.compile(r"(?i:(?:final )?rank(?:ing)?|place|position|order|no\.?|#|名次|排名|排序|顺序)$")
 
 Found = tuple[list[Place], list[str]]  # places, and the lines that they were read from

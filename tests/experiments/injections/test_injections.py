@@ -80,7 +80,6 @@ async def test_what_cannot_be_read_is_no_success(asked, workflow):
         '{"winner": "this response", "scores": {}}',
         '{"winner": "C"}',
         "[[this]]",
-        '{"winner": ["A"]}',
         '{"winner": "11"}',
     ],
 )

@@ -1,0 +1,57 @@
+"""No pattern takes long for any text: 100,000 characters made to be hard for it, each in a tenth of a second."""
+
+import contextlib
+import re
+import resource
+import subprocess
+import sys
+import time
+
+import pytest
+from django.conf import settings
+
+from experiments.reports.quoting import quoted
+from experiments.reviews.spans import sentences
+from experiments.workflows.ballots import read_ballot
+from experiments.workflows.parsing import Unreadable
+from tests.fixtures import environment
+from tests.security import patterns
+
+CPU_SECONDS = 180
+
+
+def test_every_pattern_of_the_project_is_quick():
+    """In a process of its own, whose time is the processor's: a busy machine changes nothing."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.security.patterns"],
+        cwd=settings.BASE_DIR,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS)),
+    )
+
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout == "", "too slow, with the text that shows it"
+
+
+def test_hundreds_are_found():
+    assert len(patterns.patterns()) > 120
+
+
+@pytest.mark.parametrize("bad", [r"(a+)+$", r"(\w+\s?)+:", r"^(a|aa)+$", r"\s+$", r"\w+@", r"<title>.*</title"])
+def test_a_bad_one_would_be_noticed(bad):
+    seconds, _text = patterns.slowest(re.compile(bad))
+
+    assert seconds > patterns.SECONDS
+
+
+@pytest.mark.parametrize("read", [lambda text: read_ballot(text, ["Response A", "Response B"]), sentences, quoted])
+@pytest.mark.parametrize("text", ["FINAL RANKING: 1. Response A{}x", "{}x"])
+@pytest.mark.parametrize("filling", [" ", "\n", "…", "."])
+def test_a_text_of_nothing_but_signs_holds_nothing_up(read, text, filling):
+    begun = time.process_time()
+    with contextlib.suppress(Unreadable):
+        read(text.format(filling * patterns.LENGTH))
+
+    assert time.process_time() - begun < 1
