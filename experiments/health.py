@@ -1,5 +1,6 @@
 """Whether the parts that a run needs answer."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.utils import timezone
 from redis.exceptions import RedisError
 from rest_framework import serializers
 from rq import Worker
+from rq.worker import BaseWorker
 
 from experiments.engine.jobs import QUEUE, WORKER_SECONDS
 from experiments.models import Provider
@@ -71,7 +73,7 @@ def living_workers() -> int:
         return 0
 
 
-def _alive(workers: list[Worker]) -> int:
+def _alive(workers: Iterable[BaseWorker]) -> int:
     oldest = timezone.now() - SILENT_AFTER
     return sum(bool(w.last_heartbeat) and _aware(w.last_heartbeat) > oldest for w in workers)
 
