@@ -1,5 +1,6 @@
 """Whether the parts that a run needs answer."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import django_rq
@@ -8,6 +9,7 @@ from django.utils import timezone
 from redis.exceptions import RedisError
 from rest_framework import serializers
 from rq import Worker
+from rq.worker import BaseWorker
 
 from experiments import machine
 from experiments.engine.jobs import QUEUE
@@ -77,11 +79,11 @@ def living_workers() -> int:
         return 0
 
 
-def _alive(workers: list[Worker]) -> int:
+def _alive(workers: Iterable[BaseWorker]) -> int:
     return sum(map(is_heard_of, workers))
 
 
-def is_heard_of(worker: Worker) -> bool:
+def is_heard_of(worker: BaseWorker) -> bool:
     """Whether it has beaten lately, as Redis counts the time: its own clock, and ours, may be wrong. RQ keeps what it
     knows of a worker for a minute longer than its beats may be apart.
     """

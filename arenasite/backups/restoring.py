@@ -64,7 +64,7 @@ def _schema(wanted: set[Node]) -> Apps:
     executor.migrate(sorted(wanted))
     if wanted == set(graph.leaf_nodes()):
         return todays
-    return executor.loader.project_state(sorted(wanted)).apps  # type: ignore[no-any-return]
+    return executor.loader.project_state(sorted(wanted)).apps
 
 
 def _require_empty() -> None:

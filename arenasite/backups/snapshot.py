@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.utils import load_backend
@@ -20,29 +21,43 @@ def snapshot(beside: Path) -> Iterator[str]:
     would keep its log from ever being emptied.
     """
     source = connections[DEFAULT_DB_ALIAS]
-    copy = beside.with_name(f".{beside.name}.sqlite3")
-    options = dict(source.settings_dict)
     if source.vendor == "sqlite":
-        _copy_sqlite(str(options["NAME"]), copy)
-        options["NAME"] = str(copy)
-    else:
-        options["OPTIONS"] = {**options["OPTIONS"], "isolation_level": IsolationLevel.REPEATABLE_READ}
-    connections[ALIAS] = load_backend(str(options["ENGINE"])).DatabaseWrapper(options, ALIAS)
+        place = beside.with_name(f".{beside.name}.sqlite3")
+        with (
+            _copied(str(source.settings_dict["NAME"]), place),
+            _connected({**source.settings_dict, "NAME": str(place)}),
+        ):
+            yield ALIAS
+        return
+    options = {**source.settings_dict["OPTIONS"], "isolation_level": IsolationLevel.REPEATABLE_READ}
+    with _connected({**source.settings_dict, "OPTIONS": options}) as connection:
+        connection.cursor().execute("SET TRANSACTION READ ONLY")
+        yield ALIAS
+
+
+@contextmanager
+def _connected(options: dict[str, Any]) -> Iterator[Any]:
+    connection = connections[ALIAS] = load_backend(options["ENGINE"]).DatabaseWrapper(options, ALIAS)
     try:
         with transaction.atomic(using=ALIAS):
-            if source.vendor == "postgresql":
-                connections[ALIAS].cursor().execute("SET TRANSACTION READ ONLY")
-            yield ALIAS
+            yield connection
     finally:
-        connections[ALIAS].close()
+        connection.close()
         del connections[ALIAS]
-        for leftover in (copy, *(copy.with_name(copy.name + end) for end in ("-wal", "-shm"))):
-            leftover.unlink(missing_ok=True)
 
 
-def _copy_sqlite(database: str, copy: Path) -> None:
+@contextmanager
+def _copied(database: str, copy: Path) -> Iterator[None]:
     """All pages in one step: whoever writes meanwhile is not kept waiting, and does not make it begin again."""
-    copy.unlink(missing_ok=True)
-    copy.touch(mode=0o600)
-    with closing(sqlite3.connect(database)) as here, closing(sqlite3.connect(copy)) as there:
-        here.backup(there)
+    leftovers = [copy, *(copy.with_name(copy.name + end) for end in ("-journal", "-wal", "-shm"))]
+    try:
+        copy.unlink(missing_ok=True)
+        copy.touch(mode=0o600)
+        with closing(sqlite3.connect(database)) as here, closing(sqlite3.connect(copy)) as there:
+            here.backup(there)
+        yield
+    except sqlite3.Error as error:
+        raise OSError(f"the copy of the database could not be made: {error}") from error
+    finally:
+        for leftover in leftovers:
+            leftover.unlink(missing_ok=True)

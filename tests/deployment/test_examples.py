@@ -138,7 +138,7 @@ def test_no_secret_stands_in_what_is_deployed():
         if not path.is_file():
             continue
         for name, value in re.findall(r"(\w*(?:PASSWORD|SECRETS?|_KEY))[=:] *(\S*)", path.read_text()):
-            assert value in {"", "${POSTGRES_PASSWORD:?is"} or "PASSWORD" in value, (path, name)
+            assert not value or value.startswith(("${POSTGRES_PASSWORD:?", "?is")), (path, name)
 
 
 def test_the_image_is_made_from_the_locked_list_and_runs_as_nobody_in_particular():

@@ -3,13 +3,16 @@
 import json
 import re
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import httpx
 import pytest
 from websockets.sync.client import connect
 
-from tests.deployment.outside import ENDLESS, PASSWORD, Outside
+from tests.arenasite.platforms import environment, free_port, wait_until
+from tests.deployment.outside import ENDLESS, PASSWORD, ROOT, Outside
 
 HSTS = "max-age=31536000"
 
@@ -131,6 +134,29 @@ def test_server_sent_events_come_while_the_answer_is_not_finished(outside):
         assert first.startswith(("id:", "data:", "event:"))
         assert len(live) == 1
     program.post(f"/api/runs/{live[0]['id']}/stop/", json={})
+
+
+def test_a_server_that_is_asked_to_end_serves_on_for_a_while_and_is_not_ready(outside):
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    command = [sys.executable, str(ROOT / "manage.py"), "serve", "--port", str(port)]
+    server = subprocess.Popen(command, env=environment(**outside.data, ARENA_WEB_DRAIN_SECONDS="8"))
+    try:
+        wait_until(lambda: said(f"{address}/readyz") == (200, "ok\n"), 40)
+        server.terminate()
+        wait_until(lambda: server.poll() is not None or said(f"{address}/readyz")[0] == 503)
+        assert said(f"{address}/healthz") == (200, "ok\n")
+        assert server.wait(80) == 0
+    finally:
+        server.kill()
+
+
+def said(address):
+    try:
+        answer = httpx.get(address, timeout=10)
+    except httpx.TransportError:
+        return 0, ""
+    return answer.status_code, answer.text
 
 
 def test_nginx_keeps_no_secret_in_its_log(outside):
