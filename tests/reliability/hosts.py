@@ -25,6 +25,7 @@ ROOT = Path(__file__).parent.parent.parent
 CLONE_NEWNET = 0x40000000
 NETWORK = "10.77.0"
 PORT = 8000
+REPORTS_WORKER = "experiments.reports.jobs.ReportsWorker"
 OURS = ("REDIS_URL", "DATABASE_URL", "ARENA_DATA", "ARENA_DEMO", "OPENROUTER_API_KEY", "PORT")
 NO_NAMESPACES = (
     "This test makes network namespaces, which needs root and the commands ip, nsenter and unshare: run it as root, "
@@ -83,10 +84,10 @@ class Host:
 
     def end(self) -> None:
         for process in self.processes:
-            process.send_signal(signal.SIGTERM)
+            process.send_signal(signal.SIGQUIT)  # at once; PostgreSQL takes its children with it
         for process in self.processes:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(20)
+                process.wait(5)
             process.kill()
             process.wait()
         self.keeper.kill()
@@ -145,6 +146,7 @@ class Lab:
             rules.write(f"host all all {NETWORK}.0/24 trust\n")
         options = ["-k", str(place), "-c", f"listen_addresses={self.core.address}", "-c", "fsync=off"]
         with (self.folder / "postgres.log").open("wb") as log:
+            as_nobody = ["setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups"]  # becomes the server
             command = [*as_nobody, str(binaries / "postgres"), "-D", f"{place}/data", *options]
             self.core.start(*command, stdout=log, stderr=log, cwd="/")
         self._socket = f"host={place} user=arena dbname=postgres"
@@ -172,7 +174,7 @@ class Lab:
             "DATABASE_URL": f"postgres://arena@{self.core.address}/postgres",
             "REDIS_URL": f"redis://{self.core.address}:6379",
             "ARENA_SECRET_KEY": "the same for all machines of the lab, as it must be",
-            "ARENA_KEY_SECRETS": "the same for all machines, too, and long enough",
+            "ARENA_KEY_SECRETS": "the same for all machines too and long enough",
             "ARENA_FILES": str(self.folder / "files"),
             "ARENA_DATA": str(self.folder / name),
             "ARENA_HOSTS": f"localhost,{NETWORK}.2,{NETWORK}.3,{NETWORK}.4",
@@ -189,27 +191,33 @@ class Lab:
     def machine(self, name: str, number: int) -> Host:
         return self._plugged(name, number)
 
-    def up(self, host: Host, workers: int = 1, **changes: str) -> None:
-        """`manage.py up` on a machine, until it serves."""
-        output = self.folder / f"{host.name}.output"
-        command = [sys.executable, str(ROOT / "manage.py"), "up", "--host", host.address, "--port", str(PORT)]
-        with output.open("wb") as log:
-            variables = self.environment(host.name, **changes)
-            process = host.start(*command, "--workers", str(workers), env=variables, stdout=log, stderr=log)
-        is_ready = lambda: process.poll() is not None or "Logs " in output.read_text()  # noqa: E731
-        wait_until(is_ready, f"{host.name} to serve", 60)
-        assert "Ready" in output.read_text(), output.read_text()
+    def serve(self, host: Host) -> "subprocess.Popen[bytes]":
+        """The web process of a machine, once it answers."""
+        command = ["-m", "arenasite.bounded_daphne", "-b", host.address, "-p", str(PORT), "-v", "0"]
+        process = self._service(host, "web", *command, "--application-close-timeout", "2", "arenasite.asgi:application")
+        wait_until(lambda: process.poll() is not None or self._answers(host), f"{host.name} to serve", 60)
+        assert process.poll() is None, (self.folder / f"{host.name}-web.log").read_text()
+        return process
 
-    def worker(self, host: Host, **changes: str) -> "subprocess.Popen[bytes]":
-        """A service of its own, which takes up runs on a machine. Its log is where that of `up` would be."""
-        logs = self.folder / host.name / "logs"
-        with (logs / "worker-1.log").open("ab") as log:
-            command = [sys.executable, str(ROOT / "manage.py"), "rqworker", "engine", "--skip-checks"]
-            return host.start(*command, env=self.environment(host.name, **changes), stdout=log, stderr=log)
+    def work(self, host: Host, *queues: str, **changes: str) -> "subprocess.Popen[bytes]":
+        """A worker process of a machine; the one that drives runs, or one of these queues."""
+        kind = ["--worker-class", REPORTS_WORKER] if queues else []
+        command = [str(ROOT / "manage.py"), "rqworker", *(queues or ("engine",)), *kind, "--skip-checks"]
+        return self._service(host, "files" if queues else "worker", *command, **changes)
+
+    def _service(self, host: Host, name: str, *command: str, **changes: str) -> "subprocess.Popen[bytes]":
+        variables = self.environment(host.name, DJANGO_SETTINGS_MODULE="arenasite.settings", **changes)
+        with (self.folder / f"{host.name}-{name}.log").open("ab") as log:
+            return host.start(sys.executable, *command, env=variables, stdout=log, stderr=log, cwd=ROOT)
+
+    def _answers(self, host: Host) -> bool:
+        with contextlib.suppress(httpx.TransportError), host.here():
+            return httpx.get(f"{host.url}/api/health/", timeout=30).status_code in (200, 503)
+        return False
 
     def log(self, host: Host) -> str:
         """What the machine's worker of runs has said."""
-        path = self.folder / host.name / "logs" / "worker-1.log"
+        path = self.folder / f"{host.name}-worker.log"
         return path.read_text() if path.exists() else ""
 
     def client(self, host: Host, token: str) -> httpx.Client:

@@ -1,6 +1,7 @@
 """Three machines: one with the database, Redis and the models, two with the platform. One of these is cut off."""
 
 import json
+import signal
 from collections import Counter
 
 import pytest
@@ -18,10 +19,11 @@ User.objects.create_user("alice", password="correct horse battery", role="admin"
 call_command("add_provider", name="lab", base_url="http://10.77.0.1:9000/v1", allow_private=True, model=[MODELS])
 call_command("create_token", "alice")
 """
-SLOW = "sim/cooperative:first=0:tps=25:words=60"
+SLOW = "sim/cooperative:first=0:tps=25:words=100"
 MODELS = [SLOW, "sim/judge:first=0", "sim/filter:first=0"]
 ARENA = {"prompt": "Share seven solar panels between two villages.", "max_turns": 2, "gap_seconds": 0}
-EXPERIMENT = {"workflow": "arena", "config": ARENA, "cast": {seat: {"model": SLOW} for seat in "AB"}}
+CAST = {"A": SLOW, "B": SLOW, "judge": "sim/judge:first=0", "filter": "sim/filter:first=0"}
+EXPERIMENT = {"workflow": "arena", "config": ARENA, "cast": {seat: {"model": CAST[seat]} for seat in CAST}}
 TIMEOUT = 80  # of a viewer that hears nothing
 
 
@@ -43,10 +45,13 @@ def token(lab):
 
 @pytest.fixture(scope="module")
 def machines(lab, token):
-    """One that only shows at first, and one that drives two runs at most."""
+    """The second one drives two runs at most."""
     one, two = lab.machine("one", 2), lab.machine("two", 3)
-    lab.up(two, ARENA_RUNS_PER_WORKER="2")
-    lab.up(one, workers=0)
+    lab.work(two, ARENA_RUNS_PER_WORKER="2")
+    lab.work(two, "reports", "ratings")
+    lab.work(one)
+    lab.serve(one)
+    lab.serve(two)
     return one, two
 
 
@@ -110,9 +115,11 @@ def test_what_a_machine_drove_that_is_cut_off_goes_on_on_another_and_each_step_i
     lab, token, machines, begin
 ):
     one, two = machines
+    [worker_of_one, _web] = one.processes
+    worker_of_one.send_signal(signal.SIGSTOP)
     of_two = begin(one, repeats=2)
     wait_until(lambda: drives(lab, two, of_two), "the second machine to take both")
-    lab.worker(one)
+    worker_of_one.send_signal(signal.SIGCONT)
     [of_one] = begin(two)
     wait_until(lambda: drives(lab, one, [of_one]), "the first machine to take the third")
     viewers = [Viewer(host, run, token) for run in of_two for host in machines]
@@ -136,7 +143,6 @@ def test_what_a_machine_drove_that_is_cut_off_goes_on_on_another_and_each_step_i
 
 def test_a_file_that_one_machine_made_is_fetched_from_another(lab, token, machines, begin):
     one, _two = machines
-    lab.worker(one)
     runs = begin(one)
     wait_until(lambda: set(states(lab)) == {"completed"}, "the run to be over")
 
@@ -154,15 +160,15 @@ def test_a_file_that_one_machine_made_is_fetched_from_another(lab, token, machin
 def test_a_machine_that_is_asked_to_end_hands_its_runs_over_and_tells_its_viewers(lab, token, machines, begin):
     one, two = machines
     three = lab.machine("three", 4)
-    lab.up(three)
-    run = begin(three)[0]
+    services = [lab.serve(three), lab.work(three)]
+    [run] = begin(three)
     wait_until(lambda: any(drives(lab, host, [run]) for host in (one, two, three)), "somebody to take it")
     viewer = Viewer(three, run, token)
 
-    for process in three.processes:
+    for process in services:
         process.terminate()
     assert viewer.farewell() == 1012
-    for process in three.processes:
+    for process in services:
         assert process.wait(30) == 0
     viewer.host, viewer.seen = one, []
     viewer.open()

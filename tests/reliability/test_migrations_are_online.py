@@ -1,0 +1,99 @@
+"""A release goes out machine by machine: its migrations must leave the one before it at work."""
+
+import pytest
+from django.db import models
+from django.db.migrations import operations
+from django.db.migrations.loader import MigrationLoader
+
+OURS = ("accounts", "experiments", "leaderboard")
+FIRST_RELEASE = {"accounts": "0006", "experiments": "0016", "leaderboard": "0001"}  # before which nobody was at work
+ALWAYS = (operations.CreateModel, operations.AlterModelOptions, operations.AlterModelManagers)
+REASONS: dict[tuple[str, str, str], str] = {
+    # (app, migration, what is complained about): why the release before it goes on all the same
+}
+
+
+def newer():
+    loader = MigrationLoader(None)
+    return [
+        migration
+        for (app, name), migration in sorted(loader.disk_migrations.items())
+        if app in OURS and name[:4] > FIRST_RELEASE[app]
+    ]
+
+
+def complaints(migration):
+    made: set[str] = set()
+    found = []
+    for operation in _flat(migration.operations):
+        if isinstance(operation, operations.CreateModel):
+            made.add(operation.name.lower())
+        if said := _complaint(operation, made):
+            found.append(said)
+    return found
+
+
+def _flat(all_operations):
+    for operation in all_operations:
+        if isinstance(operation, operations.SeparateDatabaseAndState):
+            yield from _flat(operation.database_operations)
+        else:
+            yield operation
+
+
+def _complaint(operation, made):
+    what = f"{type(operation).__name__} {operation.describe()}"
+    table = getattr(operation, "model_name", "").lower()
+    if isinstance(operation, ALWAYS) or (table and table in made):
+        return ""
+    if isinstance(operation, operations.AddField):
+        field = operation.field
+        is_optional = field.null or field.db_default is not models.NOT_PROVIDED or field.many_to_many
+        return "" if is_optional else f"{what}: the release before it writes rows without it; null=True or db_default"
+    if isinstance(operation, operations.RunPython):
+        return "" if operation.reversible else f"{what}: nobody can go back"
+    if isinstance(operation, operations.AddIndex):
+        return f"{what}: nobody writes to the table while it is built"
+    return f"{what}: the release before it may read or write what changes"
+
+
+@pytest.mark.parametrize("migration", newer(), ids=lambda migration: f"{migration.app_label}-{migration.name}")
+def test_a_migration_only_adds_or_says_why_it_may_do_more(migration):
+    found = [said for said in complaints(migration) if (migration.app_label, migration.name, said) not in REASONS]
+
+    assert found == []
+
+
+def test_every_reason_is_still_needed():
+    said = {(one.app_label, one.name, text) for one in newer() for text in complaints(one)}
+
+    assert set(REASONS) <= said
+
+
+UNSAFE = {
+    "a column that is gone": operations.RemoveField("run", "seed"),
+    "a table that is gone": operations.DeleteModel("Run"),
+    "a column of another name": operations.RenameField("run", "seed", "start"),
+    "a column that rows of the older release lack": operations.AddField("run", "pace", models.IntegerField(default=1)),
+    "a column that is narrower": operations.AlterField("run", "seed", models.SmallIntegerField()),
+    "words that nobody reads": operations.RunSQL("DROP TABLE experiments_run"),
+    "rows that change for good": operations.RunPython(lambda apps, editor: None),
+    "a lock on a table in use": operations.AddIndex("run", models.Index(fields=["seed"], name="by_seed")),
+}
+
+
+@pytest.mark.parametrize("operation", UNSAFE.values(), ids=UNSAFE)
+def test_what_would_end_the_older_release_is_complained_about(operation):
+    assert _complaint(operation, set())
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        operations.AddField("run", "pace", models.IntegerField(null=True)),
+        operations.AddField("run", "pace", models.IntegerField(db_default=1)),
+        operations.RunPython(lambda apps, editor: None, operations.RunPython.noop),
+    ],
+)
+def test_what_the_older_release_does_not_notice_is_fine(operation):
+    assert not _complaint(operation, set())
