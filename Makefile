@@ -6,10 +6,11 @@ LOCK := requirements.lock
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 MANAGE := $(BIN)/python manage.py
+MINUTES ?= 120
 SOURCES := arenasite accounts experiments $(wildcard leaderboard)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test check fix bench bench-ratings messages setup setup-dev setup-bench
+.PHONY: help demo run test check fix bench bench-ratings soak messages setup setup-dev setup-bench
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +46,10 @@ bench: setup-dev ## measure, and print what was measured
 
 bench-ratings: setup-bench ## measure the ratings beside evalica, choix, arena-rank and two published methods
 	$(VENV)-bench/bin/python -m benchmarks.ratings
+
+soak: setup-dev ## hours under load, then faults: what grows, what is lost, what is repeated (MINUTES=120)
+	$(BIN)/python -m benchmarks.load --minutes $(MINUTES) --runs 25 --viewers 250 --database postgresql; load=$$?; \
+	$(BIN)/python -m benchmarks.faults && exit $$load
 
 messages: setup-dev ## write new sentences into locale/, to be translated there (needs gettext)
 	$(MANAGE) makemessages --locale zh_Hans --ignore 'tests/*' --ignore 'benchmarks/*' --no-location

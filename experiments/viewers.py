@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from channels.layers import get_channel_layer
 from django.db import DatabaseError
 
+from experiments.backfill import Backfill
 from experiments.engine.live import delta, group_of, joined
 from experiments.rights import Entry, allowed, newest_events
 
@@ -54,6 +55,7 @@ class Viewers:
     """Belongs to one event loop."""
 
     def __init__(self) -> None:
+        self.backfill = Backfill()
         self._of_run: defaultdict[UUID, set[Viewer]] = defaultdict(set)
         self._subscribed: set[UUID] = set()
         self._layer: Any = get_channel_layer()

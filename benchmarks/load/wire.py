@@ -43,14 +43,8 @@ def serve(port: int) -> None:
     from experiments.consumers import RunConsumer
 
     class Open(RunConsumer):
-        async def _may_see(self) -> bool:
-            return True
-
-        async def _workflow(self) -> tuple[str, dict[str, str]]:
+        async def _visible(self) -> tuple[str, dict[str, str]]:
             return "arena", {}
-
-        async def _rows(self) -> tuple[list[Any], list[Any]]:
-            return [], []
 
     async def door(scope: Any, receive: Any, send: Any) -> None:
         class Nobody:
@@ -58,7 +52,10 @@ def serve(port: int) -> None:
 
         await inner({**scope, "user": Nobody(), "token": ""}, receive, send)
 
-    viewers.LOOK_SECONDS = 3600.0
+    async def nothing(*_asked: Any) -> tuple[list[Any], list[Any]]:
+        return [], []
+
+    viewers.LOOK_SECONDS, viewers.Backfill.rows = 3600.0, nothing
     inner = URLRouter([path("ws/runs/<uuid:run_id>/", Open.as_asgi())])
     if hasattr(bounded_daphne, "PatientFactory"):
         server.WebSocketFactory = bounded_daphne.PatientFactory
