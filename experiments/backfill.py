@@ -13,7 +13,7 @@ Rows = tuple[list[dict[str, Any]], list[dict[str, Any]]]
 
 
 class Backfill:
-    """Belongs to one event loop. Nobody is given what was read before they asked: the others wait for the next visit."""
+    """Belongs to one event loop. Nobody is given what was read before they asked: they wait for the next visit."""
 
     def __init__(self) -> None:
         self._asked: dict[tuple[UUID, int], asyncio.Task[Rows]] = {}

@@ -83,9 +83,7 @@ class Scene(Parts):
         log = self.folder / "up.log"
         command = [PYTHON, "manage.py", "up", *arguments]
         with log.open("w") as output:
-            process = subprocess.Popen(
-                command, cwd=ROOT, env=self.environment, stdout=output, stderr=subprocess.STDOUT
-            )
+            process = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=output, stderr=subprocess.STDOUT)
         self.processes["up"] = process
         while "Ready:" not in log.read_text():
             if process.poll() is not None:
@@ -133,4 +131,3 @@ def _read(pid: int, file: str) -> str:
         return Path("/proc", str(pid), file).read_bytes().decode(errors="replace")
     except OSError:
         return ""
-

@@ -22,7 +22,11 @@ def main(streams: int = 50, tokens: int = 250, rate: int = 50) -> None:
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="arena-streams-") as folder:
         socket = f"{folder}/redis.sock"
-        os.environ |= {"ARENA_DATA": folder, "REDIS_URL": f"unix://{socket}", "DJANGO_SETTINGS_MODULE": "arenasite.settings"}
+        os.environ |= {
+            "ARENA_DATA": folder,
+            "REDIS_URL": f"unix://{socket}",
+            "DJANGO_SETTINGS_MODULE": "arenasite.settings",
+        }
         started = [
             subprocess.Popen(
                 [str(_binary.get_binary_path()), "--port", "0", "--unixsocket", socket, "--save", ""],

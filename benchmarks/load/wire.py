@@ -1,7 +1,7 @@
 """Seconds of CPU that the web server spends on a message to a viewer, whatever else the machine does meanwhile.
 
-`python -m benchmarks.load.wire [RUNS [VIEWERS [ROUNDS]]]`: pieces of all runs come by a real Redis, a round every 50 ms,
-and go out by real sockets to viewers in a process of their own. No database: nobody comes, goes or catches up.
+`python -m benchmarks.load.wire [RUNS [VIEWERS [ROUNDS]]]`: pieces of all runs come by a real Redis, a round every
+50 ms, and go out by real sockets to viewers in a process of their own. No database: nobody comes, goes or catches up.
 """
 
 import asyncio
@@ -30,9 +30,8 @@ def run_id(number: int) -> str:
 
 def serve(port: int) -> None:
     """The platform's web server, in which everybody may see everything and nothing has happened before."""
-    from daphne import server
-
     import django
+    from daphne import server
 
     django.setup()
     from channels.routing import ProtocolTypeRouter, URLRouter
@@ -100,12 +99,21 @@ def main(runs: int = 50, viewers: int = 200, rounds: int = 100) -> None:
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="arena-wire-") as folder:
         socket = f"{folder}/redis.sock"
-        os.environ |= {"ARENA_DATA": folder, "REDIS_URL": f"unix://{socket}", "DJANGO_SETTINGS_MODULE": "arenasite.settings"}
-        redis = subprocess.Popen([str(_binary.get_binary_path()), "--port", "0", "--unixsocket", socket, "--save", ""], stdout=subprocess.DEVNULL)
+        os.environ |= {
+            "ARENA_DATA": folder,
+            "REDIS_URL": f"unix://{socket}",
+            "DJANGO_SETTINGS_MODULE": "arenasite.settings",
+        }
+        redis = subprocess.Popen(
+            [str(_binary.get_binary_path()), "--port", "0", "--unixsocket", socket, "--save", ""],
+            stdout=subprocess.DEVNULL,
+        )
         web, crowd = _ours("benchmarks.load.wire", "serve", str(port)), _ours("benchmarks.load.viewers")
         try:
             web.stdout.readline()
-            _say(crowd, {"port": port, "token": "", "slots": [number % runs for number in range(viewers)], "sleepers": 0})
+            _say(
+                crowd, {"port": port, "token": "", "slots": [number % runs for number in range(viewers)], "sleepers": 0}
+            )
             _say(crowd, {"runs": {str(number): run_id(number) for number in range(runs)}})
             _until_all_are_there(Path(socket), runs)
             before = _spent(web)

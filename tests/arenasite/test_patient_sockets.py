@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 import pytest
 from django.conf import settings
-from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from arenasite.patient_sockets import KERNEL_BYTES, MOST_WAITING, TOO_SLOW, text_frame
