@@ -40,7 +40,7 @@ class PatientSocket(WebSocketProtocol):  # type: ignore[misc]
     def waiting(self) -> int:
         """Bytes that the kernel has not taken yet."""
         transport = self.transport
-        return len(transport.dataBuffer) - transport.offset + transport._tempDataLen
+        return int(len(transport.dataBuffer) - transport.offset + transport._tempDataLen)
 
     def check_timeouts(self) -> None:
         super().check_timeouts()
@@ -61,9 +61,8 @@ class PatientSocket(WebSocketProtocol):  # type: ignore[misc]
         if self.state != self.STATE_OPEN:
             return
         self.sendClose(code=TOO_SLOW)
-        if not self.muted:
-            self.application_queue.put_nowait({"type": "websocket.disconnect", "code": TOO_SLOW})
-        self.muted = True
+        self.application_queue.put_nowait({"type": "websocket.disconnect", "code": TOO_SLOW})
+        self.muted = True  # the application hears of no second end
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
         self._heard = time.monotonic()
