@@ -9,7 +9,8 @@ MANAGE := $(BIN)/python manage.py
 SOURCES := arenasite accounts experiments $(wildcard leaderboard)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test check fix bench faults bench-ratings fuzz messages audit sbom setup setup-dev setup-bench setup-fuzz
+.PHONY: help demo run test check fix bench faults soak bench-ratings fuzz messages audit sbom setup setup-dev \
+  setup-bench setup-fuzz
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +61,10 @@ SECONDS ?= 60
 fuzz: setup-fuzz ## look for inputs that break a reader of strangers' files and answers, SECONDS=60 for each
 	$(VENV)-fuzz/bin/python -m benchmarks.inputs
 	$(VENV)-fuzz/bin/python -m tests.fuzzing.guided --seconds $(SECONDS)
+
+soak: setup-dev ## hours under load, then faults: what grows, what is lost, what is repeated (MINUTES=120)
+	$(BIN)/python -m benchmarks.load --minutes $(or $(MINUTES),120) --runs 25 --viewers 250 --database postgresql; load=$$?; \
+	$(BIN)/python -m benchmarks.faults && exit $$load
 
 messages: setup-dev ## write new sentences into locale/, to be translated there (needs gettext)
 	$(MANAGE) makemessages --locale zh_Hans --ignore 'tests/*' --ignore 'benchmarks/*' --no-location

@@ -10,7 +10,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from accounts import machines
-from arenasite import demo, demo_review, preparation, showcase
+from arenasite import demo, demo_review, environment, preparation, showcase
 from arenasite.supervisor import redis
 from arenasite.supervisor.children import Child
 from arenasite.supervisor.errors import CannotStart, Stopped
@@ -24,7 +24,7 @@ from experiments.models import Run
 from experiments.refusals import NotAllowed
 from experiments.shards import is_sharded
 
-START_SECONDS = 30.0
+START_SECONDS = float(environment.whole("ARENA_START_SECONDS", 30))  # until the web server has to answer
 WELL_SECONDS = 10.0
 REDIS_SECONDS = 10.0
 # Run.get_absolute_url() would load every page and form into this process

@@ -9,6 +9,7 @@ import struct
 import time
 from typing import Any
 
+import daphne.server  # noqa: F401 - installs the reactor, which must be there before anything else of Twisted
 from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
 from twisted.internet.tcp import Connection
 
@@ -39,7 +40,7 @@ class PatientSocket(WebSocketProtocol):  # type: ignore[misc]
     def waiting(self) -> int:
         """Bytes that the kernel has not taken yet."""
         transport = self.transport
-        return len(transport.dataBuffer) - transport.offset + transport._tempDataLen
+        return int(len(transport.dataBuffer) - transport.offset + transport._tempDataLen)
 
     def check_timeouts(self) -> None:
         super().check_timeouts()
@@ -60,9 +61,8 @@ class PatientSocket(WebSocketProtocol):  # type: ignore[misc]
         if self.state != self.STATE_OPEN:
             return
         self.sendClose(code=TOO_SLOW)
-        if not self.muted:
-            self.application_queue.put_nowait({"type": "websocket.disconnect", "code": TOO_SLOW})
-        self.muted = True
+        self.application_queue.put_nowait({"type": "websocket.disconnect", "code": TOO_SLOW})
+        self.muted = True  # the application hears of no second end
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
         self._heard = time.monotonic()
@@ -74,7 +74,7 @@ class PatientSocket(WebSocketProtocol):  # type: ignore[misc]
         self._written = getattr(self, "_written", 0) + len(data)
         super().sendData(data, *args, **more)
 
-    def serverSend(self, content: Any, binary: bool = False) -> None:  # noqa: N802, FBT001, FBT002 - Daphne's
+    def serverSend(self, content: Any, binary: bool = False) -> None:  # noqa: N802 - Daphne's
         """To one who is gone there is nothing to say: the application has not heard of it yet."""
         if self.state in (self.STATE_CONNECTING, self.STATE_OPEN):
             super().serverSend(content, binary)
@@ -118,8 +118,12 @@ class Frames:
 
     async def has_room(self) -> bool:
         """Wait until most of what waits is taken. False when the socket is closed."""
-        while self._protocol.state == WebSocketProtocol.STATE_OPEN and self._protocol.waiting > MOST_WAITING // 2:
+        while self._is_open and self._protocol.waiting > MOST_WAITING // 2:  # noqa: ASYNC110 - no event
             await asyncio.sleep(POLL_SECONDS)
+        return self._is_open
+
+    @property
+    def _is_open(self) -> bool:
         return bool(self._protocol.state == WebSocketProtocol.STATE_OPEN)
 
 

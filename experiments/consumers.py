@@ -15,7 +15,7 @@ from accounts.models import User
 from experiments.engine.live import delta
 from experiments.fragments import render_envelope
 from experiments.models import Run
-from experiments.news import ROWS, events_after, partials
+from experiments.news import ROWS, events_after
 from experiments.rights import Entry
 from experiments.socket_limits import Pace, places
 from experiments.viewers import Said, viewers
@@ -43,7 +43,7 @@ class RunConsumer(AsyncWebsocketConsumer):
         after = query.get("after", ["0"])[0]
         self.wants_html = query.get("html") == ["1"]
         self.language = _offered(query.get("language", [""])[0])
-        if not after.isascii() or not after.isdigit() or len(after) > 18 or not await self._may_see():
+        if not after.isascii() or not after.isdigit() or len(after) > 18 or (found := await self._visible()) is None:
             await self.close()
             return
         place = str(self.user.pk or (scope.get("client") or [""])[0])
@@ -51,9 +51,9 @@ class RunConsumer(AsyncWebsocketConsumer):
             await self.close()
             return
         self.place = place
+        self.workflow, self.cast = found
         self.frames = (scope.get("extensions") or {}).get(FRAMES)
         self.is_catching_up = False
-        self.workflow, self.cast = await self._workflow()
         self.seen = int(after)
         await self.accept()
         await viewers().join(self)
@@ -85,8 +85,9 @@ class RunConsumer(AsyncWebsocketConsumer):
         self.is_catching_up = True
         try:
             while envelopes := await self._rows_after(self.seen):
-                if not await self._send_in_turn(envelopes):
-                    return
+                before = self.seen
+                if not await self._send_in_turn(envelopes) or self.seen == before:
+                    return  # closed, or the next number is missing: asking again would not bring it
         finally:
             self.is_catching_up = False
 
@@ -136,8 +137,8 @@ class RunConsumer(AsyncWebsocketConsumer):
         return True
 
     async def _send_what_there_is(self) -> None:
-        """The events not sent yet and the text of the calls under way, in one visit to the database."""
-        envelopes, texts = await self._rows()
+        """The events not sent yet and the text of the calls under way."""
+        envelopes, texts = await viewers().backfill.rows(self.run_id, self.seen)
         if not await self._send_in_turn(envelopes):
             return
         if len(envelopes) == ROWS:
@@ -148,17 +149,10 @@ class RunConsumer(AsyncWebsocketConsumer):
     # --- from the database ---
 
     @database_sync_to_async
-    def _may_see(self) -> bool:
-        return bool(Run.objects.visible_to(self.user).filter(pk=self.run_id).exists())
-
-    @database_sync_to_async
-    def _workflow(self) -> tuple[str, dict[str, str]]:
-        run = Run.objects.select_related("experiment").get(pk=self.run_id)
-        return run.experiment.workflow, run.experiment.labels
-
-    @database_sync_to_async
-    def _rows(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        return events_after(self.run_id, self.seen), partials(self.run_id)
+    def _visible(self) -> tuple[str, dict[str, str]] | None:
+        """The workflow of the run and the names of its seats. None when this person may not see it."""
+        run = Run.objects.visible_to(self.user).select_related("experiment").filter(pk=self.run_id).first()
+        return (run.experiment.workflow, run.experiment.labels) if run else None
 
     @database_sync_to_async
     def _rows_after(self, seq: int) -> list[dict[str, Any]]:

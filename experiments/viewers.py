@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from channels.layers import get_channel_layer
 from django.db import DatabaseError
 
+from experiments.backfill import Backfill
 from experiments.engine.live import delta, group_of, joined
 from experiments.observing import counting, families
 from experiments.rights import Entry, allowed, newest_events
@@ -55,6 +56,7 @@ class Viewers:
     """Belongs to one event loop."""
 
     def __init__(self) -> None:
+        self.backfill = Backfill()
         self._of_run: defaultdict[UUID, set[Viewer]] = defaultdict(set)
         self._count = 0
         self._subscribed: set[UUID] = set()

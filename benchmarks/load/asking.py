@@ -1,7 +1,8 @@
 """API requests of all kinds at a steady rate, as a process of its own.
 
-Reads {"port", "token", "rate", "seconds"} as JSON from standard input; prints {"asked", "p50", "p95", "p99", "statuses"},
-in milliseconds from the moment at which a request was due, so that a server that is late is not asked less.
+Reads {"port", "token", "rate", "seconds"} as JSON from standard input; prints {"asked", "p50", "p95", "p99",
+"statuses"}, in milliseconds from the moment at which a request was due, so that a server that is late is not asked
+less.
 """
 
 import http.client

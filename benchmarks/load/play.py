@@ -1,5 +1,6 @@
 """One load: so many live runs, each streaming all the time, so many viewers, for so long."""
 
+import contextlib
 import json
 import subprocess
 import threading
@@ -66,7 +67,9 @@ class Crowds:
             self._processes.append(process)
             slots = [at % self.order.runs for at in range(number, self.order.viewers, self.order.processes)]
             sleepers = self.order.sleepers if number == 0 else 0
-            self._tell(process, {"port": self.here.port, "token": self.here.token, "slots": slots, "sleepers": sleepers})
+            self._tell(
+                process, {"port": self.here.port, "token": self.here.token, "slots": slots, "sleepers": sleepers}
+            )
             thread = threading.Thread(target=self._listen, args=(process,), daemon=True)
             thread.start()
             self._threads.append(thread)
@@ -169,10 +172,8 @@ def _replace(here: Scene, crowds: Crowds, slots: list[int]) -> None:
 def _stop_all(here: Scene, crowds: Crowds) -> None:
     """Every viewer of a run sees its end, or is found wanting."""
     for run in crowds.slots.values():
-        try:
+        with contextlib.suppress(OSError):  # it has ended by itself
             here.ask("POST", f"runs/{run}/stop/")
-        except OSError:
-            pass  # it has ended by itself
     here.wait_for(list(crowds.slots.values()), QUIET_SECONDS)
     time.sleep(5)
 

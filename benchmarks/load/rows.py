@@ -21,10 +21,9 @@ def main(experiment: str) -> dict[str, Any]:
     runs = Run.objects.filter(experiment_id=experiment)
     records, jumps, said = {}, 0, {}
     for run in runs:
-        record, expected = hashlib.sha256(), 0
-        for event in Event.objects.filter(run=run).order_by("seq").iterator():
-            expected += 1
-            jumps += event.seq != expected
+        record = hashlib.sha256()
+        for place, event in enumerate(Event.objects.filter(run=run).order_by("seq").iterator(), 1):
+            jumps += event.seq != place
             text = event.data.get("raw_text", "") if event.type == "message_completed" else ""
             if text:
                 said[event.data["call"]] = text

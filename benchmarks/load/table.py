@@ -144,7 +144,9 @@ def _cost(outcome: Outcome) -> Iterator[Line]:
 
 
 def _ours(outcome: Outcome) -> list[str]:
-    return [name for name in sorted(outcome.samples[-1].parts) if not name.startswith(("viewers", "asking", "provider"))]
+    return [
+        name for name in sorted(outcome.samples[-1].parts) if not name.startswith(("viewers", "asking", "provider"))
+    ]
 
 
 def _below(what: str, measured: float, bar: float, unit: str) -> Line:
@@ -156,7 +158,13 @@ def _none(what: str, count: int) -> Line:
 
 
 def _grown(
-    what: str, early: list[Sample], late: list[Sample], of: Callable[[Sample], float], unit: str, room: float, *,
+    what: str,
+    early: list[Sample],
+    late: list[Sample],
+    of: Callable[[Sample], float],
+    unit: str,
+    room: float,
+    *,
     is_judged: bool,
 ) -> Line:
     before, after = (sum(map(of, samples)) / len(samples) for samples in (early, late))

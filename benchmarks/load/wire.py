@@ -1,7 +1,7 @@
 """Seconds of CPU that the web server spends on a message to a viewer, whatever else the machine does meanwhile.
 
-`python -m benchmarks.load.wire [RUNS [VIEWERS [ROUNDS]]]`: pieces of all runs come by a real Redis, a round every 50 ms,
-and go out by real sockets to viewers in a process of their own. No database: nobody comes, goes or catches up.
+`python -m benchmarks.load.wire [RUNS [VIEWERS [ROUNDS]]]`: pieces of all runs come by a real Redis, a round every
+50 ms, and go out by real sockets to viewers in a process of their own. No database: nobody comes, goes or catches up.
 """
 
 import asyncio
@@ -30,9 +30,8 @@ def run_id(number: int) -> str:
 
 def serve(port: int) -> None:
     """The platform's web server, in which everybody may see everything and nothing has happened before."""
-    from daphne import server
-
     import django
+    from daphne import server
 
     django.setup()
     from channels.routing import ProtocolTypeRouter, URLRouter
@@ -43,14 +42,8 @@ def serve(port: int) -> None:
     from experiments.consumers import RunConsumer
 
     class Open(RunConsumer):
-        async def _may_see(self) -> bool:
-            return True
-
-        async def _workflow(self) -> tuple[str, dict[str, str]]:
+        async def _visible(self) -> tuple[str, dict[str, str]]:
             return "arena", {}
-
-        async def _rows(self) -> tuple[list[Any], list[Any]]:
-            return [], []
 
     async def door(scope: Any, receive: Any, send: Any) -> None:
         class Nobody:
@@ -58,7 +51,10 @@ def serve(port: int) -> None:
 
         await inner({**scope, "user": Nobody(), "token": ""}, receive, send)
 
-    viewers.LOOK_SECONDS = 3600.0
+    async def nothing(*_asked: Any) -> tuple[list[Any], list[Any]]:
+        return [], []
+
+    viewers.LOOK_SECONDS, viewers.Backfill.rows = 3600.0, nothing
     inner = URLRouter([path("ws/runs/<uuid:run_id>/", Open.as_asgi())])
     if hasattr(bounded_daphne, "PatientFactory"):
         server.WebSocketFactory = bounded_daphne.PatientFactory
@@ -103,12 +99,21 @@ def main(runs: int = 50, viewers: int = 200, rounds: int = 100) -> None:
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="arena-wire-") as folder:
         socket = f"{folder}/redis.sock"
-        os.environ |= {"ARENA_DATA": folder, "REDIS_URL": f"unix://{socket}", "DJANGO_SETTINGS_MODULE": "arenasite.settings"}
-        redis = subprocess.Popen([str(_binary.get_binary_path()), "--port", "0", "--unixsocket", socket, "--save", ""], stdout=subprocess.DEVNULL)
+        os.environ |= {
+            "ARENA_DATA": folder,
+            "REDIS_URL": f"unix://{socket}",
+            "DJANGO_SETTINGS_MODULE": "arenasite.settings",
+        }
+        redis = subprocess.Popen(
+            [str(_binary.get_binary_path()), "--port", "0", "--unixsocket", socket, "--save", ""],
+            stdout=subprocess.DEVNULL,
+        )
         web, crowd = _ours("benchmarks.load.wire", "serve", str(port)), _ours("benchmarks.load.viewers")
         try:
             web.stdout.readline()
-            _say(crowd, {"port": port, "token": "", "slots": [number % runs for number in range(viewers)], "sleepers": 0})
+            _say(
+                crowd, {"port": port, "token": "", "slots": [number % runs for number in range(viewers)], "sleepers": 0}
+            )
             _say(crowd, {"runs": {str(number): run_id(number) for number in range(runs)}})
             _until_all_are_there(Path(socket), runs)
             before = _spent(web)

@@ -11,7 +11,7 @@ from django.db import connection
 from rest_framework.request import Request
 
 from experiments.rights import Entry, newest_events
-from experiments.viewers import viewers
+from experiments.viewers import Said, viewers
 
 PATIENCE_SECONDS = 900.0
 BEAT_SECONDS = 15.0
@@ -29,10 +29,10 @@ class Listener:
         self.is_signed_out = False
         self._bell = asyncio.Event()
 
-    async def send(self, text_data: str) -> None:
+    async def take_piece(self, piece: Said) -> None:
         """Pieces of an answer under way are nothing that is waited for."""
 
-    async def take_event(self, envelope: dict[str, Any]) -> bool:
+    async def take_event(self, envelope: dict[str, Any], told: dict[str, Said]) -> bool:
         self.seen = max(self.seen, envelope["seq"])
         self._bell.set()
         return True

@@ -1,0 +1,180 @@
+"""One who opens a WebSocket and reads nothing holds little memory, keeps nobody else waiting, and is sent away."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from django.conf import settings
+from websockets.sync.client import connect
+
+from arenasite.patient_sockets import KERNEL_BYTES, MOST_WAITING, TOO_SLOW, text_frame
+from arenasite.supervisor.ports import any_free
+from benchmarks.load import frames
+from tests.fixtures import environment, wait_until
+
+PIECE = "x" * 10_000
+PIECES = 400  # four megabytes, which nobody's buffers hold
+
+SAYING = f"""
+import json
+from arenasite import patient_sockets
+
+async def app(scope, receive, send):
+    if scope["type"] != "websocket":
+        return
+    frames = scope["extensions"][patient_sockets.EXTENSION]
+    await receive()
+    await send({{"type": "websocket.accept"}})
+    piece = frames.framed({PIECE!r})
+    while True:
+        message = await receive()
+        if message["type"] == "websocket.disconnect":
+            with open("left", "a") as file:
+                file.write(str(message["code"]) + " ")
+            return
+        if message["text"] == "much":
+            told = [frames.write(piece) for _ in range({PIECES})]
+            waiting = frames._protocol.waiting
+            with open("told.json", "w") as file:
+                json.dump({{"written": sum(told), "waiting": waiting, "is_behind": frames.is_behind}}, file)
+        elif message["text"] == "slowly":
+            for _ in range({PIECES}):
+                if await frames.has_room():
+                    frames.write(piece)
+        else:
+            await send({{"type": "websocket.send", "text": message["text"]}})
+"""
+IMPATIENT = """
+import runpy
+from arenasite import patient_sockets
+patient_sockets.STALLED_SECONDS = 1.0
+runpy.run_module("arenasite.bounded_daphne", run_name="__main__")
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port of one that says much at once when it is asked to; whoever takes nothing for a second has to go."""
+    folder, port = tmp_path_factory.mktemp("saying"), any_free("127.0.0.1")
+    (folder / "saying.py").write_text(SAYING)
+    (folder / "impatient.py").write_text(IMPATIENT)
+    path = os.pathsep.join([str(settings.BASE_DIR), str(folder)])
+    variables = environment() | {"PYTHONPATH": path, "DJANGO_SETTINGS_MODULE": "arenasite.settings"}
+    command = [sys.executable, str(folder / "impatient.py"), "-p", str(port), "-v", "0", "saying:app"]
+    process = subprocess.Popen(command, env=variables, cwd=folder)
+    try:
+        wait_until(lambda: _listens(port) or process.poll() is not None, "the server", 60)
+        yield Saying(port, folder)
+    finally:
+        process.kill()
+        process.wait()
+
+
+class Saying:
+    def __init__(self, port, folder):
+        self.port, self.url, self._folder = port, f"ws://127.0.0.1:{port}/", folder
+
+    def told(self):
+        """What it has noticed when it said much."""
+        told = self._folder / "told.json"
+        wait_until(lambda: told.exists() and told.read_text().endswith("}"), "what was noticed", 60)
+        return json.loads(told.read_text())
+
+    def sent_away(self):
+        left = self._folder / "left"
+        return left.read_text().split().count(str(TOO_SLOW)) if left.exists() else 0
+
+
+def _listens(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+class Deaf:
+    """A connection that reads nothing until it is asked to."""
+
+    def __init__(self, server):
+        self._server, self._before = server, server.sent_away()
+        self.socket = socket.socket()
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        self.socket.settimeout(60)
+        self.socket.connect(("127.0.0.1", server.port))
+        self.socket.sendall(frames.handshake("/", server.port, ""))
+        self._data = bytearray()
+        while b"\r\n\r\n" not in self._data:
+            self._data += self.socket.recv(1)
+        self._data.clear()
+        self.socket.sendall(frames.masked(frames.TEXT, b"much"))
+
+    def is_sent_away(self):
+        """Wait until it has been too slow: the last word comes behind all that was sent, which it has not read."""
+        wait_until(lambda: self._server.sent_away() > self._before, "that it is sent away", 60)
+
+    def reads_all(self):
+        """The frames until the connection ends."""
+        found = []
+        while data := self.socket.recv(1 << 16):
+            self._data += data
+            found += frames.taken(self._data)
+            if found and found[-1].opcode == frames.CLOSE:
+                break
+        return found
+
+
+@pytest.fixture
+def deaf(server):
+    one = Deaf(server)
+    yield one
+    one.socket.close()
+
+
+def test_little_waits_for_one_who_does_not_read(server, deaf):
+    told = server.told()
+
+    assert told["is_behind"]
+    assert told["waiting"] <= MOST_WAITING + 2 * len(PIECE)
+    held = told["written"] * len(PIECE)
+    assert held <= MOST_WAITING + 2 * KERNEL_BYTES + 100_000 < 1 << 20, "with what the kernel has, under a megabyte"
+
+
+def test_one_who_does_not_read_is_sent_away_with_a_code_that_says_why(deaf):
+    deaf.is_sent_away()
+
+    said = deaf.reads_all()
+
+    assert {frame.payload for frame in said[:-1]} == {PIECE.encode()}, "every frame that was begun is whole"
+    assert said[-1] == frames.Frame(frames.CLOSE, TOO_SLOW.to_bytes(2, "big"))
+
+
+def test_nobody_else_waits_for_one_who_does_not_read(server, deaf):
+    with connect(server.url) as reader:
+        reader.send("hello")
+
+        assert reader.recv(timeout=60) == "hello"
+
+
+def test_one_who_reads_gets_everything_at_its_own_pace(server):
+    with connect(server.url, max_size=None) as reader:
+        reader.send("slowly")
+
+        assert all(reader.recv(timeout=60) == PIECE for _ in range(PIECES))
+
+
+def test_one_who_has_nothing_to_read_is_left_alone(server, deaf):
+    with connect(server.url) as reader:
+        deaf.is_sent_away()  # meanwhile this one has said nothing, and was told nothing
+        reader.send("still here")
+
+        assert reader.recv(timeout=60) == "still here"
+
+
+@pytest.mark.parametrize("length", [0, 1, 125, 126, 65_535, 65_536])
+def test_a_frame_is_read_by_others_as_the_text_it_was_made_of(length):
+    [frame] = frames.taken(bytearray(text_frame("é" * (length // 2) + "x" * (length % 2))))
+
+    assert frame.opcode == frames.TEXT
+    assert len(frame.payload) == length

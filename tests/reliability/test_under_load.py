@@ -1,0 +1,76 @@
+"""Many live runs before many viewers, on a whole platform: nothing is lost, and nothing is left over."""
+
+import sqlite3
+import time
+
+import pytest
+
+from benchmarks.load import table
+from benchmarks.load.play import Order, Outcome, play
+from benchmarks.load.scene import Scene, scene
+from experiments.engine.driver import SAVE_SECONDS
+
+ORDER = Order(runs=6, viewers=30, rate=50, seconds=15, turns=2, sleepers=0, processes=1, sample_seconds=2)
+COUNT_WRITES = """
+CREATE TABLE written (times INTEGER);
+INSERT INTO written VALUES (0);
+CREATE TRIGGER count_writes AFTER UPDATE OF text ON experiments_call BEGIN UPDATE written SET times = times + 1; END;
+"""
+
+
+class Loaded:
+    """A load that was played, and how often the text of a call was written meanwhile."""
+
+    def __init__(self, here: Scene) -> None:
+        database = sqlite3.connect(here.folder / "load.sqlite3", timeout=60)
+        database.executescript(COUNT_WRITES)
+        begun = time.monotonic()
+        self.outcome: Outcome = play(here, ORDER)
+        self.seconds = time.monotonic() - begun
+        [[self.writes]] = database.execute("SELECT times FROM written")
+        database.close()
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    with scene(is_postgres=False, arguments=["--workers", "1"]) as here:
+        yield Loaded(here)
+
+
+def test_what_the_viewers_have_is_what_the_rows_have(loaded):
+    records, truth = loaded.outcome.seen["records"], loaded.outcome.rows["records"]
+
+    assert loaded.outcome.seen["counts"]["messages"] > 1000
+    assert records
+    assert {run: set(digests) for run, digests in records.items()} == {run: {truth[run]} for run in records}
+
+
+def test_every_viewer_sees_a_run_to_its_end(loaded):
+    seen = sum(digests.total() for digests in loaded.outcome.seen["records"].values())
+
+    assert seen >= ORDER.viewers
+    assert loaded.outcome.rows["live"] == 0
+
+
+def test_the_rows_agree_with_each_other(loaded):
+    assert loaded.outcome.rows["jumps"] == 0, "the numbers of a run's events have no hole"
+    assert loaded.outcome.rows["unequal"] == 0, "a message is what its call and its event say"
+
+
+def test_text_is_written_down_at_its_pace_however_many_watch(loaded):
+    checkpoints = ORDER.runs * loaded.seconds / SAVE_SECONDS
+    ends = 2 * loaded.outcome.rows["calls"]
+
+    assert 0 < loaded.writes <= checkpoints + ends
+
+
+def test_nobody_is_cut_off(loaded):
+    assert loaded.outcome.seen["closes"] == {}
+    assert loaded.outcome.seen["counts"]["refused"] == 0
+
+
+def test_descriptors_and_connections_are_given_back(loaded):
+    kept = [line for line in table.lines(loaded.outcome) if line.bar == "as before"]
+
+    assert len(kept) >= 4
+    assert [line for line in kept if not line.is_passed] == []
