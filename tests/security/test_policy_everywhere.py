@@ -1,5 +1,7 @@
 """Whatever is answered, and for whatever reason: nothing in it may run but our own files, and nobody frames it."""
 
+from uuid import UUID
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -48,7 +50,7 @@ def kinds(alice, monkeypatch):
         "table": (200, hers.get(reverse("usage-csv"))),
     }
     monkeypatch.setattr("experiments.models.run.RunQuerySet.visible_to", fails)
-    answers["failure"] = (500, hers.get("/runs/"))
+    answers["failure"] = (500, hers.get(f"/runs/{UUID(int=7)}/"))
     answers["failure of the API"] = (500, hers.get("/api/runs/"))
     return answers
 

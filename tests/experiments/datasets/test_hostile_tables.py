@@ -43,13 +43,18 @@ def test_another_encoding_is_refused_or_read_as_it_is_meant(load_text, encoding)
 def test_bytes_that_are_no_table_end_in_a_refusal_or_in_clean_text(load_text, name, data):
     with contextlib.suppress(Refused):
         made = load_text(name, data)
-        assert not made.samples.filter(instruction__contains="\x00").exists()
+        assert not any("\x00" in sample.instruction for sample in made.samples.all())
 
 
-@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
 def test_a_byte_order_mark_and_the_ends_of_lines_change_nothing(load_text, ends):
     text = "\ufeff" + ends.join(["prompt,category", "One,x", "Two,y", ""])
 
     made = load_text("a.csv", text)
 
     assert [sample.instruction for sample in made.samples.order_by("index")] == ["One", "Two"]
+
+
+def test_lines_that_end_as_on_machines_of_former_days_are_told_of(load_text):
+    with pytest.raises(Refused, match="ordinary line ends"):
+        load_text("a.csv", "prompt,category\rOne,x\rTwo,y\r")
