@@ -14,7 +14,15 @@ LIVE_RUNS = (20, 50, 100, 250, 500, 1000, 2500, 5000)
 TOKENS_A_SECOND = 50  # of each live run, all the time: the worst case, which is what was measured
 VIEWERS = 1  # people who watch each run
 MEGABYTE = 1024  # KiB
-HEADER = ("live runs", "engine workers", "web servers", "cores for them", "memory of the workers", "tokens a second", "")
+HEADER = (
+    "live runs",
+    "engine workers",
+    "web servers",
+    "cores for them",
+    "memory of the workers",
+    "tokens a second",
+    "",
+)
 FORMULAS = """\
 Computed, for N live runs that stream {tokens} tokens/s without a pause, each watched by {viewers} person:
 engine workers = ⌈N / {runs}⌉ (live runs that one worker carries before the p95 of a token's age passes 300 ms)
