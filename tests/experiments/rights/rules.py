@@ -26,8 +26,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         rule(visitor=YES, everybody=YES),
         """home javascript-catalog login account_login set-language set-theme leaderboard methodology datasets
         api-health healthz readyz compat-health compat-subsets compat-overview compat-cross-info compat-cross-elo
-        api-schema
-        api-docs api-ladders shared shared-run""",
+        api-schema api-docs api-ladders shared shared-run""",
     ),
     "whoever signs in": (
         rule(visitor=SIGN_IN, everybody=YES, reviewer=(YES, REFUSED)),
