@@ -142,6 +142,8 @@ class Performers:
         self._call_soon(self._shut_down()).result(timeout)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(timeout)
+        if not self._thread.is_alive():
+            self._loop.close()  # a worker makes a new one for every bell; left to the collector they add up
 
     # --- in the loop ---
 

@@ -1,5 +1,6 @@
 """How much a stream may say at once, and how often its viewers are told."""
 
+import os
 import time
 from uuid import uuid4
 
@@ -82,3 +83,19 @@ def test_an_emoji_is_one_character_of_an_offset_as_it_is_for_the_page(performers
     report, _seconds, pieces = heard(performers, listeners, scripted.base_url, slug)
 
     assert joined(pieces) == report.completion.text == "🎈🎈漢👩‍👩‍👧end"
+
+
+def test_performers_that_have_ended_leave_nothing_open():
+    """A worker has new ones for every bell."""
+    before = open_descriptors()
+
+    ended = [Performers(Listeners()) for _bell in range(10)]
+    for one in ended:
+        one.start()
+        one.close()
+
+    assert open_descriptors() == before
+
+
+def open_descriptors():
+    return len(os.listdir("/proc/self/fd"))
