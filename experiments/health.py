@@ -8,6 +8,7 @@ from django.utils import timezone
 from redis.exceptions import RedisError
 from rest_framework import serializers
 from rq import Worker
+from rq.worker import BaseWorker
 
 from experiments import machine
 from experiments.engine.jobs import QUEUE
@@ -70,7 +71,7 @@ def _workers() -> dict[str, Any]:
     return _part(bool(alive), f"{len(alive)} at work" if alive else "no worker: start one with `manage.py up`")
 
 
-def is_heard_of(worker: Worker) -> bool:
+def is_heard_of(worker: BaseWorker) -> bool:
     """Whether it has beaten lately, as Redis counts the time: its own clock, and ours, may be wrong. RQ keeps what it
     knows of a worker for a minute longer than its beats may be apart.
     """

@@ -48,7 +48,7 @@ def machines(lab, token):
     """The second one drives two runs at most."""
     one, two = lab.machine("one", 2), lab.machine("two", 3)
     lab.work(two, ARENA_RUNS_PER_WORKER="2")
-    lab.work(two, "reports", "ratings")
+    lab.work(two, "datasets", "reports")
     lab.work(one)
     lab.serve(one)
     lab.serve(two)
