@@ -1,5 +1,6 @@
 """Three machines: one with the database, Redis and the models, two with the platform. One of these is cut off."""
 
+import contextlib
 import json
 import signal
 from collections import Counter
@@ -48,7 +49,7 @@ def machines(lab, token):
     """The second one drives two runs at most."""
     one, two = lab.machine("one", 2), lab.machine("two", 3)
     lab.work(two, ARENA_RUNS_PER_WORKER="2")
-    lab.work(two, "reports", "ratings")
+    lab.work(two, "datasets", "reports")
     lab.work(one)
     lab.serve(one)
     lab.serve(two)
@@ -73,13 +74,14 @@ class Viewer:
 
     def __init__(self, host, run, token):
         self.host, self.run, self.seen, self.ended = host, run, [], False
-        self._headers = {"Authorization": f"Bearer {token}"}
+        self._headers, self._sockets = {"Authorization": f"Bearer {token}"}, contextlib.ExitStack()
         self.open()
 
     def open(self):
         address = f"ws://{self.host.address}:{PORT}/ws/runs/{self.run}/?after={len(self.seen)}"
         with self.host.here():
-            self.socket = connect(address, additional_headers=self._headers, open_timeout=TIMEOUT)
+            opened = connect(address, additional_headers=self._headers, open_timeout=TIMEOUT)
+            self.socket = self._sockets.enter_context(opened)
 
     def farewell(self):
         """The code with which the machine takes its leave."""
@@ -100,7 +102,7 @@ class Viewer:
             if envelope["type"] != "message_stream":
                 self.seen.append(envelope["seq"])
                 self.ended = envelope["type"] == "experiment_stopped"
-        self.socket.close()
+        self._sockets.close()
 
 
 def drives(lab, host, runs):
@@ -160,10 +162,15 @@ def test_a_file_that_one_machine_made_is_fetched_from_another(lab, token, machin
 def test_a_machine_that_is_asked_to_end_hands_its_runs_over_and_tells_its_viewers(lab, token, machines, begin):
     one, two = machines
     three = lab.machine("three", 4)
-    services = [lab.serve(three), lab.work(three)]
+    services = [lab.work(three), lab.serve(three)]
+    wait_until(lambda: "Listening on engine" in lab.log(three), "its worker")
+    for host in (one, two):
+        host.processes[0].send_signal(signal.SIGSTOP)  # its worker of runs
     [run] = begin(three)
-    wait_until(lambda: any(drives(lab, host, [run]) for host in (one, two, three)), "somebody to take it")
+    wait_until(lambda: drives(lab, three, [run]) and speaks(lab, run), "words on the third machine")
     viewer = Viewer(three, run, token)
+    for host in (one, two):
+        host.processes[0].send_signal(signal.SIGCONT)
 
     for process in services:
         process.terminate()

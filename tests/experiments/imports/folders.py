@@ -16,10 +16,12 @@ def read(name: str) -> bytes:
 
 
 def zipped(files: dict[str, Any], **how: Any) -> bytes:
+    """The same bytes whenever it is made: some are the names of tests, which all processes must agree on."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, **how) as archive:
         for name, content in files.items():
-            archive.writestr(name, content if isinstance(content, bytes | str) else json.dumps(content))
+            text = content if isinstance(content, bytes | str) else json.dumps(content)
+            archive.writestr(zipfile.ZipInfo(name), text, compress_type=zipfile.ZIP_DEFLATED)
     return made.getvalue()
 
 
