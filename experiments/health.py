@@ -71,7 +71,6 @@ def _workers() -> dict[str, Any]:
     return _part(bool(alive), f"{alive} at work" if alive else "no worker: start one with `manage.py up`")
 
 
-<<<<<<< HEAD
 def living_workers() -> int:
     """Of all queues, on all machines; none is known of while Redis is away."""
     try:
@@ -84,8 +83,6 @@ def _alive(workers: Iterable[BaseWorker]) -> int:
     return sum(map(is_heard_of, workers))
 
 
-=======
->>>>>>> b3da155bab6b822ef041e038931df412d8ba639e
 def is_heard_of(worker: BaseWorker) -> bool:
     """Whether it has beaten lately, as Redis counts the time: its own clock, and ours, may be wrong. RQ keeps what it
     knows of a worker for a minute longer than its beats may be apart.
