@@ -11,6 +11,8 @@ from daphne import server
 from daphne.cli import CommandLineInterface
 from daphne.http_protocol import HTTPFactory, WebRequest
 from django.conf import settings
+from django.core.signals import request_finished
+from django.db import connections
 
 from arenasite.patient_sockets import EXTENSION, Frames, PatientFactory, PatientSocket
 
@@ -115,10 +117,18 @@ def leave_on_disk(queue: "asyncio.Queue[dict[str, Any]]", content: Any) -> None:
     waiting._put, waiting._get = put, get  # asyncio.Queue keeps these two for whoever stores otherwise
 
 
+def hang_up(**_signal: Any) -> None:
+    """Each request has a thread of its own, which ends with it: its connection to the database would be used by nobody,
+    and stay open until the collector comes by.
+    """
+    connections.close_all()
+
+
 class Interface(CommandLineInterface):  # type: ignore[misc]
     server_class = BoundedServer
 
 
 if __name__ == "__main__":
+    request_finished.connect(hang_up)
     server.HTTPFactory, server.WebSocketFactory = BoundedFactory, PatientFactory
     Interface.entrypoint()
