@@ -13,6 +13,8 @@ from daphne import server
 from daphne.cli import CommandLineInterface
 from daphne.http_protocol import WebRequest
 from django.conf import settings
+from django.core.signals import request_finished
+from django.db import connections
 from twisted.internet import defer, reactor, task
 
 from arenasite import draining
@@ -132,6 +134,13 @@ def leave_on_disk(queue: "asyncio.Queue[dict[str, Any]]", content: Any) -> None:
     waiting._put, waiting._get = put, get  # asyncio.Queue keeps these two for whoever stores otherwise
 
 
+def hang_up(**_signal: Any) -> None:
+    """Each request has a thread of its own, which ends with it: its connection to the database would be used by nobody,
+    and stay open until the collector comes by.
+    """
+    connections.close_all()
+
+
 class Interface(CommandLineInterface):  # type: ignore[misc]  # daphne and twisted have no types
     server_class = BoundedServer
 
@@ -142,5 +151,6 @@ if __name__ == "__main__":
 
     if difference := difference_at_start():
         sys.exit(difference)
+    request_finished.connect(hang_up)
     server.HTTPFactory, server.WebSocketFactory = BoundedFactory, PatientFactory
     Interface.entrypoint()

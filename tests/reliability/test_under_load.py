@@ -1,5 +1,7 @@
 """Many live runs before many viewers, on a whole platform: nothing is lost, and nothing is left over."""
 
+import contextlib
+import os
 import sqlite3
 import time
 
@@ -27,8 +29,23 @@ class Loaded:
         begun = time.monotonic()
         self.outcome: Outcome = play(here, ORDER)
         self.seconds = time.monotonic() - begun
+        self.connections = [_connections(here) for _ in range(2) if _asks(here, 30)]
         [[self.writes]] = database.execute("SELECT times FROM written")
         database.close()
+
+
+def _asks(here: Scene, times: int) -> bool:
+    return all("results" in here.ask("GET", "runs/?page_size=5") for _ in range(times))
+
+
+def _connections(here: Scene) -> int:
+    """How often the web server has the database open."""
+    [web] = here.pids()["web"]
+    found = 0
+    for number in os.listdir(f"/proc/{web}/fd"):
+        with contextlib.suppress(OSError):  # closed meanwhile
+            found += os.readlink(f"/proc/{web}/fd/{number}").endswith("load.sqlite3")
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +91,7 @@ def test_descriptors_and_connections_are_given_back(loaded):
 
     assert len(kept) >= 4
     assert [line for line in kept if not line.is_passed] == []
+
+
+def test_a_request_leaves_no_connection_to_the_database_behind(loaded):
+    assert max(loaded.connections) <= 3, "after thirty requests, and after sixty"
