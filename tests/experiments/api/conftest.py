@@ -63,7 +63,9 @@ def is_problem() -> Callable[..., dict[str, Any]]:
         assert response.status_code == status, response.content[:500]
         assert response["Content-Type"] == "application/problem+json"
         document = json.loads(response.content)
-        assert {"type", "title", "status", "detail"} <= set(document) <= {"type", "title", "status", "detail", "errors"}
+        told = {"type", "title", "status", "detail", "request_id"}
+        assert told <= set(document) <= told | {"errors"}
+        assert document["request_id"] == response["X-Request-ID"]
         assert document["status"] == status
         detail = document["detail"]
         assert len(detail.split()) > 1, detail
