@@ -31,6 +31,7 @@ LOOSE = re.compile(
     r"""|\b(?P<name>[^\W\d]\w{0,80})\b(?=\s*:)|,(?=\s*[}\]])""",
     re.DOTALL,
 )
+ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 Decode = Callable[[str], Any]  # the value of a bracketed text, None when it is none
 Found = tuple[Any, int, int]  # a JSON value, where it begins, and where the text goes on after it
@@ -240,7 +241,11 @@ def _strict(match: "re.Match[str]") -> str:
     if (kept := match[1] or match["open"]) is not None:
         return kept
     said = match[2] if match[2] is not None else match["name"]
-    return "" if said is None else json.dumps(said.replace("\\'", "'"), ensure_ascii=False)
+    return "" if said is None else json.dumps(ESCAPED.sub(_unescaped, said), ensure_ascii=False)
+
+
+def _unescaped(match: "re.Match[str]") -> str:
+    return match[1] if match[1] in "'\"" else match[0]
 
 
 def _unwrapped(value: Any, names: Collection[str]) -> dict[str, Any] | None:
