@@ -2,6 +2,7 @@
 
 import pytest
 from django.db import connections
+from django.utils import timezone
 
 from experiments import actions, steering
 from experiments.models import ModelPrice, ProviderModel, Run, SandboxHost
@@ -225,7 +226,7 @@ def test_where_nothing_can_keep_code_apart_no_contest_starts(alice, start, scrip
 def test_another_machine_that_can_is_enough(alice, start, scripted, settings):
     settings.SANDBOX_BACKEND = "off"
     hosts.check(is_fresh=True)
-    SandboxHost.objects.create(name="other", backend="bubblewrap", is_sufficient=True, checked=hosts.timezone.now())
+    SandboxHost.objects.create(name="other", backend="bubblewrap", is_sufficient=True, checked=timezone.now())
     assert begun(alice, start, models(scripted, None, None, None)).state == "queued"
 
 

@@ -4,6 +4,7 @@ import json
 import threading
 
 import pytest
+from django.utils import timezone
 
 from experiments.engine import executions
 from experiments.engine.events import announce_now
@@ -38,7 +39,7 @@ def test_arguments_come_back_with_their_names_in_order_and_their_numbers_as_they
 def test_a_machine_that_cannot_leaves_the_work_to_one_that_can(waiting, settings):
     settings.SANDBOX_BACKEND = "off"
     hosts.check()
-    SandboxHost.objects.create(name="other", backend="bubblewrap", is_sufficient=True, checked=hosts.timezone.now())
+    SandboxHost.objects.create(name="other", backend="bubblewrap", is_sufficient=True, checked=timezone.now())
 
     work()
 

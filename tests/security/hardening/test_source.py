@@ -15,6 +15,7 @@ RUNS_CODE = {"experiments/sandbox/inside/harness.py", "experiments/gateway/simul
 SECRETIVE = ("accounts", "arenasite", "experiments/webhooks/signing", "experiments/sharing", "experiments/key")
 # From names of our own columns and backends alone; what was sent is handed over beside the statement.
 BUILDS_SQL = {
+    "arenasite/backups/restoring.py",
     "experiments/datasets/reader/duck.py",
     "experiments/datasets/reader/parquet.py",
     "experiments/engine/driver.py",
