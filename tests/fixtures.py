@@ -124,6 +124,11 @@ def signed_in(person: Any) -> Client:
     return browser
 
 
+def told(answer: Any) -> str:
+    """What an answer says, without the number of its own request."""
+    return str(answer.content.decode().replace(answer["X-Request-ID"], ""))
+
+
 def step_up(browser: Client, person: Any, ago: float = 0) -> None:
     """As if the person had typed the password so many seconds ago."""
     session = browser.session

@@ -11,7 +11,7 @@ from experiments.reports.formats import REPORTS
 from tests.experiments import contest_rows
 from tests.experiments.reports import deliberations
 from tests.experiments.routes import routes
-from tests.fixtures import signed_in
+from tests.fixtures import signed_in, told
 
 NOWHERE = UUID("00000000-0000-7000-8000-000000000000")
 NO_CYCLE = 987_654_321  # cycles have numbers
@@ -102,7 +102,7 @@ def test_a_stranger_learns_nothing_and_moves_nothing(alices, charlie, method):
 
         assert answer.status_code == empty.status_code, path
         assert answer.status_code in {404, 405}, path
-        assert str(alices[kind]) not in answer.content.decode().replace(path_of(path, alices[kind]), ""), path
+        assert str(alices[kind]) not in told(answer).replace(path_of(path, alices[kind]), ""), path
     assert (Run.objects.count(), Experiment.objects.count(), Run.objects.get(pk=alices["runs"]).last_seq) == before
 
 
