@@ -57,11 +57,6 @@ def accept() -> None:
             CommonMark.objects.update_or_create(name=name, defaults={"mark": mark})
 
 
-def forget() -> None:
-    """Whichever machine comes next is the first: after a move, none of the old ones is there to agree with."""
-    CommonMark.objects.all().delete()
-
-
 def how_to_accept() -> str:
     return _("If this machine is right and the others are to follow, run `manage.py accept_machine` on it.")
 

@@ -23,7 +23,8 @@ from django.utils.duration import duration_string
 from experiments.models.coding import ExactJSONField
 
 AT_ONCE = 1000  # rows that are read, or written, with one question to the database
-LEFT_OUT = {  # browsers that are signed in, and what is made again from the rest
+LEFT_OUT = {  # browsers that are signed in, what machines have in common, and what is made again from the rest
+    "accounts.commonmark",
     "sessions.session",
     "usersessions.usersession",
     "experiments.passage",

@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts import crypto, machines
+from accounts import crypto
 from arenasite.backups.archive import Reader
 from arenasite.backups.errors import BackupRefused
 from arenasite.backups.restoring import restore
@@ -54,7 +54,6 @@ class Command(BaseCommand):
         if secrets_to and not archive.manifest["has_secrets"]:
             raise BackupRefused(f"{file} has no secrets inside: it was taken without --with-secrets.")
         files = restore(archive, replace=replace)
-        machines.forget()
         told = archive.manifest
         rows = sum(table["rows"] for table in told["tables"].values())
         self.stdout.write(f"Restored: {rows:,} rows, {files:,} files, as they were at {told['made']}.")
