@@ -24,6 +24,7 @@ TAGS = {
     "messages": "What was said.",
     "models": "Models that can be asked.",
     "notes": "What people wrote beside runs and messages.",
+    "operator": "What is going on: runs, queues, workers, failures, room.",
     "presets": "Saved system contexts.",
     "review": "Queues, items, answers, agreement.",
     "runs": "Runs: watch, steer, read, export.",

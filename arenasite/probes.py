@@ -47,6 +47,7 @@ def _answer(complaints: list[str]) -> HttpResponse:
     text = "\n".join(complaints) or "ok"
     response = HttpResponse(f"{text}\n", content_type="text/plain; charset=utf-8", status=503 if complaints else 200)
     response["Cache-Control"] = "no-store"
+    response["X-Content-Type-Options"] = "nosniff"
     response._has_been_logged = True  # type: ignore[attr-defined]  # who asks is told; the log is not
     return response
 

@@ -34,6 +34,13 @@ class SteadyWorker(SimpleWorker):
         counting.begin()  # which tells, too, that this process is there, however long its job takes
         return bool(super().work(*args, **kwargs))
 
+    def set_shutdown_requested_date(self) -> None:
+        """Called by the handler of a signal, that is in the middle of anything: what it raises would end that."""
+        try:
+            super().set_shutdown_requested_date()  # type: ignore[no-untyped-call]  # rq has it untyped
+        except (RedisError, OSError):
+            logger.warning("Redis is away, and is not told that this worker ends")
+
     def clean_registries(self) -> None:
         try:
             super().clean_registries()  # type: ignore[no-untyped-call]  # rq has it untyped

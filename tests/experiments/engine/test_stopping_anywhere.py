@@ -97,7 +97,7 @@ def test_a_run_that_has_ended_stays_what_it_is(played, alice):
 def test_a_limit_of_time_that_is_reached_while_somebody_speaks_keeps_what_was_said(arena, start, drive, monkeypatch):
     run = start(arena("sim/cooperative:first=0:tps=20:words=2000", limits={"seconds": 3600}))
     hours = SimpleNamespace(now=lambda: timezone.now() + timedelta(hours=2 * run.calls.exclude(text="").count()))
-    monkeypatch.setattr(playing, "timezone", hours)
+    monkeypatch.setattr(playing, "clock", hours)
     drive()
 
     run.refresh_from_db()
