@@ -36,6 +36,7 @@ HELD_AFTER = 10  # tokens
 ENDLESS_MODEL = "sim/cooperative:tps=25:words=20000:first=0"
 SLOW_MODEL = "sim/cooperative:tps=25:words=400:first=0"
 SHORT_MODEL = "sim/competitive:tps=25:words=100:first=0"
+PACED_MODEL = "sim/neutral:tps=50:first=0"
 
 
 class Lab:
@@ -101,7 +102,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         with running() as paced:
             lab = Lab(platform, paced)
             address = ("--base-url", paced.base_url, "--allow-private")
-            lab.manage("add_provider", "--name", "paced", *address, "--model", ENDLESS_MODEL, SLOW_MODEL, SHORT_MODEL)
+            models = (ENDLESS_MODEL, SLOW_MODEL, SHORT_MODEL, PACED_MODEL)
+            lab.manage("add_provider", "--name", "paced", *address, "--model", *models)
             yield lab
     finally:
         platform.process.terminate()

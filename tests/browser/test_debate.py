@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Lab, SignIn, settled, violations
+from tests.browser.conftest import PACED_MODEL, Lab, SignIn, settled, violations
 from tests.fixtures import wait_until
 from tests.scripted import Scripted
 
@@ -84,13 +84,18 @@ def test_a_debate_of_two_rounds_from_its_set_up_to_its_summary(lab: Lab, sign_in
     page = sign_in()
     page.goto(f"{lab.url}/debate/")
     page.fill("#id_prompt", REQUEST)
+    page.select_option("#id_seat-A-model", PACED_MODEL)
     page.select_option("#id_seat-B-model", LATE)
-    page.press("#id_prompt", "Control+Enter")
-    page.wait_for_url(RUN)
-    live_text_shows_no_brace(page, "#slot-refine")
+    page.select_option("#id_seat-refiner-model", PACED_MODEL)
+    with lab.held():
+        page.press("#id_prompt", "Control+Enter")
+        page.wait_for_url(RUN)
+        live_text_shows_no_brace(page, "#slot-refine")
 
-    the_final_prompt_is_written(page)
-    live_text_shows_no_brace(page, "#slot-round-1")
+    expect(page.locator("#pause-text")).to_be_visible()
+    with lab.held():
+        the_final_prompt_is_written(page)
+        live_text_shows_no_brace(page, "#slot-round-1")
     somebody_fails_and_is_asked_again(page)
     the_second_round(page)
     the_summary(page)

@@ -124,6 +124,7 @@ WITHOUT = {  # of these a program has no need, or must not be able to
         openid_connect_callback socialaccount_connections socialaccount_login_cancelled socialaccount_login_error
         socialaccount_signup sign-out-elsewhere sign-out-one invitation""",
     "of one browser": "set-language set-theme",
+    "asked by machines, without a sign-in": "healthz readyz",
     "what was typed so far, for the page that goes on with it": "review-draft",
 }
 READING = """
