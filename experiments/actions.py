@@ -17,7 +17,7 @@ from experiments.contests.novelty import remember_earlier
 from experiments.engine import jobs
 from experiments.engine.ending import INTERNAL_ERROR
 from experiments.engine.events import Fact, emit
-from experiments.engine.recording import REOPENED
+from experiments.engine.recorded import REOPENED
 from experiments.engine.text import is_storable
 from experiments.idempotency import once
 from experiments.models import Call, Experiment, Participant, Run, Step

@@ -13,7 +13,7 @@ from experiments.admission import require_change, require_models, require_role
 from experiments.budgeting import require_budget
 from experiments.engine import jobs
 from experiments.engine.events import Fact, announce_now, emit, reserve_numbers, write
-from experiments.engine.recording import COPIED, recorded_outcomes
+from experiments.engine.recorded import COPIED, recorded_outcomes
 from experiments.engine.text import is_storable
 from experiments.models import Ballot, Experiment, Judgment, Message, Run, Step
 from experiments.models.run import PAUSES

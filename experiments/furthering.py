@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from experiments.admission import require_change
 from experiments.engine.events import Fact, emit
-from experiments.engine.recording import COPIED
+from experiments.engine.recorded import COPIED
 from experiments.engine.text import is_storable
 from experiments.idempotency import once
 from experiments.models import Call, Run, Step

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Prefetch, Q
 
 from experiments import metrics
-from experiments.engine.recording import COPIED
+from experiments.engine.recorded import COPIED
 from experiments.models import Call, Event, Execution, Run, Step
 from experiments.models.run import PAUSES, RECORDS, TERMINAL_STATES
 from experiments.sandboxing.claims import told

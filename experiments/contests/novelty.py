@@ -2,7 +2,7 @@
 
 from django.utils import timezone
 
-from experiments.engine.recording import COPIED
+from experiments.engine.recorded import COPIED
 from experiments.models import Cycle, Run, Step
 from experiments.workflows import coding
 

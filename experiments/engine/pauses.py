@@ -7,7 +7,8 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from experiments.engine.events import Fact, emit, reserve_numbers
-from experiments.engine.recording import Book, said_at
+from experiments.engine.recorded import said_at
+from experiments.engine.recording import Book
 from experiments.engine.text import storable
 from experiments.models import Run, Step
 from experiments.signals import run_finished

@@ -20,6 +20,7 @@ from experiments.engine.ending import MANUAL_STOP, finish
 from experiments.engine.events import Announce
 from experiments.engine.leases import Held
 from experiments.engine.performers import Report, Work
+from experiments.engine.recorded import begun, recorded_outcomes
 from experiments.engine.recording import Book, OpenCall
 from experiments.engine.reservations import Accounts, OverBudget
 from experiments.engine.score import Score, Todo, passed
@@ -73,8 +74,8 @@ class Playing:
         self._accounts = Accounts(run.experiment_id)
         self._began = ledger.begun(run.experiment_id) if self.is_shard else None
         play = REGISTRY[run.experiment.workflow].run(self._config, run.experiment.cast(run.seed))
-        recorded = recording.recorded_outcomes(run) | executions.recorded(run)
-        self._score = Score(play, recorded, recording.begun(run))
+        recorded = recorded_outcomes(run) | executions.recorded(run)
+        self._score = Score(play, recorded, begun(run))
 
     @property
     def is_ending(self) -> bool:

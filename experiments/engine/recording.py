@@ -1,13 +1,12 @@
 """An outcome becomes rows and events in one transaction, and only while the lease is ours."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import Max
 from django.utils import timezone
 
 from experiments.engine.events import Announce, Fact, reserve_numbers, write
@@ -21,7 +20,6 @@ from experiments.gateway.request import prepare
 from experiments.gateway.types import ChatMessage, ChatRequest, Completion, ImagePart, TokenLogprob
 from experiments.models import Call, Message, Run, Step
 from experiments.models.money import kept
-from experiments.models.run import PAUSES
 from experiments.observing import measuring
 from experiments.search import indexing
 from experiments.workflows.arena.config import SPEAKERS
@@ -35,9 +33,7 @@ UNBILLED = (  # errors with which a provider turns a request away, or that keep 
     *("refused", "context_exceeded", "forbidden_address"),
 )
 NOT_SENT, NOT_BILLED = "unsent", "refused"  # sources of a cost that is known to be nothing
-REOPENED = "reopened"  # of a step that is asked again after its failure had ended the run: the newest step by then
 TALKER = "model"  # the seat of a talk with one model
-COPIED = "outcome"  # where a step that was copied into a branch keeps what had become of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,43 +160,6 @@ def withdraw_call(book: Book, call: OpenCall) -> None:
         reserve_numbers(book.run_id, 0, book.fence)
         if Call.objects.filter(pk=call.id, state=Call.State.SENT).delete()[0]:
             settle(call.periods, call.order.set_aside, Amount(Decimal(0), 0))
-
-
-def recorded_outcomes(run: Run) -> dict[str, Outcome]:
-    """What is recorded of a run: step keys to outcomes. These steps are never performed again."""
-    steps = list(run.steps.exclude(state=Step.State.OPEN).only("key", "kind", "state", "data"))
-    outcomes = {step.key: Outcome(**step.data.get(COPIED, {})) for step in steps} | said_at(steps)
-    calls = run.calls.exclude(step__state=Step.State.OPEN).order_by("step", "attempt").select_related("step")
-    for call in calls.defer("request", "logprobs", "reasoning"):
-        if COPIED in call.step.data:
-            continue
-        outcomes[call.step.key] = Outcome(
-            ok=call.step.state == Step.State.DONE,
-            text=call.text,
-            finish_reason=call.finish_reason,
-            error_kind=call.error_kind,
-            error=call.error,
-        )
-    return outcomes
-
-
-def begun(run: Run) -> set[str]:
-    """Every key that was begun, except pauses that are still open, and steps that a resume reopened in vain: the run
-    has taken another way since, and has begun others.
-    """
-    keys = set(run.steps.exclude(kind__in=PAUSES, state=Step.State.OPEN).values_list("key", flat=True))
-    is_open = run.steps.filter(state=Step.State.OPEN).exclude(kind__in=PAUSES).values_list("key", "data")
-    newest = run.steps.aggregate(newest=Max("pk"))["newest"]
-    return keys - {key for key, data in is_open if REOPENED in data and data[REOPENED] < newest}
-
-
-def said_at(steps: Collection[Step]) -> dict[str, Outcome]:
-    """What was said at pauses that are over, by key."""
-    return {
-        step.key: Outcome(text=step.data.get("text", ""), action=step.data.get("action", ""))
-        for step in steps
-        if step.kind in PAUSES and step.state == Step.State.DONE
-    }
 
 
 def lose_calls(run: Run, why: str = WORKER_KILLED) -> list[Fact]:
