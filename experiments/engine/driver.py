@@ -103,11 +103,11 @@ class Driver:
             if self._is_due("renew", quarter):
                 leases.renew({run_id: playing.book.fence for run_id, playing in self._playing.items()})
                 self._beat()
+            if self._is_due("save", SAVE_SECONDS):
+                self._save_partials()
             if self._is_due("look", self._look_seconds()):
                 self._look_after_runs()
                 claim()
-            if self._is_due("save", SAVE_SECONDS):
-                self._save_partials()
         except DATABASE_AWAY as error:
             self._wait_for_database(error)
         self._fire_timers()
