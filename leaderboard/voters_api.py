@@ -18,10 +18,10 @@ from experiments.pagination import SHELF, page_of_shelf
 from leaderboard.ratings.outliers import Mark, limits
 from leaderboard.ratings.shares import Share
 from leaderboard.ratings.undefined import Undefined
-from leaderboard.voters_words import no_agreement, no_pace
+from leaderboard.voters_words import no_agreement, no_pace, no_widening
 
 
-class ShareSerializer(serializers.Serializer[Any]):
+class VoteShareSerializer(serializers.Serializer[Any]):
     """part of `of`. share, lower, upper: with Wilson's 95 % interval; null where `of` is 0."""
 
     part = serializers.IntegerField()
@@ -46,13 +46,13 @@ class VoterSerializer(serializers.Serializer[Any]):
     last_day = serializers.IntegerField()
     pace = serializers.FloatField(allow_null=True)
     pace_reason = serializers.CharField()
-    first = ShareSerializer()
-    neither = ShareSerializer()
-    with_others = ShareSerializer()
-    agreement = ShareSerializer()
+    first = VoteShareSerializer()
+    neither = VoteShareSerializer()
+    with_others = VoteShareSerializer()
+    agreement = VoteShareSerializer()
     agreement_reason = serializers.CharField()
     chance = serializers.FloatField(allow_null=True)
-    weight = ShareSerializer()
+    weight = VoteShareSerializer()
     marks = serializers.ListField(child=serializers.ChoiceField([mark.value for mark in Mark]))
     left_out = serializers.IntegerField()
     left_out_reason = serializers.CharField()
@@ -60,13 +60,16 @@ class VoterSerializer(serializers.Serializer[Any]):
 
 class VotersSerializer(serializers.Serializer[Any]):
     """votes: those that were read, the newest; counted: those of them that count. effective: voters with equally many
-    votes that would weigh as these do. bounds: beyond which somebody is marked. results: who is marked first.
+    votes that would weigh as these do. widening: by how much intervals would be wider than on the ladder if all votes
+    of a voter were one observation. bounds: beyond which somebody is marked. results: who is marked first.
     """
 
     votes = serializers.IntegerField()
     counted = serializers.IntegerField()
     is_whole = serializers.BooleanField()
     effective = serializers.FloatField(allow_null=True)
+    widening = serializers.FloatField(allow_null=True)
+    widening_reason = serializers.CharField()
     bounds = serializers.DictField(child=serializers.FloatField())
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)
@@ -99,6 +102,8 @@ class DatasetVotersView(APIView):
             report = outliers.report(_dataset(request, slug), by=person(request))
         page = page_of_shelf(request, report.lines, lambda line: line.who.word)
         head = {name: getattr(report, name) for name in ("votes", "counted", "is_whole", "effective")}
+        wider = report.widening
+        head |= {"widening": _number(wider), "widening_reason": no_widening(wider)}
         results = [_line(line) for line in page["results"]]
         return Response(VotersSerializer({**head, "bounds": limits(), **page, "results": results}).data)
 

@@ -6,6 +6,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from leaderboard.ratings import Reason, Undefined
 from leaderboard.ratings.outliers import FEWEST_PAUSES, Mark, Voter
 
 MARKS: dict[Mark, Promise] = {
@@ -21,7 +22,7 @@ def mark_words(marks: Iterable[Mark]) -> list[str]:
 
 
 def no_pace() -> str:
-    return _("fewer than %(n)s votes that follow another within ten minutes") % {"n": FEWEST_PAUSES}
+    return _("fewer than %(n)s pauses") % {"n": FEWEST_PAUSES}
 
 
 def no_agreement(found: Voter) -> str:
@@ -31,3 +32,12 @@ def no_agreement(found: Voter) -> str:
     if found.with_others.part:
         return _("the others were of several minds")
     return _("nobody else has voted on the same")
+
+
+def no_widening(found: float | Undefined) -> str:
+    """Why it is not known how much wider intervals are by voter; empty where it is."""
+    if not isinstance(found, Undefined):
+        return ""
+    if found.reason == Reason.TOO_FEW_UNITS:
+        return _("one voter says nothing of another one")
+    return _("nothing is rated that could vary")

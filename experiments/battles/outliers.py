@@ -5,9 +5,10 @@ A person goes by their name, a visitor by a word that leads nowhere else. Nobody
 
 import hashlib
 import hmac
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 import numpy as np
 from django.conf import settings
@@ -18,12 +19,16 @@ from accounts.models import User
 from experiments import clock
 from experiments.battles.voiding import of_voters_left_out, reason_of, refuse_others
 from experiments.models import Battle, Board, Dataset
-from leaderboard.ratings import outliers
+from leaderboard.ratings import Battles, Reason, Undefined, outliers
 from leaderboard.ratings.outliers import LEFT, NEITHER, RIGHT, Mark, Voter
+from leaderboard.ratings.widening import widening
+
+Row = tuple[Any, ...]  # a vote by COLUMNS
 
 MOST_VOTES = 20_000
 ANSWER = {"left": LEFT, "right": RIGHT, "tie": NEITHER, "both_bad": NEITHER}
 COLUMNS = ("ballot", "left", "right", "sample", "winner", "shown_left_first", "judged", "void_reason")
+SCORE = {"left": 1.0, "right": 0.0, "tie": 0.5}
 DAY = timedelta(days=1)
 OF_A_PERSON = "user:"
 LETTERS_OF_A_WORD = 8
@@ -65,12 +70,14 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class Report:
     """lines: who is marked first, then who has the most votes. effective: voters with equally many votes that would
-    weigh as these do. is_whole: whether all votes were read.
+    weigh as these do. widening: how many times as wide intervals would be by voter. is_whole: whether all votes were
+    read.
     """
 
     votes: int
     counted: int
     effective: float | None
+    widening: float | Undefined
     is_whole: bool
     lines: tuple[Line, ...]
 
@@ -85,7 +92,7 @@ def report(dataset: Dataset, *, by: User) -> Report:
     refuse_others(dataset, by)
     board = people_board(dataset)
     if board is None:
-        return Report(0, 0, None, True, ())
+        return Report(0, 0, None, Undefined(Reason.NO_BATTLES), True, ())
     rows = list(_votes(board).order_by("-pk").values_list(*COLUMNS)[: MOST_VOTES + 1])
     is_whole, rows = len(rows) <= MOST_VOTES, rows[:MOST_VOTES]
     ballots = {ballot: number for number, ballot in enumerate(dict.fromkeys(row[0] for row in rows))}
@@ -101,7 +108,8 @@ def report(dataset: Dataset, *, by: User) -> Report:
     )
     lines = _lines(board, list(ballots), found)
     effective = outliers.effective([one.counted for one in found])
-    return Report(len(rows), int(counts.sum()), effective, is_whole, tuple(sorted(lines, key=_urgency)))
+    wider = _widening(board, rows, ballots)
+    return Report(len(rows), int(counts.sum()), effective, wider, is_whole, tuple(sorted(lines, key=_urgency)))
 
 
 def named(board: Board, word: str) -> tuple[str, Who] | None:
@@ -120,6 +128,21 @@ def word_of(board: Board, ballot: str) -> str:
     return hmac.new(settings.SECRET_KEY.encode(), said, hashlib.sha256).hexdigest()[:16]
 
 
+def _widening(board: Board, rows: Sequence[Row], ballots: Mapping[str, int]) -> float | Undefined:
+    """Of the votes from which ratings are made: of contestants that are not left out, and not “both bad”."""
+    rated = set(board.dataset.contestants.filter(void_reason="").values_list("pk", flat=True))
+    used = [row for row in rows if row[4] in SCORE and not row[7] and row[1] in rated and row[2] in rated]
+    keys = sorted({key for row in used for key in row[1:3]})
+    place = {key: number for number, key in enumerate(keys)}
+    battles = Battles(
+        [place[row[1]] for row in used],
+        [place[row[2]] for row in used],
+        [SCORE[row[4]] for row in used],
+        [str(key) for key in keys],
+    )
+    return widening(battles, [ballots[row[0]] for row in used])
+
+
 def _votes(board: Board) -> QuerySet[Battle]:
     return Battle.objects.filter(board=board, shown_left_first__isnull=False, judged__isnull=False).decided()
 
@@ -128,22 +151,16 @@ def _lines(board: Board, ballots: Sequence[str], found: Sequence[Voter]) -> list
     votes = _votes(board).order_by()
     lately = Count("pk", filter=Q(judged__gte=clock.ago(DAY)))
     said = votes.values("ballot").annotate(lately=lately, person=Max("voter"))
-    known = {row["ballot"]: row for row in said}
-    left_out = {
-        row["ballot"]: row
-        for row in of_voters_left_out(votes).values("ballot").annotate(n=Count("pk"), reason=Max("void_reason"))
-    }
-    users = User.objects.in_bulk([row["person"] for row in known.values() if row["person"]])
-    return [
-        Line(
-            who=_who(board, ballot, users.get(known[ballot]["person"])),
-            found=one,
-            last_day=known[ballot]["lately"],
-            left_out=left_out.get(ballot, {}).get("n", 0),
-            reason=reason_of(left_out.get(ballot, {}).get("reason", "")),
-        )
-        for ballot, one in zip(ballots, found, strict=True)
-    ]
+    known = {ballot: (n, person) for ballot, n, person in said.values_list("ballot", "lately", "person")}
+    out = of_voters_left_out(votes).values("ballot").annotate(n=Count("pk"), reason=Max("void_reason"))
+    left_out = {ballot: (n, reason) for ballot, n, reason in out.values_list("ballot", "n", "reason")}
+    users = User.objects.in_bulk([person for _lately, person in known.values() if person])
+    lines = []
+    for ballot, one in zip(ballots, found, strict=True):
+        (last_day, person), (votes_out, reason) = known.get(ballot, (0, None)), left_out.get(ballot, (0, ""))
+        who = _who(board, ballot, users.get(person))
+        lines.append(Line(who, one, last_day, votes_out, reason_of(reason)))
+    return lines
 
 
 def _who(board: Board, ballot: str, user: User | None) -> Who:

@@ -2,6 +2,8 @@
 somebody has voted.
 """
 
+from typing import Any
+
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -116,7 +118,7 @@ def _update(votes: list[Battle], changes: dict[str, object]) -> None:
         Battle.objects.filter(pk__in=part).update(**changes)
 
 
-def _tell(action: audit.Action, board: Board, by: User, name: str, **detail: object) -> None:
+def _tell(action: audit.Action, board: Board, by: User, name: str, **detail: Any) -> None:
     audit.record(action, by=by, of=board, name=f"{board} · {name}", **detail)
 
 

@@ -17,7 +17,7 @@ from leaderboard.ratings import Undefined
 from leaderboard.ratings.agreement import Interval
 from leaderboard.ratings.outliers import Voter
 from leaderboard.ratings.shares import Share
-from leaderboard.voters_words import mark_words, no_agreement, no_pace
+from leaderboard.voters_words import mark_words, no_agreement, no_pace, no_widening
 from leaderboard.words import judge_words
 
 register = template.Library()
@@ -109,3 +109,9 @@ def pace_reason() -> str:
 def agreement_reason(found: Voter) -> str:
     """Why it is not known how far a voter agrees with the others."""
     return no_agreement(found)
+
+
+@register.filter
+def widening_reason(found: Any) -> str:
+    """Why it is not known how much wider intervals are by voter."""
+    return no_widening(found)

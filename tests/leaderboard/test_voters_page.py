@@ -60,7 +60,7 @@ def test_a_figure_that_there_is_not_has_its_reason(duels, browser, alice):
 
     page = html(browser)
 
-    assert "fewer than 10 votes that follow another within ten minutes" in page
+    assert "fewer than 10 pauses" in page
     assert "nobody else has voted on the same" in page
     assert "never chose a side" in page
 

@@ -39,6 +39,7 @@ def test_the_api_says_the_same(duels, api, word):
     assert visitor["neither"]["part"] == 1
     assert 0 < visitor["neither"]["lower"] < visitor["neither"]["share"] < visitor["neither"]["upper"] < 1
     assert (visitor["agreement"]["share"] is None) == (visitor["agreement_reason"] != "")
+    assert (body["widening"] is None) == (body["widening_reason"] != "")
     assert body["bounds"]["largest_share"] == 0.25
 
 

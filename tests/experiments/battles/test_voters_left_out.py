@@ -89,7 +89,7 @@ def test_a_report_of_many_votes_takes_a_few_questions(duels, alice, curator, dja
     for voter in (person_voter(alice), person_voter(curator), VISITOR):
         vote(duels, voter, ["first", "second", "tie"])
 
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         outliers.report(duels, by=alice)
 
 
