@@ -24,7 +24,8 @@ def widening(battles: Battles, clusters: ArrayLike) -> float | Undefined:
     count = len(np.unique(np.asarray(clusters)))
     if count < 2:
         return Undefined(Reason.TOO_FEW_UNITS)
-    alone, together = sandwich(battles).errors, sandwich(battles, clusters=clusters).errors
+    with np.errstate(invalid="ignore"):  # a spread of nothing may come out as less than nothing
+        alone, together = sandwich(battles).errors, sandwich(battles, clusters=clusters).errors
     known = np.isfinite(alone) & np.isfinite(together) & (np.nan_to_num(alone) > NO_SPREAD)
     if not known.any():
         return Undefined(Reason.NO_SPREAD)
