@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db.models import Count, Q, QuerySet
 
 from experiments import clock
+from experiments.battles.voiding import may_void
 from experiments.dataset_thumbnails import thumbnails
 from experiments.datasets.making import may_curate
 from experiments.datasets.reasons import warning
@@ -55,6 +56,7 @@ def dataset_page(dataset: Dataset, user: Any, chosen: Filter) -> dict[str, Any]:
         "next_after": samples[SAMPLES_SHOWN - 1].pk if len(samples) > SAMPLES_SHOWN else None,
         "rests": what_rests_on(dataset) if dataset.owner_id == user.pk else "",
         "may_curate": may_curate(user, dataset),
+        "may_see_voters": dataset.boards.filter(kind="people").exists() and may_void(dataset, user),
         "visibilities": Dataset.Visibility.choices,
     }
 

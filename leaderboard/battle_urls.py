@@ -1,13 +1,14 @@
 from django.urls import path
 
 from experiments.vote_api import VotePicture
-from leaderboard import agreement_views, battle_views, vote_views
+from leaderboard import agreement_views, battle_views, vote_views, voters_views
 
 urlpatterns = [
     path("leaderboard/<slug:slug>/battles/", battle_views.battles, name="ladder-battles"),
     path("leaderboard/<slug:slug>/samples/", battle_views.sample_list, name="ladder-samples"),
     path("leaderboard/<slug:slug>/samples/<int:pk>/", battle_views.sample_page, name="ladder-sample"),
     path("leaderboard/<slug:slug>/agreement/", agreement_views.agreement, name="ladder-agreement"),
+    path("datasets/<slug:slug>/voters/", voters_views.dataset_voters, name="dataset-voters"),
     path("battles/<int:pk>/", battle_views.battle, name="battle"),
     path("battles/<int:pk>/void/", battle_views.battle_void, name="battle-void"),
     path("vote/", vote_views.vote_index, name="votes"),

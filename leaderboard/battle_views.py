@@ -12,7 +12,6 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from accounts.models import User
 from accounts.people import person
 from experiments.battles import voiding
 from experiments.dataset_thumbnails import thumbnails
@@ -163,14 +162,6 @@ def _head(ladder: Ladder, board: Board) -> dict[str, Any]:
     return {"ladder": ladder, "board": board, "dataset": board.dataset, **said}
 
 
-def may_void(request: HttpRequest, battle: Battle) -> bool:
-    """Curators and admins may, and whom the dataset belongs to."""
-    user = request.user
-    if not isinstance(user, User) or not user.is_active:
-        return False
-    return user.role in {User.Role.CURATOR, User.Role.ADMIN} or battle.board.dataset.owner_id == user.pk
-
-
 def _sees(rows: QuerySet[Any], pk: UUID | None) -> bool:
     return pk is not None and rows.filter(pk=pk).exists()
 
@@ -178,7 +169,7 @@ def _sees(rows: QuerySet[Any], pk: UUID | None) -> bool:
 def _rights(request: HttpRequest, battle: Battle) -> dict[str, bool]:
     """What the reader may do with a battle, and whether it is a vote of theirs."""
     return {
-        "may_void": may_void(request, battle),
+        "may_void": voiding.may_void(battle.board.dataset, request.user),
         "may_see_calls": _sees(Run.objects.visible_to(request.user), battle.run_id),
         "may_see_experiment": _sees(Experiment.objects.visible_to(request.user), battle.experiment_id),
         "is_mine": battle.voter_id is not None and battle.voter_id == request.user.pk,

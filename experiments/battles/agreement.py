@@ -7,7 +7,6 @@ votes on one item are no independent evidence, since all of them meet the same v
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from experiments.models import Battle, Board, Dataset, Verdict
 from leaderboard.ratings import Battles, Bias, Undefined, fit, position_bias
 from leaderboard.ratings.agreement import Interval, Reason
 from leaderboard.ratings.arrays import FloatArray
+from leaderboard.ratings.shares import Share
 from leaderboard.ratings.tables import kappa_interval_of_items, kappa_of_table, spearman
 
 MOST_VOTES = 20_000
@@ -25,28 +25,6 @@ MOST_ITEMS = 5_000
 MOST_BATTLES = 4_000
 ANSWER = {"left": 0, "right": 1, "tie": 2, "both_bad": 2}
 ANSWERS = 3
-NORMAL = 1.959964
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """part of `of`; value, and Wilson's 95 % interval (1927), are None where there is nothing to share."""
-
-    part: int
-    of: int
-
-    @property
-    def value(self) -> float | None:
-        return self.part / self.of if self.of else None
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        if not self.of:
-            return None
-        p, n, z2 = self.part / self.of, self.of, NORMAL**2
-        middle = (p + z2 / (2 * n)) / (1 + z2 / n)
-        half = NORMAL / (1 + z2 / n) * sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-        return max(0.0, middle - half), min(1.0, middle + half)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from experiments.battles.agreement import Share
 from experiments.injections.corpus import CASES, strings
 from experiments.injections.playing import Asked
 from experiments.injections.trials import CALLS, TRIALS, Result
 from experiments.workflows.steps import Ask, Outcome
+from leaderboard.ratings.shares import Share
 
 AT_ONCE = 8
 

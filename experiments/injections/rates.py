@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from experiments.battles.agreement import Share
 from experiments.injections.corpus import version
 from experiments.models import InjectionRate
+from leaderboard.ratings.shares import Share
 
 
 @dataclass(frozen=True, slots=True)

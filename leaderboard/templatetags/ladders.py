@@ -9,6 +9,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from experiments import figures
+from experiments.battles.voiding import may_void
+from experiments.models import Dataset
 from leaderboard import axis as axes
 from leaderboard import listing
 from leaderboard.coding_page import Drawn
@@ -93,6 +95,12 @@ def axis_labels(axis: axes.Axis) -> SafeString:
         '<svg class="interval" viewBox="0 0 {0} 18" width="{0}" height="18" aria-hidden="true">{1}</svg>',
         f"{axes.WIDTH:g}", words,
     )  # fmt: skip
+
+
+@register.simple_tag
+def leaves_out(dataset: Dataset, user: Any) -> bool:
+    """Whether they decide which battles of the dataset count."""
+    return may_void(dataset, user)
 
 
 @register.simple_tag

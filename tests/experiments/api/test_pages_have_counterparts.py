@@ -64,6 +64,7 @@ SAME = {  # what a page's address is called, and the API's
     "battles-import": "api-dataset-battles",
     "battles-import-new": "api-dataset-battles",
     "battle-void": "api-battle",
+    "dataset-voters": "api-dataset-voters",
     "vote-cast": "api-vote",
     "ladder-cycles": "api-cycle-void",
     "coding-cycle": "api-cycle-void",

@@ -84,7 +84,8 @@ RULES: dict[str, tuple[Rule, str]] = {
         token-revoke dataset-upload preset-edit preset-share preset-delete council-preset-delete scenario
         scenario-edit scenario-share scenario-archive scenario-changes scenario-copy preset-copy api-scenario
         api-scenario-versions api-scenario-share api-scenario-archive api-scenario-copy api-preset
-        api-dataset-uploads api-dataset-outputs api-dataset-battles api-vote-offer battles-import
+        api-dataset-uploads api-dataset-outputs api-dataset-battles api-dataset-voters api-vote-offer battles-import
+        dataset-voters
         dataset-outputs dataset-visibility dataset-delete outputs-make outputs-estimate battle-void contestant-change
         scenario-demonstration api-demonstration webhook webhook-rotate webhook-test webhook-switch webhook-remove
         delivery-again api-webhook api-webhook-secret api-webhook-test api-webhook-deliveries api-delivery

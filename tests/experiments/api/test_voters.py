@@ -1,0 +1,70 @@
+"""The report on a dataset's voters by the API, and all votes of one left out and taken in again."""
+
+from uuid import uuid4
+
+import pytest
+
+from experiments.battles import boards, outliers, votes
+from experiments.battles.voters import Voter, person_voter
+from tests.experiments.battles.duels import dataset_of
+
+pytestmark = pytest.mark.django_db
+
+VISITOR = f"visitor:{'a1' * 32}"
+
+
+@pytest.fixture
+def duels(alice, settings):
+    settings.PUBLIC_VOTES = True
+    made = dataset_of(alice, visibility="public")
+    visitor = Voter(VISITOR, None, uuid4().hex)  # how much an address has voted is known for a while
+    for voter, choices in ((visitor, ["first", "second", "tie"]), (person_voter(alice), ["first", "both_bad"])):
+        for choice in choices:
+            votes.cast(votes.offer(made, voter=voter), voter=voter, choice=choice)
+    return made
+
+
+@pytest.fixture
+def word(duels):
+    return outliers.word_of(boards.people_board(duels), VISITOR)
+
+
+def test_the_api_says_the_same(duels, api, word):
+    body = api.get("datasets/duels/voters/").json()
+
+    assert (body["votes"], body["counted"], body["is_whole"], len(body["results"])) == (5, 5, True, 2)
+    visitor = next(one for one in body["results"] if one["is_visitor"])
+    assert (visitor["voter"], visitor["votes"], visitor["pace"], visitor["marks"]) == (word, 3, None, [])
+    assert visitor["pace_reason"] != ""
+    assert visitor["neither"]["part"] == 1
+    assert 0 < visitor["neither"]["lower"] < visitor["neither"]["share"] < visitor["neither"]["upper"] < 1
+    assert (visitor["agreement"]["share"] is None) == (visitor["agreement_reason"] != "")
+    assert (body["widening"] is None) == (body["widening_reason"] != "")
+    assert body["bounds"]["largest_share"] == 0.25
+
+
+def test_the_api_gives_the_voters_page_by_page(duels, api):
+    first = api.get("datasets/duels/voters/?page_size=1").json()
+    second = api.client.get(first["next"], headers=api.headers).json()
+
+    assert len({first["results"][0]["voter"], second["results"][0]["voter"]}) == 2
+    assert second["next"] is None
+
+
+def test_by_the_api_a_voter_is_left_out_and_taken_in_again(duels, api, word, is_problem):
+    path = "datasets/duels/voters/"
+
+    is_problem(api.post(path, {"deed": "leave_out", "voter": word}), 400, "reason")
+    is_problem(api.post(path, {"deed": "leave_out", "voter": "nobody", "reason": "Spam."}), 400, "voter")
+    assert api.post(path, {"deed": "leave_out", "voter": word, "reason": "Spam."}).json() == {"votes": 3}
+    assert api.post(path, {"deed": "leave_out", "voter": word, "reason": "Spam."}).json() == {"votes": 0}
+    left = next(one for one in api.get(path).json()["results"] if one["voter"] == word)
+    assert (left["left_out"], left["left_out_reason"], left["counted"]) == (3, "Spam.", 0)
+    assert api.post(path, {"deed": "restore", "voter": word}).json() == {"votes": 3}
+
+
+def test_the_api_refuses_everybody_else(duels, charlies, word, is_problem):
+    path = "datasets/duels/voters/"
+
+    is_problem(charlies.get(path), 403, "curators")
+    is_problem(charlies.post(path, {"deed": "restore", "voter": word}), 403, "curators")

@@ -1,0 +1,193 @@
+"""The report on voters, and all votes of one left out of the ratings and taken in again."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import AuditEntry, User
+from experiments.battles import boards, counting, leaving_out, outliers, voiding, votes
+from experiments.battles.voters import Voter, person_voter
+from experiments.models import Battle, PairCount
+from experiments.refusals import NotAllowed, NotOffered
+from tests.experiments.battles.duels import dataset_of
+
+pytestmark = pytest.mark.django_db
+
+VISITOR = Voter(f"visitor:{'a1' * 32}", None, uuid4().hex)
+
+
+@pytest.fixture
+def duels(alice, settings):
+    settings.PUBLIC_VOTES = True
+    return dataset_of(alice, visibility="public")
+
+
+@pytest.fixture
+def curator(charlie):
+    charlie.role = User.Role.CURATOR
+    charlie.save()
+    return charlie
+
+
+def vote(duels, voter, choices):
+    """The battles that were voted on."""
+    cast = []
+    for choice in choices:
+        offered = votes.offer(duels, voter=voter)
+        cast.append(votes.cast(offered, voter=voter, choice=choice))
+    return cast
+
+
+def word(duels, voter):
+    return outliers.word_of(boards.people_board(duels), voter.ballot)
+
+
+def counted():
+    columns = ("left_wins", "right_wins", "ties", "both_bad")
+    return sum(sum(row) for row in PairCount.objects.values_list(*columns))
+
+
+@pytest.mark.databases
+def test_everybody_who_has_voted_is_in_the_report_and_offers_are_no_votes(duels, alice, curator):
+    vote(duels, person_voter(curator), ["first", "tie", "both_bad"])
+    vote(duels, VISITOR, ["second"])
+    votes.offer(duels, voter=person_voter(alice))
+
+    report = outliers.report(duels, by=alice)
+
+    lines = {line.who.name: line for line in report.lines}
+    visitor = f"visitor {word(duels, VISITOR)[:8]}"
+    assert set(lines) == {"charlie", visitor}
+    assert (report.votes, report.counted, report.is_whole) == (4, 4, True)
+    assert (lines["charlie"].found.votes, lines["charlie"].found.neither.part, lines["charlie"].last_day) == (3, 2, 3)
+    assert (lines["charlie"].found.first.part, lines[visitor].found.first.part) == (1, 0)
+    assert VISITOR.ballot[8:16] not in repr(report)
+
+
+def test_votes_of_yesterday_are_not_those_of_the_last_day(duels, alice):
+    cast = vote(duels, person_voter(alice), ["tie", "tie"])
+    Battle.objects.filter(pk=cast[0].pk).update(judged=timezone.now() - timedelta(days=1, minutes=1))
+
+    assert outliers.report(duels, by=alice).lines[0].last_day == 1
+
+
+def test_who_is_marked_comes_first(duels, alice, curator):
+    vote(duels, person_voter(curator), ["tie"] * 8)
+    vote(duels, person_voter(alice), ["first", "second"] * 6)
+    fast = Battle.objects.filter(voter=alice).order_by("pk")
+    for number, battle in enumerate(fast):
+        Battle.objects.filter(pk=battle.pk).update(judged=timezone.now() + timedelta(seconds=number))
+
+    lines = outliers.report(duels, by=alice).lines
+
+    assert [(line.who.name, line.marks) for line in lines] == [("alice", ("too_fast",)), ("charlie", ())]
+
+
+def test_a_report_of_many_votes_takes_a_few_questions(duels, alice, curator, django_assert_max_num_queries):
+    for voter in (person_voter(alice), person_voter(curator), VISITOR):
+        vote(duels, voter, ["first", "second", "tie"])
+
+    with django_assert_max_num_queries(7):
+        outliers.report(duels, by=alice)
+
+
+@pytest.mark.databases
+def test_all_votes_of_one_are_left_out_and_taken_in_again(duels, alice, curator):
+    vote(duels, VISITOR, ["first", "second", "tie", "both_bad"])
+    vote(duels, person_voter(alice), ["first"])
+    board = boards.people_board(duels)
+    before = list(PairCount.objects.order_by("pk").values())
+
+    assert leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason="A program voted.") == 4
+
+    board.refresh_from_db()
+    [line] = [one for one in outliers.report(duels, by=curator).lines if not one.who.is_person]
+    assert (counted(), counting.differences(board)) == (1, 0)
+    assert (line.left_out, line.reason, line.found.counted, line.found.votes) == (4, "A program voted.", 0, 4)
+    assert Battle.objects.filter(ballot=VISITOR.ballot, void_reason__contains="A program voted.").count() == 4
+
+    assert leaving_out.restore(duels, word(duels, VISITOR), by=curator) == 4
+
+    assert list(PairCount.objects.order_by("pk").values()) == before
+    assert not Battle.objects.exclude(void_reason="").exists()
+
+
+@pytest.mark.databases
+def test_a_vote_that_was_void_by_itself_stays_so(duels, curator):
+    first, *_others = vote(duels, VISITOR, ["first", "second", "tie"])
+    voiding.void(first, by=curator, reason="The picture is broken.")
+
+    assert leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason="A program voted.") == 2
+    assert leaving_out.restore(duels, word(duels, VISITOR), by=curator) == 2
+
+    first.refresh_from_db()
+    assert (first.void_reason, counted()) == ("The picture is broken.", 2)
+
+
+def test_the_same_again_changes_nothing_and_is_told_once(duels, curator):
+    vote(duels, VISITOR, ["first", "second"])
+    done = [leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason="Spam.") for _time in range(2)]
+    back = [leaving_out.restore(duels, word(duels, VISITOR), by=curator) for _time in range(2)]
+
+    told = AuditEntry.objects.filter(target__startswith="board:").order_by("pk")
+    assert (done, back) == ([2, 0], [2, 0])
+    assert [(one.action, one.actor, one.detail["votes"]) for one in told] == [
+        ("voided", "charlie", 2),
+        ("restored", "charlie", 2),
+    ]
+    assert told[0].detail["reason"] == "Spam."
+    assert "visitor" in told[0].name
+
+
+def test_what_somebody_votes_after_they_were_left_out_counts_until_it_is_left_out_too(duels, curator):
+    vote(duels, VISITOR, ["first"])
+    leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason="Spam.")
+    vote(duels, VISITOR, ["first", "second"])
+    assert counted() == 2
+
+    assert leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason="Spam.") == 2
+    assert counted() == 0
+
+
+def test_an_offer_is_not_left_out_with_the_votes(duels, curator):
+    vote(duels, VISITOR, ["first"])
+    waiting = votes.offer(duels, voter=VISITOR)
+
+    leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason="Spam.")
+
+    assert votes.offer(duels, voter=VISITOR).pk == waiting.pk
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "\0"])
+def test_without_a_reason_nothing_is_left_out(duels, curator, reason):
+    vote(duels, VISITOR, ["first"])
+
+    with pytest.raises(NotOffered):
+        leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason=reason)
+
+    assert counted() == 1
+
+
+def test_nobody_else_reads_the_report_or_leaves_votes_out(duels, charlie):
+    vote(duels, VISITOR, ["first"])
+
+    with pytest.raises(NotAllowed):
+        outliers.report(duels, by=charlie)
+    with pytest.raises(NotAllowed):
+        leaving_out.leave_out(duels, word(duels, VISITOR), by=charlie, reason="Spam.")
+    with pytest.raises(NotAllowed):
+        leaving_out.restore(duels, word(duels, VISITOR), by=charlie)
+
+
+def test_of_another_dataset_no_vote_is_touched(duels, alice, curator):
+    other = dataset_of(alice, slug="other", name="Other", visibility="public")
+    vote(duels, VISITOR, ["first"])
+    vote(other, VISITOR, ["first"])
+
+    leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason="Spam.")
+
+    assert counted() == 1
+    with pytest.raises(NotOffered):
+        leaving_out.leave_out(other, word(duels, VISITOR), by=curator, reason="Spam.")

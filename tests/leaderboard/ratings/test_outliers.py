@@ -1,0 +1,148 @@
+"""Voters whose votes look unlike those of somebody who compares: every figure by hand, and where each mark begins."""
+
+import numpy as np
+import pytest
+
+from leaderboard.ratings import Undefined
+from leaderboard.ratings.outliers import LEFT, NEITHER, RIGHT, Mark, effective, voters
+from leaderboard.ratings.shares import Share
+
+
+def log(*people, counts=None):
+    """One voter per list of (item, answer, whether left was shown first, second)."""
+    rows = [(who, *vote) for who, votes in enumerate(people) for vote in votes]
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _column in range(5)]
+    return voters(*columns, [True] * len(rows) if counts is None else counts)
+
+
+def votes_of(answers, *, first=True, every=30.0):
+    return [(item, answer, first, item * every) for item, answer in enumerate(answers)]
+
+
+def marks(*people, counts=None):
+    return [set(one.marks) for one in log(*people, counts=counts)]
+
+
+def test_wilsons_interval_is_the_one_of_the_textbook():
+    low, high = Share(3, 5).interval
+
+    assert (low, high) == (pytest.approx(0.2307, abs=1e-4), pytest.approx(0.8824, abs=1e-4))
+    assert (Share(0, 0).value, Share(0, 0).interval) == (None, None)
+
+
+def test_the_first_is_what_was_shown_first_whichever_side_of_the_item_that_is():
+    [one] = log([(0, LEFT, True, 0), (1, LEFT, False, 9), (2, RIGHT, False, 18), (3, NEITHER, True, 27)])
+
+    assert (one.first, one.neither, one.votes) == (Share(2, 3), Share(1, 4), 4)
+
+
+def test_who_always_chooses_the_first_is_marked_once_there_are_enough():
+    shown = [(item, LEFT if item % 2 else RIGHT, bool(item % 2), item * 30.0) for item in range(20)]
+
+    assert Mark.ONE_SIDED in marks(shown)[0]
+    assert marks(shown[:19])[0] == set()
+
+
+def test_who_chooses_either_side_alike_is_not_marked():
+    fair = [(item, LEFT if item % 2 else RIGHT, True, item * 30.0) for item in range(40)]
+
+    assert Mark.ONE_SIDED not in marks(fair)[0]
+
+
+def test_the_pace_is_the_median_within_sittings():
+    seconds = [0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44 + 601, 49 + 601]
+    [one] = log([(item, LEFT, True, second) for item, second in enumerate(seconds)])
+
+    assert one.pace == 4.0
+    assert Mark.TOO_FAST not in one.marks
+
+
+def test_rows_come_in_any_sequence():
+    seconds = [0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0]
+    there = [(item, LEFT, True, second) for item, second in enumerate(seconds)]
+
+    assert log(there) == log(there[::-1])
+
+
+def test_too_few_pauses_are_no_pace():
+    [one] = log([(item, LEFT, True, item * 1.0) for item in range(10)])  # nine pauses
+
+    assert isinstance(one.pace, Undefined)
+    assert one.marks == ()
+
+
+def test_who_is_faster_than_anybody_looks_is_marked():
+    quick = [(item, LEFT if item % 2 else RIGHT, True, item * 1.9) for item in range(11)]
+
+    assert marks(quick) == [{Mark.TOO_FAST}]
+    assert marks([(item, answer, first, 2.0 * item) for item, answer, first, _second in quick]) == [set()]
+
+
+def test_agreement_is_with_what_most_others_said_where_most_said_one_thing():
+    mine = votes_of([LEFT, LEFT, RIGHT, NEITHER])
+    others = [votes_of([LEFT, RIGHT, LEFT]), votes_of([LEFT, RIGHT, RIGHT])]
+
+    one = log(mine, *others)[0]
+
+    assert one.with_others == Share(3, 4)  # on the fourth nobody else has voted
+    assert one.agreement == Share(1, 2)  # on the third the others were of two minds
+    assert one.chance == pytest.approx(0.5)  # said left twice; others left once, right once
+
+
+def test_where_nobody_else_has_voted_there_is_no_agreement():
+    [one] = log(votes_of([LEFT, RIGHT]))
+
+    assert (one.with_others, one.agreement) == (Share(0, 2), Share(0, 0))
+    assert isinstance(one.chance, Undefined)
+
+
+def test_votes_that_do_not_count_are_no_answer_of_others_and_still_their_voters():
+    two = log(votes_of([LEFT]), votes_of([LEFT]), counts=[True, False])
+
+    assert (two[0].with_others.part, two[1].with_others.part) == (0, 1)
+    assert (two[1].votes, two[1].counted, two[1].weight) == (1, 0, Share(0, 1))
+
+
+def test_who_says_the_opposite_of_everybody_is_marked_and_they_are_not():
+    answers = [LEFT, RIGHT] * 15
+    opposite = [RIGHT, LEFT] * 15
+
+    found = marks(*[votes_of(answers)] * 4, votes_of(opposite))
+
+    assert [Mark.AGAINST_OTHERS in one for one in found] == [False, False, False, False, True]
+
+
+def test_who_answers_at_random_is_not_said_to_be_against_the_others():
+    random = np.random.default_rng(7)
+    at_random = votes_of(random.integers(0, 2, 200).tolist())
+
+    found = log(*[votes_of([LEFT, RIGHT] * 100)] * 4, at_random)[-1]
+
+    low, high = found.agreement.interval
+    assert low < found.chance < high
+    assert Mark.AGAINST_OTHERS not in found.marks
+
+
+def test_more_than_a_quarter_of_all_votes_is_marked():
+    def cast(count, start):
+        return [(start + item, LEFT if item % 2 else RIGHT, True, item * 30.0) for item in range(count)]
+
+    assert marks(*(cast(20, 100 * who) for who in range(4))) == [set()] * 4
+    assert marks(cast(21, 0), *(cast(20, 100 * who) for who in range(1, 4)))[0] == {Mark.TOO_MANY}
+    assert marks(cast(19, 0)) == [set()]
+
+
+def test_one_who_votes_a_lot_makes_the_voters_fewer():
+    assert effective([10, 10, 10, 10]) == 4
+    assert effective([500, 10, 10]) == pytest.approx(520**2 / (500**2 + 200))
+    assert effective([]) is None
+    assert effective([0, 0]) is None
+
+
+def test_without_a_vote_there_is_nobody():
+    assert log() == []
+
+
+def test_rows_of_different_lengths_are_refused():
+    with pytest.raises(ValueError, match="one row per vote"):
+        voters([0], [0, 1], [0], [True], [0], [True])
