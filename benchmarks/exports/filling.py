@@ -11,20 +11,7 @@ from typing import Any
 
 import django
 
-WORDS = (
-    "panel",
-    "storage",
-    "village",
-    "council",
-    "price",
-    "meter",
-    "dawn",
-    "sharing",
-    "battery",
-    "roof",
-    "电力",
-    "储能",
-)
+WORDS = ("panel", "storage", "village", "council", "price", "meter", "dawn", "battery", "roof", "电力", "储能")
 WRITTEN = 3  # times that a reply is in a line of JSON: as it was said, as it was heard, and in its call
 REST_BYTES = 1_800  # of a reply's message, call and step besides
 REPLIES, LONG_REPLIES, LONG_ONE_IN = 40, 400, 50  # of a run; of one run in so many
