@@ -50,7 +50,8 @@ def _measured(parts: Parts, name: str) -> Iterator[Line]:
     for who, pauses in (("a fast reader", False), ("a reader that pauses", True)):
         taken = download(parts, row["id"], pauses=pauses)
         yield _below(f"{name}: first byte to {who}", taken.first, FIRST_SECONDS, "s")
-        yield _below(f"{name}: memory of web grows for {who} by", taken.grown, MOST_MIB, "MiB")
+        grown = f"{taken.before:.0f} → "
+        yield _below(f"{name}: memory of web, for {who}", taken.peak, MOST_MIB, "MiB", grown)
         is_whole = (taken.size, taken.sha256) == (row["size"], row["sha256"])
         yield Line(f"{name}: what {who} has", "the file" if is_whole else "another file", "the file", is_whole)
     for file in parts.folder.rglob(row["id"]):

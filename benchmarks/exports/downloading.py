@@ -14,10 +14,11 @@ PAUSE_SECONDS = 3.0  # in which a reader takes nothing, and the server must not 
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """first: seconds to the first byte of the file. grown: MiB at the most. sha256: of what has arrived."""
+    """first: seconds to the first byte of the file. before, peak: of the web server, MiB. sha256: of what has come."""
 
     first: float
-    grown: float
+    before: float
+    peak: float
     size: int
     sha256: str
 
@@ -44,4 +45,4 @@ def download(parts: Parts, export: str, *, pauses: bool) -> Download:
             pauses = False
         piece = answer.read(CHUNK)
     connection.close()
-    return Download(first, max(0.0, peak(web) - before), size, told.hexdigest())
+    return Download(first, before, peak(web), size, told.hexdigest())
