@@ -1,7 +1,8 @@
-"""Daphne with a bound on what may be sent to it: `python -m arenasite.bounded_daphne`, with Daphne's own options.
+"""Daphne with a bound on what it holds: `python -m arenasite.bounded_daphne`, with Daphne's own options.
 
 Daphne takes in a request of any length before it asks anybody, and then holds the whole of it in memory. Here whatever
-is longer than the longest file is dropped while it comes in, and the rest stays on the disk until it is read.
+is longer than the longest file is dropped while it comes in, and the rest stays on the disk until it is read. Likewise
+an answer waits for its reader where it comes from, and not here.
 """
 
 import asyncio
@@ -11,7 +12,6 @@ from typing import Any
 import django
 from daphne import server
 from daphne.cli import CommandLineInterface
-from daphne.http_protocol import WebRequest
 from django.conf import settings
 from django.core.signals import request_finished
 from django.db import connections
@@ -19,6 +19,7 @@ from twisted.internet import defer, reactor, task
 
 from arenasite import draining
 from arenasite.leaving import LeavingFactory, LeavingServer
+from arenasite.patient_answers import PatientRequest
 from arenasite.patient_sockets import EXTENSION, Frames, PatientFactory, PatientSocket
 
 ROOM_FOR_FORM = 1 << 20  # bytes of a request beside its file
@@ -26,7 +27,7 @@ AT_ONCE = 8  # requests of the longest kind that may be coming in at the same ti
 CHUNK = 1 << 16  # bytes that the application is handed at a time
 
 
-class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne and twisted have no types
+class BoundedRequest(PatientRequest):
     """held: bytes of all bodies that are here at the moment."""
 
     held = 0
@@ -101,6 +102,11 @@ class BoundedServer(LeavingServer):
         if queue is not None and isinstance(protocol, BoundedRequest):
             leave_on_disk(queue, protocol.content)
         return queue
+
+    async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
+        await super().handle_reply(protocol, message)
+        if isinstance(protocol, PatientRequest):
+            await protocol.has_room()
 
     def kill_all_applications(self) -> Any:
         """Before the end: for a while everything is served as ever, while `/readyz` sends new visitors elsewhere."""

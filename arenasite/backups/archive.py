@@ -41,10 +41,13 @@ class Writer:
             yield hashing
         self.entries[name] = hashing.said()
 
-    def finish(self, manifest: dict[str, Any]) -> None:
+    def finish(self, manifest: dict[str, Any]) -> str:
+        """The digest of the manifest, which holds for everything that it names."""
         whole = {"format": FORMAT, **manifest, "entries": self.entries}
-        text = json.dumps({**whole, "digest": digest_of(whole)}, ensure_ascii=False, indent=1)
+        digest = digest_of(whole)
+        text = json.dumps({**whole, "digest": digest}, ensure_ascii=False, indent=1)
         self._zip.writestr(MANIFEST, text, zipfile.ZIP_DEFLATED)
+        return digest
 
     def close(self) -> None:
         self._zip.close()

@@ -35,10 +35,11 @@ def take(to: Path, *, with_secrets: bool = False, with_exports: bool = False) ->
             manifest["files"] = files.put_all(archive, with_exports=with_exports)
             if with_secrets:
                 _put_secrets(archive)
-            archive.finish({**manifest, "has_secrets": with_secrets, "has_exports": with_exports})
+            told = {**manifest, "has_secrets": with_secrets, "has_exports": with_exports}
+            digest = archive.finish(told)
     except (DatabaseError, OSError) as error:
         raise BackupRefused(f"The backup could not be taken: {str(error).strip()}. Nothing of it was kept.") from error
-    return path, manifest
+    return path, {**told, "digest": digest}
 
 
 def _rows(archive: Writer, using: str, now: datetime) -> dict[str, Any]:

@@ -83,6 +83,18 @@ class _Disk(serializers.Serializer[Any]):
     free = serializers.IntegerField(allow_null=True)
 
 
+class _Backup(serializers.Serializer[Any]):
+    """size: in bytes. sha256: of its manifest, which names the hash of everything. verified: when `verify_backup` last
+    found it whole; null if it has not.
+    """
+
+    at = serializers.DateTimeField()
+    name = serializers.CharField()
+    size = serializers.IntegerField()
+    sha256 = serializers.CharField()
+    verified = serializers.DateTimeField(allow_null=True)
+
+
 class _Machines(serializers.Serializer[Any]):
     """Sizes in bytes."""
 
@@ -98,7 +110,9 @@ class _Machines(serializers.Serializer[Any]):
 
 
 class OperatorSerializer(serializers.Serializer[Any]):
-    """What is not known, as something does not answer, is null. failures: calls of the last hour."""
+    """What is not known, as something does not answer, is null. failures: calls of the last hour. last_backup: null,
+    too, when there has been none.
+    """
 
     at = serializers.DateTimeField()
     database_up = serializers.BooleanField()
@@ -115,6 +129,7 @@ class OperatorSerializer(serializers.Serializer[Any]):
     spent_today = _Spent(allow_null=True)
     hours = _Hour(many=True)
     disk = _Disk()
+    last_backup = _Backup(allow_null=True)
     machines = _Machines()
 
 

@@ -108,6 +108,7 @@ def _of_database(now: Standing, found: InDatabase) -> Iterable[tuple[Family, Sam
     yield families.OLDEST, {(): max(0.0, waited)}
     yield families.LEASES_EXPIRED, {(): float(found.leases["ended"])}
     yield families.IN_FLIGHT, {(provider,): float(count) for provider, count in found.calls.items()}
+    yield families.BACKUP, {(): found.backup.at.timestamp()} if found.backup else {}
     yield families.QUEUE_DEPTH, {(queue,): float(count) for queue, count in found.depth.items()}
 
 

@@ -86,8 +86,14 @@ QUEUE_DEPTH = Family("arena_queue_depth", "gauge", "Pieces of work that wait for
 QUEUE_BELLS = Family("arena_queue_bells", "gauge", "Bells in Redis that no worker has answered.", ("queue",))
 WORKERS = Family("arena_workers", "gauge", "Workers that were heard of within a minute.", ("queue",))
 DISK_FREE = Family("arena_data_disk_free_bytes", "gauge", "Room left where the data directory is.")
+BACKUP = Family(
+    "arena_last_backup_timestamp_seconds",
+    "gauge",
+    "When the last backup was taken, as Unix time; absent when there has been none.",
+)
 STANDING = (
     *(DATABASE_UP, REDIS_UP, RUNS, OLDEST, LEASES_EXPIRED, IN_FLIGHT, QUEUE_DEPTH, QUEUE_BELLS, WORKERS, DISK_FREE),
+    BACKUP,
 )
 
 

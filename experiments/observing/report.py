@@ -90,6 +90,7 @@ class Report:
             "spent_today": asdict(self.lately.spent) if self.lately else None,
             "hours": [asdict(hour) for hour in self.lately.hours] if self.lately else [],
             "disk": {"size": self.now.disk_size, "free": self.now.disk_free},
+            "last_backup": asdict(database.backup) if database and database.backup else None,
             "machines": asdict(self.machines),
         }
 

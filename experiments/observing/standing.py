@@ -21,7 +21,8 @@ from rq import Worker
 from experiments.engine.jobs import WORKER_SECONDS
 from experiments.models import BulkExport, Call, Execution, Export, LogImport, Run, RunImport, Upload, WebhookDelivery
 from experiments.models.run import DRIVEN_STATES
-from experiments.observing import counting
+from experiments.observing import backups, counting
+from experiments.observing.backups import Backup
 from experiments.observing.families import DRIVEN
 
 SECONDS = 2  # so old may it be: many who ask cost no more than one
@@ -46,7 +47,7 @@ class AtWork:
 @dataclass(frozen=True, slots=True)
 class InDatabase:
     """runs: by workflow and state. leases: how many are held, end soon, and have ended. calls: under way, by provider.
-    depth: what waits, by queue.
+    depth: what waits, by queue. backup: the last; None when there has been none.
     """
 
     runs: dict[tuple[str, str], int]
@@ -54,6 +55,7 @@ class InDatabase:
     leases: dict[str, int]
     calls: dict[str, int]
     depth: dict[str, int]
+    backup: Backup | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,7 @@ def _in_database() -> InDatabase:
         leases=_leases(),
         calls=_calls(),
         depth=_depth(),
+        backup=backups.last(),
     )
 
 

@@ -29,19 +29,6 @@ def test_an_interrupt_from_the_terminal_ends_everything(start):
     assert platform.all_pids() == []
 
 
-def test_a_run_under_way_is_given_back_and_played_on_by_the_next_start(start):
-    platform = start(ARENA_DEMO="1").wait_until_ready()
-    wait_until(lambda: _calls(platform) > 0)
-
-    code = platform.end(seconds=10)
-
-    assert code == 0
-    assert platform.all_pids() == []
-    before = _calls(platform)
-    again = start(data=platform.data, ARENA_DEMO="1").wait_until_ready()
-    wait_until(lambda: _calls(again) > before)
-
-
 def test_a_signal_during_the_start_ends_everything(start):
     platform = start()
     wait_until(lambda: platform.pids("redis"))

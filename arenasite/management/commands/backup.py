@@ -8,6 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from arenasite.backups.errors import BackupRefused
 from arenasite.backups.taking import take
+from arenasite.backups.telling import NOT_RECORDED, recorded
+from experiments.observing.backups import TAKEN
 
 WITHOUT = (
     "The secrets are not in it (ARENA_SECRET_KEY, ARENA_KEY_SECRETS): keep them apart, since stored provider keys and "
@@ -37,3 +39,5 @@ class Command(BaseCommand):
         self.stdout.write(f"{told['live_runs']} runs were live; they go on where they were after a restore.")
         self.stdout.write(f"Transcripts {told['transcripts']['digest']}, ladders {told['ladders']['digest']}.")
         self.stdout.write(WITH if with_secrets else WITHOUT)
+        if not recorded(TAKEN, path, told):
+            self.stderr.write(NOT_RECORDED)

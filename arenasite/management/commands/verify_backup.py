@@ -1,4 +1,4 @@
-"""`manage.py verify_backup`: whether a backup is whole, without a database."""
+"""`manage.py verify_backup`: whether a backup is whole. It needs no database; where there is one, it goes on record."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -8,10 +8,12 @@ from django.core.management.base import BaseCommand, CommandError
 
 from arenasite.backups.archive import Reader
 from arenasite.backups.errors import BackupRefused
+from arenasite.backups.telling import NOT_RECORDED, recorded
+from experiments.observing.backups import VERIFIED
 
 
 class Command(BaseCommand):
-    help = "Read a backup from end to end, compare every hash, and say what is in it. Nothing is changed."
+    help = "Read a backup from end to end, compare every hash, and say what is in it. The file is not changed."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -27,3 +29,5 @@ class Command(BaseCommand):
         self.stdout.write(f"Taken at {told['made']} from {told['database']}, with {told['live_runs']} live runs.")
         self.stdout.write(f"Transcripts {told['transcripts']['digest']}, ladders {told['ladders']['digest']}.")
         self.stdout.write(f"Secrets of the lab: {'inside' if told['has_secrets'] else 'not inside'}.")
+        if not recorded(VERIFIED, file, told):
+            self.stderr.write(NOT_RECORDED)

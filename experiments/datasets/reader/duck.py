@@ -49,6 +49,7 @@ def _connect(paths: set[str], limits: Limits) -> duckdb.DuckDBPyConnection:
     database = duckdb.connect(":memory:", config={"threads": 1, "memory_limit": f"{limits.memory >> 20}MiB"})
     quoted = ", ".join("'" + path.replace("'", "''") + "'" for path in sorted(paths))
     for setting in (
+        "enable_progress_bar=false",  # it would be drawn into what this process has to say
         "autoinstall_known_extensions=false",
         "autoload_known_extensions=false",
         "temp_directory=''",

@@ -43,6 +43,7 @@ def _connect(folder: Path, limits: Limits) -> duckdb.DuckDBPyConnection:
     database = duckdb.connect(":memory:", config={"threads": 1, "memory_limit": f"{limits.memory >> 20}MiB"})
     for setting in (
         "TimeZone='UTC'",
+        "enable_progress_bar=false",  # it would be drawn into what this process has to say
         "autoinstall_known_extensions=false",
         "autoload_known_extensions=false",
         "temp_directory=''",

@@ -1,0 +1,90 @@
+"""The platform is asked to end while models speak, and started again, as at every update."""
+
+import contextlib
+import json
+import sqlite3
+
+import httpx
+import pytest
+
+from experiments.gateway.simulated.serving import running
+from tests.arenasite.platforms import manage, wait_until
+
+RUNS, TURNS = 3, 2
+MODEL = "sim/cooperative:first=0:tps=40:words=80"
+PREPARE = """
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+from accounts.models import User
+User.objects.create_user("alice", password="correct horse battery", role="admin")
+call_command("add_provider", name="lab", base_url=BASE, allow_private=True, model=[[MODEL]])
+call_command("create_token", "alice")
+"""
+CONFIG = {"prompt": "Share seven panels.", "max_turns": TURNS, "gap_seconds": 0, "filter": False, "judge": False}
+EXPERIMENT = {"workflow": "arena", "config": CONFIG, "cast": {seat: {"model": MODEL} for seat in "AB"}}
+CALLS = "SELECT id, state, attempt, step_id, text, output_tokens FROM experiments_call"
+SAID = "SELECT m.id, m.raw_text, c.text FROM experiments_message m JOIN experiments_call c ON c.id = m.call_id"
+TOLD = "SELECT data FROM experiments_event WHERE type = 'message_completed'"
+NUMBERS = "SELECT count(*), min(seq), max(seq) FROM experiments_event GROUP BY run_id"
+STATES = "SELECT state, lease_until IS NULL FROM experiments_run"
+
+
+@pytest.fixture
+def provider():
+    """It goes on while the platform is away."""
+    with running() as provider:
+        yield provider
+
+
+@pytest.fixture
+def started(start, provider, tmp_path):
+    """A platform with runs that nobody drives yet, and how it is started."""
+    data = tmp_path / "data"
+    prepare = PREPARE.replace("BASE", repr(provider.base_url)).replace("MODEL", repr(MODEL))
+    told = manage("shell", "-v0", "-c", prepare, ARENA_DATA=str(data))
+    assert told.returncode == 0, told.stderr
+    platform = start("--workers", "1", data=data, ARENA_DRAIN_SECONDS="120").wait_until_ready()
+    headers = {"Authorization": f"Bearer {told.stdout.split()[-1]}"}
+    with httpx.Client(base_url=f"http://localhost:{platform.port}/api/", headers=headers, timeout=120) as api:
+        made = api.post("experiments/", json=EXPERIMENT)
+        assert made.status_code == 201, made.text
+        assert api.post(f"experiments/{made.json()['id']}/start/", json={"repeats": RUNS}).status_code == 201
+    return platform
+
+
+def test_an_update_in_the_middle_of_answers_repeats_nothing_and_loses_nothing(started, start, provider):
+    wait_until(lambda: _speaking(provider) == RUNS, 60)
+
+    code = started.end(seconds=60)
+
+    assert code == 0
+    assert started.all_pids() == []
+    assert started.output.endswith("Stopping …\nStopped.\n")
+    assert {row["outcome"] for row in provider.ledger()} == {"finished"}, "what was under way is heard out"
+    assert _rows(started, STATES) == [("queued", 1)] * RUNS
+    said = _rows(started, SAID)
+    assert len(said) == len(provider.ledger())
+
+    again = start("--workers", "1", data=started.data).wait_until_ready()
+    wait_until(lambda: _rows(again, STATES) == [("completed", 1)] * RUNS, 60)
+
+    asked = {row["request_id"].replace("-", ""): row["tokens_sent"] for row in provider.ledger()}
+    calls = _rows(again, CALLS)
+    assert len(provider.ledger()) == len(asked) == len(calls) == len({step for _, _, _, step, _, _ in calls})
+    assert len(calls) == RUNS * TURNS * 2
+    assert {(state, attempt) for _, state, attempt, *_ in calls} == {("completed", 1)}
+    assert {call: tokens for call, *_, tokens in calls} == asked
+    assert set(said) <= set(_rows(again, SAID))
+    assert all(message == call for _, message, call in _rows(again, SAID))
+    told = [json.loads(data) for [data] in _rows(again, TOLD)]
+    assert sorted(one["raw_text"] for one in told) == sorted(text for *_, text, _ in calls)
+    assert all(count == last and first == 1 for count, first, last in _rows(again, NUMBERS))
+
+
+def _speaking(provider):
+    return sum(row["outcome"] == "open" and row["tokens_sent"] > 3 for row in provider.ledger())
+
+
+def _rows(platform, query):
+    with contextlib.closing(sqlite3.connect(platform.data / "arena.sqlite3", timeout=60)) as database:
+        return database.execute(query).fetchall()

@@ -1,0 +1,122 @@
+"""A backup goes on record, so that whoever looks after the platform sees how old it is, and whether it was verified."""
+
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.conf import settings
+from django.core.cache import caches
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from accounts.models import AuditEntry, User
+from arenasite.backups.archive import Reader
+from experiments.observing import backups
+from experiments.observing.families import BACKUP
+from tests.experiments.observing.conftest import figures, nothing_counted
+from tests.fixtures import environment, signed_in
+
+__all__ = ["figures", "nothing_counted"]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+
+
+@pytest.fixture
+def page(db):
+    browser = signed_in(User.objects.create_user("boss", role="admin"))
+
+    def page():
+        caches["memory"].clear()
+        return browser.get("/operator/now/").content.decode()
+
+    return page
+
+
+@pytest.fixture
+def taken(tmp_path):
+    path = tmp_path / "arena.zip"
+    call_command("backup", str(path))
+    return path
+
+
+def test_a_backup_is_on_record_with_its_name_its_size_and_its_hash(taken):
+    entry = AuditEntry.objects.get(target=backups.TARGET)
+
+    assert (entry.name, entry.actor_id, entry.action) == ("arena.zip", None, AuditEntry.Action.EXPORTED)
+    assert entry.detail == {
+        "command": "backup",
+        "bytes": taken.stat().st_size,
+        "sha256": Reader(taken).manifest["digest"],
+    }
+
+
+def test_one_that_was_refused_is_not_on_record(tmp_path):
+    (tmp_path / "file").touch()
+
+    with pytest.raises(CommandError):
+        call_command("backup", str(tmp_path / "file" / "arena.zip"))
+
+    assert backups.last() is None
+
+
+def test_the_page_says_that_there_is_none_and_what_to_do(page):
+    assert "None yet: run “manage.py backup”" in page()
+
+
+def test_the_page_says_how_old_the_last_one_is_and_whether_it_was_verified(page, taken):
+    assert "0\xa0minutes ago" in page()
+    assert "arena.zip" in page()
+    assert "not verified" in page()
+
+    call_command("verify_backup", str(taken))
+
+    assert "not verified" not in page()
+    assert "found to be whole" in page()
+
+
+def test_a_verification_holds_for_the_backup_that_was_read_wherever_it_lies(taken, tmp_path):
+    call_command("backup", str(tmp_path / "newer.zip"))
+    call_command("verify_backup", str(taken))
+    assert backups.last().name == "newer.zip"
+    assert backups.last().verified is None
+
+    call_command("verify_backup", str((tmp_path / "newer.zip").rename(tmp_path / "copy.zip")))
+    assert backups.last().verified
+
+
+def test_one_that_is_not_whole_is_not_verified(taken):
+    taken.write_bytes(taken.read_bytes()[:-20])
+
+    with pytest.raises(CommandError):
+        call_command("verify_backup", str(taken))
+
+    assert backups.last().verified is None
+
+
+def test_the_figure_is_absent_until_there_is_a_backup(figures, tmp_path):
+    assert (BACKUP.name,) not in figures()
+
+    call_command("backup", str(tmp_path))
+
+    at = figures()[BACKUP.name,]
+    assert timezone.now() - timedelta(minutes=5) < datetime.fromtimestamp(at, UTC) <= timezone.now()
+
+
+def test_the_api_tells_the_same(client, taken):
+    told = signed_in(User.objects.create_user("boss", role="admin")).get("/api/operator/").json()
+
+    assert told["last_backup"]["name"] == "arena.zip"
+    assert told["last_backup"]["size"] == taken.stat().st_size
+    assert told["last_backup"]["verified"] is None
+
+
+def test_where_there_is_no_database_it_is_verified_all_the_same_and_none_is_made(taken, tmp_path):
+    elsewhere = environment() | {"ARENA_DATA": str(tmp_path / "data"), "DJANGO_SETTINGS_MODULE": "arenasite.settings"}
+    elsewhere.pop("DATABASE_URL", None)
+    command = [sys.executable, "manage.py", "verify_backup", str(taken)]
+
+    done = subprocess.run(command, cwd=settings.BASE_DIR, env=elsewhere, capture_output=True, text=True, check=True)
+
+    assert "Whole:" in done.stdout
+    assert "not on record" in done.stderr
+    assert not list(tmp_path.glob("data/**/*.sqlite3"))
