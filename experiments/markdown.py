@@ -20,7 +20,7 @@ TAGS = {
 }  # fmt: skip
 CLASSES = {"span": {name for name in STANDARD_TYPES.values() if name}, "pre": {"highlight"}, "strong": {"named"}}
 LONGEST_RENDERED = 200_000
-MOST_SIGNS = 30_000  # that Markdown may mean something by: each costs as much as a hundred letters
+MOST_SIGNS = 20_000  # that Markdown may mean something by: each costs as much as a hundred letters
 SIGNS = re.compile(r"[\n*_`~\[\]<>&\\|]")
 LONGEST_COLOURED = 20_000  # some lexers take time out of all proportion
 NAMED = "named"
