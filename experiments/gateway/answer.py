@@ -1,10 +1,11 @@
 """Bytes of a provider's 200 become chunks and a completion, or the error that they amount to. No network here."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from experiments.gateway.assembly import Assembly
-from experiments.gateway.chunks import parse_chunk
+from experiments.gateway.chunks import Delta, parse_chunk
 from experiments.gateway.classify import ErrorBody, Origin, classify_event, excerpt, read_error, readable, tried
 from experiments.gateway.errors import BadAnswer, EmptyAnswer, GatewayError, Interrupted, NeedsPerson, OutcomeUnknown
 from experiments.gateway.sse import Event, Parser
@@ -27,6 +28,7 @@ class Answer:
         self._assembly = Assembly(request, warnings, api_key=origin.api_key)
         self._parser = Parser(request.deadlines.event_bytes)
         self._bytes = 0
+        self._chars = 0
         self._head = b""
         self._body: list[bytes] | None = None
         self._sniffed = False
@@ -132,13 +134,24 @@ class Answer:
         return None
 
     def _take_chunk(self, payload: dict[str, Any]) -> Chunk | None:
-        delta, before = parse_chunk(payload), self.pieces
+        delta, before = self._within(parse_chunk(payload)), self.pieces
         chunk = self._assembly.take(delta)
         if delta.finish == "error":
             self._fail_with(ErrorBody("the model stopped with finish reason “error”"))
         # A chunk that brings text together with finish reason and usage may be one of many such (Gemini).
         self._terminal = self._assembly.usage_at_end and self.complete and self.pieces == before
         return chunk
+
+    def _within(self, delta: Delta) -> Delta:
+        """As much of it as may still be kept: packed, a megabyte can be a gigabyte of one letter."""
+        limit, before = self._limits.total_chars, self._chars
+        self._chars += len(delta.text) + len(delta.reasoning) + len(delta.refusal)
+        if self._chars <= limit:
+            return delta
+        self._fail(BadAnswer(f"{self._tried} gave more than {limit} characters; stopped reading."))
+        reasoning = delta.reasoning[: limit - before]
+        text = delta.text[: limit - before - len(reasoning)]
+        return replace(delta, reasoning=reasoning, text=text, refusal="", finish="", logprobs=())
 
     def _take_body(self, body: list[bytes]) -> list[Chunk]:
         text = b"".join(body).decode("utf-8", "replace")

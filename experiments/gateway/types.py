@@ -111,7 +111,8 @@ class Price:
 class Deadlines:
     """Seconds, and bytes where the name says so.
 
-    progress: the longest wait between two pieces of content; keep-alive comments do not count as progress.
+    progress: the longest wait between two pieces of content; keep-alive comments do not count as progress. total_bytes:
+    of the answer, unpacked; a token costs some hundred. total_chars: of text and reasoning, which are kept.
     """
 
     connect: float = 10.0
@@ -120,6 +121,7 @@ class Deadlines:
     total: float = 900.0
     event_bytes: int = 1 << 20
     total_bytes: int = 32 << 20
+    total_chars: int = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)

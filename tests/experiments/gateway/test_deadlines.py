@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import json
 
 import pytest
 
@@ -80,6 +81,22 @@ async def test_q33_an_endless_stream_ends_at_the_byte_limit(provider, asker, fra
     with pytest.raises(BadAnswer, match="100000 bytes") as caught:
         await asker.stream(deadlines=Deadlines(total_bytes=100_000))
     assert caught.value.partial.text.startswith("more more")
+
+
+async def test_of_text_without_end_only_so_much_is_kept(provider, asker, frame):
+    provider.streams(b"", endless=frame("more " * 100))
+    with pytest.raises(BadAnswer, match="more than 12345 characters") as caught:
+        await asker.stream(deadlines=Deadlines(total_chars=12_345))
+    assert len(caught.value.partial.text) == 12_345 == len(asker.text)
+
+
+async def test_of_a_whole_body_only_so_much_is_kept(provider, asker):
+    message = {"role": "assistant", "content": "more " * 100, "reasoning": "why " * 5}
+    body = json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
+    provider.answers(HEAD + body)
+    with pytest.raises(BadAnswer, match="more than 50 characters") as caught:
+        await asker.stream(deadlines=Deadlines(total_chars=50))
+    assert (caught.value.partial.reasoning, caught.value.partial.text) == ("why " * 5, "more " * 6)
 
 
 async def test_q33_one_event_of_fifty_megabytes_is_not_gathered(provider, asker):
