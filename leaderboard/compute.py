@@ -79,7 +79,8 @@ def refresh(ladder: Ladder) -> bool:
     new = {"changes": found.changes, "data": found.as_json(), "computed": clock.now(), "seconds": seconds}
     with transaction.atomic():
         standing, is_new = Standing.objects.get_or_create(ladder=ladder, defaults=new)
-        kept = is_new or Standing.objects.filter(pk=standing.pk, changes__lte=found.changes).update(**new)
+        older = {"changes__lte": found.changes} if ladder.board else {}  # others say what they were made of
+        kept = is_new or Standing.objects.filter(pk=standing.pk, **older).update(**new)
         if kept and ladder.workflow != coding.WORKFLOW:  # whose history is played again from its cycles
             history.note(ladder, found)
     return bool(kept)
@@ -125,7 +126,9 @@ def is_stale(ladder: Ladder) -> bool:
 
 
 def _behind(ladder: Ladder) -> int:
-    """By how many changes the board, or by how many cycles what counts, is ahead of what is kept."""
+    """By how many changes the board, or by how many cycles what counts, is ahead of what is kept. Of the council, see
+    `council.source`, which only workers look at.
+    """
     standing: Standing | None = getattr(ladder, "standing", None)
     if standing is None:
         return 0

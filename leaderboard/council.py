@@ -8,7 +8,7 @@ from uuid import UUID
 
 import numpy as np
 from django.conf import settings
-from django.db.models import Max
+from django.db.models import Count, Max, Q, QuerySet
 
 from experiments import clock
 from experiments.models import Ballot, Participant, ProviderModel, Run, RunReview, Step
@@ -42,6 +42,21 @@ def newest() -> str:
     return f"{latest} {curated() or ''}".strip()
 
 
+def is_anything_ranked() -> bool:
+    """Whether there is anything to make a ladder of."""
+    return Ballot.objects.filter(run__origin=Run.Origin.LIVE).exists()
+
+
+def source() -> str:
+    """What the ladder is made of: changes with every ballot, answered question, and council that is left out or counts
+    again, whatever the clocks say.
+    """
+    ballots = Ballot.objects.aggregate(n=Count("pk"), superseded=Count("pk", filter=Q(superseded=True)))
+    left_out = RunReview.objects.filter(excluded__isnull=False, run__experiment__workflow=WORKFLOW)
+    runs = ",".join(map(str, left_out.order_by("run").values_list("run", flat=True)))
+    return f"{ballots['n']} {ballots['superseded']} {_answered().count()} {runs}".strip()
+
+
 def curated() -> datetime | None:
     """When a curator last decided something about a council."""
     rows = RunReview.objects.filter(run__experiment__workflow=WORKFLOW)
@@ -51,7 +66,7 @@ def curated() -> datetime | None:
 
 def standings() -> Standings:
     """Ratings from all ballots that count. Ballots on one question are one observation: a cluster of the sandwich."""
-    began = clock.now()
+    began, made_of = clock.now(), source()  # read first: what counts may only be newer
     found = list(pairings())
     slugs = sorted({slug for one in found for slug in (one.first, one.second)})
     number = {slug: index for index, slug in enumerate(slugs)}
@@ -73,6 +88,7 @@ def standings() -> Standings:
         ties=sum(one.score == 0.5 for one in found),
         components=len(placing.intervals.ratings.components),
         rows=tuple(rows),
+        source=made_of,
     )
 
 
@@ -86,14 +102,16 @@ def pairings() -> Iterator[Pairing]:
     left_out = RunReview.objects.filter(excluded__isnull=False).values("run")
     counted = ballots.filter(superseded=False, order__isnull=False).exclude(run__in=left_out)
     seated = _seated()
-    done = set(
-        Step.objects.filter(run__experiment__workflow=WORKFLOW, purpose="turn_completed").values_list("run_id", "turn")
-    )
+    done = set(_answered().values_list("run_id", "turn"))
     fields = ("run_id", "turn", "run__experiment_id", "reviewer", "labels", "order")
     for run, turn, experiment, reviewer, labels, order in counted.order_by("pk").values_list(*fields).iterator():
         if (run, turn) in done:
             place = _places(reviewer, labels, order)
             yield from _compared(place, seated.get(experiment, {}), (run, turn))
+
+
+def _answered() -> QuerySet[Step]:
+    return Step.objects.filter(run__experiment__workflow=WORKFLOW, purpose="turn_completed")
 
 
 def _places(reviewer: str, labels: Mapping[str, str], order: list[list[str]]) -> dict[str, int]:

@@ -8,7 +8,7 @@ from django.db import DatabaseError, close_old_connections
 from django.db.models import F, Q, QuerySet
 
 from experiments import clock, doorbell
-from experiments.models import Ballot, Board, Campaign, Run
+from experiments.models import Board, Campaign
 from leaderboard import coding, compute, council, history
 from leaderboard.models import Ladder
 from leaderboard.standings import Standings
@@ -59,7 +59,7 @@ def note_ends() -> None:
 
 def is_anything_stale() -> bool:
     is_new = Board.objects.filter(ladder__isnull=True, changes__gt=0).exists()
-    return is_new or stale_ladders().exists() or _is_coding_stale()
+    return is_new or stale_ladders().exists() or _is_council_stale() or _is_coding_stale()
 
 
 def stale_ladders() -> "QuerySet[Ladder]":
@@ -81,18 +81,24 @@ def _has_rested(ladder: Ladder) -> bool:
     if standing is None:
         return True
     rest = max(REST_SECONDS, REST_SHARE * standing.seconds)
-    return bool(clock.now() - standing.computed >= timedelta(seconds=rest))
+    since = clock.now() - standing.computed
+    return not timedelta(0) <= since < timedelta(seconds=rest)  # one from the future is of a clock that was wrong
+
+
+def _is_council_stale() -> bool:
+    """Whether a question was answered, ranked, left out or taken in again since."""
+    if not council.is_anything_ranked():
+        return False
+    standing = getattr(council.ladder(), "standing", None)
+    kept = Standings.from_json(standing.data) if standing else None
+    return kept is None or kept.source != council.source()
 
 
 def _refresh_council() -> int:
-    """The council's ladder, when a question was answered since."""
-    newest = Ballot.objects.filter(run__origin=Run.Origin.LIVE, superseded=False).order_by("-pk").first()
-    if newest is None:
+    if not _is_council_stale():
         return 0
     ladder = council.ladder()
-    standing = getattr(ladder, "standing", None)
-    ended = max(filter(None, (newest.run.ended or newest.created, council.curated())))
-    return int((standing is None or standing.computed <= ended) and compute.refresh(ladder))
+    return int(_has_rested(ladder) and _refreshed(ladder))
 
 
 def _is_coding_stale() -> bool:

@@ -1,11 +1,14 @@
 """The council's ladder: models as their peers rank them, of questions that were played here to their end."""
 
+from datetime import timedelta
+
 import pytest
 from django.urls import reverse
 
+from experiments import clock
 from experiments.models import Ballot, ProviderModel, Run, Step
 from leaderboard import compute, council, jobs
-from leaderboard.models import Ladder
+from leaderboard.models import Ladder, Standing
 from tests.experiments.reports import deliberations
 
 
@@ -88,6 +91,30 @@ def test_the_worker_makes_the_ladder_and_an_admin_publishes_it(client, asked, al
     page = client.get(address).content.decode()
     assert "Models in the council, by their peers" in page
     assert "too few battles" in page
+
+
+@pytest.mark.databases
+def test_a_question_whose_bell_was_lost_is_found_by_the_sweep(asked, alice):
+    jobs.refresh_stale()
+    assert not jobs.is_anything_stale()
+    deliberations.council(alice)
+    assert jobs.is_anything_stale()
+    Standing.objects.update(computed=clock.ago(timedelta(minutes=1)))
+
+    assert jobs.refresh_stale() == 1
+    assert Standing.objects.get().data["battles"] == 4
+    assert not jobs.is_anything_stale()
+
+
+@pytest.mark.databases
+def test_a_ladder_that_was_computed_by_a_clock_an_hour_ahead_is_computed_anew(asked, alice):
+    jobs.refresh_stale()
+    ahead = clock.now() + timedelta(hours=1)
+    Standing.objects.update(computed=ahead, changes=int(ahead.timestamp() * 1000))
+    deliberations.council(alice)
+
+    assert jobs.refresh_stale() == 1
+    assert Standing.objects.get().data["battles"] == 4
 
 
 def test_an_empty_council_ladder_says_so(db):
