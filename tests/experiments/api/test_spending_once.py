@@ -23,14 +23,14 @@ NOT_SPENDING = """
     api-run-curation api-dataset-list api-dataset-outputs api-dataset-battles api-vote api-keys api-key api-budgets
     api-budget api-campaign-stop api-experiment-share api-experiment-links api-link api-cycle-void api-cycle-restore
     api-scenarios api-scenario-versions api-scenario-share api-scenario-archive api-scenario-copy api-demonstration
-    api-dataset-voters api-presets api-preset api-review-queues api-review-next api-review-undo api-review-claim api-review-release
+    api-presets api-preset api-review-queues api-review-next api-review-undo api-review-claim api-review-release
     api-review-answer api-review-skip api-tokens api-token api-person api-person-deactivate api-person-reactivate
     api-person-factors api-invitations api-invitation api-projects api-project api-project-members api-project-member
     api-review-queue-change api-review-queue-fill api-review-reveal api-review-rubrics api-review-rubric
     api-dataset-visibility api-dataset-detail api-contestant api-battle api-council-presets api-council-preset
     api-webhooks api-webhook api-webhook-secret api-webhook-test api-delivery-again api-tags api-run-tags
     api-run-notes api-note api-views api-view api-experiment-clone api-run-import-file api-run-import-store
-    api-bulk-exports api-bulk-export compat-stop compat-starchamber-stop compat-conversations
+    api-bulk-exports api-bulk-export api-dataset-voters compat-stop compat-starchamber-stop compat-conversations
 """
 
 
