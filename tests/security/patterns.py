@@ -137,18 +137,27 @@ def slowest(pattern: "re.Pattern[str]", length: int = LENGTH, *, everywhere: boo
     worst, by = 0.0, ""
     signal.signal(signal.SIGVTALRM, _give_up)
     for text in (text[-length:] for text in texts(pattern)):
-        signal.setitimer(signal.ITIMER_VIRTUAL, GIVEN_UP)
-        begun = time.process_time()
         try:
-            for _found in pattern.finditer(text) if everywhere else (pattern.match(text),):
-                pass
+            taken = _seconds(pattern, text, everywhere=everywhere)
+            if taken > SECONDS:  # a core that others share does less in a second: the quickest of three times counts
+                taken = min(taken, *(_seconds(pattern, text, everywhere=everywhere) for _ in range(2)))
         except Slow:
             return GIVEN_UP, text[:40]
-        finally:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        if (taken := time.process_time() - begun) > worst:
+        if taken > worst:
             worst, by = taken, text[:40]
     return worst, by
+
+
+def _seconds(pattern: "re.Pattern[str]", text: str, *, everywhere: bool) -> float:
+    """Raises Slow for what takes far too long."""
+    signal.setitimer(signal.ITIMER_VIRTUAL, GIVEN_UP)
+    begun = time.process_time()
+    try:
+        for _found in pattern.finditer(text) if everywhere else (pattern.match(text),):
+            pass
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    return time.process_time() - begun
 
 
 def main() -> None:
