@@ -331,9 +331,7 @@ REST_FRAMEWORK = {
     "PAGE_SIZE": 50,
     "COERCE_DECIMAL_TO_STRING": True,
 }
-REST_KNOX = {
-    "AUTH_HEADER_PREFIX": "Bearer",
-}
+REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer"}
 KNOX_TOKEN_MODEL = "accounts.ApiToken"  # noqa: S105 — a model's name
 MIGRATION_MODULES = {"knox": None}  # its own token table is swapped for ours
 

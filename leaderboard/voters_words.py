@@ -18,10 +18,12 @@ MARKS: dict[Mark, Promise] = {
 
 
 def mark_words(marks: Iterable[Mark]) -> list[str]:
+    """What is unlike other voters."""
     return [str(MARKS[mark]) for mark in marks]
 
 
 def no_pace() -> str:
+    """Why there is no pace of a voter."""
     return _("fewer than %(n)s pauses") % {"n": FEWEST_PAUSES}
 
 

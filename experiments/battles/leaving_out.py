@@ -26,7 +26,7 @@ def restore(dataset: Dataset, word: str, *, by: User) -> int:
 def _found(dataset: Dataset, word: str, by: User) -> tuple[Board, str, str]:
     """The board, the ballot, and what its voter is called in the audit record."""
     voiding.refuse_others(dataset, by)
-    board = outliers.people_board(dataset)
+    board = outliers.board_of_votes(dataset)
     found = outliers.named(board, word) if board else None
     if board is None or found is None:
         raise NotOffered(_("Nobody of this name has voted here. Load the page again."))

@@ -82,7 +82,7 @@ class Report:
     lines: tuple[Line, ...]
 
 
-def people_board(dataset: Dataset) -> Board | None:
+def board_of_votes(dataset: Dataset) -> Board | None:
     """The board of its votes, once there is one."""
     return dataset.boards.filter(kind=Board.Kind.PEOPLE).select_related("dataset").first()
 
@@ -90,7 +90,7 @@ def people_board(dataset: Dataset) -> Board | None:
 def report(dataset: Dataset, *, by: User) -> Report:
     """Raises NotAllowed for who may not leave votes out."""
     refuse_others(dataset, by)
-    board = people_board(dataset)
+    board = board_of_votes(dataset)
     if board is None:
         return Report(0, 0, None, Undefined(Reason.NO_BATTLES), True, ())
     rows = list(_votes(board).order_by("-pk").values_list(*COLUMNS)[: MOST_VOTES + 1])

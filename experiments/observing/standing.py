@@ -110,10 +110,10 @@ def _disk() -> tuple[int | None, int | None]:
 
 def _in_database() -> InDatabase:
     live = Run.objects.live().order_by()
-    by_state = live.values_list("experiment__workflow", "state").annotate(count=Count("pk"))
+    of_kinds = live.values_list("experiment__workflow", "state").annotate(count=Count("pk"), oldest=Min("created"))
     return InDatabase(
-        runs={(workflow, state): count for workflow, state, count in by_state},
-        oldest=Run.objects.filter(state=Run.State.QUEUED).aggregate(first=Min("created"))["first"],
+        runs={(workflow, state): count for workflow, state, count, _oldest in of_kinds},
+        oldest=min((oldest for _kind, state, _count, oldest in of_kinds if state == Run.State.QUEUED), default=None),
         leases=_leases(),
         calls=_calls(),
         depth=_depth(),

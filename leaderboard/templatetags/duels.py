@@ -7,7 +7,6 @@ from django import template
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from experiments.battles import outliers
 from experiments.figures import elo, span
 from experiments.models import Board, Contestant
 from experiments.templatetags.arena import MISSING, signed
@@ -15,7 +14,6 @@ from leaderboard.agreement_words import AGREEMENT_REASONS
 from leaderboard.browsing.showing import Line, Side
 from leaderboard.ratings import Undefined
 from leaderboard.ratings.agreement import Interval
-from leaderboard.ratings.outliers import Voter
 from leaderboard.ratings.shares import Share
 from leaderboard.voters_words import mark_words, no_agreement, no_pace, no_widening
 from leaderboard.words import judge_words
@@ -93,25 +91,7 @@ def why(value: Undefined) -> Any:
     return AGREEMENT_REASONS.get(value.reason.value, value.reason.sentence)
 
 
-@register.filter
-def marks(line: outliers.Line) -> list[str]:
-    """What is unlike other voters, in words."""
-    return mark_words(line.marks)
-
-
-@register.simple_tag
-def pace_reason() -> str:
-    """Why there is no pace of a voter."""
-    return no_pace()
-
-
-@register.filter
-def agreement_reason(found: Voter) -> str:
-    """Why it is not known how far a voter agrees with the others."""
-    return no_agreement(found)
-
-
-@register.filter
-def widening_reason(found: Any) -> str:
-    """Why it is not known how much wider intervals are by voter."""
-    return no_widening(found)
+register.filter("mark_words", mark_words)
+register.simple_tag(no_pace)
+register.filter("no_agreement", no_agreement)
+register.filter("no_widening", no_widening)

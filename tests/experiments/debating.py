@@ -7,6 +7,7 @@ import pytest
 
 from experiments import steering
 from experiments.models import Experiment, Run, Step
+from experiments.timeline import from_rows, replayed
 from tests.experiments.debated import REQUEST, ROUND_1, ROUND_2, actions, brief
 from tests.fixtures import add_model
 from tests.scripted import Answer, Scripted
@@ -85,3 +86,11 @@ def message(run: Run, key: str) -> Any:
 def asked(run: Run) -> list[str]:
     """The steps for which a model was called, in order."""
     return list(run.calls.order_by("sent", "id").values_list("step__key", flat=True))
+
+
+def assert_same_page(run: Run) -> None:
+    """The page made of the rows, and the one made of the events, say the same in the same places."""
+    run = Run.objects.select_related("experiment").get(pk=run.pk)
+    rows, events = from_rows(run), replayed(run.events.order_by("seq"))
+    assert [entry.anchor for entry in rows] == [entry.anchor for entry in events]
+    assert [entry.data for entry in rows] == [entry.data for entry in events]

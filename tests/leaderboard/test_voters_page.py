@@ -1,33 +1,24 @@
 """The page of a dataset's voters: who sees it, what it says, and what it does."""
 
-from uuid import uuid4
-
 import pytest
 from django.test import Client
 
 from accounts.models import User
-from experiments.battles import boards, outliers, votes
-from experiments.battles.voters import Voter, person_voter
+from experiments.battles import boards, outliers
 from experiments.models import Battle
 from leaderboard import compute
-from tests.experiments.battles.duels import dataset_of
+from tests.experiments.battles.duels import BALLOT, dataset_of, voted_on
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
 
-VISITOR = f"visitor:{'a1' * 32}"
 PATH = "/datasets/duels/voters/"
 
 
 @pytest.fixture
 def duels(alice, settings):
     settings.PUBLIC_VOTES = True
-    made = dataset_of(alice, visibility="public")
-    visitor = Voter(VISITOR, None, uuid4().hex)  # how much an address has voted is known for a while
-    for voter, choices in ((visitor, ["first", "second", "tie"]), (person_voter(alice), ["first", "both_bad"])):
-        for choice in choices:
-            votes.cast(votes.offer(made, voter=voter), voter=voter, choice=choice)
-    return made
+    return voted_on(alice)
 
 
 @pytest.fixture
@@ -37,7 +28,7 @@ def browser(alice):
 
 @pytest.fixture
 def word(duels):
-    return outliers.word_of(boards.people_board(duels), VISITOR)
+    return outliers.word_of(boards.people_board(duels), BALLOT)
 
 
 def html(browser, path=PATH, status=200):
@@ -51,7 +42,7 @@ def test_the_page_names_people_and_gives_visitors_a_word(duels, browser, word):
 
     assert "alice" in page
     assert f"visitor {word[:8]}" in page
-    assert VISITOR[8:] not in page
+    assert BALLOT[8:] not in page
 
 
 def test_a_figure_that_there_is_not_has_its_reason(duels, browser, alice):
@@ -107,7 +98,7 @@ def test_curators_leave_a_voter_out_with_a_reason_and_take_that_back(duels, char
 def test_the_reason_is_read_beside_each_vote(duels, browser, word):
     browser.post(PATH, {"voter": word, "reason": "A program voted."})
 
-    first = Battle.objects.filter(ballot=VISITOR).first()
+    first = Battle.objects.filter(ballot=BALLOT).first()
     assert "Voter left out: A program voted." in html(Client(), f"/battles/{first.pk}/")
 
 

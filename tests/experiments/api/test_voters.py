@@ -1,32 +1,22 @@
 """The report on a dataset's voters by the API, and all votes of one left out and taken in again."""
 
-from uuid import uuid4
-
 import pytest
 
-from experiments.battles import boards, outliers, votes
-from experiments.battles.voters import Voter, person_voter
-from tests.experiments.battles.duels import dataset_of
+from experiments.battles import boards, outliers
+from tests.experiments.battles.duels import BALLOT, voted_on
 
 pytestmark = pytest.mark.django_db
-
-VISITOR = f"visitor:{'a1' * 32}"
 
 
 @pytest.fixture
 def duels(alice, settings):
     settings.PUBLIC_VOTES = True
-    made = dataset_of(alice, visibility="public")
-    visitor = Voter(VISITOR, None, uuid4().hex)  # how much an address has voted is known for a while
-    for voter, choices in ((visitor, ["first", "second", "tie"]), (person_voter(alice), ["first", "both_bad"])):
-        for choice in choices:
-            votes.cast(votes.offer(made, voter=voter), voter=voter, choice=choice)
-    return made
+    return voted_on(alice)
 
 
 @pytest.fixture
 def word(duels):
-    return outliers.word_of(boards.people_board(duels), VISITOR)
+    return outliers.word_of(boards.people_board(duels), BALLOT)
 
 
 def test_the_api_says_the_same(duels, api, word):

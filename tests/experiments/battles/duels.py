@@ -3,15 +3,19 @@
 import hashlib
 import io
 from typing import Any
+from uuid import uuid4
 
 from django.conf import settings
 from PIL import Image as Picture
 from PIL.PngImagePlugin import PngInfo
 
+from experiments.battles import votes
+from experiments.battles.voters import Voter, person_voter
 from experiments.models import Contestant, Dataset, DatasetImage, Image, Output, Sample
 
 NAMES = ("Zebrafinch-9B", "Quokkamaster-7", "Yellowtail-XL")
 FIRST_KEY = 915_273_041
+BALLOT = f"visitor:{'a1' * 32}"
 
 
 def dataset_of(owner: Any, names: tuple[str, ...] = NAMES, samples: int = 4, **fields: Any) -> Dataset:
@@ -28,6 +32,20 @@ def dataset_of(owner: Any, names: tuple[str, ...] = NAMES, samples: int = 4, **f
         for place, contestant in enumerate(contestants):
             output(sample, contestant, number * 31 + place * 7)
     return dataset
+
+
+def visitor() -> Voter:
+    """Always with the same ballot, never from the same address: how much one has voted is known for a while."""
+    return Voter(BALLOT, None, uuid4().hex)
+
+
+def voted_on(owner: Any) -> Dataset:
+    """A public dataset on which a visitor has cast three votes, and its owner two."""
+    made = dataset_of(owner, visibility="public")
+    for voter, choices in ((visitor(), ["first", "second", "tie"]), (person_voter(owner), ["first", "both_bad"])):
+        for choice in choices:
+            votes.cast(votes.offer(made, voter=voter), voter=voter, choice=choice)
+    return made
 
 
 def output(sample: Sample, contestant: Contestant, shade: int) -> Output:

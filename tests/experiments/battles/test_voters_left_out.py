@@ -1,21 +1,20 @@
 """The report on voters, and all votes of one left out of the ratings and taken in again."""
 
 from datetime import timedelta
-from uuid import uuid4
 
 import pytest
 from django.utils import timezone
 
 from accounts.models import AuditEntry, User
 from experiments.battles import boards, counting, leaving_out, outliers, voiding, votes
-from experiments.battles.voters import Voter, person_voter
+from experiments.battles.voters import person_voter
 from experiments.models import Battle, PairCount
 from experiments.refusals import NotAllowed, NotOffered
-from tests.experiments.battles.duels import dataset_of
+from tests.experiments.battles.duels import dataset_of, visitor
 
 pytestmark = pytest.mark.django_db
 
-VISITOR = Voter(f"visitor:{'a1' * 32}", None, uuid4().hex)
+VISITOR = visitor()
 
 
 @pytest.fixture

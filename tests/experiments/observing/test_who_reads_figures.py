@@ -79,6 +79,6 @@ def test_without_a_database_the_rest_is_told(token):
 
 @pytest.mark.parametrize("who", ["token", "nobody"])
 def test_a_scrape_asks_the_database_little_and_not_again_at_once(token, who, django_assert_max_num_queries):
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(12):
         for _ in range(5):
             asked(token if who == "token" else "")
