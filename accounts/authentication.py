@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from knox.auth import TokenAuthentication
@@ -9,6 +10,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
 from accounts.addresses import address_of
+from accounts.models import ApiToken
 from accounts.tokens import note_use
 from experiments import logs
 
@@ -30,6 +32,15 @@ class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]  # knox h
         user, found = super().authenticate_credentials(token)
         logs.note(user=user.pk)
         return user, found
+
+    def _cleanup_token(self, auth_token: ApiToken) -> bool:
+        """Whether it has expired, and is no more. Knox fetches all others of its owner besides, with every request;
+        `note_use` forgets those.
+        """
+        if auth_token.expiry is None or auth_token.expiry >= timezone.now():
+            return False
+        auth_token.delete()
+        return True
 
 
 class KeyHeaderAuthentication(BearerAuthentication):

@@ -57,12 +57,14 @@ def revoke_token(token: ApiToken, *, by: User) -> None:
 def note_use(token: ApiToken, address: str | None) -> None:
     """That it was used now, from there. Not more often than once in a minute: reading is not to become writing.
 
-    The first use is in the audit record, once: a token that was handed to a program is in use.
+    The first use is in the audit record, once: a token that was handed to a program is in use. Tokens of the same
+    person that have expired are forgotten on the way.
     """
     now = timezone.now()
     if token.last_used is not None:
         if token.last_used <= now - TOLD_EVERY:
             ApiToken.objects.filter(pk=token.pk).update(last_used=now, last_address=address)
+            ApiToken.objects.filter(user=token.user_id, expiry__lt=now).delete()
         return
     with transaction.atomic():
         if ApiToken.objects.filter(pk=token.pk, last_used=None).update(last_used=now, last_address=address):

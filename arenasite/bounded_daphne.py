@@ -7,20 +7,20 @@ an answer waits for its reader where it comes from, and not here.
 
 import asyncio
 import sys
+from importlib import import_module
 from typing import Any
 
 import django
 from daphne import server
 from daphne.cli import CommandLineInterface
 from django.conf import settings
-from django.core.signals import request_finished
-from django.db import connections
 from twisted.internet import defer, reactor, task
 
 from arenasite import draining
 from arenasite.leaving import LeavingFactory, LeavingServer
 from arenasite.patient_answers import PatientRequest
 from arenasite.patient_sockets import EXTENSION, Frames, PatientFactory, PatientSocket
+from experiments.collecting import spare_what_is_loaded
 
 ROOM_FOR_FORM = 1 << 20  # bytes of a request beside its file
 AT_ONCE = 8  # requests of the longest kind that may be coming in at the same time
@@ -94,6 +94,8 @@ class BoundedFactory(LeavingFactory):
 class BoundedServer(LeavingServer):
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, request_buffer_size=CHUNK, **more)
+        import_module(settings.ROOT_URLCONF)  # every view, before it is asked for
+        spare_what_is_loaded()
 
     def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
         if isinstance(protocol, PatientSocket):
@@ -140,13 +142,6 @@ def leave_on_disk(queue: "asyncio.Queue[dict[str, Any]]", content: Any) -> None:
     waiting._put, waiting._get = put, get  # asyncio.Queue keeps these two for whoever stores otherwise
 
 
-def hang_up(**_signal: Any) -> None:
-    """Each request has a thread of its own, which ends with it: its connection to the database would be used by nobody,
-    and stay open until the collector comes by.
-    """
-    connections.close_all()
-
-
 class Interface(CommandLineInterface):  # type: ignore[misc]  # daphne and twisted have no types
     server_class = BoundedServer
 
@@ -157,6 +152,5 @@ if __name__ == "__main__":
 
     if difference := difference_at_start():
         sys.exit(difference)
-    request_finished.connect(hang_up)
     server.HTTPFactory, server.WebSocketFactory = BoundedFactory, PatientFactory
     Interface.entrypoint()

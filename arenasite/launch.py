@@ -1,6 +1,7 @@
 """The order in which the platform starts, and what it says when it serves."""
 
 import os
+import socket
 from collections.abc import Callable
 
 from django.conf import settings
@@ -37,10 +38,19 @@ class Launch:
     """Starts every part under the supervisor. Raises CannotStart, GaveUp, Stopped, NameTaken and database errors."""
 
     def __init__(
-        self, supervisor: Supervisor, *, host: str, port: int, workers: int, say: Callable[[str], None]
+        self,
+        supervisor: Supervisor,
+        *,
+        host: str,
+        listener: socket.socket,
+        web: int,
+        workers: int,
+        say: Callable[[str], None],
     ) -> None:
+        """listener: at which the platform is reached, as `host`. web, workers: how many processes of each."""
         self._supervisor, self._say = supervisor, say
-        self._host, self._port, self._workers = host, port, workers
+        self._host, self._port, self._listener = host, int(listener.getsockname()[1]), listener.fileno()
+        self._web, self._workers = web, workers
         self._parts = Parts(settings.BASE_DIR, settings.DATA_DIR, settings.SOCKET_DIR, settings.DRAIN_SECONDS)
         self._runs: list[Run] = []
 
@@ -49,7 +59,7 @@ class Launch:
         self._prepare_database()
         simulated = self._start_simulated()
         health = Health(self._host, self._port, settings.ALLOWED_HOSTS)
-        web = self._parts.web(self._host, self._port)
+        web = self._parts.web(1, self._listener)
         self._supervisor.start(web)
         health.start()
         if simulated:
@@ -68,7 +78,9 @@ class Launch:
         if self._supervisor.should_stop:
             raise Stopped
         self._say(self._greeting(is_simulated=simulated is not None, is_well=health.is_well()))
-        self._start_workers(2, self._workers)  # the first page is worth more than the second worker
+        # the first page is worth more than the second of anything
+        self._supervisor.start(*(self._parts.web(number, self._listener) for number in range(2, self._web + 1)))
+        self._start_workers(2, self._workers)
         if self._workers:
             self._supervisor.start(self._parts.sandbox(), self._parts.reports())
 

@@ -13,10 +13,17 @@ from daphne.http_protocol import HTTPFactory
 from daphne.ws_protocol import WebSocketProtocol
 from django.conf import settings
 from twisted.internet import defer
+from twisted.internet.tcp import Port
 
 SERVICE_RESTART = 1012  # RFC 6455's registry: come back, to this server or another one
 LOOK_SECONDS = 0.05
 LAST_SECONDS = 1.0  # that applications have to end in when they are broken off
+
+
+class OneByOne(Port):
+    """Takes one connection in a round of the reactor: others that listen at the same socket have their share."""
+
+    numberAccepts = property(lambda self: 1, lambda self, _more: None)  # noqa: N815 - Twisted's name
 
 
 class LeavingFactory(HTTPFactory):  # type: ignore[misc]
@@ -31,6 +38,9 @@ class LeavingFactory(HTTPFactory):  # type: ignore[misc]
         self.channels.add(protocol)
         return protocol
 
+    def log(self, request: Any) -> None:
+        """Nothing: Twisted writes its line for nobody, and `arenasite.requests` writes ours."""
+
 
 class LeavingServer(server.Server):  # type: ignore[misc]
     def __init__(self, *args: Any, **more: Any) -> None:
@@ -38,6 +48,8 @@ class LeavingServer(server.Server):  # type: ignore[misc]
         self._ports: list[Any] = []
 
     def listen_success(self, port: Any) -> None:
+        if type(port) is Port:
+            port.__class__ = OneByOne
         self._ports.append(port)
         super().listen_success(port)
 

@@ -1,6 +1,7 @@
 """The API of what was recorded in a run: messages, judgments, ballots, calls, events."""
 
 import hashlib
+from functools import cache, cached_property
 from typing import Any
 
 from django.db.models import QuerySet
@@ -35,9 +36,17 @@ class OfRun(generics.ListAPIView[Any]):
     def of_run(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         if getattr(self, "swagger_fake_view", False):
             return rows.none()
-        if not Run.objects.visible_to(self.request.user).filter(pk=self.kwargs["pk"]).exists():
-            raise Http404
+        self.how_it_stands  # noqa: B018 - whoever may not see the run is told so here
         return rows.filter(run_id=self.kwargs["pk"])
+
+    @cached_property
+    def how_it_stands(self) -> tuple[Any, ...]:
+        """The run's state, last_seq and end, asked for once. Raises Http404 for whoever may not see it."""
+        visible = Run.objects.visible_to(self.request.user).filter(pk=self.kwargs["pk"]).order_by()
+        found: tuple[Any, ...] | None = visible.values_list("state", "last_seq", "ended").first()
+        if found is None:
+            raise Http404
+        return found
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Of a run that has ended it is known without looking at its rows whether they are as they were."""
@@ -51,12 +60,16 @@ class OfRun(generics.ListAPIView[Any]):
 
     def _tag(self, request: Request) -> str:
         """Empty while the run is played. What rows look like is part of it: another release may show them otherwise."""
-        ended = Run.objects.visible_to(request.user).exclude(state__in=LIVE_STATES).filter(pk=self.kwargs["pk"])
-        state = ended.values_list("state", "last_seq", "ended").first()
-        if state is None:
+        if self.how_it_stands[0] in LIVE_STATES:
             return ""
-        told = (*state, request.get_full_path(), get_language(), *getattr(self.get_serializer(), "fields", ()))
+        told = (*self.how_it_stands, request.get_full_path(), get_language(), *_shape(self.serializer_class))
         return f'"{hashlib.sha256(repr(told).encode()).hexdigest()[:32]}"'
+
+
+@cache
+def _shape(serializer: Any) -> tuple[str, ...]:
+    """The names of what a row is told with."""
+    return tuple(getattr(serializer(), "fields", ()))
 
 
 @extend_schema(responses={200: MessageSerializer(many=True), **PROBLEMS})

@@ -23,7 +23,8 @@ class Child:
     """argv and environment may be changed between two starts.
 
     is_kept: started again when it ends by itself. rank: children of the lowest rank are ended first. patience: seconds
-    to end in when asked. orphan_signal: what it gets when the supervisor is killed.
+    to end in when asked. orphan_signal: what it gets when the supervisor is killed. handed: descriptors of ours that it
+    has, under the same numbers.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Child:
     patience: float = 1.0
     is_kept: bool = True
     orphan_signal: signal.Signals = signal.SIGKILL
+    handed: tuple[int, ...] = ()
     due: float | None = None
     deaths: list[float] = field(default_factory=list)
     process: subprocess.Popen[bytes] | None = None
@@ -52,6 +54,7 @@ class Child:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
+                pass_fds=self.handed,
                 process_group=0,  # Ctrl+C in the terminal is for the supervisor alone
                 preexec_fn=_dies_with(os.getpid(), self.orphan_signal),
             )

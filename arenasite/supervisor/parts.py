@@ -41,10 +41,13 @@ class Parts:
         child.rank = AFTER_WORKERS
         return child
 
-    def web(self, host: str, port: int) -> Child:
-        """It goes on being ready no longer than it must: there is nobody else to send visitors to meanwhile."""
-        child = self._python("web", *web_arguments(host, port))
+    def web(self, number: int, listener: int) -> Child:
+        """All of them take visitors from the same socket; listener is our descriptor of it. None goes on being ready
+        longer than it must: when they are asked to end, there is nobody else to send visitors to.
+        """
+        child = self._python("web" if number == 1 else f"web-{number}", *web_arguments("--fd", str(listener)))
         child.environment = {**child.environment, "ARENA_WEB_DRAIN_SECONDS": "0"}
+        child.handed = (listener,)
         child.rank, child.patience = AFTER_WORKERS, self.drain + SPARE
         return child
 
@@ -113,10 +116,10 @@ class Parts:
         return Child(name, argv, self.data / "logs" / f"{name}.log", environment)
 
 
-def web_arguments(host: str, port: int) -> tuple[str, ...]:
-    """The web server, as arguments of Python."""
+def web_arguments(*place: str) -> tuple[str, ...]:
+    """The web server, as arguments of Python. place: where it listens, as Daphne's options."""
     return (
-        *("-m", "arenasite.bounded_daphne", "-b", host, "-p", str(port), "-v", "0", "--no-server-name"),
+        *("-m", "arenasite.bounded_daphne", *place, "-v", "0", "--no-server-name"),
         *("--websocket-max-message-size", str(WEBSOCKET_MESSAGE_BYTES)),
         *("--websocket-max-frame-size", str(WEBSOCKET_FRAME_BYTES)),
         *("--ping-interval", "20", "--application-close-timeout", "2"),

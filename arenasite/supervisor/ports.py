@@ -1,4 +1,4 @@
-"""Whether a TCP port is free, and one that is."""
+"""The socket at which the platform is reached, or why nobody can listen there."""
 
 import errno
 import socket
@@ -6,30 +6,31 @@ import socket
 from arenasite.supervisor.errors import CannotStart
 
 CONNECT_SECONDS = 0.5
+WAITING = 1024  # visitors that nobody has taken yet; the kernel may allow fewer
 OTHER_LOCALHOST = {"127.0.0.1": "::1", "0.0.0.0": "::1", "localhost": "::1", "::1": "127.0.0.1", "::": "127.0.0.1"}  # noqa: S104 — names of addresses, none is listened on here
 
 
-def require_free(host: str, port: int) -> None:
-    """Raises CannotStart when nobody could listen there, or when visitors would reach somebody else."""
+def listen(host: str, port: int) -> socket.socket:
+    """The web processes take their visitors from it; who comes while none of them is there waits. Port 0 is any free
+    one. Raises CannotStart when nobody could listen there, or when visitors would reach somebody else.
+    """
+    if port and host in OTHER_LOCALHOST and _is_answered(OTHER_LOCALHOST[host], port):
+        raise CannotStart(_in_use(port))
     try:
-        _listen(host, port).close()
+        return _listen(host, port)
     except OSError as error:
         raise CannotStart(_sentence(host, port, error)) from error
-    if host in OTHER_LOCALHOST and _is_answered(OTHER_LOCALHOST[host], port):
-        raise CannotStart(_in_use(port))
 
 
 def any_free(host: str) -> int:
-    try:
-        with _listen(host, 0) as listener:
-            return int(listener.getsockname()[1])
-    except OSError as error:
-        raise CannotStart(_sentence(host, 0, error)) from error
+    with listen(host, 0) as listener:
+        return int(listener.getsockname()[1])
 
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family)
+    is_all = host == "::" and socket.has_dualstack_ipv6()
+    return socket.create_server((host, port), family=family, backlog=WAITING, dualstack_ipv6=is_all)
 
 
 def _is_answered(address: str, port: int) -> bool:

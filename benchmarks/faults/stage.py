@@ -12,7 +12,7 @@ from pathlib import Path
 
 from arenasite.supervisor import redis
 from arenasite.supervisor.children import Child
-from arenasite.supervisor.parts import Parts
+from arenasite.supervisor.parts import Parts, web_arguments
 from benchmarks.faults import postgres
 from benchmarks.faults.clock import Clock, build
 from benchmarks.faults.disk import Disk
@@ -83,8 +83,7 @@ class Stage:
         self.manage("migrate", "-v0")
 
     def serve(self) -> None:
-        web = self._parts.web("127.0.0.1", self.port)
-        self._start("web", web.argv)
+        self._start("web", [sys.executable, *web_arguments("-b", "127.0.0.1", "-p", str(self.port))])
         for number in (1, 2):
             self._start(f"worker-{number}", self._parts.worker(number).argv)
         self._start("reports", self._parts.reports().argv)

@@ -21,7 +21,7 @@ def main() -> int:
     )
     if order.viewers < order.runs:
         sys.exit("Each run needs a viewer: who else would notice its end? Give at least as many --viewers as --runs.")
-    arguments = ["--workers", str(given.workers)]
+    arguments = ["--workers", str(given.workers), "--web", str(given.web)]
     with scene(is_postgres=given.database == "postgresql", arguments=arguments) as here:
         outcome = play(here, order)
     found = table.lines(outcome)
@@ -40,6 +40,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--never-reading", type=int, default=1, help="further viewers that read nothing for a minute")
     parser.add_argument("--asks", type=float, default=0, help="API requests a second beside it")
     parser.add_argument("--workers", type=int, default=1, help="processes that drive runs")
+    parser.add_argument("--web", type=int, default=1, help="web processes")
     parser.add_argument("--database", choices=["sqlite", "postgresql"], default="sqlite")
     return parser.parse_args()
 

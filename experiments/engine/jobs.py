@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import close_old_connections, transaction
 
 from experiments import doorbell
+from experiments.collecting import spare_what_is_loaded
 from experiments.engine.driver import Driver
 from experiments.engine.sweep import sweep, sweep_forever
 from experiments.engine.workers import SteadyWorker, beat
@@ -64,6 +65,7 @@ class EngineWorker(SteadyWorker):
         threading.Thread(target=sweep_forever, args=(wake, settings.SWEEP_SECONDS), name="sweep", daemon=True).start()
         counting.gauge(families.DRIVEN, driven)
         counting.gauge(families.PAUSED, paused)
+        spare_what_is_loaded()
         return bool(super().work(*args, **kwargs))
 
     def request_stop(self, signum: int, frame: Any) -> None:

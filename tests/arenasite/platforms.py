@@ -38,12 +38,12 @@ def manage(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
 
 
 class Platform:
-    """A `manage.py up` as somebody starts it in a terminal."""
+    """A `manage.py up` as somebody starts it in a terminal, with one web process unless it is told otherwise."""
 
     def __init__(self, data: Path, *arguments: str, port: int | None = None, **changes: str) -> None:
         self.data, self.port = data, port or free_port()
         self._output = data.with_suffix(".output")
-        command = [sys.executable, str(ROOT / "manage.py"), "up", *arguments]
+        command = [sys.executable, str(ROOT / "manage.py"), "up", "--web", "1", *arguments]
         with self._output.open("w") as output:
             self.process = subprocess.Popen(
                 command,

@@ -45,12 +45,12 @@ def test_a_listener_on_the_other_localhost_counts_as_in_use():
         port = other.getsockname()[1]
 
         with pytest.raises(CannotStart, match=f"Port {port} is in use"):
-            ports.require_free("127.0.0.1", port)
+            ports.listen("127.0.0.1", port)
 
 
 def test_an_address_that_is_not_ours_is_said():
     with pytest.raises(CannotStart, match=r"Nobody can listen on 192\.0\.2\.1"):
-        ports.require_free("192.0.2.1", 8000)
+        ports.listen("192.0.2.1", 8000)
 
 
 def test_a_large_log_is_put_aside(tmp_path):

@@ -14,7 +14,7 @@ def test_redis_and_the_simulated_provider_get_no_secret(tmp_path, monkeypatch):
     for child in (parts.redis(), parts.simulated()):
         assert CANARY not in str(dict(child.environment))
         assert child.environment["PATH"]
-    for child in (parts.web("localhost", 8000), parts.worker(1), parts.reports(), parts.sandbox()):
+    for child in (parts.web(1, 3), parts.worker(1), parts.reports(), parts.sandbox()):
         assert CANARY not in " ".join(map(str, child.argv))
         assert child.environment["ARENA_KEY_SECRETS"] == CANARY
 

@@ -41,6 +41,14 @@ def test_a_port_that_is_none_is_said(tmp_path, port):
     assert ended.stderr == f"PORT: '{port}' is no port from 0 to 65535.\n"
 
 
+@pytest.mark.parametrize("number", ["0", "65", "two"])
+def test_a_number_of_web_processes_that_is_none_is_said(tmp_path, number):
+    ended = manage("up", "--data", str(tmp_path / "data"), "--web", number)
+
+    assert ended.returncode == 2
+    assert ended.stderr.endswith(f"'{number}' is no number of web processes from 1 to 64\n")
+
+
 def test_a_database_that_does_not_answer_is_said(tmp_path):
     url = f"postgres://nobody@/nothing?host={tmp_path}"
 

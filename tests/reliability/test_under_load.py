@@ -50,7 +50,7 @@ def _connections(here: Scene) -> int:
 
 @pytest.fixture(scope="module")
 def loaded():
-    with scene(is_postgres=False, arguments=["--workers", "1"]) as here:
+    with scene(is_postgres=False, arguments=["--workers", "1", "--web", "1"]) as here:
         yield Loaded(here)
 
 

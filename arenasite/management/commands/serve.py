@@ -27,4 +27,4 @@ class Command(BaseCommand):
         if os.access(settings.BASE_DIR / "locale", os.W_OK):
             compile_translations()
         os.chdir(settings.BASE_DIR)
-        os.execv(sys.executable, [sys.executable, *web_arguments(host, port)])  # noqa: S606
+        os.execv(sys.executable, [sys.executable, *web_arguments("-b", host, "-p", str(port))])  # noqa: S606

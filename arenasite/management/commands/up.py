@@ -1,6 +1,7 @@
 """`manage.py up`: the whole platform in one process tree."""
 
 import os
+import socket
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
@@ -16,13 +17,14 @@ from arenasite.supervisor.errors import CannotStart, GaveUp, Stopped
 from arenasite.supervisor.supervisor import Supervisor
 
 HIGHEST_PORT = 65535
-MOST_WORKERS = 64
+USUAL_WEB = 4
+MOST_WORKERS = MOST_WEB = 64
 
 
-def _up_to(most: int, *, why: str) -> Any:
+def _up_to(most: int, *, why: str, least: int = 0) -> Any:
     def read(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or int(text) > most:
-            raise ArgumentTypeError(f"{text!r} is no {why} from 0 to {most}")
+        if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+            raise ArgumentTypeError(f"{text!r} is no {why} from {least} to {most}")
         return int(text)
 
     return read
@@ -30,6 +32,7 @@ def _up_to(most: int, *, why: str) -> Any:
 
 _port = _up_to(HIGHEST_PORT, why="port")
 _workers = _up_to(MOST_WORKERS, why="number of workers")
+_web = _up_to(MOST_WEB, why="number of web processes", least=1)
 
 
 class Command(BaseCommand):
@@ -44,6 +47,9 @@ class Command(BaseCommand):
         parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: this machine only)")
         parser.add_argument("--data", type=Path, help="the data directory (default: ARENA_DATA, else var/)")
         parser.add_argument("--workers", type=_workers, default=2, help="processes that drive runs (default: 2)")
+        parser.add_argument(
+            "--web", type=_web, default=_usual_web(), help="web processes (default: half of the cores, 4 at most)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["data"] and options["data"].resolve() != settings.DATA_DIR:
@@ -64,17 +70,20 @@ class Command(BaseCommand):
 
     def _serve(self, supervisor: Supervisor, options: dict[str, Any]) -> None:
         port = _from_environment() if options["port"] is None else options["port"]
-        port = port or ports.any_free(options["host"])
-        ports.require_free(options["host"], port)
-        directories.prepare(settings.DATA_DIR)
-        with directories.lock(settings.DATA_DIR):
-            directories.prepare_private(settings.SOCKET_DIR)
-            try:
-                Launch(supervisor, host=options["host"], port=port, workers=options["workers"], say=self._say).start()
-                supervisor.watch()
-                self._say("Stopping …")
-            finally:
-                supervisor.stop()  # before the directory is free for another one
+        with ports.listen(options["host"], port) as listener:
+            directories.prepare(settings.DATA_DIR)
+            with directories.lock(settings.DATA_DIR):
+                self._play(supervisor, listener, options)
+
+    def _play(self, supervisor: Supervisor, listener: socket.socket, options: dict[str, Any]) -> None:
+        directories.prepare_private(settings.SOCKET_DIR)
+        sizes = {"web": options["web"], "workers": options["workers"]}
+        try:
+            Launch(supervisor, host=options["host"], listener=listener, **sizes, say=self._say).start()
+            supervisor.watch()
+            self._say("Stopping …")
+        finally:
+            supervisor.stop()  # before the directory is free for another one
 
     def _say(self, text: str) -> None:
         try:
@@ -82,6 +91,11 @@ class Command(BaseCommand):
             self.stdout.flush()
         except OSError:
             pass  # nobody reads any more; the platform goes on
+
+
+def _usual_web() -> int:
+    """The other half is for workers, Redis and the database."""
+    return max(1, min(USUAL_WEB, (os.cpu_count() or 1) // 2))
 
 
 def _from_environment() -> int:

@@ -1,0 +1,162 @@
+"""A request is carried out by one thread, which stays for the next one with its connection to the database."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+from django.conf import settings
+
+from arenasite.handling import Handler
+from arenasite.supervisor.ports import any_free
+from tests.fixtures import environment, wait_until
+
+TOGETHER = 6
+PROJECT = """
+from asgiref.sync import iscoroutinefunction
+from arenasite.settings import *
+ROOT_URLCONF = "seating"
+MIDDLEWARE = ["seating.First", *MIDDLEWARE, "seating.Last"]
+"""
+SEATING = """
+import threading
+from django.db import connection
+from django.http import HttpResponse, JsonResponse
+from django.urls import path
+from django.utils.translation import gettext_lazy as _
+from arenasite import handling
+
+handling.IDLE_SECONDS = 0.5
+together = threading.Barrier(TOGETHER)
+closing = []
+
+
+class First:
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __call__(self, request):
+        request.threads = [threading.get_ident()]
+        response = self.answer(request)
+        return response
+
+
+class Last(First):
+    def __call__(self, request):
+        request.threads.append(threading.get_ident())
+        return self.answer(request)
+
+
+def where(request):
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    request.threads.append(threading.get_ident())
+    told = {"threads": request.threads, "connection": id(connection.connection), "closed": list(closing)}
+    response = JsonResponse({**told, "all": sum(one.name.startswith("request") for one in threading.enumerate())})
+    response._resource_closers.append(lambda: closing.append(threading.get_ident()))
+    return response
+
+
+def meeting(request):
+    together.wait(30)
+    return where(request)
+
+
+def word(request):
+    return HttpResponse(str(_("Sign in")))
+
+
+urlpatterns = [path("where/", where), path("meeting/", meeting), path("word/", word)]
+""".replace("TOGETHER", str(TOGETHER))
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The platform's own web server and handler, with views that tell where they are."""
+    folder, port = tmp_path_factory.mktemp("seats"), any_free("127.0.0.1")
+    (folder / "seated.py").write_text(PROJECT)
+    (folder / "seating.py").write_text(SEATING)
+    variables = environment() | {"PYTHONPATH": os.pathsep.join([str(settings.BASE_DIR), str(folder)])}
+    variables |= {"DJANGO_SETTINGS_MODULE": "seated", "DATABASE_URL": f"sqlite:///{folder}/seats.sqlite3"}
+    command = [
+        sys.executable,
+        "-m",
+        "arenasite.bounded_daphne",
+        "-p",
+        str(port),
+        "-v",
+        "0",
+        "arenasite.asgi:application",
+    ]
+    with Path(folder / "log").open("w") as log:
+        process = subprocess.Popen(command, env=variables, cwd=settings.BASE_DIR, stdout=log, stderr=log)
+    try:
+        wait_until(lambda: _answers(port) or process.poll() is not None, "the server", 60)
+        assert process.poll() is None, (folder / "log").read_text()
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _answers(port: int) -> bool:
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/where/").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def ask(server: str, path: str = "/where/"):
+    return httpx.get(server + path, timeout=60).json()
+
+
+def test_one_thread_has_it_from_the_first_middleware_to_the_last(server):
+    told = ask(server)
+    [thread] = set(told["threads"])
+
+    assert len(told["threads"]) == 3  # first and last on the way in, and the view
+    wait_until(lambda: ask(server)["closed"][-1] == thread, "the end of the request before, in the same thread", 20)
+
+
+def test_the_next_request_has_the_same_thread_and_the_same_connection(server):
+    wait_until(lambda: ask(server)["all"] <= 2, "threads of other tests to go", 20)
+
+    found = [ask(server) for _ in range(5)]
+
+    assert len({one["threads"][0] for one in found}) == 1
+    assert len({one["connection"] for one in found}) == 1
+
+
+def test_requests_at_the_same_time_wait_for_each_other_in_threads_of_their_own(server):
+    with ThreadPoolExecutor(TOGETHER) as people:
+        found = list(people.map(lambda _: ask(server, "/meeting/"), range(TOGETHER)))
+
+    assert len({one["threads"][0] for one in found}) == TOGETHER
+    assert len({one["connection"] for one in found}) == TOGETHER
+
+
+def test_threads_that_were_not_needed_for_a_while_go(server):
+    with ThreadPoolExecutor(TOGETHER) as people:
+        most = max(one["all"] for one in people.map(lambda _: ask(server, "/meeting/"), range(TOGETHER)))
+
+    assert most >= TOGETHER
+    wait_until(lambda: ask(server)["all"] <= 2, "threads that nobody needs to go", 20)
+
+
+def test_what_one_asks_in_its_language_leaves_no_trace_in_the_thread(server):
+    def word(language: str) -> str:
+        return httpx.get(f"{server}/word/", headers={"Accept-Language": language}).text
+
+    assert [word("zh-hans"), word("en"), word("zh-hans"), word("xx")] == ["登录", "Sign in", "登录", "Sign in"]
+
+
+def test_nothing_but_http_is_carried_out():
+    async def never(*_told):
+        raise AssertionError("nothing is to be read or sent")
+
+    with pytest.raises(ValueError, match="websocket is not HTTP"):
+        Handler()({"type": "websocket"}, never, never).send(None)
