@@ -11,10 +11,10 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 
+from accounts.attachments import streamed
 from accounts.forms import AuditForm
 from accounts.models import AuditEntry
 from accounts.people import for_admins
-from experiments.attachments import streamed
 
 ON_A_PAGE = 50
 COLUMNS = ("id", "at", "action", "actor_id", "actor", "target", "name", "detail", "address")

@@ -12,8 +12,8 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from accounts.attachments import to_be_saved
 from accounts.people import person
-from experiments.attachments import to_be_saved
 from experiments.bulk import jobs, making, selecting, serving
 from experiments.bulk.formats import FORMATS
 from experiments.bulk.writing import MANIFEST

@@ -1,6 +1,7 @@
 """The API of what was recorded in a run: messages, judgments, ballots, calls, events."""
 
 import hashlib
+from collections.abc import Callable
 from functools import cache, cached_property
 from typing import Any
 
@@ -62,12 +63,12 @@ class OfRun(generics.ListAPIView[Any]):
         """Empty while the run is played. What rows look like is part of it: another release may show them otherwise."""
         if self.how_it_stands[0] in LIVE_STATES:
             return ""
-        told = (*self.how_it_stands, request.get_full_path(), get_language(), *_shape(self.serializer_class))
+        told = (*self.how_it_stands, request.get_full_path(), get_language(), *_shape(self.get_serializer_class()))
         return f'"{hashlib.sha256(repr(told).encode()).hexdigest()[:32]}"'
 
 
 @cache
-def _shape(serializer: Any) -> tuple[str, ...]:
+def _shape(serializer: Callable[[], Any]) -> tuple[str, ...]:
     """The names of what a row is told with."""
     return tuple(getattr(serializer(), "fields", ()))
 

@@ -9,9 +9,9 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from accounts.attachments import streamed, to_be_saved
 from accounts.permissions import HasScope
 from experiments.api_requests import PROBLEMS
-from experiments.attachments import streamed, to_be_saved
 from experiments.battles.logs.formats import FORMATS, Format
 from experiments.models import Board
 from leaderboard import listing

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from django.http import HttpRequest, HttpResponseBase
 
-from experiments.attachments import streamed, to_be_saved
+from accounts.attachments import streamed, to_be_saved
 from experiments.bulk import making
 from experiments.bulk.formats import FORMATS
 from experiments.models import BulkExport

@@ -6,8 +6,8 @@ from django.http import HttpRequest, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_GET
 
+from accounts.attachments import streamed, to_be_saved
 from accounts.people import for_readers
-from experiments.attachments import streamed, to_be_saved
 from experiments.contests import artifacts
 from experiments.contests.novelty import CODING
 from experiments.models import Run

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
+from accounts.attachments import streamed, to_be_saved
 from accounts.models import User
-from experiments.attachments import streamed, to_be_saved
 from experiments.models import Export, Run
 from experiments.reports.formats import FORMATS, Format, unheard
 

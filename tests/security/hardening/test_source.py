@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.http import HttpResponse
 
-from experiments.attachments import HARMLESS, to_be_saved
+from accounts.attachments import HARMLESS, to_be_saved
 
 ROOT = Path(__file__).parents[3]
 FLOORS = ("accounts", "arenasite", "experiments", "leaderboard")
