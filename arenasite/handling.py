@@ -17,7 +17,7 @@ from django.db import connections
 from django.http import HttpRequest, HttpResponseBase
 
 KEPT = 2  # threads of a process that wait for a request for as long as it takes
-IDLE_SECONDS = 10.0  # for which every other one does
+IDLE_SECONDS = 5.0  # for which every other one does
 
 
 @dataclass(eq=False, slots=True)
