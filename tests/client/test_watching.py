@@ -3,13 +3,14 @@
 import asyncio
 import os
 import signal
-from threading import Event as Flag
+import socket
 
 import pytest
 
 from arena_lab import AsyncArena, Delta, NotFound, NotSetUp, Said, Unreachable
 from arena_lab.errors import TooMany
 from arena_lab.following import ALARM_AFTER, Trouble, uses_socket
+from tests.client.doors import Door
 
 SOCKET_AND_ASKING = pytest.mark.parametrize("live", [True, False], ids=["socket", "asking"])
 
@@ -17,6 +18,7 @@ SOCKET_AND_ASKING = pytest.mark.parametrize("live", [True, False], ids=["socket"
 def kill_the_web_server(lab):
     [web] = lab.platform.pids("web")
     os.kill(web, signal.SIGKILL)
+    return web
 
 
 @SOCKET_AND_ASKING
@@ -44,16 +46,40 @@ def test_a_server_that_dies_meanwhile_makes_nobody_miss_anything(lab, arena, beg
 
 
 async def test_nor_anybody_who_awaits_and_has_no_socket(lab, begin):
-    run, seqs, troubled = begin("sim/slow", "sim/slow", max_turns=2), [], Flag()
+    run, seqs, killed = begin("sim/slow", "sim/slow", max_turns=2), [], []
 
     async with AsyncArena(lab.url, lab.token) as arena:
-        async for event in arena.watch(run, live=False, on_trouble=lambda *_: troubled.set()):
+        async for event in arena.watch(run, live=False):
             seqs.append(event.seq)
             if event.type == "turn_started" and event.turn == 1:
-                await asyncio.to_thread(kill_the_web_server, lab)
+                killed.append(await asyncio.to_thread(kill_the_web_server, lab))
         assert seqs == list(range(1, (await arena.runs.get(run)).last_seq + 1))
 
-    assert troubled.is_set()
+    assert killed
+    assert not set(killed) & set(lab.platform.pids("web"))
+
+
+async def test_who_asks_hears_of_a_platform_that_is_not_there_and_goes_on_when_it_is(lab, begin):
+    """An address at which nobody listens until the second try; behind it is the platform."""
+    run, troubles, doors = begin(), [], []
+
+    def told(said, seconds):
+        troubles.append((said, seconds))
+        if not doors:
+            doors.append(Door(door, lab.platform.port))
+
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        door = free.getsockname()[1]
+    try:
+        async with AsyncArena(f"http://127.0.0.1:{door}", lab.token) as arena:
+            seqs = [event.seq async for event in arena.watch(run, live=False, on_trouble=told)]
+            assert seqs == list(range(1, (await arena.runs.get(run)).last_seq + 1))
+    finally:
+        for one in doors:
+            one.close()
+
+    assert troubles
+    assert all(said and seconds > 0 for said, seconds in troubles)
 
 
 def test_the_words_come_while_they_are_said_and_are_those_of_the_message(arena, begin):
