@@ -1,7 +1,7 @@
-"""Seconds of CPU that the web servers spend on one API request, by kind, with nobody else there.
+"""CPU that the web server and PostgreSQL spend on one API request, by kind, with nobody else there.
 
-`python -m benchmarks.load.requests [--database sqlite|postgresql] [--each 100] [--profile FILE]`: the whole platform,
-ten runs that have ended, and the requests of `benchmarks.load.asking`, one after the other on one connection.
+`python -m benchmarks.load.requests [--database sqlite|postgresql] [--each 240]`: the whole platform, ten runs that have
+ended, and the requests of `benchmarks.load.asking`, one after the other on one connection.
 """
 
 import argparse
@@ -83,15 +83,17 @@ def _measured(here: Scene, path: str, each: int) -> Cost:
 
 
 def _spent(here: Scene) -> tuple[float, float]:
-    servers = [int(file.parent.name) for file in Path("/proc").glob("[0-9]*/comm") if _is_postgres(file)]
+    servers = [int(file.parent.name) for file in Path("/proc").glob("[0-9]*/cmdline") if _serves_a_connection(file)]
     return held(here.pids()["web"]).cpu, held(servers).cpu
 
 
-def _is_postgres(file: Path) -> bool:
+def _serves_a_connection(file: Path) -> bool:
+    """Whether it is a process of PostgreSQL that does, as its title says."""
     try:
-        return file.read_text().strip() == "postgres"
+        title = file.read_bytes()
     except OSError:
         return False
+    return title.startswith(b"postgres: ") and b"[local]" in title
 
 
 def _ask(line: http.client.HTTPConnection, token: str, path: str) -> int:
