@@ -6,9 +6,8 @@ upon the other, and takes a new thread, with a new connection to the database, f
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
@@ -20,18 +19,23 @@ KEPT = 2  # threads of a process that wait for a request for as long as it takes
 IDLE_SECONDS = 5.0  # for which every other one does
 
 
-@dataclass(eq=False, slots=True)
-class Seat:
+class Seat(ThreadPoolExecutor):
     """A thread, with its connection to the database. idle_since: by the clock of the event loop."""
 
-    executor: ThreadPoolExecutor = field(
-        default_factory=lambda: ThreadPoolExecutor(max_workers=1, thread_name_prefix="request")
-    )
-    idle_since: float = 0.0
+    def __init__(self) -> None:
+        super().__init__(max_workers=1, thread_name_prefix="request")
+        self.idle_since = 0.0
+        self.under_way: set[Future[Any]] = set()
+
+    def submit(self, *args: Any, **kwargs: Any) -> "Future[Any]":
+        future = super().submit(*args, **kwargs)
+        self.under_way.add(future)
+        future.add_done_callback(self.under_way.discard)
+        return future
 
     def leave(self) -> None:
-        self.executor.submit(connections.close_all)
-        self.executor.shutdown(wait=False)
+        self.submit(connections.close_all)
+        self.shutdown(wait=False)
 
 
 class Seats:
@@ -44,16 +48,20 @@ class Seats:
         self._clearing: asyncio.TimerHandle | None = None
 
     @contextmanager
-    def taken(self) -> Iterator[ThreadPoolExecutor]:
-        """One for a request, to be left when nothing of the request goes on in it."""
+    def taken(self) -> Iterator[Seat]:
+        """One for a request."""
         seat = self._idle.pop() if self._idle else Seat()
         try:
-            yield seat.executor
+            yield seat
         finally:
             self._take_back(seat)
 
     def _take_back(self, seat: Seat) -> None:
+        """Once nothing goes on in it: a request that was broken off leaves its thread where it was."""
         loop = asyncio.get_running_loop()
+        if unfinished := next(iter(seat.under_way.copy()), None):
+            unfinished.add_done_callback(lambda _: _soon(loop, self._take_back, seat))
+            return
         seat.idle_since = loop.time()
         self._idle.append(seat)
         if len(self._idle) > KEPT and self._clearing is None:
@@ -65,6 +73,11 @@ class Seats:
             self._idle.pop(0).leave()
         if len(self._idle) > KEPT:
             self._clearing = loop.call_later(IDLE_SECONDS, self._clear)
+
+
+def _soon(loop: asyncio.AbstractEventLoop, do: Callable[[Seat], None], seat: Seat) -> None:
+    with suppress(RuntimeError):  # the server has ended meanwhile
+        loop.call_soon_threadsafe(do, seat)
 
 
 class Handler(ASGIHandler):
@@ -81,8 +94,8 @@ class Handler(ASGIHandler):
     ) -> None:
         if scope["type"] != "http":
             raise ValueError(f"{scope['type']} is not HTTP")
-        with self._seats.taken() as executor:
-            async with ThreadSensitiveContext(executor=executor):
+        with self._seats.taken() as seat:
+            async with ThreadSensitiveContext(executor=seat):
                 await self.handle(scope, receive, send)
 
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:

@@ -1,8 +1,10 @@
 """A request is carried out by one thread, which stays for the next one with its connection to the database."""
 
+import asyncio
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +13,7 @@ import httpx
 import pytest
 from django.conf import settings
 
-from arenasite.handling import Handler
+from arenasite.handling import Handler, Seats
 from arenasite.supervisor.ports import any_free
 from tests.fixtures import environment, wait_until
 
@@ -145,6 +147,23 @@ def test_threads_that_were_not_needed_for_a_while_go(server):
 
     assert most >= TOGETHER
     wait_until(lambda: ask(server)["all"] <= 2, "threads that nobody needs to go", 20)
+
+
+async def test_a_thread_in_which_something_goes_on_is_given_to_nobody():
+    """As when a request is broken off: whatever its thread was doing is not undone."""
+    seats, released = Seats(), threading.Event()
+
+    with seats.taken() as left:
+        left.submit(released.wait, 60)
+    with seats.taken() as other:
+        assert other is not left
+
+    released.set()
+    while True:  # until it is there again: a test has an end
+        await asyncio.sleep(0.01)
+        with seats.taken() as next_one:
+            if next_one is left:
+                break
 
 
 def test_what_one_asks_in_its_language_leaves_no_trace_in_the_thread(server):
