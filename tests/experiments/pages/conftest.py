@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from tests.experiments.pages.council_pages import press, scripted_sit, sit  # noqa: F401 — fixtures of councils' pages
 from tests.experiments.pages.held import hold, page_of  # noqa: F401 — fixtures of the debates' pages
 from tests.fixtures import signed_in
 

@@ -1,13 +1,10 @@
-"""A council as a page: every stage in its place, what failed and what can be done about it, and asking on."""
-
-import threading
+"""A council as a page: every stage in its place, what failed and what can be done about it."""
 
 import pytest
 from django.urls import reverse
 
-from experiments import actions, steering
-from experiments.engine.driver import Driver
-from experiments.models import Call, Message, Run
+from experiments.models import Call, Run
+from tests.experiments.pages.council_pages import BROKEN, drive, page_of, retry_buttons
 
 pytestmark = pytest.mark.django_db
 
@@ -20,63 +17,6 @@ FINAL RANKING:
 1. Response A
 2. Response B
 """
-EVIL = "<script>alert(1)</script>\n\n<img src=x onerror=alert(2)>\n\n[x](javascript:alert(3))"
-BROKEN = "sim/neutral:first=0:fail=401"
-
-
-def drive():
-    Driver(threading.Event()).drive(0.1)
-
-
-@pytest.fixture
-def sit(council, start):
-    """A council that has answered its first question."""
-
-    def begin(*members, **config):
-        run = start(council(*members, **config))
-        drive()
-        return Run.objects.get(pk=run.pk)
-
-    return begin
-
-
-@pytest.fixture
-def scripted_sit(scripted, alice, start):
-    """Each member has an answer and a review, word for word; the chair concludes."""
-
-    def begin(*members, chair="They agree. Member 1 is right.", **config):
-        models = [scripted.model(f"lab/model-{number}", *said) for number, said in enumerate(members, 1)]
-        cast = {f"member-{number}": {"model": model} for number, model in enumerate(models, 1)}
-        cast["chair"] = {"model": scripted.model("lab/chair", chair)}
-        asked = {"question": "Why is the sky blue?", "title": False, **config}
-        run = start(actions.create(owner=alice, workflow="council", config=asked, cast=cast))
-        drive()
-        return Run.objects.get(pk=run.pk)
-
-    return begin
-
-
-@pytest.fixture
-def press(browser):
-    """What a browser without scripts sends when a button of the composer is pressed; then the run is driven."""
-
-    def send(run, is_driven=True, **words):
-        offers = Run.objects.get(pk=run.pk).open_offers
-        key = offers[-1].key if offers else ""
-        response = browser.post(reverse("run-ask", args=[run.pk]), {"key": key, **words})
-        if is_driven:
-            drive()
-        return response
-
-    return send
-
-
-def page_of(browser, read, run):
-    return read(browser.get(reverse("run", args=[run.pk])))
-
-
-def retry_buttons(page):
-    return [element.get("value") for element in page.find("button") if element.get("name") == "retry"]
 
 
 def test_every_stage_stands_in_its_place(browser, read, scripted_sit):
@@ -261,66 +201,6 @@ def test_the_figures_add_up_to_every_call(browser, read, sit):
     assert whole.split()[2] == str(run.calls.count())
     assert any(row.startswith("Answers, by the members 3 1 failed") for row in rows)
     assert any(row.startswith("Conclusion, by the chair 1") for row in rows)
-
-
-# --- Asking on ---
-
-
-def test_the_next_question_makes_the_next_turn(browser, read, sit, press):
-    run = sit()
-    assert press(run, text="And why are sunsets red?")["Location"] == run.get_absolute_url()
-    page = page_of(browser, read, run)
-
-    assert "And why are sunsets red?" in page.by_id("slot-question-2").text
-    assert page.by_id("slot-conclusion-2-chair").children
-    assert retry_buttons(page) == []
-
-
-@pytest.mark.council(23)
-def test_a_question_asked_while_the_council_works_is_queued_and_shown(browser, read, council, start, press):
-    run = start(council())
-    press(run, is_driven=False, text="And why are sunsets red?")
-    assert "And why are sunsets red?" in page_of(browser, read, run).by_id("queued").text
-
-    drive()
-    page = page_of(browser, read, run)
-    assert "And why are sunsets red?" in page.by_id("slot-question-2").text
-    assert page.by_id("queued").text == ""
-
-
-def test_what_cannot_be_taken_is_refused_in_words(browser, sit, press, alice):
-    run = sit()
-    address = reverse("run-ask", args=[run.pk])
-    json = {"Accept": "application/json"}
-    [offer] = run.open_offers
-
-    empty = browser.post(address, {"key": offer.key, "text": "  "}, headers=json)
-    assert (empty.status_code, empty.json()["problem"]) == (422, "Write something first.")
-    steering.say(run, by=alice, key=offer.key, action="conclude")
-    late = browser.post(address, {"key": offer.key, "action": "conclude"}, headers=json)
-    assert late.status_code == 409
-
-
-@pytest.mark.council(24)
-def test_nobody_asks_somebody_elses_council(charlies, sit):
-    run = sit()
-
-    assert charlies.post(reverse("run-ask", args=[run.pk]), {"text": "Mine?"}).status_code == 404
-    assert charlies.get(reverse("run", args=[run.pk])).status_code == 404
-
-
-@pytest.mark.edge(59, 61)
-def test_nothing_that_somebody_wrote_is_markup_of_ours(browser, sit, press):
-    run = sit("sim/cooperative:first=0", "sim/competitive:first=0", BROKEN, question=EVIL)
-    press(run, text=EVIL)
-    Message.objects.exclude(seat="person").update(raw_text=EVIL, text=EVIL, reasoning=EVIL, model=EVIL[:100])
-    run.ballots.update(abstained_reason=EVIL, order=None)
-    Call.objects.filter(state=Call.State.FAILED).update(error=EVIL)
-    html = browser.get(reverse("run", args=[run.pk])).content.decode()
-
-    assert "<script>alert" not in html
-    assert "<img" not in html
-    assert 'href="javascript' not in html
 
 
 # --- When it is over ---

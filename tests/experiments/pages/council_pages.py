@@ -1,0 +1,67 @@
+"""Councils as a page shows them, for the tests of their pages."""
+
+import threading
+
+import pytest
+from django.urls import reverse
+
+from experiments import actions
+from experiments.engine.driver import Driver
+from experiments.models import Run
+
+BROKEN = "sim/neutral:first=0:fail=401"
+
+
+def drive():
+    Driver(threading.Event()).drive(0.1)
+
+
+def page_of(browser, read, run):
+    return read(browser.get(reverse("run", args=[run.pk])))
+
+
+def retry_buttons(page):
+    return [element.get("value") for element in page.find("button") if element.get("name") == "retry"]
+
+
+@pytest.fixture
+def sit(council, start):
+    """A council that has answered its first question."""
+
+    def begin(*members, **config):
+        run = start(council(*members, **config))
+        drive()
+        return Run.objects.get(pk=run.pk)
+
+    return begin
+
+
+@pytest.fixture
+def scripted_sit(scripted, alice, start):
+    """Each member has an answer and a review, word for word; the chair concludes."""
+
+    def begin(*members, chair="They agree. Member 1 is right.", **config):
+        models = [scripted.model(f"lab/model-{number}", *said) for number, said in enumerate(members, 1)]
+        cast = {f"member-{number}": {"model": model} for number, model in enumerate(models, 1)}
+        cast["chair"] = {"model": scripted.model("lab/chair", chair)}
+        asked = {"question": "Why is the sky blue?", "title": False, **config}
+        run = start(actions.create(owner=alice, workflow="council", config=asked, cast=cast))
+        drive()
+        return Run.objects.get(pk=run.pk)
+
+    return begin
+
+
+@pytest.fixture
+def press(browser):
+    """What a browser without scripts sends when a button of the composer is pressed; then the run is driven."""
+
+    def send(run, is_driven=True, **words):
+        offers = Run.objects.get(pk=run.pk).open_offers
+        key = offers[-1].key if offers else ""
+        response = browser.post(reverse("run-ask", args=[run.pk]), {"key": key, **words})
+        if is_driven:
+            drive()
+        return response
+
+    return send
