@@ -1,6 +1,6 @@
 """CPU that the web server and PostgreSQL spend on one API request, by kind, with nobody else there.
 
-`python -m benchmarks.load.requests [--database sqlite|postgresql] [--each 240]`: the whole platform, ten runs that have
+`python -m benchmarks.load.requests [--database sqlite|postgresql] [--each 40]`: the whole platform, ten runs that have
 ended, and the requests of `benchmarks.load.asking`, one after the other on one connection.
 """
 
@@ -71,13 +71,11 @@ def _measured(here: Scene, path: str, each: int) -> Cost:
     spent: list[tuple[float, float]] = []
     for _ in range(ROUNDS):
         before = _spent(here)
-        for _ in range(each // ROUNDS):
+        for _ in range(each):
             begun = time.perf_counter()
             _ask(line, here.token, path)
             took.append(time.perf_counter() - begun)
-        spent.append(
-            tuple(1000 * (now - then) / (each // ROUNDS) for now, then in zip(_spent(here), before, strict=True))
-        )
+        spent.append(tuple(1000 * (now - then) / each for now, then in zip(_spent(here), before, strict=True)))
     web, database = (min(values) for values in zip(*spent, strict=True))
     return Cost(web, database, 1000 * median(took), size)
 
@@ -112,7 +110,7 @@ def _ask(line: http.client.HTTPConnection, token: str, path: str) -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.load.requests", description=__doc__)
     parser.add_argument("--database", choices=["sqlite", "postgresql"], default="postgresql")
-    parser.add_argument("--each", type=int, default=240, help="requests of each kind")
+    parser.add_argument("--each", type=int, default=40, help="requests of each kind in a round")
     return parser.parse_args()
 
 

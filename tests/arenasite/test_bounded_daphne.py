@@ -3,16 +3,12 @@
 import hashlib
 import os
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import httpx
 import pytest
-from django.conf import settings
 
-from arenasite.supervisor.ports import any_free
-from tests.fixtures import environment, wait_until
+from tests.arenasite.serving import served
 
 ECHO = """
 import hashlib, json
@@ -32,26 +28,10 @@ async def app(scope, receive, send):
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Takes files of a megabyte, and tells what it was handed."""
-    folder, port = tmp_path_factory.mktemp("echo"), any_free("127.0.0.1")
+    folder = tmp_path_factory.mktemp("echo")
     (folder / "echo.py").write_text(ECHO)
-    path = os.pathsep.join([str(settings.BASE_DIR), str(folder)])
-    variables = environment() | {"ARENA_UPLOAD_MB": "1", "PYTHONPATH": path}
-    command = [sys.executable, "-m", "arenasite.bounded_daphne", "-p", str(port), "-v", "0", "echo:app"]
-    variables |= {"DJANGO_SETTINGS_MODULE": "arenasite.settings"}
-    process = subprocess.Popen(command, env=variables, cwd=settings.BASE_DIR)
-    try:
-        wait_until(lambda: _answers(port) or process.poll() is not None, "the server", 60)
-        yield f"http://127.0.0.1:{port}/"
-    finally:
-        process.kill()
-        process.wait()
-
-
-def _answers(port):
-    try:
-        return httpx.get(f"http://127.0.0.1:{port}/").status_code == 200
-    except httpx.TransportError:
-        return False
+    with served("echo:app", folder=folder, ARENA_UPLOAD_MB="1") as address:
+        yield address + "/"
 
 
 @pytest.mark.parametrize("length", [0, 1, 65_536, 65_537, 1_900_000])

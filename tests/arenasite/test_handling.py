@@ -1,25 +1,19 @@
 """A request is carried out by one thread, which stays for the next one with its connection to the database."""
 
 import asyncio
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import httpx
 import pytest
-from django.conf import settings
 
 from arenasite.handling import Handler, Seats
-from arenasite.supervisor.ports import any_free
-from tests.fixtures import environment, wait_until
+from tests.arenasite.serving import served
+from tests.fixtures import wait_until
 
 TOGETHER = 6
 PROJECT = """
-from asgiref.sync import iscoroutinefunction
 from arenasite.settings import *
 ROOT_URLCONF = "seating"
 MIDDLEWARE = ["seating.First", *MIDDLEWARE, "seating.Last"]
@@ -43,8 +37,7 @@ class First:
 
     def __call__(self, request):
         request.threads = [threading.get_ident()]
-        response = self.answer(request)
-        return response
+        return self.answer(request)
 
 
 class Last(First):
@@ -79,37 +72,12 @@ urlpatterns = [path("where/", where), path("meeting/", meeting), path("word/", w
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The platform's own web server and handler, with views that tell where they are."""
-    folder, port = tmp_path_factory.mktemp("seats"), any_free("127.0.0.1")
+    folder = tmp_path_factory.mktemp("seats")
     (folder / "seated.py").write_text(PROJECT)
     (folder / "seating.py").write_text(SEATING)
-    variables = environment() | {"PYTHONPATH": os.pathsep.join([str(settings.BASE_DIR), str(folder)])}
-    variables |= {"DJANGO_SETTINGS_MODULE": "seated", "DATABASE_URL": f"sqlite:///{folder}/seats.sqlite3"}
-    command = [
-        sys.executable,
-        "-m",
-        "arenasite.bounded_daphne",
-        "-p",
-        str(port),
-        "-v",
-        "0",
-        "arenasite.asgi:application",
-    ]
-    with Path(folder / "log").open("w") as log:
-        process = subprocess.Popen(command, env=variables, cwd=settings.BASE_DIR, stdout=log, stderr=log)
-    try:
-        wait_until(lambda: _answers(port) or process.poll() is not None, "the server", 60)
-        assert process.poll() is None, (folder / "log").read_text()
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.kill()
-        process.wait()
-
-
-def _answers(port: int) -> bool:
-    try:
-        return httpx.get(f"http://127.0.0.1:{port}/where/").status_code == 200
-    except httpx.TransportError:
-        return False
+    rows = f"sqlite:///{folder}/seats.sqlite3"
+    with served(folder=folder, path="/where/", DJANGO_SETTINGS_MODULE="seated", DATABASE_URL=rows) as address:
+        yield address
 
 
 def ask(server: str, path: str = "/where/"):
@@ -155,15 +123,15 @@ async def test_a_thread_in_which_something_goes_on_is_given_to_nobody():
 
     with seats.taken() as left:
         left.submit(released.wait, 60)
-    with seats.taken() as other:
-        assert other is not left
+    with seats.taken() as next_one:
+        assert next_one is not left
 
     released.set()
-    while True:  # until it is there again: a test has an end
-        await asyncio.sleep(0.01)
-        with seats.taken() as next_one:
-            if next_one is left:
-                break
+    async with asyncio.timeout(30):
+        while next_one is not left:
+            await asyncio.sleep(0.01)
+            with seats.taken() as next_one:
+                pass
 
 
 def test_what_one_asks_in_its_language_leaves_no_trace_in_the_thread(server):

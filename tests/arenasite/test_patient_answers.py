@@ -1,16 +1,12 @@
 """An answer that comes in pieces waits for its reader where it comes from, and not in the web server's memory."""
 
 import contextlib
-import os
-import subprocess
-import sys
 
 import httpx
 import pytest
-from django.conf import settings
 
-from arenasite.supervisor.ports import any_free
-from tests.fixtures import environment, wait_until
+from tests.arenasite.serving import served
+from tests.fixtures import wait_until
 
 PIECE, PIECES = 1 << 16, 2_000
 KERNEL_PIECES = 500  # that two kernels may keep between them: far fewer than there are
@@ -39,19 +35,10 @@ async def app(scope, receive, send):
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """Says at any path but /long how much of that it has handed over."""
-    folder, port = tmp_path_factory.mktemp("long"), any_free("127.0.0.1")
+    folder = tmp_path_factory.mktemp("long")
     (folder / "long.py").write_text(LONG)
-    path = os.pathsep.join([str(settings.BASE_DIR), str(folder)])
-    variables = environment() | {"PYTHONPATH": path, "DJANGO_SETTINGS_MODULE": "arenasite.settings"}
-    command = [sys.executable, "-m", "arenasite.bounded_daphne", "-p", str(port), "-v", "0", "long:app"]
-    process = subprocess.Popen(command, env=variables, cwd=settings.BASE_DIR)
-    try:
-        address = f"http://127.0.0.1:{port}"
-        wait_until(lambda: _told(address) or process.poll() is not None, "the server", 60)
+    with served("long:app", folder=folder) as address:
         yield address
-    finally:
-        process.kill()
-        process.wait()
 
 
 def _told(server):

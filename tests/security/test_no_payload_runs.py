@@ -2,23 +2,20 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-import httpx
 import pytest
 from django.conf import settings
 from playwright.sync_api import Page, sync_playwright
 
-from arenasite.supervisor.ports import any_free
 from experiments.models import Dataset
+from tests.arenasite.serving import served
 from tests.browser.conftest import FLAGS
 from tests.experiments.rights.things import addresses
-from tests.fixtures import Worker, environment, wait_until
+from tests.fixtures import Worker, wait_until
 from tests.security.payloads import PAYLOADS, pieces
 from tests.security.poison import Poison
 
@@ -85,29 +82,8 @@ class Watched:
 @pytest.fixture
 def server(transactional_db: None) -> Iterator[str]:
     """The platform's own web server, over the test's database."""
-    port = any_free("127.0.0.1")
-    command = [
-        sys.executable,
-        "-m",
-        "arenasite.bounded_daphne",
-        "-p",
-        str(port),
-        "-v",
-        "0",
-        "arenasite.asgi:application",
-    ]
-    variables = environment() | {"DJANGO_SETTINGS_MODULE": "arenasite.settings"}
-    process = subprocess.Popen(command, env=variables, cwd=settings.BASE_DIR)
-    yield f"localhost:{port}"
-    process.kill()
-    process.wait()
-
-
-def is_up(server: str) -> bool:
-    try:
-        return httpx.get(f"http://{server}/sign-in/").status_code == 200
-    except httpx.TransportError:
-        return False
+    with served(path="/sign-in/") as address:
+        yield address.removeprefix("http://").replace("127.0.0.1", "localhost")
 
 
 def said(number: int) -> list[Any]:
@@ -160,7 +136,6 @@ def test_no_payload_does_anything(things: Any, live: dict[str, str], server: str
     report = tmp_path / "report.html"
     report.write_bytes(b"".join(owner.get(f"/runs/{made.arena.pk}/report/html/")))
     cookie = {"name": settings.SESSION_COOKIE_NAME, "value": owner.cookies[settings.SESSION_COOKIE_NAME].value}
-    wait_until(lambda: is_up(server), "the web server", 60)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         context = chromium.new_context()

@@ -13,9 +13,6 @@ from tests.fixtures import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 
-DOWN = "sim/neutral:first=0:fail=401"
-ONCE = "sim/neutral:first=0:words=30:fail=401:times=1"  # each request fails the first time that it is made
-
 
 @pytest.mark.council(30)
 def test_a_council_stopped_in_its_first_stage_asks_nothing_more(council, start, alice, provider, transactional_db):
