@@ -27,7 +27,7 @@ test: setup-dev ## everything that must hold: check, then all tests on SQLite, t
 	$(PYTEST)
 	ARENA_TEST_DATABASE=postgresql $(PYTEST) -m databases
 
-check: setup-dev ## lint, format, types, migrations, templates, settings, translations; changes nothing
+check: setup-dev ## lint, format, types, migrations, templates, settings, translations, tests' imports; changes nothing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(SOURCES)
@@ -36,6 +36,7 @@ check: setup-dev ## lint, format, types, migrations, templates, settings, transl
 	$(MANAGE) check
 	$(MANAGE) makemigrations --check --dry-run
 	$(MANAGE) check_translations
+	@collected=$$($(BIN)/python -m pytest --collect-only -qqq 2>&1) || { echo "$$collected" | grep -v ': [0-9]*$$'; exit 1; }
 
 fix: setup-dev ## repair what can be repaired by itself: lint and format
 	$(BIN)/ruff check --fix .

@@ -11,6 +11,7 @@ from pathlib import Path
 
 TEMPORARY = Path(tempfile.mkdtemp(prefix="arena-tests-"))
 os.environ["ARENA_DATA"] = str(TEMPORARY / "data")
+(TEMPORARY / "data/static").mkdir(parents=True)  # where collected files would be: without it every start warns
 os.environ["REDIS_URL"] = f"unix://{TEMPORARY / 'redis.sock'}"
 os.environ.pop("OPENROUTER_API_KEY", None)
 for limit in ("PERSON", "ADDRESS"):

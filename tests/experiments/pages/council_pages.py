@@ -10,6 +10,15 @@ from experiments.engine.driver import Driver
 from experiments.models import Run
 
 BROKEN = "sim/neutral:first=0:fail=401"
+ANSWER = "Short waves scatter more.\n\n```python\nreturn 1 / wavelength**4\n```"
+REVIEW = """Response A is exact, Response B is short; no Response Analysis was made. `Response A` is code.
+
+> Response A said so
+
+FINAL RANKING:
+1. Response A
+2. Response B
+"""
 
 
 def drive():

@@ -4,19 +4,9 @@ import pytest
 from django.urls import reverse
 
 from experiments.models import Call, Run
-from tests.experiments.pages.council_pages import BROKEN, drive, page_of, retry_buttons
+from tests.experiments.pages.council_pages import ANSWER, BROKEN, REVIEW, drive, page_of, retry_buttons
 
 pytestmark = pytest.mark.django_db
-
-ANSWER = "Short waves scatter more.\n\n```python\nreturn 1 / wavelength**4\n```"
-REVIEW = """Response A is exact, Response B is short; no Response Analysis was made. `Response A` is code.
-
-> Response A said so
-
-FINAL RANKING:
-1. Response A
-2. Response B
-"""
 
 
 def test_every_stage_stands_in_its_place(browser, read, scripted_sit):

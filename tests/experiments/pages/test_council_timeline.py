@@ -7,9 +7,7 @@ from experiments.council_slots import ASIDE, arranged
 from experiments.fragments import render, render_envelope
 from experiments.models import Run
 from tests.experiments.pages.conftest import Page
-from tests.experiments.pages.test_council_run import ANSWER, BROKEN, REVIEW, drive, press, scripted_sit, sit
-
-__all__ = ["press", "scripted_sit", "sit"]
+from tests.experiments.pages.council_pages import ANSWER, BROKEN, REVIEW, drive
 
 pytestmark = pytest.mark.django_db
 
