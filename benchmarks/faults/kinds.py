@@ -11,7 +11,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from benchmarks.faults.pace import Pace
-from benchmarks.faults.stage import ENGINE, WORKERS, Stage
+from benchmarks.faults.stage import ENGINE, WEB, WORKERS, Stage
 
 Undo = Callable[[], None]
 HOUR = 3600
@@ -66,12 +66,15 @@ def sandbox_killed(stage: Stage, rng: Random, happening: Happening) -> Undo | No
 
 
 def web_killed(stage: Stage, rng: Random, happening: Happening) -> Undo | None:
-    return _kill(stage, "web", happening)
+    """One, which leaves all visitors to the other, or both at the same moment."""
+    for name in rng.choice((WEB[:1], WEB[1:], WEB)):
+        _kill(stage, name, happening)
+    return None
 
 
 def deployed(stage: Stage, rng: Random, happening: Happening) -> Undo | None:
     """Everything that is ours is asked to end, and is started anew once it has."""
-    for name in (*WORKERS, "web"):
+    for name in (*WORKERS, *WEB):
         stage.ask_to_end(name)
     return None
 
@@ -112,7 +115,7 @@ def postgres_frozen(stage: Stage, rng: Random, happening: Happening) -> Undo | N
 
 def disk_full(stage: Stage, rng: Random, happening: Happening) -> Undo | None:
     def limited() -> list[int]:
-        return [pid for name in (*WORKERS, "web", "redis") for pid in stage.family(name)]
+        return [pid for name in (*WORKERS, *WEB, "redis") for pid in stage.family(name)]
 
     happening.note = stage.disk.fill(limited())
     return lambda: stage.disk.empty(limited())

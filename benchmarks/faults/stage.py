@@ -10,19 +10,20 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from arenasite.supervisor import redis
+from arenasite.supervisor import ports, redis
 from arenasite.supervisor.children import Child
-from arenasite.supervisor.parts import Parts, web_arguments
+from arenasite.supervisor.parts import Parts
 from benchmarks.faults import postgres
 from benchmarks.faults.clock import Clock, build
 from benchmarks.faults.disk import Disk
 from benchmarks.faults.pace import Pace
 from benchmarks.faults.postgres import Postgres
-from benchmarks.parts import ROOT, free_port
+from benchmarks.parts import ROOT
 
 OURS = ("REDIS_URL", "DATABASE_URL", "ARENA_", "OPENROUTER_API_KEY", "PORT")
 ENGINE = ("worker-1", "worker-2")
 WORKERS = (*ENGINE, "reports", "sandbox")
+WEB = ("web", "web-2")  # at one socket, which nobody closes
 START_SECONDS = 240.0  # of a machine that does much else
 DRAIN_SECONDS = 60.0  # after which a part that was asked to end is killed
 AGAIN_SECONDS = 0.3  # until what has died is started again
@@ -36,7 +37,9 @@ class Stage:
     """disk: where data and database are. Everything is started, kept and ended by one thread."""
 
     def __init__(self, folder: Path, disk: Disk, pace: Pace, *, database: str) -> None:
-        self.folder, self.disk, self.port = folder, disk, free_port()
+        self.folder, self.disk = folder, disk
+        self._listener = ports.listen("127.0.0.1", 0)
+        self.port = int(self._listener.getsockname()[1])
         self.children: dict[str, Child] = {}
         self.away: set[str] = set()  # those that are not to be started again for now
         self.starts: dict[str, int] = {}
@@ -47,7 +50,7 @@ class Stage:
         for directory in (data, data / "redis", folder / "logs"):
             directory.mkdir(parents=True, exist_ok=True)
         library = build(folder)
-        names = (*ENGINE, "web") if self.postgres else ("host",)
+        names = (*ENGINE, *WEB) if self.postgres else ("host",)
         self.clocks = {name: Clock(folder / f"{name}.clock", library) for name in names}
         clean = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
         self.environment = clean | {
@@ -57,6 +60,7 @@ class Stage:
             "ARENA_LEASE_SECONDS": str(pace.lease),
             "ARENA_SWEEP_SECONDS": str(pace.sweep),
             "ARENA_DRAIN_SECONDS": str(pace.drain),
+            "ARENA_WEB_DRAIN_SECONDS": "0",
             "ARENA_API_PER_PERSON": "0",
             "ARENA_API_PER_ADDRESS": "0",
             "ARENA_LOG_LEVEL": "INFO",
@@ -83,7 +87,8 @@ class Stage:
         self.manage("migrate", "-v0")
 
     def serve(self) -> None:
-        self._start("web", [sys.executable, *web_arguments("-b", "127.0.0.1", "-p", str(self.port))])
+        for number, name in enumerate(WEB, 1):
+            self._start(name, self._parts.web(number, self._listener.fileno()).argv)
         for number in (1, 2):
             self._start(f"worker-{number}", self._parts.worker(number).argv)
         self._start("reports", self._parts.reports().argv)
@@ -91,13 +96,14 @@ class Stage:
         self.require(self.is_well, "the web server")
 
     def end(self) -> None:
-        for name in (*WORKERS, "web", "proxy", "provider", "redis", "postgres"):
+        for name in (*WORKERS, *WEB, "proxy", "provider", "redis", "postgres"):
             if child := self.children.pop(name, None):
                 child.send(signal.SIGCONT)
                 child.send(signal.SIGINT if name == "postgres" else signal.SIGTERM)
                 if child.process:
                     _wait(child, 10)
                 child.kill()
+        self._listener.close()
 
     # --- its parts ---
 
@@ -182,9 +188,10 @@ class Stage:
             return False
 
     def _start(self, name: str, argv: Sequence[str]) -> None:
-        clock = self.clocks.get(name) or (self.clocks.get("host") if name in (*WORKERS, "web") else None)
+        clock = self.clocks.get(name) or (self.clocks.get("host") if name in (*WORKERS, *WEB) else None)
         environment = self.environment | (clock.environment if clock else {})
         child = Child(name, argv, self.folder / "logs" / f"{name}.log", environment)
+        child.handed = (self._listener.fileno(),) if name in WEB else ()
         self.children[name] = child
         self.starts[name] = 1
         child.start()
