@@ -1,7 +1,7 @@
 """The demonstration's queue: people review what two models said in a demonstrated negotiation."""
 
 from accounts.models import User
-from experiments import keeping
+from experiments.library import keeping
 from experiments.library.scenarios import builtin_scenarios
 from experiments.models import ReviewQueue, ReviewRubric
 from experiments.reviews import queues, rubrics

@@ -49,8 +49,8 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "experiments.schema.with_headers",
-        "experiments.schema.with_plain_values",
+        "experiments.rest.schema.with_headers",
+        "experiments.rest.schema.with_plain_values",
     ],
     "TAGS": [{"name": name, "description": words} for name, words in TAGS.items()],
     "ENUM_NAME_OVERRIDES": {  # runs, files, datasets and uploads have states of their own
@@ -61,7 +61,7 @@ SPECTACULAR_SETTINGS = {
         "ModeEnum": "experiments.models.run.RunMode",
         "HealthStatusEnum": "experiments.health.STATUSES",
         "WorkState": "experiments.models.waiting.WorkState",
-        "BudgetKind": "experiments.budget_api.KINDS",
+        "BudgetKind": "experiments.budgets.api.KINDS",
         "ScenarioKind": "experiments.models.library.Scenario.Kind",
         "Visibility": "experiments.models.experiment.Visibility",
         "DatasetVisibility": "experiments.models.dataset.Dataset.Visibility",

@@ -18,8 +18,8 @@ from arenasite.supervisor.errors import CannotStart, Stopped
 from arenasite.supervisor.health import Health
 from arenasite.supervisor.parts import Parts
 from arenasite.supervisor.supervisor import Supervisor
-from experiments import catalog
 from experiments.casting import InvalidExperiment
+from experiments.catalog import syncing as catalog
 from experiments.gateway import GatewayError
 from experiments.models import Run
 from experiments.refusals import NotAllowed

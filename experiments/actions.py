@@ -7,11 +7,11 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from experiments import running, steering
+from experiments import running
 from experiments.admission import require_change, require_models, require_role, require_sandbox
 from experiments.battles import campaigns
 from experiments.battles.admission import check_setup
-from experiments.budgeting import require_budget
+from experiments.budgets.budgeting import require_budget
 from experiments.casting import InvalidExperiment, checked_cast, checked_config
 from experiments.contests.novelty import remember_earlier
 from experiments.engine import jobs
@@ -19,14 +19,15 @@ from experiments.engine.ending import INTERNAL_ERROR
 from experiments.engine.events import Fact, emit
 from experiments.engine.recorded import REOPENED
 from experiments.engine.text import is_storable
-from experiments.idempotency import once
 from experiments.models import Call, Experiment, Participant, Run, Step
 from experiments.refusals import NotAllowed
+from experiments.rest.idempotency import once
 from experiments.running import created_data, queue
 from experiments.sandboxing.claims import SANDBOX_FAILURES
 from experiments.search import indexing
 from experiments.shards import is_sharded, without_shards
-from experiments.sharing import checked_project
+from experiments.sharing.sharing import checked_project
+from experiments.steering import steering
 from experiments.workflows.steps import SPOKEN
 
 if TYPE_CHECKING:

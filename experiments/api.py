@@ -13,8 +13,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.scopes import Scope
-from experiments import actions, unlisted
-from experiments.api_requests import (
+from experiments import actions
+from experiments.catalog import unlisted
+from experiments.health import HealthSerializer, health
+from experiments.models import Experiment, Provider, ProviderModel
+from experiments.rest.problems import ProblemSerializer
+from experiments.rest.requests import (
     PROBLEMS,
     idempotency_key,
     person,
@@ -22,15 +26,12 @@ from experiments.api_requests import (
     runs_with_totals,
     validated,
 )
-from experiments.health import HealthSerializer, health
-from experiments.models import Experiment, Provider, ProviderModel
-from experiments.problems import ProblemSerializer
+from experiments.rest.spending import spends
 from experiments.serializers import (
     ExperimentSerializer,
     ProviderModelSerializer,
     RunSerializer,
 )
-from experiments.spending import spends
 from experiments.workflows import REGISTRY
 
 

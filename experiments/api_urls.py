@@ -2,31 +2,26 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.routers import SimpleRouter
 
-from experiments import (
-    api,
-    battle_log_api,
-    budget_api,
-    bulk_api,
-    campaign_api,
-    curating_api,
-    dataset_api,
-    import_api,
-    key_api,
-    library_api,
-    ranking_api,
-    record_api,
-    report_api,
-    run_api,
-    sharing_api,
-    statistics_api,
-)
+from experiments import api, curating_api, record_api, run_api
+from experiments.budgets import api as budget_api
+from experiments.bulk import api as bulk_api
+from experiments.campaigns import api as campaign_api
+from experiments.campaigns import log_api as battle_log_api
+from experiments.campaigns.vote_api import OfferView, VoteView
 from experiments.contests import api as cycle_api
+from experiments.councils import ranking_api
+from experiments.datasets import api as dataset_api
+from experiments.imports import api as import_api
+from experiments.keys import api as key_api
+from experiments.library import api as library_api
 from experiments.observing import urls as observing_urls
+from experiments.reports import api as report_api
 from experiments.reviews import api as review_api
 from experiments.reviews import curation_api, managing_api
 from experiments.search.api import SearchView
+from experiments.sharing import api as sharing_api
 from experiments.shelves import api_urls as shelf_urls
-from experiments.vote_api import OfferView, VoteView
+from experiments.statistics import api as statistics_api
 from experiments.webhooks import urls as webhook_urls
 
 router = SimpleRouter(use_regex_path=False)

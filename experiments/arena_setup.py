@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from experiments.actions import MOST_REPEATS
+from experiments.catalog.menu import askable_models
 from experiments.estimates import Estimate, Plan, Taken, estimate
 from experiments.forms import SEAT_PARAMS, SetupForm, form_for
 from experiments.library.shelf import find_scenario, initial_for, initial_of
-from experiments.menu import askable_models
 from experiments.models import Participant, ProviderModel
 from experiments.shelves.cloning import source
 from experiments.workflows.arena import DEFAULT_PARAMS

@@ -14,11 +14,11 @@ from django.utils import translation
 from accounts.models import User
 from experiments.engine.live import delta
 from experiments.fragments import render_envelope
+from experiments.live.news import ROWS, events_after
+from experiments.live.rights import Entry
+from experiments.live.socket_limits import Pace, places
+from experiments.live.viewers import Said, viewers
 from experiments.models import Run
-from experiments.news import ROWS, events_after
-from experiments.rights import Entry
-from experiments.socket_limits import Pace, places
-from experiments.viewers import Said, viewers
 
 SIGNED_OUT, TOO_FAST = 4401, 4429
 FRAMES = "arena.frames"  # what our own web server offers beyond ASGI: arenasite/patient_sockets.py

@@ -13,14 +13,15 @@ from rest_framework.views import APIView
 
 from accounts.api_requests import person, validated
 from accounts.scopes import Scope
-from experiments import council_setup, keeping
-from experiments.api_requests import PROBLEMS, refusals
 from experiments.battles import voiding
-from experiments.campaign_api import BattleSerializer, battles_with_rows
+from experiments.campaigns.api import BattleSerializer, battles_with_rows
 from experiments.casting import checked_cast, checked_config
+from experiments.councils import setup as council_setup
 from experiments.datasets import contestants, making
+from experiments.library import keeping
 from experiments.models import Contestant, Dataset, Preset
-from experiments.pagination import SHELF, page_of_shelf
+from experiments.rest.pagination import SHELF, page_of_shelf
+from experiments.rest.requests import PROBLEMS, refusals
 
 
 class Published(serializers.Serializer[Any]):

@@ -14,15 +14,17 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import for_readers, person
-from experiments import actions, budget_views, campaign_views, lineage, progress
+from experiments import actions, lineage, progress
 from experiments.admission import may_change
-from experiments.idempotency import KeyReused
+from experiments.budgets import views as budget_views
+from experiments.campaigns import views as campaign_views
 from experiments.models import Experiment, Run
 from experiments.refusals import NotAllowed
-from experiments.repeating import MoreRuns, fresh_form, may_repeat
+from experiments.rest.idempotency import KeyReused
 from experiments.shards import is_sharded
 from experiments.statistics import rows
 from experiments.statistics.table import COLUMNS, table
+from experiments.steering.repeating import MoreRuns, fresh_form, may_repeat
 
 RUNS_PER_PAGE = 25
 

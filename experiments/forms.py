@@ -11,8 +11,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from experiments.casting import InvalidExperiment
+from experiments.catalog.menu import askable_models
 from experiments.form_fields import InterventionsField, LinesField
-from experiments.menu import askable_models
 from experiments.workflows import REGISTRY
 
 LONGEST_PERSONA = 100

@@ -7,7 +7,6 @@ from uuid import UUID
 from django.db import DatabaseError
 
 from accounts import lasting
-from experiments import usage_days
 from experiments.battles import campaigns, votes
 from experiments.battles.logs import queueing
 from experiments.bulk import jobs as bulk
@@ -17,6 +16,7 @@ from experiments.observing import measuring
 from experiments.shards import SHARDED
 from experiments.shelves import sought_notes
 from experiments.signals import engine_swept, run_finished, swept
+from experiments.usage import days as usage_days
 from experiments.webhooks import delivering
 
 logger = logging.getLogger(__name__)

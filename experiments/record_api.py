@@ -15,9 +15,9 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from experiments.api_requests import PROBLEMS
 from experiments.models import Ballot, Call, Event, Judgment, Message, Run
 from experiments.models.run import LIVE_STATES
+from experiments.rest.requests import PROBLEMS
 from experiments.serializers import (
     BallotSerializer,
     CallSerializer,

@@ -15,8 +15,10 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
 from accounts.scopes import Scope
-from experiments import actions, branching, furthering, metrics, run_list, steering
-from experiments.api_requests import (
+from experiments import actions, metrics, run_list
+from experiments.models import Message, Run
+from experiments.rest.problems import Conflict, ProblemSerializer
+from experiments.rest.requests import (
     PROBLEMS,
     idempotency_key,
     person,
@@ -24,11 +26,10 @@ from experiments.api_requests import (
     runs_with_totals,
     validated,
 )
-from experiments.models import Message, Run
-from experiments.problems import Conflict, ProblemSerializer
+from experiments.rest.spending import spends, spent
 from experiments.serializers import RunSerializer
 from experiments.shards import without_shards
-from experiments.spending import spends, spent
+from experiments.steering import branching, furthering, steering
 from experiments.workflows import REGISTRY
 
 CONTESTED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}

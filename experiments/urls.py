@@ -1,34 +1,31 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from experiments import (
-    battle_log_views,
-    budget_views,
-    bulk_views,
-    campaign_views,
-    contestant_views,
-    council_views,
-    dataset_views,
-    debate_views,
-    experiment_views,
-    import_views,
-    key_views,
-    library_views,
-    model_views,
-    news_views,
-    report_views,
-    sharing_views,
-    starchamber_views,
-    steering_views,
-    usage_views,
-    views,
-)
+from experiments import experiment_views, views
+from experiments.budgets import views as budget_views
+from experiments.bulk import views as bulk_views
+from experiments.campaigns import contestant_views
+from experiments.campaigns import log_views as battle_log_views
+from experiments.campaigns import views as campaign_views
+from experiments.catalog import views as model_views
 from experiments.contests import artifact_views
 from experiments.contests import views as contest_views
+from experiments.councils import views as council_views
+from experiments.datasets import views as dataset_views
+from experiments.debates import views as debate_views
+from experiments.imports import views as import_views
+from experiments.keys import views as key_views
+from experiments.library import views as library_views
+from experiments.live import views as news_views
 from experiments.observing import urls as observing_urls
+from experiments.reports import views as report_views
 from experiments.reviews import urls as review_urls
 from experiments.search import views as search_views
+from experiments.sharing import views as sharing_views
 from experiments.shelves import urls as shelf_urls
+from experiments.steering import views as steering_views
+from experiments.talks import views as starchamber_views
+from experiments.usage import views as usage_views
 from experiments.webhooks import urls as webhook_urls
 
 urlpatterns = [

@@ -12,27 +12,20 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.models import Project
 from accounts.people import for_readers, person
-from experiments import (
-    actions,
-    arena_setup,
-    budget_notes,
-    budget_standing,
-    council_pages,
-    lineage,
-    progress,
-    rejudging,
-    run_list,
-    standing,
-)
+from experiments import actions, arena_setup, lineage, progress, run_list, standing
 from experiments.admission import may_change
 from experiments.beginning import begin
+from experiments.budgets import notes as budget_notes
+from experiments.budgets import standing as budget_standing
 from experiments.contests import pages as contest_pages
+from experiments.councils import pages as council_pages
 from experiments.forms import SetupForm
 from experiments.labels import FLAGS
 from experiments.models import Call, Run
 from experiments.refusals import NotAllowed
 from experiments.shelves import listing
 from experiments.statistics.rows import begins_in
+from experiments.steering import rejudging
 from experiments.timeline import from_rows
 from experiments.workflows import REGISTRY
 from experiments.workflows.prompts import fill

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import person
 from experiments.battles import voiding
-from experiments.dataset_thumbnails import thumbnails
+from experiments.datasets.thumbnails import thumbnails
 from experiments.models import Battle, Board, Contestant, Experiment, Run, Sample
 from experiments.refusals import NotAllowed, NotOffered
 from leaderboard.browsing import pages, samples, showing

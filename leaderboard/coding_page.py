@@ -8,9 +8,9 @@ from typing import Any
 from django.http import QueryDict
 
 from accounts.models import User
-from experiments import charts
 from experiments.contests import voiding
 from experiments.contests.rated import Moment, RunRatings, Solver
+from experiments.drawings import charts
 from experiments.models import Cycle, Run
 from leaderboard import coding
 from leaderboard.axis import axis_of

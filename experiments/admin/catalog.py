@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from accounts.people import person
-from experiments import keyring
 from experiments.admin.base import ReadOnly
+from experiments.keys import keyring
 from experiments.models import Call, InjectionRate, ModelPrice, Provider, ProviderKey, ProviderModel
 
 

@@ -16,14 +16,14 @@ from experiments.battles import ledger
 from experiments.battles.admission import check
 from experiments.battles.feeding import feed, feed_all
 from experiments.battles.scope import name_version, scope_of
-from experiments.budgeting import require_budget
+from experiments.budgets.budgeting import require_budget
 from experiments.casting import InvalidExperiment
 from experiments.engine import jobs
 from experiments.engine.ending import INTERNAL_ERROR
 from experiments.engine.events import Fact, emit
 from experiments.models import LIVE_STATES, Call, Campaign, Experiment, Run, Step
 from experiments.refusals import NotAllowed, Rivalled
-from experiments.steering import FRESH, rested
+from experiments.steering.steering import FRESH, rested
 from experiments.workflows.limits import Limits
 
 __all__ = ["feed", "feed_all", "resume", "start", "stop"]

@@ -9,17 +9,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.scopes import Scope
-from experiments import actions, steering
-from experiments.api_requests import idempotency_key, person, refusals, validated
+from experiments import actions
 from experiments.compatibility import arena_shapes as shapes
 from experiments.compatibility import talks
 from experiments.compatibility.arena_requests import ArenaStart, ManualContinue, cast_of, config_of
 from experiments.compatibility.shapes import message_shape, slugs_of
 from experiments.compatibility.views import ClientView, NotYet, ProviderFailed, described, now
 from experiments.compatibility.waiting import wait
-from experiments.idempotency import once
 from experiments.models import LIVE_STATES, ClientTalk, Run, Step
-from experiments.problems import Conflict
+from experiments.rest.idempotency import once
+from experiments.rest.problems import Conflict
+from experiments.rest.requests import idempotency_key, person, refusals, validated
+from experiments.steering import steering
 
 ARENA = ClientTalk.System.ARENA
 NOTHING_RUNS = "No experiment of yours is running: start one first."

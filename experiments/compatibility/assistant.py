@@ -9,7 +9,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from experiments import actions
-from experiments.api_requests import idempotency_key, person, refusals, validated
 from experiments.compatibility import talks
 from experiments.compatibility.arena_requests import Text
 from experiments.compatibility.naming import askable_slugs, slug_of
@@ -18,6 +17,7 @@ from experiments.compatibility.shapes import slugs_of
 from experiments.compatibility.views import ClientView, NotYet, ProviderFailed, TooManyRequests, described
 from experiments.compatibility.waiting import wait
 from experiments.models import Call, ClientTalk, Message, Run
+from experiments.rest.requests import idempotency_key, person, refusals, validated
 
 ASSISTANT = ClientTalk.System.ASSISTANT
 LONGEST_TITLE = 80

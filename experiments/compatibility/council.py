@@ -16,17 +16,17 @@ from rest_framework.response import Response
 from accounts.scopes import Scope
 from experiments import actions
 from experiments.admission import require_role
-from experiments.api_requests import idempotency_key, person, refusals, validated
 from experiments.compatibility import council_shapes as shapes
 from experiments.compatibility.council_cast import cast_for
 from experiments.compatibility.council_stream import Telling
 from experiments.compatibility.views import REFUSALS, ClientView, NotYet, ProviderFailed, described
 from experiments.compatibility.waiting import entry_of, follow, wait
-from experiments.furthering import ask_further
-from experiments.idempotency import once
 from experiments.models import ClientTalk, Run
-from experiments.problems import Conflict
-from experiments.steering import locked
+from experiments.rest.idempotency import once
+from experiments.rest.problems import Conflict
+from experiments.rest.requests import idempotency_key, person, refusals, validated
+from experiments.steering.furthering import ask_further
+from experiments.steering.steering import locked
 
 COUNCIL = ClientTalk.System.COUNCIL
 STREAM = {(200, "text/event-stream"): OpenApiTypes.STR, **REFUSALS}

@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from experiments.compatibility.shapes import slugs_of
+from experiments.councils.rankings import Standing, ranking_of_turn
 from experiments.models import Ballot, ClientTalk, Message, Run
-from experiments.rankings import Standing, ranking_of_turn
 from experiments.workflows.council.config import MEMBERS
 from experiments.workflows.council.reviews import words
 from experiments.workflows.labels import labels_for

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from experiments import metrics, tokens
+from experiments import metrics
 from experiments.models import Message, Run
+from experiments.talks import tokens
 
 
 def talk_of(run: Run, seats: tuple[str, ...] = ("A", "B")) -> list[dict[str, Any]]:

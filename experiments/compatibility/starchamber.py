@@ -10,7 +10,6 @@ from rest_framework.response import Response
 
 from accounts.scopes import Scope
 from experiments import actions
-from experiments.api_requests import idempotency_key, person, refusals, validated
 from experiments.compatibility import talks
 from experiments.compatibility.arena_requests import KEY_HELP, Text
 from experiments.compatibility.arena_shapes import SeatMetrics, turns_of
@@ -19,7 +18,8 @@ from experiments.compatibility.shapes import message_shape, metrics_of, slugs_of
 from experiments.compatibility.views import ClientView, NotYet, ProviderFailed, described
 from experiments.compatibility.waiting import wait
 from experiments.models import LIVE_STATES, ClientTalk, Message, Run, Step
-from experiments.problems import Conflict
+from experiments.rest.problems import Conflict
+from experiments.rest.requests import idempotency_key, person, refusals, validated
 
 STARCHAMBER = ClientTalk.System.STARCHAMBER
 PREFIX = "sc"

@@ -9,11 +9,11 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from experiments import actions
-from experiments.idempotency import once
 from experiments.models import LIVE_STATES, ClientTalk, IdempotentRequest, Run, Step
 from experiments.models.client import ClientSystem
 from experiments.refusals import Rivalled
-from experiments.steering import say
+from experiments.rest.idempotency import once
+from experiments.steering.steering import say
 
 ONE_AT_A_TIME = (ClientSystem.ARENA,)
 

@@ -14,9 +14,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.authentication import BearerAuthentication, KeyHeaderAuthentication
-from experiments.problems import ProblemSerializer
-from experiments.schema import Described
-from experiments.spending import spends as spending
+from experiments.rest.problems import ProblemSerializer
+from experiments.rest.schema import Described
+from experiments.rest.spending import spends as spending
 
 Route = TypeVar("Route", bound=Callable[..., Any])
 TAG = "compatibility"

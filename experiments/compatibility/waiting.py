@@ -10,8 +10,8 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.db import connection
 from rest_framework.request import Request
 
-from experiments.rights import Entry, newest_events
-from experiments.viewers import Said, viewers
+from experiments.live.rights import Entry, newest_events
+from experiments.live.viewers import Said, viewers
 
 PATIENCE_SECONDS = 900.0
 BEAT_SECONDS = 15.0

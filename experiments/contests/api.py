@@ -13,13 +13,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.scopes import Scope
-from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.contests import ratings, voiding
 from experiments.contests.record import Contents, contents
 from experiments.contests.serializers import CycleSerializer, ExecutionSerializer
 from experiments.models import Cycle, Execution
-from experiments.problems import Conflict, ProblemSerializer
 from experiments.record_api import OfRun
+from experiments.rest.problems import Conflict, ProblemSerializer
+from experiments.rest.requests import PROBLEMS, person, refusals, validated
 from experiments.serializers import JudgmentSerializer
 
 CONTESTED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}

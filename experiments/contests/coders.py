@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from experiments.council_cast import short_name
+from experiments.councils.cast import short_name
 from experiments.workflows.coding.config import CODERS
 
 

@@ -8,10 +8,10 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from experiments.catalog.menu import speaking_models
+from experiments.catalog.rows import ModelRowsField
 from experiments.form_fields import LinesField, Row
 from experiments.forms import SetupForm, form_for
-from experiments.menu import speaking_models
-from experiments.model_rows import ModelRowsField
 from experiments.workflows.coding.config import LEAST_CODERS, LONGEST_TOPIC, MOST_CODERS, coder
 
 PARTS = ("model", "temperature", "max_tokens", "reasoning_effort")

@@ -7,9 +7,9 @@ from django.contrib import messages
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from experiments.catalog.menu import speaking_models
 from experiments.contests.forms import ContestForm, contest_form, every_model
 from experiments.library.shelf import flat
-from experiments.menu import speaking_models
 from experiments.models import Experiment, Participant
 from experiments.shelves.cloning import Source, source
 from experiments.workflows.coding.config import CODERS, MOST_CODERS

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from experiments import charts
 from experiments.contests import ratings
 from experiments.contests.rated import Moment, RunRatings, Solver
+from experiments.drawings import charts
 from experiments.models import Run
 
 WIDTH, HEIGHT, MARGIN = 180.0, 18.0, 6.0  # of an interval's drawing

@@ -9,12 +9,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import for_readers
-from experiments import budget_notes
 from experiments.beginning import begin
+from experiments.budgets import notes as budget_notes
 from experiments.contests import cycles, estimates, isolation, listing, setup, standing, voiding
 from experiments.contests.forms import ContestForm, contest_form
 from experiments.models import Cycle
-from experiments.steering_views import visible_run
+from experiments.steering.views import visible_run
 
 
 @login_required

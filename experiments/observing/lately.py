@@ -10,10 +10,10 @@ from django.db.models import Count, Q, Sum
 from django.db.models.functions import TruncHour
 from django.utils import timezone
 
-from experiments.call_sums import parts
 from experiments.models import Call
 from experiments.models.money import SMALLEST
-from experiments.usage_days import UNKNOWN, calls_since
+from experiments.usage.call_sums import parts
+from experiments.usage.days import UNKNOWN, calls_since
 
 SECONDS = 15  # so old may it be: it reads the calls of a day
 HOURS = 24

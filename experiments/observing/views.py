@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.models import User
 from accounts.people import for_admins
-from experiments import bars
+from experiments.drawings import bars
 from experiments.observing.exposition import exposition
 from experiments.observing.lately import Hour
 from experiments.observing.report import report

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from experiments import charts
+from experiments.drawings import charts
 from experiments.labels import SENTIMENT_LABELS
 from experiments.reports.words import seat_name
 from experiments.templatetags.drawing import Drawing, Row

@@ -15,8 +15,8 @@ from typing import Any
 from uuid import UUID
 
 from experiments.contests.serializers import CycleSerializer, ExecutionSerializer
+from experiments.councils.rankings import Ranking, rankings_of
 from experiments.models import Call, Cycle, Judgment, Message, Run
-from experiments.rankings import Ranking, rankings_of
 from experiments.reports.document import ballots, cycles, executions, lineage
 from experiments.reports.exports import Row, encoded, interventions, message_rows
 from experiments.serializers import BallotSerializer

@@ -1,11 +1,11 @@
-"""The charts on paper: the drawing of `experiments.charts` with lines of a PDF instead of those of an SVG."""
+"""The charts on paper: the drawing of `experiments.drawings.charts` with lines of a PDF instead of those of an SVG."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from reportlab.platypus import Flowable
 
-from experiments import charts
+from experiments.drawings import charts
 from experiments.reports.pdf_flow import Place, draw_rules
 from experiments.reports.pdf_fonts import Typefaces
 from experiments.reports.pdf_text import color

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from experiments import timeline
+from experiments.catalog.unlisted import known_or_entered
 from experiments.models import (
     TERMINAL_STATES,
     Ballot,
@@ -29,7 +30,6 @@ from experiments.reports.shape_types import RowShape
 from experiments.reports.shapes import CallShape, MessageShape, RecordShape, StepShape
 from experiments.search import indexing
 from experiments.serializers import ParticipantSerializer
-from experiments.unlisted import known_or_entered
 
 if TYPE_CHECKING:
     from accounts.models import User

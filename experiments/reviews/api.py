@@ -16,9 +16,9 @@ from rest_framework.views import APIView
 
 from accounts.models import Project
 from accounts.scopes import Scope
-from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.models import ReviewAnswer, ReviewItem, ReviewQueue, ReviewRubric, ReviewSlot
-from experiments.problems import ProblemSerializer
+from experiments.rest.problems import ProblemSerializer
+from experiments.rest.requests import PROBLEMS, person, refusals, validated
 from experiments.reviews import agreement, answers, queues, rubrics, showing, slots
 from experiments.reviews.agreement_views import readable
 from experiments.reviews.content import Content, Correction, NotTaken, Remark

@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.scopes import Scope
-from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.models import Message, Run, RunReview
-from experiments.problems import ProblemSerializer
+from experiments.rest.problems import ProblemSerializer
+from experiments.rest.requests import PROBLEMS, person, refusals, validated
 from experiments.reviews import curation, flagging
 from experiments.reviews.curation_views import MOST_SHOWN, flagged
 from experiments.workflows.flags import REVIEWED

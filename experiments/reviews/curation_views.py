@@ -18,7 +18,7 @@ from experiments.labels import FLAGS
 from experiments.models import FlagDeed, Message, Run, RunReview
 from experiments.refusals import NotAllowed, NotOffered
 from experiments.reviews import curation, flagging
-from experiments.steering_views import visible_run
+from experiments.steering.views import visible_run
 from experiments.workflows.flags import REVIEWED
 
 CURATED = (

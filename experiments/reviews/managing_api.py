@@ -13,8 +13,8 @@ from rest_framework.views import APIView
 
 from accounts.api_requests import person, validated
 from accounts.scopes import Scope
-from experiments.api_requests import PROBLEMS, refusals
 from experiments.models import ReviewQueue, ReviewRubric
+from experiments.rest.requests import PROBLEMS, refusals
 from experiments.reviews import queues, rubrics, slots
 from experiments.reviews.api import item_shown, queue_shown, queues_with_counts, visible_item
 from experiments.reviews.serializers import ItemSerializer, QueueSerializer

@@ -9,8 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from experiments.api_requests import PROBLEMS, person
 from experiments.models import Passage, Run
+from experiments.rest.requests import PROBLEMS, person
 from experiments.search.filters import PLACES, BadFilter
 from experiments.search.finding import Hit, find
 from experiments.search.views import asked_by, place

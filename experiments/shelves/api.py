@@ -13,10 +13,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.scopes import Scope
-from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.models import Experiment, Message, Note, Run, SavedView, Tag
 from experiments.models.shelves import LONGEST_QUERY
-from experiments.problems import ProblemSerializer
+from experiments.rest.problems import ProblemSerializer
+from experiments.rest.requests import PROBLEMS, person, refusals, validated
 from experiments.shelves import noting, tagging, viewing
 from experiments.shelves.noting import LONGEST_NOTE
 

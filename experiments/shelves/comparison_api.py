@@ -11,10 +11,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.scopes import Scope
-from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.comparison import Cell, Row
 from experiments.models import Experiment, Run
-from experiments.problems import ProblemSerializer
+from experiments.rest.problems import ProblemSerializer
+from experiments.rest.requests import PROBLEMS, person, refusals, validated
 from experiments.serializers import ExperimentSerializer, RunSerializer
 from experiments.shelves import cloning, comparing
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpRequest
 
 from experiments.models import Run, SavedView
-from experiments.sharing import projects_of
+from experiments.sharing.sharing import projects_of
 from experiments.shelves import tagging, viewing
 
 

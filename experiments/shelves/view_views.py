@@ -14,7 +14,7 @@ from accounts.people import person
 from experiments.casting import InvalidExperiment
 from experiments.models import Experiment, SavedView
 from experiments.refusals import NotAllowed
-from experiments.sharing import projects_of
+from experiments.sharing.sharing import projects_of
 from experiments.shelves import viewing
 from experiments.shelves.cloning import FORMS
 from experiments.shelves.forms import ViewForm

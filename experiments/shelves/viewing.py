@@ -12,7 +12,7 @@ from experiments.engine.text import is_storable
 from experiments.models import SavedView
 from experiments.models.shelves import LONGEST_QUERY
 from experiments.refusals import NotAllowed
-from experiments.sharing import checked_project
+from experiments.sharing.sharing import checked_project
 
 if TYPE_CHECKING:
     from accounts.models import User

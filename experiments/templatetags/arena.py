@@ -13,7 +13,6 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 
 from experiments import fragments
-from experiments.branching import JUDGED
 from experiments.forms import CHOICES
 from experiments.labels import (
     ACTIONS,
@@ -31,6 +30,7 @@ from experiments.labels import (
 )
 from experiments.markdown import to_html
 from experiments.models import Run
+from experiments.steering.branching import JUDGED
 from experiments.timeline import Entry
 from experiments.workflows.judge import SENTIMENTS
 

@@ -9,12 +9,13 @@ from django.forms import BaseForm, BoundField
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from experiments import figures, menu
+from experiments import figures
 from experiments.battles.progress import Progress
-from experiments.campaign_forms import FURTHER_JUDGES
+from experiments.campaigns.forms import FURTHER_JUDGES
+from experiments.campaigns.outputs_forms import OutputsForm, shown_rows
+from experiments.catalog import menu
 from experiments.labels import END_REASONS, prompt_words
 from experiments.models import Battle, Campaign
-from experiments.outputs_forms import OutputsForm, shown_rows
 from experiments.workflows.battles.config import MIRRORS
 from experiments.workflows.battles.judged import Shown
 from experiments.workflows.battles.prompts import PROMPTS, Known

@@ -12,13 +12,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from experiments import fragments
+from experiments.catalog.menu import askable_models
 from experiments.contests import board, coders
 from experiments.contests.estimates import Guess
 from experiments.contests.forms import LEAST_ROWS
 from experiments.contests.slots import slot_of
 from experiments.forms import CHOICES, EFFORTS
 from experiments.labels import seat_name
-from experiments.menu import askable_models
 from experiments.models import Run
 from experiments.templatetags.coding_words import tenth
 from experiments.templatetags.setup import Group, Option, grouped_by_provider

@@ -15,7 +15,7 @@ from experiments.contests import coders, isolation
 from experiments.contests.drawings import Histogram
 from experiments.contests.rated import Solver as Rated
 from experiments.contests.slots import check_name
-from experiments.council_cast import short_name as shortened
+from experiments.councils.cast import short_name as shortened
 from experiments.labels import seat_name
 from experiments.markdown import coloured
 from experiments.templatetags.arena import MINUS, MISSING, figure

@@ -11,13 +11,14 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from experiments import council_cast, fragments
-from experiments.council_forms import LEAST_ROWS
-from experiments.council_slots import slot_of
+from experiments import fragments
+from experiments.councils import cast as council_cast
+from experiments.councils.forms import LEAST_ROWS
+from experiments.councils.rankings import Ranking
+from experiments.councils.slots import slot_of
 from experiments.labels import seat_name
 from experiments.markdown import to_html
 from experiments.models import Run
-from experiments.rankings import Ranking
 from experiments.templatetags.council_ranking import place_of
 from experiments.timeline import Entry
 from experiments.workflows.council.config import MOST_MEMBERS

@@ -8,12 +8,12 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 
 from experiments import fragments
-from experiments.debate_board import Board, Source, board, place_of, source
-from experiments.debate_forms import model_field
-from experiments.debate_versions import Version, versions
+from experiments.catalog.menu import speaking_models
+from experiments.debates.board import Board, Source, board, place_of, source
+from experiments.debates.forms import model_field
+from experiments.debates.versions import Version, versions
 from experiments.labels import seat_name
 from experiments.lineage import Lineage
-from experiments.menu import speaking_models
 from experiments.models import Run
 from experiments.timeline import Entry
 from experiments.workflows.debate.config import DEBATERS, POOL

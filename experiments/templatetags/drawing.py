@@ -7,7 +7,7 @@ from typing import Any
 from django import template
 from django.utils.translation import gettext as _
 
-from experiments import charts
+from experiments.drawings import charts
 from experiments.labels import SENTIMENT_LABELS
 from experiments.templatetags.arena import MINUS
 from experiments.workflows.judge import SENTIMENTS

@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 
 from experiments.forms import CHOICES
 from experiments.library.differences import Line, lines_between
+from experiments.library.forms import ScenarioFields
 from experiments.library.presets import CUSTOM
 from experiments.library.shelf import PresetChoice, ScenarioChoice, flat
-from experiments.library_forms import ScenarioFields
 from experiments.models import Scenario
 from experiments.templatetags.setup import FIELD_LABELS
 

@@ -11,9 +11,9 @@ from django.forms import BaseForm, BoundField
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from experiments.catalog.menu import askable_models
 from experiments.form_fields import LEAST_ROWS
 from experiments.labels import INTERVENTION_KINDS
-from experiments.menu import askable_models
 from experiments.models import ProviderModel
 from experiments.workflows.arena import DEFAULT_PARAMS
 

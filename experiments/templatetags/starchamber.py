@@ -12,15 +12,16 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from experiments import fragments, talk_figures
+from experiments import fragments
 from experiments.labels import SENTIMENT_LABELS
 from experiments.library.presets import CUSTOM
 from experiments.library.shelf import find_preset
 from experiments.models import Participant, Run
-from experiments.talk_figures import Figures
+from experiments.talks import figures as talk_figures
+from experiments.talks.figures import Figures
+from experiments.talks.tokens import LEAST, Token
 from experiments.templatetags.arena import MISSING, figure, signed
 from experiments.timeline import Entry
-from experiments.tokens import LEAST, Token
 from experiments.workflows.judge import SENTIMENTS
 from experiments.workflows.starchamber import DEFAULT_PARAMS
 

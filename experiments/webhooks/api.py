@@ -16,9 +16,9 @@ from rest_framework.views import APIView
 
 from accounts.models import Project
 from accounts.scopes import Scope
-from experiments.api_requests import PROBLEMS, person, refusals, validated
 from experiments.models import Webhook, WebhookDelivery
-from experiments.problems import ProblemSerializer
+from experiments.rest.problems import ProblemSerializer
+from experiments.rest.requests import PROBLEMS, person, refusals, validated
 from experiments.webhooks import hooks
 from experiments.webhooks.kinds import Kind
 

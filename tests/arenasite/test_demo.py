@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from arenasite import demo, launch, showcase
-from experiments import catalog
+from experiments.catalog import syncing as catalog
 from experiments.models import Run
 
 pytestmark = pytest.mark.django_db

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from experiments import steering
 from experiments.models import Experiment, Run, Step
+from experiments.steering import steering
 from experiments.timeline import from_rows, replayed
 from tests.experiments.debated import REQUEST, ROUND_1, ROUND_2, actions, brief
 from tests.fixtures import add_model

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from experiments import steering
-from experiments.council_slots import arranged
+from experiments.councils.slots import arranged
 from experiments.models import Run
+from experiments.steering import steering
 from experiments.timeline import from_rows, replayed
 from tests.experiments.councils import listed
 

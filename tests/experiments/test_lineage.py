@@ -3,7 +3,7 @@
 import pytest
 
 from experiments import lineage
-from experiments.lanes import picture
+from experiments.drawings.lanes import picture
 from experiments.models import Experiment, Run
 from tests.experiments.repeated import branched, ended, said
 

@@ -1,8 +1,8 @@
 """Intervals as drawings: the band around a line, and the strip of a measure."""
 
-from experiments.charts import PERCENT, SHARE, Series, Spread, chart
+from experiments.drawings.charts import PERCENT, SHARE, Series, Spread, chart
+from experiments.drawings.strips import HEIGHT, WIDTH, reach, strip
 from experiments.statistics.estimates import estimate
-from experiments.strips import HEIGHT, WIDTH, reach, strip
 
 
 def area(lows, highs):

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from experiments.tokens import Thresholds, band, covers, strip, summary, together, token_view
+from experiments.talks.tokens import Thresholds, band, covers, strip, summary, together, token_view
 
 
 def stored(*logprobs, **more):

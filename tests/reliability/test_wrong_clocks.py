@@ -7,11 +7,10 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from experiments import clock, idempotency, steering, waiting
+from experiments import clock, waiting
 from experiments.battles.logs import queueing
 from experiments.datasets import reading
 from experiments.engine import leases
-from experiments.idempotency import UnderWay
 from experiments.models import (
     BulkExport,
     Dataset,
@@ -28,8 +27,11 @@ from experiments.models import (
     WebhookDelivery,
 )
 from experiments.reports import making
+from experiments.rest import idempotency
+from experiments.rest.idempotency import UnderWay
 from experiments.reviews import slots
 from experiments.sandboxing import claims, hosts
+from experiments.steering import steering
 from experiments.webhooks import delivering, outbox
 from experiments.webhooks.kinds import Kind
 from tests.experiments.reviews import reviewed

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from experiments import catalog
+from experiments.catalog import syncing as catalog
 from experiments.gateway.addresses import is_allowed
 from experiments.models import Provider
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from experiments import catalog
+from experiments.catalog import syncing as catalog
 from experiments.gateway import GatewayError
 from experiments.models import Provider
 

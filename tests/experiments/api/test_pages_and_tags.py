@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from experiments import keeping
+from experiments.library import keeping
 from experiments.models import Event, Run
 
 pytestmark = pytest.mark.django_db

@@ -4,10 +4,12 @@ import pytest
 
 from accounts.models import AuditEntry
 from accounts.scopes import Scope
-from experiments import actions, idempotency, keyring
+from experiments import actions
 from experiments.battles import campaigns
 from experiments.datasets import demonstration
+from experiments.keys import keyring
 from experiments.models import Event, IdempotentRequest, Provider, Run, Step
+from experiments.rest import idempotency
 from tests.experiments.api.handlers import handlers
 from tests.fixtures import add_model
 

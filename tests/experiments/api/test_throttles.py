@@ -5,7 +5,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from accounts import throttling
-from experiments import keyring
+from experiments.keys import keyring
 from experiments.models import Provider
 
 pytestmark = pytest.mark.django_db

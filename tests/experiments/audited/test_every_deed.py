@@ -12,9 +12,9 @@ from django.test import Client
 from accounts import inviting, projects, roles
 from accounts.models import ApiToken, AuditEntry
 from accounts.tokens import create_token, revoke_token
-from experiments import budgeting, keeping, keyring, sharing
 from experiments.battles import voiding
 from experiments.battles.boards import model_board
+from experiments.budgets import budgeting
 from experiments.contests import voiding as cycle_voiding
 from experiments.datasets import contestants, demonstration, making
 from experiments.engine import keys
@@ -22,8 +22,11 @@ from experiments.engine.ending import finish
 from experiments.engine.leases import claim
 from experiments.engine.recording import Book
 from experiments.engine.score import End
+from experiments.keys import keyring
+from experiments.library import keeping
 from experiments.models import Battle, Provider, Run
 from experiments.reviews import curation
+from experiments.sharing import sharing
 from experiments.webhooks import hooks
 from tests.experiments import contest_rows
 from tests.experiments.audited.conftest import KEY, WRONG

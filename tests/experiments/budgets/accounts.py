@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Any
 
-from experiments import budget_checks
+from experiments.budgets import checks as budget_checks
 from experiments.models import Budget, BudgetPeriod
 
 

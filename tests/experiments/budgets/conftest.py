@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accounts.models import Membership, Project
-from experiments import budgeting
+from experiments.budgets import budgeting
 from experiments.models import Budget, ModelPrice, ProviderModel
 from tests.fixtures import PASSWORD
 

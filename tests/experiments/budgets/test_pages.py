@@ -5,8 +5,10 @@ from decimal import Decimal
 import pytest
 from django.test import RequestFactory
 
-from experiments import budget_notes, budget_standing, budget_views
-from experiments.budget_notes import Most
+from experiments.budgets import notes as budget_notes
+from experiments.budgets import standing as budget_standing
+from experiments.budgets import views as budget_views
+from experiments.budgets.notes import Most
 from experiments.models import Budget, BudgetPeriod, Experiment
 from tests.fixtures import signed_in
 

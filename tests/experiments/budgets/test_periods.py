@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from experiments import budget_standing
+from experiments.budgets import standing as budget_standing
 from experiments.engine import reservations
 from experiments.engine.reservations import Accounts, Amount, OverBudget, reserve, settle
 from experiments.models import Budget, Call, Run, Step

@@ -9,7 +9,8 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from experiments import budget_checks, budgeting
+from experiments.budgets import budgeting
+from experiments.budgets import checks as budget_checks
 from experiments.engine import recording, reservations
 from experiments.engine.performers import Report
 from experiments.engine.recording import OpenCall

@@ -7,7 +7,8 @@ from decimal import Decimal
 import pytest
 from django.db import connection
 
-from experiments import actions, budgeting
+from experiments import actions
+from experiments.budgets import budgeting
 from experiments.engine.jobs import wake
 from experiments.engine.reservations import Amount, OverBudget, accounts_of, applying, reserve
 from experiments.models import Call, ModelPrice, Run, Step

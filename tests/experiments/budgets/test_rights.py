@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from accounts.models import AuditEntry
-from experiments import budgeting
+from experiments.budgets import budgeting
 from experiments.models import Budget, Experiment
 from experiments.refusals import NotAllowed, NotOffered
 from tests.fixtures import signed_in

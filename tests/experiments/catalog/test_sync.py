@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from experiments import catalog
+from experiments.catalog import syncing as catalog
 from experiments.models import ModelPrice, Provider, ProviderModel
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]

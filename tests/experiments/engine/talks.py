@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from experiments import steering
 from experiments.models import Run, Step
+from experiments.steering import steering
 from experiments.timeline import from_rows, replayed
 
 

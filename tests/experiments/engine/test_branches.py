@@ -2,9 +2,10 @@
 
 import pytest
 
-from experiments import actions, branching, steering
+from experiments import actions
 from experiments.models import Call, Event, Judgment, Message, Run, Step
 from experiments.refusals import NotAllowed, NotOffered
+from experiments.steering import branching, steering
 from experiments.timeline import from_rows, replayed
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]

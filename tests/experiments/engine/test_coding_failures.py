@@ -4,10 +4,11 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
-from experiments import actions, steering
+from experiments import actions
 from experiments.models import ModelPrice, ProviderModel, Run, SandboxHost
 from experiments.refusals import NotAllowed
 from experiments.sandboxing import hosts
+from experiments.steering import steering
 from tests.experiments.contesting import (
     as_expected,
     asked,

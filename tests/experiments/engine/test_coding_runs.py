@@ -5,10 +5,10 @@ import threading
 
 import pytest
 
-from experiments import branching
 from experiments.casting import InvalidExperiment
 from experiments.models import Cycle
 from experiments.refusals import NotOffered
+from experiments.steering import branching
 from tests.experiments import contests
 from tests.experiments.contesting import (
     ORDERED,

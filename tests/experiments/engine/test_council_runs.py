@@ -5,9 +5,10 @@ import threading
 
 import pytest
 
-from experiments import furthering, rankings
+from experiments.councils import rankings
 from experiments.engine.driver import Driver
 from experiments.models import Ballot, Call, Step
+from experiments.steering import furthering
 from tests.experiments.deliberating import (
     FAST,
     PLAIN,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from experiments import branching
 from experiments.models import Run
 from experiments.refusals import NotOffered
+from experiments.steering import branching
 from tests.experiments.deliberating import FAST, assert_same_page, counted, fresh, offer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]

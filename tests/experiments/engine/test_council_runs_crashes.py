@@ -5,11 +5,11 @@ import threading
 
 import pytest
 
-from experiments import furthering
 from experiments.engine import pauses
 from experiments.engine.driver import Driver
 from experiments.engine.jobs import wake
 from experiments.models import Call, Run
+from experiments.steering import furthering
 from tests.experiments.deliberating import FAST, assert_same_page, calls, fresh, offer
 from tests.experiments.engine import test_crashes
 from tests.experiments.engine.test_crashes import (

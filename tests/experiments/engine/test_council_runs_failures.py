@@ -4,10 +4,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from experiments import actions, steering
+from experiments import actions
 from experiments.gateway.ratelimits import retry_after
 from experiments.models import Call, Run
 from experiments.refusals import NotOffered
+from experiments.steering import steering
 from tests.experiments.deliberating import FAST, PLAIN, assert_same_page, calls, counted, fresh, member, offer, told
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]

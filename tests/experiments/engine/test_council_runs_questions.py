@@ -5,10 +5,11 @@ import threading
 
 import pytest
 
-from experiments import actions, furthering, steering
+from experiments import actions
 from experiments.engine.driver import Driver
 from experiments.models import Call, Run
 from experiments.refusals import NotOffered, NotWaiting, SaidAlready
+from experiments.steering import furthering, steering
 from tests.experiments.deliberating import (
     FAST,
     assert_same_page,

@@ -4,10 +4,11 @@ import threading
 
 import pytest
 
-from experiments import actions, furthering
+from experiments import actions
 from experiments.engine.driver import Driver
 from experiments.models import Call, Step
 from experiments.refusals import NotOffered
+from experiments.steering import furthering
 from tests.experiments.deliberating import FAST, assert_same_page, calls, fresh
 from tests.fixtures import wait_until
 

@@ -7,10 +7,10 @@ import time
 import pytest
 from django.utils import timezone
 
-from experiments import steering
 from experiments.engine import leases, pauses, recording
 from experiments.engine.jobs import wake
 from experiments.models import Call, Run, Step
+from experiments.steering import steering
 from tests.fixtures import Worker, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]

@@ -5,9 +5,9 @@ import threading
 import pytest
 from django.db import connection
 
-from experiments import branching, furthering, steering
 from experiments.models import Event, Message, Step
 from experiments.refusals import NotOffered, NotWaiting, SaidAlready
+from experiments.steering import branching, furthering, steering
 from tests.experiments.debated import REQUEST, points
 from tests.experiments.debating import asked, assert_same_page, message, pause, told
 

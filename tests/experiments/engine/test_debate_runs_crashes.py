@@ -5,9 +5,9 @@ import itertools
 import pytest
 from django.utils import timezone
 
-from experiments import steering
 from experiments.engine import leases, pauses, playing, recording
 from experiments.models import Call, Run, Step
+from experiments.steering import steering
 from tests.experiments.debating import pause
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]

@@ -2,9 +2,10 @@
 
 import pytest
 
-from experiments import actions, furthering, steering
+from experiments import actions
 from experiments.models import Call, ProviderModel, Run
 from experiments.refusals import NotWaiting
+from experiments.steering import furthering, steering
 from experiments.timeline import from_rows, replayed
 from tests.experiments.debated import ROUND_1, ROUND_2, points
 from tests.experiments.debating import GOOD, LATER, asked, message, pause, told

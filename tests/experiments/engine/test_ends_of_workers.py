@@ -6,10 +6,10 @@ import time
 import pytest
 from django.db import connections
 
-from experiments import steering
 from experiments.engine import driver
 from experiments.engine.driver import Driver
 from experiments.models import Call, Provider, Run, Step
+from experiments.steering import steering
 from tests.experiments.engine.test_crashes import assert_books_balance, expire_leases
 from tests.fixtures import add_model, wait_until
 

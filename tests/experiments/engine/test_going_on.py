@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from experiments import actions, branching, furthering
+from experiments import actions
 from experiments.models import Run
 from experiments.refusals import NotAllowed
+from experiments.steering import branching, furthering
 from tests.experiments.deliberating import FAST, calls, counted, fresh, offer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]

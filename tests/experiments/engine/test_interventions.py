@@ -2,8 +2,9 @@
 
 import pytest
 
-from experiments import actions, steering
+from experiments import actions
 from experiments.models import Run
+from experiments.steering import steering
 from tests.fixtures import add_model
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]

@@ -5,9 +5,10 @@ import json
 
 import pytest
 
-from experiments import actions, steering
+from experiments import actions
 from experiments.models import Run, Step
 from experiments.refusals import NotOffered, NotWaiting, SaidAlready
+from experiments.steering import steering
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 

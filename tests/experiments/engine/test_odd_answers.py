@@ -4,10 +4,11 @@ import json
 
 import pytest
 
-from experiments import actions, steering
+from experiments import actions
 from experiments.engine import calls
 from experiments.gateway.retry import Wait
 from experiments.models import Call
+from experiments.steering import steering
 from experiments.workflows.filter import NOTHING_LEFT
 from experiments.workflows.flags import REPEATS_ITSELF, SPEAKS_FOR_OTHER
 

@@ -5,9 +5,10 @@ import threading
 import pytest
 from django.db import connection
 
-from experiments import actions, steering
+from experiments import actions
 from experiments.models import Run
 from experiments.refusals import NotWaiting, SaidAlready
+from experiments.steering import steering
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 

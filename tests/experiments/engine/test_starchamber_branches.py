@@ -2,7 +2,8 @@
 
 import pytest
 
-from experiments import branching, metrics
+from experiments import metrics
+from experiments.steering import branching
 from tests.experiments.engine.talks import assert_same_page, fresh, said, sent, waits
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]

@@ -5,10 +5,11 @@ import threading
 
 import pytest
 
-from experiments import actions, metrics, steering
+from experiments import actions, metrics
 from experiments.engine.driver import Driver
 from experiments.models import Call, Run
 from experiments.refusals import NotOffered, NotWaiting, SaidAlready
+from experiments.steering import steering
 from tests.experiments.engine.talks import assert_same_page, fresh, pause, roles, said, sent, waits
 from tests.fixtures import add_model, wait_until
 

@@ -8,12 +8,13 @@ from types import SimpleNamespace
 import pytest
 from django.utils import timezone
 
-from experiments import actions, progress, steering
+from experiments import actions, progress
 from experiments.engine import playing, seating
 from experiments.engine.driver import Driver
 from experiments.gateway.retry import Wait
 from experiments.gateway.types import ChatRequest, Deadlines
 from experiments.models import Call, Run
+from experiments.steering import steering
 from tests.fixtures import add_model, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from experiments import steering
 from experiments.models import Run
+from experiments.steering import steering
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 

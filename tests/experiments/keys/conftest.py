@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from experiments import keyring
 from experiments.gateway.simulated import Running, running
+from experiments.keys import keyring
 from experiments.models import Provider, ProviderKey, ProviderModel, Run
 from tests.experiments.keys.canaries import KEYS, OF_ALICE, OF_LAB, forms, said_by_a_hostile_provider
 from tests.fixtures import PASSWORD

@@ -14,11 +14,11 @@ from django.db import connection
 from django.test import Client
 from django.views.debug import ExceptionReporter
 
-from experiments import keyring
 from experiments.engine.performers import Endpoint, Work
 from experiments.gateway import ChatRequest
 from experiments.gateway import Client as Gateway
 from experiments.gateway.redaction import redact
+from experiments.keys import keyring
 from experiments.models import Provider, ProviderKey
 from experiments.models.ids import new_id
 from tests.experiments.keys.canaries import KEYS, OF_ALICE, OF_LAB, forms, found_in
@@ -109,7 +109,7 @@ def breaks(*_args, **_options):
 def test_no_page_and_no_mail_about_an_error_has_what_was_typed(planted, alice, settings, monkeypatch, debug, place):
     settings.DEBUG, settings.ADMINS = debug, [("Ops", "ops@example.org")]
     provider = Provider.objects.get(name="scripted")
-    monkeypatch.setattr(f"experiments.keyring.{place}", breaks)
+    monkeypatch.setattr(f"experiments.keys.keyring.{place}", breaks)
     mails = logging.Handler()
     mails.emit = lambda record: mail.mail_admins("error", _report(record))
     logging.getLogger("django.request").addHandler(mails)

@@ -13,8 +13,8 @@ from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.conf import settings
 
-from experiments import keyring
 from experiments.engine import jobs
+from experiments.keys import keyring
 from experiments.models import ProviderKey, WebhookDelivery
 from experiments.webhooks import delivering
 from tests.experiments.keys.canaries import OF_ALICE, found_in

@@ -7,7 +7,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from accounts.models import AuditEntry
-from experiments import keyring
+from experiments.keys import keyring
 from experiments.models import Provider, ProviderKey
 from experiments.refusals import NotAllowed, NotOffered, Rivalled
 from tests.experiments.keys.conftest import LAB, MINE, OTHER

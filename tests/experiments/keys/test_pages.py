@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from experiments import keyring
+from experiments.keys import keyring
 from experiments.models import ModelPrice, Provider, ProviderKey, ProviderModel
 from tests.experiments.keys.conftest import LAB, MINE, OTHER
 from tests.fixtures import signed_in

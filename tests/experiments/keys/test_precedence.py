@@ -6,10 +6,11 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import AuditEntry, Membership, Project
-from experiments import actions, keyring
+from experiments import actions
 from experiments.casting import InvalidExperiment
 from experiments.engine import keys
 from experiments.engine.seating import Order
+from experiments.keys import keyring
 from experiments.models import Provider, ProviderKey, ProviderModel, Run
 from experiments.refusals import NotAllowed
 from tests.experiments.keys.conftest import LAB, MINE, OTHER

@@ -3,7 +3,8 @@
 import pytest
 
 from accounts.models import AuditEntry
-from experiments import key_testing, keyring
+from experiments.keys import keyring
+from experiments.keys import testing as key_testing
 from experiments.models import Provider, ProviderModel
 from tests.experiments.keys.conftest import MINE, OTHER
 

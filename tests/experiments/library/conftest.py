@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from accounts.tokens import create_token
-from experiments import keeping
+from experiments.library import keeping
 from experiments.models import Preset, Scenario
 from tests.experiments.api.conftest import Api
 from tests.experiments.pages.conftest import Page

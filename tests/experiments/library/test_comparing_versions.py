@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from experiments import keeping
+from experiments.library import keeping
 from experiments.library.differences import lines_between
 from tests.experiments.library.conftest import CONFIG, PROMPT
 from tests.hanging import without_hanging

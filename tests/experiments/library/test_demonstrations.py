@@ -8,7 +8,8 @@ import pytest
 from django.db import IntegrityError, connection
 from django.urls import reverse
 
-from experiments import keeping, metrics
+from experiments import metrics
+from experiments.library import keeping
 from experiments.library.scenarios import builtin_scenarios
 from experiments.models import IdempotentRequest, ProviderModel, Run
 from experiments.refusals import NotAllowed

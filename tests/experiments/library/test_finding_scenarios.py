@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from experiments import keeping
+from experiments.library import keeping
 from experiments.library.shelf import scenarios_for
 from tests.experiments.library.conftest import CONFIG
 

@@ -3,9 +3,9 @@
 import pytest
 from django.urls import reverse
 
-from experiments import keeping
 from experiments.casting import checked_config
 from experiments.forms import form_for
+from experiments.library import keeping
 from experiments.library.shelf import find_scenario, initial_for, runs_with
 from tests.fixtures import add_model
 

@@ -3,8 +3,8 @@
 import pytest
 from django.urls import reverse
 
-from experiments import keeping
 from experiments.casting import InvalidExperiment
+from experiments.library import keeping
 from experiments.library.presets import CUSTOM, FILES, builtin_presets
 from experiments.library.shelf import chosen_context, default_preset, presets_for
 from experiments.models import Preset

@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments import keeping
+from experiments.library import keeping
 from experiments.models import Preset
 
 pytestmark = pytest.mark.django_db

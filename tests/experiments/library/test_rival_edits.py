@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from experiments import keeping
+from experiments.library import keeping
 from experiments.models import Scenario
 from tests.experiments.library.conftest import CONFIG
 from tests.experiments.library.test_saving_scenarios import filled

@@ -3,8 +3,8 @@
 import pytest
 from django.urls import reverse
 
-from experiments import keeping
 from experiments.casting import InvalidExperiment
+from experiments.library import keeping
 from experiments.models import Scenario
 from experiments.refusals import NotAllowed
 from tests.experiments.library.conftest import CONFIG, PROMPT

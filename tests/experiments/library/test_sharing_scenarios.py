@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 from django.urls import reverse
 
-from experiments import keeping
+from experiments.library import keeping
 from experiments.models import Scenario
 from experiments.refusals import NotAllowed
 from tests.experiments.library.conftest import CONFIG

@@ -7,8 +7,8 @@ from asgiref.sync import sync_to_async
 from django.db import transaction
 
 from experiments.engine.events import Fact, emit
+from experiments.live.news import ROWS
 from experiments.models import Call, Event, Participant, Step
-from experiments.news import ROWS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

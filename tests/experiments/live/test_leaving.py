@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from accounts import roles
 from accounts.models import ApiToken, User
-from experiments import viewers
 from experiments.consumers import SIGNED_OUT
+from experiments.live import viewers
 from experiments.models import Experiment
 from tests.fixtures import PASSWORD
 

@@ -7,8 +7,8 @@ import threading
 import pytest
 from django.db import connections
 
-from experiments import viewers
 from experiments.engine.driver import Driver
+from experiments.live import viewers
 from experiments.models import Message
 from tests.paces import at_some_pace
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from experiments import backfill
-from experiments.viewers import Said
+from experiments.live import backfill
+from experiments.live.viewers import Said
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from experiments import socket_limits
 from experiments.consumers import TOO_FAST
+from experiments.live import socket_limits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SYNC = '{"type": "sync"}'

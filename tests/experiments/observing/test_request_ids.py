@@ -94,8 +94,8 @@ def test_a_failure_names_the_request_on_its_page_and_in_the_log(path, alice, hea
     def stumble(*args, **kwargs):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("experiments.usage_views.found_usage", stumble)
-    monkeypatch.setattr("experiments.budget_api.usage", stumble)
+    monkeypatch.setattr("experiments.usage.views.found_usage", stumble)
+    monkeypatch.setattr("experiments.budgets.api.usage", stumble)
     browser = signed_in(alice)
     browser.raise_request_exception = False
     answer = browser.get(path)

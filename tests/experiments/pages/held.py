@@ -4,9 +4,9 @@ import threading
 
 import pytest
 
-from experiments import steering
 from experiments.engine.driver import Driver
 from experiments.models import Run
+from experiments.steering import steering
 
 JSON = {"headers": {"Accept": "application/json"}}
 

@@ -3,8 +3,8 @@
 import pytest
 from django.urls import reverse
 
-from experiments import steering
 from experiments.models import Call, Message
+from experiments.steering import steering
 from tests.experiments.pages.council_pages import BROKEN, drive, page_of, retry_buttons
 
 pytestmark = pytest.mark.django_db

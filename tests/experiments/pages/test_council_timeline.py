@@ -3,7 +3,7 @@
 import pytest
 
 from experiments import timeline
-from experiments.council_slots import ASIDE, arranged
+from experiments.councils.slots import ASIDE, arranged
 from experiments.fragments import render, render_envelope
 from experiments.models import Run
 from tests.experiments.pages.conftest import Page

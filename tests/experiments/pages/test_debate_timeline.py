@@ -4,11 +4,12 @@ import threading
 
 import pytest
 
-from experiments import steering, timeline
-from experiments.debate_board import board, source
+from experiments import timeline
+from experiments.debates.board import board, source
 from experiments.engine.driver import Driver
 from experiments.fragments import render
 from experiments.models import Run
+from experiments.steering import steering
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 from experiments import standing
 from experiments.engine.driver import Driver
 from experiments.models import Run
-from experiments.rejudging import Change
+from experiments.steering.rejudging import Change
 from experiments.workflows.prompts import fill
 from tests.fixtures import add_model
 

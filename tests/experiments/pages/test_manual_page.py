@@ -5,9 +5,9 @@ import threading
 import pytest
 from django.urls import reverse
 
-from experiments import steering
 from experiments.engine.driver import Driver
 from experiments.models import Run
+from experiments.steering import steering
 from tests.fixtures import add_model
 
 pytestmark = pytest.mark.django_db

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from experiments import news
+from experiments.live import news
 from experiments.models import Call, Event, Step
 
 pytestmark = pytest.mark.django_db

@@ -6,9 +6,11 @@ import threading
 import pytest
 from django.urls import reverse
 
-from experiments import progress, steering, talk_figures
+from experiments import progress
 from experiments.engine.driver import Driver
 from experiments.models import Call, Message, Run
+from experiments.steering import steering
+from experiments.talks import figures as talk_figures
 
 pytestmark = pytest.mark.django_db
 

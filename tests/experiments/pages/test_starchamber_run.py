@@ -5,9 +5,9 @@ import threading
 import pytest
 from django.urls import reverse
 
-from experiments import branching, steering
 from experiments.engine.driver import Driver
 from experiments.models import Call, Message, ProviderModel, Run
+from experiments.steering import branching, steering
 from experiments.timeline import from_rows, replayed
 
 pytestmark = pytest.mark.django_db

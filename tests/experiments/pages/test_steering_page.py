@@ -7,9 +7,10 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from experiments import progress, steering
+from experiments import progress
 from experiments.engine.driver import Driver
 from experiments.models import Run
+from experiments.steering import steering
 
 pytestmark = pytest.mark.django_db
 

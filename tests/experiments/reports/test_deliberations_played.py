@@ -5,14 +5,15 @@ from typing import Any
 import pytest
 from inspect_ai.log import read_eval_log
 
-from experiments import furthering, timeline
+from experiments import timeline
 from experiments.models import Run
 from experiments.reports.html import render_html
 from experiments.reports.importing import import_document
 from experiments.reports.inspect_log import inspect_log, log_name
 from experiments.reports.markdown import render_markdown
 from experiments.reports.pdf import render_pdf
-from experiments.steering import say
+from experiments.steering import furthering
+from experiments.steering.steering import say
 from tests.experiments.reports.html_pages import section
 from tests.experiments.reports.test_deliberation_files import assert_equal
 from tests.experiments.reports.test_deliberations import in_order

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from experiments import branching, steering
 from experiments.models import Run
 from experiments.reports.html import render_html
 from experiments.reports.pdf import render_pdf
+from experiments.steering import branching, steering
 from tests.experiments.reports.html_pages import section, words
 from tests.experiments.reports.test_pdf import read, text_of
 

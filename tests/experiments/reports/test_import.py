@@ -5,12 +5,13 @@ import json
 import pytest
 from django.utils import timezone
 
-from experiments import actions, branching, steering, timeline
-from experiments.catalog import add_model, sync_models
+from experiments import actions, timeline
+from experiments.catalog.syncing import add_model, sync_models
 from experiments.fragments import render
 from experiments.models import Call, Provider, ProviderModel, Run, Step
 from experiments.refusals import NotAllowed
 from experiments.reports.importing import import_document
+from experiments.steering import branching, steering
 from tests import fixtures
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]

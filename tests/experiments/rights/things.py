@@ -11,16 +11,20 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from accounts import inviting
 from accounts.models import ApiToken, Membership, User
 from accounts.tokens import create_token
-from experiments import actions, budgeting, keeping, keyring, sharing
+from experiments import actions
 from experiments.battles import votes
 from experiments.battles.boards import model_board
 from experiments.battles.voters import person_voter
+from experiments.budgets import budgeting
 from experiments.bulk import making as bulk
 from experiments.bulk.formats import FORMATS as BULK_FORMATS
 from experiments.datasets import demonstration
+from experiments.keys import keyring
+from experiments.library import keeping
 from experiments.models import Battle, ClientTalk, Dataset, Experiment, Provider, Run, RunImport, Upload
 from experiments.reports import making
 from experiments.reports.formats import REPORTS
+from experiments.sharing import sharing
 from experiments.shelves import noting, viewing
 from experiments.webhooks import hooks
 from leaderboard.compute import ensure

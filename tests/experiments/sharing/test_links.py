@@ -8,9 +8,9 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import AuditEntry
-from experiments import sharing
 from experiments.casting import InvalidExperiment
 from experiments.models import ShareLink
+from experiments.sharing import sharing
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db

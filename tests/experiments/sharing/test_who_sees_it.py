@@ -4,11 +4,12 @@ import pytest
 from django.test import Client
 
 from accounts.models import AuditEntry, Project
-from experiments import actions, sharing
+from experiments import actions
 from experiments.admission import may_change
 from experiments.casting import InvalidExperiment
 from experiments.models import Experiment, Run
 from experiments.refusals import NotAllowed
+from experiments.sharing import sharing
 from tests.experiments.rights.people import EVERYBODY, INSIDE, OUTSIDE, lab_of
 from tests.fixtures import signed_in
 

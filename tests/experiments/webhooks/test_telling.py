@@ -7,13 +7,14 @@ from django.db import transaction
 
 from accounts import projects, roles
 from accounts.models import Membership, Project
-from experiments import actions, branching
+from experiments import actions
 from experiments.datasets import demonstration, reading
 from experiments.engine.events import Fact, emit
 from experiments.models import Dataset, Experiment, Export, Run, Upload, Webhook, WebhookDelivery
 from experiments.reports import making
 from experiments.reports.formats import REPORTS
 from experiments.reviews import answers
+from experiments.steering import branching
 from experiments.webhooks import delivering, outbox
 from experiments.webhooks.kinds import Kind
 from tests.experiments.reviews import reviewed

@@ -1,0 +1,1 @@
+"""Budgets: set by people, kept by the engine, shown where something is started."""

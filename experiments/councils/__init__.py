@@ -1,0 +1,1 @@
+"""How councils are asked and shown; what their ballots say together."""

@@ -1,0 +1,1 @@
+"""How debates are set up and shown."""

@@ -1,0 +1,1 @@
+"""Values become positions, lines and ticks; what draws them only draws."""

@@ -1,0 +1,1 @@
+"""Provider keys: people's own, and the lab's."""

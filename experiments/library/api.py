@@ -1,0 +1,312 @@
+"""The library over HTTP. Built-in entries are named by their slug, own and shared ones by their id."""
+
+from typing import Any
+
+from django.http import Http404
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import PermissionDenied, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.scopes import Scope
+from experiments.casting import InvalidExperiment
+from experiments.library import keeping
+from experiments.library.shelf import (
+    PRESET_WORKFLOW,
+    PresetChoice,
+    ScenarioChoice,
+    find_scenario,
+    of_preset,
+    presets_for,
+    scenarios_for,
+    versions_of,
+)
+from experiments.models import Preset, Scenario
+from experiments.refusals import NotAllowed
+from experiments.rest.pagination import SHELF, page_of_shelf
+from experiments.rest.problems import Conflict, ProblemSerializer
+from experiments.rest.requests import PROBLEMS, person, runs_with_totals, validated
+from experiments.serializers import RunSerializer
+
+REFUSED = {**PROBLEMS, 403: ProblemSerializer}
+CONTESTED = {**REFUSED, 409: ProblemSerializer}
+SEARCH = OpenApiParameter("search", str, description="Part of a title or description.")
+KIND = OpenApiParameter("kind", str, enum=Scenario.Kind.values)
+
+
+class ScenarioChoiceSerializer(serializers.Serializer[Any]):
+    """id: the slug of a built-in scenario, the id of one version of another. owner null: built-in."""
+
+    id = serializers.CharField(source="ref")
+    title = serializers.CharField()
+    description = serializers.CharField()
+    kind = serializers.ChoiceField(Scenario.Kind.choices)
+    version = serializers.IntegerField()
+    config = serializers.DictField()
+    owner = serializers.SerializerMethodField()
+    builtin = serializers.SerializerMethodField()
+    shared = serializers.BooleanField()
+    archived = serializers.BooleanField()
+
+    def get_owner(self, choice: ScenarioChoice) -> str | None:
+        return choice.owner or None
+
+    def get_builtin(self, choice: ScenarioChoice) -> bool:
+        return choice.builtin is not None
+
+
+class VersionSerializer(serializers.Serializer[Any]):
+    id = serializers.CharField(source="ref")
+    version = serializers.IntegerField()
+    title = serializers.CharField()
+
+
+class ScenarioDetail(ScenarioChoiceSerializer):
+    versions = VersionSerializer(many=True)
+
+
+class ScenarioList(serializers.Serializer[Any]):
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+    results = ScenarioChoiceSerializer(many=True)
+
+
+class SaveScenario(serializers.Serializer[Any]):
+    """config: fields of the arena's configuration."""
+
+    title = serializers.CharField(allow_blank=True, trim_whitespace=False)
+    description = serializers.CharField(required=False, default="", allow_blank=True, trim_whitespace=False)
+    kind = serializers.ChoiceField(Scenario.Kind.choices, required=False, default="mixed")
+    config = serializers.DictField()
+
+
+class SaveNewScenario(SaveScenario):
+    shared = serializers.BooleanField(required=False, default=False)
+
+
+class Share(serializers.Serializer[Any]):
+    shared = serializers.BooleanField(required=False, default=True)
+
+
+class Archive(serializers.Serializer[Any]):
+    archived = serializers.BooleanField(required=False, default=True)
+
+
+class PresetChoiceSerializer(serializers.Serializer[Any]):
+    """context "": no system message. owner null: built-in."""
+
+    id = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
+    description = serializers.CharField()
+    context = serializers.CharField(allow_blank=True)  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
+    builtin = serializers.BooleanField(source="is_builtin")
+    owner = serializers.SerializerMethodField()
+    shared = serializers.BooleanField()
+
+    def get_owner(self, choice: PresetChoice) -> str | None:
+        return choice.owner or None
+
+
+class PresetList(serializers.Serializer[Any]):
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+    results = PresetChoiceSerializer(many=True)
+
+
+class ChangePreset(serializers.Serializer[Any]):
+    name = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False)
+    description = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False)
+    context = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False)  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
+    shared = serializers.BooleanField(required=False)
+
+
+class SavePreset(ChangePreset):
+    workflow = serializers.ChoiceField([PRESET_WORKFLOW], required=False, default=PRESET_WORKFLOW)
+    name = serializers.CharField(allow_blank=True, trim_whitespace=False)
+    context = serializers.CharField(allow_blank=True, trim_whitespace=False)
+
+
+class ScenariosView(APIView):
+    """Built-in scenarios, your own, and those that others share: the newest version of each."""
+
+    scope = Scope.WRITE
+
+    @extend_schema(
+        operation_id="scenarios_list", parameters=[SEARCH, KIND, *SHELF], responses={200: ScenarioList, **PROBLEMS}
+    )
+    def get(self, request: Request) -> Response:
+        search, kind = request.query_params.get("search", ""), request.query_params.get("kind", "")
+        if kind and kind not in Scenario.Kind.values:
+            raise ValidationError({"kind": [_("Choose cooperation, competition or mixed.")]})
+        found = scenarios_for(person(request), search=search.replace("\x00", ""), kind=kind)
+        return Response(_page(request, found, ScenarioChoiceSerializer))
+
+    @extend_schema(request=SaveNewScenario, responses={201: ScenarioDetail, **REFUSED})
+    def post(self, request: Request) -> Response:
+        """Keep a scenario of your own."""
+        asked = validated(SaveNewScenario, request)
+        saved = _carried_out(keeping.save_scenario, owner=person(request), **asked)
+        return _detail(request, str(saved.pk), 201)
+
+
+class ScenarioView(APIView):
+    """One version of a scenario, with the ids of the others."""
+
+    @extend_schema(operation_id="scenarios_retrieve", responses={200: ScenarioDetail, **PROBLEMS})
+    def get(self, request: Request, ref: str) -> Response:
+        return _detail(request, ref)
+
+
+class ScenarioVersions(APIView):
+    scope = Scope.WRITE
+
+    @extend_schema(request=SaveScenario, responses={201: ScenarioDetail, **CONTESTED})
+    def post(self, request: Request, ref: str) -> Response:
+        """A new version after this one. 409 when there is one already: read that first."""
+        row, asked = _own_row(request, ref), validated(SaveScenario, request)
+        saved = _carried_out(keeping.revise_scenario, row, by=person(request), **asked)
+        return _detail(request, str(saved.pk), 201)
+
+
+class ScenarioShare(APIView):
+    scope = Scope.WRITE
+
+    @extend_schema(request=Share, responses={200: ScenarioDetail, **REFUSED})
+    def post(self, request: Request, ref: str) -> Response:
+        """Show every version of it to the lab, or to nobody else any more."""
+        row, asked = _own_row(request, ref), validated(Share, request)
+        _carried_out(keeping.share_scenario, row, by=person(request), **asked)
+        return _detail(request, ref)
+
+
+class ScenarioArchive(APIView):
+    scope = Scope.WRITE
+
+    @extend_schema(request=Archive, responses={200: ScenarioDetail, **REFUSED})
+    def post(self, request: Request, ref: str) -> Response:
+        """Take it off the lists, or put it back on them. Nothing is deleted."""
+        row, asked = _own_row(request, ref), validated(Archive, request)
+        _carried_out(keeping.archive_scenario, row, by=person(request), **asked)
+        return _detail(request, ref)
+
+
+class ScenarioCopy(APIView):
+    scope = Scope.WRITE
+
+    @extend_schema(request=None, responses={201: ScenarioDetail, **REFUSED})
+    def post(self, request: Request, ref: str) -> Response:
+        """A scenario of your own with the same content."""
+        copy = _carried_out(keeping.copy_scenario, _visible(request, ref), by=person(request))
+        return _detail(request, str(copy.pk), 201)
+
+
+class ScenarioDemonstration(APIView):
+    scope = Scope.WRITE
+
+    @extend_schema(request=None, responses={200: RunSerializer, 201: RunSerializer, **CONTESTED})
+    def post(self, request: Request, ref: str) -> Response:
+        """A run of the written transcript, marked as a demonstration. Asked again, the same run is answered (200)."""
+        shown = _visible(request, ref)
+        run, is_new = _carried_out(keeping.replay_demonstration, shown.builtin, by=person(request))
+        return Response(RunSerializer(runs_with_totals().get(pk=run.pk)).data, status=201 if is_new else 200)
+
+
+class PresetsView(APIView):
+    """System contexts of a workflow: built-in ones, your own, and those that others share."""
+
+    scope = Scope.WRITE
+
+    @extend_schema(
+        operation_id="presets_list",
+        parameters=[OpenApiParameter("workflow", str, description=f"{PRESET_WORKFLOW} unless given."), *SHELF],
+        responses={200: PresetList, **PROBLEMS},
+    )
+    def get(self, request: Request) -> Response:
+        workflow = request.query_params.get("workflow", PRESET_WORKFLOW).replace("\x00", "")
+        return Response(_page(request, presets_for(person(request), workflow), PresetChoiceSerializer))
+
+    @extend_schema(request=SavePreset, responses={201: PresetChoiceSerializer, **REFUSED})
+    def post(self, request: Request) -> Response:
+        """Keep a system context of your own."""
+        saved = _carried_out(keeping.save_preset, owner=person(request), **validated(SavePreset, request))
+        return Response(PresetChoiceSerializer(of_preset(saved, person(request))).data, status=201)
+
+
+class PresetView(APIView):
+    scope = Scope.WRITE
+
+    @extend_schema(operation_id="presets_retrieve", responses={200: PresetChoiceSerializer, **PROBLEMS})
+    def get(self, request: Request, ref: str) -> Response:
+        """One preset: built-in by its slug, otherwise by its id."""
+        shown = next((preset for preset in presets_for(person(request)) if preset.id == ref), None)
+        if shown is None:
+            raise Http404
+        return Response(PresetChoiceSerializer(shown).data)
+
+    @extend_schema(request=ChangePreset, responses={200: PresetChoiceSerializer, **REFUSED})
+    def patch(self, request: Request, ref: str) -> Response:
+        """Change what is given of a preset of yours. Runs keep the text that they were started with."""
+        preset, asked = _own_preset(request, ref), validated(ChangePreset, request)
+        owner, shared = person(request), asked.pop("shared", None)
+        changed = _carried_out(keeping.revise_preset, preset, by=owner, **asked) if asked else preset
+        if shared is not None:
+            _carried_out(keeping.share_preset, changed, by=owner, shared=shared)
+        return Response(PresetChoiceSerializer(of_preset(changed, owner)).data)
+
+    @extend_schema(responses={200: PresetChoiceSerializer, **REFUSED})
+    def delete(self, request: Request, ref: str) -> Response:
+        """Delete a preset of yours; the answer is what it was. Runs keep its text."""
+        preset = _own_preset(request, ref)
+        was = PresetChoiceSerializer(of_preset(preset, person(request))).data
+        _carried_out(keeping.delete_preset, preset, by=person(request))
+        return Response(was)
+
+
+def _carried_out(verb: Any, *of: Any, **fields: Any) -> Any:
+    """What the verb gives; its refusals become those of HTTP."""
+    try:
+        return verb(*of, **fields)
+    except InvalidExperiment as error:
+        raise ValidationError(error.errors) from error
+    except NotAllowed as error:
+        raise PermissionDenied(str(error)) from error
+    except (keeping.RevisedAlready, keeping.NoDemonstration) as error:
+        raise Conflict(str(error)) from error
+
+
+def _visible(request: Request, ref: str) -> ScenarioChoice:
+    shown = find_scenario(person(request), ref)
+    if shown is None:
+        raise Http404
+    return shown
+
+
+def _own_row(request: Request, ref: str) -> Scenario:
+    """Somebody else's is there to be seen when it is shared; to be changed it is not."""
+    shown = _visible(request, ref)
+    if shown.row is None or not shown.is_mine:
+        raise PermissionDenied(_("This is not yours to change: copy it, and change the copy."))
+    return shown.row
+
+
+def _own_preset(request: Request, ref: str) -> Preset:
+    shown = next((preset for preset in presets_for(person(request)) if preset.id == ref), None)
+    if shown is None:
+        raise Http404
+    if not shown.is_mine:
+        raise PermissionDenied(_("This is not yours to change: copy it, and change the copy."))
+    return Preset.objects.select_related("owner").get(pk=shown.id)
+
+
+def _detail(request: Request, ref: str, status: int = 200) -> Response:
+    shown = _visible(request, ref)
+    versions = VersionSerializer(versions_of(shown, person(request)), many=True).data
+    return Response({**ScenarioChoiceSerializer(shown).data, "versions": versions}, status=status)
+
+
+def _page(request: Request, rows: Any, serializer: Any) -> dict[str, Any]:
+    page = page_of_shelf(request, list(rows), lambda row: str(getattr(row, "ref", "") or row.id))
+    return {**page, "results": serializer(page["results"], many=True).data}

@@ -1,0 +1,282 @@
+"""Pages of the library. Each view fetches with the right to see, validates, calls one verb, redirects."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.people import person
+from experiments.casting import InvalidExperiment
+from experiments.library import keeping
+from experiments.library.forms import PresetForm, ScenarioFields, scenario_form
+from experiments.library.shelf import (
+    ScenarioChoice,
+    find_preset,
+    find_scenario,
+    initial_of,
+    on_shelves,
+    presets_for,
+    runs_with,
+    scenarios_for,
+    versions_of,
+)
+from experiments.models import Experiment, Preset, Run, Scenario
+from experiments.refusals import NotAllowed
+
+RUNS_SHOWN = 10
+
+
+@login_required
+@require_GET
+def scenarios(request: HttpRequest) -> HttpResponse:
+    """Built-in scenarios, mine, and those that others share; a search over titles and descriptions."""
+    asked = {"search": request.GET.get("search", "").strip().replace("\x00", ""), "kind": request.GET.get("kind", "")}
+    asked["kind"] = asked["kind"] if asked["kind"] in Scenario.Kind.values else ""
+    archived = request.GET.get("archived") == "1"
+    shelves = on_shelves(scenarios_for(request.user, archived=archived, **asked))
+    context = {**asked, "archived": archived, "shelves": shelves, "kinds": Scenario.Kind.choices}
+    return render(request, "library/scenarios.html", context)
+
+
+@login_required
+@require_GET
+def scenario(request: HttpRequest, ref: str) -> HttpResponse:
+    """One version of a scenario: what is in it, its other versions, and the runs with its instructions."""
+    shown = _visible(request, ref)
+    versions = versions_of(shown, request.user)
+    runs = runs_with(shown, request.user)
+    context = {
+        "scenario": shown,
+        "newest": versions[0],
+        "versions": versions,
+        "runs": runs[:RUNS_SHOWN],
+        "run_count": runs.count(),
+    }
+    return render(request, "library/scenario.html", context)
+
+
+@login_required
+@require_GET
+def scenario_changes(request: HttpRequest, ref: str, against: str) -> HttpResponse:
+    """What differs between two versions of one scenario, whichever of them is named first."""
+    pair = [_visible(request, ref), _visible(request, against)]
+    rows = [choice.row for choice in pair]
+    if not (rows[0] and rows[1] and rows[0].family == rows[1].family):
+        raise Http404
+    before, after = sorted(pair, key=lambda choice: choice.version)
+    return render(request, "library/changes.html", {"before": before, "after": after})
+
+
+@login_required
+def scenario_new(request: HttpRequest) -> HttpResponse:
+    """A scenario from nothing, or from what a run or an experiment was set up with."""
+    config, title = _source(request)
+    form = scenario_form()(request.POST or None, initial={**initial_of(config), "title": title, "kind": "mixed"})
+    form.keep(config)
+    if request.method == "POST" and form.is_valid():
+        try:
+            saved = keeping.save_scenario(owner=person(request), **form.content())
+            messages.success(request, _("The scenario is saved."))
+            return redirect("scenario", saved.pk)
+        except InvalidExperiment as error:
+            form.complain(error)
+        except NotAllowed as error:
+            form.add_error(None, str(error))
+    return _form_page(request, form, {"kept": form.kept})
+
+
+@login_required
+def scenario_edit(request: HttpRequest, ref: str) -> HttpResponse:
+    """A new version. Of an older version, too: what it says becomes the newest again."""
+    shown = _mine(request, ref)
+    newest = versions_of(shown, request.user)[0]
+    words = {"title": shown.title, "description": shown.description, "kind": shown.kind, "base": newest.version}
+    form = scenario_form()(request.POST or None, initial={**initial_of(shown.config), **words})
+    form.keep(shown.config)
+    status = 200
+    if request.method == "POST" and form.is_valid():
+        try:
+            saved = keeping.revise_scenario(_base(shown, form), by=person(request), **form.content())
+            messages.success(request, _("Version %(version)s is saved.") % {"version": saved.version})
+            return redirect("scenario", saved.pk)
+        except InvalidExperiment as error:
+            form.complain(error)
+        except NotAllowed as error:
+            form.add_error(None, str(error))
+        except keeping.RevisedAlready as error:
+            form.add_error(None, str(error))
+            form.data = {**request.POST.dict(), "base": str(error.newest)}
+            status = 409
+    return _form_page(request, form, {"scenario": shown, "newest": newest, "kept": form.kept}, status)
+
+
+@login_required
+@require_POST
+def scenario_share(request: HttpRequest, ref: str) -> HttpResponse:
+    shown, shared = _mine(request, ref), request.POST.get("shared") == "1"
+    keeping.share_scenario(_row(shown), by=person(request), shared=shared)
+    messages.success(request, _("The lab sees this scenario now.") if shared else _("Only you see this scenario now."))
+    return redirect("scenario", shown.ref)
+
+
+@login_required
+@require_POST
+def scenario_archive(request: HttpRequest, ref: str) -> HttpResponse:
+    shown, archived = _mine(request, ref), request.POST.get("archived") == "1"
+    keeping.archive_scenario(_row(shown), by=person(request), archived=archived)
+    said = _("The scenario is archived.") if archived else _("The scenario is on the list again.")
+    messages.success(request, said)
+    return redirect("scenario", shown.ref)
+
+
+@login_required
+@require_POST
+def scenario_copy(request: HttpRequest, ref: str) -> HttpResponse:
+    """Mine from here on: a scenario that I may see, built-in or shared."""
+    shown = _visible(request, ref)
+    try:
+        copy = keeping.copy_scenario(shown, by=person(request))
+    except (NotAllowed, InvalidExperiment) as error:
+        messages.error(request, str(error))
+        return redirect("scenario", shown.ref)
+    messages.success(request, _("This copy is yours: change it as you like."))
+    return redirect("scenario-edit", copy.pk)
+
+
+@login_required
+@require_POST
+def scenario_demonstration(request: HttpRequest, ref: str) -> HttpResponse:
+    """The scenario as somebody wrote it, as a run of mine that is marked as a demonstration."""
+    shown = _visible(request, ref)
+    try:
+        run, _is_new = keeping.replay_demonstration(shown.builtin, by=person(request))
+    except (NotAllowed, keeping.NoDemonstration) as error:
+        messages.error(request, str(error))
+        return redirect("scenario", shown.ref)
+    return redirect(run)
+
+
+@login_required
+def presets(request: HttpRequest) -> HttpResponse:
+    """The system contexts of StarChamber, and a form for one of my own."""
+    form = PresetForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            saved = keeping.save_preset(owner=person(request), **form.cleaned_data)
+            messages.success(request, _("The preset “%(name)s” is saved.") % {"name": saved.name})
+            return redirect("presets")
+        except InvalidExperiment as error:
+            form.complain(error)
+        except NotAllowed as error:
+            form.add_error(None, str(error))
+    context = {"shelves": on_shelves(presets_for(request.user)), "form": form}
+    return render(request, "library/presets.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+def preset_edit(request: HttpRequest, pk: UUID) -> HttpResponse:
+    preset = _my_preset(request, pk)
+    shown = {"name": preset.name, **preset.config}
+    form = PresetForm(request.POST or None, initial=shown)
+    if request.method == "POST" and form.is_valid():
+        try:
+            keeping.revise_preset(preset, by=person(request), **form.cleaned_data)
+            messages.success(request, _("The preset is changed. Runs keep the text that they were started with."))
+            return redirect("presets")
+        except InvalidExperiment as error:
+            form.complain(error)
+        except NotAllowed as error:
+            form.add_error(None, str(error))
+    context = {"form": form, "name": shown["name"]}
+    return render(request, "library/preset.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+@require_POST
+def preset_share(request: HttpRequest, pk: UUID) -> HttpResponse:
+    preset, shared = _my_preset(request, pk), request.POST.get("shared") == "1"
+    keeping.share_preset(preset, by=person(request), shared=shared)
+    messages.success(request, _("The lab sees this preset now.") if shared else _("Only you see this preset now."))
+    return redirect("presets")
+
+
+@login_required
+@require_POST
+def preset_delete(request: HttpRequest, pk: UUID) -> HttpResponse:
+    keeping.delete_preset(_my_preset(request, pk), by=person(request))
+    messages.success(request, _("The preset is deleted. Runs keep its text."))
+    return redirect("presets")
+
+
+@login_required
+@require_POST
+def preset_copy(request: HttpRequest, id_: str) -> HttpResponse:
+    """Mine from here on: a preset that I may use, built-in or shared."""
+    shown = find_preset(request.user, id_)
+    if shown is None:
+        raise Http404
+    try:
+        copy = keeping.copy_preset(shown, by=person(request))
+    except (NotAllowed, InvalidExperiment) as error:
+        messages.error(request, str(error))
+        return redirect("presets")
+    return redirect("preset-edit", copy.pk)
+
+
+def _visible(request: HttpRequest, ref: str) -> ScenarioChoice:
+    shown = find_scenario(request.user, ref)
+    if shown is None:
+        raise Http404
+    return shown
+
+
+def _mine(request: HttpRequest, ref: str) -> ScenarioChoice:
+    shown = _visible(request, ref)
+    if not shown.is_mine:
+        raise Http404
+    return shown
+
+
+def _row(shown: ScenarioChoice) -> Scenario:
+    if shown.row is None:
+        raise Http404
+    return shown.row
+
+
+def _base(shown: ScenarioChoice, form: ScenarioFields) -> Scenario:
+    """The version that was the newest when the form was opened."""
+    return get_object_or_404(Scenario, family=_row(shown).family, version=form.cleaned_data["base"] or shown.version)
+
+
+def _my_preset(request: HttpRequest, pk: UUID) -> Preset:
+    return get_object_or_404(Preset, pk=pk, owner_id=request.user.pk)
+
+
+def _source(request: HttpRequest) -> tuple[dict[str, Any], str]:
+    """The configuration and the title to begin with: those of `?run=` or `?experiment=`, or nothing."""
+    experiments = Experiment.objects.visible_to(request.user).filter(workflow="arena")
+    if run_id := request.GET.get("run"):
+        run = get_object_or_404(_by_id(Run.objects.visible_to(request.user), run_id).filter(experiment__in=experiments))
+        return run.config, run.experiment.title
+    if experiment_id := request.GET.get("experiment"):
+        experiment = get_object_or_404(_by_id(experiments, experiment_id))
+        return experiment.config, experiment.title
+    return {}, ""
+
+
+def _by_id(rows: Any, text: str) -> Any:
+    try:
+        return rows.filter(pk=UUID(text))
+    except ValueError as error:
+        raise Http404 from error
+
+
+def _form_page(request: HttpRequest, form: Any, context: dict[str, Any], status: int = 200) -> HttpResponse:
+    if form.errors and status == 200:
+        status = 422
+    return render(request, "library/scenario_form.html", {"form": form, **context}, status=status)

@@ -1,0 +1,1 @@
+"""What every view of the API has in common."""

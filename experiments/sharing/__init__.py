@@ -1,0 +1,1 @@
+"""Who sees an experiment: its visibility, its project, and links."""

@@ -1,0 +1,1 @@
+"""What people do to a run: answer its pauses, change it, go on from it, judge it again."""

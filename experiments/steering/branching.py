@@ -1,0 +1,251 @@
+"""Verbs that make a run out of another one: going on differently from a message, and judging a transcript again."""
+
+from collections.abc import Iterator
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from experiments import actions, timeline
+from experiments.admission import require_change, require_models, require_role
+from experiments.budgets.budgeting import require_budget
+from experiments.engine import jobs
+from experiments.engine.events import Fact, announce_now, emit, reserve_numbers, write
+from experiments.engine.recorded import COPIED, recorded_outcomes
+from experiments.engine.text import is_storable
+from experiments.models import Ballot, Experiment, Judgment, Message, Run, Step
+from experiments.models.run import PAUSES
+from experiments.refusals import NotOffered
+from experiments.search import indexing
+from experiments.sharing import sharing
+from experiments.workflows import REGISTRY
+from experiments.workflows.steps import Outcome, numbered
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+LONGEST_TEXT = 1_000_000
+SIDE_BY_SIDE = ("council",)  # workflows in which a message does not follow from those before it
+UNBRANCHED = ("coding",)
+JUDGED = ("arena", "starchamber")
+KEPT = (
+    *("turn", "seat", "model", "raw_text", "text", "reasoning"),
+    *("filter", "operator", "finish_reason", "flags", "parsed"),
+)
+KEPT_OF_BALLOT = (
+    *("call", "turn", "count", "reviewer", "model", "labels", "order"),
+    *("abstained_reason", "flags", "reading", "superseded"),
+)
+BELONGS = (
+    *("/nothing", "/filter", "/filtered", "/completed", "/judge", "/judge/started", "/judge/completed"),
+    *("/repair", "/parsed", "/ballot"),
+)
+
+
+def branch(message: Message, *, by: "User", text: str | None = None) -> Run:
+    """A new run that shares everything up to `message`, and goes on from there by itself. text: what the message says
+    instead. The parent stays as it is, and nothing that it has paid for is paid again.
+    """
+    require_role(by)
+    require_change(message.run.experiment, by)
+    require_models(message.run.experiment)
+    require_budget(message.run.experiment)
+    edited = text if text is not None and text != message.raw_text else None
+    if edited is not None and (not edited.strip() or len(edited) > LONGEST_TEXT or not is_storable(edited)):
+        raise NotOffered(_("The message is empty, too long, or holds characters that cannot be stored."))
+    parent = message.run
+    if parent.experiment.workflow in UNBRANCHED:
+        raise NotOffered(_("A contest has no branches: start another one with the same models and another seed."))
+    if parent.experiment.workflow in SIDE_BY_SIDE and message.seat != "person":
+        raise NotOffered(_("Its neighbours were asked at the same time: branch from the question instead."))
+    with transaction.atomic():
+        child = Run.objects.create(
+            experiment=parent.experiment,
+            seed=parent.seed,
+            mode=parent.mode,
+            overrides=parent.overrides,
+            origin=Run.Origin.BRANCH,
+            parent=parent,
+            branched_from=message,
+        )
+        _copy(message, child, edited, by)
+        indexing.of_run(child.pk)
+        _tell(child, by)
+        jobs.wake(child.pk)
+    return child
+
+
+def judge_again(run: Run, *, by: "User", model: str | None = None, rubric: str = "") -> Run:
+    """Have the transcript scored again, by another judge or another rubric; a run of its own, beside the first scores.
+    Raises InvalidExperiment or NotOffered.
+    """
+    experiment = run.experiment
+    require_change(experiment, by)
+    if experiment.workflow not in JUDGED:
+        raise NotOffered(_("Only arena and StarChamber runs can be judged again."))
+    config = {
+        "source": str(run.pk),
+        "workflow": experiment.workflow,
+        "title": experiment.title,
+        "subjects": list(REGISTRY[experiment.workflow].SUBJECTS),
+        "objectives": _objectives(run),
+        "turns": list(_turns(run)),
+        "rubric": rubric,
+    }
+    cast = {"judge": {"model": model}} if model else {}
+    with transaction.atomic():
+        place = {"project": str(experiment.project_id)} if _belongs(experiment, by) else {}
+        again = actions.create(owner=by, workflow="judging", title=experiment.title, config=config, cast=cast, **place)
+        Experiment.objects.filter(pk=again.pk).update(project=experiment.project_id)  # whose budget it uses
+        [started] = actions.start(again, by=by, seed=run.seed)
+        Run.objects.filter(pk=started.pk).update(parent=run)
+        started.parent = run
+    return started
+
+
+def _belongs(experiment: Experiment, by: "User") -> bool:
+    """Whether what is made of it stays in its project: who sees the one sees the other."""
+    return experiment.project in sharing.projects_of(by) and experiment.visibility != Experiment.Visibility.PRIVATE
+
+
+# --- branching ---
+
+
+def _copy(message: Message, child: Run, edited: str | None, by: "User") -> None:
+    outcomes = recorded_outcomes(message.run)
+    places = iter(range(1, 1_000_000))
+    for step in _shared_steps(message, is_edited=edited is not None):
+        is_branching_point = step.pk == message.step_id
+        if is_branching_point and edited is not None and message.call_id is None:
+            break  # words of a person are not recorded but said anew
+        copy = _copied_step(step, child, outcomes.get(step.key), edited if is_branching_point else None)
+        if hasattr(step, "message"):
+            change = {"kind": "edited", "by": by.get_username(), "original": message.raw_text}
+            _copy_message(step.message, copy, next(places), edited if is_branching_point else None, change)
+        Judgment.objects.bulk_create(_copied_judgment(judgment, copy) for judgment in step.judgments.all())
+        if hasattr(step, "ballot"):
+            Ballot.objects.create(run=child, step=copy, **{name: getattr(step.ballot, name) for name in KEPT_OF_BALLOT})
+    if edited is not None and message.call_id is None:
+        _say_instead(message, child, edited, by)
+
+
+def _shared_steps(message: Message, *, is_edited: bool) -> Iterator[Step]:
+    """Everything recorded before the message, the message, and, unless it was edited, what was found about it."""
+    point = message.step
+    belongs = set() if is_edited else {f"{point.key}{ending}" for ending in BELONGS}
+    steps = (
+        message.run.steps.exclude(state=Step.State.OPEN)
+        .select_related("message", "ballot")
+        .prefetch_related("judgments")
+    )
+    for step in steps.order_by("id"):
+        is_earlier = (step.turn or 0) < message.turn or step.pk <= point.pk
+        if step.key in belongs or (is_earlier and not _comes_after(step, message)):
+            yield step
+
+
+def _comes_after(step: Step, message: Message) -> bool:
+    """Whether a step of an earlier or the same turn only makes sense after the message, in a run played in parallel."""
+    if step.kind == "offer" and (step.turn or 0) >= message.turn:
+        return True  # a question that was asked ahead, before this one was put
+    return (step.turn or 0) > message.turn or step.purpose == "message_superseded"
+
+
+def _copied_step(step: Step, child: Run, outcome: Outcome | None, edited: str | None) -> Step:
+    data = dict(step.data)
+    state = step.state
+    if step.kind == "ask" and outcome is not None:
+        known = {"text": edited} if edited is not None else {"text": outcome.text, "ok": outcome.ok}
+        data[COPIED] = {"finish_reason": outcome.finish_reason, "error": outcome.error, **known}
+        data[COPIED]["error_kind"] = outcome.error_kind
+        state = Step.State.DONE if edited is not None else state
+    return Step.objects.create(
+        run=child,
+        key=step.key,
+        kind=step.kind,
+        purpose=step.purpose,
+        seat=step.seat,
+        turn=step.turn,
+        state=state,
+        prompt_version=step.prompt_version,
+        data=data,
+        ended=step.ended,
+    )
+
+
+def _copy_message(message: Message, copy: Step, seq: int, edited: str | None, change: dict[str, Any]) -> None:
+    words = {} if edited is None else {"raw_text": edited, "text": edited, "filter": None, "operator": change}
+    kept = {name: getattr(message, name) for name in KEPT}
+    call = None if edited is not None else message.call
+    Message.objects.create(run=copy.run, step=copy, call=call, seq=seq, **{**kept, **words})
+
+
+def _copied_judgment(judgment: Judgment, copy: Step) -> Judgment:
+    kept = ("call", "turn", "subject", "judge", "scores", "unscored_reason", "rationale", "dynamics", "confidence")
+    return Judgment(run=copy.run, step=copy, **{name: getattr(judgment, name) for name in kept})
+
+
+def _say_instead(message: Message, child: Run, text: str, by: "User") -> None:
+    """What the researcher says at this point of the new run: the answer to its last pause, or its first message."""
+    workflow = REGISTRY[child.experiment.workflow]
+    pause = child.steps.filter(kind__in=PAUSES).order_by("id").last()
+    place = getattr(workflow, "PASSED", {}).get(message.step.key)
+    if place and (pause is None or str(pause.data.get("text", "")).strip() != message.raw_text.strip()):
+        _say_where_it_was_passed(child, place, text, by)
+        return
+    if pause is None:
+        opening = workflow.OPENING
+        Run.objects.filter(pk=child.pk).update(overrides={**child.overrides, opening: text})
+        return
+    pause.data = {**pause.data, "text": text}
+    pause.save(update_fields=["data"])
+
+
+def _say_where_it_was_passed(child: Run, place: tuple[str, str], text: str, by: "User") -> None:
+    """Of a pause that an automatic run passed there is no row, until somebody has words of their own there."""
+    base, reason = place
+    taken = set(child.steps.values_list("key", flat=True))
+    key = next(key for number in count(1) if (key := numbered(base, number)) not in taken)
+    said = {"action": "default", "text": text, "edited": True, "by": by.get_username()}
+    offer = {"default": "", "actions": ["default"], "error": ""}
+    done = {"state": Step.State.DONE, "ended": timezone.now()}
+    child.steps.create(key=key, kind="listen", purpose=reason, data={**offer, **said}, **done)
+
+
+def _tell(child: Run, by: "User") -> None:
+    """The events of what is shared: what the page shows of it, in order."""
+    parent = {"parent": str(child.parent_id), "message": str(child.branched_from_id), "by": by.get_username()}
+    shown = timeline.from_rows(Run.objects.select_related("experiment").get(pk=child.pk))
+    emit(child.pk, Fact("experiment_created", {**actions.created_data(child), "branch": parent}))
+    facts = [Fact(entry.type, entry.data) for entry in shown]
+    write(child.pk, facts, reserve_numbers(child.pk, len(facts)), announce_now, are_copies=True)
+
+
+# --- judging again ---
+
+
+def _objectives(run: Run) -> dict[str, str]:
+    if run.experiment.workflow == "starchamber":
+        return {"model": str(run.config.get("context") or "").strip() or "(no system context was given)"}
+    config = run.experiment.parsed_config()
+    return {side: config.instructions(side) for side in REGISTRY["arena"].SUBJECTS}
+
+
+def _turns(run: Run) -> Iterator[dict[str, Any]]:
+    said: dict[int, dict[str, str]] = {}
+    for message in run.messages.filter(superseded=False).order_by("turn", "seq"):
+        said.setdefault(message.turn, {})[message.seat] = message.text
+    for turn, messages in said.items():
+        yield {"turn": turn, "messages": messages, "deeds": _deeds(run, turn)}
+
+
+def _deeds(run: Run, turn: int) -> list[str]:
+    steps = run.steps.filter(turn=turn)
+    done = [
+        f"{step.data['kind']} for Model {step.data['seat']}: {step.data['text']}"
+        for step in steps.filter(purpose="intervention")
+    ]
+    said = [step for step in steps.filter(kind="listen", state=Step.State.DONE) if step.data.get("edited")]
+    return [*done, *(f"rewrote the prompt of Model {step.seat}: {step.data['text']}" for step in said)]

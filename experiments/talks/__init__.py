@@ -1,0 +1,1 @@
+"""StarChamber's talks: how they are set up, their figures, and the tokens of their answers."""
