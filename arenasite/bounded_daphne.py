@@ -36,6 +36,7 @@ class BoundedRequest(PatientRequest):
         self._kept, self._status = 0, 0
         self._most = settings.UPLOAD_BYTES + ROOM_FOR_FORM
         super().__init__(*args, **more)
+        self._parsePOSTFormSubmission = False  # Twisted would read a whole form, for nobody: Django reads it
 
     def __repr__(self) -> str:
         """As Daphne writes it into the log: an address may hold a secret, or what somebody looks for."""
@@ -64,6 +65,8 @@ class BoundedRequest(PatientRequest):
         says_length = self.requestHeaders.hasHeader(b"Content-Length")
         if self._status == 413 and not says_length:
             return self.basic_error(413, b"Content Too Large", "The request is too long.")
+        if self._kept and self.requestHeaders.hasHeader(b"Upgrade"):  # nobody would be left to let go of it
+            return self.basic_error(400, b"Bad Request", "What asks for another protocol has no body.")
         if self._status == 503:
             return self.basic_error(503, b"Service Unavailable", "Too much is being sent at the moment: try again.")
         return super().process()

@@ -94,9 +94,15 @@ class Handler(ASGIHandler):
     ) -> None:
         if scope["type"] != "http":
             raise ValueError(f"{scope['type']} is not HTTP")
+
+        async def taken_in() -> Any:
+            """The next piece, after everybody else had a turn: of a long upload thousands are there at once."""
+            await asyncio.sleep(0)
+            return await receive()
+
         with self._seats.taken() as seat:
             async with ThreadSensitiveContext(executor=seat):
-                await self.handle(scope, receive, send)
+                await self.handle(scope, taken_in, send)
 
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
         return await sync_to_async(self.get_response)(request)

@@ -4,20 +4,24 @@ Daphne itself breaks off every request when it is asked to end.
 """
 
 import asyncio
+import logging
+import socket
 import time
 from typing import Any
 from weakref import WeakSet
 
 from daphne import server
-from daphne.http_protocol import HTTPFactory
+from daphne.http_protocol import HTTPFactory, WebRequest
 from daphne.ws_protocol import WebSocketProtocol
 from django.conf import settings
-from twisted.internet import defer
+from twisted.internet import defer, reactor, task
 from twisted.internet.tcp import Port
+
+logger = logging.getLogger(__name__)
 
 SERVICE_RESTART = 1012  # RFC 6455's registry: come back, to this server or another one
 LOOK_SECONDS = 0.05
-LAST_SECONDS = 1.0  # that applications have to end in when they are broken off
+LAST_SECONDS = 1.0  # that applications have to end in when they are asked to, and again when they are broken off
 
 
 class OneByOne(Port):
@@ -50,8 +54,17 @@ class LeavingServer(server.Server):  # type: ignore[misc]
     def listen_success(self, port: Any) -> None:
         if type(port) is Port:
             port.__class__ = OneByOne
+            _know_family(port)
         self._ports.append(port)
         super().listen_success(port)
+
+    def application_checker(self) -> None:
+        """Daphne looks no more, ever, once an error of its own comes out of a look."""
+        try:
+            super().application_checker()
+        except Exception:
+            logger.exception("a look after the applications broke off")
+            task.deferLater(reactor, 1, self.application_checker)
 
     def kill_all_applications(self) -> Any:
         """What Twisted waits for before it ends."""
@@ -66,6 +79,11 @@ class LeavingServer(server.Server):  # type: ignore[misc]
                 protocol.sendCloseFrame(code=SERVICE_RESTART)
         while (self._has_requests() or self._applications()) and time.monotonic() < until:  # noqa: ASYNC110 - two books
             await asyncio.sleep(LOOK_SECONDS)
+        for protocol, known in list(self.connections.items()):
+            if isinstance(protocol, WebRequest) and protocol.application_queue and _is_at_work(known):
+                protocol.send_disconnect()  # Django ends what its view waits for; to cancel it would leave that waiting
+        if asked := self._applications():
+            await asyncio.wait(asked, timeout=LAST_SECONDS)
         cut_off = self._applications()
         for application in cut_off:
             application.cancel()
@@ -87,8 +105,18 @@ class LeavingServer(server.Server):  # type: ignore[misc]
         return is_busy
 
     def _applications(self) -> list[Any]:
-        applications = [known.get("application_instance") for known in self.connections.values()]
-        return [one for one in applications if one is not None and not one.done()]
+        return [known["application_instance"] for known in self.connections.values() if _is_at_work(known)]
+
+
+def _know_family(port: Any) -> None:
+    """Twisted takes every socket that it is handed for one of IPv4, and reads visitors' addresses accordingly."""
+    port.socket = socket.socket(fileno=port.socket.detach())
+    port.fileno = port.socket.fileno
+
+
+def _is_at_work(known: dict[str, Any]) -> bool:
+    application = known.get("application_instance")
+    return application is not None and not application.done()
 
 
 def _is_upgraded(channel: Any) -> bool:

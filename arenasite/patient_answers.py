@@ -39,6 +39,15 @@ class PatientRequest(WebRequest):  # type: ignore[misc]  # daphne and twisted ha
         self._let_write()
         super().connectionLost(reason)
 
+    def handle_exception(self, exception: BaseException) -> None:
+        """Who has a part of an answer sees that it breaks off: no error page fits behind it."""
+        if self.finished or self.channel is None:
+            return
+        if self._response_started:
+            self.channel.forceAbortClient()
+        else:
+            super().handle_exception(exception)
+
     def check_timeouts(self) -> None:
         super().check_timeouts()
         if self._room.is_set() or self.channel is None:

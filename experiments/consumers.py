@@ -11,6 +11,7 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.utils import translation
 
+from accounts.addresses import address_in
 from accounts.models import User
 from experiments.engine.live import delta
 from experiments.fragments import render_envelope
@@ -31,10 +32,18 @@ class RunConsumer(AsyncWebsocketConsumer):
     """
 
     channel_layer_alias = None  # type: ignore[assignment]  # `Viewers` subscribes, once per run and process
+    place = ""  # of this socket among those of whoever holds it, until it is given back
+
+    async def __call__(self, *given: Any) -> None:
+        """Daphne breaks off a socket whose client is gone when something else lasts: then nobody calls `disconnect`."""
+        try:
+            await super().__call__(*given)
+        finally:
+            await self._go()
 
     async def connect(self) -> None:
         scope: Any = self.scope
-        self.pace, self.place = Pace(), ""
+        self.pace = Pace()
         session_key = scope["session"].session_key if "session" in scope else None  # there is none beside a token
         self.user: User | AnonymousUser = scope["user"]
         self.run_id: UUID = scope["url_route"]["kwargs"]["run_id"]
@@ -46,7 +55,7 @@ class RunConsumer(AsyncWebsocketConsumer):
         if not after.isascii() or not after.isdigit() or len(after) > 18 or (found := await self._visible()) is None:
             await self.close()
             return
-        place = str(self.user.pk or (scope.get("client") or [""])[0])
+        place = str(self.user.pk or address_in(scope))
         if not places.take(place):
             await self.close()
             return
@@ -60,10 +69,13 @@ class RunConsumer(AsyncWebsocketConsumer):
         await self._send_what_there_is()
 
     async def disconnect(self, code: int) -> None:
+        await self._go()
+
+    async def _go(self) -> None:
         if self.place:
             places.give_back(self.place)
             self.place = ""
-        await viewers().leave(self)
+            await viewers().leave(self)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """`{"type": "sync", "after": SEQ}`: a client that noticed a gap, or a long silence, asks again."""

@@ -1,6 +1,9 @@
 """The log file of a process: kept small, and its errors brought to the terminal."""
 
+import os
 import re
+import shutil
+from contextlib import suppress
 from pathlib import Path
 
 LARGEST_LOG = 10 << 20
@@ -13,6 +16,16 @@ def rotate(path: Path) -> None:
     """Keep one older file. To be called while nobody writes."""
     if path.exists() and path.stat().st_size > LARGEST_LOG:
         path.replace(path.with_suffix(".log.1"))
+
+
+def cut(path: Path) -> None:
+    """The same while a process writes to its end: the file is copied and emptied, so that what it writes between the
+    two, some milliseconds, is lost.
+    """
+    with suppress(OSError):  # a full disk, or it is not there yet: the next look finds it again
+        if path.stat().st_size > LARGEST_LOG:
+            shutil.copyfile(path, path.with_suffix(".log.1"))
+            os.truncate(path, 0)
 
 
 class Tail:
@@ -30,7 +43,9 @@ class Tail:
 
     def _new_text(self) -> str:
         try:
-            if self._path.stat().st_size <= self._position:
+            size = self._path.stat().st_size
+            self._position = self._position if size >= self._position else 0
+            if size == self._position:
                 return ""
             with self._path.open("rb") as file:
                 file.seek(self._position)

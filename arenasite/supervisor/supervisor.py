@@ -8,6 +8,7 @@ from types import FrameType
 
 from arenasite.supervisor.children import STEADY_SECONDS, Child, stop_together
 from arenasite.supervisor.errors import CannotStart, GaveUp, Stopped
+from arenasite.supervisor.logs import cut
 
 MOST_DEATHS = 5
 LOOK_SECONDS = 0.1
@@ -75,10 +76,18 @@ class Supervisor:
     def _look_at(self, child: Child, now: float) -> None:
         for line in child.tail.alarms() if child.tail else []:
             self._say(f"[{child.name}] {line}")
+        cut(child.log)
         if child.has_ended:
             self._on_death(child, now)
         elif child.due is not None and now >= child.due:
+            self._start_again(child, now)
+
+    def _start_again(self, child: Child, now: float) -> None:
+        try:
             child.start()
+        except OSError as error:  # no memory or no process is left: for a while, perhaps
+            child.schedule(now)
+            self._say(f"{child.name} cannot be started: {error.strerror}. It is tried again.")
 
     def _on_death(self, child: Child, now: float) -> None:
         has_succeeded, how = child.has_succeeded, child.bury(now)

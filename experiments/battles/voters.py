@@ -15,6 +15,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 from redis.exceptions import RedisError
 
+from accounts.addresses import NOWHERE, address_of
 from accounts.models import User
 from experiments.models import Battle, Dataset
 from experiments.refusals import NotAllowed
@@ -123,14 +124,8 @@ def _counted(address: str, window: str, seconds: int) -> int:
 
 
 def _address(request: HttpRequest) -> str:
-    """Of whom the request comes; behind the proxy that a deployment with HTTPS has, whom the proxy names last."""
-    said = request.META.get("REMOTE_ADDR", "")
-    if settings.HTTPS and (forwarded := request.headers.get("X-Forwarded-For", "")):
-        said = forwarded.rpartition(",")[2].strip()
-    try:
-        address = ip_address(said)
-    except ValueError:
-        return str(said)[:100]
+    """Of whom the request comes. Who has an IPv6 network of their own is one address."""
+    address = ip_address(address_of(request) or NOWHERE)
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
         return str(address.ipv4_mapped)  # as a server that listens on both kinds names visitors by IPv4
     if isinstance(address, IPv6Address):

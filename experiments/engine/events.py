@@ -1,5 +1,6 @@
 """Durable events: numbered in the transaction that makes them true, announced to the viewers after its commit."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -15,6 +16,8 @@ from experiments.models import Event, Run
 from experiments.webhooks import outbox
 
 logger = logging.getLogger(__name__)
+
+ANNOUNCE_SECONDS = 2.0  # that a request waits for Redis, at most, to tell its news
 
 
 class LeaseLost(Exception):
@@ -73,9 +76,15 @@ def emit(run_id: UUID, *facts: Fact, fence: int | None = None, announce: Announc
 def announce_now(event: Event) -> None:
     """Tell the viewers from a web process or a command. Without Redis they find the event in the table."""
     try:
-        async_to_sync(publish)(News(event.run_id, as_message(event)))
-    except Exception as error:  # redis, its client and the channel layer raise errors without a common base
+        async_to_sync(_publish)(News(event.run_id, as_message(event)))
+    except (Exception, asyncio.CancelledError) as error:  # the channel layer's errors have no common base, and a client
+        # that leaves now must not keep what else is to be done after the commit from being done
         logger.warning("run=%s could not reach its viewers: %s", event.run_id, type(error).__name__)
+
+
+async def _publish(news: News) -> None:
+    async with asyncio.timeout(ANNOUNCE_SECONDS):
+        await publish(news)
 
 
 def as_message(event: Event) -> dict[str, Any]:

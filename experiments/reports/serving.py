@@ -1,17 +1,11 @@
 """Reports and exports as answers: written for this request, or read from a file that was made."""
 
-from collections.abc import Generator
-from itertools import chain
-from pathlib import Path
-
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
-from accounts.attachments import streamed, to_be_saved
+from accounts.attachments import pieces_of, streamed, to_be_saved
 from accounts.models import User
 from experiments.models import Export, Run
 from experiments.reports.formats import FORMATS, Format, unheard
-
-CHUNK = 1 << 16
 
 
 def of_run(request: HttpRequest, run: Run, format_: Format, language: str) -> HttpResponseBase:
@@ -24,15 +18,6 @@ def of_run(request: HttpRequest, run: Run, format_: Format, language: str) -> Ht
 
 def of_file(request: HttpRequest, export: Export) -> HttpResponseBase:
     """A file that was made. Raises FileNotFoundError."""
-    chunks = _read(export.path)
-    first = next(chunks, b"")
-    file = streamed(request, chain([first], chunks))
-    response = to_be_saved(file, FORMATS[export.format].content_type, export.name)
+    response = to_be_saved(streamed(request, pieces_of(export.path)), FORMATS[export.format].content_type, export.name)
     response["Content-Length"] = str(export.size)
     return response
-
-
-def _read(path: Path) -> Generator[bytes, None, None]:
-    with path.open("rb") as file:
-        while chunk := file.read(CHUNK):
-            yield chunk

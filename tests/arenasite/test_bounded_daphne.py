@@ -61,6 +61,26 @@ def test_the_next_request_is_served_as_if_nothing_had_been(server):
         assert client.post("/", content=b"abc").json()["length"] == 3
 
 
+@pytest.mark.parametrize("kind", ["multipart/form-data", "application/x-www-form-urlencoded"])
+def test_a_form_is_read_by_the_application_alone(server, kind):
+    """Twisted would read it first, all of it, and refuse what is none."""
+    body = os.urandom(100_000)
+
+    answer = httpx.post(server, content=body, headers={"Content-Type": kind}, timeout=60)
+
+    assert answer.json() == {"length": len(body), "hash": hashlib.sha256(body).hexdigest()}
+
+
+def test_what_asks_for_a_websocket_and_sends_a_body_takes_up_no_room(server):
+    headers = {"Upgrade": "websocket", "Connection": "Upgrade"}
+    long = b"x" * 1_900_000  # nine of them are more than may be coming in at the same time
+
+    refused = [httpx.post(server, content=long, headers=headers, timeout=60).status_code for _ in range(10)]
+
+    assert refused == [400] * 10
+    assert httpx.post(server, content=long, timeout=60).json()["length"] == len(long)
+
+
 @pytest.mark.parametrize(
     "framing",
     [

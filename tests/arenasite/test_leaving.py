@@ -42,10 +42,29 @@ async def app(scope, receive, send):
 """
 
 
+WAITING = """
+import asyncio
+import django
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.urls import path
+
+def waits(request):
+    async_to_sync(asyncio.Event().wait)()
+
+urlpatterns = [path("", waits)]
+django.setup()
+settings.ROOT_URLCONF, settings.MIDDLEWARE = __name__, []
+
+from arenasite.handling import Handler
+app = Handler()
+"""
+
+
 class Server:
-    def __init__(self, folder, drain):
+    def __init__(self, folder, drain, source):
         self.port = any_free("127.0.0.1")
-        (folder / "slow.py").write_text(SLOW)
+        (folder / "slow.py").write_text(source)
         path = os.pathsep.join([str(settings.BASE_DIR), str(folder)])
         variables = {"PYTHONPATH": path, "DJANGO_SETTINGS_MODULE": "arenasite.settings", "ARENA_DRAIN_SECONDS": drain}
         command = [sys.executable, "-m", "arenasite.bounded_daphne", "-p", str(self.port), "-v", "0", "slow:app"]
@@ -65,8 +84,8 @@ class Server:
 def serve(tmp_path):
     started = []
 
-    def begin(drain="60"):
-        started.append(Server(tmp_path, drain))
+    def begin(drain="60", source=SLOW):
+        started.append(Server(tmp_path, drain, source))
         return started[-1]
 
     yield begin
@@ -119,6 +138,15 @@ def test_a_request_that_takes_too_long_does_not_hold_it_up(serve, tmp_path):
         server.process.send_signal(signal.SIGTERM)
         with pytest.raises(httpx.TransportError):
             answer.read()
+
+    assert server.process.wait(60) == 0
+
+
+def test_a_view_that_waits_for_something_does_not_keep_the_process_from_ending(serve):
+    server = serve(drain="0.2", source=WAITING)
+    threading.Timer(1, server.process.terminate).start()
+    with pytest.raises(httpx.TransportError):
+        httpx.get(server.url, timeout=60)
 
     assert server.process.wait(60) == 0
 

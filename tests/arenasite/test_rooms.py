@@ -2,10 +2,12 @@
 
 import os
 import socket
+import time
 
 import pytest
 
-from arenasite.supervisor import directories, logs, ports, redis
+from arenasite.supervisor import directories, logs, ports, redis, supervisor
+from arenasite.supervisor.children import Child
 from arenasite.supervisor.errors import CannotStart
 
 
@@ -61,6 +63,38 @@ def test_a_large_log_is_put_aside(tmp_path):
 
     assert not log.exists()
     assert (tmp_path / "web.log.1").stat().st_size == logs.LARGEST_LOG + 1
+
+
+def test_a_log_that_is_written_to_is_cut_when_it_is_large(tmp_path):
+    log = tmp_path / "web.log"
+    with log.open("ab", buffering=0) as writer:
+        writer.write(b"x" * logs.LARGEST_LOG)
+        logs.cut(log)
+        assert not (tmp_path / "web.log.1").exists()
+        tail = logs.Tail(log)
+        writer.write(b"\n2026 ERROR before\n")
+        assert tail.alarms() == ["2026 ERROR before"]
+
+        logs.cut(log)
+        writer.write(b"2026 ERROR after\n")
+
+    assert log.read_bytes() == b"2026 ERROR after\n"
+    assert (tmp_path / "web.log.1").read_bytes().endswith(b"2026 ERROR before\n")
+    assert tail.alarms() == ["2026 ERROR after"]
+
+
+def test_a_part_that_cannot_be_started_for_now_is_tried_again(tmp_path):
+    said = []
+    overseer = supervisor.Supervisor(said.append)
+    child = Child("part", [str(tmp_path / "nothing")], tmp_path / "part.log", {})
+    overseer._children.append(child)
+    child.due = 0.0
+
+    overseer._look()
+
+    assert said == ["part cannot be started: No such file or directory. It is tried again."]
+    assert child.due > time.monotonic() - 60
+    assert not child.is_alive
 
 
 def test_only_new_errors_are_brought_to_the_terminal(tmp_path):

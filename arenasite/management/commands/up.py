@@ -83,6 +83,7 @@ class Command(BaseCommand):
             supervisor.watch()
             self._say("Stopping …")
         finally:
+            listener.close()  # the web processes have it, as long as they listen: then visitors are refused, not held
             supervisor.stop()  # before the directory is free for another one
 
     def _say(self, text: str) -> None:

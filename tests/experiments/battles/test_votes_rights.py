@@ -101,20 +101,19 @@ def test_an_address_does_not_begin_sessions_without_end(alice, settings):
 
 
 @pytest.mark.parametrize(
-    ("remote", "forwarded", "is_behind_proxy", "address"),
+    ("remote", "forwarded", "proxies", "address"),
     [
-        ("192.0.2.1", "", False, "192.0.2.1"),
-        ("192.0.2.1", "198.51.100.9", False, "192.0.2.1"),
-        ("10.0.0.1", "198.51.100.9, 203.0.113.4", True, "203.0.113.4"),
-        ("::ffff:192.0.2.1", "", False, "192.0.2.1"),
-        ("2001:db8:1:2:3:4:5:6", "", False, "2001:db8:1:2::"),
-        ("10.0.0.1", "<nonsense>", True, "<nonsense>"),
+        ("192.0.2.1", "", 0, "192.0.2.1"),
+        ("192.0.2.1", "198.51.100.9", 0, "192.0.2.1"),
+        ("10.0.0.1", "198.51.100.9, 203.0.113.4", 1, "203.0.113.4"),
+        ("10.0.0.1", "198.51.100.9, 203.0.113.4", 2, "198.51.100.9"),
+        ("::ffff:192.0.2.1", "", 0, "192.0.2.1"),
+        ("2001:db8:1:2:3:4:5:6", "", 0, "2001:db8:1:2::"),
+        ("10.0.0.1", "<nonsense>", 1, "0.0.0.0"),
     ],
 )
-def test_limits_hold_for_the_address_that_only_the_proxy_can_name(
-    settings, remote, forwarded, is_behind_proxy, address, rf
-):
-    settings.HTTPS = is_behind_proxy
+def test_limits_hold_for_the_address_that_only_the_proxy_can_name(settings, remote, forwarded, proxies, address, rf):
+    settings.TRUSTED_PROXIES = proxies
 
     assert voter_of(_asked(rf, REMOTE_ADDR=remote, HTTP_X_FORWARDED_FOR=forwarded)).address == address
 

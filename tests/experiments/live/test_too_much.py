@@ -1,9 +1,12 @@
 """A socket that asks too much is closed, and nobody holds more of them than their share."""
 
+import asyncio
+
 import pytest
 
-from experiments.consumers import TOO_FAST
+from experiments.consumers import TOO_FAST, RunConsumer
 from experiments.live import socket_limits
+from experiments.live.viewers import viewers
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SYNC = '{"type": "sync"}'
@@ -43,4 +46,25 @@ async def test_a_place_that_was_left_can_be_taken(watch_run, run, settings, stra
     assert not (await watch_run(run, origin=b"http://localhost:8000", cookie=strangers_session)).is_open
     await (await watch_run(run)).leave()
 
+    assert (await watch_run(run)).is_open
+
+
+async def test_a_socket_that_is_broken_off_gives_its_place_back(watch_run, run, settings, monkeypatch):
+    """As the web server does with one whose client is gone, when the database lets it wait for long."""
+    settings.SOCKETS_PER_PERSON = 1
+    asked = asyncio.Event()
+
+    async def waits(consumer):
+        asked.set()
+        await asyncio.Event().wait()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RunConsumer, "_send_what_there_is", waits)
+        stuck = await watch_run(run)
+        await asked.wait()
+        assert not (await watch_run(run)).is_open
+        stuck.socket.future.cancel()
+        await asyncio.wait([stuck.socket.future])
+
+    assert viewers().count == 0
     assert (await watch_run(run)).is_open
