@@ -78,6 +78,7 @@ setup:
 	@cmp -s $(LOCK) $(VENV)/$(LOCK) && $(BIN)/python -c '' || \
 	{ $(call make_venv) && $(call install,$(LOCK)) && cp $(LOCK) $(VENV)/; }
 	@$(call link)
+	@$(call translate)
 
 setup-dev:
 	@cmp -s requirements-dev.lock $(VENV)/requirements-dev.lock && $(BIN)/python -c '' || \
@@ -94,6 +95,16 @@ setup-fuzz:
 
 define link
 test -x $(BIN)/arena || $(BIN)/python client/link.py
+endef
+
+# Services may not write beside the code: the translations are compiled with the rest of what is set up.
+
+define translate
+test '$(LOCK)' != requirements.lock || for po in locale/*/LC_MESSAGES/*.po; do \
+  test "$${po%.po}.mo" -nt "$$po" && continue; \
+  data=$$(mktemp -d); ARENA_DATA=$$data $(BIN)/python manage.py compile_translations --verbosity 0; done=$$?; \
+  rm -rf "$$data"; exit $$done; \
+done
 endef
 
 define make_venv

@@ -14,6 +14,7 @@ from accounts import asking, audit, exports
 from accounts.addresses import address_of
 from accounts.factors import lacks_factor
 from accounts.models import User
+from accounts.paths import shown_path
 from experiments import logs
 
 Answer = Callable[[HttpRequest], HttpResponse]
@@ -71,7 +72,7 @@ class RefusalMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self._get_response(request)
         if response.status_code == 403 and isinstance(request.user, User) and _is_news(request, "refused"):
-            path = f"{request.method} {request.path}"
+            path = f"{request.method} {shown_path(request)}"
             audit.record(audit.Action.RIGHTS_REFUSED, by=request.user, name=path, method=request.method)
         return response
 

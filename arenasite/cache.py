@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from django.core.cache.backends.locmem import LocMemCache
@@ -36,11 +37,12 @@ class CountingCache(RedisCache):
         return int(self._or_own("incr", super().incr, args, kwargs))
 
     def clear(self) -> None:
-        """What is ours alone: Django would empty the whole server, queues and all."""
+        """What is ours alone: Django would empty the whole server, queues and all. Without Redis there is nothing."""
         self._own.clear()
         client = self._cache.get_client(write=True)
-        for key in client.scan_iter(match=f"{self.key_prefix}:*"):
-            client.delete(key)
+        with suppress(RedisError):
+            for key in client.scan_iter(match=f"{self.key_prefix}:*"):
+                client.delete(key)
 
     def _or_own(self, name: str, ask: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         try:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -23,7 +24,8 @@ MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
 
 
 def flag(name: str, default: bool = False) -> bool:
-    return os.environ.get(name, str(default)).lower() in {"1", "true", "yes", "on"}
+    """A line that is there and empty says nothing."""
+    return (os.environ.get(name, "").strip() or str(default)).lower() in {"1", "true", "yes", "on"}
 
 
 def whole(name: str, default: int, least: int = 1) -> int:
@@ -32,6 +34,18 @@ def whole(name: str, default: int, least: int = 1) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < least:
         raise ImproperlyConfigured(f"{name} must be a whole number from {least} on, not {text!r}.")
     return int(text)
+
+
+def seconds(name: str, default: float) -> float:
+    """A time from 0 on, fractions too. Raises ImproperlyConfigured for anything else."""
+    text = os.environ.get(name, "").strip() or str(default)
+    try:
+        value = float(text)
+    except ValueError:
+        value = nan
+    if not 0 <= value < inf:
+        raise ImproperlyConfigured(f"{name} must be a number of seconds from 0 on, not {text!r}.")
+    return value
 
 
 def token(name: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
+from accounts.paths import shown_path
 from arenasite.problems import answer
 from experiments.room import is_out_of_room
 
@@ -24,7 +25,7 @@ class FullDiskMiddleware:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if not is_out_of_room(error):
             return None
-        log.error("the disk is full: %s could not be done", request.path)
+        log.error("the disk is full: %s could not be done", shown_path(request))
         detail = _(
             "The disk of the server is full. Nothing was recorded or lost: tell an administrator, and try again."
         )

@@ -4,8 +4,8 @@ import logging
 import os
 from typing import Any
 
+from accounts.paths import shown_path
 from arenasite import environment
-from arenasite.paths import shown_path
 
 FORMATS = ("line", "json")
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from django.http import HttpRequest, HttpResponse
 
-from arenasite.paths import route_of, shown_path
+from accounts.paths import route_of, shown_path
 from experiments import logs
 from experiments.observing import counting, families
 

@@ -135,6 +135,7 @@ CACHES = {
         "BACKEND": "arenasite.cache.CountingCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "arena-cache",
+        "OPTIONS": {"socket_timeout": 3},  # a server that is cut off is as good as none: each process counts by itself
     },
     "memory": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},  # of each process
 }
@@ -147,10 +148,10 @@ RQ = {"WORKER_CLASS": "experiments.engine.jobs.EngineWorker"}
 # --- The engine ----------------------------------------------------------------------------------------------
 
 RUNS_PER_WORKER = int(os.environ.get("ARENA_RUNS_PER_WORKER", "200"))
-LEASE_SECONDS = float(os.environ.get("ARENA_LEASE_SECONDS", "15"))
-SWEEP_SECONDS = float(os.environ.get("ARENA_SWEEP_SECONDS", "3"))
-DRAIN_SECONDS = float(os.environ.get("ARENA_DRAIN_SECONDS", "5"))
-WEB_DRAIN_SECONDS = float(os.environ.get("ARENA_WEB_DRAIN_SECONDS", "0"))  # not ready, and serving still
+LEASE_SECONDS = environment.seconds("ARENA_LEASE_SECONDS", 15)
+SWEEP_SECONDS = environment.seconds("ARENA_SWEEP_SECONDS", 3)
+DRAIN_SECONDS = environment.seconds("ARENA_DRAIN_SECONDS", 5)
+WEB_DRAIN_SECONDS = environment.seconds("ARENA_WEB_DRAIN_SECONDS", 0)  # not ready, and serving still
 
 # Tokens that an answer in these roles of a debate may have at most; who sets a debate up cannot raise them.
 ROLE_TOKENS = {
@@ -302,6 +303,11 @@ TIME_ZONE = "UTC"
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = DATA_DIR / "static"
+READ_BY_ALL = {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755}  # by a web server in front
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage", "OPTIONS": READ_BY_ALL},
+}
 WHITENOISE_USE_FINDERS = True
 MEDIA_ROOT = DATA_DIR / "media"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 << 20

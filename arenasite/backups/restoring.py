@@ -4,6 +4,7 @@ from typing import Any
 
 from django.apps import apps as todays
 from django.apps.registry import Apps
+from django.conf import settings
 from django.core.cache import cache
 from django.core.management import call_command
 from django.core.management.color import no_style
@@ -15,6 +16,7 @@ from arenasite.backups.archive import Reader
 from arenasite.backups.errors import BackupRefused
 from arenasite.backups.findings import findings
 from arenasite.backups.rows import LEFT_OUT, OURS, Table, Tally, canonical, tables
+from arenasite.demo import retire_people
 
 Node = tuple[str, str]
 
@@ -121,4 +123,6 @@ def _require_hashes(kept: dict[str, Table], told: dict[str, Any], state: Apps) -
 def _afterwards() -> None:
     call_command("migrate", interactive=False, verbosity=0)
     call_command("reindex", verbosity=0)
+    if not settings.DEMO_MODE:
+        retire_people()
     cache.clear()

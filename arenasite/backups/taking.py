@@ -23,11 +23,11 @@ LIVE = ("queued", "running", "waiting", "stopping")
 
 
 def take(to: Path, *, with_secrets: bool = False, with_exports: bool = False) -> tuple[Path, dict[str, Any]]:
-    """Where it is, and what is in it. to: the file, or a directory in which it is named by the time. Raises
-    BackupRefused.
+    """Where it is, and what is in it. to: the file, or a directory in which it is named by the time; a name without a
+    suffix is a directory, which is made. Raises BackupRefused.
     """
     now = timezone.now()
-    path = to / f"arena-{now:%Y%m%dT%H%M%SZ}.zip" if to.is_dir() else to
+    path = to if to.suffix and not to.is_dir() else to / f"arena-{now:%Y%m%dT%H%M%SZ}.zip"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with writing(path) as archive, snapshot(path) as using:

@@ -22,6 +22,13 @@ _PRIVATE = tuple(
 _EMBEDDING = tuple(
     map(ipaddress.ip_network, ("::/96", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32"))
 )
+# Addresses that look public or private, and are services of clouds, with secrets of the machine that asks, or relays.
+_OF_CLOUDS = tuple(
+    map(
+        ipaddress.ip_network,
+        ("168.63.129.16/32", "100.100.100.200/32", "192.0.0.0/24", "192.88.99.0/24", "fd00:ec2::254/128", "fec0::/10"),
+    )
+)
 MAX_CONNECTIONS = 500
 MAX_IDLE_CONNECTIONS = 100
 IDLE_SECONDS = 30.0
@@ -31,9 +38,11 @@ def is_allowed(address: str, *, allow_private: bool) -> bool:
     """Whether an IP address may be connected to.
 
     allow_private adds the lab's own networks, loopback and carrier-grade NAT. Link-local (where clouds keep their
-    metadata), multicast, reserved and IPv4-embedding addresses stay forbidden.
+    metadata), multicast, reserved and IPv4-embedding addresses stay forbidden, and so do those of clouds' own services.
     """
     ip = ipaddress.ip_address(address.partition("%")[0])
+    if any(ip in network for network in _OF_CLOUDS):
+        return False
     if any(ip in network for network in _PRIVATE):
         return allow_private
     if ip.is_multicast or ip.is_reserved or ip.is_link_local or ip.is_unspecified:

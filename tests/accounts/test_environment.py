@@ -66,3 +66,25 @@ def test_a_sign_in_server_is_named_whole_or_not_at_all(monkeypatch):
     server = environment.oidc()
     assert (server.name, server.issuer) == ("id.uni.example", "https://id.uni.example")
     assert "hush" not in repr(server)
+
+
+@pytest.mark.parametrize(("text", "value"), [("", 5.0), ("  ", 5.0), ("0", 0.0), ("2.5", 2.5)])
+def test_a_time(monkeypatch, text, value):
+    monkeypatch.setenv("ARENA_DRAIN_SECONDS", text)
+
+    assert environment.seconds("ARENA_DRAIN_SECONDS", 5) == value
+
+
+@pytest.mark.parametrize("text", ["-1", "soon", "nan", "inf", "1s"])
+def test_what_is_no_time_is_said(monkeypatch, text):
+    monkeypatch.setenv("ARENA_DRAIN_SECONDS", text)
+
+    with pytest.raises(ImproperlyConfigured, match="ARENA_DRAIN_SECONDS must be a number of seconds"):
+        environment.seconds("ARENA_DRAIN_SECONDS", 5)
+
+
+@pytest.mark.parametrize(("text", "value"), [("", True), ("0", False), ("1", True), ("no", False)])
+def test_an_empty_line_leaves_a_switch_as_it_is(monkeypatch, text, value):
+    monkeypatch.setenv("ARENA_ACCESS_LOG", text)
+
+    assert environment.flag("ARENA_ACCESS_LOG", default=True) is value

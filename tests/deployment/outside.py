@@ -21,6 +21,8 @@ ROOT = Path(__file__).parent.parent.parent
 EXAMPLE = ROOT / "deploy/nginx"
 NGINX = shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
 PASSWORD = "correct horse battery"
+MONITOR = "127.0.0.9"  # where Prometheus is
+METRICS = "a-token-for-figures"
 ENDLESS = "sim/cooperative:tps=25:words=20000:first=0"
 PREPARED = f"""
 from django.core.management import call_command
@@ -59,6 +61,7 @@ class Outside:
         self.url = f"https://localhost:{self.port}"
         self.tls = _certificate(folder)
         options = {"ARENA_HOSTS": "localhost", "ARENA_ORIGINS": self.url, "ARENA_HTTPS": "1", "ARENA_PROXIES": "1"}
+        options["ARENA_METRICS_TOKEN"] = METRICS
         self.data = {"ARENA_DATA": str(folder / "data"), **options, "ARENA_UPLOAD_MB": "1"}
         self.platform = Platform(folder / "data", "--workers", "1", **options, ARENA_UPLOAD_MB="1")
         self._nginx = subprocess.Popen([NGINX, "-p", str(folder), "-c", str(self._configured())])
@@ -105,6 +108,8 @@ class Outside:
             (r"\n *listen \[::\][^\n]*", ""),
             (r"arena\.example\.org", "localhost"),
             (r"/etc/ssl/arena", str(self.folder)),
+            (r"/var/log/nginx", str(self.folder)),
+            (r"# allow 192\.0\.2\.10;", f"allow {MONITOR};"),
             (r"/var/lib/arena/static/", f"{self.folder}/data/static/"),
             (r"client_max_body_size( +)513m", r"client_max_body_size\g<1>2m"),
         ):

@@ -121,6 +121,35 @@ def test_a_backup_fits_a_database_of_the_other_kind(lab, backup, tmp_path):
         kept = again
 
 
+def test_it_is_restored_where_no_redis_is_as_where_the_platform_brings_its_own(lab, backup, tmp_path):
+    secrets = tmp_path / "secrets.env"
+    where = elsewhere(tmp_path, "sqlite") | {"REDIS_URL": f"unix://{tmp_path}/nobody.sock"}
+
+    code, said = manage(where, "restore", backup("--with-secrets"), "--secrets-to", secrets)
+
+    assert code == 0, said
+    assert "the same" in said
+    assert "ARENA_KEY_SECRETS=" in secrets.read_text()
+
+
+def test_nobody_of_a_demonstration_comes_in_by_a_backup(lab, backup, tmp_path, alice):
+    type(alice).objects.filter(pk=alice.pk).update(email="researcher@demo.invalid")
+    where = elsewhere(tmp_path, "sqlite")
+    assert manage(where, "restore", backup())[0] == 0
+
+    asked = "from accounts.models import User; print(User.objects.get(email__endswith='@demo.invalid').is_active)"
+
+    assert manage(where, "shell", "--no-imports", "-c", asked) == (0, "False\n")
+
+
+def test_a_directory_that_is_not_there_yet_is_made(lab, tmp_path):
+    call_command("backup", str(tmp_path / "new/backups"))
+
+    [kept] = (tmp_path / "new/backups").iterdir()
+    assert kept.name.startswith("arena-")
+    assert kept.suffix == ".zip"
+
+
 def test_a_run_that_was_live_goes_on_after_the_restore_and_repeats_nothing(
     arena, start, drive, provider, backup, idle, monkeypatch
 ):

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -181,6 +182,48 @@ def test_systemd_understands_every_line_of_the_units(units):
     everything = [f"{name}.service" for name in UNITS]
 
     assert units("verify", "--man=no", "arena.target", "arena-backup.timer", *everything) == (0, "")
+
+
+def test_a_backup_is_taken_every_night_however_the_platform_is_started(units):
+    folder = DEPLOY / "systemd"
+
+    for name in ("arena-up.service", "arena.target"):
+        assert re.search(r"^Wants=.*\barena-backup\.timer", (folder / name).read_text(), re.MULTILINE), name
+    assert "Restart=no" in (folder / "arena-backup.service.d/20-once.conf").read_text()
+
+
+READY = """
+from http.server import BaseHTTPRequestHandler, HTTPServer
+class Answers(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(STATUS); self.end_headers(); self.wfile.write(b"Redis does not answer.")
+    def log_message(self, *words): pass
+server = HTTPServer(("127.0.0.1", 0), Answers)
+print(server.server_port, flush=True)
+server.serve_forever()
+"""
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "words"), [(200, 0, ""), (503, 0, "Redis does not answer."), (0, 1, "no answer")]
+)
+def test_a_server_that_is_there_is_not_ended_for_what_it_lacks(status, code, words):
+    server = subprocess.Popen(
+        [sys.executable, "-c", READY.replace("STATUS", str(status))], stdout=subprocess.PIPE, text=True
+    )
+    port = server.stdout.readline().strip()
+    if not status:
+        server.kill()
+        server.wait()
+    try:
+        command = [sys.executable, str(DEPLOY / "ready.py"), f"http://127.0.0.1:{port}/readyz", "0.2"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    finally:
+        server.kill()
+        server.wait()
+
+    assert done.returncode == code
+    assert words in done.stderr
 
 
 def test_the_units_are_as_closed_as_their_work_allows(units):

@@ -12,9 +12,10 @@ import pytest
 from websockets.sync.client import connect
 
 from tests.arenasite.platforms import environment, free_port, wait_until
-from tests.deployment.outside import ENDLESS, PASSWORD, ROOT, Outside
+from tests.deployment.outside import ENDLESS, METRICS, MONITOR, PASSWORD, ROOT, Outside
 
-HSTS = "max-age=31536000"
+DEMO = "@demo.invalid"
+HSTS = "max-age=31536000; includeSubDomains"
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,8 @@ def test_static_files_come_from_nginx_and_nothing_else_of_the_data_does(outside)
 
     assert (answer.status_code, hsts_of(answer)) == (200, [HSTS])
     assert answer.headers["x-content-type-options"] == "nosniff"
-    assert "expires" in answer.headers
+    assert answer.headers["cache-control"] == "no-cache"
+    assert browser.get("/static/site.css", headers={"If-None-Match": answer.headers["etag"]}).status_code == 304
     for path in ("/static/../secret_key", "/static/%2e%2e/secret_key", "/static../secret_key", "/static/"):
         assert browser.get(path).status_code in {301, 400, 403, 404}
 
@@ -97,6 +99,14 @@ def test_what_is_for_machines_inside_is_not_reached_from_outside(outside):
     assert [browser.get(path).status_code for path in ("/metrics", "/metrics/", "/readyz")] == [404, 404, 404]
     assert browser.get("/healthz").text == "ok\n"
     assert httpx.get(f"http://127.0.0.1:{outside.platform.port}/readyz").text == "ok\n"
+
+
+def test_figures_are_for_the_machine_that_is_named_and_shows_the_token(outside):
+    shown = {"authorization": f"Bearer {METRICS}"}
+
+    assert "arena_database_up" in outside.browser(MONITOR, **shown).get("/metrics").text
+    assert outside.browser(MONITOR).get("/metrics").status_code == 404
+    assert outside.browser(**shown).get("/metrics").status_code == 404
 
 
 def started(outside, workflow, config, cast):
@@ -151,6 +161,24 @@ def test_a_server_that_is_asked_to_end_serves_on_for_a_while_and_is_not_ready(ou
         server.kill()
 
 
+def test_nobody_comes_in_with_a_published_password_where_the_web_server_is_started_alone(outside):
+    made = "from arenasite import demo; demo.prepare_people()"
+    theirs = f"User.objects.filter(is_active=True, email__endswith='{DEMO}')"
+    asked = f"from accounts.models import User; print({theirs}.count())"
+    outside.manage("shell", "--no-imports", "-c", made)
+    assert outside.manage("shell", "--no-imports", "-c", asked) == "3\n"
+
+    port = free_port()
+    command = [sys.executable, str(ROOT / "manage.py"), "serve", "--port", str(port)]
+    server = subprocess.Popen(command, env=environment(**outside.data))
+    try:
+        wait_until(lambda: said(f"http://127.0.0.1:{port}/readyz") == (200, "ok\n"), 40)
+        assert outside.manage("shell", "--no-imports", "-c", asked) == "0\n"
+    finally:
+        server.kill()
+        server.wait()
+
+
 def said(address):
     try:
         answer = httpx.get(address, timeout=10)
@@ -160,7 +188,12 @@ def said(address):
 
 
 def test_nginx_keeps_no_secret_in_its_log(outside):
+    doors = ("/s/canary-of-a-link/", "/invitations/canary-of-a-link/", "/forgotten/canary-of-a-link/?next=/runs/")
+    for door in doors:
+        outside.browser(referer=f"{outside.url}{door}").get(door)
     log = (outside.folder / "access.log").read_text()
 
     assert "/leaderboard/" in log
+    assert '"GET /s/... HTTP/1.1" 404 ' in log
+    assert "canary-of-a-link" not in log
     assert outside.token not in log

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from arenasite.supply.advisories import OSV, NoAnswer, known_against
 from arenasite.supply.locks import Package, read
 
-LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-bench.lock")
+LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-bench.lock", "requirements-fuzz.lock")
 FOUND, NO_ANSWER = 1, 3  # exit codes; 2 is Django's for a wrong command line
 
 

@@ -25,7 +25,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("to", type=Path, metavar="FILE|DIR", help="a directory names the file by the time")
+        parser.add_argument("to", type=Path, metavar="FILE|DIR", help="in a directory, the file is named by the time")
         parser.add_argument("--with-secrets", action="store_true", help="put the lab's secrets into it, too")
         parser.add_argument("--with-exports", action="store_true", help="finished exports, too; they can be made again")
 

@@ -54,6 +54,8 @@ class Command(BaseCommand):
         if secrets_to and not archive.manifest["has_secrets"]:
             raise BackupRefused(f"{file} has no secrets inside: it was taken without --with-secrets.")
         files = restore(archive, replace=replace)
+        if secrets_to:  # at once: without them nothing of it can be read
+            _write_secrets(archive, secrets_to)
         told = archive.manifest
         rows = sum(table["rows"] for table in told["tables"].values())
         self.stdout.write(f"Restored: {rows:,} rows, {files:,} files, as they were at {told['made']}.")
@@ -62,7 +64,6 @@ class Command(BaseCommand):
         )
         self.stdout.write("Everybody signs in again. Live runs go on when the platform starts.")
         if secrets_to:
-            _write_secrets(archive, secrets_to)
             self.stdout.write(f"The secrets are in {secrets_to}: put its lines into the environment before you start.")
         elif unreadable := _unreadable_keys():
             self.stderr.write(

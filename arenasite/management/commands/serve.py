@@ -3,11 +3,14 @@
 import os
 import sys
 from argparse import ArgumentParser
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
+from django.db import DatabaseError
 
+from arenasite.demo import retire_people
 from arenasite.preparation import compile_translations
 from arenasite.supervisor.parts import web_arguments
 
@@ -24,6 +27,9 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=int(os.environ.get("PORT") or "8000"))
 
     def handle(self, *args: Any, host: str, port: int, **options: Any) -> NoReturn:
+        if not settings.DEMO_MODE:
+            with suppress(DatabaseError):  # where it is away nobody signs in, and the page says so
+                retire_people()
         if os.access(settings.BASE_DIR / "locale", os.W_OK):
             compile_translations()
         os.chdir(settings.BASE_DIR)

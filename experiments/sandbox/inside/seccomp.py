@@ -84,14 +84,19 @@ def conditions() -> "dict[str, list[tuple[int, int, int, int]]]":
 
 def program() -> bytes:
     """The filter for this machine and this process. Raises KeyError for a machine without a table."""
-    special = conditions()
-    steps = [(LOAD, 0, 0, MACHINE), (EQUAL, 1, 0, MACHINES[kernel.ARCHITECTURE]), answer(END), (LOAD, 0, 0, NUMBER)]
-    if kernel.ARCHITECTURE == "x86_64":
-        steps += [(AT_LEAST, 0, 1, X32), answer(END)]
+    special, steps = conditions(), beginning()
     for name, number in BY_MACHINE[kernel.ARCHITECTURE].items():
         block = special.get(name, [answer(ALLOW)])
         steps += [(EQUAL, 0, len(block), number), *block]
     return b"".join(encoded(step) for step in [*steps, answer(REFUSE)])
+
+
+def beginning() -> "list[tuple[int, int, int, int]]":
+    """The number of the call is at hand; calls in the tongue of another machine have ended the process. Raises KeyError
+    for a machine without a table.
+    """
+    steps = [(LOAD, 0, 0, MACHINE), (EQUAL, 1, 0, MACHINES[kernel.ARCHITECTURE]), answer(END), (LOAD, 0, 0, NUMBER)]
+    return [*steps, (AT_LEAST, 0, 1, X32), answer(END)] if kernel.ARCHITECTURE == "x86_64" else steps
 
 
 def encoded(step: "tuple[int, int, int, int]") -> bytes:
@@ -103,7 +108,11 @@ def restrict() -> bool:
     """False when the kernel has no filters or this machine no table."""
     if kernel.ARCHITECTURE not in BY_MACHINE:
         return False
-    steps = program()
+    return install(program())
+
+
+def install(steps: bytes) -> bool:
+    """False when the kernel does not take the filter."""
     held = kernel.buffer(steps)
     header = (len(steps) // 8).to_bytes(8, "little") + _ctypes.addressof(held).to_bytes(8, "little")
     try:

@@ -94,6 +94,27 @@ def test_the_process_has_no_network(tmp_path, monkeypatch):
     assert not found["is_other"] or found["links"] == ["lo"]
 
 
+def test_the_process_is_refused_every_socket(tmp_path, monkeypatch):
+    """Also where it may make no namespaces, as in a container."""
+    looks = """
+import sys; sys.path.insert(0, sys.argv[1])
+import errno, json, socket
+from experiments.datasets.reader import limits
+limits.CLONE_NEWUSER = limits.CLONE_NEWNET = 0
+limits.leave_network()
+refused = []
+for family in (socket.AF_INET, socket.AF_INET6, socket.AF_UNIX):
+    try:
+        socket.socket(family)
+    except OSError as error:
+        refused.append(errno.errorcode[error.errno])
+print(json.dumps({"found": {"refused": refused}}))
+"""
+    monkeypatch.setattr(process, "START", looks)
+
+    assert process.read(tmp_path, tmp_path, what="preview").said == {"refused": ["EPERM"] * 3}
+
+
 @pytest.mark.parametrize("size", [1, 7, 64])
 def test_a_document_is_read_in_pieces_of_any_size(tmp_path, size, monkeypatch):
     monkeypatch.setattr(documents, "CHUNK", size)
