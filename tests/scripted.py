@@ -29,7 +29,7 @@ class Scripted:
         self.pause = 0.0
         self.error = b'{"error": {"message": "scripted failure"}}'
         self.provider: Provider | None = None
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self.server = Server(("127.0.0.1", 0), _handler(self))
         self.server.daemon_threads = True
         threading.Thread(target=self.server.serve_forever, name="scripted-provider", daemon=True).start()
 
@@ -53,6 +53,10 @@ class Scripted:
     def asked(self, slug: str) -> list[dict[str, Any]]:
         """The bodies of the requests to a model."""
         return [body for _headers, body in self.received if body["model"] == slug]
+
+
+class Server(ThreadingHTTPServer):
+    request_queue_size = 128  # a contest asks for ninety answers at once; of its usual five, a busy machine loses some
 
 
 def _handler(scripted: Scripted) -> type[BaseHTTPRequestHandler]:
