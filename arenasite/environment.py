@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from math import inf, nan
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urlencode, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -46,6 +46,11 @@ def seconds(name: str, default: float) -> float:
     if not 0 <= value < inf:
         raise ImproperlyConfigured(f"{name} must be a number of seconds from 0 on, not {text!r}.")
     return value
+
+
+def with_query(url: str, **more: Any) -> str:
+    """The address with options of its client added."""
+    return f"{url}{'&' if '?' in url else '?'}{urlencode(more)}"
 
 
 def token(name: str) -> str:

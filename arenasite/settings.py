@@ -139,8 +139,9 @@ CACHES = {
     },
     "memory": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},  # of each process
 }
+# A Redis that is cut off is as good as none: whoever rings a bell goes on. Workers wait for bells as long as RQ says.
 RQ_QUEUES = {
-    queue: {"URL": REDIS_URL, "DEFAULT_TIMEOUT": -1}
+    queue: {"URL": environment.with_query(REDIS_URL, socket_timeout=2), "DEFAULT_TIMEOUT": -1}
     for queue in ("engine", "reports", "datasets", "ratings", "sandbox", "webhooks")
 }
 RQ = {"WORKER_CLASS": "experiments.engine.jobs.EngineWorker"}

@@ -45,7 +45,7 @@ def finish(
         ended = {"stop_reason": end.reason, "error": end.message, "ended": Now(), "lease_until": None}
         driven = (Run.State.RUNNING, Run.State.STOPPING)
         if run.move(state, from_=driven, fence=book.fence, fields=ended):  # or an earlier try did, unconfirmed
-            left = recording.lose_calls(run, GIVEN_UP) if end.failed else []
+            left = recording.lose_calls(run, GIVEN_UP)  # none, but where the run gave up or a commit was not confirmed
             emit(book.run_id, *left, Fact(kind, data), fence=book.fence, announce=book.announce)
             executions.cancel(book.run_id)
             if budget:

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Coroutine, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 from uuid import UUID
@@ -24,6 +24,8 @@ FLUSH_SECONDS = 0.05  # text of one stream is sent on at most this often; people
 BUSY_FLUSH_SECONDS = 0.1
 BUSY_STREAMS = 60
 MOST_CONNECTIONS = 1000
+LOOKUPS = 64  # of names, at the same time
+OUTLET_SECONDS = 2.0  # that viewers' text may take to Redis
 SWITCH_SECONDS = 0.0005  # every read gives up the interpreter; the main thread must give it back sooner than in 5 ms
 
 
@@ -149,6 +151,8 @@ class Performers:
 
     def _run_loop(self) -> None:
         asyncio.set_event_loop(self._loop)
+        # Names are looked up in threads: some that hang must not keep the others from being found.
+        self._loop.set_default_executor(ThreadPoolExecutor(LOOKUPS, thread_name_prefix="names"))
         self._loop.run_forever()
 
     def _call_soon(self, coroutine: Coroutine[Any, Any, None]) -> "Future[None]":
@@ -267,7 +271,8 @@ class Performers:
             return
         news, self._outbox = self._outbox, []
         try:
-            await self._outlet.send(news)
+            async with asyncio.timeout(OUTLET_SECONDS):
+                await self._outlet.send(news)
         except Exception as error:  # redis, its client and the channel layer raise errors without a common base
             logger.warning("viewers of %s runs were not reached: %s", len(news), type(error).__name__)
 

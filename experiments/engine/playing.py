@@ -133,7 +133,7 @@ class Playing:
         """The workflow holds the very same configuration, and finds in it what has been changed."""
         self.run.overrides = overrides
         changed = self.run.experiment.parsed_config(overrides)
-        for name in overrides:
+        for name in {*overrides, "limits"}:  # which may follow from what was changed
             setattr(self._config, name, getattr(changed, name))
         self._limits = self._config.limits
 

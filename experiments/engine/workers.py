@@ -2,9 +2,11 @@
 
 import logging
 import sys
+import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import django_rq
 from django.db import DatabaseError, InterfaceError, close_old_connections
 from redis.exceptions import RedisError
 from rq import Queue, SimpleWorker, get_current_job
@@ -14,6 +16,8 @@ from accounts import machines
 from experiments.observing import counting, measuring
 
 logger = logging.getLogger(__name__)
+
+UNHEARD_SECONDS = 5.0
 
 
 class SteadyWorker(SimpleWorker):
@@ -25,6 +29,7 @@ class SteadyWorker(SimpleWorker):
     """
 
     current: "SteadyWorker | None" = None  # of this process
+    unheard_until = 0.0  # by the clock of the process: Redis did not answer, and is not asked before
     needs_what_others_have = True  # the secrets and the files of the platform
 
     def work(self, *args: Any, **kwargs: Any) -> bool:
@@ -54,11 +59,14 @@ def beat() -> None:
     as dead.
     """
     worker = SteadyWorker.current
-    if get_current_job() is None or worker is None:
+    if get_current_job() is None or worker is None or time.monotonic() < worker.unheard_until:
         return
     try:
-        worker.heartbeat()
+        pipeline = django_rq.get_connection("engine").pipeline()  # which waits for no longer than a moment
+        worker.heartbeat(pipeline=pipeline)
+        pipeline.execute()
     except (RedisError, OSError):
+        worker.unheard_until = time.monotonic() + UNHEARD_SECONDS
         logger.warning("Redis is away; going on")
 
 

@@ -90,6 +90,8 @@ def _input_counts(raw: Mapping[str, object]) -> tuple[int, int, int]:
     excluded = "prompt_tokens" not in raw and bool(read or created)
     if excluded or cached + written > total:
         total += cached + written
+    if total > _LARGEST_COUNT:  # no server has counted that
+        return total - cached - written, 0, 0
     return total, cached, written
 
 

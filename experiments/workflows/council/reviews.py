@@ -11,7 +11,7 @@ from experiments.workflows.council.order import includes_own, shown
 from experiments.workflows.council.talk import Deliberation, Sitting
 from experiments.workflows.flags import other_language
 from experiments.workflows.masking import masked
-from experiments.workflows.parsing import Unreadable, json_object
+from experiments.workflows.parsing import Unreadable, json_object, plain
 from experiments.workflows.prompts import fenced, fill, version
 from experiments.workflows.steps import Ask, Outcome, Prompt, Record
 
@@ -175,10 +175,9 @@ def words(review: str) -> str:
     if not review.lstrip().startswith("{"):
         return review
     try:
-        said = json_object(review).get("review")
+        return plain(json_object(review).get("review")) or review
     except Unreadable:
         return review
-    return said if isinstance(said, str) and said.strip() else review
 
 
 def _read_again(outcome: Outcome, labels: list[str]) -> Ranked:

@@ -40,6 +40,10 @@ PRICE = Price(Decimal("0.000002"), Decimal("0.00001"), cached_input=Decimal("0.0
             {"prompt_tokens": 1, "cost": 0.001, "is_byok": True, "cost_details": {"upstream_inference_cost": 0.02}},
             Usage(1, 0, provider_cost=Decimal("0.021")),
         ),
+        (
+            {"prompt_tokens": 10, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 2**31 - 1}},
+            Usage(10, 2),
+        ),
         ({"prompt_tokens": 0, "completion_tokens": 0}, None),
         ({"prompt_tokens": None, "completion_tokens": "5"}, None),
         ({"prompt_tokens": -3, "completion_tokens": 10**30}, None),

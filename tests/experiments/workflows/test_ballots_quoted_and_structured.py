@@ -3,6 +3,7 @@
 import pytest
 
 from experiments.workflows.ballots import read_ballot, read_repaired
+from experiments.workflows.council.reviews import words
 from experiments.workflows.parsing import Unreadable
 from tests.experiments.workflows.ballots import ABC, CAB, read, unread
 
@@ -90,3 +91,11 @@ def test_the_answer_to_a_request_for_the_ranking_alone_may_be_wrapped_in_prose(t
 def test_a_request_for_the_ranking_alone_can_fail_too(text):
     with pytest.raises(Unreadable):
         read_repaired(text, ABC)
+
+
+@pytest.mark.parametrize("written", ["\\u0000", "\\ud800"])
+def test_what_no_database_can_hold_is_taken_out_of_a_structured_review(written):
+    """The chair reads it, and its call is written down."""
+    review = f'{{"review": "exact{written}ly", "ranking": ["Response A"]}}'
+
+    assert words(review) == "exact\ufffdly"
