@@ -57,7 +57,12 @@ def in_order(run: Run) -> "QuerySet[Judgment]":
     """The judgments by turn, and within a turn by when judging began: an answer that was replaced may be judged after
     the one that replaced it.
     """
+    return by_beginning(run.judgments.all())
+
+
+def by_beginning(judgments: "QuerySet[Judgment]") -> "QuerySet[Judgment]":
+    """The same for judgments of any runs."""
     key = Replace(OuterRef("step__key"), Value("/completed"), Value("/started"))
     began = Step.objects.filter(run=OuterRef("run"), key=key).values("pk")[:1]
-    rows = run.judgments.annotate(began=Subquery(began))
+    rows = judgments.annotate(began=Subquery(began))
     return rows.order_by("turn", F("began").asc(nulls_first=True), "id")

@@ -1,6 +1,7 @@
 """The ladder of the council: models as their peers rank their answers, question by question."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from itertools import combinations
 from typing import NamedTuple
@@ -14,7 +15,9 @@ from experiments import clock
 from experiments.models import Ballot, Participant, ProviderModel, Run, RunReview, Step
 from leaderboard.models import Ladder
 from leaderboard.placing import Tally, placed, rows_of
-from leaderboard.ratings import Battles, sandwich, tally
+from leaderboard.ratings import Battles, Intervals, sandwich, tally
+from leaderboard.ratings.arrays import IntArray
+from leaderboard.ratings.widening import NO_SPREAD, careful, clusters_of_each
 from leaderboard.standings import Row, Standings
 
 WORKFLOW = "council"
@@ -65,7 +68,9 @@ def curated() -> datetime | None:
 
 
 def standings() -> Standings:
-    """Ratings from all ballots that count. Ballots on one question are one observation: a cluster of the sandwich."""
+    """Ratings from all ballots that count. Ballots on one question are one observation, a cluster of the sandwich, and
+    intervals are wider where there are few.
+    """
     began, made_of = clock.now(), source()  # read first: what counts may only be newer
     found = list(pairings())
     slugs = sorted({slug for one in found for slug in (one.first, one.second)})
@@ -80,7 +85,7 @@ def standings() -> Standings:
     clusters = np.array([questions[one.question] for one in found], dtype=np.int64)
     none = np.zeros((len(slugs), len(slugs)))
     table = tally(battles)
-    placing = placed(sandwich(battles, clusters=clusters), table)
+    placing = placed(_by_questions(battles, clusters), table)
     rows = rows_of(Tally(table, none, none, none), placing, _described(slugs))
     return Standings(
         changes=int(began.timestamp() * 1000),
@@ -90,6 +95,14 @@ def standings() -> Standings:
         rows=tuple(rows),
         source=made_of,
     )
+
+
+def _by_questions(battles: Battles, clusters: IntArray) -> Intervals:
+    """As wide as few questions ask for. Of one question, or several that all came out alike, nothing can be learned:
+    the next one may bring anything.
+    """
+    found = careful(sandwich(battles, clusters=clusters), clusters_of_each(battles, clusters))
+    return replace(found, errors=np.where(found.errors > NO_SPREAD, found.errors, np.nan))
 
 
 def pairings() -> Iterator[Pairing]:

@@ -127,7 +127,8 @@ def _ranks(board: Board, people: Board | None) -> tuple[float | Undefined, int]:
 def _among_people(votes: QuerySet[Battle]) -> Agreement:
     """Of every two votes on the same item; each such pair counts once in either direction, and half."""
     items = votes.order_by().values("left", "right", "sample")
-    shared = items.annotate(n=Count("pk")).filter(n__gte=2).values_list("left", "right", "sample")[:MOST_ITEMS]
+    several = items.annotate(n=Count("pk")).filter(n__gte=2).order_by("-sample", "left", "right")
+    shared = several.values_list("left", "right", "sample")[:MOST_ITEMS]
     counts = list(_answers(votes, list(shared)).values())
     pairs = [np.outer(one, one) - np.diag(one) for one in counts]
     tables = np.array(pairs).reshape(-1, ANSWERS, ANSWERS)

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import Sum
 
+from experiments.metrics import by_beginning
 from experiments.models import Call, Experiment, Judgment, Run
 from experiments.statistics.corrections import Corrections, corrections_in
 from experiments.statistics.summary import Statistics
@@ -111,8 +112,8 @@ def alternates(experiment: Experiment) -> bool:
 
 
 def _scores(ids: Collection[UUID], subjects: Sequence[str], corrections: Corrections) -> Scored:
-    """Of several judgments of one subject in one turn the latest counts."""
-    rows = Judgment.objects.filter(run__in=ids, subject__in=subjects).order_by("turn", "created", "id")
+    """Of several judgments of one subject in one turn that counts which began last, as on the page of its run."""
+    rows = by_beginning(Judgment.objects.filter(run__in=ids, subject__in=subjects))
     scored: Scored = defaultdict(dict)
     for key, run, turn, subject, judged in rows.values_list("id", "run_id", "turn", "subject", "scores"):
         instead = corrections.scores.get(key, {})

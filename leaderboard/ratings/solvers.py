@@ -8,14 +8,13 @@ import numpy as np
 from leaderboard.ratings.arrays import FloatArray, IntArray
 from leaderboard.ratings.cycle_elo import START, History, Snapshot
 from leaderboard.ratings.intervals import Intervals, sandwich
-from leaderboard.ratings.scale import COVERAGE, NORMAL, SCALE
+from leaderboard.ratings.scale import SCALE
 from leaderboard.ratings.solver_battles import Compared, battles_of, outcomes, table_of_votes
-from leaderboard.ratings.student import t_quantile
 from leaderboard.ratings.undefined import Reason
 from leaderboard.ratings.votes import Cycle
+from leaderboard.ratings.widening import NO_SPREAD, careful, clusters_of_each
 
 CYCLE_K = 32.0  # the most that a cycle moves a rating: as much as one game of Elo's, whatever the number of votes
-NO_SPREAD = 0.01  # Elo: a standard error below it means that nothing varied
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +74,7 @@ def solver_ratings(cycles: Sequence[Cycle], *, quorum: int = 1) -> SolverRatings
     compared = battles_of(cycles, quorum)
     counts = _counts(compared)
     intervals = sandwich(compared.battles, clusters=compared.cycle)
-    wide = _widened(intervals, counts["cycles"])
+    wide = careful(intervals, counts["cycles"])
     reasons = tuple(map(_why_none, intervals.ratings.reasons, intervals.errors.tolist(), counts["cycles"].tolist()))
     return SolverRatings(_blanked(wide, reasons), reasons, **counts)
 
@@ -102,25 +101,12 @@ def _counts(compared: Compared) -> dict[str, IntArray]:
     won = np.concatenate([battles.left[battles.outcome == 2], battles.right[battles.outcome == 0]])
     tied = battles.outcome == 1
     sides = np.concatenate([battles.left, battles.right])
-    stood = np.unique(np.tile(compared.cycle, 2) * count + sides) % max(count, 1)
     return {
         "wins": np.bincount(won, minlength=count),
         "ties": np.bincount(np.concatenate([battles.left[tied], battles.right[tied]]), minlength=count),
         "battles": np.bincount(sides, minlength=count),
-        "cycles": np.bincount(stood, minlength=count),
+        "cycles": clusters_of_each(battles, compared.cycle),
     }
-
-
-def _widened(intervals: Intervals, cycles: IntArray) -> Intervals:
-    factors = np.array([_factor(count) for count in cycles.tolist()])
-    errors, values = intervals.errors * factors, intervals.ratings.values
-    covariance = intervals.covariance * np.outer(factors, factors)
-    return Intervals(intervals.ratings, values - NORMAL * errors, values + NORMAL * errors, errors, covariance)
-
-
-def _factor(cycles: int) -> float:
-    """What an error is multiplied by; nan for fewer than two cycles."""
-    return float(np.sqrt(cycles / (cycles - 1)) * t_quantile(COVERAGE, cycles - 1) / NORMAL) if cycles > 1 else np.nan
 
 
 def _why_none(unrated: Reason | None, error: float, cycles: int) -> Reason | None:

@@ -5,13 +5,41 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from leaderboard.ratings.arrays import IntArray
 from leaderboard.ratings.battles import Battles
-from leaderboard.ratings.intervals import sandwich
+from leaderboard.ratings.intervals import Intervals, sandwich
 from leaderboard.ratings.scale import COVERAGE, NORMAL
 from leaderboard.ratings.student import t_quantile
 from leaderboard.ratings.undefined import Reason, Undefined
 
 NO_SPREAD = 0.01  # Elo: a standard error below it means that all battles came out alike
+
+
+def clusters_of_each(battles: Battles, clusters: ArrayLike) -> IntArray:
+    """In how many clusters each contestant was compared. Shape n; clusters: one number from 0 on per battle."""
+    count = len(battles.contestants)
+    sides = np.concatenate([battles.left, battles.right])
+    met = np.unique(np.tile(np.asarray(clusters, dtype=np.int64), 2) * count + sides)
+    return np.bincount(met % max(count, 1), minlength=count)
+
+
+def careful(intervals: Intervals, clusters: IntArray) -> Intervals:
+    """The same intervals as wide as few clusters ask for. clusters: n, in how many each contestant was compared.
+
+    Errors are multiplied by √(g / (g - 1)) · t(g - 1) / 1.96, so that rating ± 1.96 errors is a t interval; nan for
+    g = 1, of which nothing can be learned about another cluster.
+    Source: Cameron & Miller, "A Practitioner's Guide to Cluster-Robust Inference", J. Human Resources 50 (2015), VI.
+    """
+    factors = np.array([_factor(count) for count in clusters.tolist()])
+    errors, values = intervals.errors * factors, intervals.ratings.values
+    covariance = intervals.covariance * np.outer(factors, factors)
+    return Intervals(intervals.ratings, values - NORMAL * errors, values + NORMAL * errors, errors, covariance)
+
+
+def _factor(clusters: int) -> float:
+    if clusters < 2:
+        return math.nan
+    return math.sqrt(clusters / (clusters - 1)) * t_quantile(COVERAGE, clusters - 1) / NORMAL
 
 
 def widening(battles: Battles, clusters: ArrayLike) -> float | Undefined:
@@ -29,5 +57,4 @@ def widening(battles: Battles, clusters: ArrayLike) -> float | Undefined:
     known = np.isfinite(alone) & np.isfinite(together) & (np.nan_to_num(alone) > NO_SPREAD)
     if not known.any():
         return Undefined(Reason.NO_SPREAD)
-    careful = math.sqrt(count / (count - 1)) * t_quantile(COVERAGE, count - 1) / NORMAL
-    return float(np.median(together[known] / alone[known])) * careful
+    return float(np.median(together[known] / alone[known])) * _factor(count)

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import numpy as np
 import pytest
 from django.urls import reverse
 
@@ -9,6 +10,7 @@ from experiments import clock
 from experiments.models import Ballot, ProviderModel, Run, Step
 from leaderboard import compute, council, jobs
 from leaderboard.models import Ladder, Standing
+from leaderboard.ratings import Battles, sandwich
 from tests.experiments.reports import deliberations
 
 
@@ -76,6 +78,31 @@ def test_many_questions_make_ratings_by_question(alice):
     assert found.battles == 12
     assert {row.reason for row in found.rows} <= {"", "few_battles"}
     assert sum(row.battles for row in found.rows) == 24
+
+
+@pytest.mark.parametrize("questions", [1, 2, 5])
+def test_questions_that_all_come_out_alike_say_nothing_of_the_next_one(alice, questions):
+    for _ in range(questions):
+        run = deliberations.council(alice).run
+        for reviewer, order in (("member-1", ["member-2", "member-3"]), ("member-3", ["member-2", "member-1"])):
+            Ballot.objects.filter(run=run, reviewer=reviewer).update(order=[[seat] for seat in order])
+
+    found = council.standings()
+
+    assert found.battles >= 2 * questions
+    assert all(row.reason for row in found.rows)
+    assert all(row.rank is None and row.first is None for row in found.rows)
+
+
+def test_an_interval_is_as_wide_as_its_few_questions_ask_for():
+    """Three questions: the t quantile of two degrees of freedom, 4.30, and not 1.96."""
+    clusters = np.repeat([0, 1, 2], 4)
+    battles = Battles([0] * 12, [1] * 12, [1, 1, 0, 1, 1, 0, 0, 1, 1, 1, 1, 0], ["a", "b"])
+
+    plain, wide = sandwich(battles, clusters=clusters), council._by_questions(battles, clusters)
+
+    assert wide.errors / plain.errors == pytest.approx([np.sqrt(3 / 2) * 4.302653 / 1.959964] * 2, rel=1e-5)
+    assert (wide.lower < plain.lower).all()
 
 
 def test_the_worker_makes_the_ladder_and_an_admin_publishes_it(client, asked, alice):
