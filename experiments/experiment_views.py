@@ -20,6 +20,7 @@ from experiments.budgets import views as budget_views
 from experiments.campaigns import views as campaign_views
 from experiments.models import Experiment, Run
 from experiments.refusals import NotAllowed
+from experiments.reports.csv_export import cell
 from experiments.rest.idempotency import KeyReused
 from experiments.shards import is_sharded
 from experiments.statistics import rows
@@ -71,12 +72,12 @@ def experiment_values(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 def values_as_csv(found: rows.Repeats) -> HttpResponse:
-    """Every cell is a number, an identifier or a word of ours: nothing in it can be taken for a formula."""
+    """A subject may have any name that somebody gave it: nothing in a cell is taken for a formula."""
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="experiment-{found.experiment.pk}.csv"'
     writer = csv.writer(response)
     writer.writerow(COLUMNS)
-    writer.writerows(table(found.statistics))
+    writer.writerows([cell(value) for value in row] for row in table(found.statistics))
     return response
 
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
@@ -111,7 +111,7 @@ def stop(request: HttpRequest, pk: UUID) -> HttpResponse:
     shown = _visible_run(request, pk)
     if not actions.stop(shown, by=person(request)):
         messages.info(request, _("This run had ended already."))
-    return redirect(shown)
+    return _taken(request, shown)
 
 
 @login_required
@@ -123,7 +123,12 @@ def resume(request: HttpRequest, pk: UUID) -> HttpResponse:
             messages.info(request, _("Only a run that failed, was paused or was stopped by a budget can be resumed."))
     except NotAllowed as error:
         messages.error(request, str(error))
-    return redirect(shown)
+    return _taken(request, shown)
+
+
+def _taken(request: HttpRequest, run: Run) -> HttpResponse:
+    """For a script, a word: to it, a redirect is the page on which one signs in. For a plain form, back to the run."""
+    return JsonResponse({}) if request.headers.get("Accept", "").startswith("application/json") else redirect(run)
 
 
 def _estimate(request: HttpRequest, form: SetupForm) -> dict[str, Any]:

@@ -107,7 +107,8 @@ export class Composer {
 async function send(address, body) {
   try {
     const answer = await fetch(address, { method: "POST", body, headers: { Accept: "application/json" }, redirect: "manual" });
-    if (answer.ok || answer.type === "opaqueredirect") return null;
+    if (answer.ok) return null;
+    if (answer.type === "opaqueredirect") return gettext("You are signed out. Sign in in another tab, then try again; what you typed is kept.");
     const said = await answer.json().catch(() => ({}));
     return said.problem || gettext("The server did not take it.");
   } catch {

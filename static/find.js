@@ -16,17 +16,18 @@ class Finder {
   #marks = highlighter();
   #ranges = [];
   #at = -1;
-  #timer = null;
+  #typing = null;
+  #growing = null;
   #isOurs = false;
 
   constructor(transcript, beforeMove) {
     this.transcript = transcript;
     this.beforeMove = beforeMove;
-    this.#field.addEventListener("input", () => this.#soon(() => this.#search(true)));
+    this.#field.addEventListener("input", () => this.#typed());
     this.#field.addEventListener("keydown", (event) => this.#key(event));
     this.#buttons[0].addEventListener("click", () => this.#move(-1));
     this.#buttons[1].addEventListener("click", () => this.#move(1));
-    new MutationObserver(() => this.#field.value && !this.#isOurs && this.#soon(() => this.#search(false))).observe(transcript, {
+    new MutationObserver(() => this.#field.value && !this.#isOurs && this.#grown()).observe(transcript, {
       childList: true,
       subtree: true,
       characterData: true,
@@ -42,16 +43,24 @@ class Finder {
     this.#search(false);
   }
 
-  #soon(action) {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(action, PAUSE);
+  #typed() {
+    clearTimeout(this.#typing);
+    this.#typing = setTimeout(() => this.#search(true), PAUSE);
+  }
+
+  /** Text may come faster than the pause is long: the first of it begins the pause. What was typed has its own. */
+  #grown() {
+    this.#growing ??= setTimeout(() => {
+      this.#growing = null;
+      if (!this.#stale()) this.#search(false);
+    }, PAUSE);
   }
 
   #key(event) {
     if (event.isComposing) return;
     if (event.key === "Enter") {
       event.preventDefault();
-      clearTimeout(this.#timer);
+      clearTimeout(this.#typing);
       if (this.#stale()) this.#search(true);
       else this.#move(event.shiftKey ? -1 : 1);
     } else if (event.key === "Escape") {

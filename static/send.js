@@ -9,7 +9,7 @@ export async function send(form, submitter = null) {
     // not `form.action`: that would be a button of this name
     const options = { method: "POST", body: new FormData(form, submitter), headers: { Accept: "application/json" } };
     const answer = await fetch(form.getAttribute("action"), { ...options, redirect: "manual" });
-    if (answer.type === "opaqueredirect") return { status: form.dataset.quiet === "redirects" ? 200 : 401 };
+    if (answer.type === "opaqueredirect") return { status: 401 };
     const isJson = answer.headers.get("Content-Type")?.startsWith("application/json");
     return { status: answer.status, ...(isJson ? await answer.json() : {}) };
   } catch {

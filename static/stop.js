@@ -14,11 +14,11 @@ export function startStop(page, status) {
   });
 }
 
-/** Whether the server took it; its redirect to this page is not followed. */
+/** Whether the server took it. A redirect leads to the page on which one signs in: the form goes there as a whole. */
 async function send(form) {
   try {
-    const answer = await fetch(form.action, { method: "POST", body: new FormData(form), redirect: "manual" });
-    return answer.ok || answer.type === "opaqueredirect";
+    const options = { method: "POST", body: new FormData(form), headers: { Accept: "application/json" }, redirect: "manual" };
+    return (await fetch(form.action, options)).ok;
   } catch {
     return false;
   }

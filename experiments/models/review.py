@@ -81,12 +81,15 @@ class ReviewRubric(models.Model):
 
 class QueueQuerySet(models.QuerySet["ReviewQueue"]):
     def manageable_by(self, user: "User | AnonymousUser") -> Self:
-        """Those that one made oneself, the lab's for curators and administrators, a project's for its leads."""
+        """Those that one made oneself, the lab's for curators and administrators, a project's for its leads. Who has
+        left the project, or is no curator any more, has left its queues, too.
+        """
         if not user.is_active:
             return self.none()
         led = Q(project__in=Project.objects.led_by(user).values("pk"))
         of_lab = Q(is_lab=True) if role_of(user) in CURATORS else Q(pk__in=[])
-        return self.filter(Q(owner_id=user.pk) | led | of_lab)
+        still_there = Q(project__isnull=True) | Q(project__in=Project.objects.visible_to(user).values("pk"))
+        return self.filter(Q(owner_id=user.pk, is_lab=False) & still_there | led | of_lab)
 
     def assigned_to(self, user: "User | AnonymousUser") -> Self:
         """Those in which one reviews: as a member, and the lab's in the role of a reviewer."""

@@ -316,3 +316,13 @@ def test_the_values_of_each_run_are_a_file(browser, repeated):
     assert len(rows) == 4 * 2
     assert [row["final_deviation"] for row in rows if row["subject"] == "A"] == ["30.0", "20.0", "50.0", "90.0"]
     assert [row["final_deviation"] for row in rows if row["subject"] == "B"] == ["0.0", "", "10.0", ""]
+
+
+def test_a_subject_that_looks_like_a_formula_is_text_in_the_file(browser, repeated, monkeypatch):
+    subject = '=HYPERLINK("https://evil.example")'
+    monkeypatch.setattr("experiments.statistics.rows.subjects_of", lambda experiment: (subject,))
+
+    response = browser.get(reverse("experiment-values", args=[repeated.pk]))
+
+    rows = list(csv.DictReader(response.content.decode().splitlines()))
+    assert {row["subject"] for row in rows} == {f"'{subject}"}

@@ -69,6 +69,19 @@ def test_stopping_leads_back_to_the_run(browser, read, arena, start):
     assert "Stopped" in page_of(browser, read, run).by_id("ending").text
 
 
+@pytest.mark.parametrize("name", ["run-stop", "run-resume"])
+def test_a_script_is_told_in_json_and_sent_elsewhere_only_to_sign_in(browser, arena, start, name):
+    run = start(arena())
+    asked = {"path": reverse(name, args=[run.pk]), "headers": {"accept": "application/json"}}
+
+    taken = browser.post(**asked)
+    browser.logout()
+    refused = browser.post(**asked)
+
+    assert (taken.status_code, taken["Content-Type"]) == (200, "application/json")
+    assert (refused.status_code, "/sign-in/" in refused["Location"]) == (302, True)
+
+
 def test_stopping_what_has_ended_says_so(browser, read, played):
     run = played(max_turns=1)
     page = read(browser.post(reverse("run-stop", args=[run.pk]), follow=True))

@@ -4,7 +4,7 @@ import pytest
 
 from accounts.models import Membership, Project
 from experiments.casting import InvalidExperiment
-from experiments.models import Experiment, Judgment, Message, ReviewItem
+from experiments.models import Experiment, Judgment, Message, ReviewItem, ReviewQueue
 from experiments.refusals import NotAllowed
 from experiments.reviews import queues
 from tests.experiments.reviews import reviewed
@@ -135,6 +135,35 @@ def test_a_projects_queue_is_made_by_its_leads_over_what_it_shares(alice, bob, p
 
     assert {item.run_id for item in queue.items.all()} == {shared.pk}
     assert ReviewItem.objects.visible_to(bob).count() == 2
+
+
+def test_who_has_left_a_project_has_left_the_queues_that_they_made_there(alice, bob, people):
+    project = Project.objects.create(name="Panels")
+    lead = people("lea", "researcher")
+    Membership.objects.create(project=project, user=lead, role="lead")
+    Membership.objects.create(project=project, user=bob, role="member")
+    run = reviewed.record(alice, 1).run
+    Experiment.objects.filter(pk=run.experiment_id).update(project=project, visibility="project")
+    queue = reviewed.queue(lead, bob, played=False, project=project)
+    assert ReviewItem.objects.visible_to(lead).exists()
+
+    Membership.objects.filter(user=lead).delete()
+
+    assert not ReviewItem.objects.visible_to(lead).exists()
+    assert not ReviewQueue.objects.visible_to(lead).exists()
+    assert ReviewItem.objects.visible_to(bob).filter(queue=queue).exists()
+
+
+def test_who_is_no_curator_any_more_has_left_the_labs_queues(alice, bob, cora):
+    run = reviewed.record(alice, 1).run
+    Experiment.objects.filter(pk=run.experiment_id).update(visibility="lab")
+    reviewed.queue(cora, played=False, is_lab=True)
+    assert ReviewItem.objects.visible_to(cora).exists()
+
+    cora.role = cora.Role.RESEARCHER
+    cora.save()
+
+    assert not ReviewItem.objects.visible_to(cora).exists()
 
 
 def test_a_reviewer_without_runs_makes_no_queue(bob):
