@@ -8,6 +8,8 @@ import pytest
 
 from tests.arenasite.platforms import wait_until
 
+PROCESSES = 8  # the supervisor, Redis, the provider, the web server, two workers, those of reports and of the sandbox
+
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_everything_within_ten_seconds(start, number):
@@ -65,7 +67,7 @@ def test_a_frozen_part_is_forced_to_end_in_time(start):
 
 def test_nothing_survives_when_it_is_killed_itself_and_it_starts_again_at_once(start):
     platform = start().wait_until_ready()
-    wait_until(lambda: len(platform.all_pids()) == 7)
+    wait_until(lambda: len(platform.all_pids()) == PROCESSES)
 
     platform.end(signal.SIGKILL)
 

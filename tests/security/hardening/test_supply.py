@@ -16,7 +16,7 @@ from arenasite.supply import licences, locks, sbom
 from arenasite.supply.advisories import NoAnswer, known_against
 
 ROOT = Path(__file__).parents[3]
-LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-bench.lock")
+LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-bench.lock", "requirements-fuzz.lock")
 ADDRESS = r"https?://|@ |^\s*-[ifecr]\b"
 ELSEWHERE = re.compile(ADDRESS + r"|--(?:index-url|extra-index-url|find-links|trusted-host|editable)")
 
