@@ -12,11 +12,12 @@ from django.contrib.auth.models import Group
 from django.db import transaction
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext_lazy as _
 
 from accounts import audit, roles, sessions
 from accounts.models import AuditEntry, CommonMark, Invitation, Membership, Project, User
-from accounts.people import person
+from accounts.people import person, stepped_up_for_secrets
 from accounts.refusals import NotPossible
 
 # Secrets of second factors and sign-in servers are not for reading; servers come from the environment, rights from
@@ -71,6 +72,12 @@ class PersonAdmin(UserAdmin[User]):
             self.message_user(request, str(refusal), messages.ERROR)
         obj.refresh_from_db()
 
+    @method_decorator(stepped_up_for_secrets)
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """As on the pages of people: rights change hands only where the person was confirmed a moment ago."""
+        return super().changeform_view(request, *args, **kwargs)
+
+    @method_decorator(stepped_up_for_secrets)
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
         response = super().user_change_password(request, id, form_url)
         if request.method == "POST" and response.status_code == 302:

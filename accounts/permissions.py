@@ -5,7 +5,7 @@ from typing import Any
 from allauth.account.internal.flows.reauthentication import is_reauthentication_required
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied
-from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.permissions import SAFE_METHODS, BasePermission, IsAuthenticated
 from rest_framework.request import Request
 
 from accounts.models import ApiToken
@@ -49,6 +49,9 @@ class Confirmed(BasePermission):
         if is_reauthentication_required(request._request, app="account"):
             raise PermissionDenied(_("Confirm that it is you on your account page first, or send a token."))
         return True
+
+
+GRAVE = [IsAuthenticated, HasScope, Confirmed]
 
 
 def scope_of(view: Any, method: str) -> Scope | None:

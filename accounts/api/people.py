@@ -15,12 +15,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts import inviting, roles
-from accounts.api.tokens import GRAVE
 from accounts.api_requests import person, possible, validated
 from accounts.factors import with_factor
 from accounts.invitation_views import send
 from accounts.models import Invitation, Membership, Project, User
-from accounts.permissions import HasScope
+from accounts.permissions import GRAVE, HasScope
 from accounts.scopes import Scope
 
 NAMES = ("username", "email", "first_name", "last_name")

@@ -6,7 +6,6 @@ from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics, serializers
-from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -14,11 +13,9 @@ from rest_framework.views import APIView
 from accounts import tokens
 from accounts.api_requests import person, validated
 from accounts.models import ApiToken
-from accounts.permissions import Confirmed, HasScope
+from accounts.permissions import GRAVE
 from accounts.scopes import Scope
 from accounts.tokens import DEFAULT_DAYS, LONGEST_NAME, MOST_DAYS
-
-GRAVE = [IsAuthenticated, HasScope, Confirmed]
 
 
 class TokenSerializer(serializers.ModelSerializer[ApiToken]):

@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.permissions import GRAVE
 from accounts.scopes import Scope
 from accounts.throttling import OfTests
 from experiments.keys import keyring
@@ -82,6 +83,7 @@ class KeysView(generics.GenericAPIView[ProviderKey]):
     """Keys in use: one's own, and for administrators the lab's."""
 
     scope = Scope.ADMIN
+    permission_classes = GRAVE
     serializer_class = KeySerializer
     queryset = ProviderKey.objects.none()
     cursor_ordering = ["-created", "id"]
@@ -113,6 +115,7 @@ class KeyView(APIView):
     """One key: what is known about it; another in its place; its removal."""
 
     scope = Scope.ADMIN
+    permission_classes = GRAVE
 
     @extend_schema(responses={200: KeySerializer, **PROBLEMS})
     def get(self, request: Request, pk: UUID) -> Response:

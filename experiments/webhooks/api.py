@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Project
+from accounts.permissions import GRAVE
 from accounts.scopes import Scope
 from experiments.models import Webhook, WebhookDelivery
 from experiments.rest.problems import ProblemSerializer
@@ -102,6 +103,7 @@ class WebhooksView(generics.GenericAPIView[Webhook]):
     """Webhooks that you look after: your own, and those of projects that you lead."""
 
     scope = Scope.ADMIN
+    permission_classes = GRAVE
     serializer_class = WebhookSerializer
     queryset = Webhook.objects.none()
     cursor_ordering = ["-created", "id"]
@@ -128,6 +130,7 @@ class WebhookView(APIView):
     """One webhook: its settings, and whether it is on."""
 
     scope = Scope.ADMIN
+    permission_classes = GRAVE
 
     @extend_schema(responses={200: WebhookSerializer, **PROBLEMS})
     def get(self, request: Request, pk: UUID) -> Response:
@@ -157,6 +160,7 @@ class SecretView(APIView):
     """Another secret. For a day the one before signs beside it."""
 
     scope = Scope.ADMIN
+    permission_classes = GRAVE
 
     @extend_schema(request=None, responses={200: NewWebhookSerializer, **PROBLEMS})
     def post(self, request: Request, pk: UUID) -> Response:

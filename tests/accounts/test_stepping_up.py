@@ -56,5 +56,28 @@ def test_roles_and_invitations_ask_too(stale, alice):
     assert Invitation.objects.count() == 0
 
 
+def test_the_django_admin_asks_too(stale, alice):
+    for path, sent in {
+        f"/admin/accounts/user/{alice.pk}/change/": {"username": alice.username, "role": "admin", "is_active": "on"},
+        f"/admin/accounts/user/{alice.pk}/password/": {"password1": "taken over, word by word"},
+        "/admin/accounts/user/add/": {"username": "mallory", "role": "admin"},
+    }.items():
+        assert stale.get(path).status_code == 200
+        assert stale.post(path, sent)["Location"].startswith(CONFIRM), path
+    assert User.objects.get(pk=alice.pk).role == "researcher"
+    assert User.objects.get(pk=alice.pk).check_password(PASSWORD)
+    assert not User.objects.filter(username="mallory").exists()
+
+
+@pytest.mark.parametrize("path", ["/api/keys/", "/api/webhooks/"])
+def test_what_reaches_keys_and_webhooks_asks_too(stale, path):
+    """The body does not matter: who is asked for the password is asked before it is read."""
+    refused = stale.post(path, {}, content_type="application/json", headers={"Origin": "http://testserver"})
+
+    assert refused.status_code == 403
+    assert "Confirm that it is you" in refused.json()["detail"]
+    assert stale.get(path).status_code == 200
+
+
 def test_looking_is_free(stale):
     assert stale.get("/people/").status_code == 200
