@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from arenasite import environment
 from arenasite.describing import SPECTACULAR_SETTINGS  # noqa: F401 - a setting
 from arenasite.logs import logging_settings
+from arenasite.policy import DIRECTIVES
 
 django_stubs_ext.monkeypatch()
 
@@ -274,20 +275,7 @@ SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = environment.flag("ARENA_HSTS_SUBDOMAINS", True)
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-CONTENT_SECURITY_POLICY = {
-    "DIRECTIVES": {
-        "default-src": ["'none'"],
-        "object-src": ["'none'"],
-        "script-src": ["'self'"],
-        "style-src": ["'self'"],
-        "img-src": ["'self'", "data:"],
-        "font-src": ["'self'"],
-        "connect-src": ["'self'"],
-        "form-action": ["'self'"],
-        "base-uri": ["'none'"],
-        "frame-ancestors": ["'none'"],
-    }
-}
+CONTENT_SECURITY_POLICY = {"DIRECTIVES": DIRECTIVES}
 
 # --- Languages and time --------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from arenasite.supervisor.logs import Tail, rotate
+from arenasite.supervisor.logs import Tail
 
 PR_SET_PDEATHSIG = 1
 STEADY_SECONDS = 60.0
@@ -45,7 +45,6 @@ class Child:
         """Raises OSError. To be called by the main thread: the kernel ties a child to the thread that made it."""
         self.due = None
         if self.tail is None:
-            rotate(self.log)
             self.tail = Tail(self.log)
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(  # noqa: S603 — a command of our own words

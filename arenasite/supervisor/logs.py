@@ -12,15 +12,9 @@ OUR_OWN_QUESTION = "/api/health/"  # answered with 503 until the workers have co
 READ_AT_ONCE = 1 << 20
 
 
-def rotate(path: Path) -> None:
-    """Keep one older file. To be called while nobody writes."""
-    if path.exists() and path.stat().st_size > LARGEST_LOG:
-        path.replace(path.with_suffix(".log.1"))
-
-
 def cut(path: Path) -> None:
-    """The same while a process writes to its end: the file is copied and emptied, so that what it writes between the
-    two, some milliseconds, is lost.
+    """Keep one older file, also while a process writes to the end of this one: it is copied and emptied, so that what
+    is written between the two, some milliseconds, is lost.
     """
     with suppress(OSError):  # a full disk, or it is not there yet: the next look finds it again
         if path.stat().st_size > LARGEST_LOG:

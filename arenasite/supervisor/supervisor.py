@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from types import FrameType
 
-from arenasite.supervisor.children import STEADY_SECONDS, Child, stop_together
+from arenasite.supervisor.children import LONGEST_PAUSE, STEADY_SECONDS, Child, stop_together
 from arenasite.supervisor.errors import CannotStart, GaveUp, Stopped
 from arenasite.supervisor.logs import cut
 
@@ -86,7 +86,7 @@ class Supervisor:
         try:
             child.start()
         except OSError as error:  # no memory or no process is left: for a while, perhaps
-            child.schedule(now)
+            child.due = now + LONGEST_PAUSE
             self._say(f"{child.name} cannot be started: {error.strerror}. It is tried again.")
 
     def _on_death(self, child: Child, now: float) -> None:

@@ -17,8 +17,6 @@ from experiments.webhooks import outbox
 
 logger = logging.getLogger(__name__)
 
-ANNOUNCE_SECONDS = 2.0  # that a request waits for Redis, at most, to tell its news
-
 
 class LeaseLost(Exception):
     """Somebody else drives the run now: whatever this driver holds in memory is out of date."""
@@ -76,15 +74,10 @@ def emit(run_id: UUID, *facts: Fact, fence: int | None = None, announce: Announc
 def announce_now(event: Event) -> None:
     """Tell the viewers from a web process or a command. Without Redis they find the event in the table."""
     try:
-        async_to_sync(_publish)(News(event.run_id, as_message(event)))
+        async_to_sync(publish)(News(event.run_id, as_message(event)))
     except (Exception, asyncio.CancelledError) as error:  # the channel layer's errors have no common base, and a client
         # that leaves now must not keep what else is to be done after the commit from being done
         logger.warning("run=%s could not reach its viewers: %s", event.run_id, type(error).__name__)
-
-
-async def _publish(news: News) -> None:
-    async with asyncio.timeout(ANNOUNCE_SECONDS):
-        await publish(news)
 
 
 def as_message(event: Event) -> dict[str, Any]:

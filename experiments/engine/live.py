@@ -1,5 +1,6 @@
 """The wire to the viewers: which group a run's viewers join, and what is sent to it."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from functools import cache
@@ -11,6 +12,8 @@ from django.conf import settings
 from redis import asyncio as redis
 
 from experiments.models.event import ENVELOPE_VERSION
+
+REDIS_SECONDS = 2.0  # that one that is cut off may keep whoever has news; viewers find them in the table
 
 
 class News(NamedTuple):
@@ -56,8 +59,10 @@ def delta(run_id: UUID | str, data: dict[str, Any]) -> str:
 
 
 async def publish(news: News) -> None:
+    """Raises TimeoutError where Redis does not take it in a moment, and what the channel layer raises."""
     layer: Any = get_channel_layer()
-    await layer.group_send(group_of(news.run_id), news.message)
+    async with asyncio.timeout(REDIS_SECONDS):
+        await layer.group_send(group_of(news.run_id), news.message)
 
 
 class Wire:
@@ -71,7 +76,8 @@ class Wire:
         pipeline = self._redis.pipeline(transaction=False)
         for run_id, message in news:
             pipeline.publish(f"{_prefix()}__group__{group_of(run_id)}", layer.serialize(message))
-        await pipeline.execute()
+        async with asyncio.timeout(REDIS_SECONDS):
+            await pipeline.execute()
 
     async def close(self) -> None:
         await self._redis.aclose()

@@ -25,7 +25,6 @@ BUSY_FLUSH_SECONDS = 0.1
 BUSY_STREAMS = 60
 MOST_CONNECTIONS = 1000
 LOOKUPS = 64  # of names, at the same time
-OUTLET_SECONDS = 2.0  # that viewers' text may take to Redis
 SWITCH_SECONDS = 0.0005  # every read gives up the interpreter; the main thread must give it back sooner than in 5 ms
 
 
@@ -271,8 +270,7 @@ class Performers:
             return
         news, self._outbox = self._outbox, []
         try:
-            async with asyncio.timeout(OUTLET_SECONDS):
-                await self._outlet.send(news)
+            await self._outlet.send(news)
         except Exception as error:  # redis, its client and the channel layer raise errors without a common base
             logger.warning("viewers of %s runs were not reached: %s", len(news), type(error).__name__)
 
