@@ -18,6 +18,7 @@ from experiments.engine import jobs
 from experiments.engine.ending import INTERNAL_ERROR
 from experiments.engine.events import Fact, emit
 from experiments.engine.recorded import REOPENED
+from experiments.engine.recording import FORGIVEN
 from experiments.engine.text import is_storable
 from experiments.models import Call, Experiment, Participant, Run, Step
 from experiments.refusals import NotAllowed
@@ -120,7 +121,7 @@ def _resume_failed(run: Run, by: "User") -> bool:
     failed = _ended_by(run)
     newest = run.steps.aggregate(newest=Max("pk"))["newest"]
     for step in failed:
-        data = {**step.data, REOPENED: newest}
+        data = {**step.data, REOPENED: newest, FORGIVEN: step.calls.filter(state=Call.State.FAILED).count()}
         run.steps.filter(pk=step.pk).update(state=Step.State.OPEN, ended=None, data=data)
     moved = Fact("experiment_state", {"state": Run.State.QUEUED.value, "by": by.get_username()})
     calls = [call for step in failed if (call := step.calls.order_by("attempt").last())]

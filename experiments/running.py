@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.utils import timezone
 
-from experiments.engine import jobs
+from experiments.engine import executions, jobs
 from experiments.engine.events import Fact, emit
 from experiments.engine.recording import lose_calls
 from experiments.models import Experiment, Run
@@ -49,6 +49,7 @@ def stop(run: Run, *, by: "User") -> bool:
         if run.move(Run.State.STOPPED, from_=(Run.State.QUEUED, Run.State.WAITING), fields=ended):
             data = {"state": Run.State.STOPPED.value, "reason": "manual_stop", "message": ""}
             emit(run.pk, *lose_calls(run), Fact("experiment_stopped", data))
+            executions.cancel(run.pk)
             Run.objects.filter(pk=run.pk).update(is_held=False)
             transaction.on_commit(lambda: run_finished.send(Run, run_id=run.pk))
             return True

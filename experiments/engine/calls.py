@@ -34,8 +34,9 @@ def wait_after(call: OpenCall, report: Report) -> Wait | None:
     if report.error is None or report.is_stopped:
         return None
     jitter = Cast({}, call.attempt).random(str(call.id)).random()
-    verdict = decide(report.error, call.attempt, jitter=jitter)
-    if not isinstance(verdict, Wait) or _is_beyond(call.ask.patience, call.attempt, verdict, report.error):
+    attempt = call.failures + 1
+    verdict = decide(report.error, attempt, jitter=jitter)
+    if not isinstance(verdict, Wait) or _is_beyond(call.ask.patience, attempt, verdict, report.error):
         return None
     return verdict
 

@@ -15,10 +15,14 @@ from experiments.signals import run_finished
 from experiments.workflows.steps import Listen, Outcome
 
 
-def open_pause(book: Book, pause: Listen) -> None:
-    """Write down what is waited for, and tell it, once."""
+def open_pause(book: Book, pause: Listen) -> bool:
+    """Write down what is waited for, and tell it, once. False when nobody is to be asked any more: the run has become
+    automatic, under the same lock, so that no pause opens behind the back of whoever has made it so.
+    """
     with transaction.atomic():
         reserve_numbers(book.run_id, 0, book.fence)
+        if pause.may_pass and _is_passed(book, pause):
+            return False
         step, is_new = Step.objects.get_or_create(
             run_id=book.run_id,
             key=pause.key,
@@ -33,6 +37,13 @@ def open_pause(book: Book, pause: Listen) -> None:
         if is_new:
             kind = "offer_opened" if pause.is_offer else "waiting_for_user"
             emit(book.run_id, Fact(kind, step.waiting_for), fence=book.fence, announce=book.announce)
+    return True
+
+
+def _is_passed(book: Book, pause: Listen) -> bool:
+    """One that is open already is answered, not passed."""
+    is_automatic = Run.objects.filter(pk=book.run_id, mode=Run.Mode.AUTOMATIC).exists()
+    return is_automatic and not Step.objects.filter(run_id=book.run_id, key=pause.key).exists()
 
 
 def answers(book: Book, keys: Collection[str]) -> dict[str, Outcome]:

@@ -170,13 +170,15 @@ class Playing:
                 self._close(call, report)
 
     def _close(self, call: OpenCall, report: Report) -> None:
-        wait = None if self._ending else wait_after(call, report)
-        outcome = recording.close_call(self.book, call, report, retry_in=wait.seconds if wait else None)
+        wait = wait_after(call, report)
+        is_final = wait is None or not self._refused  # whoever lifts the limit that ends the run now has it asked again
+        retry_in = wait.seconds if wait and not self._ending else None
+        outcome = recording.close_call(self.book, call, report, retry_in=retry_in, is_final=is_final)
         self.calls.pop(call.id, None)
         if self._ending:
             self._agenda.append(self._finish_when_quiet)
-        elif wait:
-            self._ask_later(wait.seconds, call.ask)
+        elif retry_in is not None:
+            self._ask_later(retry_in, call.ask)
         else:
             self._plan(self._score.resolve(call.ask.key, outcome))
 
@@ -208,11 +210,11 @@ class Playing:
     def _listen(self, pause: Listen) -> None:
         if self._ending:
             return
-        if pause.may_pass and self.run.mode == Run.Mode.AUTOMATIC:
+        is_passed = pause.may_pass and self.run.mode == Run.Mode.AUTOMATIC
+        if not is_passed and pauses.open_pause(self.book, pause):
+            self._open[pause.key] = pause
+        else:
             self._plan(self._score.resolve(pause.key, passed(pause)))
-            return
-        pauses.open_pause(self.book, pause)
-        self._open[pause.key] = pause
 
     def _execute(self, step: Execute) -> None:
         if not self._ending:
@@ -291,8 +293,8 @@ class Playing:
         if ordered.problem:
             self._agenda.append(partial(self._record, call, unsent(self.run.pk, call)))
         else:
-            self._note_key(ordered.key)
             self._submit(work_of(self.run.pk, call))
+            self._agenda.append(partial(self._note_key, ordered.key))
 
     def _note_key(self, key: keys.Key) -> None:
         if key.row_id is None or time.monotonic() - self._noted.get(key.row_id, -KEY_NOTE_SECONDS) < KEY_NOTE_SECONDS:

@@ -9,6 +9,7 @@ from experiments.models.run import PAUSES
 from experiments.workflows.steps import Outcome
 
 REOPENED = "reopened"  # of a step that is asked again after its failure had ended the run: the newest step by then
+SAID = ("text", "action", "edited")  # of a pause that is over, as its workflow hears it
 COPIED = "outcome"  # where a step that was copied into a branch keeps what had become of it
 
 
@@ -43,7 +44,7 @@ def begun(run: Run) -> set[str]:
 def said_at(steps: Collection[Step]) -> dict[str, Outcome]:
     """What was said at pauses that are over, by key."""
     return {
-        step.key: Outcome(text=step.data.get("text", ""), action=step.data.get("action", ""))
+        step.key: Outcome(**{name: step.data[name] for name in SAID if name in step.data})
         for step in steps
         if step.kind in PAUSES and step.state == Step.State.DONE
     }

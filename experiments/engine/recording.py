@@ -33,6 +33,7 @@ UNBILLED = (  # errors with which a provider turns a request away, or that keep 
     *("refused", "context_exceeded", "forbidden_address"),
 )
 NOT_SENT, NOT_BILLED = "unsent", "refused"  # sources of a cost that is known to be nothing
+FORGIVEN = "forgiven"  # how often a step had failed when it was asked again
 TALKER = "model"  # the seat of a talk with one model
 
 
@@ -47,7 +48,7 @@ class Book:
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A call under way."""
+    """A call under way. failures: of earlier attempts, since the step was begun or asked again."""
 
     id: UUID
     ask: Ask
@@ -55,6 +56,7 @@ class OpenCall:
     attempt: int
     order: Order
     periods: tuple[int, ...] = ()  # of the budgets in which it is counted
+    failures: int = 0
 
 
 def record_facts(book: Book, records: Sequence[Record]) -> None:
@@ -93,7 +95,13 @@ def open_call(book: Book, ask: Ask, order: Order, call_id: UUID, accounts: Seque
             periods = periods_of(call_id)
         else:
             periods = reserve(call_id, accounts, order.set_aside) if accounts and not order.problem else ()
-    return OpenCall(call.id, ask, step.pk, call.attempt, order, periods)
+        failures = 0 if is_first else _failures(step)
+    return OpenCall(call.id, ask, step.pk, call.attempt, order, periods, failures)
+
+
+def _failures(step: Step) -> int:
+    """A call that was lost with its worker says nothing about its provider."""
+    return step.calls.filter(state=Call.State.FAILED).count() - int(step.data.get(FORGIVEN, 0))
 
 
 def _begin_step(run_id: UUID, ask: Ask) -> Step:
@@ -131,8 +139,12 @@ def _name(part: Any) -> Any:
     return ImagePart(part.name or part.url) if isinstance(part, ImagePart) else part
 
 
-def close_call(book: Book, call: OpenCall, report: Report, *, retry_in: float | None = None) -> Outcome:
-    """Settle a call with everything that follows from it. retry_in: seconds until the next attempt, None for none."""
+def close_call(
+    book: Book, call: OpenCall, report: Report, *, retry_in: float | None = None, is_final: bool = True
+) -> Outcome:
+    """Settle a call with everything that follows from it. retry_in: seconds until the next attempt, None for none.
+    is_final: nothing more is asked for the step, even if the run goes on some day.
+    """
     outcome, settled = _outcome(report), _settled(call, report)
     noticed = _noticed(call, outcome)
     with transaction.atomic():
@@ -145,8 +157,9 @@ def close_call(book: Book, call: OpenCall, report: Report, *, retry_in: float | 
         if retry_in is not None:
             write(book.run_id, [_trouble("call_retried", call, report, seconds=retry_in)], first, book.announce)
             return outcome
-        state = Step.State.DONE if outcome.ok else Step.State.FAILED
-        Step.objects.filter(pk=call.step_id).update(state=state, ended=timezone.now())
+        if is_final:
+            state = Step.State.DONE if outcome.ok else Step.State.FAILED
+            Step.objects.filter(pk=call.step_id).update(state=state, ended=timezone.now())
         if _is_message(call, outcome):
             write(book.run_id, [_message(book.run_id, call, outcome, first, noticed)], first, book.announce)
         elif _is_failure(call, outcome):

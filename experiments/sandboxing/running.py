@@ -20,6 +20,7 @@ logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.05
 SPARE_SECONDS = 5.0
+REST_SECONDS = 2.0  # of an execution for which there was no sandbox
 LONGEST_VALUE = 4_000  # characters of JSON that are kept of what a program gave
 Found = dict[str, Any]
 
@@ -54,7 +55,7 @@ def _fly(
                 claims.fail(execution, claims.FAILED, "The sandbox's worker died each time that it ran this.")
             else:
                 flight = Flight(execution)
-                flights[threads.submit(_run, execution, flight.unwanted.is_set)] = flight
+                flights[threads.submit(_try, execution, flight.unwanted)] = flight
         if not flights:
             return
         if clock.is_due():
@@ -96,8 +97,19 @@ def _land_it(execution: Execution, future: "Future[Found]") -> None:
         claims.settle(execution, found)
 
 
+def _try(execution: Execution, unwanted: threading.Event) -> Found:
+    """In a thread of its own, without a database. Where there is no sandbox just now, it is put back after a while, so
+    that a moment's want does not use up all its tries.
+    """
+    try:
+        return _run(execution, unwanted.is_set)
+    except sandbox.Unavailable:
+        if execution.claim < claims.MOST_CLAIMS:
+            unwanted.wait(REST_SECONDS)
+        raise
+
+
 def _run(execution: Execution, is_unwanted: Callable[[], bool]) -> Found:
-    """In a thread of its own, without a database."""
     seconds, memory = execution.seconds_limit, execution.memory_limit
     in_all = (seconds + 1) * len(execution.tests) + SPARE_SECONDS
     limits = replace(sandbox.Limits(), seconds=seconds, memory=memory, total_seconds=in_all)

@@ -1,5 +1,6 @@
 """Verbs that steer a live run: what is said at its pauses, pausing it, and changing how it goes on."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
@@ -89,8 +90,9 @@ def set_mode(run: Run, *, by: "User", mode: str) -> bool:
             raise NotOffered(_("Only arena and debate runs have a mode."))
         if fresh.mode == mode:
             return False
-        Run.objects.filter(pk=run.pk).update(mode=mode)
-        _tell(run, by, mode=mode)
+        limits = _limits_of_time(fresh, mode, fresh.overrides)
+        Run.objects.filter(pk=run.pk).update(mode=mode, overrides={**fresh.overrides, **limits})
+        _tell(run, by, mode=mode, **limits)
         if mode == Run.Mode.AUTOMATIC:
             _pass_open_pause(run, by)
     return True
@@ -108,8 +110,23 @@ def extend(run: Run, *, by: "User", max_turns: int | None) -> None:
         done = run.steps.filter(purpose="turn_started").count()
         if max_turns is not None and max_turns < done:
             raise NotOffered(_("Turn %(turn)s has begun already.") % {"turn": done})
-        Run.objects.filter(pk=run.pk).update(overrides={**fresh.overrides, "max_turns": max_turns})
-        _tell(run, by, max_turns=max_turns)
+        changed = {"max_turns": max_turns}
+        changed |= _limits_of_time(fresh, fresh.mode, {**fresh.overrides, **changed})
+        Run.objects.filter(pk=run.pk).update(overrides={**fresh.overrides, **changed})
+        _tell(run, by, **changed)
+
+
+def _limits_of_time(run: Run, mode: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """As an override: a run that nobody waits for and that has no last turn gets an hour from now, where it has no
+    limit of time yet.
+    """
+    own = run.experiment.parsed_config({**overrides, "mode": Run.Mode.MANUAL.value}).limits
+    bounded = run.experiment.parsed_config({**overrides, "mode": mode}).limits
+    if own.seconds is not None or bounded.seconds is None:
+        return {}
+    played = (clock.now() - run.started).total_seconds() - rested(run)["waited_seconds"] if run.started else 0.0
+    limits = bounded.model_copy(update={"seconds": played + bounded.seconds})
+    return {"limits": limits.model_dump(mode="json")}
 
 
 def locked(run: Run) -> Run:

@@ -14,6 +14,7 @@ from experiments.models.run import RECORDS
 from experiments.usage.call_sums import parts
 
 MOST_DAYS = 50  # at one sweep
+LATEST = timedelta(minutes=10)  # that a call written down before midnight may take to be seen
 UNKNOWN = Q(cost__isnull=True) & ~Q(state=Call.State.SENT)
 GROUP = ("day", "experiment_id", "model_id", "purpose")
 
@@ -54,7 +55,7 @@ def _roll_up_next() -> bool:
     last = last_day()
     calls = calls_since(None if last is None else last + timedelta(days=1))
     first = calls.order_by("sent").values_list("sent", flat=True).first()
-    if first is None or first.astimezone(UTC).date() >= timezone.now().astimezone(UTC).date():
+    if first is None or first.astimezone(UTC).date() >= (timezone.now() - LATEST).astimezone(UTC).date():
         return False
     day = first.astimezone(UTC).date()
     of_day = calls_since(day).filter(sent__lt=midnight(day + timedelta(days=1)))

@@ -136,7 +136,8 @@ Step = Ask | Execute | Record | Listen
 class Outcome:
     """What became of a step. `ok` False is data: error_kind and error say why, text holds what had arrived.
 
-    action: what a person chose; passed: nobody was asked, because the run is automatic. found: what the sandbox did.
+    action: what a person chose; edited: they sent something else than they were shown; passed: nobody was asked,
+    because the run is automatic. found: what the sandbox did.
     """
 
     ok: bool = True
@@ -145,6 +146,7 @@ class Outcome:
     error_kind: str = ""
     error: str = ""
     action: str = ""
+    edited: bool = False
     passed: bool = False
     found: Mapping[str, Any] = field(default_factory=dict)
 

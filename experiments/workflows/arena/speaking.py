@@ -87,8 +87,7 @@ class Go:
         """Ask with what the operator was shown and said, or with the run's own messages when nobody was asked."""
         self.asked += 1
         key, talk = numbered(self.base, self.asked), self.talk
-        shown = talk.manual_prompt(self.side, self.private)
-        if not said.passed and said.text != shown:
+        if said.edited:
             talk.deeds.append((self.turn, f"The operator rewrote the prompt of Model {self.side}: {said.text}"))
         waits = said.passed and self.begins and self.turn > 1
         reply = yield Ask(

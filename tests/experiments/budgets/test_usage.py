@@ -94,6 +94,13 @@ def test_a_day_waits_until_its_last_call_has_ended(spend, arena):
     assert usage_days.roll_up() == 1
 
 
+def test_a_day_that_has_only_just_ended_waits_for_calls_that_are_written_down_late(spend, arena, monkeypatch):
+    spend(arena(), 1)
+    monkeypatch.setattr(usage_days, "LATEST", timedelta(days=2))
+
+    assert usage_days.roll_up() == 0
+
+
 def test_what_was_played_elsewhere_was_not_paid_here(spend, arena, alice):
     call = spend(arena())
     Run.objects.filter(pk=call.run_id).update(origin="imported")

@@ -6,6 +6,7 @@ import threading
 import pytest
 from django.utils import timezone
 
+from experiments import actions
 from experiments.engine import executions
 from experiments.engine.events import announce_now
 from experiments.engine.recording import Book
@@ -48,13 +49,23 @@ def test_a_machine_that_cannot_leaves_the_work_to_one_that_can(waiting, settings
 
 def test_a_want_of_a_moment_is_tried_again_before_anything_fails(waiting, settings):
     settings.SANDBOX_BACKEND = "off"
-    running.run_all(After(1))
-    assert (Execution.objects.get().state, Execution.objects.get().claim) == ("waiting", 1)
+    over = threading.Timer(1.0, setattr, (settings, "SANDBOX_BACKEND", ""))
+    over.start()
 
-    settings.SANDBOX_BACKEND = ""
     work()
 
-    assert Execution.objects.get().state == "done"
+    over.join()
+    assert (Execution.objects.get().state, Execution.objects.get().claim) == ("done", 2)
+
+
+def test_what_a_run_that_is_stopped_before_its_next_driver_had_waiting_is_not_run(waiting, alice):
+    run = waiting.run
+    Run.objects.filter(pk=run.pk).update(state="queued")
+
+    actions.stop(run, by=alice)
+    work()
+
+    assert Execution.objects.get().state == "cancelled"
 
 
 def test_without_any_machine_that_can_it_fails_with_the_reason(waiting, settings):
@@ -73,15 +84,3 @@ def test_what_an_administrator_has_named_unsafe_is_used_and_says_so(waiting, set
     work()
 
     assert (Execution.objects.get().state, Execution.objects.get().is_unsafe) == ("done", True)
-
-
-class After(threading.Event):
-    """Is set once it has been asked so often whether it is."""
-
-    def __init__(self, times: int) -> None:
-        super().__init__()
-        self.left = times
-
-    def is_set(self) -> bool:
-        self.left -= 1
-        return self.left < 0

@@ -121,3 +121,31 @@ def test_a_bug_in_a_workflow_fails_its_run_and_no_other(arena, start, drive, mon
     assert (broken.state, broken.stop_reason) == (Run.State.FAILED, "internal_error")
     assert broken.events.filter(type="experiment_error").exists()
     assert sound.state == Run.State.COMPLETED
+
+
+def test_attempts_that_were_lost_with_their_worker_are_no_failures_of_the_provider(arena, start, drive):
+    run = start(arena(a="sim/cooperative:first=0:fail=429:times=1:retry_after=0", max_turns=1))
+    step = run.steps.create(key="turn/1/A", kind="ask", purpose="reply", seat="A", turn=1)
+    model = run.experiment.participants.get(seat="A").model
+    for attempt in range(1, 5):
+        run.calls.create(step=step, attempt=attempt, model=model, state=Call.State.LOST, request={})
+
+    drive()
+
+    run.refresh_from_db()
+    assert run.state == Run.State.COMPLETED
+    assert list(step.calls.order_by("attempt").values_list("state", flat=True))[4:] == ["failed", "completed"]
+
+
+def test_whoever_resumes_gives_a_provider_all_its_attempts_again(arena, start, drive, alice):
+    run = start(arena(a="sim/cooperative:first=0:fail=429:times=5:retry_after=0", max_turns=1))
+    drive()
+    run.refresh_from_db()
+    assert (run.state, run.calls.count()) == (Run.State.FAILED, 4)
+
+    actions.resume(run, by=alice)
+    drive()
+
+    run.refresh_from_db()
+    assert run.state == Run.State.COMPLETED
+    assert run.calls.filter(step__key="turn/1/A").count() == 6

@@ -6,6 +6,8 @@ import pytest
 from django.utils import timezone
 
 from experiments import actions
+from experiments.engine import playing
+from experiments.engine.budget import Refusal
 from experiments.models import Run
 from experiments.refusals import NotAllowed
 from experiments.steering import branching, furthering
@@ -98,3 +100,26 @@ def test_branching_from_a_question_leaves_out_those_that_were_asked_ahead(counci
     asked = list(child.messages.filter(seat="person").order_by("turn").values_list("text", flat=True))
     assert asked == ["Why is the sky blue?", "Another second question?"]
     assert counted(child, 2)["seats"] == counted(run, 2)["seats"]
+
+
+def test_an_answer_that_failed_for_a_moment_while_a_limit_ended_the_run_is_asked_for_again(
+    council, start, drive, alice, monkeypatch
+):
+    run = start(council("sim/neutral:first=0:fail=429:times=1:retry_after=0", *FAST[1:], limits={"tokens": 100_000}))
+    asked = []
+
+    def refuse_the_second(*given, **limits):
+        asked.append(1)
+        return None if len(asked) == 1 else Refusal("limit_tokens", "The limit of tokens is reached.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(playing, "refuse", refuse_the_second)
+        drive()
+    assert (fresh(run).state, fresh(run).stop_reason) == ("stopped", "limit_tokens")
+    assert [state for _key, state in calls(run, "reply")] == ["failed"]
+
+    furthering.lift(fresh(run), by=alice, limits={})
+    drive()
+
+    assert fresh(run).state == "completed"
+    assert fresh(run).messages.filter(step__purpose="reply").count() == len(FAST)

@@ -1,12 +1,16 @@
 """Redis is the doorbell and the live wire, not the truth: runs finish without it."""
 
+import os
+import signal
 import time
 
 import pytest
 import redis
 from django.conf import settings
 
+from experiments import actions
 from experiments.engine.jobs import wake
+from experiments.engine.live import REDIS_SECONDS
 from experiments.models import Run
 from tests.fixtures import Worker, wait_until
 
@@ -31,6 +35,14 @@ def running(arena, start, provider, worker):
     return run
 
 
+@pytest.fixture
+def frozen(redis_server):
+    """Makes Redis stand still, as a machine does that swaps; it goes on at the end of the test."""
+    pid = redis_server.process.pid
+    yield lambda: os.kill(pid, signal.SIGSTOP)
+    os.kill(pid, signal.SIGCONT)
+
+
 def finished(run):
     return Run.objects.filter(pk=run.pk, state=Run.State.COMPLETED).exists()
 
@@ -46,6 +58,22 @@ def test_a_run_finishes_after_redis_was_restarted(running, redis_server):
     redis_server.start()
 
     assert wait_until(lambda: finished(running), "the run to end", seconds=60)
+
+
+def test_a_run_finishes_while_redis_takes_connections_and_answers_nobody(running, frozen):
+    frozen()
+
+    assert wait_until(lambda: finished(running), "the run to end without an answer of Redis", seconds=60)
+
+
+def test_a_request_waits_only_a_moment_for_redis_to_tell_its_news(running, frozen, alice):
+    frozen()
+    began = time.monotonic()
+
+    assert actions.stop(running, by=alice)
+
+    assert time.monotonic() - began < 10 * REDIS_SECONDS  # the news, and the doorbell
+    assert wait_until(lambda: Run.objects.get(pk=running.pk).is_over, "the run to be stopped", seconds=30)
 
 
 def test_a_run_finishes_while_redis_is_away_and_the_next_one_starts_when_it_is_back(
