@@ -1,12 +1,14 @@
 """What a campaign has cost: summed up for the runs that are over, read anew for those that are not."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import Count, Q, Sum
 from django.db.models.functions import Coalesce
 
@@ -69,6 +71,16 @@ def spent(experiment_id: UUID) -> Totals:
     """What all runs of an experiment's campaign have used together."""
     campaign = Campaign.objects.only("cursor").filter(pk=experiment_id).first()
     return of_campaign(campaign) if campaign else Totals()
+
+
+@contextmanager
+def held(experiment_id: UUID) -> Iterator[None]:
+    """A transaction in which nobody else begins a call of the campaign: of two workers that see room for one more call,
+    one makes it. The campaign's row is taken before that of any run.
+    """
+    with transaction.atomic():
+        Campaign.objects.select_for_update().only("pk").filter(pk=experiment_id).first()
+        yield
 
 
 def begun(experiment_id: UUID) -> datetime | None:

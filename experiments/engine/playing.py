@@ -3,6 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import nullcontext
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -275,6 +276,19 @@ class Playing:
         if self.run.is_held:
             self._postponed.append(partial(self._ask, ask, call_id, among))
             return
+        with ledger.held(self.run.experiment_id) if self.is_shard and self._has_limit else nullcontext():
+            call = self._written(ask, call_id, among)
+        if call is None:
+            return
+        self.calls[call.id] = call
+        if call.order.problem:
+            self._agenda.append(partial(self._record, call, unsent(self.run.pk, call)))
+        else:
+            self._submit(work_of(self.run.pk, call))
+            self._agenda.append(partial(self._note_key, call.order.key))
+
+    def _written(self, ask: Ask, call_id: UUID, among: int) -> OpenCall | None:
+        """The call, written ahead; None where a limit or a budget has no room for it."""
         spent, limits = self._spent(), self._limits
         left = None if limits.tokens is None else (limits.tokens - spent.tokens) // among
         participant = self._seats[ask.played_by or ask.seat]
@@ -283,18 +297,12 @@ class Playing:
         cost = None if limits.cost is None else Decimal(str(limits.cost))
         if refusal := refuse(spent, ordered.reserved, tokens=limits.tokens, cost=cost):
             self._refuse(ask, refusal)
-            return
+            return None
         try:
-            call = recording.open_call(self.book, ask, ordered, call_id, self._accounts.now())
+            return recording.open_call(self.book, ask, ordered, call_id, self._accounts.now())
         except OverBudget as over:
             self._refuse(ask, over.refusal)
-            return
-        self.calls[call.id] = call
-        if ordered.problem:
-            self._agenda.append(partial(self._record, call, unsent(self.run.pk, call)))
-        else:
-            self._submit(work_of(self.run.pk, call))
-            self._agenda.append(partial(self._note_key, ordered.key))
+            return None
 
     def _note_key(self, key: keys.Key) -> None:
         if key.row_id is None or time.monotonic() - self._noted.get(key.row_id, -KEY_NOTE_SECONDS) < KEY_NOTE_SECONDS:
@@ -306,8 +314,12 @@ class Playing:
         self._refused, self._budget = ask, refusal.budget
         self._end_after_calls(End(refusal.reason, message=refusal.message))
 
+    @property
+    def _has_limit(self) -> bool:
+        return self._limits.tokens is not None or self._limits.cost is not None
+
     def _spent(self) -> Spent:
-        if self._limits.tokens is None and self._limits.cost is None:
+        if not self._has_limit:
             return Spent(0, Decimal(0))
         if self.is_shard:
             of_all = ledger.spent(self.run.experiment_id)

@@ -1,15 +1,17 @@
 """Several hands on one campaign: who feeds it, who drives it, and who waits for a worker beside it."""
 
 import threading
+import time
 from collections import Counter
 
 import pytest
+from django.db import connections
 
-from experiments.battles import feeding
+from experiments.battles import feeding, ledger
 from experiments.engine import battle_findings
 from experiments.engine.driver import Driver
 from experiments.engine.events import LeaseLost
-from experiments.models import Call, Campaign, Run
+from experiments.models import Call, Campaign, ModelPrice, ProviderModel, Run
 from experiments.shards import only_shards
 from tests.experiments.campaigns.conftest import asked, of, runs_of, state_of
 
@@ -80,3 +82,38 @@ def test_a_run_that_stands_for_itself_is_taken_before_the_shards_that_wait(
     Run.objects.filter(pk=waiting.pk).update(state=Run.State.STOPPED)
     assert set(driver._waiting()) <= set(only_shards(Run.objects.claimable()).values_list("pk", flat=True))
     assert len(driver._waiting()) == 1
+
+
+def test_two_workers_together_begin_no_more_calls_than_the_limit_of_cost_has_room_for(
+    field, battles, campaign, play, monkeypatch
+):
+    for model in ProviderModel.objects.all():
+        ModelPrice.objects.create(model=model, since="2026-01-01T00:00Z", input="0.000002", output="0.00001")
+    play(campaign(battles(field(contestants=2, samples=1), limits={"cost": 100})))
+    one = Call.objects.first().reserved
+    slow = {"judge": "sim/judge:tps=0:first=6", "side_by_side": 4, "limits": {"cost": float(one) * 3.5}}
+    experiment = campaign(battles(field(contestants=3, samples=8, slug="slow"), **slow))
+    ModelPrice.objects.create(
+        model=experiment.participants.get().model, since="2026-01-01T00:00Z", input="0.000002", output="0.00001"
+    )
+    read = ledger.spent
+
+    def slowly(experiment_id):
+        found = read(experiment_id)
+        time.sleep(0.2)  # so that both have read before either has written
+        return found
+
+    monkeypatch.setattr(ledger, "spent", slowly)
+    drivers = [threading.Thread(target=_drive) for _ in range(2)]
+    for driver in drivers:
+        driver.start()
+    for driver in drivers:
+        driver.join()
+
+    assert 0 < Call.objects.filter(run__experiment=experiment).count() <= 3
+    assert state_of(experiment) == Campaign.State.STOPPED
+
+
+def _drive():
+    Driver(threading.Event()).drive(1)
+    connections.close_all()
