@@ -11,12 +11,11 @@ from django.utils.translation import override
 
 from experiments import clock
 from experiments.models import Board, Contestant
-from leaderboard import coding, council, history
+from leaderboard import coding, council, history, spread
 from leaderboard.caching import remembered
 from leaderboard.counts import Counts, counts_of, slices_of
 from leaderboard.models import Ladder, Standing
 from leaderboard.placing import SEED, Tally, placed, resampled, rounds_for, rows_of
-from leaderboard.ratings import sandwich
 from leaderboard.standings import Excluded, Row, Standings
 from leaderboard.words import board_title
 
@@ -41,10 +40,13 @@ def ensure(board: Board) -> Ladder:
     return Ladder.objects.get_or_create(board=board, defaults=made)[0]
 
 
-def standings(ladder: Ladder, subset: str = "", category: str = "", *, bootstrapped: bool = False) -> Standings:
+def standings(
+    ladder: Ladder, subset: str = "", category: str = "", *, bootstrapped: bool = False, is_awaited: bool = False
+) -> Standings:
     """Compute a ladder, or one slice of it, from the counts of its pairs; one of runs from their ballots or cycles.
 
     bootstrapped: intervals of resamples, with a seed that is always the same, in place of the closed form.
+    is_awaited: whether somebody waits, see `spread`.
     """
     board = ladder.board
     if board is None:
@@ -54,7 +56,12 @@ def standings(ladder: Ladder, subset: str = "", category: str = "", *, bootstrap
     subsets, categories = slices_of(board)
     rounds = rounds_for(len(counts.contestants)) if bootstrapped else 0
     tally = Tally(counts.table, counts.both_bad, counts.consistent, counts.inconsistent)
-    found = placed(resampled(tally.table, rounds) if rounds else sandwich(tally.table), tally.table)
+    widths: dict[str, float] = {}
+    if is_awaited:
+        closed = spread.intervals_of(board, counts, subset, category)
+    else:
+        closed, widths = spread.thorough(board, counts, subset, category)
+    found = placed(resampled(tally.table, closed, rounds) if rounds else closed, tally.table)
     return Standings(
         changes=changes,
         subset=subset,
@@ -67,6 +74,7 @@ def standings(ladder: Ladder, subset: str = "", category: str = "", *, bootstrap
         method="bootstrap" if rounds else "sandwich",
         rounds=rounds,
         seed=SEED if rounds else 0,
+        widths=widths,
         **_totals(counts),
     )
 
@@ -139,7 +147,8 @@ def _behind(ladder: Ladder) -> int:
 
 
 def _now(ladder: Ladder, subset: str, category: str, *, bootstrapped: bool) -> Current:
-    return Current(standings(ladder, subset, category, bootstrapped=bootstrapped), timezone.now())
+    found = standings(ladder, subset, category, bootstrapped=bootstrapped, is_awaited=True)
+    return Current(found, timezone.now())
 
 
 def _described(contestant: Contestant) -> Row:

@@ -15,9 +15,10 @@ from experiments import clock
 from experiments.models import Ballot, Participant, ProviderModel, Run, RunReview, Step
 from leaderboard.models import Ladder
 from leaderboard.placing import Tally, placed, rows_of
-from leaderboard.ratings import Battles, Intervals, sandwich, tally
+from leaderboard.ratings import Battles, Intervals, tally
 from leaderboard.ratings.arrays import IntArray
-from leaderboard.ratings.widening import NO_SPREAD, careful, clusters_of_each
+from leaderboard.ratings.items import Shared, by_items
+from leaderboard.ratings.widening import NO_SPREAD
 from leaderboard.standings import Row, Standings
 
 WORKFLOW = "council"
@@ -101,8 +102,9 @@ def _by_questions(battles: Battles, clusters: IntArray) -> Intervals:
     """As wide as few questions ask for. Of one question, or several that all came out alike, nothing can be learned:
     the next one may bring anything.
     """
-    found = careful(sandwich(battles, clusters=clusters), clusters_of_each(battles, clusters))
-    return replace(found, errors=np.where(found.errors > NO_SPREAD, found.errors, np.nan))
+    table, shared = tally(battles), Shared(battles, clusters)
+    found, bare = by_items(table, shared), by_items(table, shared, at_least=False)
+    return replace(found, errors=np.where(bare.errors > NO_SPREAD, found.errors, np.nan))
 
 
 def pairings() -> Iterator[Pairing]:

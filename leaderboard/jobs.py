@@ -11,7 +11,7 @@ from experiments import clock, doorbell
 from experiments.models import Board, Campaign
 from leaderboard import coding, compute, council, history
 from leaderboard.models import Ladder
-from leaderboard.standings import Standings
+from leaderboard.standings import SHAPE, Standings
 
 logger = logging.getLogger(__name__)
 
@@ -63,8 +63,8 @@ def is_anything_stale() -> bool:
 
 
 def stale_ladders() -> "QuerySet[Ladder]":
-    """Ladders of boards that are ahead of what is kept of them."""
-    behind = Q(standing__isnull=True) | Q(standing__changes__lt=F("board__changes"))
+    """Ladders of boards that are ahead of what is kept of them, or of which something is kept in an older shape."""
+    behind = Q(standing__isnull=True) | Q(standing__changes__lt=F("board__changes")) | ~Q(standing__data__shape=SHAPE)
     return Ladder.objects.filter(behind, board__isnull=False).select_related("standing", "board__dataset")
 
 

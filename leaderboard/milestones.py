@@ -14,9 +14,10 @@ from experiments.refusals import NotAllowed, NotOffered
 from leaderboard.counts import counts_of
 from leaderboard.models import Ladder, Milestone
 from leaderboard.placing import WIDEST, placed
-from leaderboard.ratings import Intervals, sandwich
+from leaderboard.ratings import Intervals
 from leaderboard.ratings.arrays import FloatArray
 from leaderboard.ratings.scale import NORMAL
+from leaderboard.spread import intervals_of
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}_(\d{8})")
 DIGITS = 6
@@ -109,7 +110,7 @@ def _fitted(ladder: Ladder) -> tuple[Intervals, int]:
     if ladder.board is None:
         raise NotOffered(_("Milestones are taken of boards."))
     counts = counts_of(ladder.board)
-    found = placed(sandwich(counts.table), counts.table)
+    found = placed(intervals_of(ladder.board, counts), counts.table)
     errors = np.where(found.has_few, np.nan, found.intervals.errors)
     battles = counts.wins.sum() + (counts.ties + counts.both_bad).sum() / 2
     return replace(found.intervals, errors=errors), int(battles)
@@ -143,11 +144,12 @@ def _held(milestone: Milestone, then: dict[str, float]) -> dict[str, Estimate]:
     board = milestone.ladder.board
     if board is None:
         return {}
-    table = counts_of(board).table
+    counts = counts_of(board)
+    table = counts.table
     anchors = {name: rating for name, rating in then.items() if name in table.contestants}
     kept = [milestone.contestants.index(name) for name in anchors]
     covariance = np.array(milestone.covariance, dtype=np.float64)[np.ix_(kept, kept)]
-    found = sandwich(table, anchors=anchors, errors=covariance)
+    found = intervals_of(board, counts, anchors=anchors, errors=covariance)
     return {
         name: _estimate(value, NORMAL * error)
         for name, value, error in zip(table.contestants, found.ratings.values, found.errors, strict=True)

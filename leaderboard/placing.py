@@ -43,9 +43,13 @@ class Placed:
 
 
 def placed(intervals: Intervals, table: Table) -> Placed:
-    """Ranks among those of whom enough is known. Few battles, or an interval wider than ±400: too little is known."""
-    games = table.games.sum(axis=1)
+    """Ranks among those of whom enough is known. Few battles with others who are rated, a single sample, or an interval
+    wider than ±400: too little is known.
+    """
     rated = ~np.isnan(intervals.ratings.values)
+    component = intervals.ratings.component_of
+    is_told = rated[None, :] & (component[:, None] == component[None, :])
+    games = (table.games * is_told).sum(axis=1)
     has_few = rated & ((games < FEWEST) | (NORMAL * np.nan_to_num(intervals.errors, nan=np.inf) > WIDEST))
     errors = np.where(has_few, np.nan, intervals.errors)
     return Placed(intervals, ranks(replace(intervals, errors=errors), draws=DRAWS, seed=SEED), has_few)
@@ -67,10 +71,17 @@ def rounds_for(size: int) -> int:
     return max(LEAST_ROUNDS, min(MOST_ROUNDS, MOST_DRAWN // max(size, 1) ** 2))
 
 
-def resampled(table: Table, rounds: int) -> Intervals:
-    """The bootstrap's intervals with the sandwich's errors, by which ranks are told."""
-    closed, drawn = sandwich(table), bootstrap(table, rounds, SEED)
-    return replace(closed, lower=drawn.lower, upper=drawn.upper)
+def resampled(table: Table, closed: Intervals, rounds: int) -> Intervals:
+    """The bootstrap's intervals, as many times as wide as the errors of `closed` are to those of independent battles.
+
+    Ranks are told by those errors. Whom no resample moves has the closed form's interval.
+    """
+    alone, drawn, values = sandwich(table).errors, bootstrap(table, rounds, SEED), closed.ratings.values
+    has_moved = alone > NO_SPREAD
+    times = closed.errors / np.where(has_moved, alone, 1.0)
+    lower = np.where(has_moved, values - times * (values - drawn.lower), closed.lower)
+    upper = np.where(has_moved, values + times * (drawn.upper - values), closed.upper)
+    return replace(closed, lower=lower, upper=upper)
 
 
 def _fared(tally: Tally) -> list[dict[str, Any]]:
@@ -109,7 +120,7 @@ def _rated(found: Placed, index: int) -> dict[str, Any]:
         "best": int(order.best[index]),
         "worst": int(order.worst[index]),
         "group": int(order.group[index]),
-        "first": float(order.first[index]),
+        "first": _bound(order.first[index]),
     }
 
 

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from experiments.battles.grid import OPEN, Flags
 from experiments.battles.lanes import Lane
 from experiments.battles.planning import BattleGround, counted
+from experiments.battles.sampled import shared_of
 from experiments.battles.scope import Pair, Scope
 from experiments.models import Battle, PairCount
-from leaderboard.ratings import Table, sandwich
+from leaderboard.ratings import Table
+from leaderboard.ratings.items import by_items
 
 OPPONENTS = 4  # among so many, the closest ones, a contestant's batch is divided
 Numbers = NDArray[np.float64]
@@ -37,7 +39,9 @@ def widths(scope: Scope) -> Widths:
     keys = [one.pk for one in scope.contestants]
     ratings, widest = np.full(len(keys), np.nan), np.zeros(len(keys))
     for board in scope.boards.values():
-        found = sandwich(_table(scope, board, keys))
+        table = _table(scope, board, keys)
+        place = {key: number for number, key in enumerate(keys)}
+        found = by_items(table, shared_of([board], place, table.contestants, subset=scope.config.subsets))
         width = found.upper - found.lower
         widest = np.fmax(widest, np.where(np.isnan(width), np.inf, width))
         ratings = np.where(np.isnan(ratings), found.ratings.values, ratings)

@@ -140,7 +140,8 @@ def _widening(board: Board, rows: Sequence[Row], ballots: Mapping[str, int]) -> 
         [SCORE[row[4]] for row in used],
         [str(key) for key in keys],
     )
-    return widening(battles, [ballots[row[0]] for row in used])
+    samples = np.unique([row[3] for row in used], return_inverse=True)[1].reshape(-1)
+    return widening(battles, [ballots[row[0]] for row in used], beside=samples)
 
 
 def _votes(board: Board) -> QuerySet[Battle]:

@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from experiments.battles.sampled import shared_of
+from experiments.models import Contestant
 from leaderboard import compute
 from leaderboard.counts import counts_of
 from leaderboard.matrix import matrix
 from leaderboard.models import Ladder
 from leaderboard.placing import Tally, placed, rows_of
-from leaderboard.ratings import Table, sandwich
+from leaderboard.ratings import Intervals, Table
+from leaderboard.ratings.items import as_wide_as, by_items
+from leaderboard.spread import kept_widths
 from leaderboard.standings import Row, Standings
 
 ALL = "__all__"
@@ -187,7 +191,7 @@ def cross_elo(ladders: Sequence[Ladder], scope: str) -> dict[str, Any]:
     names = about["common_models"] if scope == "common" else about["all_models"]
     table = _together(ladders, names)
     nothing = np.zeros_like(table.wins)
-    found = placed(sandwich(table), table)
+    found = placed(_intervals(ladders, table), table)
     described = {name: Row(name=name, label="") for name in names}
     rows = rows_of(Tally(table, nothing, nothing, nothing), found, described) if names else []
     there = about["per_subset_models"]
@@ -203,6 +207,19 @@ def cross_elo(ladders: Sequence[Ladder], scope: str) -> dict[str, Any]:
             ladder.slug: {row.name: row.rating for row in standings_of(ladder).rows} for ladder in ladders
         },
     }
+
+
+def _intervals(ladders: Sequence[Ladder], table: Table) -> Intervals:
+    """Battles on one sample are one observation, whichever ladder's they are."""
+    boards = [ladder.board for ladder in ladders if ladder.board]
+    times = kept_widths(boards, table.contestants)
+    if np.isfinite(times).any():
+        return as_wide_as(table, times)
+    place = {name: number for number, name in enumerate(table.contestants)}
+    datasets = {board.dataset_id for board in boards}
+    rows = Contestant.objects.filter(dataset__in=datasets, name__in=place, void_reason="").values_list("pk", "name")
+    keys = {pk: place[name] for pk, name in rows}
+    return by_items(table, shared_of([board.pk for board in boards], keys, table.contestants))
 
 
 def _together(ladders: Sequence[Ladder], names: Sequence[str]) -> Table:

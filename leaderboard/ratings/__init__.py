@@ -1,6 +1,7 @@
 """The mathematics of ratings. Numpy alone: usable in a notebook, without Django and without a database.
 
-Ratings of contestants from battles: `fit`, intervals by `sandwich` and `bootstrap`, `ranks`, Elo, biases of judges.
+Ratings of contestants from battles: `fit`, intervals by `sandwich`, `by_items` and `bootstrap`, `ranks`, Elo, biases of
+judges.
 One order from rankings: `leaderboard.ratings.orders`. How far raters agree: `leaderboard.ratings.agreement`.
 Models that set, solve and judge problems: `leaderboard.ratings.cycles`.
 """
@@ -11,6 +12,7 @@ from leaderboard.ratings.bootstrap import bootstrap
 from leaderboard.ratings.bradley_terry import Ratings, fit
 from leaderboard.ratings.elo import Elo, batch_elo, sequential_elo
 from leaderboard.ratings.intervals import Intervals, sandwich
+from leaderboard.ratings.items import Shared, by_items
 from leaderboard.ratings.newton import NotConverged
 from leaderboard.ratings.ranks import Ranks, ranks
 from leaderboard.ratings.undefined import Reason, Undefined
@@ -24,10 +26,12 @@ __all__ = [
     "Ranks",
     "Ratings",
     "Reason",
+    "Shared",
     "Table",
     "Undefined",
     "batch_elo",
     "bootstrap",
+    "by_items",
     "covariate_bias",
     "fit",
     "length_bias",

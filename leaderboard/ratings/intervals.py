@@ -59,7 +59,10 @@ def sandwich(
     count = len(found.order)
     covariance = np.full((count, count), np.nan)
     for part in found.parts:
-        spread = _spread(found, part) if clusters is None else clustered_spread(found, part, battles, clusters)
+        if clusters is None:
+            spread = independent_spread(found.table, part, found.solution.strengths[part])
+        else:
+            spread = clustered_spread(found, part, battles, clusters)
         covariance[np.ix_(part, part)] = _covariance(found, part, spread, known[np.ix_(part, part)])
     return from_covariance(found, covariance)
 
@@ -68,7 +71,7 @@ def from_covariance(found: Fitted, covariance: FloatArray) -> Intervals:
     """Normal intervals from a covariance in nats², in the sequence of names."""
     back = np.argsort(found.order)
     elo = ELO**2 * covariance[np.ix_(back, back)]
-    ratings, errors = ratings_of(found), np.sqrt(np.diag(elo))
+    ratings, errors = ratings_of(found), np.sqrt(np.maximum(np.diag(elo), 0.0))
     return Intervals(ratings, ratings.values - NORMAL * errors, ratings.values + NORMAL * errors, errors, elo)
 
 
@@ -101,10 +104,10 @@ def _covariance(found: Fitted, part: IntArray, spread: FloatArray, known: FloatA
     return inverse @ spread @ inverse + moves @ known @ moves.T
 
 
-def _spread(found: Fitted, part: IntArray) -> FloatArray:
-    """B from the table: a battle of i and j adds (score - p)² to the pair's weight."""
+def independent_spread(table: Table, part: IntArray, strengths: FloatArray) -> FloatArray:
+    """B from the table: a battle of i and j, both of the part, adds (score - p)² to the pair's weight."""
     chosen = np.ix_(part, part)
-    wins, ties = found.table.wins[chosen], found.table.ties[chosen]
-    expected = chances(found.solution.strengths[part])
+    wins, ties = table.wins[chosen], table.ties[chosen]
+    expected = chances(strengths)
     decided = wins * expected.T**2
     return laplacian(decided + decided.T + ties * (0.5 - expected) ** 2)

@@ -30,20 +30,26 @@ def careful(intervals: Intervals, clusters: IntArray) -> Intervals:
     g = 1, of which nothing can be learned about another cluster.
     Source: Cameron & Miller, "A Practitioner's Guide to Cluster-Robust Inference", J. Human Resources 50 (2015), VI.
     """
-    factors = np.array([_factor(count) for count in clusters.tolist()])
+    factors = np.array([factor(count) for count in clusters.tolist()])
     errors, values = intervals.errors * factors, intervals.ratings.values
     covariance = intervals.covariance * np.outer(factors, factors)
     return Intervals(intervals.ratings, values - NORMAL * errors, values + NORMAL * errors, errors, covariance)
 
 
-def _factor(clusters: int) -> float:
+def _careful(battles: Battles, clusters: ArrayLike) -> Intervals:
+    return careful(sandwich(battles, clusters=clusters), clusters_of_each(battles, clusters))
+
+
+def factor(clusters: int) -> float:
+    """√(g / (g - 1)) · t(g - 1) / 1.96: by how much errors from g clusters are too small; nan for g = 1."""
     if clusters < 2:
         return math.nan
     return math.sqrt(clusters / (clusters - 1)) * t_quantile(COVERAGE, clusters - 1) / NORMAL
 
 
-def widening(battles: Battles, clusters: ArrayLike) -> float | Undefined:
-    """The median, over who is rated, of the width by clusters over the width that takes battles for independent.
+def widening(battles: Battles, clusters: ArrayLike, beside: ArrayLike | None = None) -> float | Undefined:
+    """The median, over who is rated, of the width by clusters over the width by others, those `beside`; without them
+    over the width that takes battles for independent.
 
     For few clusters the former is made wider by √(g / (g - 1)) · t(g - 1) / 1.96, g being their number. Undefined for
     one cluster, of which nothing can be learned about another one, and where nothing varies.
@@ -53,8 +59,9 @@ def widening(battles: Battles, clusters: ArrayLike) -> float | Undefined:
     if count < 2:
         return Undefined(Reason.TOO_FEW_UNITS)
     with np.errstate(invalid="ignore"):  # a spread of nothing may come out as less than nothing
-        alone, together = sandwich(battles).errors, sandwich(battles, clusters=clusters).errors
+        together = sandwich(battles, clusters=clusters).errors
+        alone = sandwich(battles).errors if beside is None else _careful(battles, beside).errors
     known = np.isfinite(alone) & np.isfinite(together) & (np.nan_to_num(alone) > NO_SPREAD)
     if not known.any():
         return Undefined(Reason.NO_SPREAD)
-    return float(np.median(together[known] / alone[known])) * _factor(count)
+    return float(np.median(together[known] / alone[known])) * factor(count)

@@ -10,6 +10,7 @@ from django.utils import timezone
 from redis import ConnectionPool
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from experiments import clock
 from experiments.battles import boards as found_boards
 from experiments.battles import voiding
 from experiments.models import Battle, Campaign, Experiment, PairCount, Run
@@ -259,3 +260,15 @@ def test_rerating_takes_the_named_ladders_alone(league):
 
     assert Standing.objects.filter(ladder=first).exists()
     assert not Standing.objects.filter(ladder=second).exists()
+
+
+@pytest.mark.databases
+def test_what_an_earlier_version_kept_is_computed_anew_by_a_worker(alice):
+    ladder = compute.ensure(boards.filled(alice, contestants=4, battles=60))
+    compute.refresh(ladder)
+    assert not jobs.is_anything_stale()
+    Standing.objects.update(data={**Standing.objects.get().data, "shape": 1}, computed=clock.ago(timedelta(hours=1)))
+
+    assert jobs.is_anything_stale()
+    assert jobs.refresh_stale() == 1
+    assert not jobs.is_anything_stale()

@@ -1,14 +1,17 @@
-"""Where everybody stands follows from the counts alone, and no number is invented."""
+"""Where everybody stands follows from the counts and the samples alone, and no number is invented."""
 
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from experiments.datasets import contestants
-from experiments.models import Battle, PairCount
-from leaderboard import compute
-from leaderboard.ratings import Battles, sandwich
+from experiments.models import Battle
+from leaderboard import compute, spread
+from leaderboard.ratings import Battles, Shared, by_items, sandwich, tally
 from leaderboard.standings import Standings
 from tests.leaderboard import boards
 
@@ -47,11 +50,10 @@ def test_the_figures_are_those_of_the_battles(alice):
     found = computed(alice, CIRCLE + [("a", "b", "left")] * 3 + [("a", "c", "tie")])
     names, codes = ["a", "b", "c"], {"left": 1, "right": 0, "tie": 0.5}
     rows = CIRCLE + [("a", "b", "left")] * 3 + [("a", "c", "tie")]
-    fitted = sandwich(
-        Battles(
-            [names.index(r[0]) for r in rows], [names.index(r[1]) for r in rows], [codes[r[2]] for r in rows], names
-        )
+    battles = Battles(
+        [names.index(r[0]) for r in rows], [names.index(r[1]) for r in rows], [codes[r[2]] for r in rows], names
     )
+    fitted = by_items(tally(battles), Shared(battles, np.arange(len(rows))))
 
     for row in found.rows:
         place = names.index(row.name)
@@ -99,10 +101,14 @@ def test_few_battles_make_no_rank(alice):
     assert next(row for row in found.rows if row.name == "new").rating is None
 
 
-def test_nothing_but_ties_makes_a_rating_without_an_interval(alice):
-    found = computed(alice, [("a", "b", "tie")] * 20)
+def test_nothing_but_ties_makes_nobody_surer_than_as_many_wins_and_losses(alice):
+    tied = computed(alice, [("a", "b", "tie")] * 20)
+    decided = computed(alice, [("a", "b", "left"), ("a", "b", "right")] * 10)
 
-    assert [(row.rating, row.lower, row.upper) for row in found.rows] == [(1000.0, None, None)] * 2
+    assert [row.rating for row in tied.rows] == [1000.0] * 2
+    for one, other in zip(tied.rows, decided.rows, strict=True):
+        assert (one.lower, one.upper) == pytest.approx((other.lower, other.upper))
+        assert one.upper - one.lower > 100
 
 
 def test_a_board_without_a_decided_battle_has_no_rows(alice):
@@ -163,14 +169,56 @@ def test_standings_survive_being_written_and_read(alice):
     assert Standings.from_json({**found.as_json(), "shape": 0}) is None
 
 
-def test_no_battle_is_read_for_a_standing(alice, django_assert_num_queries):
-    ladder = compute.ensure(boards.filled(alice, contestants=4, battles=100))
-    ladder.refresh_from_db()
-    before = compute.standings(ladder)
-    Battle.objects.all().delete()
+def test_the_intervals_of_a_ladder_are_those_of_its_samples(alice):
+    """Everybody meets everybody on each of twelve samples: many battles, but twelve observations."""
+    board = boards.filled(alice, contestants=6, battles=180)
+    keys = list(board.dataset.contestants.order_by("name").values_list("pk", flat=True))
+    rows = list(board.battles.values_list("left_id", "right_id", "winner", "sample_id"))
+    battles = Battles(
+        [keys.index(row[0]) for row in rows],
+        [keys.index(row[1]) for row in rows],
+        [{"left": 1, "right": 0, "tie": 0.5}[row[2]] for row in rows],
+        [str(key) for key in keys],
+    )
+    wanted = by_items(tally(battles), Shared(battles, np.array([row[3] for row in rows])))
 
-    with django_assert_num_queries(5):
-        after = compute.standings(ladder)
+    found = {row.contestant: row for row in compute.standings(compute.ensure(board)).rows}
 
-    assert PairCount.objects.exists()
-    assert after == before
+    assert [found[key].lower for key in keys] == pytest.approx(wanted.lower.tolist(), abs=1e-5)
+    assert wanted.errors != pytest.approx(sandwich(battles).errors, rel=0.02)
+
+
+def test_what_was_battled_on_one_sample_has_no_rank(alice):
+    board = boards.filled(alice, contestants=4, battles=120)
+    battles = list(board.battles.order_by("pk"))
+    for number, one in enumerate(battles):
+        Battle.objects.filter(pk=one.pk).update(sample=battles[0].sample_id, ballot=f"visitor:{number}")
+
+    found = compute.standings(compute.ensure(board))
+
+    assert {(row.rank, row.reason) for row in found.rows} == {(None, "few_battles")}
+
+
+@pytest.mark.databases
+def test_of_a_board_that_takes_long_somebody_who_waits_reads_no_battle(alice, monkeypatch):
+    """A worker has read how much wider samples make intervals; pages take that, for a slice, too."""
+    monkeypatch.setattr(spread, "MOST_READ", 50)
+    ladder = compute.ensure(boards.filled(alice, contestants=4, battles=600, subsets=("x", "y")))
+    compute.refresh(ladder)
+    whole, part = (compute.standings(ladder, name) for name in ("", "x"))
+
+    with CaptureQueriesContext(connection) as asked:
+        shown, shown_part = (compute.standings(ladder, name, is_awaited=True) for name in ("", "x"))
+
+    assert not [one for one in asked.captured_queries if f'"{Battle._meta.db_table}"' in one["sql"]]
+    assert [row.lower for row in shown.rows] == pytest.approx([row.lower for row in whole.rows], abs=0.2)
+    for one, other in zip(shown_part.rows, part.rows, strict=True):
+        assert one.upper - one.lower == pytest.approx(other.upper - other.lower, rel=0.35)
+
+
+def test_intervals_of_resamples_are_as_wide_as_samples_ask_for(alice):
+    ladder = compute.ensure(boards.filled(alice, contestants=5, battles=100))
+    closed, drawn = (compute.standings(ladder, bootstrapped=one) for one in (False, True))
+
+    for one, other in zip(closed.rows, drawn.rows, strict=True):
+        assert other.upper - other.lower == pytest.approx(one.upper - one.lower, rel=0.25)

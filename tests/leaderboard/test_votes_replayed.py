@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from experiments.battles import counting, voiding
@@ -9,7 +10,7 @@ from experiments.battles.logs.exporting import full_lines, slim_lines
 from experiments.battles.logs.importing import import_battles, make_dataset
 from experiments.models import Battle, Board
 from leaderboard import compute
-from leaderboard.ratings import Battles, sandwich
+from leaderboard.ratings import Battles, Shared, by_items, tally
 from tests.leaderboard import boards
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
@@ -43,7 +44,7 @@ def test_the_slim_log_gives_the_ladders_ratings_and_intervals(board):
         names,
     )
 
-    by_hand = sandwich(battles)
+    by_hand = by_items(tally(battles), Shared(battles, np.array([row["sample_index"] for row in rows])))
 
     shown = figures(board)
     assert len(rows) == 360

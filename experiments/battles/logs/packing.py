@@ -7,14 +7,17 @@ from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
+import numpy as np
 from django.db.models import Count as CountOf
 from django.db.models import Max, QuerySet
+from numpy.typing import NDArray
 
 from experiments import zipping
 from experiments.battles.logs.exporting import Log, encoded, pages, results
 from experiments.battles.logs.names import file_names, pair_file
 from experiments.battles.logs.sources import AUDITS, LOGS, SNAPSHOT, date_of
-from experiments.battles.logs.standings import Count, snapshot, state
+from experiments.battles.logs.standings import Count, Met, snapshot, state
+from experiments.battles.sampled import AT_ONCE, DOUBLED
 from experiments.models import Battle, Board, Experiment, Verdict
 
 
@@ -57,11 +60,13 @@ def _entries(
     folder = f"{_folder(subset)}/" if subset else ""
     files = file_names({row.name for row in log.contestants.values()})
     counts: list[Count] = []
-    for experiment, groups in experiments.items():
+    names, fought = {key: one.name for key, one in log.contestants.items()}, _met(log, subset, experiments)
+    for number, (experiment, groups) in enumerate(experiments.items()):
         place = f"{folder}{LOGS}/{_folder(experiment)}"
         counts += [_count(log, group) for group in groups]
+        met = Met(fought[fought[:, 4] <= number, :4], names)
         _write_json(archive, f"{place}/config.json", _config(log.board, experiment, groups))
-        _write_json(archive, f"{place}/{SNAPSHOT}", snapshot(experiment, counts, last))
+        _write_json(archive, f"{place}/{SNAPSHOT}", snapshot(experiment, counts, met, last))
         for rows, name in _pairs(log, groups, subset, files):
             yield from _write(
                 archive, f"{place}/{name}", (log.slim(b, tells_subset=False) for p in pages(rows) for b in p)
@@ -69,7 +74,7 @@ def _entries(
             if has_verdicts:
                 audits = (row for page in pages(rows) for row in log.audits(page, tells_subset=False))
                 yield from _write(archive, f"{place}/{AUDITS}/{name}", audits)
-    _write_json(archive, f"{folder}arena/state.json", state(counts, last))
+    _write_json(archive, f"{folder}arena/state.json", state(counts, Met(fought[:, :4], names), last))
     yield
 
 
@@ -85,6 +90,20 @@ def _groups(log: Log) -> Groups:
         subset: {name: sorted(found[subset][name], key=_place) for name in sorted(found[subset], key=_day)}
         for subset in sorted(found)
     }
+
+
+def _met(log: Log, subset: str, experiments: dict[str, list[Group]]) -> NDArray[np.int64]:
+    """Sample, left, right, twice the left one's score, and the number of its experiment, one row per battle."""
+    number = {group[:3]: place for place, groups in enumerate(experiments.values()) for group in groups}
+    fields = ("sample", "left", "right", "winner", "experiment")
+    rows = results(log).filter(sample__subset=subset).order_by().values_list(*fields)
+    told = (
+        value
+        for sample, left, right, winner, experiment in rows.iterator(chunk_size=AT_ONCE)
+        if (left, right, experiment) in number
+        for value in (sample, left, right, DOUBLED[winner], number[left, right, experiment])
+    )
+    return np.fromiter(told, dtype=np.int64).reshape(-1, 5)
 
 
 def _joined(log: Log, left: int, right: int) -> str:

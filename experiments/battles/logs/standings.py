@@ -5,9 +5,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from experiments.battles.logs.exporting import stamp
-from leaderboard.ratings import Table, sandwich
+from leaderboard.ratings import Battles, Shared, Table, by_items
 
 ROUNDED = 6
 SCALE = {"scale": 400.0, "base": 10.0, "init_rating": 1000.0}
@@ -22,10 +23,28 @@ class Count(NamedTuple):
     battles: int
 
 
-def snapshot(experiment: str, counts: Iterable[Count], last: datetime | None) -> dict[str, Any]:
+class Met(NamedTuple):
+    """The counts' battles one by one: sample, keys of who stood left and right, twice the left one's score. names: by
+    key.
+    """
+
+    rows: NDArray[np.int64]
+    names: Mapping[int, str]
+
+    def shared(self, table: Table) -> Shared:
+        """With the table's contestants, in its sequence."""
+        place = {name: number for number, name in enumerate(table.contestants)}
+        places = np.full(max(self.names, default=0) + 1, -1, dtype=np.int64)
+        for key, name in self.names.items():
+            places[key] = place.get(name, -1)
+        samples, left, right, doubled = self.rows.T
+        return Shared(Battles(places[left], places[right], doubled / 2, table.contestants), samples)
+
+
+def snapshot(experiment: str, counts: Iterable[Count], met: Met, last: datetime | None) -> dict[str, Any]:
     """All battles up to and including an experiment's. Who has no finite rating is named with the reason."""
     table = table_of(counts)
-    intervals = sandwich(table)
+    intervals = by_items(table, met.shared(table))
     ratings = _by_name(table, intervals.ratings.values)
     bounds = {side: _by_name(table, getattr(intervals, side)) for side in ("lower", "upper")}
     widths = {
@@ -49,10 +68,10 @@ def snapshot(experiment: str, counts: Iterable[Count], last: datetime | None) ->
     }
 
 
-def state(counts: Iterable[Count], last: datetime | None) -> dict[str, Any]:
+def state(counts: Iterable[Count], met: Met, last: datetime | None) -> dict[str, Any]:
     """Where everybody stands."""
     kept = list(counts)
-    taken = snapshot("", kept, last)
+    taken = snapshot("", kept, met, last)
     models: dict[str, dict[str, Any]] = {}
     for count in kept:
         outcomes = {"left": ("wins", "losses"), "right": ("losses", "wins")}.get(count.winner, ("ties", "ties"))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from leaderboard.ratings import Battles, tally
+from leaderboard.ratings import Battles, Table, fit, tally
 
 ELO = 400 / math.log(10)
 
@@ -55,3 +55,28 @@ def distance_to_maximum(battles, values):
     weights = (table.games * chance * (1 - chance)).astype(float)
     curvature = np.diag(weights.sum(axis=1)) - weights
     return float(np.abs(np.linalg.pinv(curvature, rcond=1e-13) @ slope).max()) * ELO
+
+
+def sampled_league(count, samples, seed=0, *, spread=0.6, shared=1.0):
+    """Everybody meets everybody on every sample, on each of which each is stronger or weaker by its own luck there.
+
+    shared: how much, in nats. Gives the battles, the sample of each, and the ratings that ever more samples lead to.
+    """
+    random = np.random.default_rng(seed)
+    strengths = random.normal(0, spread, count)
+    left, right = np.triu_indices(count, 1)
+    luck = random.normal(0, shared, (samples, count))
+    apart = (strengths + luck)[:, left] - (strengths + luck)[:, right]
+    score = (random.random(apart.shape) < 1 / (1 + np.exp(-apart))).astype(float)
+    battles = Battles(np.tile(left, samples), np.tile(right, samples), score.ravel(), names(count))
+    return battles, np.repeat(np.arange(samples), len(left)), _limit(strengths, shared)
+
+
+def _limit(strengths, shared):
+    """The fit of the chances to win, by Gauss and Hermite's rule over the luck of two."""
+    points, weights = np.polynomial.hermite_e.hermegauss(40)
+    apart = strengths[:, None] - strengths[None, :]
+    wins = 1 / (1 + np.exp(-(apart[..., None] + math.sqrt(2) * shared * points)))
+    chances = wins @ weights / weights.sum()
+    np.fill_diagonal(chances, 0.0)
+    return fit(Table(chances, np.zeros_like(chances), tuple(names(len(strengths))))).values

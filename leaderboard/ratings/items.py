@@ -1,0 +1,133 @@
+"""Intervals of ratings where several battles share an item: a sample, a question."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from leaderboard.ratings.arrays import FloatArray, IntArray
+from leaderboard.ratings.battles import Battles, Table, tally
+from leaderboard.ratings.clusters import clustered_spread
+from leaderboard.ratings.fitting import Errors, Fitted, anchor_covariance, fitted
+from leaderboard.ratings.intervals import Intervals, bread, from_covariance, independent_spread, response, sandwich
+from leaderboard.ratings.newton import information
+from leaderboard.ratings.widening import clusters_of_each, factor
+
+LITTLE_SPREAD = 0.1  # of the spread that the model expects: scores as even as that tell of no precision
+FEW = 10  # battles within the rated group: with fewer, it is chance how even they are
+Spread = Callable[[Fitted, IntArray], tuple[FloatArray, FloatArray]]  # B of a part, and what its errors are times
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shared:
+    """Battles, and the item of each: whole numbers, one per battle. Those of one item count as one observation."""
+
+    battles: Battles
+    items: IntArray
+
+
+def by_items(
+    table: Table,
+    shared: Shared,
+    *,
+    anchors: Mapping[str, float] | None = None,
+    errors: Errors | None = None,
+    at_least: bool = True,
+) -> Intervals:
+    """Intervals rating ± 1.96 errors of the table, from the sandwich with the items as clusters.
+
+    shared: the table's battles, of the same contestants in the same sequence; those of the table that are not among
+    them are taken for independent. Errors are multiplied by √(g / (g - 1)) · t(g - 1) / 1.96, g being the number of
+    items on which a contestant was compared within the rated group; nan for g = 1. at_least: whoever's scores hardly
+    vary, or who has few battles in the group, has at least the variance that the model alone gives, the diagonal of
+    the information's inverse. anchors, errors: as of `sandwich`. Raises ValueError as `fit` does, and for battles of
+    other contestants.
+    Sources: Liang & Zeger, Biometrika 73 (1986); Cameron & Miller, J. Human Resources 50 (2015), VI.
+    """
+    if tuple(shared.battles.contestants) != table.contestants:
+        raise ValueError("the battles are those of the table's contestants, in its sequence")
+    alone = _without(table, shared.battles)
+
+    def spread(found: Fitted, part: IntArray) -> tuple[FloatArray, FloatArray]:
+        rest, strengths = alone.ordered(found.order), found.solution.strengths[part]
+        together = clustered_spread(found, part, shared.battles, shared.items)
+        counts = _items_of_each(found, part, shared, rest).tolist()
+        return together + independent_spread(rest, part, strengths), np.array([factor(count) for count in counts])
+
+    return _intervals(table, spread, anchors, errors, at_least=at_least)
+
+
+def times_as_wide(table: Table, shared: Shared) -> FloatArray:
+    """How many times as large errors by items are as those of independent battles, n; nan where there are none."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = by_items(table, shared, at_least=False).errors / sandwich(table).errors
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def as_wide_as(
+    table: Table, times: ArrayLike, *, anchors: Mapping[str, float] | None = None, errors: Errors | None = None
+) -> Intervals:
+    """What `by_items` gives, without the battles: errors are so many `times` those of independent ones, by contestant.
+
+    times: n, as `times_as_wide` gave them for more battles of the same kind; nan stands for the median of the others,
+    and for 1 where there are none.
+    """
+    given = np.asarray(times, dtype=np.float64)
+    known = given[np.isfinite(given)]
+    whole = np.where(np.isfinite(given), given, np.median(known) if known.size else 1.0)
+
+    def spread(found: Fitted, part: IntArray) -> tuple[FloatArray, FloatArray]:
+        strengths = found.solution.strengths[part]
+        return independent_spread(found.table, part, strengths), whole[found.order[part]]
+
+    return _intervals(table, spread, anchors, errors, at_least=True)
+
+
+def _intervals(
+    table: Table, spread: Spread, anchors: Mapping[str, float] | None, errors: Errors | None, *, at_least: bool
+) -> Intervals:
+    found = fitted(table, anchors or {})
+    known = anchor_covariance(found.table.contestants, anchors or {}, errors)
+    count = len(found.order)
+    covariance = np.full((count, count), np.nan)
+    for part in found.parts:
+        inside = np.ix_(part, part)
+        covariance[inside] = _covariance(found, part, spread(found, part), known[inside], at_least=at_least)
+    return from_covariance(found, covariance)
+
+
+def _covariance(
+    found: Fitted, part: IntArray, spread: tuple[FloatArray, FloatArray], known: FloatArray, *, at_least: bool
+) -> FloatArray:
+    points, strengths = found.table.points[np.ix_(part, part)], found.solution.strengths[part]
+    free = np.flatnonzero(~found.is_fixed[part])
+    inverse = bread(points, strengths, free)
+    meat, factors = spread[0], np.where(found.is_fixed[part], 1.0, spread[1])
+    covariance: FloatArray = inverse @ meat @ inverse * np.outer(factors, factors)
+    if at_least:
+        expected, games = np.diag(information(points, strengths)), (points + points.T).sum(axis=1)
+        is_little = (np.diag(meat) < LITTLE_SPREAD * expected) | (games < FEW)
+        short = np.diag(inverse) * factors**2 - np.diag(covariance)
+        covariance += np.diag(np.where(is_little, np.fmax(short, 0.0), 0.0))
+    moves = response(points, strengths, inverse, free)
+    return covariance + moves @ known @ moves.T
+
+
+def _items_of_each(found: Fitted, part: IntArray, shared: Shared, rest: Table) -> IntArray:
+    """On how many items each of the part met another of the part; a battle of the rest is an item by itself."""
+    members = np.zeros(len(found.order), dtype=bool)
+    members[found.order[part]] = True
+    battles = shared.battles
+    chosen = members[battles.left] & members[battles.right]
+    inside = Battles(battles.left[chosen], battles.right[chosen], battles.score[chosen], battles.contestants)
+    numbers = np.unique(np.asarray(shared.items)[chosen], return_inverse=True)[1].reshape(-1)
+    alone = rest.games[np.ix_(part, part)].sum(axis=1).astype(np.int64)
+    counts: IntArray = clusters_of_each(inside, numbers)[found.order[part]] + alone
+    return counts
+
+
+def _without(table: Table, battles: Battles) -> Table:
+    """What the table holds beside the battles."""
+    told = tally(battles)
+    return Table(np.maximum(table.wins - told.wins, 0), np.maximum(table.ties - told.ties, 0), table.contestants)
