@@ -33,7 +33,7 @@ def by_strength(found: SolverRatings) -> dict[str, dict[str, Any]]:
                 "rating": float(ratings.values[index]),
                 "lower": _bound(intervals.lower[index]),
                 "upper": _bound(intervals.upper[index]),
-                "first": float(order.first[index]),
+                "first": _bound(order.first[index]),
                 **{place: int(getattr(order, place)[index]) for place in ("rank", "best", "worst", "group")},
             }
     return rows

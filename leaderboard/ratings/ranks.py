@@ -7,6 +7,9 @@ import numpy as np
 from leaderboard.ratings.arrays import BoolArray, FloatArray, IntArray
 from leaderboard.ratings.intervals import Intervals
 from leaderboard.ratings.scale import NORMAL
+from leaderboard.ratings.undefined import Reason
+
+ABOVE_ALL = {Reason.UNDEFEATED, Reason.ABOVE}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -14,8 +17,9 @@ class Ranks:
     """In the contestants' sequence and within each component; nan for those without a rating or an error.
 
     rank: 1 + how many are rated higher. best, worst: the 95 % interval of the rank, 1 + how many are surely higher,
-    and n less those surely lower. group: contestants of one group cannot be told from the group's highest, 1 first.
-    first: the probability of being the strongest of the component, 0 to 1.
+    and n less those surely lower. All three count those above the rated, who have won everything or never lost towards
+    them. group: contestants of one group cannot be told from the group's highest, 1 first. first: the probability of
+    being the strongest of the component, 0 to 1; nan while somebody is above the rated.
     """
 
     rank: FloatArray
@@ -38,9 +42,12 @@ def ranks(intervals: Intervals, *, draws: int = 10_000, seed: int = 0) -> Ranks:
     for component in intervals.ratings.components:
         members = np.array([contestants.index(name) for name in sorted(component)], dtype=np.int64)
         part = members[known[members]]
+        unbeaten = sum(intervals.ratings.reasons[member] in ABOVE_ALL for member in members.tolist())
         if part.size:
-            _place(found, part, values[part], intervals.covariance[np.ix_(part, part)])
-            found.first[part] = _chance_of_first(values[part], intervals.covariance[np.ix_(part, part)], draws, seed)
+            covariance = intervals.covariance[np.ix_(part, part)]
+            _place(found, part, values[part], covariance, unbeaten)
+            if not unbeaten:
+                found.first[part] = _chance_of_first(values[part], covariance, draws, seed)
     return found
 
 
@@ -52,11 +59,11 @@ def surely_above(values: FloatArray, covariance: FloatArray) -> BoolArray:
     return above
 
 
-def _place(found: Ranks, part: IntArray, values: FloatArray, covariance: FloatArray) -> None:
+def _place(found: Ranks, part: IntArray, values: FloatArray, covariance: FloatArray, unbeaten: int) -> None:
     above = surely_above(values, covariance)
-    found.rank[part] = 1 + (values[None, :] > values[:, None] + 1e-9).sum(axis=1)
-    found.best[part] = 1 + above.sum(axis=0)
-    found.worst[part] = len(part) - above.sum(axis=1)
+    found.rank[part] = unbeaten + 1 + (values[None, :] > values[:, None] + 1e-9).sum(axis=1)
+    found.best[part] = unbeaten + 1 + above.sum(axis=0)
+    found.worst[part] = unbeaten + len(part) - above.sum(axis=1)
     found.group[part] = _groups(values, above)
 
 

@@ -42,7 +42,7 @@ def test_each_component_has_ranks_of_its_own():
 
 
 def test_who_has_no_rating_has_no_rank():
-    found = ranks(sandwich(rows(("a", "b", 1), ("a", "b", 0), ("c", "a", 1))))
+    found = ranks(sandwich(rows(("a", "b", 1), ("a", "b", 0), ("c", "a", 0))))
 
     assert found.rank.tolist() == pytest.approx([1, 1, math.nan], nan_ok=True)
     assert math.isnan(found.first[2])
@@ -54,3 +54,21 @@ def test_ranks_can_be_made_of_a_bootstrap():
 
     assert by_bootstrap.rank.tolist() == by_sandwich.rank.tolist()
     assert by_bootstrap.first == pytest.approx(by_sandwich.first, abs=0.05)
+
+
+def test_who_never_lost_is_counted_above_and_leaves_nobody_surely_the_best():
+    """c won its only battle, and stands above both: neither of them is better than second."""
+    even = [("a", "b", 1), ("a", "b", 0)] * 20
+    found = ranks(sandwich(rows(*even, ("c", "a", 1))))
+
+    assert found.rank.tolist() == pytest.approx([2, 2, math.nan], nan_ok=True)
+    assert (found.best[:2].tolist(), found.worst[:2].tolist()) == ([2, 2], [3, 3])
+    assert np.isnan(found.first).all()
+
+
+def test_a_group_that_never_lost_towards_the_rated_is_above_them():
+    rated = [(one, other, score) for one, other in ("ab", "bc", "ca") for score in (1, 0)]
+    found = ranks(sandwich(rows(*rated, ("x", "y", 1), ("x", "y", 0), ("x", "a", 1))))
+
+    assert found.rank.tolist() == pytest.approx([3, 3, 3, math.nan, math.nan], nan_ok=True)
+    assert np.isnan(found.first).all()
