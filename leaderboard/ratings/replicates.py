@@ -15,13 +15,16 @@ ROUGH = 1e-6  # of the squared length of the slope: three digits of a step
 def climb(
     points: FloatArray, start: FloatArray, inverse: FloatArray, is_fixed: BoolArray
 ) -> tuple[FloatArray, BoolArray]:
-    """The maxima of all tables, rounds × n in nats, and for which rounds they were found.
+    """The maxima of all tables, rounds × n in nats, and for which rounds they were found: not where battles link only
+    some, whose distance to the others is anything.
 
     points: rounds × n × n. inverse: that of the information at the maximum of the table they were drawn from. First
     steps go by that one matrix, and cost a pass over the tables; those left over go on with Newton's own.
     """
     strengths, done = _chords(points, start, inverse)
-    left = np.flatnonzero(~done & _may_have_maximum(points, is_fixed))
+    is_linked = _are_linked(points, is_fixed)
+    done &= is_linked
+    left = np.flatnonzero(~done & is_linked & _may_have_maximum(points, is_fixed))
     if left.size:
         strengths[left], done[left] = _newton(points[left], start[left], inverse)
     return strengths, done
@@ -32,6 +35,19 @@ def _may_have_maximum(points: FloatArray, is_fixed: BoolArray) -> BoolArray:
     both = (points.sum(axis=2) > 0) & (points.sum(axis=1) > 0)
     possible: BoolArray = (both | is_fixed).all(axis=1)
     return possible
+
+
+def _are_linked(points: FloatArray, is_fixed: BoolArray) -> BoolArray:
+    """Whether battles lead from one to all others, or from those who are fixed to everybody else; one per round."""
+    met = (points + points.transpose(0, 2, 1)) > 0
+    reached = np.zeros(points.shape[:2], dtype=bool)
+    reached[:, is_fixed if is_fixed.any() else [0]] = True
+    while True:
+        further = reached | (met & reached[:, :, None]).any(axis=1)
+        if (further == reached).all():
+            linked: BoolArray = reached.all(axis=1)
+            return linked
+        reached = further
 
 
 def _chords(points: FloatArray, start: FloatArray, inverse: FloatArray) -> tuple[FloatArray, BoolArray]:
