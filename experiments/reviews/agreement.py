@@ -14,6 +14,7 @@ from uuid import UUID
 from django.core.cache import cache
 from django.db.models import Count, Exists, Max, OuterRef
 
+from experiments.metrics import by_beginning
 from experiments.models import Judgment, ReviewAnswer, ReviewCorrection, ReviewItem, ReviewQueue, ReviewSlot
 from experiments.reviews import rubrics
 from experiments.reviews.coefficients import FEW, Asked, Measure, Values
@@ -21,6 +22,7 @@ from experiments.reviews.rubric import Label, Rubric, Scale
 
 MOST_DISPUTED = 20
 KEPT_SECONDS = 600
+JUDGED = ("pk", "run_id", "turn", "subject", "judge_seat", "scores")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +109,17 @@ def standing(queue: ReviewQueue) -> list[Given]:
 
 def judge_scores(queue: ReviewQueue) -> dict[str, dict[int, float]]:
     """By measure, what judges gave the item: the judgment itself, those of the message's turn and side, or of a whole
-    transcript; the mean where there are several.
+    transcript; the mean where there are several. Of one judge's several of one turn and side, of an answer that was
+    given again, that which began last counts, as on the page of its run; a message that was replaced has none.
     """
     found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     places = _places(queue)
     runs = {run for run, _turn, _subject in places}
-    rows = Judgment.objects.filter(run__in=runs).values_list("pk", "run_id", "turn", "subject", "scores")
-    for pk, run, turn, subject, scores in rows:
+    rows = list(by_beginning(Judgment.objects.filter(run__in=runs)).values_list(*JUDGED))
+    stands = set({row[1:5]: row[0] for row in rows}.values())
+    for pk, run, turn, subject, _seat, scores in rows:
         for number, wanted in (*places.get((run, turn, subject), ()), *places.get((run, None, ""), ())):
-            if wanted in (None, pk):
+            if wanted == pk or (wanted is None and pk in stands):
                 for name, value in (scores or {}).items():
                     found[name][number].append(float(value))
     return {name: {number: mean(values) for number, values in of.items()} for name, of in found.items()}
@@ -221,6 +225,8 @@ def _places(queue: ReviewQueue) -> dict[tuple[UUID, int | None, str], list[tuple
     found: dict[tuple[UUID, int | None, str], list[tuple[int, UUID | None]]] = defaultdict(list)
     for item in queue.items.select_related("message", "judgment"):
         if item.message:
+            if item.message.superseded:
+                continue
             found[item.run_id, item.message.turn, item.message.seat].append((item.number, None))
         elif item.judgment:
             found[item.run_id, item.judgment.turn, item.judgment.subject].append((item.number, item.judgment.pk))

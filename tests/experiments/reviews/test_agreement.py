@@ -169,3 +169,26 @@ def test_no_rubric_has_two_keys_for_one_letter():
             {name: rubrics.builtin()[slug][name] for name in ("scales", "labels")}
         ).keys.values()
         assert len(set(keys)) == len(list(keys))
+
+
+@pytest.mark.django_db
+def test_a_judgment_of_an_answer_that_was_given_again_is_not_the_judges_word(alice):
+    played = reviewed.record(alice, turns=1)
+    played.judged(1, {"A": {"cooperation": 1.0}})
+    queue = reviewed.queue(alice, alice, played=False)
+
+    found = agreement.judge_scores(queue)["cooperation"]
+
+    of_a, of_b = (queue.items.get(message__seat=seat).number for seat in "AB")
+    assert (found[of_a], found[of_b]) == (1.0, pytest.approx(0.4))
+
+
+@pytest.mark.django_db
+def test_a_message_that_was_replaced_is_not_compared_with_the_judgment_of_the_next(alice):
+    played = reviewed.record(alice, turns=1)
+    queue = reviewed.queue(alice, alice, played=False)
+    played.run.messages.filter(seat="A").update(superseded=True)
+
+    numbers = {one.message.seat: one.number for one in queue.items.select_related("message")}
+
+    assert set(agreement.judge_scores(queue)["cooperation"]) == {numbers["B"]}
