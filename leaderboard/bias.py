@@ -8,6 +8,7 @@ from experiments.models import Battle, Board, Output, Verdict
 from leaderboard.caching import remembered
 from leaderboard.models import Ladder
 from leaderboard.ratings import Battles, Bias, Undefined, length_bias, position_bias
+from leaderboard.ratings.arrays import IntArray
 
 MOST_VERDICTS = 4000
 SHOWN_FIRST = {Verdict.Order.ORIGINAL: True, Verdict.Order.SWAPPED: False}
@@ -18,7 +19,8 @@ CHANGES_APART = 500  # the estimate is made anew after so many changes of the bo
 @dataclass(frozen=True, slots=True)
 class Leaning:
     """In Elo, each with its 95 % interval, None where it cannot be told. position: what being shown first is worth;
-    length: what one standard deviation of relative length is. verdicts: the newest, on which both rest.
+    length: what one standard deviation of relative length is. verdicts: the newest, on which both rest; those on one
+    sample are one observation.
     """
 
     position: tuple[float, float, float] | None
@@ -52,7 +54,8 @@ def leaning(board: Board) -> Leaning | None:
         [score for *_rest, score in shown],
         [str(key) for key in keys],
     )
-    return Leaning(_said(position_bias(found)), _length(board, found, shown), len(rows))
+    samples = np.unique([sample for *_sides, sample, _score in shown], return_inverse=True)[1].reshape(-1)
+    return Leaning(_said(position_bias(found, clusters=samples)), _length(board, found, shown, samples), len(rows))
 
 
 def _shown(left: int, right: int, sample: int, order: str, winner: str) -> tuple[int, int, int, float]:
@@ -64,7 +67,7 @@ def _shown(left: int, right: int, sample: int, order: str, winner: str) -> tuple
 
 
 def _length(
-    board: Board, battles: Battles, shown: list[tuple[int, int, int, float]]
+    board: Board, battles: Battles, shown: list[tuple[int, int, int, float]], numbers: IntArray
 ) -> tuple[float, float, float] | None:
     if board.dataset.modality != "text":
         return None
@@ -73,7 +76,7 @@ def _length(
     lengths = {(contestant, sample): len(text) for contestant, sample, text in texts.iterator()}
     first = np.array([lengths.get((one, sample), 0) for one, _other, sample, _score in shown], dtype=np.float64)
     second = np.array([lengths.get((other, sample), 0) for _one, other, sample, _score in shown], dtype=np.float64)
-    return _said(length_bias(battles, first, second))
+    return _said(length_bias(battles, first, second, clusters=numbers))
 
 
 def _said(found: Bias | Undefined) -> tuple[float, float, float] | None:

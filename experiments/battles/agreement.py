@@ -17,7 +17,7 @@ from experiments.models import Battle, Board, Dataset, Verdict
 from leaderboard.ratings import Battles, Bias, Undefined, fit, position_bias
 from leaderboard.ratings.agreement import Interval, Reason
 from leaderboard.ratings.arrays import FloatArray
-from leaderboard.ratings.shares import Share
+from leaderboard.ratings.shares import Share, share_of_items
 from leaderboard.ratings.tables import kappa_interval_of_items, kappa_of_table, spearman
 
 MOST_VOTES = 20_000
@@ -86,10 +86,16 @@ def report(dataset: Dataset) -> Report:
 
 def agreement(tables: FloatArray) -> Agreement:
     """tables[k, i, j]: on item k, how often the first said i and the second j, of left, right and neither."""
-    table = tables.sum(axis=0)
-    same, chosen = int(np.trace(table)), table[:2, :2]
-    exact, decisive = Share(same, int(table.sum())), Share(int(np.trace(chosen)), int(chosen.sum()))
-    return Agreement(exact, decisive, kappa_of_table(table), kappa_interval_of_items(tables))
+    return Agreement(*_shares(tables), kappa_of_table(tables.sum(axis=0)), kappa_interval_of_items(tables))
+
+
+def _shares(tables: FloatArray) -> tuple[Share, Share]:
+    """The same answer of all, and the same side of those in which both chose one; by item."""
+    found = []
+    for chosen in (tables, tables[:, :2, :2]):
+        same, all_of = np.trace(chosen, axis1=1, axis2=2), chosen.sum(axis=(1, 2))
+        found.append(share_of_items(same, all_of))
+    return found[0], found[1]
 
 
 def _newest_votes(people: Board | None) -> tuple[QuerySet[Battle], bool]:
@@ -132,13 +138,7 @@ def _among_people(votes: QuerySet[Battle]) -> Agreement:
     counts = list(_answers(votes, list(shared)).values())
     pairs = [np.outer(one, one) - np.diag(one) for one in counts]
     tables = np.array(pairs).reshape(-1, ANSWERS, ANSWERS)
-    halved = tables.sum(axis=0) / 2
-    return Agreement(
-        Share(int(np.trace(halved)), int(halved.sum())),
-        Share(int(np.trace(halved[:2, :2])), int(halved[:2, :2].sum())),
-        kappa_of_table(2 * halved),
-        kappa_interval_of_items(tables),
-    )
+    return Agreement(*_shares(tables / 2), kappa_of_table(tables.sum(axis=0)), kappa_interval_of_items(tables))
 
 
 def _answers(votes: QuerySet[Battle], shared: list[tuple[int, int, int]]) -> dict[tuple[int, int, int], FloatArray]:
@@ -157,28 +157,32 @@ def _of_judge(board: Board) -> Leaning:
     newest = Battle.objects.filter(board=board).order_by("-pk").values_list("pk", flat=True)
     oldest = next(iter(newest[MOST_BATTLES : MOST_BATTLES + 1]), 0)
     rows = Verdict.objects.filter(battle__board=board, battle__gt=oldest, battle__void_reason="").exclude(winner="")
-    found = rows.values_list("battle__left", "battle__right", "order", "winner").order_by()
-    return _leaning((left, right, order == Verdict.Order.ORIGINAL, said) for left, right, order, said in found)
+    found = rows.values_list("battle__left", "battle__right", "battle__sample", "order", "winner").order_by()
+    return _leaning((*of, order == Verdict.Order.ORIGINAL, said) for *of, order, said in found)
 
 
 def _of_people(votes: QuerySet[Battle]) -> Leaning:
     return _leaning(votes.filter(shown_left_first__isnull=False).order_by().values_list(*PLACED))
 
 
-PLACED = ("left", "right", "shown_left_first", "winner")
+PLACED = ("left", "right", "sample", "shown_left_first", "winner")
 
 
 def _leaning(rows: Iterable[Any]) -> Leaning:
-    """rows: left, right, whether left was shown first, and the answer."""
-    firsts, seconds, scores, part, of = [], [], [], 0, 0
-    for left, right, is_left_first, said in rows:
+    """rows: left, right, the sample, whether left was shown first, and the answer. Those of a sample go together."""
+    firsts, seconds, scores, samples = [], [], [], []
+    for left, right, sample, is_left_first, said in rows:
         answer = ANSWER[said]
-        score = 0.5 if answer == 2 else float((answer == 0) == is_left_first)
         firsts.append(left if is_left_first else right)
         seconds.append(right if is_left_first else left)
-        scores.append(score)
-        part, of = part + (score == 1.0), of + (score != 0.5)
+        scores.append(0.5 if answer == 2 else float((answer == 0) == is_left_first))
+        samples.append(sample)
+    if not scores:
+        return Leaning(Share(0, 0), Undefined(Reason.NO_BATTLES))
     keys = sorted({*firsts, *seconds})
     place = {key: number for number, key in enumerate(keys)}
     battles = Battles([place[key] for key in firsts], [place[key] for key in seconds], scores, list(map(str, keys)))
-    return Leaning(Share(part, of), position_bias(battles) if keys else Undefined(Reason.NO_BATTLES))
+    items = np.unique(samples, return_inverse=True)[1].reshape(-1)
+    chosen, first = battles.score != 0.5, battles.score == 1.0
+    share = share_of_items(np.bincount(items, first), np.bincount(items, chosen))
+    return Leaning(share, position_bias(battles, clusters=items))

@@ -26,22 +26,28 @@ class Estimated:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Battles among `count` contestants, with the covariate x of each."""
+    """Battles among `count` contestants, with the covariate x of each, and its cluster, numbered from 0."""
 
     left: IntArray
     right: IntArray
     score: FloatArray
     x: FloatArray
+    cluster: IntArray
     count: int
 
     @classmethod
-    def of(cls, battles: Battles, members: IntArray, covariate: FloatArray) -> "Rows":
+    def of(cls, battles: Battles, members: IntArray, covariate: FloatArray, clusters: IntArray) -> "Rows":
         """The battles among the members, who are numbered anew."""
         place = np.full(len(battles.contestants), -1, dtype=np.int64)
         place[members] = np.arange(len(members))
         left, right = place[battles.left], place[battles.right]
         inside = (left >= 0) & (right >= 0)
-        return cls(left[inside], right[inside], battles.score[inside], covariate[inside], len(members))
+        numbers = np.unique(clusters[inside], return_inverse=True)[1].reshape(-1)
+        return cls(left[inside], right[inside], battles.score[inside], covariate[inside], numbers, len(members))
+
+    @property
+    def clusters(self) -> int:
+        return int(self.cluster.max(initial=-1)) + 1
 
     def margins(self, parameters: FloatArray) -> FloatArray:
         """The log odds of the left ones' wins, from the strengths and, at last, the effect."""
@@ -61,6 +67,17 @@ class Rows:
         matrix[:-1, -1] = matrix[-1, :-1] = self._to_each(weights * self.x)
         matrix[-1, -1] = weights @ self.x**2
         return matrix
+
+    def spread(self, surprise: FloatArray) -> FloatArray:
+        """The sum over clusters of the outer product of the cluster's part of the gradient, (count + 1)²."""
+        size, clusters = self.count + 1, self.clusters
+        if clusters == len(self.score):
+            return self.products(surprise**2)
+        rows = self.cluster * size
+        sums = _sums(rows + self.left, surprise, clusters * size) - _sums(rows + self.right, surprise, clusters * size)
+        sums += _sums(rows + self.count, surprise * self.x, clusters * size)
+        each = sums.reshape(clusters, size)
+        return np.asarray(each.T @ each, dtype=np.float64)
 
     def _to_each(self, weights: FloatArray) -> FloatArray:
         return _sums(self.left, weights, self.count) - _sums(self.right, weights, self.count)
@@ -95,9 +112,9 @@ def maximise_with(rows: Rows, strengths: FloatArray) -> Estimated | Undefined:
 def _estimated(rows: Rows, parameters: FloatArray) -> Estimated:
     chance = 1.0 / (1.0 + np.exp(-rows.margins(parameters)))
     inverse = np.linalg.inv(_gauged(rows.products(chance * (1.0 - chance))))
-    covariance = inverse @ rows.products((rows.score - chance) ** 2) @ inverse
+    covariance = inverse @ rows.spread(rows.score - chance) @ inverse
     strengths = parameters[:-1] - parameters[:-1].mean()
-    return Estimated(strengths, float(parameters[-1]), float(np.sqrt(covariance[-1, -1])))
+    return Estimated(strengths, float(parameters[-1]), float(np.sqrt(max(covariance[-1, -1], 0.0))))
 
 
 def _gauged(matrix: FloatArray) -> FloatArray:

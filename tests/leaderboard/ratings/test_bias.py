@@ -93,3 +93,39 @@ def test_a_covariate_that_does_not_fit_is_refused():
         covariate_bias(battles, [1.0])
     with pytest.raises(ValueError, match="0 or more"):
         length_bias(battles, [-1] * 30, [1] * 30)
+
+
+def test_verdicts_of_one_sample_are_one_observation():
+    """Each judgment three times over is no more evidence than once."""
+    battles, _truth = league(5, 600, 4)
+    times = Battles(*(np.tile(side, 3) for side in (battles.left, battles.right, battles.score)), battles.contestants)
+    once, thrice = position_bias(battles), position_bias(times, clusters=np.tile(np.arange(600), 3))
+
+    assert thrice.effect == pytest.approx(once.effect)
+    assert thrice.error == pytest.approx(once.error, rel=0.01)
+    assert position_bias(times).error < 0.6 * once.error
+
+
+def test_the_interval_of_length_covers_its_effect_where_samples_lean_together():
+    """On each sample the longer answer is better or worse for all pairs alike; on the whole it is worth nothing."""
+    covered, naive = [], []
+    for seed in range(150):
+        random = np.random.default_rng(seed)
+        left, right = (np.tile(side, 40) for side in np.triu_indices(6, 1))
+        samples = np.repeat(np.arange(40), 15)
+        lengths = random.integers(10, 100, (40, 6))
+        first, second = lengths[samples, left], lengths[samples, right]
+        lean = random.normal(0, 2, 40)[samples] * (first - second) / (first + second)
+        battles = Battles(left, right, (random.random(600) < 1 / (1 + np.exp(-lean))).astype(float), list("abcdef"))
+        for found, clusters in ((covered, samples), (naive, None)):
+            told = length_bias(battles, first, second, clusters=clusters)
+            found.append(told.lower <= 0 <= told.upper)
+
+    assert 0.9 <= np.mean(covered) <= 0.99
+    assert np.mean(naive) < 0.88
+
+
+def test_of_one_sample_alone_no_leaning_is_told():
+    battles, _truth = league(4, 100, 4)
+
+    assert position_bias(battles, clusters=np.zeros(100, dtype=int)) == Undefined(Reason.TOO_FEW_UNITS)
