@@ -35,7 +35,7 @@ def bounds(rating: float | None, lower: float | None, upper: float | None) -> st
     if rating is None:
         return MISSING
     if lower is None and upper is None:
-        return _("no interval: every battle was a tie")
+        return _("no bound")
     return span(*(_("no bound") if end is None else elo(end) for end in (lower, upper)))
 
 

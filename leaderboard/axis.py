@@ -48,9 +48,8 @@ def axis_of(rows: Iterable[Row]) -> Axis | None:
 def bar(row: Row, axis: Axis) -> Bar | None:
     if row.rating is None:
         return None
-    has_none = row.lower is None and row.upper is None
-    low = row.rating if has_none else axis.low if row.lower is None else row.lower
-    high = row.rating if has_none else axis.high if row.upper is None else row.upper
+    low = axis.low if row.lower is None else row.lower
+    high = axis.high if row.upper is None else row.upper
     return Bar(axis.at(row.rating), axis.at(low), axis.at(high))
 
 

@@ -23,7 +23,9 @@ MOST_COLUMNS = 12
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A ladder in a list. ratings: by name of contestant, of those who are rated."""
+    """A ladder in a list. ratings: by name, of those who are rated in the largest group that battles link: others have
+    a scale of their own.
+    """
 
     ladder: Ladder
     title: str
@@ -32,7 +34,7 @@ class Entry:
     battles: int
     contestants: int
     top: tuple[Row, ...]
-    ratings: dict[str, float]
+    ratings: dict[str, Row]
     subsets: tuple[str, ...]
     updated: datetime
     is_simulated: bool
@@ -49,11 +51,17 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A contestant's ratings on several ladders, None where it has none, and their mean."""
+    """A contestant on several ladders, None where it has no rating, and the mean of its ratings.
+
+    lower, upper: the means of the intervals' ends, None where one has no bound. They hold at 95 % or more whatever the
+    ladders share, such as samples.
+    """
 
     name: str
-    ratings: tuple[float | None, ...]
+    rows: tuple[Row | None, ...]
     mean: float
+    lower: float | None
+    upper: float | None
 
 
 def visible_ladders(user: "User | object") -> QuerySet[Ladder]:
@@ -98,7 +106,7 @@ def overview(entries: Sequence[Entry], by: str = "") -> tuple[tuple[Entry, ...],
     place = next((number for number, one in enumerate(columns) if one.ladder.slug == by), None)
 
     def strength(line: Line) -> tuple[bool, float, float, str]:
-        value = line.mean if place is None else line.ratings[place]
+        value = line.mean if place is None else _rating(line.rows[place])
         return value is None, -(value or 0.0), -line.mean, line.name
 
     return columns, sorted(lines, key=strength)
@@ -115,9 +123,20 @@ def _columns(entries: list[Entry]) -> tuple[Entry, ...]:
 
 
 def _line(name: str, columns: Sequence[Entry]) -> Line:
-    ratings = tuple(one.ratings.get(name) for one in columns)
-    known = [value for value in ratings if value is not None]
-    return Line(name, ratings, sum(known) / len(known))
+    rows = tuple(one.ratings.get(name) for one in columns)
+    known = [row for row in rows if row]
+    mean = _mean([row.rating for row in known]) or 0.0
+    return Line(name, rows, mean, _mean([row.lower for row in known]), _mean([row.upper for row in known]))
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    """None where one of them is not known."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known and len(known) == len(values) else None
+
+
+def _rating(row: Row | None) -> float | None:
+    return row.rating if row else None
 
 
 def _entry(ladder: Ladder) -> Entry:
@@ -131,7 +150,7 @@ def _entry(ladder: Ladder) -> Entry:
         battles=found.standings.battles,
         contestants=len(found.standings.rows),
         top=tuple(row for row in rows if row.component == 0)[:TOP],
-        ratings={row.name: row.rating for row in rows if row.rating is not None},
+        ratings={row.name: row for row in rows if row.component == 0},
         subsets=found.standings.subsets,
         updated=found.computed,
         is_simulated=is_simulated(board) or any(row.is_simulated for row in found.standings.rows),

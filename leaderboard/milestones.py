@@ -34,14 +34,16 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """then: as it was published. now: the whole ladder fitted anew, its scale moved so that the mean of those who were
-    in the milestone is what it was. fixed: what a newcomer's rating would be if the milestone's ratings never moved.
+    """then: as it was published, with the interval of then in published. now: the whole ladder fitted anew, its scale
+    moved so that the mean of those who were in the milestone is what it was. fixed: what a newcomer's rating would be
+    if the milestone's ratings never moved.
     """
 
     name: str
     then: float | None
     now: Estimate | None
     fixed: Estimate | None
+    published: Estimate | None = None
 
     @property
     def moved(self) -> float | None:
@@ -101,8 +103,16 @@ def compared(milestone: Milestone) -> Compared:
     now, shift = _on_scale(found, part, common, then)
     fixed = _held(milestone, then)
     everybody = sorted({*then, *now, *fixed}, key=lambda name: (-(now[name].rating if name in now else -1e9), name))
-    lines = tuple(Line(name, then.get(name), now.get(name), fixed.get(name)) for name in everybody)
+    kept = _published(milestone)
+    lines = tuple(Line(name, then.get(name), now.get(name), fixed.get(name), kept.get(name)) for name in everybody)
     return Compared(lines, shift, len(common))
+
+
+def _published(milestone: Milestone) -> dict[str, Estimate]:
+    """The ratings of then with their intervals, from the covariance that was kept."""
+    errors = np.sqrt(np.maximum(np.diag(np.array(milestone.covariance, dtype=np.float64)), 0.0)).tolist()
+    kept = zip(milestone.contestants, milestone.ratings, errors, strict=True)
+    return {name: _estimate(rating, NORMAL * error) for name, rating, error in kept}
 
 
 def _fitted(ladder: Ladder) -> tuple[Intervals, int]:

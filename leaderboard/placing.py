@@ -111,11 +111,10 @@ def _rated(found: Placed, index: int) -> dict[str, Any]:
         return {"reason": str(reason)}
     if found.has_few[index]:
         return {"reason": FEW_BATTLES}
-    has_spread = intervals.errors[index] > NO_SPREAD
     return {
         "rating": round(float(intervals.ratings.values[index]), 6) + 0.0,
-        "lower": _bound(intervals.lower[index]) if has_spread else None,
-        "upper": _bound(intervals.upper[index]) if has_spread else None,
+        "lower": _bound(intervals.lower[index]),
+        "upper": _bound(intervals.upper[index]),
         "rank": int(order.rank[index]),
         "best": int(order.best[index]),
         "worst": int(order.worst[index]),

@@ -15,7 +15,7 @@ class Row:
     """One contestant. contestant: its key, None on a ladder of models. rating, lower, upper: Elo and its 95 % interval.
 
     reason: why there is no rating, a key of `figures.REASONS`, empty for those rated. A bound is None where it is
-    infinite, or where the battles have no spread to tell it from. rank, best, worst: the rank and its 95 % interval,
+    infinite. rank, best, worst: the rank and its 95 % interval,
     within the component; group: those who cannot be told from the group's highest; first: the probability of being
     the strongest, 0 to 1. battles: all that are decided, both_bad among them, which no rating counts. win_rate: ties
     half. consistency: the share judged alike in both orders, None where nothing is judged twice.

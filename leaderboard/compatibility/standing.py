@@ -11,7 +11,7 @@ from experiments.models import Contestant
 from leaderboard import compute
 from leaderboard.counts import counts_of
 from leaderboard.matrix import matrix
-from leaderboard.models import Ladder
+from leaderboard.models import Ladder, RatingPoint
 from leaderboard.placing import Tally, placed, rows_of
 from leaderboard.ratings import Intervals, Table
 from leaderboard.ratings.items import as_wide_as, by_items
@@ -94,6 +94,8 @@ def model_stats(ladder: Ladder, model: str) -> dict[str, Any] | None:
         {
             "opponent": row.name,
             "opponent_elo": row.rating,
+            "opponent_ci_lower": row.lower,
+            "opponent_ci_upper": row.upper,
             "wins": cell.wins,
             "losses": cell.losses,
             "ties": cell.ties,
@@ -140,18 +142,21 @@ def win_matrix(ladder: Ladder, models: Collection[str] = ()) -> dict[str, Any]:
 
 
 def history(ladder: Ladder, models: Collection[str] = ()) -> dict[str, Any]:
-    """The last points of the ladder's history."""
+    """The last points of the ladder's history. ci_lower, ci_upper: the intervals of then, null where none was noted."""
     moments = sorted(ladder.points.order_by("-at").values_list("at", flat=True).distinct()[:MOST_POINTS])
     rows = ladder.points.filter(at__in=moments).order_by("at", "name")
-    known: dict[str, dict[Any, float]] = {}
+    known: dict[str, dict[Any, RatingPoint]] = {}
     battles = dict.fromkeys(moments, 0)
     for point in rows:
         battles[point.at] += point.battles
         if not models or point.name in models:
-            known.setdefault(point.name, {})[point.at] = point.rating
+            known.setdefault(point.name, {})[point.at] = point
     return {
         "timestamps": [moment.isoformat() for moment in moments],
-        "models": {name: [values.get(moment) for moment in moments] for name, values in known.items()},
+        **{
+            field: {name: [getattr(at.get(one), column, None) for one in moments] for name, at in known.items()}
+            for field, column in (("models", "rating"), ("ci_lower", "lower"), ("ci_upper", "upper"))
+        },
         "battle_counts": [count // 2 for count in battles.values()],  # a battle is one of both contestants'
     }
 
@@ -203,8 +208,11 @@ def cross_elo(ladders: Sequence[Ladder], scope: str) -> dict[str, Any]:
         "all_models": about["all_models"],
         "total_battles": int(table.games.sum() / 2),
         "leaderboard": board,
-        "per_subset_elo": {
-            ladder.slug: {row.name: row.rating for row in standings_of(ladder).rows} for ladder in ladders
+        **{
+            f"per_subset_{field}": {
+                ladder.slug: {row.name: getattr(row, column) for row in standings_of(ladder).rows} for ladder in ladders
+            }
+            for field, column in (("elo", "rating"), ("ci_lower", "lower"), ("ci_upper", "upper"))
         },
     }
 

@@ -45,8 +45,7 @@ def _are_linked(points: FloatArray, is_fixed: BoolArray) -> BoolArray:
     while True:
         further = reached | (met & reached[:, :, None]).any(axis=1)
         if (further == reached).all():
-            linked: BoolArray = reached.all(axis=1)
-            return linked
+            return np.asarray(reached.all(axis=1))
         reached = further
 
 

@@ -43,10 +43,10 @@ def bounds(row: Row) -> str:
 
 
 @register.filter
-def by_column(line: listing.Line, columns: Sequence[listing.Entry]) -> list[tuple[str, float | None]]:
-    """A contestant's ratings with what the column of each is called."""
+def by_column(line: listing.Line, columns: Sequence[listing.Entry]) -> list[tuple[str, Row | None]]:
+    """A contestant's rows with what the column of each is called."""
     names = [f"{one.dataset.name}, {one.judge}" if one.dataset else one.title for one in columns]
-    return list(zip(names, line.ratings, strict=True))
+    return list(zip(names, line.rows, strict=True))
 
 
 @register.filter

@@ -95,12 +95,23 @@ def test_several_ladders_side_by_side(read, board):
     assert {one["model"]: one["elo"] for one in together["leaderboard"]} == alone
     assert None not in alone.values()
     assert read("cross-subset/elo", status=400)["status"] == 400
+    own = {one["model"]: one for one in read("SUBSET/leaderboard")["leaderboard"]}
+    for field in ("elo", "ci_lower", "ci_upper"):
+        assert together[f"per_subset_{field}"][board.slug] == {name: one[field] for name, one in own.items()}
+    against = read("SUBSET/models/b/stats")["vs_stats"]
+    assert {(one["opponent_ci_lower"], one["opponent_ci_upper"]) for one in against} == {
+        (own[one["opponent"]]["ci_lower"], own[one["opponent"]]["ci_upper"]) for one in against
+    }
 
 
 def test_history_and_sources_have_their_shapes(read):
     history = read("SUBSET/elo-history")
 
     assert all(len(values) == len(history["timestamps"]) for values in history["models"].values())
+    for side in ("ci_lower", "ci_upper"):
+        assert {name: len(ends) for name, ends in history[side].items()} == {
+            name: len(values) for name, values in history["models"].items()
+        }
     assert set(read("SUBSET/leaderboard/by-source")) == {"sources", "leaderboards", "battle_counts"}
 
 

@@ -35,6 +35,19 @@ def test_a_milestone_keeps_ratings_and_their_covariance(ladder, taken):
     assert taken.battles == 1200
 
 
+def test_what_was_published_is_shown_with_its_interval_of_then(client, ladder, taken, alice):
+    before = {row.name: row for row in compute.standings(ladder).rows}
+    newcomer(alice, ladder)
+
+    lines = {line.name: line for line in milestones.compared(taken).lines}
+    page = client.get(reverse("ladder-milestones", args=[ladder.slug])).content.decode()
+
+    assert lines["new"].published is None
+    for name in taken.contestants:
+        assert lines[name].published.lower == pytest.approx(before[name].lower, abs=1e-3)
+        assert f"{before[name].lower:.0f} to {before[name].upper:.0f}" in page
+
+
 def test_a_milestone_is_not_changed_by_later_battles(ladder, taken, alice):
     newcomer(alice, ladder)
     compute.refresh(ladder)

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from experiments.models import Battle, ProviderModel, Verdict
-from leaderboard import compute, milestones
+from leaderboard import compute, listing, milestones
 from leaderboard.models import Ladder, RatingPoint
 from tests.leaderboard import boards
 
@@ -170,6 +170,22 @@ def test_ladders_of_several_datasets_are_compared_and_sorted_by_any(client, leag
     assert f"?by={first.slug}" in page
     overview = page[page.index('id="overview"') :]
     assert overview.index("model-001") < overview.index("model-006")
+
+
+def test_every_rating_over_all_datasets_has_its_interval_and_the_mean_one_that_holds(client, league, alice):
+    ladders = [league(name="First"), league(name="Second", contestants=4, battles=100)]
+    boards.board_of(alice, [("x", "y", "left"), ("x", "y", "right")] * 10, ladders[0].board)
+
+    _columns, lines = listing.overview([listing.entry(one) for one in ladders])
+    page = told(client.get(reverse("leaderboard")))
+
+    shown = {line.name: line for line in lines}
+    row, other = shown["model-001"].rows
+    assert shown["model-001"].lower == pytest.approx((row.lower + other.lower) / 2)
+    assert shown["model-001"].upper == pytest.approx((row.upper + other.upper) / 2)
+    assert not {"x", "y"} & set(shown), "a group that no battle links has a scale of its own"
+    overview = page[page.index('id="overview"') :]
+    assert overview.count(" to ") >= 2 * 4 + 4 + 6
 
 
 def test_a_page_that_has_not_changed_is_not_sent_again(client, league, alice):
