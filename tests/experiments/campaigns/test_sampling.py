@@ -129,7 +129,9 @@ def test_an_adaptive_plan_draws_where_intervals_are_wide_and_ends(field, battles
         raise AssertionError("it goes on for ever")
     after = adaptive.widths(ground.scope).widths
     assert max(after.values()) < max(before.values())
-    assert max(after.values()) <= 130 or Battle.objects.count() == 6 * 60
+    wide = adaptive.widths(ground.scope).wide(130)
+    left_over = [pair for pair in ground.scope.pairs if set(pair) & set(wide)]
+    assert all(Battle.objects.filter(left=left, right=right).count() == 60 for left, right in left_over)
 
 
 def test_an_adaptive_plan_never_draws_more_than_the_most(field, battles):
