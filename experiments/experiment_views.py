@@ -67,7 +67,7 @@ def experiment_start(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_GET
 def experiment_values(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The per-run values behind the statistics, as CSV."""
-    found = rows.repeats(_visible_experiment(request, pk), request.GET.getlist("with"))
+    found = rows.repeats(_visible_experiment(request, pk), request.GET.getlist("with"), reader=request.user)
     return values_as_csv(found)
 
 
@@ -82,7 +82,7 @@ def values_as_csv(found: rows.Repeats) -> HttpResponse:
 
 
 def _page(request: HttpRequest, shown: Experiment, form: MoreRuns | None, status: int = 200) -> HttpResponse:
-    found = rows.repeats(shown, request.GET.getlist("with"))
+    found = rows.repeats(shown, request.GET.getlist("with"), reader=request.user)
     everything = sorted((*found.counted, *(left.run for left in found.left_out)), key=_newest_first, reverse=True)
     page = Paginator(everything, RUNS_PER_PAGE).get_page(request.GET.get("page"))
     first = rows.begins_in(shown)

@@ -30,6 +30,7 @@ async function fetchOnce() {
   if (!answer.ok) return false;
   const template = document.createElement("template");
   template.innerHTML = await answer.text();
+  if (template.content.querySelector("[data-withheld]")) location.reload();
   show(template.content);
   return true;
 }

@@ -72,8 +72,8 @@ def live(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
         "is_battles": is_battles,
         "limits": _limits(shown, campaign),
     }
-    if campaign is None:
-        return found
+    if campaign is None or not _sees_all(shown, request):
+        return found | {"is_withheld": campaign is not None}
     now = progress(shown)
     found |= {"progress": now, **_runs(shown), "failed_calls": _failed_calls(shown) if now.failed_calls else []}
     if not Dataset.objects.filter(slug=shown.config.get("dataset", "")).exists():
@@ -127,6 +127,11 @@ def _latest(shown: Experiment) -> list[Battle]:
     decided = Battle.objects.filter(experiment=shown, judged__isnull=False)
     rows = decided.select_related("sample", "left", "right", "board__judge_model")
     return list(rows.order_by("-judged", "-pk")[:LATEST])
+
+
+def _sees_all(shown: Experiment, request: HttpRequest) -> bool:
+    """Its figures tell of all of its runs: whoever may not see one of them is told none."""
+    return not shown.runs.exclude(pk__in=Run.objects.visible_to(request.user).values("pk")).exists()
 
 
 def _runs(shown: Experiment) -> dict[str, Any]:

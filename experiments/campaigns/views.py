@@ -75,7 +75,8 @@ def campaign(request: HttpRequest, shown: Experiment) -> HttpResponse:
 @require_GET
 def live(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The parts of the page that change while it runs."""
-    return render(request, "battles/_live.html", campaign_pages.live(_visible(request, pk), request))
+    found = campaign_pages.live(_visible(request, pk), request)
+    return render(request, "battles/_withheld.html" if found.get("is_withheld") else "battles/_live.html", found)
 
 
 @login_required

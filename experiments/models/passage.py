@@ -67,9 +67,13 @@ class PassageQuerySet(models.QuerySet["Passage"]):
         return self.readable_by(user).filter(experiment__in=Experiment.objects.visible_to(user))
 
     def readable_by(self, user: "User | AnonymousUser") -> Self:
-        """Without what is another reader's own; whether the experiment may be seen is another question."""
+        """Without what is another reader's own, and for visitors without runs that nobody approved; whether the
+        experiment may be seen is another question.
+        """
         everybody = Q(reader__isnull=True)
-        return self.filter(everybody | Q(reader=user.pk) if user.is_active else everybody)
+        if user.is_active:
+            return self.filter(everybody | Q(reader=user.pk))
+        return self.filter(everybody, Q(run__isnull=True) | Q(run__review__approved__isnull=False))
 
 
 class Passage(models.Model):

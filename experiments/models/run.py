@@ -53,8 +53,9 @@ TERMINAL_STATES = (RunState.STOPPED, RunState.COMPLETED, RunState.FAILED)
 
 class RunQuerySet(models.QuerySet["Run"]):
     def visible_to(self, user: "User | AnonymousUser") -> Self:
-        """Those of the experiments that a person may look at."""
-        return self.filter(experiment__in=Experiment.objects.visible_to(user))
+        """Those of the experiments that a person may look at; to visitors, those alone that a curator has approved."""
+        seen = self.filter(experiment__in=Experiment.objects.visible_to(user))
+        return seen if user.is_active else seen.filter(review__approved__isnull=False)
 
     def changeable_by(self, user: "User | AnonymousUser") -> Self:
         return self.filter(experiment__in=Experiment.objects.changeable_by(user))
@@ -223,5 +224,8 @@ class Run(models.Model):
             runs = runs.filter(fence=fence)
         if not runs.update(state=to, **(fields or {})):
             return False
+        if to == RunState.QUEUED and not set(TERMINAL_STATES).isdisjoint(from_):
+            approved = apps.get_model("experiments.RunReview").objects.filter(run=self.pk, approved__isnull=False)
+            approved.update(approved=None, approved_by=None)  # nobody has looked at what is still to come
         self.state = to
         return True

@@ -67,24 +67,15 @@ def share(experiment: Experiment, *, by: "User", visibility: str, project: Proje
     """Change who sees an experiment with all its runs. False when it was so already.
 
     Its owner decides; a curator or administrator who may see it decides whether everybody does, once its runs are
-    approved. Raises NotAllowed, NotOffered or InvalidExperiment.
+    approved. What is begun later is shown to visitors once it is approved itself. Raises NotAllowed, NotOffered or
+    InvalidExperiment.
     """
-    if (experiment.visibility, experiment.project) == (visibility, project):
-        return False
-    _check_right(experiment, by, visibility, project)
-    if visibility == Visibility.PUBLIC and (rest := experiment.runs.filter(review__approved__isnull=True).count()):
-        said = ngettext(
-            "%(n)s run of this experiment is not approved yet, and would be shown with it: approve it first.",
-            "%(n)s runs of this experiment are not approved yet, and would be shown with it: approve them first.",
-            rest,
-        )
-        raise NotOffered(said % {"n": rest})
-    if visibility not in Visibility.values:
-        raise InvalidExperiment({"visibility": [_("Choose who may see it.")]})
-    if visibility == Visibility.PROJECT and project is None:
-        raise InvalidExperiment({"project": [_("Choose the project whose members may see it.")]})
     with transaction.atomic():
-        before = Experiment.objects.select_for_update().get(pk=experiment.pk)
+        before = Experiment.objects.select_for_update(of=("self",)).select_related("project").get(pk=experiment.pk)
+        if (before.visibility, before.project) == (visibility, project):
+            return False
+        _check_right(before, by, visibility, project)
+        _check_choice(before, visibility, project)
         Experiment.objects.filter(pk=experiment.pk).update(visibility=visibility, project=project)
         detail = {"before": before.visibility, "after": visibility, "project": project.name if project else ""}
         audit.record(_deed(before.visibility, visibility), by=by, of=experiment, **detail)
@@ -145,6 +136,20 @@ def _check_right(experiment: Experiment, by: "User", visibility: str, project: P
     _require_owner(experiment, by)
     if project and project != experiment.project:
         checked_project(project.pk, owner=by)
+
+
+def _check_choice(experiment: Experiment, visibility: str, project: Project | None) -> None:
+    if visibility == Visibility.PUBLIC and (rest := experiment.runs.filter(review__approved__isnull=True).count()):
+        said = ngettext(
+            "%(n)s run of this experiment is not approved yet, and would be shown with it: approve it first.",
+            "%(n)s runs of this experiment are not approved yet, and would be shown with it: approve them first.",
+            rest,
+        )
+        raise NotOffered(said % {"n": rest})
+    if visibility not in Visibility.values:
+        raise InvalidExperiment({"visibility": [_("Choose who may see it.")]})
+    if visibility == Visibility.PROJECT and project is None:
+        raise InvalidExperiment({"project": [_("Choose the project whose members may see it.")]})
 
 
 def _require_owner(experiment: Experiment, by: "User") -> None:

@@ -135,7 +135,7 @@ class StatisticsView(APIView):
             raise ValidationError({"with": [f"{name} is none of {', '.join(SWITCHES)}." for name in unknown]})
         if format_ not in FORMATS:
             raise ValidationError({"format": ["This format is not offered: ask for json or csv."]})
-        found = rows.repeats(experiment, switches)
+        found = rows.repeats(experiment, switches, reader=request.user)
         return values_as_csv(found) if format_ == "csv" else Response(StatisticsSerializer(_said(found)).data)
 
 

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db.models import Sum
@@ -15,6 +15,11 @@ from experiments.statistics.summary import Statistics
 from experiments.statistics.values import SCORES, SWITCHES, RunFacts, SubjectFacts, TurnScores, why_left_out
 from experiments.workflows import REGISTRY
 from experiments.workflows.steps import Cast
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+    from accounts.models import User
 
 Scored = Mapping[tuple[UUID, str], dict[int, TurnScores]]
 
@@ -47,10 +52,11 @@ class Repeats:
         return len(self.counted) + len(self.left_out)
 
 
-def repeats(experiment: Experiment, switched_on: Iterable[str] = ()) -> Repeats:
-    """`switched_on`: which of SWITCHES count too; what is none of them is ignored."""
+def repeats(experiment: Experiment, switched_on: Iterable[str] = (), *, reader: "User | AnonymousUser") -> Repeats:
+    """Of the runs that the reader sees. `switched_on`: which of SWITCHES count too; what is none of them is ignored."""
     switches = tuple(name for name in SWITCHES if name in set(switched_on))
-    rows = list(experiment.runs.with_totals().order_by("seed", "created"))
+    seen = Run.objects.visible_to(reader).filter(experiment=experiment)
+    rows = list(seen.with_totals().order_by("seed", "created"))
     reasons = [(run, why_left_out(run.state, run.origin, switches)) for run in rows]
     counted = tuple(run for run, reason in reasons if not reason)
     subjects, begins = subjects_of(experiment), begins_in(experiment)

@@ -138,7 +138,7 @@ def test_a_missing_score_stays_missing(alice, scenario):
 
 def test_it_is_in_no_statistics(alice, scenario):
     run, _ = keeping.replay_demonstration(scenario, by=alice)
-    found = repeats(run.experiment)
+    found = repeats(run.experiment, reader=run.experiment.owner)
 
     assert found.counted == ()
     assert [(left.run, left.reason) for left in found.left_out] == [(run, "demonstration")]

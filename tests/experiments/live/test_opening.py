@@ -9,6 +9,8 @@ from django.utils import timezone
 
 from accounts.models import ApiToken, User
 from accounts.tokens import create_token
+from experiments.models import Experiment, RunReview
+from tests.experiments.sharing.published import approved, everybodys
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_server")]
 
@@ -102,3 +104,20 @@ async def test_a_refused_viewer_is_sent_nothing(watch_run, run, strangers_sessio
     await happens("turn_started", turn=1)
 
     assert await viewer.hears_nothing()
+
+
+async def test_a_visitor_opens_it_once_a_published_run_is_approved(watch_run, run):
+    await sync_to_async(Experiment.objects.filter(pk=run.experiment_id).update)(visibility="public")
+    assert not (await watch_run(run, origin=ORIGIN)).is_open
+
+    await sync_to_async(approved)(run)
+    assert (await watch_run(run, origin=ORIGIN)).is_open
+
+
+async def test_a_visitor_is_sent_away_when_the_approval_is_taken_back(watch_run, run, quick_watch):
+    await sync_to_async(everybodys)(run.experiment)
+    viewer = await watch_run(run, origin=ORIGIN)
+
+    await sync_to_async(RunReview.objects.update)(approved=None)
+
+    assert await viewer.closing_code()

@@ -6,6 +6,7 @@ from accounts.models import Membership, Project, User
 from experiments.models import Passage
 from experiments.search import finding, indexing
 from tests.experiments.search.transcripts import found, talk
+from tests.experiments.sharing.published import approved
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +22,7 @@ def lab(alice, charlie):
     talk(alice, SECRET, title="Private")
     talk(alice, "The badger of the project.", title="Project", visibility="project", project=project)
     talk(alice, "The camel of the lab.", title="Lab", visibility="lab")
-    talk(alice, "The dingo of everybody.", title="Public", visibility="public")
+    approved(talk(alice, "The dingo of everybody.", title="Public", visibility="public"))
 
 
 @pytest.mark.databases

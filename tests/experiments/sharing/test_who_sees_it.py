@@ -11,6 +11,7 @@ from experiments.models import Experiment, Run
 from experiments.refusals import NotAllowed
 from experiments.sharing import sharing
 from tests.experiments.rights.people import EVERYBODY, INSIDE, OUTSIDE, lab_of
+from tests.experiments.sharing.published import everybodys
 from tests.fixtures import signed_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
@@ -141,7 +142,7 @@ def test_the_lists_of_runs_are_mine_until_i_ask_for_others(lab, shown, start):
 
 def test_a_visitor_of_a_public_run_is_shown_no_button_that_changes_it(lab, shown, start):
     run = start(shown)
-    Experiment.objects.filter(pk=shown.pk).update(visibility="public")
+    everybodys(shown)
 
     page = Client().get(f"/runs/{run.pk}/").content.decode()
 

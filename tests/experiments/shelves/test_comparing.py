@@ -7,6 +7,7 @@ from experiments.models import Experiment, Run
 from experiments.shelves import comparing
 from tests.experiments.repeated import said
 from tests.experiments.reports.records import Record
+from tests.experiments.sharing.published import approved
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.databases
@@ -113,6 +114,7 @@ def test_a_run_that_one_may_not_see_is_not_found(charlie, talk):
 
 def test_visitors_compare_what_everybody_may_see(client, talk):
     one, two = talk(visibility="public"), talk(visibility="public")
+    approved(one, two)
     assert client.get(COMPARE, ids(one, two)).status_code == 200
 
     Experiment.objects.filter(pk=two.experiment_id).update(visibility="private")

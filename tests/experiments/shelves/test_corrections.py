@@ -42,17 +42,17 @@ def cooperation(statistics, subject):
 def test_corrections_stand_beside_the_judges_own_scores(queue, correct, alice):
     correct(-0.6)
     queues.set_open(queue, by=alice, is_open=False)
-    found = repeats(Run.objects.get().experiment)
+    found = repeats(Run.objects.get().experiment, reader=alice)
 
     assert (cooperation(found.statistics, "A"), cooperation(found.corrected, "A")) == (0.4, -0.6)
     assert cooperation(found.corrected, "B") == cooperation(found.statistics, "B") == 0.4
     assert (found.corrections.count, found.corrections.people) == (1, 1)
 
 
-def test_while_people_review_nothing_is_told_of_their_corrections(correct):
+def test_while_people_review_nothing_is_told_of_their_corrections(correct, alice):
     correct(-0.6)
 
-    assert repeats(Run.objects.get().experiment).corrected is None
+    assert repeats(Run.objects.get().experiment, reader=alice).corrected is None
 
 
 def test_of_a_correction_that_was_revised_the_last_counts(queue, correct, alice):
@@ -60,7 +60,7 @@ def test_of_a_correction_that_was_revised_the_last_counts(queue, correct, alice)
     correct(0.2)
     queues.set_open(queue, by=alice, is_open=False)
 
-    assert cooperation(repeats(Run.objects.get().experiment).corrected, "A") == 0.2
+    assert cooperation(repeats(Run.objects.get().experiment, reader=alice).corrected, "A") == 0.2
 
 
 def test_the_page_and_the_api_show_both(queue, correct, alice, browser, api, read):

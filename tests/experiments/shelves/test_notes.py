@@ -10,6 +10,7 @@ from experiments.refusals import NotAllowed, NotOffered
 from experiments.reports import making
 from experiments.reports.formats import FORMATS
 from experiments.shelves import noting
+from tests.experiments.sharing.published import approved
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.databases
@@ -45,6 +46,7 @@ def test_ones_own_notes_are_gone_with_the_right_to_see_the_run(alice, mia, share
 
 def test_visitors_of_a_public_run_read_no_notes(client, alice, talk):
     run = talk(visibility="public")
+    approved(run)
     noting.write(run, "Between us.", by=alice, shared=True)
 
     assert "Between us." not in client.get(run.get_absolute_url()).content.decode()
