@@ -69,6 +69,14 @@ def may_look_behind(item: ReviewItem, user: "User") -> bool:
     return queues.manageable_by(user).exists() and not queues.assigned_to(user).exists()
 
 
+def message_of(item: ReviewItem) -> Message | None:
+    """The one on which a reviewer's flags stand; None for a whole transcript."""
+    if not item.judgment:
+        return item.message
+    rows = item.run.messages.filter(turn=item.judgment.turn, seat=item.judgment.subject, superseded=False)
+    return rows.order_by("-seq").first()
+
+
 def given_to(item: ReviewItem) -> "QuerySet[ReviewAnswer]":
     """Every version of everybody's answer, with what belongs to it; `stands` where it is the one that counts."""
     rows = item.answers.select_related("author").prefetch_related("comments", "corrections")
@@ -137,11 +145,6 @@ def _seconds(slot: ReviewSlot) -> float | None:
 
 def _flag(item: ReviewItem, content: Content, by: "User") -> None:
     """A reviewer's flags stand on the message, too. Those of a whole transcript stand in the answer alone."""
-    message = item.message
-    if item.judgment:
-        judged = item.judgment
-        rows = item.run.messages.filter(turn=judged.turn, seat=judged.subject, superseded=False)
-        message = rows.order_by("-seq").first()
-    if message:
+    if message := message_of(item):
         for flag in content.flags:
-            flagging.set_flag(message, flag, by=by, reason=_("in a review"))
+            flagging.set_flag(message, flag, by=by, reason=flagging.IN_A_REVIEW)

@@ -253,4 +253,4 @@ def item_shown(item: ReviewItem, request: Request) -> dict[str, Any]:
 def _message(said: showing.Utterance) -> dict[str, Any]:
     message = said.message
     about = {"id": message.pk, "turn": message.turn, "seat": message.seat, "model": said.model or None}
-    return {**about, "text": message.text, "flags": message.flags, "is_subject": said.is_subject}
+    return {**about, "text": message.text, "flags": said.flags, "is_subject": said.is_subject}

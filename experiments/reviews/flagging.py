@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 LONGEST_REASON = 300
+IN_A_REVIEW = "in a review"  # a reason that is stored in this language, and shown in the reader's
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,16 @@ def add_scanned(message: Message, flags: Iterable[str], *, scanner: str) -> list
     return fresh
 
 
+def set_by(user: "User", messages: Iterable[Message]) -> dict[UUID, set[str]]:
+    """The flags that somebody has set themselves and not dismissed, by message; whatever others made of them."""
+    found: dict[UUID, set[str]] = {}
+    deeds = FlagDeed.objects.filter(message__in=list(messages), by=user).order_by("id")
+    for message, flag, kind in deeds.values_list("message", "flag", "kind"):
+        mine = found.setdefault(message, set())
+        mine.add(flag) if kind == FlagDeed.Kind.SET else mine.discard(flag)
+    return found
+
+
 def history(message: Message) -> list[Deed]:
     """What became of the message's flags, the first deed first; before them what its recording had noticed."""
     deeds = list(message.flag_deeds.select_related("by"))
@@ -105,7 +117,8 @@ def history(message: Message) -> list[Deed]:
 
 def _deed(row: FlagDeed) -> Deed:
     is_set = row.kind == FlagDeed.Kind.SET
-    return Deed(row.flag, is_set, row.by.username if row.by else "", row.scanner, row.reason, row.at)
+    reason = _("in a review") if row.reason == IN_A_REVIEW else row.reason
+    return Deed(row.flag, is_set, row.by.username if row.by else "", row.scanner, reason, row.at)
 
 
 def _require(message: Message, by: "User") -> None:

@@ -1,12 +1,13 @@
 """The page on which an item is reviewed: what is read, what is asked, and what must not be shown yet."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from experiments.labels import FLAGS
 from experiments.models import Judgment, Message, ReviewComment, ReviewItem, ReviewSlot
-from experiments.reviews import answers, reading, rubrics, slots
+from experiments.reviews import answers, flagging, reading, rubrics, slots
 from experiments.reviews.content import judgments_of, messages_of
 from experiments.reviews.reading import UNSAID, Fields
 from experiments.reviews.rubric import Label, Rubric, Scale
@@ -45,10 +46,13 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """A message to be read. model: empty where it is hidden. is_subject: what the item is about."""
+    """A message to be read. model: empty where it is hidden. flags: those of the reader alone where the others' are
+    hidden. is_subject: what the item is about.
+    """
 
     message: Message
     model: str
+    flags: Sequence[str]
     pieces: list[Piece]
     sentences: list[Span]
     is_subject: bool
@@ -117,7 +121,8 @@ def page_of(item: ReviewItem, user: "User", *, fields: Fields | None = None, err
     typed = fields if fields is not None else _known(item, user, slot)
     said = errors or {}
     remarks, spans = _remarks(item, typed)
-    before, shown = _utterances(item, spans, hides=hides)
+    own = _own_flags(item, user, slot) if hides else None
+    before, shown = _utterances(item, spans, own)
     keys = rubric.keys
     return ItemPage(
         item=item,
@@ -177,15 +182,18 @@ def _remarks(item: ReviewItem, fields: Fields) -> tuple[list[Remarked], dict[Any
 
 
 def _utterances(
-    item: ReviewItem, marked: Mapping[Any, list[tuple[int, Span]]], *, hides: bool
+    item: ReviewItem, marked: Mapping[Any, list[tuple[int, Span]]], own: Mapping[UUID, set[str]] | None
 ) -> tuple[list[Utterance], list[Utterance]]:
-    """What was said before, and what the item is about. Of a transcript that is all of it."""
+    """What was said before, and what the item is about. Of a transcript that is all of it. own: the reader's flags,
+    where the models and what others found are hidden.
+    """
     rows = list(messages_of(item))
     about = {one.pk for one in rows if _is_subject(item, one)} or {one.pk for one in rows}
     made = [
         Utterance(
             one,
-            "" if hides else one.model,
+            one.model if own is None else "",
+            one.flags if own is None else sorted(own.get(one.pk, ())),
             pieces(one.text, marked.get(one.pk, ())),
             sentences(one.text),
             one.pk in about,
@@ -193,6 +201,14 @@ def _utterances(
         for one in rows
     ]
     return [one for one in made if not one.is_subject], [one for one in made if one.is_subject]
+
+
+def _own_flags(item: ReviewItem, user: "User", slot: ReviewSlot | None) -> dict[UUID, set[str]]:
+    """Also those of their answer that others had set before them."""
+    own = flagging.set_by(user, messages_of(item))
+    if slot and slot.answer and (message := answers.message_of(item)):
+        own.setdefault(message.pk, set()).update(slot.answer.flags)
+    return own
 
 
 def _is_subject(item: ReviewItem, message: Message) -> bool:

@@ -81,14 +81,22 @@ def skip(item: ReviewItem, *, by: "User", reason: str) -> None:
 
 
 def undo(queue: ReviewQueue, *, by: "User") -> ReviewItem | None:
-    """Take back the answer that they sent last, and hold its item again; its version stays. None without an answer."""
+    """Take back the answer that they sent last, and hold its item again; its version stays. None without an answer.
+    Raises NotOffered once they were shown what is hidden: nobody begins again as if they had not seen it.
+    """
     require_open(queue, by)
     mine = ReviewSlot.objects.answered().filter(item__queue=queue, holder=by)
     last = mine.select_related("item__queue").order_by("-answered", "-pk").first()
     if last is None or not ReviewItem.objects.open_to(by).filter(pk=last.item_id).exists():
         return None
+    if queue.is_blind and last.revealed:
+        said = _(
+            "You were shown the judge's scores of this item: your answer stays. Send a new version, which is marked."
+        )
+        raise NotOffered(said)
     again = {"answer": None, "answered": None, "claimed": Now(), "until": _until(queue)}
-    undone = ReviewSlot.objects.filter(pk=last.pk, holder=by, answer=last.answer_id).update(**again)
+    unchanged = {"holder": by, "answer": last.answer_id, "revealed": last.revealed}
+    undone = ReviewSlot.objects.filter(pk=last.pk, **unchanged).update(**again)
     return last.item if undone else None
 
 

@@ -134,7 +134,11 @@ def queue_next(request: HttpRequest, pk: UUID) -> HttpResponse:
 def queue_undo(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Take back the last answer, and go to its item."""
     shown = _visible(request, pk)
-    item = slots.undo(shown, by=person(request))
+    try:
+        item = slots.undo(shown, by=person(request))
+    except NotOffered as error:
+        messages.warning(request, str(error))
+        return redirect(shown)
     if item is None:
         messages.info(request, _("You have sent nothing here that could be taken back."))
         return redirect(shown)

@@ -6,6 +6,7 @@ import io
 import numpy as np
 import pytest
 
+from experiments.refusals import NotOffered
 from experiments.reviews import agreement, queues, rubrics, slots
 from experiments.reviews.coefficients import Asked, cohen
 from leaderboard.ratings.agreement import Reason, Undefined
@@ -133,6 +134,18 @@ def test_what_was_said_after_a_look_behind_does_not_count(reviewed_queue, bob):
     reviewed.answer(item, bob, 1.0)
 
     assert agreement.report(reviewed_queue).measures[0].alpha == before
+
+
+@pytest.mark.django_db
+def test_after_a_look_behind_nobody_begins_again_as_if_they_knew_nothing(reviewed_queue, dora):
+    last = slots.place_of(reviewed_queue.items.last(), dora)
+    slots.reveal(last.item, by=dora)
+
+    with pytest.raises(NotOffered, match="new version"):
+        slots.undo(reviewed_queue, by=dora)
+    assert not slots.release(last.item, by=dora)
+    assert slots.place_of(last.item, dora).answer == last.answer
+    assert reviewed.answer(last.item, dora, 1.0).is_informed
 
 
 @pytest.mark.django_db

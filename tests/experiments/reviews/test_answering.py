@@ -4,10 +4,11 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from django.utils.translation import override
 
-from experiments.models import Judgment, Message, ReviewAnswer, ReviewSlot
+from experiments.models import FlagDeed, Judgment, Message, ReviewAnswer, ReviewSlot
 from experiments.models.reviewed import NeverChanged
-from experiments.reviews import answers, reading, rubrics, slots
+from experiments.reviews import answers, flagging, reading, rubrics, slots
 from experiments.reviews.content import Correction, NotTaken, Remark
 from experiments.reviews.spans import pieces, sentences
 from tests.experiments.reviews import reviewed
@@ -195,6 +196,16 @@ def test_a_reviewers_flags_stand_on_the_message(item, bob):
     message = Message.objects.get(pk=item.message_id)
     assert message.flags == ["refusal"]
     assert message.flag_deeds.get().by == bob
+
+
+def test_why_a_reviewers_flag_stands_is_said_in_the_language_of_whoever_reads_it(item, bob):
+    with override("zh-hans"):
+        reviewed.answer(item, bob, flags=("refusal",))
+
+    assert FlagDeed.objects.get().reason == flagging.IN_A_REVIEW
+    assert [deed.reason for deed in flagging.history(item.message)] == ["in a review"]
+    with override("zh-hans"):
+        assert [deed.reason for deed in flagging.history(item.message)] == ["在评审中"]
 
 
 def test_a_draft_is_kept_until_the_answer_is_sent(item, bob):

@@ -4,9 +4,11 @@ import re
 
 import pytest
 
+from accounts.tokens import create_token
 from experiments.models import ReviewAnswer, ReviewItem, ReviewQueue
-from experiments.reviews import queues, slots
+from experiments.reviews import flagging, queues, slots
 from experiments.reviews.words import RUBRIC_WORDS
+from tests.experiments.api.conftest import Api
 from tests.experiments.reviews import reviewed
 from tests.fixtures import signed_in
 
@@ -90,6 +92,41 @@ def test_blind_no_byte_tells_the_model_or_the_judge_before_it_is_asked_for(queue
     assert told() == []
     bobs.post(f"{item.get_absolute_url()}reveal/")
     assert {"judge model", "RATIONALE", "A model"} <= set(told())
+
+
+def test_who_has_looked_behind_is_told_why_nothing_is_taken_back(queue, bob, bobs):
+    item = slots.next_item(queue, by=bob)
+    bobs.post(item.get_absolute_url(), {"score.cooperation": "1"})
+    bobs.post(f"{item.get_absolute_url()}reveal/")
+
+    answer = bobs.post(f"/review/{queue.pk}/undo/", follow=True)
+
+    assert "shown the judge" in answer.content.decode()
+    assert slots.place_of(item, bob).answer
+
+
+def test_blind_the_flags_of_others_are_not_shown_before_they_are_asked_for(queue, bob, dora, bobs):
+    item = slots.next_item(queue, by=bob)
+    message = item.run.messages.get(pk=item.message_id)
+    scanning_adds(message, "refusal")
+    flagging.set_flag(message, "truncated", by=item.run.experiment.owner)
+
+    def marks():
+        page = bobs.get(item.get_absolute_url()).content.decode()
+        told = Api(create_token(bob)).get(f"review/items/{item.pk}/").json()["messages"]
+        assert page.count('class="mark warning"') == sum(len(one["flags"]) for one in told)
+        return sorted(flag for one in told for flag in one["flags"])
+
+    assert marks() == []
+    bobs.post(item.get_absolute_url(), {"score.cooperation": "1", "flag": ["truncated", "role_confusion"]})
+    assert marks() == ["role_confusion", "truncated"], "one's own, also where others had said so before"
+
+    bobs.post(f"{item.get_absolute_url()}reveal/")
+    assert marks() == ["refusal", "role_confusion", "truncated"]
+
+
+def scanning_adds(message, flag):
+    assert flagging.add_scanned(message, [flag], scanner="flags 1") == [flag]
 
 
 def test_not_blind_the_judges_scores_stand_there_to_be_corrected(alice, bob, bobs):
