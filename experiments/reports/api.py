@@ -88,7 +88,7 @@ class RunFilesView(APIView):
         asked = validated(FileRequest, request)
         format_ = FORMATS[asked["format"]]
         language = asked.get("language") or _language()
-        export = making.request_file(run, by=request.user, format_=format_, language=language)  # type: ignore[arg-type]  # signed in: the permission was asked before
+        export = making.file_for(run, by=request.user, format_=format_, language=language)  # type: ignore[arg-type]  # signed in: the permission was asked before
         jobs.ring()
         return Response(FileSerializer(export, context={"request": request}).data, status=202)
 

@@ -48,6 +48,12 @@ def _html(run: Run, language: str, progress: Progress) -> Iterable[bytes]:
     return [render_html(run, language).encode()]
 
 
+def _html_of_link(run: Run, language: str, progress: Progress) -> Iterable[bytes]:
+    """For whoever has the link, whoever has made it."""
+    run.reader = None
+    return _html(run, language, progress)
+
+
 def _pdf(run: Run, language: str, progress: Progress) -> Iterable[bytes]:
     return [render_pdf(run, language, progress)]
 
@@ -95,3 +101,9 @@ EXPORTS = {
     "inspect": Format("inspect", _("Inspect log"), "application/json", _inspect, log_name),
 }
 FORMATS = REPORTS | EXPORTS
+LINKED = Format("html-link", _("Web page"), "text/html; charset=utf-8", _html_of_link, _ending("html"))
+
+
+def format_of(name: str) -> Format:
+    """Also the one that nobody may ask for: what a link leads to."""
+    return LINKED if name == LINKED.name else FORMATS[name]

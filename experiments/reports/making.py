@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, connection, transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import translation
 from django.utils.translation import gettext as _
 
 from experiments import clock
 from experiments.models import Export, Run
-from experiments.reports.formats import FORMATS, Format
+from experiments.reports.formats import Format, format_of
 from experiments.room import said_of
 from experiments.webhooks import outbox
 from experiments.webhooks.kinds import Kind
@@ -30,6 +30,7 @@ logger = logging.getLogger(__name__)
 
 MOST_ATTEMPTS = 3
 STEP = 0.02  # progress is written when it has grown by so much
+LEAST_AGE = timedelta(minutes=5)  # of a file of a run that goes on, before its readers get a newer one
 UNFINISHED = ".part"
 Same = dict[str, object]
 
@@ -47,6 +48,23 @@ def is_long(run: Run) -> bool:
     return run.messages.count() > settings.EXPORT_DIRECT_MESSAGES
 
 
+def file_for(run: Run, *, by: "User", format_: Format, language: str) -> Export:
+    """For its owner, the run as it is now; for others, as it was a moment ago."""
+    asked = request_file if run.experiment.owner_id == by.pk else recent_file
+    return asked(run, by=by, format_=format_, language=language)
+
+
+def recent_file(run: Run, *, by: "User", format_: Format, language: str) -> Export:
+    """The file that was made, or has failed, less than LEAST_AGE ago, or is being made; else as `request_file`. So
+    those who only look fill no disk while the run goes on.
+    """
+    same: Same = {"run": run, "owner": by, "format": format_.name, "language": language}
+    same |= {"last_seq": run.last_seq} if run.is_over else {}
+    is_recent = Q(ended__gt=clock.ago(LEAST_AGE)) | Q(state__in=(Export.State.QUEUED, Export.State.RUNNING))
+    found = Export.objects.filter(is_recent, **same).order_by("-created", "-id").first()
+    return _present(found) if found else request_file(run, by=by, format_=format_, language=language)
+
+
 def request_file(run: Run, *, by: "User", format_: Format, language: str) -> Export:
     """The file of the run as it is now: the one that is there or being made, else a new one in the queue."""
     same: Same = {"run": run, "owner": by, "format": format_.name, "language": language, "last_seq": run.last_seq}
@@ -55,7 +73,11 @@ def request_file(run: Run, *, by: "User", format_: Format, language: str) -> Exp
             return Export.objects.create(**same, name=format_.named(run))
     except IntegrityError:
         pass
-    export = Export.objects.exclude(state=Export.State.FAILED).get(**same)
+    return _present(Export.objects.exclude(state=Export.State.FAILED).get(**same))
+
+
+def _present(export: Export) -> Export:
+    """One whose file was removed is made again."""
     if export.state == Export.State.DONE and not export.path.exists():
         back = {"state": Export.State.QUEUED, "progress": 0, "ended": None, "attempt": 0}
         Export.objects.filter(pk=export.pk, state=Export.State.DONE).update(**back)
@@ -123,7 +145,7 @@ def _write(export: Export, path: Path, progress: "_Progress") -> None:
     run = Run.objects.with_totals().select_related("experiment__owner").get(pk=export.run_id)
     run.reader = export.owner
     with path.open("wb") as file, translation.override(export.language):
-        for chunk in FORMATS[export.format].chunks(run, export.language, progress):
+        for chunk in format_of(export.format).chunks(run, export.language, progress):
             file.write(chunk)
 
 

@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from accounts.attachments import pieces_of, streamed, to_be_saved
 from accounts.models import User
 from experiments.models import Export, Run
-from experiments.reports.formats import FORMATS, Format, unheard
+from experiments.reports.formats import Format, format_of, unheard
 
 
 def of_run(request: HttpRequest, run: Run, format_: Format, language: str) -> HttpResponseBase:
@@ -18,6 +18,8 @@ def of_run(request: HttpRequest, run: Run, format_: Format, language: str) -> Ht
 
 def of_file(request: HttpRequest, export: Export) -> HttpResponseBase:
     """A file that was made. Raises FileNotFoundError."""
-    response = to_be_saved(streamed(request, pieces_of(export.path)), FORMATS[export.format].content_type, export.name)
+    response = to_be_saved(
+        streamed(request, pieces_of(export.path)), format_of(export.format).content_type, export.name
+    )
     response["Content-Length"] = str(export.size)
     return response

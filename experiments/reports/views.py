@@ -16,7 +16,7 @@ from accounts.people import for_readers, person
 from experiments import clock
 from experiments.models import Export, Run
 from experiments.reports import jobs, making, serving
-from experiments.reports.formats import EXPORTS, FORMATS, REPORTS, Format
+from experiments.reports.formats import EXPORTS, FORMATS, REPORTS, Format, format_of
 
 
 @for_readers
@@ -41,7 +41,7 @@ def run_files(request: HttpRequest, pk: UUID) -> HttpResponse:
         return redirect(run)
     if not making.is_long(run) or not request.user.is_authenticated:
         return redirect("run-report" if name in REPORTS else "run-export", pk=pk, format=name)
-    made = making.request_file(run, by=person(request), format_=FORMATS[name], language=_language())
+    made = making.file_for(run, by=person(request), format_=FORMATS[name], language=_language())
     jobs.ring()
     return redirect(made)
 
@@ -51,7 +51,7 @@ def run_files(request: HttpRequest, pk: UUID) -> HttpResponse:
 def file(request: HttpRequest, pk: UUID) -> HttpResponse:
     """How far a file is. Without JavaScript the page loads itself again."""
     shown = _visible_file(request, pk)
-    context = {"file": shown, "run": shown.run, "format": FORMATS[shown.format], "eta": _seconds_left(shown)}
+    context = {"file": shown, "run": shown.run, "format": format_of(shown.format), "eta": _seconds_left(shown)}
     return render(request, "experiments/export.html", context)
 
 

@@ -20,7 +20,7 @@ from experiments.casting import InvalidExperiment
 from experiments.models import Experiment, Export, Run, ShareLink
 from experiments.refusals import NotAllowed, NotOffered
 from experiments.reports import jobs, making, serving
-from experiments.reports.formats import REPORTS
+from experiments.reports.formats import LINKED
 from experiments.shards import without_shards
 from experiments.sharing import sharing
 
@@ -100,15 +100,17 @@ def shared(request: HttpRequest, secret: str) -> HttpResponse:
 
 @require_GET
 def shared_run(request: HttpRequest, secret: str, pk: UUID) -> HttpResponseBase:
-    """A run, as the report that a researcher would hand on; a long one is made by a worker first."""
+    """A run, as the report that a researcher would hand on; a long one is made by a worker first, and while it goes on
+    not for every visit.
+    """
     link = sharing.opened(secret)
     run = Run.objects.with_totals().filter(experiment=link.experiment_id, pk=pk).first() if link else None
     if link is None or run is None:
         return _unlisted(render(request, "sharing/void.html", status=HTTPStatus.NOT_FOUND))
     language = get_language() or settings.LANGUAGE_CODE
     if not making.is_long(run):
-        return _in_place(serving.of_run(request, run, REPORTS["html"], language))
-    made = making.request_file(run, by=link.created_by, format_=REPORTS["html"], language=language)
+        return _in_place(serving.of_run(request, run, LINKED, language))
+    made = making.recent_file(run, by=link.created_by, format_=LINKED, language=language)
     if made.state == Export.State.DONE:
         return _in_place(serving.of_file(request, made))
     jobs.ring()

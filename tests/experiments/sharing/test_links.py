@@ -4,12 +4,14 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
 from accounts.models import AuditEntry
 from experiments.casting import InvalidExperiment
-from experiments.models import ShareLink
+from experiments.models import Experiment, Export, Run, ShareLink
+from experiments.reports import making
 from experiments.sharing import sharing
 from tests.fixtures import signed_in
 
@@ -125,3 +127,70 @@ def test_the_report_of_a_long_run_is_made_by_a_worker_first(run, link, settings,
     make_files()
 
     assert run.messages.first().text[:40] in b"".join(Client().get(address)).decode()
+
+
+@pytest.fixture
+def live(run, link, settings):
+    """Its run is long, and goes on: something happens before each visit. Returns the visit."""
+    settings.EXPORT_DIRECT_MESSAGES = 1
+    Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING)
+
+    def visit():
+        Run.objects.filter(pk=run.pk).update(last_seq=F("last_seq") + 1)
+        return Client().get(f"/s/{link[1]}/runs/{run.pk}/")
+
+    return visit
+
+
+def test_visits_to_a_run_that_goes_on_make_no_file_each(live, make_files):
+    for _visit in range(3):
+        assert live().status_code == 202
+    make_files()
+
+    assert live().status_code == 200, "as it was a moment ago"
+    assert Export.objects.count() == 1
+
+
+def test_after_a_while_a_newer_one_is_made(live, make_files):
+    live()
+    make_files()
+    Export.objects.update(ended=timezone.now() - making.LEAST_AGE)
+
+    assert live().status_code == 202
+    assert Export.objects.count() == 2
+
+
+def test_a_file_that_could_not_be_made_is_not_tried_at_every_visit(live):
+    live()
+    Export.objects.update(state=Export.State.FAILED, ended=timezone.now())
+
+    assert "could not be made" in live().content.decode()
+    assert Export.objects.count() == 1
+
+
+def test_a_file_that_was_removed_is_made_again(live, make_files):
+    live()
+    make_files()
+    Export.objects.get().path.unlink()
+
+    assert live().status_code == 202
+    assert Export.objects.get().state == Export.State.QUEUED
+
+
+def test_colleagues_who_look_make_no_file_each_and_its_owner_has_the_newest(run, live, alice, charlie):
+    Experiment.objects.filter(pk=run.experiment_id).update(visibility="lab")
+    for person, files in ((charlie, 1), (alice, 3)):
+        browser = signed_in(person)
+        for _time in range(3):
+            Run.objects.filter(pk=run.pk).update(last_seq=F("last_seq") + 1)
+            browser.post(f"/runs/{run.pk}/files/", {"format": "csv"})
+            browser.post(f"/api/runs/{run.pk}/files/", {"format": "csv"}, content_type="application/json")
+
+        assert Export.objects.filter(owner=person).count() == files
+
+
+def test_a_file_for_a_link_is_not_the_one_that_its_owner_asked_for(run, live, alice):
+    live()
+    signed_in(alice).post(f"/runs/{run.pk}/files/", {"format": "html"})
+
+    assert sorted(Export.objects.values_list("format", flat=True)) == ["html", "html-link"]
