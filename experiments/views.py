@@ -82,7 +82,7 @@ def run(request: HttpRequest, pk: UUID) -> HttpResponse:
         "seats": _seats(shown),
         "begins": _begins(shown),
         "lineage": lineage.for_page(shown, request.user),
-        "rejudged": rejudging.of(shown) if shown.experiment.workflow == "judging" else None,
+        "rejudged": rejudging.of(shown, request.user) if shown.experiment.workflow == "judging" else None,
         **(more(shown, entries) if more else {}),
     }
     return render(request, f"workflows/{shown.experiment.workflow}_run.html", context)

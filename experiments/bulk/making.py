@@ -89,7 +89,9 @@ def _make(row: BulkExport, progress: waiting.Progress) -> dict[str, Any]:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         described = _describing(row, len(seen))
-        manifest = FORMATS[row.format].write(_fetched(seen, progress), unfinished, folder / "parts", described)
+        manifest = FORMATS[row.format].write(
+            _fetched(seen, row.owner, progress), unfinished, folder / "parts", described
+        )
         size, sha256 = unfinished.stat().st_size, digest(unfinished)
         progress(1.0, left_out=row.run_count - len(seen))
         unfinished.replace(row.path)
@@ -98,7 +100,7 @@ def _make(row: BulkExport, progress: waiting.Progress) -> dict[str, Any]:
     return {"state": WorkState.DONE, "size": size, "sha256": sha256, "manifest": manifest}
 
 
-def _fetched(ids: list[str], progress: waiting.Progress) -> Iterator[Run]:
+def _fetched(ids: list[str], reader: "User", progress: waiting.Progress) -> Iterator[Run]:
     """With their totals; one that was deleted meanwhile is passed over."""
     for start in range(0, len(ids), RUNS_AT_ONCE):
         some = ids[start : start + RUNS_AT_ONCE]
@@ -107,6 +109,7 @@ def _fetched(ids: list[str], progress: waiting.Progress) -> Iterator[Run]:
         for number, pk in enumerate(some, start):
             progress(number / len(ids))
             if pk in found:
+                found[pk].reader = reader
                 yield found[pk]
 
 

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
 
 from experiments import metrics
+from experiments.contests.novelty import KNOWN, without_titles
 from experiments.contests.serializers import CycleSerializer, ExecutionSerializer
 from experiments.models import Ballot, Cycle, Execution, Note, Run, Step
 from experiments.models.run import PAUSES
@@ -47,7 +49,7 @@ def document(run: Run) -> dict[str, Any]:
         "executions": ExecutionSerializer(executions(run), many=True).data,
         "metrics": metrics.run_metrics(run, seats),
         "calls": CallSerializer(calls, many=True).data,
-        "steps": [_step(step) for step in steps],
+        "steps": [_step(step, run) for step in steps],
         "notes": [note_row(note) for note in notes(run)],
     }
 
@@ -86,7 +88,6 @@ def executions(run: Run) -> QuerySet[Execution]:
 
 def lineage(run: Run) -> dict[str, Any]:
     """Where a run comes from and what was made from it: ids, and the message at which it branched."""
-    children = run.children.order_by("created", "id").select_related("experiment")
     return {
         "parent": _id(run.parent_id),
         "branched_from": _id(run.branched_from_id),
@@ -97,9 +98,15 @@ def lineage(run: Run) -> dict[str, Any]:
                 "branched_from": _id(child.branched_from_id),
                 "state": child.state,
             }
-            for child in children
+            for child in made_from(run)
         ],
     }
+
+
+def made_from(run: Run) -> QuerySet[Run]:
+    """Branches and judgings of the run that its reader may see; without a reader, those that everybody may."""
+    seen = Run.objects.visible_to(run.reader or AnonymousUser()).filter(parent=run)
+    return seen.order_by("created", "id").select_related("experiment", "branched_from")
 
 
 def is_intervention(step: Step) -> bool:
@@ -150,9 +157,11 @@ def _run(run: Run) -> dict[str, Any]:
     }
 
 
-def _step(step: Step) -> dict[str, Any]:
+def _step(step: Step, run: Run) -> dict[str, Any]:
     judgments: Sequence[Any] = list(step.judgments.all())
     ballot = step.ballot if hasattr(step, "ballot") else None
+    is_owners = run.reader is not None and run.reader.pk == run.experiment.owner_id
+    data = without_titles(step.data) if step.purpose == KNOWN and not is_owners else step.data
     found = [*judgments, *([ballot] if ballot else [])]
     return {
         "key": step.key,
@@ -162,7 +171,7 @@ def _step(step: Step) -> dict[str, Any]:
         "turn": step.turn,
         "state": step.state,
         "prompt_version": step.prompt_version,
-        "data": step.data,
+        "data": data,
         "ended": step.ended,
         "message": _id(step.message.pk) if hasattr(step, "message") else None,
         "judgments": [_id(judgment.pk) for judgment in judgments],

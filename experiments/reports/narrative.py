@@ -10,7 +10,7 @@ from experiments.models import Call, Run
 from experiments.reports import judged, ledger, shards, words
 from experiments.reports.contest_figures import rated
 from experiments.reports.contests import CODING, cycles
-from experiments.reports.document import REPORT_VERSION
+from experiments.reports.document import REPORT_VERSION, made_from
 from experiments.reports.report import Block, Column, Fact, Facts, Report, Section, Table, Text
 from experiments.reports.rows import Rows, rows_of
 from experiments.reports.setup import setup
@@ -103,8 +103,7 @@ def _lineage(rows: Rows) -> Section:
         *([_branching_point(run)] if run.branched_from_id else []),
     ]
     columns = (Column(_("Run"), share=2.6), Column(_("Workflow")), Column(_("State")), Column(_("From turn"), True))
-    children = run.children.order_by("created", "id").select_related("experiment", "branched_from")
-    table = tuple(_child(child) for child in children)
+    table = tuple(_child(child) for child in made_from(run))
     made: list[Block] = [Table(_("Made from this run"), columns, table)] if table else []
     none = [] if table else [Text(_("Nothing was branched off or judged again so far."), tone="muted")]
     return Section("lineage", _("Lineage"), (Facts(tuple(origin)), *made, *none))

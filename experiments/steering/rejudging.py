@@ -2,9 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from experiments.metrics import in_order
 from experiments.models import Judgment, Run
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+    from accounts.models import User
 
 Scores = Mapping[tuple[int, str], Judgment]
 MEASURES = ("goal_deviation", "cooperation")
@@ -44,9 +50,9 @@ class Rejudged:
     lines: tuple[Line, ...]
 
 
-def of(run: Run) -> Rejudged | None:
-    """None when the run that was judged is not known."""
-    if run.parent is None:
+def of(run: Run, reader: "User | AnonymousUser") -> Rejudged | None:
+    """None when the run that was judged is not known, or not to the reader."""
+    if run.parent is None or not Run.objects.visible_to(reader).filter(pk=run.parent.pk).exists():
         return None
     before, after = _scores(run.parent), _scores(run)
     lines = tuple(_line(place, before, after) for place in sorted({*before, *after}))

@@ -64,10 +64,13 @@ def preset_name(run: Run, user: Any) -> str:
 
 
 @register.simple_tag
-def judgings_of(run: Run) -> Any:
-    """The runs in which the transcript was judged again, the latest first, each with its judge's `judge_label`."""
+def judgings_of(run: Run, reader: Any) -> Any:
+    """The runs in which the transcript was judged again and that the reader may see, the latest first, each with its
+    judge's `judge_label`.
+    """
     judge = Participant.objects.filter(experiment=OuterRef("experiment"), seat="judge").values("model__label")[:1]
-    return run.children.filter(experiment__workflow="judging").annotate(judge_label=Subquery(judge))
+    judgings = Run.objects.visible_to(reader).filter(parent=run, experiment__workflow="judging")
+    return judgings.annotate(judge_label=Subquery(judge))
 
 
 @register.simple_tag

@@ -26,7 +26,7 @@ SEATS = CODERS
 
 
 class Earlier(BaseModel):
-    """A problem that was set before. fingerprint: of `novelty.fingerprint`."""
+    """A problem that was set before. title: empty where none is told. fingerprint: of `novelty.fingerprint`."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -98,7 +98,7 @@ def set_problem(round_: Round) -> Generator[Any, Any, Void]:
 def _ask(round_: Round) -> Ask:
     contest, key = round_.contest, f"{round_.base}/problem"
     config, token = contest.config, contest.cast.fence(key)
-    titles = "\n".join(earlier.title for earlier in contest.earlier[-MOST_EARLIER:])
+    titles = "\n".join(earlier.title for earlier in contest.earlier[-MOST_EARLIER:] if earlier.title)
     topic = fill("coding_topic", token=token, topic=fenced("topic", config.topic, token)) if config.topic else ""
     earlier = fill("coding_earlier", token=token, earlier=fenced("earlier", titles, token)) if titles else ""
     prompt = fill(
@@ -132,7 +132,8 @@ def _prove(round_: Round, answer: str, key: str) -> Generator[Any, Any, str]:
     except Unreadable as error:
         return str(error)
     if same := nearest(problem, contest.earlier):
-        return f"It repeats an earlier problem, “{same.title}”: set another one."
+        named = f", “{same.title}”" if same.title else ""
+        return f"It repeats an earlier problem{named}: set another one."
     round_.problem = problem
     checks, wrong = yield from _check(round_, problem, key)
     if contest.end:

@@ -10,6 +10,7 @@ from tests.experiments.reports.records import Record
 
 def told(record: Record | Run, language: str = "en") -> str:
     run = record.fetched() if isinstance(record, Record) else Run.objects.with_totals().get(pk=record.pk)
+    run.reader = run.experiment.owner
     return render_html(run, language)
 
 

@@ -25,7 +25,9 @@ def say(alice: Any, drive: Any) -> Any:
 
 
 def fetched(run: Run) -> Run:
-    return Run.objects.with_totals().get(pk=run.pk)
+    found = Run.objects.with_totals().get(pk=run.pk)
+    found.reader = found.experiment.owner
+    return found
 
 
 def test_a_manual_run_tells_what_its_operator_did(arena: Any, start: Any, drive: Any, say: Any) -> None:

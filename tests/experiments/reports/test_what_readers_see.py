@@ -1,0 +1,162 @@
+"""A file tells its reader of no run that they may not see."""
+
+import json
+import threading
+
+import pytest
+
+from accounts.models import Project
+from experiments.bulk import making as bulk
+from experiments.bulk.formats import FORMATS as BULK_FORMATS
+from experiments.contests.novelty import remember_earlier
+from experiments.models import Cycle, Experiment, Run
+from experiments.reports.formats import FORMATS, LINKED, unheard
+from experiments.steering import rejudging
+from tests.experiments import contest_rows
+from tests.experiments.reports.records import SCORES, Record
+from tests.experiments.sharing.published import approved, everybodys
+from tests.fixtures import signed_in
+
+pytestmark = pytest.mark.django_db
+TURNS = [{"turn": 1, "messages": {"A": "Hello."}, "deeds": []}]
+
+
+@pytest.fixture
+def family(alice):
+    """A run that the lab sees, and one of Alice's own that was made from it."""
+    parent = Record(alice)
+    said = parent.reply("B", 2, "Hello.")
+    child = Record(alice, parent=parent.run, branched_from=said, origin="branch", title="Alice's own attempt")
+    Experiment.objects.filter(pk=parent.run.experiment_id).update(visibility="lab")
+    return parent, child
+
+
+def file_for(record, reader, name):
+    run = record.fetched()
+    run.reader = reader
+    format_ = LINKED if name == LINKED.name else FORMATS[name]
+    return b"".join(format_.chunks(run, "en", unheard)).decode()
+
+
+@pytest.mark.parametrize("name", ["html", "md", "json", "jsonl", "inspect"])
+def test_what_was_made_from_a_run_is_named_to_who_may_see_it(family, alice, charlie, name):
+    parent, child = family
+
+    assert str(child.run.pk) in file_for(parent, alice, name)
+    assert str(child.run.pk) not in file_for(parent, charlie, name)
+    assert str(child.run.pk) not in file_for(parent, None, name)
+
+    Experiment.objects.filter(pk=child.run.experiment_id).update(visibility="public")
+    assert str(child.run.pk) in file_for(parent, charlie, name)
+    assert str(child.run.pk) not in file_for(parent, None, name), "nobody has approved it"
+    approved(child.run)
+    assert str(child.run.pk) in file_for(parent, None, name)
+
+
+def test_a_links_report_is_no_more_than_visitors_see_whoever_made_it(family, alice):
+    parent, child = family
+
+    assert str(child.run.pk) not in file_for(parent, alice, LINKED.name)
+
+
+def test_a_file_for_many_runs_names_what_whoever_asked_may_see(family, alice, charlie, settings, tmp_path):
+    settings.BULK_EXPORTS_DIR = tmp_path
+    parent, child = family
+    for person, sees in ((alice, True), (charlie, False)):
+        row = bulk.ask({"runs": [str(parent.run.pk)]}, by=person, format_=BULK_FORMATS["jsonl"], language="en")
+        bulk.make_all(threading.Event())
+
+        assert (str(child.run.pk) in row.path.read_text()) is sees
+
+
+@pytest.fixture
+def judged(alice):
+    """Alice's private run, and its transcript judged again in a run that everybody sees."""
+    first = Record(alice)
+    first.reply("A", 1, "Hello.")
+    first.judged(1, {"A": {**SCORES, "cooperation": 0.123}})
+    config = {"source": str(first.run.pk), "subjects": ["A"], "turns": TURNS, "workflow": "arena", "objectives": {}}
+    again = Record(alice, "judging", config, parent=first.run)
+    everybodys(again.run.experiment)
+    return first.run, again.run
+
+
+def test_first_scores_stand_beside_second_ones_for_who_may_see_the_first(judged, alice, charlie, client):
+    first, again = judged
+
+    assert rejudging.of(again, alice).source == first
+    assert rejudging.of(again, charlie) is None
+    assert str(first.pk) not in client.get(again.get_absolute_url()).content.decode()
+    assert str(first.pk) in signed_in(alice).get(again.get_absolute_url()).content.decode()
+
+
+# --- problems that were set before ---
+
+
+@pytest.fixture
+def contests(alice):
+    """A contest of Alice's that nobody else sees, and one that is asked for now."""
+    earlier, now = contest_rows.contest(alice, 1).run, contest_rows.Contest(alice).run
+    Cycle.objects.filter(run=earlier).update(fingerprint=[1] * 32)
+    return Project.objects.create(name="Solar lab"), earlier, now
+
+
+def known(run):
+    """The titles of earlier problems that a run is told of; "" for one that it is compared with and not told."""
+    remember_earlier(run)
+    problems = run.steps.get(purpose="problems_known").data["outcome"]["found"]["problems"]
+    assert all(one["fingerprint"] for one in problems)
+    return [one["title"] for one in problems]
+
+
+@pytest.mark.parametrize(
+    ("of_earlier", "of_now", "is_named"),
+    [
+        ("private", "private", True),
+        ("private", "project", False),
+        ("private", "lab", False),
+        ("private", "public", False),
+        ("project", "project", True),
+        ("project", "lab", False),
+        ("lab", "project", True),
+        ("lab", "lab", True),
+        ("lab", "public", False),
+        ("public", "lab", True),
+        ("public", "public", True),
+    ],
+)
+def test_an_earlier_problem_is_named_where_all_who_read_that_may_see_it(contests, of_earlier, of_now, is_named):
+    project, earlier, now = contests
+    for run, visibility in ((earlier, of_earlier), (now, of_now)):
+        Experiment.objects.filter(pk=run.experiment_id).update(visibility=visibility, project=project)
+        run.experiment.refresh_from_db()
+    title = earlier.cycles.get().title
+
+    assert known(now) == [title if is_named else ""], "it is compared with all of them"
+
+
+def test_of_two_projects_one_knows_nothing_of_the_other(contests):
+    project, earlier, now = contests
+    Experiment.objects.filter(pk=earlier.experiment_id).update(
+        visibility="project", project=Project.objects.create(name="Theirs")
+    )
+    Experiment.objects.filter(pk=now.experiment_id).update(visibility="project", project=project)
+    now.experiment.refresh_from_db()
+
+    assert known(now) == [""]
+
+
+def test_what_a_contest_was_told_is_in_its_owners_files_alone(contests, alice, charlie):
+    """It may have been shared only later."""
+    _project, earlier, now = contests
+    title = earlier.cycles.get().title
+    assert known(now) == [title]
+
+    def told(reader):
+        run = Run.objects.with_totals().get(pk=now.pk)
+        run.reader = reader
+        steps = json.loads(b"".join(FORMATS["json"].chunks(run, "en", unheard)))["steps"]
+        [step] = [step for step in steps if step["purpose"] == "problems_known"]
+        return title in json.dumps(step)
+
+    assert [told(reader) for reader in (alice, charlie, None)] == [True, False, False]
