@@ -8,7 +8,7 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from experiments import running
-from experiments.admission import require_change, require_models, require_role, require_sandbox
+from experiments.admission import require_change, require_models, require_role, require_sandbox, require_spending
 from experiments.battles import campaigns
 from experiments.battles.admission import check_setup
 from experiments.budgets.budgeting import require_budget
@@ -70,7 +70,7 @@ def start(
 ) -> list[Run]:
     """Queue runs with successive seeds. A repetition under the same key gets the runs of the first request."""
     require_role(by)
-    require_change(experiment, by)
+    require_spending(experiment, by)
     answer = once(
         lambda: {"runs": [str(run.pk) for run in _start(experiment, by, seed, repeats)]},
         by=by,
@@ -90,7 +90,7 @@ def resume(run: Run, *, by: "User") -> bool:
     """Go on with a failed run, whose recorded steps stay and whose failed one is tried again, with a paused one, or
     with one that a budget has stopped. False when there is nothing to go on with.
     """
-    require_change(run.experiment, by)
+    require_spending(run.experiment, by)
     with transaction.atomic():
         return steering.release(run, by=by) or _resume_within_budget(run, by) or _resume_failed(run, by)
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
+from accounts.models import Project
 from experiments.engine.keys import where
 from experiments.models import Experiment, ProviderModel
 from experiments.refusals import NotAllowed
@@ -30,6 +31,20 @@ def may_change(experiment: Experiment, person: "User | AnonymousUser") -> bool:
 def require_change(experiment: Experiment, person: "User | AnonymousUser") -> None:
     if not may_change(experiment, person):
         raise NotAllowed(_("You may look at this, but not change it. Its owner and the members of its project can."))
+
+
+def require_spending(experiment: Experiment, person: "User") -> None:
+    """Before anything is asked of a model for it: who may change it, and whether its project pays for what they do."""
+    require_change(experiment, person)
+    if experiment.project is None:
+        return
+    if experiment.project.archived:
+        raise NotAllowed(
+            _("Its project is archived: nothing more begins in it. One of its leads can take it up again.")
+        )
+    if not Project.objects.with_share_of(person).filter(pk=experiment.project.pk).exists():
+        message = _("Its project would pay for this, and you are no lead or member of it: ask one of them.")
+        raise NotAllowed(message)
 
 
 def require_sandbox(experiment: Experiment) -> None:

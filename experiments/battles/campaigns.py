@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from accounts.models import User
 from experiments import running
-from experiments.admission import require_change, require_models, require_role
+from experiments.admission import require_change, require_models, require_role, require_spending
 from experiments.battles import ledger
 from experiments.battles.admission import check
 from experiments.battles.feeding import feed, feed_all
@@ -43,7 +43,7 @@ def start(experiment: Experiment, *, by: User, seed: int | None = None) -> list[
     when it cannot be played. No run is begun when nothing is missing: the campaign is completed then.
     """
     require_role(by)
-    require_change(experiment, by)
+    require_spending(experiment, by)
     require_models(experiment)
     check(experiment)
     require_budget(experiment)
@@ -77,7 +77,7 @@ def resume(experiment: Experiment, *, by: User, limits: dict[str, Any] | None = 
     nothing is left to be asked. Raises Rivalled while its runs are still stopping.
     """
     require_role(by)
-    require_change(experiment, by)
+    require_spending(experiment, by)
     require_models(experiment)
     check(experiment)
     require_budget(experiment)

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from experiments import actions, timeline
-from experiments.admission import require_change, require_models, require_role
+from experiments.admission import require_models, require_role, require_spending
 from experiments.budgets.budgeting import require_budget
 from experiments.engine import jobs
 from experiments.engine.events import Fact, announce_now, emit, reserve_numbers, write
@@ -49,7 +49,7 @@ def branch(message: Message, *, by: "User", text: str | None = None) -> Run:
     instead. The parent stays as it is, and nothing that it has paid for is paid again.
     """
     require_role(by)
-    require_change(message.run.experiment, by)
+    require_spending(message.run.experiment, by)
     require_models(message.run.experiment)
     require_budget(message.run.experiment)
     edited = text if text is not None and text != message.raw_text else None
@@ -82,7 +82,7 @@ def judge_again(run: Run, *, by: "User", model: str | None = None, rubric: str =
     Raises InvalidExperiment or NotOffered.
     """
     experiment = run.experiment
-    require_change(experiment, by)
+    require_spending(experiment, by)
     if experiment.workflow not in JUDGED:
         raise NotOffered(_("Only arena and StarChamber runs can be judged again."))
     config = {

@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
-from experiments.admission import require_change
+from experiments.admission import require_change, require_spending
 from experiments.engine.events import Fact, emit
 from experiments.engine.recorded import COPIED
 from experiments.engine.text import is_storable
@@ -29,7 +29,7 @@ def ask_further(run: Run, *, by: "User", text: str, idempotency_key: str = "") -
     KeyReused.
     """
 
-    require_change(run.experiment, by)
+    require_spending(run.experiment, by)
 
     def ask() -> dict[str, Any]:
         _ask(run, text, by)
@@ -95,7 +95,7 @@ def lift(run: Run, *, by: "User", limits: dict[str, Any], skip: bool = False) ->
     """Go on with a run that one of its limits has stopped, under other limits. skip: without the answer that could not
     be asked for any more. Raises Rivalled or NotOffered.
     """
-    require_change(run.experiment, by)
+    require_spending(run.experiment, by)
     checked = _checked_limits(limits)
     with transaction.atomic():
         fresh = locked(run)

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from experiments import clock
-from experiments.admission import require_change, require_models, require_role
+from experiments.admission import require_change, require_models, require_role, require_spending
 from experiments.engine import jobs
 from experiments.engine.events import Fact, emit, reserve_numbers
 from experiments.engine.text import is_storable
@@ -33,7 +33,7 @@ def say(run: Run, *, by: "User", key: str, action: str, text: str = "") -> None:
     """Answer the pause `key`: once, whoever is first. An empty text sent is the default. Raises NotWaiting,
     SaidAlready, NotOffered or NotAllowed.
     """
-    require_change(run.experiment, by)
+    require_spending(run.experiment, by)
     with transaction.atomic():
         fresh = locked(run)
         step = run.steps.filter(key=key, kind__in=PAUSES).first()
@@ -63,7 +63,7 @@ def pause(run: Run, *, by: "User") -> bool:
 
 def release(run: Run, *, by: "User") -> bool:
     """Go on with a paused run. False when it is not paused."""
-    require_change(run.experiment, by)
+    require_spending(run.experiment, by)
     with transaction.atomic():
         fresh = locked(run)
         if not fresh.is_held or fresh.state not in LIVE_STATES:
@@ -82,6 +82,8 @@ def set_mode(run: Run, *, by: "User", mode: str) -> bool:
     require_change(run.experiment, by)
     if mode not in Run.Mode.values:
         raise NotOffered(_("A run is automatic or manual."))
+    if mode == Run.Mode.AUTOMATIC:
+        require_spending(run.experiment, by)
     with transaction.atomic():
         fresh = locked(run)
         if fresh.state not in LIVE_STATES:
@@ -100,7 +102,7 @@ def set_mode(run: Run, *, by: "User", mode: str) -> bool:
 
 def extend(run: Run, *, by: "User", max_turns: int | None) -> None:
     """Let a live run go on for more turns than it was set up for. Raises Rivalled or NotOffered."""
-    require_change(run.experiment, by)
+    require_spending(run.experiment, by)
     if max_turns is not None and not 1 <= max_turns <= 100:
         raise NotOffered(_("Turns are counted from 1 to 100."))
     with transaction.atomic():
