@@ -69,11 +69,13 @@ def boards(found: Standings) -> dict[str, Any]:
 
 def left_out(user: "User | Any") -> dict[str, Any]:
     """Cycles that somebody left out of the ratings, the latest first: when and why, but not what they were; and by
-    whom, for people who have signed in.
+    whom, for people who have signed in. Why a whole run was left out is read by those who may see the run.
     """
     rated = Cycle.objects.filter(state=Cycle.State.RATED, run__origin=Run.Origin.LIVE)
-    void = rated.filter(voided__isnull=False).select_related("voided_by").order_by("-voided", "-pk")
-    shown = [_void(row, is_named=user.is_authenticated) for row in void[:MOST_VOID]]
+    void = rated.filter(voided__isnull=False).select_related("voided_by", "run__review").order_by("-voided", "-pk")
+    rows = list(void[:MOST_VOID])
+    visible = set(Run.objects.visible_to(user).filter(pk__in={row.run_id for row in rows}).values_list("pk", flat=True))
+    shown = [_void(row, is_named=user.is_authenticated, is_seen=row.run_id in visible) for row in rows]
     return {"void": shown, "void_count": void.count()}
 
 
@@ -135,10 +137,13 @@ def _chart(drawn: Sequence[Moment], board: str, names: Sequence[str], label: Map
     return charts.chart([one.number for one in drawn], series, scale, charts.OF_RATINGS)
 
 
-def _void(row: Cycle, *, is_named: bool) -> dict[str, Any]:
+def _void(row: Cycle, *, is_named: bool, is_seen: bool) -> dict[str, Any]:
     models = dict(row.contestants)
     by = row.voided_by.get_username() if is_named and row.voided_by else ""
-    return {"setter": models.get(row.setter, ""), "reason": row.void_reason, "at": row.voided, "by": by}
+    review = getattr(row.run, "review", None)
+    is_of_run = review is not None and review.excluded and review.reason == row.void_reason
+    reason = row.void_reason if is_seen or not is_of_run else ""
+    return {"setter": models.get(row.setter, ""), "reason": reason, "at": row.voided, "by": by}
 
 
 def listed(rows: Sequence[Cycle]) -> list[dict[str, Any]]:

@@ -3,12 +3,14 @@
 import pytest
 
 from experiments.contests import ratings, voiding
-from experiments.models import Cycle, Event
+from experiments.models import Cycle, Event, Experiment
 from experiments.refusals import NotAllowed, NotOffered, Rivalled
+from experiments.reviews import curation
 from leaderboard import coding, jobs
 from leaderboard.models import Ladder
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import Contest
+from tests.fixtures import signed_in
 
 PAGE = "/leaderboard/coding/cycles/"
 
@@ -257,3 +259,24 @@ def test_the_admin_leaves_out_what_is_chosen_and_takes_it_in_again(keeper, ten, 
     assert keeper.get(f"{address}{chosen[0]}/change/").status_code == 200
     assert keeper.get(f"/admin/experiments/execution/{run.executions.first().pk}/change/").status_code == 200
     assert keeper.get(f"{address}add/").status_code == 403
+
+
+def test_why_a_private_run_was_left_out_is_read_by_those_who_may_see_it(ten, alice, curator, client):
+    Ladder.objects.filter(pk=coding.ladder().pk).update(is_public=True)
+    curation.exclude(ten.run, by=curator, reason="It plays on a patient's record.")
+
+    def told(browser):
+        return "patient" in browser.get("/leaderboard/coding/").content.decode()
+
+    assert "those who may see the run" in client.get("/leaderboard/coding/").content.decode()
+    assert (told(client), told(signed_in(curator)), told(signed_in(alice))) == (False, False, True)
+
+    Experiment.objects.filter(pk=ten.run.experiment_id).update(visibility="lab")
+    assert told(signed_in(curator))
+
+
+def test_why_a_cycle_was_left_out_is_read_by_everybody(ten, curator, client):
+    Ladder.objects.filter(pk=coding.ladder().pk).update(is_public=True)
+    voiding.void(rows(3)[0], by=curator, reason="A slow sandbox.")
+
+    assert "A slow sandbox." in client.get("/leaderboard/coding/").content.decode()
