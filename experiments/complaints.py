@@ -28,6 +28,14 @@ BY_TYPE = {
     "list_type": gettext_noop("Input should be a valid list"),
     "dict_type": gettext_noop("Input should be a valid dictionary"),
     "too_long": gettext_noop("List should have at most %(max_length)s items"),
+    "too_short": gettext_noop("List should have at least %(min_length)s item"),
+    "string_pattern_mismatch": gettext_noop("String should match pattern '%(pattern)s'"),
+    "uuid_parsing": gettext_noop("Input should be a valid id"),
+    "date_from_datetime_parsing": gettext_noop("Write the day as year-month-day, such as 2026-02-28."),
+    "scale_values": gettext_noop("a scale has 2 to %(most)s values, in whole steps from its low end to its high one"),
+    "anchor_nowhere": gettext_noop("an anchor stands at no value of the scale: %(value)s"),
+    "choices_too_many": gettext_noop("a rubric has at most %(most)s choices, as many as there are letters for them"),
+    "named_twice": gettext_noop("a name stands there twice: %(name)s"),
 }
 
 # Sentences of the workflows, which know no Django: named here so that they are translated.
@@ -47,6 +55,14 @@ OF_WORKFLOWS = [
     gettext_noop("Name at least two contestants, or none at all: then all of them take part."),
     gettext_noop("The version has to be a name and a date that exists, such as spring_20260401."),
     gettext_noop("There is no judge prompt of this name."),
+]
+
+
+OF_REVIEWS = [
+    gettext_noop("holds characters that cannot be stored"),
+    gettext_noop("a rubric has a scale or a label"),
+    gettext_noop("there is no workflow of this name"),
+    gettext_noop("the last day lies before the first one"),
 ]
 
 

@@ -11,9 +11,9 @@ export function startCopying(root) {
   });
 }
 
-/** The text is fetched as it is: what the page shows is rendered. A promise keeps the click's permission. */
+/** The text is fetched as it is: what the page shows is rendered. After a redirect it is another page's. A promise keeps the click's permission. */
 function copyFrom(address) {
-  const text = fetch(address).then((answer) => (answer.ok ? answer.blob() : Promise.reject(new Error(answer.statusText))));
+  const text = fetch(address).then((answer) => (answer.ok && !answer.redirected ? answer.blob() : Promise.reject(new Error(answer.statusText))));
   const plain = text.then((blob) => new Blob([blob], { type: "text/plain" }));
   return navigator.clipboard.write([new ClipboardItem({ "text/plain": plain })]);
 }

@@ -19,7 +19,8 @@ function send(form) {
     if (request.status < 400 || request.responseURL !== location.href) {
       location.assign(request.responseURL);
     } else {
-      showErrors(new DOMParser().parseFromString(request.responseText, "text/html"));
+      const isSaid = showErrors(new DOMParser().parseFromString(request.responseText, "text/html"));
+      if (!isSaid) told.textContent = refused(request.status);
       button.disabled = false;
     }
   });
@@ -31,12 +32,19 @@ function send(form) {
   request.send(new FormData(form));
 }
 
-/** What the server says, above the form; what was typed stays. */
+/** Where what stands before the platform answers in its place. */
+function refused(status) {
+  if (status === 413) return gettext("The file is larger than the server takes. Nothing was stored.");
+  return interpolate(gettext("The server did not take it (%s). Nothing was lost: try again."), [status]);
+}
+
+/** What the server says, above the form; what was typed stays. Whether it said anything. */
 function showErrors(page) {
   const [fresh, main] = [page.querySelector(".error-summary, .problem"), document.querySelector("main h1")];
   document.querySelector(".error-summary")?.remove();
   document.querySelector("[data-sent]").textContent = "";
-  if (!fresh) return;
+  if (!fresh) return false;
   main.after(fresh);
   fresh.focus();
+  return true;
 }

@@ -69,11 +69,17 @@ export class LiveText {
   #call(data) {
     let call = this.#calls.get(data.call);
     if (!call?.element.isConnected) {
+      this.#forget();
       call = new LiveMessage(data);
       this.#calls.set(data.call, call);
       (call.slot ?? this.transcript).append(call.element);
     }
     return call;
+  }
+
+  /** Those whose message is complete: it has taken their place. */
+  #forget() {
+    for (const [key, call] of this.#calls) if (!call.element.isConnected) this.#calls.delete(key);
   }
 
   #askLater() {

@@ -127,7 +127,7 @@ export class Waiting {
       return;
     }
     const answer = await fetch(`/messages/${said.dataset.message}/text/?heard=1`).catch(() => null);
-    if (!answer?.ok || field.value) return;
+    if (!answer?.ok || answer.redirected || field.value) return; // signed out, it is the page on which one signs in
     field.value = await answer.text();
     this.#given.set(field, field.value);
   }

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from accounts import audit
 from accounts.models import Project, User
 from experiments.casting import InvalidExperiment
+from experiments.complaints import complaint
 from experiments.engine.text import is_storable
 from experiments.models import QueueMember, ReviewItem, ReviewQueue, ReviewRubric, ReviewSlot
 from experiments.models.review import CURATORS, LONGEST_LOCK, MOST_PEOPLE
@@ -168,8 +169,7 @@ def _filters(asked: Any) -> dict[str, Any]:
     try:
         return Filters.model_validate(asked or {}).model_dump(mode="json", exclude_defaults=True)
     except ValidationError as error:
-        said = [str(one["msg"]).removeprefix("Value error, ") for one in error.errors()]
-        raise InvalidExperiment({"filters": said}) from error
+        raise InvalidExperiment({"filters": [complaint(one) for one in error.errors()]}) from error
 
 
 def _item(queue: ReviewQueue, found: Found, number: int) -> ReviewItem:

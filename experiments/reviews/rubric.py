@@ -3,6 +3,7 @@
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from experiments.engine.text import is_storable
 
@@ -44,9 +45,11 @@ class Scale(Part):
     def _whole(self) -> Self:
         steps = (self.high - self.low) / self.step
         if steps < 1 - CLOSE or abs(steps - round(steps)) > CLOSE or round(steps) >= MOST_VALUES:
-            raise ValueError(f"a scale has 2 to {MOST_VALUES} values, in whole steps from its low end to its high one")
+            said = "a scale has 2 to {most} values, in whole steps from its low end to its high one"
+            raise PydanticCustomError("scale_values", said, {"most": MOST_VALUES})
         if unknown := set(self.anchors) - {plain(value) for value in self.values}:
-            raise ValueError(f"an anchor stands at no value of the scale: {min(unknown)}")
+            said = "an anchor stands at no value of the scale: {value}"
+            raise PydanticCustomError("anchor_nowhere", said, {"value": min(unknown)})
         return self
 
     @property
@@ -117,7 +120,8 @@ class Rubric(Part):
         for label in self.labels:
             _refuse_twice(label.names)
         if sum(len(label.choices) for label in self.labels) > len(LETTERS):
-            raise ValueError(f"a rubric has at most {len(LETTERS)} choices, as many as there are letters for them")
+            said = "a rubric has at most {most} choices, as many as there are letters for them"
+            raise PydanticCustomError("choices_too_many", said, {"most": len(LETTERS)})
         return self
 
     @property
@@ -139,4 +143,4 @@ def plain(value: float) -> str:
 
 def _refuse_twice(names: list[str]) -> None:
     if twice := {name for name in names if names.count(name) > 1}:
-        raise ValueError(f"a name stands there twice: {min(twice)}")
+        raise PydanticCustomError("named_twice", "a name stands there twice: {name}", {"name": min(twice)})

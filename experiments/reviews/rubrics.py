@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 from pydantic import ValidationError
 
 from experiments.casting import InvalidExperiment
+from experiments.complaints import complaint
 from experiments.engine.text import is_storable
 from experiments.models import ReviewRubric
 from experiments.refusals import NotAllowed, Rivalled
@@ -116,7 +117,7 @@ def _checked(title: str, description: str, content: Any) -> dict[str, Any]:
 
 def _said(error: Any) -> str:
     place = " ".join(str(part + 1) if isinstance(part, int) else part for part in error["loc"])
-    said = str(error["msg"]).removeprefix("Value error, ")
+    said = complaint(error).removesuffix(".")
     return f"{place}: {said}." if place else f"{said}."
 
 

@@ -88,3 +88,19 @@ def test_a_file_that_cannot_be_read_says_why(lab: Lab, sign_in: SignIn, tmp_path
 
     expect(page.locator(".box.failure")).to_contain_text("bad.zip is not a zip archive")
     is_well(page)
+
+
+@pytest.mark.parametrize(("status", "words"), [(413, "larger than the server takes"), (502, "did not take it (502)")])
+def test_where_something_else_refuses_a_file_it_is_said(
+    lab: Lab, sign_in: SignIn, tmp_path: Path, status: int, words: str
+) -> None:
+    (tmp_path / "samples.jsonl").write_text('{"prompt": "Draw."}')
+    page = sign_in()
+    page.goto(f"{lab.url}/datasets/new/")
+    page.set_input_files("#id_file", str(tmp_path / "samples.jsonl"))
+    answer = {"status": status, "body": "<h1>No</h1>", "content_type": "text/html"}
+    page.route("**/datasets/new/", lambda route: route.fulfill(**answer))
+    page.click("main button.primary")
+
+    expect(page.locator("[data-sent]")).to_contain_text(words)
+    expect(page.locator("main button.primary")).to_be_enabled()

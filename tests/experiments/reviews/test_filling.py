@@ -1,12 +1,13 @@
 """What goes into a queue: what its maker may show, by its filters, once."""
 
 import pytest
+from django.utils.translation import override
 
 from accounts.models import Membership, Project
 from experiments.casting import InvalidExperiment
 from experiments.models import Experiment, Judgment, Message, ReviewItem, ReviewQueue
 from experiments.refusals import NotAllowed
-from experiments.reviews import queues
+from experiments.reviews import queues, rubrics
 from tests.experiments.reviews import reviewed
 
 pytestmark = pytest.mark.django_db
@@ -177,3 +178,28 @@ def test_judgments_are_reviewed_with_what_was_said(alice, bob):
 
     assert item.judgment in Judgment.objects.all()
     assert item.message is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"scales": [{"name": "warmth", "title": "Warmth", "low": 0, "high": 40}]},
+        {"scales": [{"name": "warmth", "title": "Warmth", "low": 0, "high": 2, "anchors": {"9": "x"}}]},
+        {"scales": [{"name": "Warmth", "title": "Warmth", "low": "x", "high": 2}]},
+        {"scales": [{"name": "warmth", "title": "Warmth", "low": 0, "high": 1}] * 2},
+        {"labels": [{"name": "tone", "title": "Tone", "choices": []}]},
+        {},
+    ],
+)
+def test_what_is_wrong_with_a_rubric_is_said_in_the_readers_language(alice, content):
+    with override("zh-hans"), pytest.raises(InvalidExperiment) as refused:
+        rubrics.save(owner=alice, title="Mine", content=content)
+
+    assert [said for said in refused.value.errors["content"] if said.isascii()] == []
+
+
+def test_what_is_wrong_with_a_queues_filters_is_said_in_the_readers_language(alice):
+    with override("zh-hans"), pytest.raises(InvalidExperiment) as refused:
+        reviewed.queue(alice, played=False, filters={"since": "2026-03-02", "until": "2026-03-01"})
+
+    assert [said for said in refused.value.errors["filters"] if said.isascii()] == []
