@@ -55,8 +55,7 @@ class Repeats:
 def repeats(experiment: Experiment, switched_on: Iterable[str] = (), *, reader: "User | AnonymousUser") -> Repeats:
     """Of the runs that the reader sees. `switched_on`: which of SWITCHES count too; what is none of them is ignored."""
     switches = tuple(name for name in SWITCHES if name in set(switched_on))
-    seen = Run.objects.visible_to(reader).filter(experiment=experiment)
-    rows = list(seen.with_totals().order_by("seed", "created"))
+    rows = list(experiment.runs.visible_to(reader).with_totals().order_by("seed", "created"))
     reasons = [(run, why_left_out(run.state, run.origin, switches)) for run in rows]
     counted = tuple(run for run, reason in reasons if not reason)
     subjects, begins = subjects_of(experiment), begins_in(experiment)
