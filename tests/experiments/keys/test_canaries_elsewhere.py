@@ -24,6 +24,7 @@ from tests.fixtures import signed_in, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 READ = {
+    b"none": lambda server, key: [],  # it has ended meanwhile
     b"string": lambda server, key: [server.get(key)],
     b"hash": lambda server, key: [part for pair in server.hgetall(key).items() for part in pair],
     b"list": lambda server, key: server.lrange(key, 0, -1),
