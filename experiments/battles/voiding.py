@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from accounts import audit
 from accounts.models import User
@@ -16,6 +17,7 @@ from experiments.models import Battle, Board, Dataset
 from experiments.refusals import NotAllowed, NotOffered
 
 LONGEST_REASON = 300
+WITH_RUN = gettext_noop("Its run was left out of every ladder.")  # why is read with the run, by those who may see it
 WITH_VOTER = "Voter left out: "  # how the reason of a vote begins that is void with the others of its ballot
 AT_ONCE = 500
 

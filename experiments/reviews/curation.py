@@ -51,7 +51,8 @@ def approve(run: Run, *, by: "User", is_approved: bool = True) -> bool:
 
 
 def exclude(run: Run, *, by: "User", reason: str) -> bool:
-    """Leave a run out of every ladder: its battles, cycles and ballots count no more, and the reason is shown.
+    """Leave a run out of every ladder: its battles, cycles and ballots count no more, and the reason is
+    shown to those who may see the run.
 
     Returns whether this call did it. Raises NotAllowed, and NotOffered without a reason.
     """
@@ -66,7 +67,7 @@ def exclude(run: Run, *, by: "User", reason: str) -> bool:
         if not rows.update(excluded=now, excluded_by=by, reason=said, changed=now):
             return False
         for battle in run.battles.filter(void_reason="").exclude(winner="").select_related("board__dataset"):
-            battle_voiding.void(battle, by=by, reason=said, as_part=True)
+            battle_voiding.void(battle, by=by, reason=battle_voiding.WITH_RUN, as_part=True)
         for cycle in run.cycles.filter(state=Cycle.State.RATED, voided__isnull=True):
             cycle_voiding.void(cycle, by=by, reason=said, as_part=True)
         audit.record(audit.Action.VOIDED, by=by, of=run, name=run.experiment.title, reason=said)
@@ -83,10 +84,11 @@ def include(run: Run, *, by: "User") -> bool:
         review = RunReview.objects.select_for_update(of=("self",)).filter(pk=run.pk, excluded__isnull=False).first()
         if review is None:
             return False
-        same = {"void_reason": review.reason, "voided_by": review.excluded_by_id, "voided__gte": review.excluded}
-        for battle in run.battles.filter(**same).select_related("board__dataset"):
+        same = {"voided_by": review.excluded_by_id, "voided__gte": review.excluded}
+        battles = run.battles.filter(**same, void_reason__in=(battle_voiding.WITH_RUN, review.reason))
+        for battle in battles.select_related("board__dataset"):
             battle_voiding.restore(battle, by=by, as_part=True)
-        for cycle in run.cycles.filter(**same):
+        for cycle in run.cycles.filter(**same, void_reason=review.reason):
             cycle_voiding.restore(cycle, by=by, as_part=True)
         rows = RunReview.objects.filter(pk=run.pk)
         rows.update(excluded=None, excluded_by=None, reason="", changed=clock.now())

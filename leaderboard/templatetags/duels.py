@@ -6,9 +6,11 @@ from typing import Any
 from django import template
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 
+from experiments.battles.voiding import WITH_RUN
 from experiments.figures import elo, span
-from experiments.models import Board, Contestant
+from experiments.models import Battle, Board, Contestant
 from experiments.templatetags.arena import MISSING, signed
 from leaderboard.agreement_words import AGREEMENT_REASONS
 from leaderboard.browsing.showing import Line, Side
@@ -34,6 +36,11 @@ def contestant_options(contestants: Iterable[Contestant], chosen: str) -> SafeSt
     form = '<option value="{}"{}>{}</option>'
     marks = {True: mark_safe(" selected"), False: ""}
     return format_html_join("", form, ((one.name, marks[one.name == chosen], str(one)) for one in contestants))
+
+
+@register.filter
+def why_void(battle: Battle) -> str:
+    return gettext(WITH_RUN) if battle.void_reason == WITH_RUN else battle.void_reason
 
 
 @register.filter

@@ -27,11 +27,11 @@ def runs(alice):
 
 
 @pytest.mark.parametrize("format_", FORMATS)
-def test_of_a_run_that_is_written_nothing_is_held(runs, format_, tmp_path):
+def test_of_a_run_that_is_written_nothing_is_held(runs, format_, tmp_path, alice):
     held = []
 
     def watched():
-        for run in making._fetched(runs, lambda done: None):
+        for run in making._fetched(runs, alice, lambda done: None):
             gc.collect()
             held.append(tracemalloc.get_traced_memory()[0])
             yield run

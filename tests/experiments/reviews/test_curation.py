@@ -2,9 +2,13 @@
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.urls import reverse
 
 from accounts.models import AuditEntry
-from experiments.models import Experiment, Message, Run, RunReview
+from experiments.battles.boards import model_board
+from experiments.battles.voiding import WITH_RUN
+from experiments.datasets import demonstration
+from experiments.models import Battle, Experiment, Message, Run, RunReview
 from experiments.refusals import NotAllowed, NotOffered
 from experiments.reviews import curation, flagging, scanning, slots
 from experiments.workflows.flags import VERSION, flags
@@ -12,7 +16,7 @@ from leaderboard import council
 from tests.experiments import contest_rows
 from tests.experiments.reports import deliberations
 from tests.experiments.reviews import reviewed
-from tests.fixtures import signed_in
+from tests.fixtures import add_model, signed_in
 
 pytestmark = pytest.mark.django_db
 SORRY = "I'm sorry, but I can't help with that."
@@ -154,6 +158,24 @@ def test_the_cycles_of_an_excluded_run_count_no_more_and_those_void_before_stay_
     first.refresh_from_db()
     second.refresh_from_db()
     assert (first.void_reason, second.void_reason) == ("Earlier.", "")
+
+
+def test_battles_of_an_excluded_run_say_that_it_was_and_not_why(record, alice, cora, provider):
+    dataset = demonstration.make_text(alice)
+    board = model_board(dataset, add_model("sim/judge:first=0"), prompt="text_quality", prompt_version="1", params={})
+    left, right = dataset.contestants.order_by("pk")[:2]
+    pair = {"board": board, "sample": dataset.samples.first(), "left": left, "right": right}
+    battle = Battle.objects.create(run=record.run, winner="left", **pair)
+
+    curation.exclude(record.run, by=cora, reason="It plays on a patient's record.")
+
+    battle.refresh_from_db()
+    assert battle.void_reason == WITH_RUN
+    shown = signed_in(alice).get(reverse("battle", args=[battle.pk]), headers={"Accept-Language": "zh-hans"})
+    assert "它所属的运行" in shown.content.decode()
+    curation.include(record.run, by=cora)
+    battle.refresh_from_db()
+    assert battle.void_reason == ""
 
 
 def test_the_ballots_of_an_excluded_council_count_no_more(alice, cora):
