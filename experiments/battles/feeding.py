@@ -57,7 +57,9 @@ class Shards:
 def feed(experiment_id: UUID) -> list[Run]:
     """Do what the campaign needs now. Returns the runs that were begun; nothing happens unless it is running."""
     begun: list[Run] = []
-    rows = Campaign.objects.select_related("experiment").defer("plan")  # it may be long, and is seldom looked at
+    rows = Campaign.objects.select_related("experiment__project").defer(
+        "plan"
+    )  # it may be long, and is seldom looked at
     for _ in range(MOST_MOVES):
         campaign = rows.filter(pk=experiment_id, state=State.RUNNING).first()
         if campaign is None:
@@ -95,6 +97,8 @@ def _found(campaign: Campaign) -> Move | None:
 
 def _next(campaign: Campaign) -> Move | None:
     cursor, shards = campaign.cursor, _shards(campaign)
+    if _is_archived(campaign) and (not cursor.get("planned") or cursor["place"] is not None):
+        return None if shards.live else _end(State.STOPPED, "Its project was archived: nothing more begins in it.")
     if not cursor.get("planned"):
         return None if shards.live else _plan(campaign, shards)
     if bad := next(filter(_ends_all, shards.ended), None):
@@ -106,6 +110,11 @@ def _next(campaign: Campaign) -> Move | None:
     if shards.live:
         return None
     return _after_pass(campaign, shards)
+
+
+def _is_archived(campaign: Campaign) -> bool:
+    project = campaign.experiment.project
+    return project is not None and project.archived
 
 
 def _done(campaign: Campaign, move: Move) -> list[Run]:

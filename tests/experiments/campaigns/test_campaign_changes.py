@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from accounts.models import Membership, Project
 from experiments import actions
 from experiments.battles import campaigns, ledger
 from experiments.battles.progress import progress
@@ -254,3 +255,24 @@ def test_a_contestant_that_joins_while_it_runs_is_asked_for_on_resume(field, bat
     assert campaigns.resume(experiment, by=alice)
     play(experiment)
     assert of(experiment).count() == 9
+
+
+def test_of_an_archived_project_what_is_under_way_ends_and_nothing_more_begins(field, battles, campaign, play, alice):
+    experiment = battles(field(contestants=4, samples=6))
+    project = Project.objects.create(name="Trees")
+    Membership.objects.create(project=project, user=alice, role=Membership.Role.LEAD)
+    Experiment.objects.filter(pk=experiment.pk).update(project=project)
+    experiment.refresh_from_db()
+    campaign(experiment)
+    Project.objects.update(archived=True)
+    play(experiment)
+
+    assert (state_of(experiment), of(experiment).count()) == (Campaign.State.STOPPED, 18)
+    assert "archived" in progress(experiment).note
+    with pytest.raises(NotAllowed):
+        campaigns.resume(Experiment.objects.get(pk=experiment.pk), by=alice)
+
+    Project.objects.update(archived=False)
+    assert campaigns.resume(Experiment.objects.get(pk=experiment.pk), by=alice)
+    play(experiment)
+    assert (state_of(experiment), of(experiment).count()) == (Campaign.State.COMPLETED, 36)
