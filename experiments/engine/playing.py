@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from decimal import Decimal
 from functools import partial
@@ -23,7 +23,7 @@ from experiments.engine.leases import Held
 from experiments.engine.performers import Report, Work
 from experiments.engine.recorded import begun, recorded_outcomes
 from experiments.engine.recording import Book, OpenCall
-from experiments.engine.reservations import Accounts, OverBudget
+from experiments.engine.reservations import Account, Accounts, OverBudget
 from experiments.engine.score import Score, Todo, passed
 from experiments.engine.seating import Catalogue, order, seats_of
 from experiments.models import Run
@@ -276,8 +276,9 @@ class Playing:
         if self.run.is_held:
             self._postponed.append(partial(self._ask, ask, call_id, among))
             return
+        accounts = self._accounts.now()  # they may begin a new day, which stays whatever becomes of the call
         with ledger.held(self.run.experiment_id) if self.is_shard and self._has_limit else nullcontext():
-            call = self._written(ask, call_id, among)
+            call = self._written(ask, call_id, among, accounts)
         if call is None:
             return
         self.calls[call.id] = call
@@ -287,7 +288,7 @@ class Playing:
             self._submit(work_of(self.run.pk, call))
             self._agenda.append(partial(self._note_key, call.order.key))
 
-    def _written(self, ask: Ask, call_id: UUID, among: int) -> OpenCall | None:
+    def _written(self, ask: Ask, call_id: UUID, among: int, accounts: Sequence[Account]) -> OpenCall | None:
         """The call, written ahead; None where a limit or a budget has no room for it."""
         spent, limits = self._spent(), self._limits
         left = None if limits.tokens is None else (limits.tokens - spent.tokens) // among
@@ -299,7 +300,7 @@ class Playing:
             self._refuse(ask, refusal)
             return None
         try:
-            return recording.open_call(self.book, ask, ordered, call_id, self._accounts.now())
+            return recording.open_call(self.book, ask, ordered, call_id, accounts)
         except OverBudget as over:
             self._refuse(ask, over.refusal)
             return None

@@ -49,9 +49,12 @@ def is_long(run: Run) -> bool:
 
 
 def file_for(run: Run, *, by: "User", format_: Format, language: str) -> Export:
-    """For its owner, the run as it is now; for others, as it was a moment ago."""
-    asked = request_file if run.experiment.owner_id == by.pk else recent_file
-    return asked(run, by=by, format_=format_, language=language)
+    """For its owner, the run as it is now; for others, as it was a moment ago, unless that has failed."""
+    if run.experiment.owner_id != by.pk:
+        recent = recent_file(run, by=by, format_=format_, language=language)
+        if recent.state != Export.State.FAILED:
+            return recent
+    return request_file(run, by=by, format_=format_, language=language)
 
 
 def recent_file(run: Run, *, by: "User", format_: Format, language: str) -> Export:

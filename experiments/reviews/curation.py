@@ -37,10 +37,11 @@ def approve(run: Run, *, by: "User", is_approved: bool = True) -> bool:
     Raises NotAllowed for others than curators and administrators, NotOffered for a run that is not over.
     """
     _require(by)
-    if is_approved and not run.is_over:
-        raise NotOffered(_("This run is not over yet: it is approved when nothing can be added to it."))
     fields = {"approved": timezone.now(), "approved_by": by} if is_approved else {"approved": None, "approved_by": None}
     with transaction.atomic():
+        held = Run.objects.select_for_update(of=("self",)).get(pk=run.pk)  # nobody goes on with it meanwhile
+        if is_approved and not held.is_over:
+            raise NotOffered(_("This run is not over yet: it is approved when nothing can be added to it."))
         RunReview.objects.get_or_create(run=run)
         rows = RunReview.objects.filter(pk=run.pk, approved__isnull=is_approved)
         if not rows.update(**fields, changed=clock.now()):

@@ -122,6 +122,8 @@ def _limits_of_time(run: Run, mode: str, overrides: Mapping[str, Any]) -> dict[s
     """As an override: a run that nobody waits for and that has no last turn gets an hour from now, where it has no
     limit of time yet.
     """
+    if "mode" not in run.experiment.config:
+        return {}
     own = run.experiment.parsed_config({**overrides, "mode": Run.Mode.MANUAL.value}).limits
     bounded = run.experiment.parsed_config({**overrides, "mode": mode}).limits
     if own.seconds is not None or bounded.seconds is None:

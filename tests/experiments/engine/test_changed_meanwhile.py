@@ -9,6 +9,7 @@ from experiments.engine.playing import Playing
 from experiments.models import Run
 from experiments.steering import steering
 from experiments.workflows.arena.config import UNLIMITED_SECONDS
+from tests.experiments.deliberating import FAST
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 
@@ -95,3 +96,11 @@ def test_a_prompt_that_nobody_rewrote_is_not_told_as_rewritten(arena, start, dri
 
     asked = run.calls.get(step__key="turn/1/judge").request["messages"]
     assert "rewrote" not in str(asked)
+
+
+def test_a_council_gets_more_questions_and_no_limit_of_time(council, start, drive, alice):
+    run = start(council(*FAST, max_turns=1))
+
+    steering.extend(run, by=alice, max_turns=3)
+
+    assert fresh(run).overrides == {"max_turns": 3}

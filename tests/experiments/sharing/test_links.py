@@ -194,3 +194,15 @@ def test_a_file_for_a_link_is_not_the_one_that_its_owner_asked_for(run, live, al
     signed_in(alice).post(f"/runs/{run.pk}/files/", {"format": "html"})
 
     assert sorted(Export.objects.values_list("format", flat=True)) == ["html", "html-link"]
+
+
+def test_a_colleague_who_asks_again_for_a_file_that_failed_gets_it(run, charlie, settings):
+    settings.EXPORT_DIRECT_MESSAGES = 1
+    Experiment.objects.filter(pk=run.experiment_id).update(visibility="lab")
+    browser = signed_in(charlie)
+    browser.post(f"/runs/{run.pk}/files/", {"format": "csv"})
+    Export.objects.update(state=Export.State.FAILED, ended=timezone.now())
+
+    browser.post(f"/runs/{run.pk}/files/", {"format": "csv"})
+
+    assert sorted(Export.objects.values_list("state", flat=True)) == ["failed", "queued"]
