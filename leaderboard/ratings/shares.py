@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 from leaderboard.ratings.scale import COVERAGE, NORMAL
 from leaderboard.ratings.student import t_quantile
 
+NO_SPREAD = 1e-12  # of a share's variance: what rounding leaves where all items came out alike
+
 
 @dataclass(frozen=True, slots=True)
 class Share:
@@ -55,7 +57,7 @@ def share_of_items(parts: ArrayLike, wholes: ArrayLike) -> Share:
     value = float(part.sum()) / total
     beyond = part - value * whole
     spread = float(beyond @ beyond) * count / max(count - 1, 1) / total**2
-    if count < 2 or spread <= 0 or not 0 < value < 1:
+    if count < 2 or spread <= NO_SPREAD or not 0 < value < 1:
         return Share(found.part, found.of, float(min(count, total)))
     effective = value * (1 - value) / spread * (NORMAL / t_quantile(COVERAGE, count - 1)) ** 2
     return Share(found.part, found.of, min(effective, total))

@@ -24,6 +24,12 @@ def test_all_of_few_items_is_not_all_of_many_votes():
     assert share_of_items([50, 50], [50, 50]).interval == Share(2, 2).interval
 
 
+def test_items_that_all_came_out_alike_are_one_unit_each_whatever_rounding_leaves():
+    even = share_of_items([7] * 5, [25] * 5)
+
+    assert even.effective == 5
+
+
 @pytest.mark.parametrize("items", [8, 40])
 def test_the_interval_covers_the_share_where_votes_on_an_item_go_together(items):
     random = np.random.default_rng(3)
