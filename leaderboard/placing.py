@@ -44,15 +44,15 @@ class Placed:
 
 def placed(intervals: Intervals, table: Table) -> Placed:
     """Ranks among those of whom enough is known. Few battles with others who are rated, a single sample, or an interval
-    wider than ±400: too little is known.
+    wider than ±400: too little is known. Who stands above the rated is surely there with as many battles as they need,
+    those with others above them too.
     """
     rated = ~np.isnan(intervals.ratings.values)
-    component = intervals.ratings.component_of
-    is_told = rated[None, :] & (component[:, None] == component[None, :])
-    games = (table.games * is_told).sum(axis=1)
-    has_few = rated & ((games < FEWEST) | (NORMAL * np.nan_to_num(intervals.errors, nan=np.inf) > WIDEST))
-    errors = np.where(has_few, np.nan, intervals.errors)
-    return Placed(intervals, ranks(replace(intervals, errors=errors), draws=DRAWS, seed=SEED), has_few)
+    is_wide = NORMAL * np.nan_to_num(intervals.errors, nan=np.inf) > WIDEST
+    has_few = rated & (is_wide | (_battles_with(rated, intervals, table) < FEWEST))
+    is_known = _battles_with(rated | intervals.ratings.above, intervals, table) >= FEWEST
+    told = replace(intervals, errors=np.where(has_few, np.nan, intervals.errors))
+    return Placed(intervals, ranks(told, draws=DRAWS, seed=SEED, is_known=is_known), has_few)
 
 
 def rows_of(tally: Tally, found: Placed, described: Mapping[str, Row]) -> list[Row]:
@@ -82,6 +82,14 @@ def resampled(table: Table, closed: Intervals, rounds: int) -> Intervals:
     lower = np.where(has_moved, values - times * (values - drawn.lower), closed.lower)
     upper = np.where(has_moved, values + times * (drawn.upper - values), closed.upper)
     return replace(closed, lower=lower, upper=upper)
+
+
+def _battles_with(others: BoolArray, intervals: Intervals, table: Table) -> FloatArray:
+    """How many battles each has with those others that are of its component."""
+    component = intervals.ratings.component_of
+    counted = others[None, :] & (component[:, None] == component[None, :])
+    battles: FloatArray = (table.games * counted).sum(axis=1)
+    return battles
 
 
 def _fared(tally: Tally) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.ratings.arrays import FloatArray, IntArray
+from leaderboard.ratings.arrays import BoolArray, FloatArray, IntArray
 from leaderboard.ratings.battles import Battles, Table
 from leaderboard.ratings.fitting import Fitted, fitted
 from leaderboard.ratings.links import members
@@ -19,12 +19,14 @@ class Ratings:
 
     p(i beats j) = 1 / (1 + 10^((value j - value i) / 400)). components: sets of names that battles link, the largest
     first. Ratings are comparable within a component only; each has the mean 1000, or the scale of its anchors.
+    above: from whom wins lead to the rated of the component and never back, so that no rating would be high enough.
     """
 
     contestants: tuple[str, ...]
     values: FloatArray
     reasons: tuple[Reason | None, ...]
     components: tuple[tuple[str, ...], ...]
+    above: BoolArray
 
     def __getitem__(self, name: str) -> float:
         return float(self.values[self.contestants.index(name)])
@@ -62,4 +64,5 @@ def ratings_of(found: Fitted) -> Ratings:
         values=found.restored(values),
         reasons=tuple(found.reason(index) for index in back),
         components=tuple(sorted(components, key=lambda component: (-len(component), component))),
+        above=np.array([found.is_above(index) for index in back], dtype=bool),
     )

@@ -39,6 +39,11 @@ class Fitted:
     def is_fixed(self) -> BoolArray:
         return ~np.isnan(self.fixed)
 
+    def is_above(self, index: int) -> bool:
+        """Whether wins lead from the contestant to the rated group of its component, and never back."""
+        group = self.rated.get(int(self.solution.components[index]))
+        return group is not None and bool(self.solution.above[index, group])
+
     def reason(self, index: int) -> Reason | None:
         """Why the contestant has no finite rating, None for one that has."""
         group = self.rated.get(int(self.solution.components[index]))

@@ -1,5 +1,6 @@
 """What is known of ranks: which contestants can be told apart, and who may be the best."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,9 +8,6 @@ import numpy as np
 from leaderboard.ratings.arrays import BoolArray, FloatArray, IntArray
 from leaderboard.ratings.intervals import Intervals
 from leaderboard.ratings.scale import NORMAL
-from leaderboard.ratings.undefined import Reason
-
-ABOVE_ALL = {Reason.UNDEFEATED, Reason.ABOVE}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -17,9 +15,10 @@ class Ranks:
     """In the contestants' sequence and within each component; nan for those without a rating or an error.
 
     rank: 1 + how many are rated higher. best, worst: the 95 % interval of the rank, 1 + how many are surely higher,
-    and n less those surely lower. All three count those above the rated, who have won everything or never lost towards
-    them. group: contestants of one group cannot be told from the group's highest, 1 first. first: the probability of
-    being the strongest of the component, 0 to 1; nan while somebody is above the rated.
+    and n less those surely lower. All three count those above the rated, from whom wins lead to them and never back;
+    best only those of whom enough is known. group: contestants of one group cannot be told from the group's highest, 1
+    first. first: the probability of being the strongest of the component, 0 to 1; nan while somebody of whom enough is
+    known is above the rated.
     """
 
     rank: FloatArray
@@ -29,8 +28,11 @@ class Ranks:
     first: FloatArray
 
 
-def ranks(intervals: Intervals, *, draws: int = 10_000, seed: int = 0) -> Ranks:
-    """Ranks from ratings and their joint covariance.
+def ranks(
+    intervals: Intervals, *, draws: int = 10_000, seed: int = 0, is_known: Sequence[bool] | BoolArray | None = None
+) -> Ranks:
+    """Ranks from ratings and their joint covariance. is_known: n, of whom of those above the rated enough is known for
+    them to be surely above; all of them without it.
 
     Two are told apart when their difference is more than 1.96 of its standard errors: each pair at 95 %, not all pairs
     together. `first` counts joint normal draws. The same for the same seed, in whatever sequence contestants stand.
@@ -42,11 +44,12 @@ def ranks(intervals: Intervals, *, draws: int = 10_000, seed: int = 0) -> Ranks:
     for component in intervals.ratings.components:
         members = np.array([contestants.index(name) for name in sorted(component)], dtype=np.int64)
         part = members[known[members]]
-        unbeaten = sum(intervals.ratings.reasons[member] in ABOVE_ALL for member in members.tolist())
+        above = members[intervals.ratings.above[members]]
+        surely = len(above) if is_known is None else int(np.count_nonzero(np.asarray(is_known)[above]))
         if part.size:
             covariance = intervals.covariance[np.ix_(part, part)]
-            _place(found, part, values[part], covariance, unbeaten)
-            if not unbeaten:
+            _place(found, part, values[part], covariance, len(above), surely)
+            if not surely:
                 found.first[part] = _chance_of_first(values[part], covariance, draws, seed)
     return found
 
@@ -59,10 +62,12 @@ def surely_above(values: FloatArray, covariance: FloatArray) -> BoolArray:
     return above
 
 
-def _place(found: Ranks, part: IntArray, values: FloatArray, covariance: FloatArray, unbeaten: int) -> None:
+def _place(
+    found: Ranks, part: IntArray, values: FloatArray, covariance: FloatArray, unbeaten: int, surely: int
+) -> None:
     above = surely_above(values, covariance)
     found.rank[part] = unbeaten + 1 + (values[None, :] > values[:, None] + 1e-9).sum(axis=1)
-    found.best[part] = unbeaten + 1 + above.sum(axis=0)
+    found.best[part] = surely + 1 + above.sum(axis=0)
     found.worst[part] = unbeaten + len(part) - above.sum(axis=1)
     found.group[part] = _groups(values, above)
 

@@ -72,3 +72,21 @@ def test_a_group_that_never_lost_towards_the_rated_is_above_them():
 
     assert found.rank.tolist() == pytest.approx([3, 3, 3, math.nan, math.nan], nan_ok=True)
     assert np.isnan(found.first).all()
+
+
+def test_who_won_nothing_but_against_the_winless_is_above_nobody_else():
+    """c only beat d, whom a beat too: no chain of wins leads from c to a or b."""
+    even = [("a", "b", 1), ("a", "b", 0)] * 20
+    found = ranks(sandwich(rows(*even, ("c", "d", 1), ("a", "d", 1))))
+
+    assert found.rank[:2].tolist() == [1, 1]
+    assert (found.best[:2].tolist(), found.worst[:2].tolist()) == ([1, 1], [2, 2])
+    assert found.first[:2].sum() == pytest.approx(1)
+
+
+def test_whoever_may_be_above_by_chance_takes_nobody_the_first_place():
+    even = [("a", "b", 1), ("a", "b", 0)] * 20
+    found = ranks(sandwich(rows(*even, ("c", "a", 1))), is_known=[True, True, False])
+
+    assert (found.best[:2].tolist(), found.rank[:2].tolist(), found.worst[:2].tolist()) == ([1, 1], [2, 2], [3, 3])
+    assert found.first[:2].sum() == pytest.approx(1)
