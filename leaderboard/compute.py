@@ -56,7 +56,7 @@ def standings(
     subsets, categories = slices_of(board)
     rounds = rounds_for(len(counts.contestants)) if bootstrapped else 0
     tally = Tally(counts.table, counts.both_bad, counts.consistent, counts.inconsistent)
-    widths: dict[str, float] = {}
+    widths: dict[str, float | None] = {}
     if is_awaited:
         closed = spread.intervals_of(board, counts, subset, category)
     else:

@@ -1,6 +1,7 @@
 """Milestones: a ladder as it stood when it was published, and what later ratings are on its scale."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -10,14 +11,15 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from experiments.datasets.making import may_curate
+from experiments.models import Board
 from experiments.refusals import NotAllowed, NotOffered
-from leaderboard.counts import counts_of
+from leaderboard.counts import Counts, counts_of
 from leaderboard.models import Ladder, Milestone
 from leaderboard.placing import WIDEST, placed
 from leaderboard.ratings import Intervals
 from leaderboard.ratings.arrays import FloatArray
 from leaderboard.ratings.scale import NORMAL
-from leaderboard.spread import intervals_of
+from leaderboard.spread import intervals_of, lasting
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}_(\d{8})")
 DIGITS = 6
@@ -73,7 +75,7 @@ def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
     if not may_take(ladder, by):
         raise NotAllowed(_("Curators, admins and the dataset's owner may take milestones of a board's ladder."))
     _check_name(name)
-    found, battles = _fitted(ladder)
+    found, battles = _fitted(ladder, lasting)
     part = _rated(found)
     if not part.size:
         raise NotOffered(_("Nobody is rated yet: a milestone needs battles that link contestants."))
@@ -115,12 +117,12 @@ def _published(milestone: Milestone) -> dict[str, Estimate]:
     return {name: _estimate(rating, NORMAL * error) for name, rating, error in kept}
 
 
-def _fitted(ladder: Ladder) -> tuple[Intervals, int]:
+def _fitted(ladder: Ladder, spread: Callable[[Board, Counts], Intervals] = intervals_of) -> tuple[Intervals, int]:
     """The free fit, those with few battles left unrated, and how many battles there are."""
     if ladder.board is None:
         raise NotOffered(_("Milestones are taken of boards."))
     counts = counts_of(ladder.board)
-    found = placed(intervals_of(ladder.board, counts), counts.table)
+    found = placed(spread(ladder.board, counts), counts.table)
     errors = np.where(found.has_few, np.nan, found.intervals.errors)
     battles = counts.wins.sum() + (counts.ties + counts.both_bad).sum() / 2
     return replace(found.intervals, errors=errors), int(battles)

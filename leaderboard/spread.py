@@ -1,6 +1,7 @@
 """Intervals of a board: battles of one sample are one observation, and nobody waits until a million are read."""
 
 from collections.abc import Mapping, Sequence
+from math import inf, isfinite, isnan, nan
 
 import numpy as np
 
@@ -12,8 +13,11 @@ from leaderboard.ratings import Intervals
 from leaderboard.ratings.arrays import FloatArray
 from leaderboard.ratings.fitting import Errors
 from leaderboard.ratings.items import Shared, as_wide_as, by_items, times_as_wide
+from leaderboard.standings import SHAPE
 
 MOST_READ = 20_000  # battles while somebody waits, in less than a tenth of a second
+MOST_KEPT = 1_000_000  # battles for what is kept for good, in a few seconds
+Widths = dict[str, float | None]  # how many times as wide, by name; None where nothing can be said
 
 
 def intervals_of(
@@ -28,30 +32,43 @@ def intervals_of(
     """Intervals of a slice of the board for somebody who waits: of one that has many battles it is not read anew how
     much wider samples make intervals; that is as it was for the ladder when a worker last computed it.
     """
-    times = kept_widths([board], counts.table.contestants)
-    if np.isfinite(times).any():
-        return as_wide_as(counts.table, times, anchors=anchors, errors=errors)
-    return by_items(counts.table, _shared(board, counts, subset, category), anchors=anchors, errors=errors)
+    table = counts.table
+    if to_read(counts) > MOST_READ:
+        return as_wide_as(table, kept_widths([board], table.contestants), anchors=anchors, errors=errors)
+    return by_items(table, _shared(board, counts, subset, category), anchors=anchors, errors=errors)
 
 
-def thorough(board: Board, counts: Counts, subset: str = "", category: str = "") -> tuple[Intervals, dict[str, float]]:
-    """Intervals of a slice from all its battles, and how many times as wide samples make them, by name. The latter only
-    where battles are so many that pages need it.
-    """
-    table, shared = counts.table, _shared(board, counts, subset, category)
-    intervals = by_items(table, shared)
-    if table.games.sum() <= 2 * MOST_READ:
-        return intervals, {}
-    found = zip(table.contestants, times_as_wide(table, shared).tolist(), strict=True)
-    return intervals, {name: round(value, 3) for name, value in found if np.isfinite(value)}
+def lasting(board: Board, counts: Counts) -> Intervals:
+    """Intervals for what is kept for good: from all battles of the board, while they can be read in a few seconds."""
+    if to_read(counts) > MOST_KEPT:
+        return intervals_of(board, counts)
+    return by_items(counts.table, _shared(board, counts, "", ""))
+
+
+def thorough(board: Board, counts: Counts, subset: str = "", category: str = "") -> tuple[Intervals, Widths]:
+    """Intervals of a slice from all its battles, and how many times as wide samples make them, by name."""
+    table = counts.table
+    intervals = by_items(table, _shared(board, counts, subset, category))
+    found = zip(table.contestants, times_as_wide(table, intervals).tolist(), strict=True)
+    return intervals, {name: round(v, 3) if isfinite(v) else None for name, v in found if not isnan(v)}
+
+
+def to_read(counts: Counts) -> float:
+    """How many battles are read for the intervals of what was counted, those of contestants that are left out too."""
+    return float(counts.table.games.sum()) / 2 + sum(counts.excluded.values())
 
 
 def kept_widths(boards: Sequence[Board], names: Sequence[str]) -> FloatArray:
-    """What workers have kept with the boards' ladders, the largest of each name; nan where nothing is."""
-    times = np.full(len(names), np.nan)
-    for known in Standing.objects.filter(ladder__board__in=boards).values_list("data__widths", flat=True):
-        times = np.fmax(times, [(known or {}).get(name, np.nan) for name in names])
-    return times
+    """What workers have kept with the boards' ladders, the largest of each name; inf where nothing can be said of it,
+    nan where it is new.
+    """
+    standings = Standing.objects.filter(ladder__board__in=boards, data__shape=SHAPE)
+    kept = list(standings.values_list("data__widths", flat=True))
+    return np.array([_largest([widths[name] for widths in kept if name in widths]) for name in names], dtype=np.float64)
+
+
+def _largest(widths: Sequence[float | None]) -> float:
+    return max((width for width in widths if width is not None), default=inf if widths else nan)
 
 
 def _shared(board: Board, counts: Counts, subset: str, category: str) -> Shared:

@@ -7,7 +7,7 @@ from typing import Any
 
 from experiments.contests.rated import RunRatings
 
-SHAPE = 2  # of the stored JSON; a standing of another shape is computed anew
+SHAPE = 3  # of the stored JSON; a standing of another shape is computed anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,8 @@ class Standings:
 
     rows: those rated by component and rating, then those who are not. method: "sandwich", or "bootstrap" with its
     rounds and seed. consistent, inconsistent: battles that were judged in both orders. source: of what a ladder of runs
-    rests on, changed with it. contest: the other boards of a ladder of coding, without their history. widths: of a
-    board with many battles, how many times as wide samples make intervals, by contestant.
+    rests on, changed with it. contest: the other boards of a ladder of coding, without their history. widths: how
+    many times as wide samples make the intervals of a board, by contestant; None where nothing can be said.
     """
 
     changes: int
@@ -88,7 +88,7 @@ class Standings:
     seed: int = 0
     source: str = ""
     contest: RunRatings | None = None
-    widths: dict[str, float] = field(default_factory=dict)
+    widths: dict[str, float | None] = field(default_factory=dict)
     shape: int = field(default=SHAPE)
 
     @property

@@ -25,6 +25,8 @@ def shared_of(
     keys: contestants' keys to their places in `names`; two keys of one name share a place, and are never compared.
     subset, category: which of a sample's; empty for all.
     """
+    if not boards or not keys:
+        return Shared(Battles([], [], [], names), np.zeros(0, dtype=np.int64))
     battles = Battle.objects.filter(board__in=list(boards), winner__in=DOUBLED).counted().order_by()
     for name, chosen in slices.items():
         if chosen:

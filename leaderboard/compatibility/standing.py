@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from experiments.battles.sampled import shared_of
-from experiments.models import Contestant
+from experiments.models import Board, Contestant
 from leaderboard import compute
-from leaderboard.counts import counts_of
+from leaderboard.counts import Counts, counts_of
 from leaderboard.matrix import matrix
 from leaderboard.models import Ladder, RatingPoint
 from leaderboard.placing import Tally, placed, rows_of
 from leaderboard.ratings import Intervals, Table
 from leaderboard.ratings.items import as_wide_as, by_items
-from leaderboard.spread import kept_widths
+from leaderboard.spread import MOST_READ, kept_widths, to_read
 from leaderboard.standings import Row, Standings
 
 ALL = "__all__"
@@ -194,9 +194,11 @@ def cross_elo(ladders: Sequence[Ladder], scope: str) -> dict[str, Any]:
     """One fit over the battles of several ladders. It mixes judges and tasks: each ladder's own is the better one."""
     about = cross_info(ladders)
     names = about["common_models"] if scope == "common" else about["all_models"]
-    table = _together(ladders, names)
+    boards = [ladder.board for ladder in ladders if ladder.board]
+    counts = [counts_of(board) for board in boards]
+    table = _together(counts, names)
     nothing = np.zeros_like(table.wins)
-    found = placed(_intervals(ladders, table), table)
+    found = placed(_intervals(boards, counts, table), table)
     described = {name: Row(name=name, label="") for name in names}
     rows = rows_of(Tally(table, nothing, nothing, nothing), found, described) if names else []
     there = about["per_subset_models"]
@@ -217,12 +219,10 @@ def cross_elo(ladders: Sequence[Ladder], scope: str) -> dict[str, Any]:
     }
 
 
-def _intervals(ladders: Sequence[Ladder], table: Table) -> Intervals:
-    """Battles on one sample are one observation, whichever ladder's they are."""
-    boards = [ladder.board for ladder in ladders if ladder.board]
-    times = kept_widths(boards, table.contestants)
-    if np.isfinite(times).any():
-        return as_wide_as(table, times)
+def _intervals(boards: Sequence[Board], counts: Sequence[Counts], table: Table) -> Intervals:
+    """Battles on one sample are one observation, whichever ladder's they are. Where they are many none is read."""
+    if not table.contestants or sum(map(to_read, counts)) > MOST_READ:
+        return as_wide_as(table, kept_widths(boards, table.contestants))
     place = {name: number for number, name in enumerate(table.contestants)}
     datasets = {board.dataset_id for board in boards}
     rows = Contestant.objects.filter(dataset__in=datasets, name__in=place, void_reason="").values_list("pk", "name")
@@ -230,13 +230,10 @@ def _intervals(ladders: Sequence[Ladder], table: Table) -> Intervals:
     return by_items(table, shared_of([board.pk for board in boards], keys, table.contestants))
 
 
-def _together(ladders: Sequence[Ladder], names: Sequence[str]) -> Table:
+def _together(counts: Sequence[Counts], names: Sequence[str]) -> Table:
     place = {name: number for number, name in enumerate(names)}
     wins, ties = np.zeros((len(names), len(names))), np.zeros((len(names), len(names)))
-    for ladder in ladders:
-        if ladder.board is None:
-            continue
-        table = counts_of(ladder.board).table
+    for table in (one.table for one in counts):
         kept = [number for number, name in enumerate(table.contestants) if name in place]
         where = np.ix_(*[[place[table.contestants[number]] for number in kept]] * 2)
         wins[where] += table.wins[np.ix_(kept, kept)]

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from leaderboard.ratings.arrays import FloatArray, IntArray
+from leaderboard.ratings.arrays import BoolArray, FloatArray, IntArray
 from leaderboard.ratings.battles import Battles, Table, tally
 from leaderboard.ratings.clusters import clustered_spread
 from leaderboard.ratings.fitting import Errors, Fitted, anchor_covariance, fitted
-from leaderboard.ratings.intervals import Intervals, bread, from_covariance, independent_spread, response, sandwich
-from leaderboard.ratings.newton import information
+from leaderboard.ratings.intervals import Intervals, bread, from_covariance, independent_spread, response
+from leaderboard.ratings.newton import information, laplacian
 from leaderboard.ratings.widening import clusters_of_each, factor
 
 LITTLE_SPREAD = 0.1  # of the spread that the model expects: scores as even as that tell of no precision
@@ -58,11 +58,13 @@ def by_items(
     return _intervals(table, spread, anchors, errors, at_least=at_least)
 
 
-def times_as_wide(table: Table, shared: Shared) -> FloatArray:
-    """How many times as large errors by items are as those of independent battles, n; nan where there are none."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = by_items(table, shared, at_least=False).errors / sandwich(table).errors
-    return np.where(np.isfinite(found), found, np.nan)
+def times_as_wide(table: Table, intervals: Intervals) -> FloatArray:
+    """How many times as large the errors that `by_items` gave for the table are as those of independent battles, n.
+
+    Both are at least what the model alone gives. inf: nothing can be said, of one item alone; nan: there is no rating.
+    """
+    alone = as_wide_as(table, np.ones(len(table.contestants))).errors
+    return np.where(np.isnan(intervals.errors) & ~np.isnan(alone), np.inf, intervals.errors / alone)
 
 
 def as_wide_as(
@@ -70,12 +72,13 @@ def as_wide_as(
 ) -> Intervals:
     """What `by_items` gives, without the battles: errors are so many `times` those of independent ones, by contestant.
 
-    times: n, as `times_as_wide` gave them for more battles of the same kind; nan stands for the median of the others,
-    and for 1 where there are none.
+    times: n, as `times_as_wide` gave them for more battles of the same kind; inf: there is no error; nan stands for
+    the median of the others, and for 1 where there are none.
     """
     given = np.asarray(times, dtype=np.float64)
     known = given[np.isfinite(given)]
-    whole = np.where(np.isfinite(given), given, np.median(known) if known.size else 1.0)
+    whole = np.where(np.isnan(given), np.median(known) if known.size else 1.0, given)
+    whole[np.isinf(whole)] = np.nan
 
     def spread(found: Fitted, part: IntArray) -> tuple[FloatArray, FloatArray]:
         strengths = found.solution.strengths[part]
@@ -104,14 +107,30 @@ def _covariance(
     free = np.flatnonzero(~found.is_fixed[part])
     inverse = bread(points, strengths, free)
     meat, factors = spread[0], np.where(found.is_fixed[part], 1.0, spread[1])
-    covariance: FloatArray = inverse @ meat @ inverse * np.outer(factors, factors)
-    if at_least:
-        expected, games = np.diag(information(points, strengths)), (points + points.T).sum(axis=1)
-        is_little = (np.diag(meat) < LITTLE_SPREAD * expected) | (games < FEW)
-        short = np.diag(inverse) * factors**2 - np.diag(covariance)
-        covariance += np.diag(np.where(is_little, np.fmax(short, 0.0), 0.0))
+    is_little = _has_little(points, strengths, meat) & at_least
+    whole = meat + _missing(points, strengths, meat, is_little)
+    covariance: FloatArray = inverse @ whole @ inverse * np.outer(factors, factors)
+    short = np.diag(inverse) * factors**2 - np.diag(covariance)
+    covariance += np.diag(np.where(is_little, np.fmax(short, 0.0), 0.0))
     moves = response(points, strengths, inverse, free)
     return covariance + moves @ known @ moves.T
+
+
+def _has_little(points: FloatArray, strengths: FloatArray, meat: FloatArray) -> BoolArray:
+    """Whose scores hardly vary, or are few."""
+    expected, games = np.diag(information(points, strengths)), (points + points.T).sum(axis=1)
+    found: BoolArray = (np.diag(meat) < LITTLE_SPREAD * expected) | (games < FEW)
+    return found
+
+
+def _missing(points: FloatArray, strengths: FloatArray, meat: FloatArray, is_little: BoolArray) -> FloatArray:
+    """What the scores of those who have little would have to vary more to vary as the model expects; through the mean
+    it tells on the others' ratings, too.
+    """
+    expected = information(points, strengths)
+    own = np.maximum(np.diag(expected), np.finfo(float).tiny)  # an anchor may have met nobody
+    lacking = np.where(is_little, np.clip(1 - np.diag(meat) / own, 0.0, 1.0), 0.0)
+    return laplacian(-expected * np.maximum(lacking[:, None], lacking[None, :]))
 
 
 def _items_of_each(found: Fitted, part: IntArray, shared: Shared, rest: Table) -> IntArray:

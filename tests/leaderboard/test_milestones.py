@@ -5,8 +5,9 @@ import pytest
 from django.urls import reverse
 
 from experiments.refusals import NotAllowed, NotOffered
-from leaderboard import compute, milestones
+from leaderboard import compute, milestones, spread
 from leaderboard.models import Milestone
+from leaderboard.ratings.scale import NORMAL
 from tests.leaderboard import boards
 
 
@@ -33,6 +34,17 @@ def test_a_milestone_keeps_ratings_and_their_covariance(ladder, taken):
     assert kept == pytest.approx({row.name: row.rating for row in found.rows})
     assert np.array(taken.covariance).shape == (4, 4)
     assert taken.battles == 1200
+
+
+def test_what_is_kept_for_good_is_made_of_all_battles_however_many_they_are(ladder, alice, monkeypatch):
+    exact = compute.standings(ladder)
+    monkeypatch.setattr(spread, "MOST_READ", 50)
+
+    taken = milestones.take(ladder, name="first_20260101", by=alice)
+
+    reach = {row.name: (row.upper - row.lower) / 2 for row in exact.rows}
+    errors = dict(zip(taken.contestants, NORMAL * np.sqrt(np.diag(taken.covariance)), strict=True))
+    assert errors == pytest.approx(reach, abs=1e-4)
 
 
 def test_what_was_published_is_shown_with_its_interval_of_then(client, ladder, taken, alice):

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from django.db import connection
+from django.db.models import Q
 from django.test.utils import CaptureQueriesContext
 
 from experiments.datasets import contestants
@@ -210,10 +211,71 @@ def test_of_a_board_that_takes_long_somebody_who_waits_reads_no_battle(alice, mo
     with CaptureQueriesContext(connection) as asked:
         shown, shown_part = (compute.standings(ladder, name, is_awaited=True) for name in ("", "x"))
 
-    assert not [one for one in asked.captured_queries if f'"{Battle._meta.db_table}"' in one["sql"]]
+    assert not battles_read(asked)
     assert [row.lower for row in shown.rows] == pytest.approx([row.lower for row in whole.rows], abs=0.2)
     for one, other in zip(shown_part.rows, part.rows, strict=True):
         assert one.upper - one.lower == pytest.approx(other.upper - other.lower, rel=0.35)
+
+
+def battles_read(asked):
+    return [one["sql"] for one in asked.captured_queries if f'"{Battle._meta.db_table}"' in one["sql"]]
+
+
+@pytest.mark.databases
+def test_a_page_reads_what_is_small_and_nothing_else_whatever_has_been_kept(alice, monkeypatch):
+    """Of a board of many battles that no worker has seen yet, the small slice is read and the whole is not."""
+    monkeypatch.setattr(spread, "MOST_READ", 350)
+    board = boards.filled(alice, contestants=4, battles=600, subsets=("x", "y"))
+    ladder = compute.ensure(board)
+    exact = compute.standings(ladder, "x")
+
+    with CaptureQueriesContext(connection) as asked:
+        whole = compute.standings(ladder, is_awaited=True)
+    assert not battles_read(asked)
+    assert all(row.upper > row.lower for row in whole.rated)
+
+    compute.refresh(ladder)
+    assert [row.lower for row in compute.standings(ladder, "x", is_awaited=True).rows] == [r.lower for r in exact.rows]
+
+
+def test_battles_of_who_is_left_out_are_not_read_by_a_page_either(alice, monkeypatch):
+    monkeypatch.setattr(spread, "MOST_READ", 50)
+    board = boards.board_of(alice, [*CIRCLE, *[("faulty", "a", "left"), ("a", "faulty", "left")] * 30])
+    contestants.void(board.dataset.contestants.get(name="faulty"), by=alice, reason="It had seen the answers.")
+
+    with CaptureQueriesContext(connection) as asked:
+        compute.standings(compute.ensure(board), is_awaited=True)
+
+    assert not battles_read(asked)
+
+
+def test_who_was_met_on_one_sample_alone_has_no_rank_on_a_board_of_many_battles_either(alice, monkeypatch):
+    """A worker keeps that nothing can be said of it; of a name that it never saw the usual width is taken."""
+    board = boards.filled(alice, contestants=4, battles=600)
+    boards.board_of(alice, [("new", f"model-00{n % 4 + 1}", ("left", "right")[n % 2]) for n in range(12)], board)
+    new = board.dataset.contestants.get(name="new")
+    of_new = board.battles.filter(Q(left=new) | Q(right=new))
+    for number, one in enumerate(of_new):
+        Battle.objects.filter(pk=one.pk).update(sample=board.battles.first().sample_id, ballot=f"visitor:{number}")
+    ladder = compute.ensure(board)
+    compute.refresh(ladder)
+    monkeypatch.setattr(spread, "MOST_READ", 50)
+
+    found = compute.standings(ladder, is_awaited=True)
+    widths = spread.kept_widths([board], ["model-001", "new", "unseen"])
+
+    assert ladder.standing.data["widths"]["new"] is None
+    assert reasons(found)["new"] == "few_battles"
+    assert (np.isfinite(widths[0]), np.isinf(widths[1]), np.isnan(widths[2])) == (True, True, True)
+
+
+def test_one_lucky_win_takes_nobody_the_first_place(alice):
+    found = [computed(alice, [*CIRCLE * 5, *[("new", "a", "left")] * wins]) for wins in (1, 5)]
+
+    lucky, proven = (next(row for row in one.rows if row.name == "a") for one in found)
+    assert (lucky.best, lucky.worst, proven.best, proven.worst) == (1, 4, 2, 4)
+    assert lucky.best <= lucky.rank <= lucky.worst
+    assert (lucky.first is None, proven.first is None) == (False, True)
 
 
 def test_intervals_of_resamples_are_as_wide_as_samples_ask_for(alice):

@@ -87,18 +87,59 @@ def test_nobody_with_few_battles_is_surer_than_the_model():
 
     bare = found_of(few, np.arange(len(few)), at_least=False)
 
-    assert found_of(few, np.arange(len(few))).errors[5] > 1.1 * bare.errors[5]
-    assert found_of(few, np.arange(len(few))).errors[:5] == pytest.approx(bare.errors[:5])
+    found = found_of(few, np.arange(len(few)))
+    assert found.errors[5] > 1.1 * bare.errors[5]
+    assert (found.errors[:5] > bare.errors[:5]).all(), "it is one of those whose mean is 1000"
+    assert found.difference("c000", "c001") == pytest.approx(bare.difference("c000", "c001"), rel=0.01)
 
 
 def test_what_the_whole_taught_holds_for_a_part_of_it():
     battles, items, _truth = sampled_league(6, 400, 2)
-    times = times_as_wide(tally(battles), Shared(battles, items))
+    times = times_as_wide(tally(battles), found_of(battles, items))
     chosen = items < 200
     part = Battles(battles.left[chosen], battles.right[chosen], battles.score[chosen], battles.contestants)
 
     assert as_wide_as(tally(part), times).errors == pytest.approx(found_of(part, items[chosen]).errors, rel=0.1)
     assert as_wide_as(tally(part), [np.nan] * 6).errors == pytest.approx(sandwich(part).errors)
+
+
+def met_by_one_more(samples, *met):
+    """A league on so many samples, and a sixth contestant's (opponent, score, sample)."""
+    battles, items, _truth = sampled_league(5, samples, 2)
+    others, score, where = (list(told) for told in zip(*met, strict=True))
+    left, right = [*battles.left, *[5] * len(met)], [*battles.right, *others]
+    return Battles(left, right, [*battles.score, *score], names(6)), np.array([*items, *where])
+
+
+def test_widths_of_all_battles_give_the_errors_of_all_battles():
+    """A newcomer's six battles on three samples happen to come out evenly: nobody is surer of it for that."""
+    newcomer = [(other, score, sample) for sample, other in enumerate((0, 1, 2)) for score in (1, 0)]
+    battles, items = met_by_one_more(2_500, *newcomer)
+    table, found = tally(battles), found_of(battles, items)
+
+    times = times_as_wide(table, found)
+
+    assert as_wide_as(table, times).errors == pytest.approx(found.errors, rel=1e-12)
+    assert times.min() > 0.5
+    assert found.errors[5] > 100
+
+
+def test_who_is_known_from_one_sample_alone_has_no_error_and_who_is_new_has_the_usual_width():
+    battles, items = met_by_one_more(60, (0, 1, 7), (1, 0, 7), (2, 1, 7), (3, 0, 7))
+    table = tally(battles)
+    times = times_as_wide(table, found_of(battles, items))
+
+    known, new = (as_wide_as(table, [*times[:5], last]).errors for last in (times[5], np.nan))
+
+    assert np.isinf(times).tolist() == [False] * 5 + [True]
+    assert np.isnan(known).tolist() == [False] * 5 + [True]
+    assert new[5] == pytest.approx(np.median(times[:5]) * as_wide_as(table, np.ones(6)).errors[5])
+
+
+def test_of_who_has_no_rating_no_width_is_known():
+    battles, items = met_by_one_more(20, (0, 1, 1), (1, 1, 2))
+
+    assert np.isnan(times_as_wide(tally(battles), found_of(battles, items))).tolist() == [False] * 5 + [True]
 
 
 def test_battles_of_others_are_refused():
