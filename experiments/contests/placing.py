@@ -21,7 +21,7 @@ def by_strength(found: SolverRatings) -> dict[str, dict[str, Any]]:
     intervals, ratings = found.intervals, found.intervals.ratings
     reasons = [_why_unrated(found, index) for index in range(len(ratings.contestants))]
     errors = np.where([bool(reason) for reason in reasons], np.nan, intervals.errors)
-    order = ranks(replace(intervals, errors=errors), draws=DRAWS, seed=SEED)
+    order = ranks(replace(intervals, errors=errors), draws=DRAWS, seed=SEED, is_known=np.asarray(found.cycles) > 1)
     components = ratings.component_of.tolist()
     rows: dict[str, dict[str, Any]] = {}
     for index, name in enumerate(ratings.contestants):
