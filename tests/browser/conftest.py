@@ -155,6 +155,8 @@ def expected(error: str) -> bool:
         "status of 404" in error
         or "status of 409" in error
         or "status of 410" in error
+        or "status of 413" in error
+        or "status of 502" in error
         or "WebSocket connection" in error
         or "ERR_CONNECTION_REFUSED" in error
     )
