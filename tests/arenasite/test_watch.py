@@ -27,7 +27,7 @@ def test_a_killed_part_is_started_again(platform, part):
 def test_redis_keeps_what_is_queued_when_it_is_killed(platform):
     client = redis.Redis(unix_socket_path=str(platform.data / "run" / "redis.sock"))
     client.rpush("rq:queue:elsewhere", *range(500))
-    wait_until(lambda: client.info("persistence")["aof_buffer_length"] == 0)  # a busy disk may take it two seconds later
+    wait_until(lambda: client.info("persistence")["aof_buffer_length"] == 0)  # a busy disk lets it wait
     [killed] = platform.pids("redis")
 
     os.kill(killed, signal.SIGKILL)
