@@ -91,7 +91,7 @@ def test_two_workers_together_begin_no_more_calls_than_the_limit_of_cost_has_roo
         ModelPrice.objects.create(model=model, since="2026-01-01T00:00Z", input="0.000002", output="0.00001")
     play(campaign(battles(field(contestants=2, samples=1), limits={"cost": 100})))
     one = Call.objects.first().reserved
-    slow = {"judge": "sim/judge:tps=0:first=6", "side_by_side": 4, "limits": {"cost": float(one) * 3.5}}
+    slow = {"judge": "sim/judge:tps=0:first=12", "side_by_side": 4, "limits": {"cost": float(one) * 3.5}}
     experiment = campaign(battles(field(contestants=3, samples=8, slug="slow"), **slow))
     ModelPrice.objects.create(
         model=experiment.participants.get().model, since="2026-01-01T00:00Z", input="0.000002", output="0.00001"
