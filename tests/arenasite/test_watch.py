@@ -89,7 +89,7 @@ def is_registered(platform) -> bool:
     """Whether every worker has come as far as waiting for work."""
     client = redis.Redis(unix_socket_path=str(platform.data / "run" / "redis.sock"), decode_responses=True)
     names = [f"rq:worker:{key.rpartition(':')[2]}" for key in client.smembers("rq:workers")]
-    known = {client.hget(name, "pid") for name in names if client.hget(name, "state") != "started"}
+    known = {client.hget(name, "pid") for name in names if client.hget(name, "state") in ("idle", "busy")}
     return {str(pid) for pid in platform.pids("worker")} <= known
 
 
