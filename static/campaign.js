@@ -1,6 +1,7 @@
 /** The page of a campaign: what changes is fetched again every two seconds while it runs, then until its ladders
  * have been computed, as long as somebody looks at it.
  */
+import { fetchText } from "./asking.js";
 import { localise } from "./times.js";
 
 const EVERY = 2000;
@@ -24,12 +25,13 @@ async function look() {
 
 /** Whether an answer came. Somebody who was signed out, or may not see it any more, finds out by loading the page. */
 async function fetchOnce() {
-  const answer = await fetch(page.dataset.live, { redirect: "manual", cache: "no-store" }).catch(() => null);
-  if (!answer) return false;
+  const found = await fetchText(page.dataset.live, { redirect: "manual" });
+  if (!found) return false;
+  const { answer, text } = found;
   if (answer.type === "opaqueredirect" || answer.status === 404) location.reload();
   if (!answer.ok) return false;
   const template = document.createElement("template");
-  template.innerHTML = await answer.text();
+  template.innerHTML = text;
   if (template.content.querySelector("[data-withheld]")) location.reload();
   show(template.content);
   return true;

@@ -1,4 +1,6 @@
 /** While a file is read: asks how far it is, and shows the page anew when that is over. */
+import { fetchText } from "./asking.js";
+
 const QUICK = 700;
 const SLOW = 5000;
 
@@ -9,15 +11,15 @@ const isUnfinished = (part) => Boolean(part?.matches("[data-unfinished]") || par
 async function look() {
   const shown = document.getElementById("reading");
   if (!isUnfinished(shown)) return;
-  try {
-    const response = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-store" });
-    const fresh = response.ok ? new DOMParser().parseFromString(await response.text(), "text/html").getElementById("reading") : null;
+  const found = await fetchText(location.href, { headers: { Accept: "text/html" } });
+  if (found) {
+    const fresh = found.answer.ok ? new DOMParser().parseFromString(found.text, "text/html").getElementById("reading") : null;
     if (!isUnfinished(fresh)) {
       location.reload();
       return;
     }
     if (fresh.innerHTML !== shown.innerHTML) shown.replaceChildren(...fresh.childNodes);
-  } catch {
+  } else {
     pause = SLOW; // the server is away; the file is read all the same
   }
   setTimeout(look, pause);

@@ -1,22 +1,19 @@
 /** The page of a file that is being made: asks how far it is until it is done, then saves it. */
+import { fetchText } from "./asking.js";
+
 const QUICK = 700;
 const SLOW = 5000;
 
 let pause = QUICK;
 
 async function look() {
-  try {
-    const response = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-store" });
-    if (response.redirected || response.status === 404) {
-      location.reload();
-      return;
-    }
-    if (response.ok) {
-      show(new DOMParser().parseFromString(await response.text(), "text/html").getElementById("file"));
-    }
-  } catch {
-    pause = SLOW; // the server is away; the file is made all the same
+  const found = await fetchText(location.href, { headers: { Accept: "text/html" } });
+  if (found?.answer.redirected || found?.answer.status === 404) {
+    location.reload();
+    return;
   }
+  if (found?.answer.ok) show(new DOMParser().parseFromString(found.text, "text/html").getElementById("file"));
+  if (!found) pause = SLOW; // the server is away; the file is made all the same
   if (!isOver()) {
     setTimeout(look, pause);
     pause = Math.min(SLOW, pause * 1.15);

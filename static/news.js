@@ -1,4 +1,5 @@
 /** The way round a blocked WebSocket: asks every few seconds what has happened since. */
+import { fetchText } from "./asking.js";
 
 const EVERY = 3000;
 
@@ -36,21 +37,25 @@ export function openNews({ run, cursor, onNews, onAway, onSignedOut }) {
   /** Whether there is more to be asked for now. A page that nobody looks at asks nothing. */
   async function fetchOnce() {
     if (document.visibilityState === "hidden") return false;
-    try {
-      const answer = await fetch(`/runs/${run}/news/?after=${cursor()}`, { redirect: "manual", cache: "no-store" });
-      if (answer.type === "opaqueredirect" || answer.status === 404) {
-        onSignedOut();
-        return false;
-      }
-      if (!answer.ok) throw new Error(`status ${answer.status}`);
-      const found = await answer.json();
-      if (news.isOn) onNews(found);
-      return found.more;
-    } catch {
-      if (news.isOn) onAway();
+    const fetched = await fetchText(`/runs/${run}/news/?after=${cursor()}`, { redirect: "manual" });
+    if (fetched?.answer.type === "opaqueredirect" || fetched?.answer.status === 404) {
+      onSignedOut();
       return false;
     }
+    const found = fetched?.answer.ok ? parsed(fetched.text) : null;
+    if (news.isOn && found) onNews(found);
+    else if (news.isOn) onAway();
+    return Boolean(found?.more);
   }
 
   return news;
+}
+
+/** Null for what is no JSON: a page of something in between, such as the sign-in of a network. */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

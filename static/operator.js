@@ -1,4 +1,5 @@
 /** What is going on: fetched again every few seconds, as long as somebody looks at it and has not held it still. */
+import { fetchText } from "./asking.js";
 import { localise } from "./times.js";
 
 const EVERY = 5000;
@@ -21,12 +22,13 @@ async function look() {
 
 /** Whether an answer came. Somebody who was signed out, or may not see it any more, finds out by loading the page. */
 async function fetchOnce() {
-  const answer = await fetch(page.dataset.live, { redirect: "manual", cache: "no-store" }).catch(() => null);
-  if (!answer) return false;
+  const found = await fetchText(page.dataset.live, { redirect: "manual" });
+  if (!found) return false;
+  const { answer, text } = found;
   if (answer.type === "opaqueredirect" || answer.status === 404) location.reload();
   if (!answer.ok) return false;
   const template = document.createElement("template");
-  template.innerHTML = await answer.text();
+  template.innerHTML = text;
   localise(template.content);
   if (!isHeld()) for (const part of template.content.querySelectorAll("[data-part]")) show(part);
   return true;

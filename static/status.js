@@ -1,4 +1,5 @@
 /** The status bar: fetched again after durable events, ticking in between. Also the connection and the tab's title. */
+import { fetchText } from "./asking.js";
 
 const DEBOUNCE = 300;
 
@@ -45,17 +46,12 @@ export class StatusBar {
       return;
     }
     this.#isBusy = true;
-    try {
-      const answer = await fetch(this.page.dataset.status, { redirect: "error", cache: "no-store" });
-      if (answer.ok) this.#show(await answer.text());
-    } catch {
-      // the network is away; the next event or the next connection fetches again
-    } finally {
-      this.#isBusy = false;
-      if (this.#isAsked) {
-        this.#isAsked = false;
-        this.refresh();
-      }
+    const found = await fetchText(this.page.dataset.status, { redirect: "error" });
+    this.#isBusy = false;
+    if (found?.answer.ok) this.#show(found.text); // else the next event or the next connection fetches again
+    if (this.#isAsked) {
+      this.#isAsked = false;
+      this.refresh();
     }
   }
 

@@ -4,7 +4,7 @@ import os
 import signal
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.conftest import Lab, SignIn, violations
 from tests.fixtures import wait_until
@@ -26,9 +26,18 @@ def long(lab: Lab) -> str:
     return str(lab.ask("POST", "runs/import/", record)["id"])
 
 
-def test_it_is_saved_by_itself(lab: Lab, sign_in: SignIn, long: str) -> None:
+def test_it_is_saved_by_itself_even_where_an_answer_never_comes(lab: Lab, sign_in: SignIn, long: str) -> None:
     page = sign_in()
     page.goto(f"{lab.url}/runs/{long}/")
+    unanswered: list[Route] = []
+
+    def answer(route: Route) -> None:
+        if route.request.resource_type == "fetch" and not unanswered:
+            unanswered.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/files/**", answer)
     workers = lab.platform.pids("reports")
     for pid in workers:
         os.kill(pid, signal.SIGSTOP)
@@ -37,12 +46,15 @@ def test_it_is_saved_by_itself(lab: Lab, sign_in: SignIn, long: str) -> None:
         page.locator(".exports button[value=csv]").click()
         expect(page.locator("#file")).to_contain_text("Waiting for a worker")
         assert violations(page) == []
-    finally:
         with page.expect_download() as download:
             for pid in workers:
                 os.kill(pid, signal.SIGCONT)
+            expect(page.locator("#file")).to_contain_text("The file is ready")
+    finally:
+        for pid in workers:
+            os.kill(pid, signal.SIGCONT)
 
-    expect(page.locator("#file")).to_contain_text("The file is ready")
+    assert len(unanswered) == 1
     assert download.value.suggested_filename.endswith(".csv")
     assert download.value.path().read_text(encoding="utf-8-sig").count(f'"{long}"') == 2 * TURNS
     assert violations(page) == []
