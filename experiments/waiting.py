@@ -88,8 +88,9 @@ def fail(row: Waiting, said: str) -> None:
 
 def sweep(model: type[Work]) -> int:
     """Put back what dead workers held, give up what killed them. Returns how many wait."""
-    silent = clock.ago(timedelta(seconds=settings.EXPORT_LEASE_SECONDS))
-    abandoned = model._default_manager.filter(state=WorkState.RUNNING, beat__lt=silent)
+    running = model._default_manager.filter(state=WorkState.RUNNING)
+    clock.bring_back(running, "beat")
+    abandoned = running.filter(beat__lt=clock.ago(timedelta(seconds=settings.EXPORT_LEASE_SECONDS)))
     for row in abandoned.filter(attempt__gte=MOST_ATTEMPTS):
         with translation.override(row.language):
             fail(row, _("The worker was ended %(times)s times while it did this.") % {"times": MOST_ATTEMPTS})

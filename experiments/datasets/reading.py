@@ -76,8 +76,11 @@ def refuse(upload: Upload, reason: str) -> None:
 
 def sweep() -> int:
     """Put back what dead workers held, give up what killed them, forget what nobody needs. Returns how many wait."""
+    uploaded = Upload.objects.filter(state=Upload.State.READING)
+    for rows in (uploaded, Dataset.objects.filter(state=Dataset.State.READING)):
+        clock.bring_back(rows, "beat")
     silent = clock.ago(timedelta(seconds=settings.DATASET_LEASE_SECONDS))
-    abandoned = Upload.objects.filter(state=Upload.State.READING, beat__lt=silent)
+    abandoned = uploaded.filter(beat__lt=silent)
     for upload in abandoned.filter(attempt__gte=MOST_ATTEMPTS).select_related("owner", "dataset"):
         with translation.override(upload.owner.language or settings.LANGUAGE_CODE):
             refuse(upload, sentence("worker_died", {"times": MOST_ATTEMPTS}))

@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.2  # how often stops and newly queued runs are looked for
 QUICK_LOOK_SECONDS = 0.05  # while the sandbox is at work: what it finds is waited for
-SAVE_SECONDS = 0.5  # how often partial texts are written down
+SAVE_SECONDS = 0.25  # how often partial texts are written down: on a busy machine too, within a second
 LAST_WORDS_SECONDS = 1.0  # that calls have to end in when they are broken off
 DATABASE_PAUSE = 0.5
 SHARDS_AT_ONCE = 2  # of campaigns, claimed at one look: the other workers take their part
@@ -164,6 +164,8 @@ class Driver:
             if run := leases.claim(run_id, self._announce):
                 with logs.about(run=run.pk, experiment=run.experiment_id):
                     self._begin(run)
+            if self._is_late():
+                break  # the others have to wait, or are somebody else's
 
     def _waiting(self) -> list[UUID]:
         """What to claim now: first runs that stand for themselves, then a few shards, however many of them wait."""

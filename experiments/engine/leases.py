@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Case, F, Value, When
 from django.db.models.functions import Coalesce, Now
 
+from experiments import clock
 from experiments.engine.events import Announce, Fact, emit
 from experiments.engine.recording import lose_calls
 from experiments.models import Run
@@ -30,6 +31,12 @@ class Held(NamedTuple):
 
 def lease_end() -> object:
     return Now() + timedelta(seconds=settings.LEASE_SECONDS)
+
+
+def shorten() -> None:
+    """Those that were set while the clock was ahead: nobody who died then holds a run for longer than a lease lasts."""
+    driven = Run.objects.filter(state__in=DRIVEN_STATES)
+    clock.bring_back(driven, "lease_until", timedelta(seconds=settings.LEASE_SECONDS))
 
 
 def claim(run_id: UUID, announce: Announce) -> Run | None:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from uuid import UUID
 
+from experiments.engine import leases
 from experiments.engine.workers import look_around
 from experiments.models import Run
 from experiments.observing import measuring
@@ -14,6 +15,7 @@ Wake = Callable[[UUID], None]
 
 def sweep(wake: Wake) -> int:
     """Ring once if any run is claimable: one driver takes them all. Returns how many there are."""
+    leases.shorten()
     waiting = list(Run.objects.claimable().order_by("created").values_list("pk", flat=True))
     if waiting:
         wake(waiting[0])

@@ -117,8 +117,9 @@ def make(export: Export, stop: threading.Event) -> None:
 
 def sweep() -> int:
     """Put back what dead workers held, give up what killed them, forget what is old. Returns how many files wait."""
-    silent = clock.ago(timedelta(seconds=settings.EXPORT_LEASE_SECONDS))
-    abandoned = Export.objects.filter(state=Export.State.RUNNING, beat__lt=silent)
+    running = Export.objects.filter(state=Export.State.RUNNING)
+    clock.bring_back(running, "beat")
+    abandoned = running.filter(beat__lt=clock.ago(timedelta(seconds=settings.EXPORT_LEASE_SECONDS)))
     for export in abandoned.filter(attempt__gte=MOST_ATTEMPTS):
         with translation.override(export.language):
             said = _("The worker was ended %(times)s times while it made this file.") % {"times": MOST_ATTEMPTS}

@@ -8,7 +8,7 @@ from django.conf import settings
 
 from experiments.engine.workers import SteadyWorker, look_around
 from experiments.models import Execution
-from experiments.sandboxing import hosts, jobs
+from experiments.sandboxing import claims, hosts, jobs
 
 
 class SandboxWorker(SteadyWorker):
@@ -39,5 +39,6 @@ def sweep_forever(seconds: float) -> None:
 
 
 def sweep() -> None:
+    claims.shorten()
     if Execution.objects.claimable().exists():
         jobs.ring_now()

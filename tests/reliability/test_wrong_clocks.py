@@ -11,6 +11,7 @@ from experiments import clock, waiting
 from experiments.battles.logs import queueing
 from experiments.datasets import reading
 from experiments.engine import leases
+from experiments.engine.sweep import sweep
 from experiments.models import (
     BulkExport,
     Dataset,
@@ -30,7 +31,7 @@ from experiments.reports import making
 from experiments.rest import idempotency
 from experiments.rest.idempotency import UnderWay
 from experiments.reviews import slots
-from experiments.sandboxing import claims, hosts
+from experiments.sandboxing import claims, hosts, worker
 from experiments.steering import steering
 from experiments.webhooks import delivering, outbox
 from experiments.webhooks.kinds import Kind
@@ -56,13 +57,17 @@ class Work:
     def __init__(self, model, take, *fields):
         self.model, self.take, self.fields = model, take, fields
 
-    def age(self):
+    def age(self, time=LONG):
         """As if so much time had passed."""
-        self.model.objects.update(**{name: F(name) - LONG for name in self.fields})
+        self.model.objects.update(**{name: F(name) - time for name in self.fields})
 
 
 def of_run(run, alice, bob):
-    return Work(Run, lambda: leases.claim(run.pk, lambda event: None) is not None, "lease_until")
+    def take():
+        sweep(lambda run_id: None)
+        return leases.claim(run.pk, lambda event: None) is not None
+
+    return Work(Run, take, "lease_until")
 
 
 def of_export(run, alice, bob):
@@ -93,7 +98,12 @@ def of_log(run, alice, bob):
 def of_delivery(run, alice, bob):
     hook = Webhook.objects.create(owner=alice, url="https://a.example/", secret="-", events=[Kind.RUN_STARTED])
     outbox.test(hook)
-    return Work(WebhookDelivery, lambda: bool(delivering._claim()), "next_at")
+
+    def take():
+        delivering.sweep()
+        return bool(delivering._claim())
+
+    return Work(WebhookDelivery, take, "next_at")
 
 
 def of_place(run, alice, bob):
@@ -115,7 +125,12 @@ def of_execution(run, alice, bob):
     limits = {"seconds_limit": 1, "memory_limit": 1, "tests": []}
     place = {"turn": 1, "seat": "solver-1", "language": "python", "entry": "f", "code": "", "comparison": "equal"}
     Execution.objects.create(run=run, step=step, **place, **limits)
-    return Work(Execution, lambda: bool(claims.take(1)), "lease_until")
+
+    def take():
+        worker.sweep()
+        return bool(claims.take(1))
+
+    return Work(Execution, take, "lease_until")
 
 
 def of_request(run, alice, bob):
@@ -152,10 +167,10 @@ def bob(django_user_model):
     return django_user_model.objects.create_user("bob", role="reviewer")
 
 
-@pytest.fixture(
-    params=[of_run, of_export, of_bulk_export, of_upload, of_log, of_delivery, of_place, of_execution, of_request],
-    ids=lambda make: make.__name__.removeprefix("of_"),
-)
+HELD_BY_PROCESSES = [of_run, of_export, of_bulk_export, of_upload, of_log, of_delivery, of_execution, of_request]
+
+
+@pytest.fixture(params=[*HELD_BY_PROCESSES, of_place], ids=lambda make: make.__name__.removeprefix("of_"))
 def work(request, run, alice, bob, monkeypatch):
     monkeypatch.setattr(IdempotentRequest, "delete", lambda row: None)  # a process that is gone
     return lambda: request.param(run, alice, bob)
@@ -183,6 +198,17 @@ def test_what_a_dead_machine_held_another_takes(work, monkeypatch, first, second
 
     with machine(monkeypatch, second):
         assert held.take()
+
+
+@pytest.mark.parametrize("work", HELD_BY_PROCESSES, indirect=True)
+def test_what_was_held_by_a_clock_that_was_set_back_is_held_as_long_as_anything_else(work):
+    held = work()
+    assert held.take()
+    held.age(BEHIND)
+
+    assert not held.take()
+    held.age()
+    assert held.take()
 
 
 def test_what_a_machine_that_is_ahead_wrote_down_another_takes_at_once(work, monkeypatch):

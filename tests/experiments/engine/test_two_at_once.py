@@ -1,9 +1,13 @@
 """Two people's runs are driven side by side: no word, score or key of one gets into the other."""
 
 import json
+import time
+from itertools import pairwise
 
 import pytest
 
+from experiments.engine import leases
+from experiments.engine.driver import SAVE_SECONDS, Driver
 from experiments.models import Provider, Run
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
@@ -44,3 +48,25 @@ def test_each_provider_is_sent_its_own_key_alone(arena, start, drive, scripted, 
 
 def lowered(scripted):
     return [({name.lower(): value for name, value in headers.items()}, body) for headers, body in scripted.received]
+
+
+def test_words_are_written_down_while_many_runs_are_taken_over(arena, start, drive, monkeypatch):
+    done, claim, save = [], leases.claim, Driver._save_partials
+
+    def slow_claim(run_id, announce):
+        done.append("claim")
+        time.sleep(1.5 * SAVE_SECONDS)
+        return claim(run_id, announce)
+
+    def noted_save(driver):
+        done.append("save")
+        save(driver)
+
+    monkeypatch.setattr(leases, "claim", slow_claim)
+    monkeypatch.setattr(Driver, "_save_partials", noted_save)
+    runs = [start(arena()) for _ in range(4)]
+    drive()
+
+    assert done.count("claim") >= len(runs)
+    assert ("claim", "claim") not in set(pairwise(done))
+    assert {Run.objects.get(pk=run.pk).state for run in runs} == {Run.State.COMPLETED}
