@@ -1,4 +1,6 @@
-"""Drives many runs side by side. The main thread alone touches the database; calls are made by the performers' loop."""
+"""Drives many runs side by side. The main thread alone decides and records; calls are made by the performers' loop, and
+their words are written down by the keeper as they come.
+"""
 
 import heapq
 import itertools
@@ -6,23 +8,24 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from uuid import UUID
 
 from django.conf import settings
 from django.db import Error as DatabaseTrouble
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError, connection
 
 from experiments import logs
 from experiments.engine import leases
 from experiments.engine.ending import INTERNAL_ERROR, MANUAL_STOP, finish
 from experiments.engine.events import LeaseLost, as_message
+from experiments.engine.keeping import Keeper, write_down
 from experiments.engine.live import News, Wire
 from experiments.engine.performers import Performers, Report
 from experiments.engine.playing import Playing
 from experiments.engine.recording import Book
-from experiments.models import Call, Event, Run
+from experiments.models import Event, Run
 from experiments.models.run import DRIVEN_STATES
 from experiments.shards import only_shards, without_shards
 from experiments.workflows.steps import End
@@ -31,7 +34,6 @@ logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.2  # how often stops and newly queued runs are looked for
 QUICK_LOOK_SECONDS = 0.05  # while the sandbox is at work: what it finds is waited for
-SAVE_SECONDS = 0.25  # how often partial texts are written down: on a busy machine too, within a second
 LAST_WORDS_SECONDS = 1.0  # that calls have to end in when they are broken off
 DATABASE_PAUSE = 0.5
 SHARDS_AT_ONCE = 2  # of campaigns, claimed at one look: the other workers take their part
@@ -47,10 +49,11 @@ class Driver:
     def __init__(self, stop: threading.Event, beat: Callable[[], None] = lambda: None) -> None:
         self._stop, self._beat = stop, beat
         self._performers = Performers(Wire())
+        self._keeper = Keeper(self._performers.partials)
         self._playing: dict[UUID, Playing] = {}
         self._timers: list[tuple[float, int, UUID, Callable[[], None]]] = []
         self._order = itertools.count()
-        self._due = {"look": 0.0, "renew": 0.0, "save": 0.0}
+        self._due = {"look": 0.0, "renew": 0.0}
         self._is_behind = False  # leases are renewed too late: no more work is taken from those who could do it
 
     @property
@@ -64,12 +67,14 @@ class Driver:
     def drive(self, idle_seconds: float = 1.0) -> None:
         Driver.current = self
         self._performers.start()
+        self._keeper.start()
         try:
             self._drive_until_idle(idle_seconds)
             if self._stop.is_set():
                 self._drain()
         finally:
             self._give_back()
+            self._keeper.close()
             self._performers.close()
             Driver.current = None
 
@@ -103,8 +108,6 @@ class Driver:
             if self._is_due("renew", quarter):
                 leases.renew({run_id: playing.book.fence for run_id, playing in self._playing.items()})
                 self._beat()
-            if self._is_due("save", SAVE_SECONDS):
-                self._save_partials()
             if self._is_due("look", self._look_seconds()):
                 self._look_after_runs()
                 claim()
@@ -265,8 +268,9 @@ class Driver:
                 texts.append((report.call_id, report.completion.text, report.completion.reasoning))
             else:
                 self._settle(report)
+        self._keeper.close()  # what it knows is older
         try:
-            self._save(texts)
+            write_down(texts)
         except DATABASE_AWAY:
             logger.warning("the last words of %s calls could not be written down", len(texts))
 
@@ -287,21 +291,6 @@ class Driver:
 
     def _announce(self, event: Event) -> None:
         self._performers.send(News(event.run_id, as_message(event)))
-
-    def _save_partials(self) -> None:
-        self._save(self._performers.partials())
-
-    def _save(self, grown: Sequence[tuple[UUID, str, str]]) -> None:
-        if not grown:
-            return
-        table = connection.ops.quote_name(Call._meta.db_table)
-        to_database = Call._meta.pk.get_db_prep_value
-        rows = [
-            (text, reasoning, to_database(call_id, connection), Call.State.SENT.value)
-            for call_id, text, reasoning in grown
-        ]
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.executemany(f"UPDATE {table} SET text = %s, reasoning = %s WHERE id = %s AND state = %s", rows)  # noqa: S608 — names of our own tables
 
     def _wait_for_database(self, error: Exception) -> None:
         logger.warning("the database does not answer (%s); trying again", type(error).__name__)

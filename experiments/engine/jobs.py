@@ -66,6 +66,7 @@ class EngineWorker(SteadyWorker):
         counting.gauge(families.DRIVEN, driven)
         counting.gauge(families.PAUSED, paused)
         spare_what_is_loaded()
+        doorbell.ring_beside()
         return bool(super().work(*args, **kwargs))
 
     def request_stop(self, signum: int, frame: Any) -> None:

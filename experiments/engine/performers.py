@@ -104,7 +104,7 @@ class Performers:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run_loop, name="model-calls", daemon=True)
 
-    # --- called by the main thread ---
+    # --- called by other threads ---
 
     def start(self) -> None:
         sys.setswitchinterval(SWITCH_SECONDS)

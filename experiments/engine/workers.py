@@ -2,8 +2,8 @@
 
 import logging
 import sys
-import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import django_rq
@@ -13,11 +13,10 @@ from rq import Queue, SimpleWorker, get_current_job
 from rq.registry import StartedJobRegistry
 
 from accounts import machines
+from experiments import doorbell
 from experiments.observing import counting, measuring
 
 logger = logging.getLogger(__name__)
-
-UNHEARD_SECONDS = 5.0
 
 
 class SteadyWorker(SimpleWorker):
@@ -29,7 +28,6 @@ class SteadyWorker(SimpleWorker):
     """
 
     current: "SteadyWorker | None" = None  # of this process
-    unheard_until = 0.0  # by the clock of the process: Redis did not answer, and is not asked before
     needs_what_others_have = True  # the secrets and the files of the platform
 
     def work(self, *args: Any, **kwargs: Any) -> bool:
@@ -59,14 +57,19 @@ def beat() -> None:
     as dead.
     """
     worker = SteadyWorker.current
-    if get_current_job() is None or worker is None or time.monotonic() < worker.unheard_until:
+    if get_current_job() is not None and worker is not None:
+        doorbell.beside(partial(_beat, worker))
+
+
+def _beat(worker: SteadyWorker) -> None:
+    if doorbell.is_unheard():
         return
     try:
         pipeline = django_rq.get_connection("engine").pipeline()  # which waits for no longer than a moment
         worker.heartbeat(pipeline=pipeline)
         pipeline.execute()
-    except (RedisError, OSError):
-        worker.unheard_until = time.monotonic() + UNHEARD_SECONDS
+    except (RedisError, OSError) as error:
+        doorbell.heard(error)
         logger.warning("Redis is away; going on")
 
 

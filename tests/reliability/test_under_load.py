@@ -10,7 +10,7 @@ import pytest
 from benchmarks.load import table
 from benchmarks.load.play import Order, Outcome, play
 from benchmarks.load.scene import Scene, scene
-from experiments.engine.driver import SAVE_SECONDS
+from experiments.engine.keeping import SAVE_SECONDS
 
 ORDER = Order(runs=6, viewers=30, rate=50, seconds=15, turns=2, sleepers=0, processes=1, sample_seconds=2)
 COUNT_WRITES = """

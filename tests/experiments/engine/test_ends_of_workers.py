@@ -6,7 +6,7 @@ import time
 import pytest
 from django.db import connections
 
-from experiments.engine import driver
+from experiments.engine import keeping
 from experiments.engine.driver import Driver
 from experiments.models import Call, Provider, Run, Step
 from experiments.steering import steering
@@ -67,7 +67,7 @@ def test_a_call_that_takes_too_long_is_broken_off_and_every_word_of_it_is_kept(
     arena, start, drive, provider, until, settings, monkeypatch
 ):
     settings.DRAIN_SECONDS = 0.1
-    monkeypatch.setattr(driver, "SAVE_SECONDS", 1000.0)  # what is kept is kept at the end
+    monkeypatch.setattr(keeping, "SAVE_SECONDS", 1000.0)  # what is kept is kept at the end
     run = start(arena(a=TALKATIVE))
     took = until(is_streaming(provider), "the first words")
 

@@ -8,7 +8,7 @@ import pytest
 import redis
 from django.conf import settings
 
-from experiments import actions
+from experiments import actions, doorbell
 from experiments.engine.jobs import wake
 from experiments.engine.live import REDIS_SECONDS
 from experiments.models import Run
@@ -36,8 +36,9 @@ def running(arena, start, provider, worker):
 
 
 @pytest.fixture
-def frozen(redis_server):
+def frozen(redis_server, monkeypatch):
     """Makes Redis stand still, as a machine does that swaps; it goes on at the end of the test."""
+    monkeypatch.setattr(doorbell._Bells, "unheard_until", 0.0)  # which no other test is to hear of
     pid = redis_server.process.pid
     yield lambda: os.kill(pid, signal.SIGSTOP)
     os.kill(pid, signal.SIGCONT)
@@ -74,6 +75,23 @@ def test_a_request_waits_only_a_moment_for_redis_to_tell_its_news(running, froze
 
     assert time.monotonic() - began < 10 * REDIS_SECONDS  # the news, and the doorbell
     assert wait_until(lambda: Run.objects.get(pk=running.pk).is_over, "the run to be stopped", seconds=30)
+
+
+def test_a_bell_that_nobody_hears_is_waited_for_once_and_by_no_driver(frozen, monkeypatch, caplog):
+    monkeypatch.setattr(doorbell._Bells, "beside", None)
+    doorbell.ring_beside()
+    frozen()
+    began = time.monotonic()
+    for number in range(20):
+        doorbell.ring("engine", "nobody.answers", enough=1, waiting=f"run={number}")
+    rung = time.monotonic() - began
+    doorbell._Bells.beside.shutdown()
+
+    said = [record.getMessage() for record in caplog.records if "waits for the sweep" in record.getMessage()]
+    assert rung < REDIS_SECONDS, "the one who rings goes on at once"
+    assert [line for line in said if "TimeoutError" in line] == said[:1]
+    assert [line for line in said if "stands still" in line] == said[1:]
+    assert len(said) == 20
 
 
 def test_a_run_finishes_while_redis_is_away_and_the_next_one_starts_when_it_is_back(

@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 
 from experiments.engine import leases
-from experiments.engine.driver import SAVE_SECONDS, Driver
 from experiments.models import Provider, Run
+from tests.fixtures import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 
@@ -50,20 +50,44 @@ def lowered(scripted):
     return [({name.lower(): value for name, value in headers.items()}, body) for headers, body in scripted.received]
 
 
-def test_words_are_written_down_while_many_runs_are_taken_over(arena, start, drive, monkeypatch):
-    done, claim, save = [], leases.claim, Driver._save_partials
+def test_words_are_written_down_while_the_driver_is_busy_with_another_run(arena, start, drive, monkeypatch):
+    claim, kept = leases.claim, []
+
+    def words():
+        return sum(len(text) for text in talking.calls.values_list("text", flat=True))
+
+    def slow_claim(run_id, announce):
+        if talking.calls.exists():
+            for _ in range(2):
+                before = words()
+                wait_until(lambda: words() > before, "more words", seconds=30)  # noqa: B023 — called at once
+                kept.append(words())
+        return claim(run_id, announce)
+
+    monkeypatch.setattr(leases, "claim", slow_claim)
+    talking = start(arena(a="sim/cooperative:first=0:tps=40:words=400", max_turns=1))
+    other = start(arena(max_turns=1))
+    drive()
+
+    assert len(kept) >= 2
+    assert {Run.objects.get(pk=run.pk).state for run in (talking, other)} == {Run.State.COMPLETED}
+
+
+def test_what_is_due_is_done_while_many_runs_are_taken_over(arena, start, drive, monkeypatch, settings):
+    done, claim, renew = [], leases.claim, leases.renew
 
     def slow_claim(run_id, announce):
         done.append("claim")
-        time.sleep(1.5 * SAVE_SECONDS)
+        time.sleep(0.3)
         return claim(run_id, announce)
 
-    def noted_save(driver):
-        done.append("save")
-        save(driver)
+    def noted_renewal(fences):
+        done.append("renew")
+        renew(fences)
 
     monkeypatch.setattr(leases, "claim", slow_claim)
-    monkeypatch.setattr(Driver, "_save_partials", noted_save)
+    monkeypatch.setattr(leases, "renew", noted_renewal)
+    settings.LEASE_SECONDS = 1  # a renewal is due after a quarter of it
     runs = [start(arena()) for _ in range(4)]
     drive()
 

@@ -18,7 +18,7 @@ BUILDS_SQL = {
     "arenasite/backups/restoring.py",
     "experiments/datasets/reader/duck.py",
     "experiments/datasets/reader/parquet.py",
-    "experiments/engine/driver.py",
+    "experiments/engine/keeping.py",
     "experiments/engine/events.py",
 }
 UNSAFE_MODULES = {"pickle", "cPickle", "shelve", "dill", "yaml", "xml", "lxml", "telnetlib", "ftplib", "ldap", "jinja2"}
