@@ -117,7 +117,10 @@ else:
     DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
     # A server that is cut off is noticed within half a minute, not when the kernel gives up after a quarter of an hour.
     patience = {"connect_timeout": 10, "keepalives_idle": 10, "keepalives_interval": 5, "tcp_user_timeout": 30_000}
-    DATABASES["default"]["OPTIONS"] = {**patience, **DATABASES["default"].get("OPTIONS", {})}
+    # Nor does the server keep for hours what a machine that is gone, or stands still, had locked.
+    theirs = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4"
+    theirs += " -c tcp_user_timeout=30s -c idle_in_transaction_session_timeout=2min"
+    DATABASES["default"]["OPTIONS"] = {**patience, "options": theirs, **DATABASES["default"].get("OPTIONS", {})}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Redis: the doorbell (RQ), the live wire (Channels) and the throttles ------------------------------------

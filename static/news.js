@@ -29,7 +29,7 @@ export function openNews({ run, cursor, onNews, onAway, onSignedOut }) {
     if (isAsking) return;
     isAsking = true;
     clearTimeout(timer);
-    const hasMore = await fetchOnce();
+    const hasMore = await fetchOnce().catch(() => onAway());
     isAsking = false;
     if (news.isOn) timer = setTimeout(ask, hasMore ? 0 : EVERY);
   }

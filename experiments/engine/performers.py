@@ -6,12 +6,13 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 from uuid import UUID
 
+from experiments.engine.keeping import Partial
 from experiments.engine.live import News
 from experiments.gateway import Client, GatewayError
 from experiments.gateway.addresses import guarded_transport
@@ -121,15 +122,19 @@ class Performers:
             work.is_stopped = True
             self._loop.call_soon_threadsafe(self._cancel, work)
 
-    def partials(self) -> list[tuple[UUID, str, str]]:
-        """Calls whose text has grown since the last time: (call, text so far, reasoning so far)."""
+    def partials(self) -> list[Partial]:
+        """Calls whose text has grown since it was kept."""
         grown = []
         for work in list(self._works.values()):
             size = (len(work.parts), len(work.thoughts))
             if size != work.saved:
-                work.saved = size
-                grown.append((work.call_id, "".join(work.parts), "".join(work.thoughts)))
+                grown.append(Partial(work.call_id, "".join(work.parts), "".join(work.thoughts), size))
         return grown
+
+    def kept(self, partials: Iterable[Partial]) -> None:
+        for one in partials:
+            if work := self._works.get(one.call_id):
+                work.saved = one.size
 
     def send(self, news: News) -> None:
         """Send to the viewers of a run, in order with the text that was streamed before."""

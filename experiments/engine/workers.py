@@ -58,18 +58,18 @@ def beat() -> None:
     """
     worker = SteadyWorker.current
     if get_current_job() is not None and worker is not None:
-        doorbell.beside(partial(_beat, worker))
+        doorbell.tell("beat", partial(_beat, worker))
 
 
 def _beat(worker: SteadyWorker) -> None:
-    if doorbell.is_unheard():
+    if doorbell.stands_still():
         return
     try:
         pipeline = django_rq.get_connection("engine").pipeline()  # which waits for no longer than a moment
         worker.heartbeat(pipeline=pipeline)
         pipeline.execute()
     except (RedisError, OSError) as error:
-        doorbell.heard(error)
+        doorbell.note(error)
         logger.warning("Redis is away; going on")
 
 

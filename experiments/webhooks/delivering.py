@@ -49,14 +49,16 @@ def send_all(stop: Event) -> None:
 
 def sweep() -> None:
     """Ring where something is due, forget what is old, and drop what nobody is entitled to be told any more."""
-    soon = WebhookDelivery.objects.waiting().filter(tries__lte=SOON_AGAIN)
-    clock.bring_back(soon, "next_at", timedelta(seconds=settings.WEBHOOK_LEASE_SECONDS))
+    waiting = WebhookDelivery.objects.waiting()
+    soon = timedelta(seconds=settings.WEBHOOK_LEASE_SECONDS)
+    clock.bring_back(waiting.filter(tries__lte=SOON_AGAIN), "next_at", soon)
+    clock.bring_back(waiting, "next_at", timedelta(seconds=LONGEST_WAIT * (1 + JITTER)))
     if WebhookDelivery.objects.due().exists():
         bell.ring_now()
     oldest = clock.ago(timedelta(days=settings.WEBHOOK_DAYS))
     old = WebhookDelivery.objects.filter(created__lt=oldest).values("pk")[:1000]
     WebhookDelivery.objects.filter(pk__in=list(old.values_list("pk", flat=True))).delete()
-    theirs = WebhookDelivery.objects.waiting().exclude(webhook__in=Webhook.objects.entitled())
+    theirs = waiting.exclude(webhook__in=Webhook.objects.entitled())
     theirs.update(state=State.DROPPED, ended=Now())
     stale = Webhook.objects.exclude(older_secret="").filter(older_until__lt=Now())
     stale.update(older_secret="", older_until=None)

@@ -9,6 +9,7 @@ import pytest
 from django.test import override_settings
 
 from arenasite.preparation import compile_translations
+from experiments.engine import keeping
 from experiments.engine.driver import Driver
 from experiments.models import Run
 from experiments.reports import making
@@ -28,8 +29,11 @@ def translations() -> None:
 
 
 @pytest.fixture
-def played(arena: Any, start: Any) -> Callable[..., Run]:
-    """Makes a run that has ended. It is driven on this thread, so that the test's transaction holds it all."""
+def played(arena: Any, start: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Run]:
+    """Makes a run that has ended. It is driven on this thread, so that the test's transaction holds it all; the keeper,
+    which would have to wait for that, has nothing to do before the end.
+    """
+    monkeypatch.setattr(keeping, "SAVE_SECONDS", 1000.0)
 
     def play(*speakers: str, **config: Any) -> Run:
         run: Run = start(arena(*speakers, **config))

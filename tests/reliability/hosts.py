@@ -149,7 +149,7 @@ class Lab:
             as_nobody = ["setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups"]  # becomes the server
             command = [*as_nobody, str(binaries / "postgres"), "-D", f"{place}/data", *options]
             self.core.start(*command, stdout=log, stderr=log, cwd="/")
-        self._socket = f"host={place} user=arena dbname=postgres"
+        self.socket = f"host={place} user=arena dbname=postgres"
         wait_until(lambda: self.ask("SELECT 1", quietly=True), "PostgreSQL")
 
     def _start_redis(self) -> None:
@@ -159,7 +159,7 @@ class Lab:
     def ask(self, query: str, *values: object, quietly: bool = False) -> list[tuple[object, ...]]:
         """What the database says, asked past all cables."""
         try:
-            with psycopg.connect(self._socket) as connection:
+            with psycopg.connect(self.socket) as connection:
                 return connection.execute(query, values or None).fetchall()
         except psycopg.OperationalError:
             if quietly:

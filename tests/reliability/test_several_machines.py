@@ -3,14 +3,17 @@
 import contextlib
 import json
 import signal
+import subprocess
+import sys
 from collections import Counter
 
+import psycopg
 import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from tests.fixtures import wait_until
-from tests.reliability.hosts import PORT, Lab
+from tests.reliability.hosts import PORT, ROOT, Lab
 
 PREPARE = """
 from django.core.management import call_command
@@ -19,6 +22,15 @@ from accounts.models import User
 User.objects.create_user("alice", password="correct horse battery", role="admin")
 call_command("add_provider", name="lab", base_url="http://10.77.0.1:9000/v1", allow_private=True, model=[MODELS])
 call_command("create_token", "alice")
+"""
+CHANGE = """
+import time
+from accounts.models import User
+from django.db import transaction
+with transaction.atomic():
+    User.objects.filter(username="alice").update(last_name="away")
+    print("changed", flush=True)
+    time.sleep(600)
 """
 SLOW = "sim/cooperative:first=0:tps=25:words=100"
 MODELS = [SLOW, "sim/judge:first=0", "sim/filter:first=0"]
@@ -134,7 +146,7 @@ def test_what_a_machine_drove_that_is_cut_off_goes_on_on_another_and_each_step_i
     lab.plug(two)
     for viewer in viewers:
         viewer.watch()
-    wait_until(lambda: states(lab) == {"completed": 3}, "all runs to be over")
+    wait_until(lambda: states(lab, of_one, *of_two) == {"completed": 3}, "all runs to be over")
 
     assert_once(lab, [*of_two, of_one])
     assert lab.ask("SELECT fence FROM experiments_run WHERE id = ANY(%s::uuid[])", of_two) == [(2,), (2,)]
@@ -146,7 +158,7 @@ def test_what_a_machine_drove_that_is_cut_off_goes_on_on_another_and_each_step_i
 def test_a_file_that_one_machine_made_is_fetched_from_another(lab, token, machines, begin):
     one, _two = machines
     runs = begin(one)
-    wait_until(lambda: set(states(lab)) == {"completed"}, "the run to be over")
+    wait_until(lambda: states(lab, *runs) == {"completed": 1}, "the run to be over")
 
     with one.here(), lab.client(one, token) as api:  # which has no worker that makes files
         asked = api.post("exports/", json={"format": "jsonl", "runs": runs})
@@ -181,12 +193,26 @@ def test_a_machine_that_is_asked_to_end_hands_its_runs_over_and_tells_its_viewer
     viewer.open()
     viewer.watch()
 
-    assert states(lab).keys() == {"completed"}
+    assert states(lab, run) == {"completed": 1}
     assert_once(lab, [run])
 
 
-def states(lab):
-    return dict(lab.ask("SELECT state, count(*) FROM experiments_run GROUP BY state"))
+def test_a_machine_that_is_gone_in_the_middle_of_a_change_holds_up_nobody_for_long(lab, token):
+    gone = lab.machine("gone", 5)
+    command = [sys.executable, str(ROOT / "manage.py"), "shell", "--no-imports", "-c", CHANGE]
+    changing = gone.start(*command, env=lab.environment("gone"), stdout=subprocess.PIPE)
+    assert changing.stdout.readline() == b"changed\n"
+    lab.pull(gone)
+    changing.kill()
+
+    change = "UPDATE accounts_user SET last_name = 'there' WHERE username = 'alice' RETURNING last_name"
+    with psycopg.connect(lab.socket, options="-c lock_timeout=90s") as connection:
+        assert connection.execute(change).fetchall() == [("there",)]
+
+
+def states(lab, *runs):
+    query = "SELECT state, count(*) FROM experiments_run WHERE id = ANY(%s::uuid[]) GROUP BY state"
+    return dict(lab.ask(query, list(runs)))
 
 
 def assert_once(lab, runs):

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 
 import pytest
@@ -38,7 +39,7 @@ def running(arena, start, provider, worker):
 @pytest.fixture
 def frozen(redis_server, monkeypatch):
     """Makes Redis stand still, as a machine does that swaps; it goes on at the end of the test."""
-    monkeypatch.setattr(doorbell._Bells, "unheard_until", 0.0)  # which no other test is to hear of
+    monkeypatch.setattr(doorbell._Ringer, "still_until", 0.0)  # which no other test is to hear of
     pid = redis_server.process.pid
     yield lambda: os.kill(pid, signal.SIGSTOP)
     os.kill(pid, signal.SIGCONT)
@@ -77,21 +78,34 @@ def test_a_request_waits_only_a_moment_for_redis_to_tell_its_news(running, froze
     assert wait_until(lambda: Run.objects.get(pk=running.pk).is_over, "the run to be stopped", seconds=30)
 
 
-def test_a_bell_that_nobody_hears_is_waited_for_once_and_by_no_driver(frozen, monkeypatch, caplog):
-    monkeypatch.setattr(doorbell._Bells, "beside", None)
+def test_bells_that_nobody_hears_are_waited_for_once_and_by_no_driver(frozen, monkeypatch, caplog):
+    monkeypatch.setattr(doorbell._Ringer, "thread", None)
     doorbell.ring_beside()
     frozen()
     began = time.monotonic()
     for number in range(20):
-        doorbell.ring("engine", "nobody.answers", enough=1, waiting=f"run={number}")
+        doorbell.ring("engine", f"nobody.answers_{number}", enough=1, waiting=f"run={number}")
     rung = time.monotonic() - began
-    doorbell._Bells.beside.shutdown()
+    doorbell._Ringer.thread.shutdown()
 
     said = [record.getMessage() for record in caplog.records if "waits for the sweep" in record.getMessage()]
     assert rung < REDIS_SECONDS, "the one who rings goes on at once"
     assert [line for line in said if "TimeoutError" in line] == said[:1]
     assert [line for line in said if "stands still" in line] == said[1:]
     assert len(said) == 20
+
+
+def test_one_bell_is_rung_however_many_wait_to_be(monkeypatch):
+    rung, may_go_on = [], threading.Event()
+    monkeypatch.setattr(doorbell._Ringer, "thread", None)
+    doorbell.ring_beside()
+    doorbell.tell("first", may_go_on.wait)
+    for number in range(20):
+        doorbell.tell("bell", lambda number=number: rung.append(number))
+    may_go_on.set()
+    doorbell._Ringer.thread.shutdown()
+
+    assert rung == [0]
 
 
 def test_a_run_finishes_while_redis_is_away_and_the_next_one_starts_when_it_is_back(

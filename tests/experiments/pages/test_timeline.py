@@ -131,6 +131,7 @@ def test_of_a_run_that_failed_twice(played, alice):
     assert_same_page(run, "call_retried", "experiment_error")
 
 
+@pytest.mark.django_db(transaction=True)
 def test_of_a_run_that_was_stopped_while_somebody_spoke_after_a_judged_turn(arena, start, alice):
     """Stopped while B speaks for the second time, which takes three seconds."""
     run = start(arena(b="sim/neutral:first=0:tps=40:words=120"))

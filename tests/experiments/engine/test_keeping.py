@@ -1,0 +1,90 @@
+"""Words of calls under way are kept as they come, whoever else holds the database."""
+
+import logging
+
+import pytest
+from django.db import transaction
+
+from experiments.engine import keeping
+from experiments.engine.keeping import Keeper, Partial
+from experiments.models import Call, Step
+from tests.fixtures import wait_until
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+
+
+class Talk:
+    """A source of words. said: so far; heard: how much of it was kept."""
+
+    def __init__(self, call):
+        self.call, self.said, self.heard = call, "One panel", 0
+
+    def partials(self):
+        size = len(self.said)
+        return [Partial(self.call.pk, self.said, "", (size, 0))] if size > self.heard else []
+
+    def kept(self, partials):
+        self.heard = partials[-1].size[0]
+
+    @property
+    def is_kept(self):
+        return Call.objects.get(pk=self.call.pk).text == self.said
+
+
+@pytest.fixture
+def talk(arena, start):
+    run = start(arena())
+    step = Step.objects.create(run=run, key="turn/1/A", kind="ask", purpose="reply")
+    participant = run.experiment.participants.first()
+    return Talk(Call.objects.create(run=run, step=step, model=participant.model, attempt=1, request={}))
+
+
+@pytest.fixture
+def keeper(talk):
+    keeper = Keeper(talk)
+    keeper.start()
+    yield keeper
+    keeper.close()
+
+
+def test_words_that_could_not_be_kept_are_kept_later(talk, request, caplog):
+    with transaction.atomic(), caplog.at_level(logging.WARNING):
+        Call.objects.filter(pk=talk.call.pk).update(attempt=1)  # which locks it, or the database
+        request.getfixturevalue("keeper")
+        wait_until(lambda: "not written down yet" in caplog.text, "an attempt in vain", seconds=30)
+
+    assert wait_until(lambda: talk.is_kept, "the words", seconds=30)
+    talk.said += " for each village."
+    assert wait_until(lambda: talk.is_kept, "the rest of them", seconds=30)
+
+
+def test_what_goes_wrong_once_does_not_end_it(talk, request, monkeypatch):
+    write_down, tried = keeping.write_down, []
+
+    def write(words):
+        tried.append(1)
+        if len(tried) == 1:
+            raise ValueError("a bug")
+        write_down(words)
+
+    monkeypatch.setattr(keeping, "write_down", write)
+    request.getfixturevalue("keeper")
+
+    assert wait_until(lambda: talk.is_kept, "the words", seconds=30)
+
+
+def test_at_its_end_it_keeps_what_there_is(talk, monkeypatch):
+    monkeypatch.setattr(keeping, "SAVE_SECONDS", 1000.0)
+    keeper = Keeper(talk)
+    keeper.start()
+    keeper.close()
+
+    assert talk.is_kept
+
+
+def test_what_has_ended_meanwhile_stays_as_it_is(talk, keeper):
+    Call.objects.filter(pk=talk.call.pk).update(state=Call.State.COMPLETED, text="One panel for each village.")
+    talk.said += " for"
+    wait_until(lambda: talk.heard == len(talk.said), "the late words", seconds=30)
+
+    assert Call.objects.get(pk=talk.call.pk).text == "One panel for each village."
