@@ -55,6 +55,8 @@ def tell(what: Hashable, telling: Callable[[], object]) -> None:
     try:
         _Ringer.thread.submit(copy_context().run, _told, what, telling)
     except RuntimeError:
+        with _Ringer.lock:
+            _Ringer.waiting.discard(what)
         logger.warning("no thread is left to tell of %s; the sweep finds it", what)
 
 
