@@ -132,6 +132,7 @@ class Performers:
         return grown
 
     def kept(self, partials: Iterable[Partial]) -> None:
+        """These are written down: only what comes after them is asked for again."""
         for one in partials:
             if work := self._works.get(one.call_id):
                 work.saved = one.size
