@@ -61,7 +61,6 @@ def tab(page: Page, name: str, turn: int, number: int) -> Any:
     return page.locator(f"#tab-panel-{name}-{turn}-member-{number}")
 
 
-@pytest.mark.council(26)
 def test_a_council_from_its_question_to_the_next_one(lab: Lab, sign_in: SignIn) -> None:
     page = sign_in()
     page.goto(f"{lab.url}/council/")

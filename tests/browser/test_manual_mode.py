@@ -45,7 +45,6 @@ def requests(lab: Lab, run: str) -> list[str]:
     return [call["request"]["messages"][0]["content"] for call in calls if call["purpose"] == "reply"]
 
 
-@pytest.mark.edge(43, 44)
 def test_two_turns_are_led_by_clicking(quick: Lab, sign_in: SignIn) -> None:
     page = sign_in()
     page.check("#id_mode_manual")
@@ -101,7 +100,6 @@ def test_a_draft_outlives_a_reload_until_it_is_said(quick: Lab, sign_in: SignIn)
     assert page.input_value("#deed-note") == ""
 
 
-@pytest.mark.edge(41)
 def test_a_rival_is_told_and_keeps_what_was_typed(quick: Lab, sign_in: SignIn) -> None:
     run = manual(quick)
     first, second = open_run(sign_in(), quick, run), open_run(sign_in(), quick, run)

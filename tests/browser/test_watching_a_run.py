@@ -46,7 +46,6 @@ def test_the_form_starts_a_run_whose_text_grows_until_it_is_stopped(lab: Lab, si
     expect(page.locator("#stop-button")).to_have_count(0)
 
 
-@pytest.mark.edge(46)
 def test_reloading_twenty_times_always_shows_what_the_database_has(lab: Lab, sign_in: SignIn) -> None:
     page = sign_in()
     run = lab.start(a=ENDLESS_MODEL, filter=False, judge=False)
@@ -88,7 +87,6 @@ def content(page: Page) -> list[str]:
     return re.sub(r"\s+", " ", text).replace("<", "\n<").replace(" \n", "\n").strip().splitlines()
 
 
-@pytest.mark.edge(48)
 def test_a_closed_tab_does_not_end_the_run(lab: Lab, sign_in: SignIn) -> None:
     page = sign_in()
     with lab.held():
@@ -101,7 +99,6 @@ def test_a_closed_tab_does_not_end_the_run(lab: Lab, sign_in: SignIn) -> None:
     wait_until(lambda: lab.ask("GET", f"runs/{run}/")["state"] == "completed", "the run to complete", seconds=60)
 
 
-@pytest.mark.edge(51)
 def test_another_person_sees_nothing_of_it(lab: Lab, sign_in: SignIn) -> None:
     run = lab.start(judge=False, filter=False)
     page = sign_in("admin")
@@ -121,7 +118,6 @@ def test_another_person_sees_nothing_of_it(lab: Lab, sign_in: SignIn) -> None:
     assert socket == "refused"
 
 
-@pytest.mark.edge(49)
 def test_two_browsers_see_the_same_and_signing_out_ends_the_stream(lab: Lab, sign_in: SignIn) -> None:
     first, second = sign_in(), sign_in()
     run = lab.start(a=ENDLESS_MODEL, filter=False, judge=False)
@@ -155,7 +151,6 @@ def test_browsers_catch_up_after_redis_was_away(lab: Lab, sign_in: SignIn) -> No
     assert content(page) == live
 
 
-@pytest.mark.edge(39)
 def test_a_killed_worker_is_replaced_and_the_page_goes_on(lab: Lab, sign_in: SignIn) -> None:
     page = sign_in()
     with lab.held():

@@ -19,7 +19,6 @@ def deviating(*values):
     ]
 
 
-@pytest.mark.edge(19)
 @pytest.mark.parametrize(
     ("deviations", "turn"),
     [
@@ -40,7 +39,6 @@ def test_the_first_turn_above_twenty_is_the_turn_of_deviation_and_stays_it(devia
     assert seat_metrics(deviating(*deviations), tokens=0)["turns_to_deviate"] == turn
 
 
-@pytest.mark.edge(19)
 def test_later_turns_do_not_move_the_turn_of_deviation():
     found = [seat_metrics(deviating(*[0, 30, 0, 99][:count]), 0)["turns_to_deviate"] for count in range(1, 5)]
 
@@ -59,7 +57,6 @@ def test_deviation_and_cooperation_are_the_latest_that_a_judge_gave():
     assert (metrics["goal_deviation"], metrics["cooperation"]) == (30, 0.9)
 
 
-@pytest.mark.edge(16)
 def test_a_turn_without_scores_is_a_gap_in_the_series():
     [first, second, third] = seat_metrics(deviating(5, None, 7), 0)["turns"]
 

@@ -115,7 +115,6 @@ def fetched(browser, path):
     return b"".join(answer) if answer.streaming else answer.content
 
 
-@pytest.mark.edge(16, 62)
 @pytest.mark.parametrize("garbage", GARBAGE)
 def test_no_surface_shows_a_number_that_no_judge_gave(judged, browser, garbage):
     if garbage == "too late":
@@ -227,7 +226,6 @@ def silent_in_the_second_turn(body):
     return "No idea, this time." if "turn, number 2" in body["messages"][0]["content"] else reply(0.2)
 
 
-@pytest.mark.edge(16, 20, 62)
 def test_a_turn_without_scores_between_two_with_scores_is_a_gap_in_every_line(judged, browser):
     run, _talk = judged(silent_in_the_second_turn, max_turns=3)
     assert {j.turn for j in Judgment.objects.filter(run=run) if j.scores} == {1, 3}
@@ -245,7 +243,6 @@ def test_a_turn_without_scores_between_two_with_scores_is_a_gap_in_every_line(ju
 # --- what is given is shown as it was given, and the rest is missing ---
 
 
-@pytest.mark.edge(16)
 @pytest.mark.parametrize("manner", ["missing", "range", "fenced", "prose", "injected"])
 def test_of_a_half_good_answer_the_good_half_is_shown_and_no_more(arena, start, drive, browser, manner):
     run = start(arena(judge_model=f"sim/judge:first=0:json={manner}", max_turns=1))

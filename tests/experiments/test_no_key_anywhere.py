@@ -13,7 +13,7 @@ from experiments.models import Provider, Run
 from tests.experiments.routes import routes
 from tests.fixtures import add_model
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.edge(52)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 CANARY = "sk-canary-7f3a9c55e1d24b08"
 PAGES = ["/arena/", "/starchamber/", "/runs/", "/scenarios/", "/presets/", "/account/", "/runs/import/"]

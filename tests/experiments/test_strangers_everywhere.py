@@ -90,7 +90,6 @@ def path_of(path, pk):
     return f"/{filled}"
 
 
-@pytest.mark.edge(51)
 @pytest.mark.django_db
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_a_stranger_learns_nothing_and_moves_nothing(alices, charlie, method):
@@ -106,7 +105,6 @@ def test_a_stranger_learns_nothing_and_moves_nothing(alices, charlie, method):
     assert (Run.objects.count(), Experiment.objects.count(), Run.objects.get(pk=alices["runs"]).last_seq) == before
 
 
-@pytest.mark.edge(51)
 @pytest.mark.django_db
 def test_alice_herself_is_answered_at_the_same_addresses(alices, alice):
     browser = signed_in(alice)

@@ -34,7 +34,6 @@ def test_thresholds_can_be_others():
     assert band(0.85, Thresholds(high=0.9, low=0.7)) == "middle"
 
 
-@pytest.mark.edge(33)
 @pytest.mark.parametrize("least", [-math.inf, -9999.0, -1e300])
 def test_minus_infinity_is_a_probability_of_zero(least):
     view = token_view(stored(least, 0.0), "")
@@ -44,7 +43,6 @@ def test_minus_infinity_is_a_probability_of_zero(least):
     assert [token.place for token in view.low] == [0]
 
 
-@pytest.mark.edge(33)
 @pytest.mark.parametrize("missing", [None, math.nan, "-0.1", True])
 def test_a_token_without_a_number_is_shown_and_counts_in_no_average(missing):
     view = token_view(stored(ln(0.5), missing), "")
@@ -64,7 +62,6 @@ def test_no_tokens_give_no_average(nothing):
     assert summary(nothing) is None
 
 
-@pytest.mark.edge(33)
 def test_tokens_that_are_all_unknown_give_no_average():
     assert summary(stored(None, None)).average is None
 

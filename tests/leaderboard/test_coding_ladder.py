@@ -78,7 +78,6 @@ def test_visitors_read_no_titles_times_or_addresses_of_runs(client, ladder, cont
     assert "Spread of readings 1" in page(client)
 
 
-@pytest.mark.flaw(5)
 def test_what_is_missing_is_told_with_its_reason_and_is_never_a_zero(client, ladder):
     found = coding.standings().contest
     judge = next(one for one in found.judges if one.name == "lab/coder-2")
@@ -127,7 +126,6 @@ def test_a_model_that_never_got_a_vote_has_no_figure_at_all(client, alice):
     assert "no vote was counted" in page(client)
 
 
-@pytest.mark.flaw(22)
 def test_one_cycle_is_too_few_for_an_interval(client, alice):
     Contest(alice).cycle(votes_of(levels=(7, 7.5, 6, 6.5)))
     client.force_login(alice)

@@ -81,7 +81,6 @@ def test_a_run_is_rated_by_its_own_cycles_alone(ten):
     assert [moment.turn for moment in found.history] == [1, 2, 3, 4, 5]
 
 
-@pytest.mark.coding(7)
 @pytest.mark.databases
 def test_leaving_out_the_third_of_ten_plays_the_others_again(ten):
     Cycle.objects.filter(pk=ten[2][0].pk).update(voided="2026-01-01T00:00:00Z", void_reason="Ambiguous.")
@@ -94,8 +93,6 @@ def test_leaving_out_the_third_of_ten_plays_the_others_again(ten):
     assert [moment.pk for moment in coding.history()] == [row.pk for n, (row, _cycle) in enumerate(ten) if n != 2]
 
 
-@pytest.mark.coding(1)
-@pytest.mark.flaw(2)
 def test_the_order_of_contestants_moves_the_compatible_board_alone(ten):
     before = ratings.of_all()
     for row in Cycle.objects.all():
@@ -112,8 +109,6 @@ def test_the_order_of_contestants_moves_the_compatible_board_alone(ten):
     )
 
 
-@pytest.mark.coding(2)
-@pytest.mark.flaw(4)
 def test_the_sum_of_ratings_is_kept(ten):
     found = ratings.of_all()
 
@@ -123,7 +118,6 @@ def test_the_sum_of_ratings_is_kept(ten):
         assert sum(moment.compatible.values()) == pytest.approx(4 * 1200)
 
 
-@pytest.mark.coding(4)
 def test_a_solver_below_the_quorum_is_unrated_and_its_votes_still_say_what_the_judges_are_like(alice):
     made = Contest(alice)
     for _cycle in range(3):
@@ -137,8 +131,6 @@ def test_a_solver_below_the_quorum_is_unrated_and_its_votes_still_say_what_the_j
     assert found.history[-1].means.keys() == {"lab/coder-2", "lab/coder-3", "lab/coder-4"}
 
 
-@pytest.mark.coding(3)
-@pytest.mark.flaw(5)
 def test_a_judge_that_never_votes_neither_votes_nor_plays(alice):
     made = Contest(alice)
     for _cycle in range(2):

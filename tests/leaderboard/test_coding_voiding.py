@@ -45,7 +45,6 @@ def rows(*turns):
     return [found[turn] for turn in turns]
 
 
-@pytest.mark.flaw(23)
 @pytest.mark.databases
 def test_what_was_left_out_and_taken_in_again_leaves_the_ratings_as_they_were(ten, curator):
     before = board(ten.run)
@@ -66,8 +65,6 @@ def test_what_was_left_out_and_taken_in_again_leaves_the_ratings_as_they_were(te
     assert [event.type for event in Event.objects.filter(run=ten.run)] == ["cycle_voided", "cycle_restored"]
 
 
-@pytest.mark.coding(5)
-@pytest.mark.flaw(1)
 @pytest.mark.databases
 def test_the_last_is_left_out_twice_and_the_board_is_that_of_two_cycles_before(ten, curator):
     snapshots = {moment.turn: dict(moment.compatible) for moment in ratings.of_run(ten.run).history}
@@ -79,8 +76,6 @@ def test_the_last_is_left_out_twice_and_the_board_is_that_of_two_cycles_before(t
     assert counted() == list(range(1, 9))
 
 
-@pytest.mark.coding(6)
-@pytest.mark.flaw(1)
 def test_a_run_goes_on_from_the_restored_ratings(ten, curator):
     """A cycle that is rated after one was left out starts from the ratings before that one."""
     voiding.void_last(by=curator, reason="A slow sandbox.", named=voiding.last().pk)

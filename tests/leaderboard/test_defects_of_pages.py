@@ -26,7 +26,6 @@ def queries(client, address):
     return len(captured)
 
 
-@pytest.mark.defect(19)
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_of_many_battles_asks_the_database_no_more_than_one_of_few(name, client, alice):
     ladders = [
@@ -40,7 +39,6 @@ def test_a_page_of_many_battles_asks_the_database_no_more_than_one_of_few(name, 
     assert len(client.get(reverse(name, args=[ladders[-1].slug])).content) < 400_000
 
 
-@pytest.mark.defect(19)
 def test_the_pages_show_intervals_and_what_has_come_since(client, alice):
     board = boards.filled(alice, contestants=3, battles=90, visibility="public")
     ladder = compute.ensure(board)
@@ -57,7 +55,6 @@ def test_the_pages_show_intervals_and_what_has_come_since(client, alice):
     assert "290" in after
 
 
-@pytest.mark.defect(24)
 def test_a_name_with_the_joint_of_two_names_is_a_name_like_any_other(client, alice):
     battles = [("a_vs_b", "c", "left"), ("a", "b_vs_c", "right")] * 3
     board = boards.board_of(alice, battles, visibility="public")
@@ -72,7 +69,6 @@ def test_a_name_with_the_joint_of_two_names_is_a_name_like_any_other(client, ali
     assert b"".join(slim_lines(board)).count(b"\n") == 6
 
 
-@pytest.mark.defect(25)
 @pytest.mark.parametrize("name", PAGES)
 def test_a_name_never_becomes_an_attribute(name, client, alice):
     battles = [(NASTY, "<script>alert(2)</script>", "left"), (NASTY, "plain", "right"), ("plain", NASTY, "tie")] * 3
@@ -81,7 +77,6 @@ def test_a_name_never_becomes_an_attribute(name, client, alice):
     assert_harmless(client, reverse(name, args=[ladder.slug]))
 
 
-@pytest.mark.defect(25)
 def test_nor_where_a_battle_and_its_dataset_are_shown(client, alice):
     board = boards.board_of(alice, [(NASTY, "<script>alert(2)</script>", "left")], visibility="public")
     Contestant.objects.filter(name=NASTY).update(label=NASTY, version=NASTY, void_reason=NASTY)
@@ -102,7 +97,6 @@ def assert_harmless(client, address):
     assert not any("alert" in script.text for script in page.find("script"))
 
 
-@pytest.mark.defect(28)
 def test_people_vote_and_their_votes_stand_on_a_board_of_their_own(alice, charlie):
     board = boards.board_of(alice, [("a", "b", "left")], visibility="lab")
     for sample in board.dataset.samples.all():
@@ -116,7 +110,6 @@ def test_people_vote_and_their_votes_stand_on_a_board_of_their_own(alice, charli
     assert board.battles.count() == 1
 
 
-@pytest.mark.defect(28)
 def test_who_is_not_known_changes_nothing_and_sees_nothing_that_is_not_public(alice, charlie, client):
     board = boards.board_of(alice, [("a", "b", "left")], visibility="private")
     battle = board.battles.get()

@@ -36,7 +36,6 @@ CHAIN = [
 ]
 
 
-@pytest.mark.defect(3)
 def test_a_milestone_that_is_the_newest_of_all_takes_no_rating_away(alice):
     board = boards.board_of(alice, CHAIN)
     before = ratings(board)
@@ -51,7 +50,6 @@ def test_a_milestone_that_is_the_newest_of_all_takes_no_rating_away(alice):
     assert lines["best"].now.upper > lines["best"].now.lower
 
 
-@pytest.mark.defect(4)
 def test_who_lost_every_battle_has_no_rating_and_stands_below_who_won_some(alice):
     board = boards.board_of(
         alice, [*CHAIN, *several("weak", "loser", "left", 9), *several("champion", "best", "left", 9)]
@@ -64,7 +62,6 @@ def test_who_lost_every_battle_has_no_rating_and_stands_below_who_won_some(alice
     assert sum(rows[name].rating for name in ("best", "good", "weak")) == pytest.approx(3000)
 
 
-@pytest.mark.defect(5)
 def test_battles_that_travel_as_a_log_give_the_ratings_that_they_gave_here(alice, tmp_path):
     board = boards.board_of(alice, CHAIN)
     path = tmp_path / "sent.jsonl"
@@ -81,7 +78,6 @@ def test_battles_that_travel_as_a_log_give_the_ratings_that_they_gave_here(alice
     assert ratings(Board.objects.get(slug=forged.boards[0])) != pytest.approx(received, abs=1)
 
 
-@pytest.mark.defect(6)
 def test_a_milestone_is_taken_when_somebody_takes_it_and_holds_all_that_was_there(alice):
     board = boards.board_of(alice, CHAIN[:30])
     ladder = compute.ensure(board)
@@ -96,7 +92,6 @@ def test_a_milestone_is_taken_when_somebody_takes_it_and_holds_all_that_was_ther
     assert dict(zip(taken.contestants, taken.ratings, strict=True)) == pytest.approx(ratings(board), abs=1e-4)
 
 
-@pytest.mark.defect(7)
 @pytest.mark.parametrize("bootstrapped", [False, True])
 def test_the_same_battles_give_the_same_numbers_however_often_they_are_computed(bootstrapped, alice):
     ladder = compute.ensure(boards.filled(alice, contestants=5, battles=300))
@@ -106,7 +101,6 @@ def test_the_same_battles_give_the_same_numbers_however_often_they_are_computed(
     assert found[0] == found[1] == found[2]
 
 
-@pytest.mark.defect(7)
 @pytest.mark.parametrize("bootstrapped", [False, True])
 def test_the_same_log_gives_the_same_numbers_in_whatever_sequence_it_is_read(bootstrapped, alice, tmp_path):
     lines = list(b"".join(slim_lines(boards.filled(alice, contestants=5, battles=200))).splitlines(keepends=True))
@@ -122,7 +116,6 @@ def test_the_same_log_gives_the_same_numbers_in_whatever_sequence_it_is_read(boo
     assert found[0] == found[1]
 
 
-@pytest.mark.defect(8)
 def test_a_chain_of_forty_is_rated_exactly():
     """Each beats the next 3 times in 4, and nobody meets anybody else: neighbours are 400 · log10 3 apart."""
     wins = np.zeros((40, 40))
@@ -134,7 +127,6 @@ def test_a_chain_of_forty_is_rated_exactly():
     assert np.abs(np.diff(values) + 400 * math.log10(3)).max() < 1e-6
 
 
-@pytest.mark.defect(8)
 def test_two_cliques_that_one_pair_joins_are_rated_exactly():
     wins, size = np.zeros((20, 20)), 10
     for start in (0, size):
@@ -148,7 +140,6 @@ def test_two_cliques_that_one_pair_joins_are_rated_exactly():
     assert np.ptp(values[:size]) == pytest.approx(0, abs=1e-6)
 
 
-@pytest.mark.defect(12)
 def test_rating_again_asks_no_judge(alice):
     board = boards.board_of(alice, CHAIN)
     before = ratings(board)
@@ -158,7 +149,6 @@ def test_rating_again_asks_no_judge(alice):
     assert (ratings(board), Call.objects.count(), board.battles.count()) == (before, 0, len(CHAIN))
 
 
-@pytest.mark.defect(17)
 def test_intervals_of_two_million_battles_are_drawn_as_those_of_two_thousand_are():
     """Resamples are drawn from the table of pairs: battles by the million cost what battles by the thousand do."""
     random = np.random.default_rng(1)
@@ -179,7 +169,6 @@ def test_intervals_of_two_million_battles_are_drawn_as_those_of_two_thousand_are
     assert narrower.mean() == pytest.approx(1 / math.sqrt(500), rel=0.2)
 
 
-@pytest.mark.defect(18)
 def test_a_newcomers_interval_carries_what_is_not_known_of_its_anchors():
     wins = np.array([[0, 60, 0], [40, 0, 0], [0, 0, 0]], dtype=float)
     ties, names = np.zeros((3, 3)), ("a", "b", "new")
@@ -194,7 +183,6 @@ def test_a_newcomers_interval_carries_what_is_not_known_of_its_anchors():
     assert honest.errors[2] ** 2 == pytest.approx(taken_for_exact.errors[2] ** 2 + earlier.errors[0] ** 2)
 
 
-@pytest.mark.defect(22)
 def test_a_tie_is_half_a_win_wherever_a_share_of_wins_is_shown(alice):
     dataset = boards.dataset_of(alice)
     boards.contestants_of(dataset, ["a", "b", "c"])
@@ -212,7 +200,6 @@ def test_a_tie_is_half_a_win_wherever_a_share_of_wins_is_shown(alice):
     assert {standing.rate for standing in showing.on_sample(board, tied.sample) if standing.rate is not None} == {0.5}
 
 
-@pytest.mark.defect(23)
 def test_a_ladder_that_cannot_be_computed_leaves_the_last_one_standing(alice, monkeypatch):
     ladder = compute.ensure(boards.board_of(alice, CHAIN))
     compute.refresh(ladder)

@@ -96,7 +96,6 @@ def test_without_a_provider_that_can_be_asked_it_is_down(nobodys, monkeypatch):
     assert part == {"ok": False, "detail": "none: add one with `manage.py add_provider`"}
 
 
-@pytest.mark.edge(52)
 def test_it_tells_nobody_an_address_or_a_key(nobodys, provider, monkeypatch, redis_server):
     monkeypatch.setenv("A_KEY_OF_SOMEBODY", "sk-very-secret")
     Provider.objects.create(name="keyed", base_url="https://secret.example.org/v1", api_key_env="A_KEY_OF_SOMEBODY")

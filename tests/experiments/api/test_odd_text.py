@@ -5,7 +5,7 @@ import pytest
 from experiments.models import Run
 from experiments.workflows.arena.config import LONGEST_PROMPT
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.edge(31)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 ODD = "שלום \u200fمرحبا 👩‍👩‍👧‍👦 漢字 \u202e e\u0301 \ufeff end\r\n\t "
 

@@ -104,7 +104,6 @@ def test_calls_show_what_was_sent_and_what_came_back(api, played):
     assert first["text"] == run.messages.first().raw_text
 
 
-@pytest.mark.edge(52)
 def test_no_call_shows_a_key(api, played, monkeypatch):
     monkeypatch.setenv("A_KEY_OF_THE_LAB", "sk-very-secret-key")
     run = played(max_turns=1)

@@ -72,7 +72,6 @@ def test_a_report_is_json_unless_asked_otherwise_and_an_export_says_which(api, r
     is_problem(api.get(f"runs/{run.pk}/export/"), 400, "jsonl", "csv", "inspect")
 
 
-@pytest.mark.edge(61)
 def test_a_report_of_hostile_words_runs_nothing(api, run):
     """Edge case 61."""
     hostile = "<script>alert(1)</script></style><img src=x onerror=alert(2)>"
@@ -186,7 +185,6 @@ def test_a_report_becomes_a_run(api, report, run):
     assert [m.raw_text for m in again.messages.all()] == [m.raw_text for m in run.messages.all()]
 
 
-@pytest.mark.edge(65)
 def test_what_was_exported_imported_and_exported_is_equal(api, report):
     """Edge case 65."""
     again = json.loads(body(api.get(f"runs/{api.post('runs/import/', report).json()['id']}/report/")))

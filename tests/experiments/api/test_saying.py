@@ -19,7 +19,6 @@ def waiting_for(api, run):
     return api.get(f"runs/{run.pk}/").json()["waiting_for"]
 
 
-@pytest.mark.edge(45)
 def test_what_is_waited_for_is_told_with_everything_that_would_be_sent(api, run, drive):
     asked = waiting_for(api, run)
     assert (asked["key"], asked["reason"], asked["seat"]) == ("turn/1/A/prompt", "turn_start", "A")
@@ -32,7 +31,6 @@ def test_what_is_waited_for_is_told_with_everything_that_would_be_sent(api, run,
     assert sent == [{"role": "user", "content": asked["default"]}]
 
 
-@pytest.mark.edge(41)
 def test_the_second_tab_gets_a_conflict(api, run, drive, is_problem):
     said = {"key": waiting_for(api, run)["key"], "action": "default"}
     assert api.post(f"runs/{run.pk}/say/", said).status_code == 200
@@ -42,7 +40,6 @@ def test_the_second_tab_gets_a_conflict(api, run, drive, is_problem):
     assert run.messages.filter(seat="A").count() == 1
 
 
-@pytest.mark.edge(42)
 @pytest.mark.parametrize(
     ("said", "status"),
     [
@@ -76,7 +73,6 @@ def test_what_makes_no_sense_here_is_refused_and_asks_nobody(api, run, drive, pr
     assert waiting_for(api, run)["key"] == "turn/1/A/prompt"
 
 
-@pytest.mark.edge(42)
 def test_a_run_that_was_stopped_hears_nothing(api, run, drive, provider, is_problem):
     key = waiting_for(api, run)["key"]
     api.post(f"runs/{run.pk}/stop/")
@@ -107,7 +103,6 @@ def test_a_queued_run_can_be_paused_and_says_so(api, arena, start, drive):
     assert api.get(f"runs/{run.pk}/").json()["state"] == "completed"
 
 
-@pytest.mark.edge(37)
 def test_the_last_turn_can_be_moved_while_it_is_played(api, run, drive):
     assert api.post(f"runs/{run.pk}/extend/", {"max_turns": 2}).status_code == 200
     api.post(f"runs/{run.pk}/mode/", {"mode": "automatic"})

@@ -20,7 +20,6 @@ def said(winner: str) -> str:
     return f'{{"winner": "{winner}", "rationale": "An answer as all are.", "confidence": 0.9}}'
 
 
-@pytest.mark.defect(9)
 @pytest.mark.parametrize("name", PROMPTS)
 @pytest.mark.parametrize("form", [said, "I prefer {}.".format, "The better one is {}".format])
 @pytest.mark.parametrize("words", ["Image B", "Answer B", "Candidate B", "Response B", "b"])
@@ -28,14 +27,12 @@ def test_the_first_letter_of_a_word_names_nobody(words, form, name):
     assert PROMPTS[name].read(form(words)).winner in {"second", None}
 
 
-@pytest.mark.defect(9)
 @pytest.mark.parametrize("name", PROMPTS)
 @pytest.mark.parametrize("words", ["Image B", "Answer B", "Candidate B", "Response B", "B"])
 def test_a_verdict_that_names_the_second_one_is_read_as_that(words, name):
     assert PROMPTS[name].read(said(words)).winner == "second"
 
 
-@pytest.mark.defect(9)
 @pytest.mark.parametrize("name", PROMPTS)
 @pytest.mark.parametrize("words", ["Both are equal", "Neither", "All alike", "They are about the same"])
 def test_what_names_neither_is_a_tie_or_unreadable(words, name):
@@ -43,7 +40,6 @@ def test_what_names_neither_is_a_tie_or_unreadable(words, name):
         assert PROMPTS[name].read(text).winner in {"tie", None}
 
 
-@pytest.mark.defect(9)
 def test_a_plug_in_that_allows_no_tie_takes_none():
     strict = [prompt for prompt in PROMPTS.values() if not prompt.allows_tie]
 
@@ -51,7 +47,6 @@ def test_a_plug_in_that_allows_no_tie_takes_none():
     assert all(prompt.read(said("tie")).winner == "tie" for prompt in PROMPTS.values() if prompt.allows_tie)
 
 
-@pytest.mark.defect(14)
 def test_every_setting_that_is_documented_is_read():
     named = set(re.findall(r"`(ARENA_[A-Z_]+|[A-Z]+_API_KEY|[A-Z]+_URL)`", (ROOT / "README.md").read_text()))
     sources = [path for name in READ_BY for path in (sorted((ROOT / name).rglob("*.py")) or [ROOT / name])]
@@ -62,7 +57,6 @@ def test_every_setting_that_is_documented_is_read():
     assert sorted(named - read) == []
 
 
-@pytest.mark.defect(14)
 @pytest.mark.django_db
 def test_a_providers_key_is_read_from_the_variable_that_was_named(monkeypatch):
     call_command(
@@ -78,7 +72,6 @@ def test_a_providers_key_is_read_from_the_variable_that_was_named(monkeypatch):
     assert not provider.lacks_key
 
 
-@pytest.mark.defect(23)
 @pytest.mark.django_db
 def test_a_log_that_could_not_be_written_to_its_end_replaces_none(tmp_path, take, monkeypatch):
     board, _report = take(write(tmp_path / "log.jsonl", [slim("flux", "sdxl", 0, "flux")]))

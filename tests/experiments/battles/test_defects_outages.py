@@ -41,7 +41,6 @@ def _drive_to_the_end(experiment, drive):
     wait_until(is_over, "the campaign to end")
 
 
-@pytest.mark.defect(1)
 def test_an_outage_leaves_battles_open_and_they_are_asked_again_after_it(play, drive, alice):
     experiment = play(battles(league(alice), judge="sim/judge:tps=0:first=0:fail=401"))
     rows = Battle.objects.filter(experiment=experiment)
@@ -57,7 +56,6 @@ def test_an_outage_leaves_battles_open_and_they_are_asked_again_after_it(play, d
     assert progress(experiment).state == Campaign.State.COMPLETED
 
 
-@pytest.mark.defect(2)
 def test_an_endpoint_that_asks_for_patience_is_waited_for_and_no_battle_suffers(play, alice):
     slow_down = "sim/judge:tps=0:first=0:fail=429:times=1:retry_after=1"
 
@@ -74,7 +72,6 @@ def test_an_endpoint_that_asks_for_patience_is_waited_for_and_no_battle_suffers(
         assert next_one.sent - call.sent >= timedelta(seconds=0.95)
 
 
-@pytest.mark.defect(10)
 def test_the_fewest_battles_per_pair_are_kept(play, alice):
     sampling = {"plan": "adaptive", "target_width": 1000, "min_per_pair": 3, "max_per_pair": 6, "batch": 1}
 
@@ -86,7 +83,6 @@ def test_the_fewest_battles_per_pair_are_kept(play, alice):
     assert progress(experiment).decided == sum(map(sum, counted))
 
 
-@pytest.mark.defect(11)
 def test_a_plan_of_some_samples_draws_the_same_ones_every_time(play, alice):
     dataset = league(alice, samples=6)
     plan = {"plan": "sample", "per_pair": 2}
@@ -101,7 +97,6 @@ def test_a_plan_of_some_samples_draws_the_same_ones_every_time(play, alice):
     assert len(set(Battle.objects.values_list("sample", flat=True))) == 2
 
 
-@pytest.mark.defect(12)
 def test_no_samples_are_no_order_to_play_them_all(play, alice):
     with pytest.raises(InvalidExperiment):
         battles(league(alice), sampling={"plan": "sample", "per_pair": 0})
@@ -109,7 +104,6 @@ def test_no_samples_are_no_order_to_play_them_all(play, alice):
     assert (Battle.objects.count(), Call.objects.count()) == (0, 0)
 
 
-@pytest.mark.defect(13)
 def test_one_sample_that_cannot_be_shown_ends_neither_the_others_nor_never(play, alice):
     dataset = league(alice, samples=3)
     Sample.objects.filter(dataset=dataset, index=1).update(images=["0" * 64])  # a picture that is nowhere
@@ -124,7 +118,6 @@ def test_one_sample_that_cannot_be_shown_ends_neither_the_others_nor_never(play,
     assert found.open_reasons
 
 
-@pytest.mark.defect(20)
 def test_an_adaptive_plan_stays_adaptive_when_its_work_is_shared_out(play, alice, settings):
     settings.BATTLES_PER_RUN, settings.RUNS_PER_CAMPAIGN = 2, 4
     sampling = {"plan": "adaptive", "target_width": 1000, "min_per_pair": 3, "max_per_pair": 20, "batch": 1}
@@ -135,7 +128,6 @@ def test_an_adaptive_plan_stays_adaptive_when_its_work_is_shared_out(play, alice
     assert 9 <= progress(experiment).decided < 60
 
 
-@pytest.mark.defect(21)
 def test_a_newcomer_brings_its_own_outputs_and_nothing_old_is_judged_again(play, drive, alice):
     dataset = league(alice, samples=2)
     experiment = play(battles(dataset))
@@ -149,7 +141,6 @@ def test_a_newcomer_brings_its_own_outputs_and_nothing_old_is_judged_again(play,
     assert Call.objects.filter(run__experiment=experiment).count() == 24
 
 
-@pytest.mark.defect(26)
 def test_one_pool_of_connections_serves_all_calls_and_retries_are_ours_alone(play, alice, monkeypatch):
     made = []
 
@@ -167,7 +158,6 @@ def test_one_pool_of_connections_serves_all_calls_and_retries_are_ours_alone(pla
     assert len(made) <= 2
 
 
-@pytest.mark.defect(28)
 def test_what_a_campaign_costs_is_counted_call_by_call(play, alice):
     experiment = battles(league(alice, samples=1))
     judge = ProviderModel.objects.get(slug=JUDGE)
@@ -181,7 +171,6 @@ def test_what_a_campaign_costs_is_counted_call_by_call(play, alice):
     assert progress(experiment).cost == sum(call.cost for call in calls)
 
 
-@pytest.mark.defect(27)
 def test_another_judge_is_another_board_and_each_battle_tells_by_whom_and_by_which_prompt(play, alice):
     dataset = league(alice, samples=1)
     play(battles(dataset, more=("sim/judge:tps=0:first=0:bias=0.9",)))

@@ -60,7 +60,6 @@ def test_the_audit_log_tells_how_and_the_slim_log_confirms_it(tmp_path, take):
 
 
 @pytest.mark.databases
-@pytest.mark.defect(1)
 @pytest.mark.parametrize(("original", "swapped"), [(None, None), ("A", None), ("", "B")])
 def test_what_failed_there_is_open_here_when_the_audit_log_tells_it(original, swapped, tmp_path, take):
     pair(tmp_path, [slim("flux", "sdxl", 0, "tie", consistent=False)])
@@ -116,7 +115,6 @@ def test_importing_twice_changes_nothing(tmp_path, take):
     assert board.changes == changes
 
 
-@pytest.mark.defect(15)
 def test_a_line_that_stands_twice_counts_once(tmp_path, take):
     pair(tmp_path, [slim("flux", "sdxl", 0, "flux")] * 3)
     pair(tmp_path, [slim("flux", "sdxl", 0, "flux")], folder="pk_logs/second_20260205")
@@ -135,7 +133,6 @@ def test_a_line_that_contradicts_an_earlier_one_is_refused(tmp_path, take):
     assert [(r.line, r.reason) for r in report.refusals] == [(2, "It contradicts what was told before; that is kept.")]
 
 
-@pytest.mark.defect(15)
 def test_a_line_that_was_cut_off_loses_nothing_but_itself(tmp_path, take):
     whole = [slim("flux", "sdxl", index, "flux") for index in range(3)]
     path = pair(tmp_path, whole[:1])

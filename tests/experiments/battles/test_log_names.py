@@ -18,7 +18,6 @@ def test_a_plain_name_is_left_as_it_is():
     assert sanitised("org/model: a?") == "org_model_ a"
 
 
-@pytest.mark.defect(16)
 def test_names_that_come_out_alike_have_files_of_their_own():
     found = file_names(ALIKE)
 
@@ -26,7 +25,6 @@ def test_names_that_come_out_alike_have_files_of_their_own():
     assert not any(set(name) & set('/\\:*?"<>|') for name in found.values())
 
 
-@pytest.mark.defect(16, 24)
 @pytest.mark.django_db
 def test_battles_of_names_alike_and_of_names_with_the_joint_stay_apart(tmp_path, take):
     pairs = [("org/m_1", "org_m:1"), ("a_vs_b", "c"), ("a", "b_vs_c"), ("org__m_1", "org/m_1")]

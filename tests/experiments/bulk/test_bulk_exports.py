@@ -83,7 +83,6 @@ def facts(run):
     }
 
 
-@pytest.mark.edge(65)
 @pytest.mark.parametrize("format_", [name for name, one in FORMATS.items() if one.returns])
 def test_what_was_exported_and_imported_into_an_empty_platform_is_equal(
     runs, export, alice, format_, settings, tmp_path

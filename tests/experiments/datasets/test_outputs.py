@@ -100,7 +100,6 @@ def test_a_zip_of_pictures_is_added_to_a_dataset_of_pictures(scenes, alice, tmp_
     assert scenes.pictures.count() == 2
 
 
-@pytest.mark.defect(21)
 def test_pictures_without_a_folder_belong_to_the_contestant_who_is_named(scenes, alice, tmp_path):
     path = packed(tmp_path / "o.zip", {"0.png": png(), "1.png": png("blue")})
     with pytest.raises(Refused, match="No outputs were found in it"):

@@ -44,8 +44,6 @@ class Gate:
         self._open.set()
 
 
-@pytest.mark.coding(59)
-@pytest.mark.flaw(20)
 def test_killed_after_40_of_90_judgments_it_asks_exactly_the_missing_50(alice, start, drive, scripted):
     gate = Gate(40)
     run = begun(alice, start, models(scripted, *[quick(judgment=gate.judgment)] * 10))
@@ -78,8 +76,6 @@ def test_killed_after_40_of_90_judgments_it_asks_exactly_the_missing_50(alice, s
     assert_told_once(run)
 
 
-@pytest.mark.coding(59)
-@pytest.mark.flaw(20)
 def test_a_power_cut_at_any_write_changes_nothing(alice, start, drive, scripted, monkeypatch):
     writers = [*test_crashes.WRITERS[:3], (executions, "begin")]
     monkeypatch.setattr(test_crashes, "WRITERS", writers)

@@ -227,8 +227,6 @@ def _state(pid: int) -> str:
         return "Z"
 
 
-@pytest.mark.coding(27)
-@pytest.mark.flaw(9)
 def test_a_sandbox_that_is_killed_leaves_no_process_and_no_work(run):
     wanted(run, SLEEPS.replace("1.5", "50"), seconds=60, key="cycle/1/execution/long")
     worker = sandbox_worker()
@@ -254,8 +252,6 @@ def test_a_sandbox_that_is_killed_leaves_no_process_and_no_work(run):
 # --- people who stop it ---
 
 
-@pytest.mark.coding(62)
-@pytest.mark.flaw(20)
 def test_a_contest_that_is_stopped_while_a_solution_runs_ends_its_box_and_hears_no_more_of_it(
     alice, start, scripted, settings
 ):
@@ -282,7 +278,6 @@ def test_a_contest_that_is_stopped_while_a_solution_runs_ends_its_box_and_hears_
     assert_told_once(run)
 
 
-@pytest.mark.coding(62)
 def test_what_arrives_after_the_end_is_written_nowhere(alice, start, scripted):
     run = begun(alice, start, models(scripted, None, None, None))
     taken = []

@@ -47,8 +47,6 @@ def states(run, key):
 # --- solvers ---
 
 
-@pytest.mark.coding(3, 4)
-@pytest.mark.flaw(5, 6, 8)
 def test_a_solver_that_fails_and_one_that_says_nothing_useful_are_unrated_and_not_0(play_on, scripted):
     run = play_on(None, quick(solution=500), quick(solution=GARBAGE), None, None)
 
@@ -69,8 +67,6 @@ def test_a_solver_that_fails_and_one_that_says_nothing_useful_are_unrated_and_no
 # --- judges ---
 
 
-@pytest.mark.coding(3, 4, 12)
-@pytest.mark.flaw(5, 7)
 def test_a_judge_that_is_limited_for_ever_is_left_out_and_the_quorum_decides(play_on):
     run = play_on(quick(judgment=judgment(9)), quick(judgment=429), quick(judgment=judgment(11)), quorum=2)
 
@@ -90,8 +86,6 @@ def test_a_judge_that_is_limited_for_ever_is_left_out_and_the_quorum_decides(pla
     assert states(run, "cycle/1/judge/coder-2/of/coder-1") == ["failed"] * 4
 
 
-@pytest.mark.coding(9, 10)
-@pytest.mark.flaw(7)
 def test_what_is_noticed_about_a_vote_is_kept_with_it(play_on):
     says = judgment(6, overall_score=9, feedback="As maker/model-1 I say: gut gemacht, aber zu langsam.")
     run = play_on(quick(judgment=says), None, None)
@@ -112,8 +106,6 @@ def _told(run, kind):
 # --- the pool ---
 
 
-@pytest.mark.coding(64)
-@pytest.mark.flaw(18, 19)
 def test_a_model_that_was_rate_limited_at_first_is_back_in_the_next_cycle(play_on, scripted):
     first = iter([429])
     numbers = iter(range(9))
@@ -135,7 +127,6 @@ def _other(number):
     return ordered(title=f"Task {number}", description=" ".join(f"w{number}x{place}" for place in range(40)))
 
 
-@pytest.mark.coding(61)
 def test_a_pool_that_drops_to_two_stops_with_every_reason(play_on):
     run = play_on(None, quick(judgment=401), None, cycles=3)
 
@@ -157,8 +148,6 @@ def test_without_three_healthy_models_nothing_is_paid_for(play_on, scripted):
 # --- limits ---
 
 
-@pytest.mark.coding(63)
-@pytest.mark.flaw(24)
 def test_a_budget_ends_a_contest_before_it_is_passed_and_keeps_what_was_paid_for(
     play_on, alice, charlie, start, scripted, drive
 ):

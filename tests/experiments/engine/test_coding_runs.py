@@ -43,8 +43,6 @@ def ordered(values):
 """
 
 
-@pytest.mark.coding(8)
-@pytest.mark.flaw(1, 4, 6, 24)
 def test_a_contest_is_set_solved_executed_judged_and_rated(alice, start, scripted):
     wrong = "def spread(values):\n    return max(values) - values[0] if values else 0\n"
     kinds = [coder(judgment=judgment(8)), coder(solution=solution(wrong), judgment=judgment(5)), coder()]
@@ -80,8 +78,6 @@ def test_a_contest_is_set_solved_executed_judged_and_rated(alice, start, scripte
         branching.branch(problem, by=alice)
 
 
-@pytest.mark.coding(14)
-@pytest.mark.flaw(13, 16)
 def test_a_problem_whose_reference_fails_is_mended_once(alice, start, scripted):
     broken = ordered(reference_solution="def ordered(values):\n    return values\n")
     run = played(alice, start, models(scripted, quick(problem=broken, problem_repair=ordered()), None, None))
@@ -97,8 +93,6 @@ def test_a_problem_whose_reference_fails_is_mended_once(alice, start, scripted):
     assert run.cycles.get().state == "rated"
 
 
-@pytest.mark.coding(14, 15, 16)
-@pytest.mark.flaw(22)
 def test_what_proves_to_be_no_problem_makes_the_cycle_void_with_its_reason(alice, start, scripted):
     """Each sets one that the sandbox refuses, cannot mend it, and then has no other."""
     chance = "import random\n\ndef ordered(values):\n    return random.random()\n"
@@ -129,8 +123,6 @@ def once(problem):
     return lambda _body: next(answers, "No.")
 
 
-@pytest.mark.coding(60)
-@pytest.mark.flaw(20)
 def test_in_turn_a_void_cycle_is_set_again_by_the_same_seat_after_the_others(alice, start, scripted, hurried):
     numbers = iter(range(9))
     other = quick(problem=lambda _body: _other(next(numbers)))
@@ -159,8 +151,6 @@ def _drive():
     contests.Driver(threading.Event()).drive(0.1)
 
 
-@pytest.mark.coding(38, 40)
-@pytest.mark.flaw(6, 9, 10)
 def test_solutions_that_hack_earn_nothing_from_the_sandbox(alice, start, scripted):
     forger, same = (quick(solution=solution(code)) for code in (FORGER, ALWAYS_EQUAL))
     run = played(alice, start, models(scripted, None, forger, same))
@@ -172,8 +162,6 @@ def test_solutions_that_hack_earn_nothing_from_the_sandbox(alice, start, scripte
     assert all("It passed 0 of 10 tests." in prompt for prompt in told)
 
 
-@pytest.mark.coding(43, 44)
-@pytest.mark.flaw(8, 12)
 def test_solutions_of_odd_characters_are_executed_and_judged(alice, start, scripted):
     """Half a surrogate, NUL and a byte order mark, as JSON can write them."""
     returns = [f"def ordered(values):\n    return sorted(values) or '{odd}'\n" for odd in ("\ud800", "\x00")]
@@ -194,8 +182,6 @@ def test_the_judges_are_shown_the_same_code_that_was_run(alice, start, scripted)
     assert code in shown
 
 
-@pytest.mark.coding(65)
-@pytest.mark.flaw(23)
 def test_a_contest_that_cannot_be_played_is_refused_with_its_place(alice, scripted):
     first, second, third = models(scripted, None, None, None)
 
@@ -210,8 +196,6 @@ def test_a_contest_that_cannot_be_played_is_refused_with_its_place(alice, script
     assert refused(first, second, third, quorum=3) == ["cast.coder-1"], "nobody has three judges"
 
 
-@pytest.mark.coding(66)
-@pytest.mark.flaw(1)
 def test_two_contests_at_once_do_not_mix(alice, start, scripted):
     slugs = models(scripted, None, None, None)
     runs = [begun(alice, start, slugs, seed=seed) for seed in (1, 2)]
@@ -226,8 +210,6 @@ def test_two_contests_at_once_do_not_mix(alice, start, scripted):
     assert Cycle.objects.counted().count() == 2
 
 
-@pytest.mark.coding(17)
-@pytest.mark.flaw(1)
 def test_a_problem_of_an_earlier_contest_is_not_taken_again(alice, start, scripted):
     slugs = models(scripted, None, None, None)
     with sandbox_as_played():

@@ -46,7 +46,6 @@ def hurry(run):
         run.experiment.participants.filter(seat=f"member-{number}").update(model=add_model(model))
 
 
-@pytest.mark.council(22)
 def test_killed_in_stage_two_it_repeats_no_call_of_stage_one(council, start, drive, provider):
     undisturbed = start(council(*FAST))
     drive()
@@ -70,7 +69,6 @@ def test_killed_in_stage_two_it_repeats_no_call_of_stage_one(council, start, dri
     assert_same_page(run)
 
 
-@pytest.mark.council(22)
 def test_a_driver_that_dies_in_stage_two_leaves_no_double(council, start, drive, settings):
     settings.DRAIN_SECONDS = 0
     run = start(council(*SLOW))
@@ -91,7 +89,6 @@ def test_a_driver_that_dies_in_stage_two_leaves_no_double(council, start, drive,
     assert_same_page(run)
 
 
-@pytest.mark.council(22)
 @pytest.mark.parametrize("after", [False, True], ids=["before the commit", "after the commit"])
 def test_a_crash_at_any_write_changes_nothing(council, start, drive, provider, alice, monkeypatch, after):
     monkeypatch.setattr(test_crashes, "WRITERS", [*test_crashes.WRITERS, (pauses, "rest")])

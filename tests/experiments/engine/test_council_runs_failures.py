@@ -25,7 +25,6 @@ def failures(run, purpose="reply"):
 # --- members ---
 
 
-@pytest.mark.council(17)
 @pytest.mark.parametrize(("status", "kind"), [(401, "bad_key"), (402, "out_of_credit"), (404, "unknown_model")])
 def test_what_needs_a_person_is_told_and_not_tried_again(convene, status, kind):
     run = convene(*FAST[:2], f"sim/neutral:first=0:fail={status}")
@@ -39,7 +38,6 @@ def test_what_needs_a_person_is_told_and_not_tried_again(convene, status, kind):
     assert_same_page(run)
 
 
-@pytest.mark.council(18)
 @pytest.mark.parametrize("fails", ["error_event", "cut", "reset"])
 def test_an_error_in_the_middle_of_a_stream_is_a_failure_and_no_answer(convene, fails):
     run = convene(*FAST[:2], f"sim/neutral:first=0:fail={fails}:after=5:times=1")
@@ -50,7 +48,6 @@ def test_an_error_in_the_middle_of_a_stream_is_a_failure_and_no_answer(convene, 
     assert_same_page(run)
 
 
-@pytest.mark.council(16)
 def test_a_short_pause_that_the_provider_names_is_kept(convene):
     run = convene(*FAST[:2], "sim/neutral:first=0:words=30:fail=429:times=1:retry_after=1")
 
@@ -59,7 +56,6 @@ def test_a_short_pause_that_the_provider_names_is_kept(convene):
     assert (second.sent - first.sent).total_seconds() >= 1
 
 
-@pytest.mark.council(16)
 def test_a_day_is_not_waited_for_where_another_chair_could_conclude(convene):
     run = convene(*FAST, chair="sim/neutral:first=0:fail=429:retry_after=86400", **{"chair-2": FAST[0]})
 
@@ -69,8 +65,6 @@ def test_a_day_is_not_waited_for_where_another_chair_could_conclude(convene):
     assert_same_page(run)
 
 
-@pytest.mark.flaw(19)
-@pytest.mark.council(16)
 @pytest.mark.parametrize(
     ("header", "seconds"),
     [("7", 7), ("Sat, 21 Nov 2026 10:00:07 GMT", 7), ("86400", 120), (None, None), ("soon", None)],
@@ -80,7 +74,6 @@ def test_a_pause_is_read_from_seconds_or_a_date_and_has_an_end(header, seconds):
     assert retry_after(headers, datetime(2026, 11, 21, 10, tzinfo=UTC)) == seconds
 
 
-@pytest.mark.council(15)
 def test_a_member_that_only_reasoned_is_given_more_room(convene):
     model = "sim/neutral:first=0:think=native:words=40"
     params = {"member-3": {"max_tokens": 3}}
@@ -93,7 +86,6 @@ def test_a_member_that_only_reasoned_is_given_more_room(convene):
     assert counted(run)["seats"] == ["member-1", "member-2", "member-3"]
 
 
-@pytest.mark.council(14)
 def test_an_answer_that_was_cut_off_is_marked_and_ranked(convene):
     run = convene(*FAST[:2], "sim/neutral:first=0:fail=length:after=10")
 
@@ -101,7 +93,6 @@ def test_an_answer_that_was_cut_off_is_marked_and_ranked(convene):
     assert "member-3" in counted(run)["seats"]
 
 
-@pytest.mark.council(14)
 def test_an_answer_that_was_cut_off_is_left_out_where_that_is_wanted(convene):
     run = convene(*FAST[:2], "sim/neutral:first=0:fail=length:after=10", truncated="left_out")
 
@@ -109,7 +100,6 @@ def test_an_answer_that_was_cut_off_is_left_out_where_that_is_wanted(convene):
     assert run.messages.filter(seat="member-3", step__purpose="reply").exists(), "shown all the same"
 
 
-@pytest.mark.council(10)
 def test_of_one_answer_the_chair_concludes_without_a_ranking(convene):
     run = convene(FAST[0], DOWN, DOWN)
 
@@ -120,7 +110,6 @@ def test_of_one_answer_the_chair_concludes_without_a_ranking(convene):
     assert_same_page(run)
 
 
-@pytest.mark.council(11)
 def test_without_any_answer_the_run_fails_says_why_and_can_be_resumed(convene, alice, drive):
     run = convene(ONCE, ONCE.replace("neutral", "cooperative"))
 
@@ -142,7 +131,6 @@ def test_without_any_answer_the_run_fails_says_why_and_can_be_resumed(convene, a
 # --- reviews ---
 
 
-@pytest.mark.council(9)
 def test_an_unreadable_ranking_is_asked_for_once_more_and_then_given_up(convene, scripted):
     def never(answers):
         return "I like them all."
@@ -171,7 +159,6 @@ def test_an_unreadable_ranking_is_asked_for_once_more_and_then_given_up(convene,
     assert_same_page(run)
 
 
-@pytest.mark.council(12)
 def test_without_a_ballot_the_chair_is_told_so_and_concludes(convene, scripted):
     models = [scripted.model(f"s/{n}", member(f"It is {n}.", lambda _answers: "All fine."), **PLAIN) for n in "ab"]
     run = convene(*models)
@@ -223,7 +210,6 @@ def test_a_late_answer_is_shown_and_ranked_when_all_are_ranked_again(convene, ta
 # --- chairs ---
 
 
-@pytest.mark.council(13)
 def test_another_chair_concludes_and_is_named_as_such(convene):
     run = convene(*FAST, chair=DOWN, **{"chair-2": "sim/cooperative:first=0"})
 
@@ -236,7 +222,6 @@ def test_another_chair_concludes_and_is_named_as_such(convene):
     assert_same_page(run)
 
 
-@pytest.mark.council(13)
 def test_where_no_chair_concludes_the_best_ranked_answer_stands_in(convene, take_up, provider):
     run = convene(*FAST, chair=DOWN, **{"chair-2": DOWN.replace("neutral", "cooperative")})
 
@@ -275,7 +260,6 @@ def test_without_chair_and_ranking_the_run_fails_and_can_be_resumed(convene, ali
     assert_same_page(run)
 
 
-@pytest.mark.council(14)
 def test_a_conclusion_that_was_cut_off_is_marked_and_can_be_drawn_again(convene, take_up):
     run = convene(*FAST, chair="sim/neutral:first=0:fail=length:after=12:times=1")
     assert run.messages.get(step__purpose="conclusion").finish_reason == "length"

@@ -49,7 +49,6 @@ def test_a_question_may_follow_weeks_later(convene, alice, drive):
     assert fresh(run).waited_seconds >= A_MONTH.total_seconds()
 
 
-@pytest.mark.council(23)
 def test_two_tabs_that_ask_while_the_council_works_are_both_heard_in_order(council, start, drive, alice):
     run = start(council(*FAST))
     furthering.ask_further(run, by=alice, text="And at sunset?")
@@ -63,7 +62,6 @@ def test_two_tabs_that_ask_while_the_council_works_are_both_heard_in_order(counc
     assert_same_page(run)
 
 
-@pytest.mark.council(23)
 def test_two_tabs_that_ask_once_it_is_done_are_both_heard_in_order(convene, drive, alice):
     run = convene()
     furthering.ask_further(run, by=alice, text="And at sunset?")

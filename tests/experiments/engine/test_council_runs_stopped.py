@@ -15,7 +15,6 @@ from tests.fixtures import wait_until
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 
 
-@pytest.mark.council(30)
 def test_a_council_stopped_in_its_first_stage_asks_nothing_more(council, start, alice, provider, transactional_db):
     slow = tuple(f"sim/{name}:first=0:tps=20:words=2000" for name in ("cooperative", "competitive", "neutral"))
     run = start(council(*slow))

@@ -98,7 +98,6 @@ def expire_leases():
     Run.objects.filter(lease_until__isnull=False).update(lease_until=timezone.now() - timezone.timedelta(seconds=1))
 
 
-@pytest.mark.edge(39)
 @pytest.mark.parametrize("after", [False, True], ids=["before the commit", "after the commit"])
 def test_a_crash_at_any_write_changes_nothing(arena, start, drive, provider, monkeypatch, after):
     experiment = arena(**FAST)
@@ -167,7 +166,6 @@ def interventions(run):
     return [(e.type, e.data["key"], e.data["text"]) for e in run.events.filter(type__in=["said", "intervention"])]
 
 
-@pytest.mark.edge(39)
 def test_a_worker_killed_at_twenty_random_moments_loses_and_repeats_nothing(arena, start, drive, provider):
     slow = {"a": "sim/cooperative:first=0.05:tps=150", "b": "sim/deceptive:first=0.05:tps=150", "max_turns": 12}
     experiment = arena(**slow)

@@ -46,7 +46,6 @@ def test_the_simulated_provider_plays_a_debate(debate, start, drive):
     assert_same_page(run)
 
 
-@pytest.mark.debate(4)
 def test_debaters_speak_in_order_and_each_is_told_what_was_said_before(stage):
     run = stage.play()
 
@@ -65,7 +64,6 @@ def test_a_message_is_shown_as_it_was_said_and_read_as_what_it_says(stage):
     assert run.events.filter(type="message_parsed", data__id=str(first.pk)).count() == 1
 
 
-@pytest.mark.debate(19)
 def test_a_manual_debate_waits_without_a_driver_wherever_a_person_decides(stage):
     run = stage.play(mode="manual")
     seen = []
@@ -101,7 +99,6 @@ def test_switched_to_automatic_a_waiting_debate_goes_on_as_it_was_set_up(stage, 
     assert "round/2/C" in asked(run)
 
 
-@pytest.mark.debate(1)
 def test_an_addendum_is_frozen_once_the_second_round_has_begun(stage, alice):
     run = stage.say(stage.play(mode="manual"), "default")
     furthering.draft(run, by=run.experiment.owner, key="round/1/next", text="  Ten clear nights.\n")
@@ -115,7 +112,6 @@ def test_an_addendum_is_frozen_once_the_second_round_has_begun(stage, alice):
     assert all("Ten clear nights." in told(run, f"round/2/{seat}") for seat in "ABC")
 
 
-@pytest.mark.debate(1)
 @pytest.mark.parametrize("text", ["", "  \n\t "])
 def test_an_addendum_of_blanks_is_none(stage, text):
     run = stage.say(stage.play(mode="manual"), "default")
@@ -126,7 +122,6 @@ def test_an_addendum_of_blanks_is_none(stage, text):
     assert "added after the first round" not in told(run, "round/2/A")
 
 
-@pytest.mark.debate(1)
 def test_of_two_tabs_that_start_the_second_round_at_once_one_wins(stage, alice):
     run = stage.say(stage.play(mode="manual"), "default")
     together, heard = threading.Barrier(4), []
@@ -153,7 +148,6 @@ def test_of_two_tabs_that_start_the_second_round_at_once_one_wins(stage, alice):
     assert [seat for seat in "ABC" if run.calls.filter(step__key=f"round/2/{seat}").count() == 1] == list("ABC")
 
 
-@pytest.mark.debate(2)
 def test_without_a_second_round_the_summary_has_the_draft(stage):
     run = stage.say(stage.play(mode="manual"), "default")
     furthering.draft(run, by=run.experiment.owner, key="round/1/next", text="First thought.")
@@ -165,7 +159,6 @@ def test_without_a_second_round_the_summary_has_the_draft(stage):
     assert texts(run, kind="addendum") == ["Ten clear nights."]
 
 
-@pytest.mark.debate(2)
 def test_after_two_rounds_the_summary_has_what_was_added_then_whatever_was_drafted_since(stage):
     run = stage.say(stage.play(mode="manual"), "default")
     furthering.draft(run, by=run.experiment.owner, key="round/1/next", text="Ten clear nights.")
@@ -183,7 +176,6 @@ def everything(run):
     return [list(model.objects.filter(run=run).order_by("pk").values()) for model in (Step, Message, Event)]
 
 
-@pytest.mark.debate(3)
 def test_the_final_prompt_is_locked_once_it_was_said(stage, alice):
     run = stage.say(stage.play(mode="manual"), "default")
 
@@ -195,7 +187,6 @@ def test_the_final_prompt_is_locked_once_it_was_said(stage, alice):
         steering.say(run, by=alice, key="prompt/2", action="send", text="Something else.")
 
 
-@pytest.mark.debate(3)
 @pytest.mark.parametrize("mode", ["manual", "automatic"])
 def test_another_final_prompt_makes_a_new_version_and_leaves_the_old_one_alone(stage, alice, mode):
     run = stage.play(mode=mode)

@@ -84,7 +84,6 @@ def assert_books_balance(run):
     assert list(run.events.values_list("seq", flat=True)) == list(range(1, run.last_seq + 1))
 
 
-@pytest.mark.debate(19)
 def test_a_power_cut_before_any_write_of_two_rounds_gives_the_same_record(debate, start, monkeypatch, stage):
     experiment = debate(mode="manual", rounds=2)
     counter = itertools.count()

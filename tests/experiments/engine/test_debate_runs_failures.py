@@ -32,7 +32,6 @@ def failures(run):
     return [(event.data["seat"], event.data["kind"]) for event in run.events.filter(type="call_failed")]
 
 
-@pytest.mark.debate(4)
 def test_when_b_fails_c_sees_only_a_and_the_round_is_complete(stage):
     run = stage.play(B=[404])
 
@@ -44,7 +43,6 @@ def test_when_b_fails_c_sees_only_a_and_the_round_is_complete(stage):
     assert_same_entries(run)
 
 
-@pytest.mark.debate(4)
 def test_b_is_asked_again_alone_and_out_of_order(stage):
     run = stage.say(stage.play(mode="manual", B=[404, ROUND_1["B"], ROUND_2["B"]]), "default")
     assert pause(run).data["error"].startswith("B: ")
@@ -59,7 +57,6 @@ def test_b_is_asked_again_alone_and_out_of_order(stage):
     assert_same_entries(run)
 
 
-@pytest.mark.debate(5)
 def test_when_all_three_fail_the_round_fails_and_resuming_asks_them_all_again(stage, alice):
     run = stage.play(A=[404, ROUND_1["A"]], B=[404, ROUND_1["B"]], C=[404, ROUND_1["C"]])
     assert (run.state, run.stop_reason, len(failures(run))) == ("failed", "round_failed", 3)
@@ -75,7 +72,6 @@ def test_when_all_three_fail_the_round_fails_and_resuming_asks_them_all_again(st
     assert_same_entries(run)
 
 
-@pytest.mark.debate(5)
 def test_a_second_round_that_failed_is_played_again_and_the_first_is_not(stage, alice):
     second = {seat: [ROUND_1[seat], 404, ROUND_2[seat]] for seat in "ABC"}
     run = stage.play(rounds=2, **second)
@@ -101,7 +97,6 @@ def test_after_a_resumed_round_a_manual_debate_still_waits_for_its_person(stage,
     assert run.steps.filter(key="round/1/A/pool-1", state="open").exists()
 
 
-@pytest.mark.debate(12)
 def test_another_model_of_the_pool_answers_for_one_that_is_rate_limited_and_it_is_said(stage):
     experiment = stage.experiment(B=BUSY, pool=("sim/competitive:first=0" + LATER, "sim/neutral:first=0"))
     slug = stage.scripted.model("x/spare", ROUND_1["B"], label="The Spare")
@@ -124,7 +119,6 @@ def test_another_model_of_the_pool_answers_for_one_that_is_rate_limited_and_it_i
     assert_same_entries(run)
 
 
-@pytest.mark.debate(12)
 def test_when_the_whole_pool_is_rate_limited_the_failure_names_the_models(stage):
     second = "sim/competitive:first=0" + LATER
     run = stage.say(stage.play(mode="manual", B=BUSY, pool=(second,)), "default")
@@ -134,7 +128,6 @@ def test_when_the_whole_pool_is_rate_limited_the_failure_names_the_models(stage)
     assert_same_entries(run)
 
 
-@pytest.mark.debate(12)
 def test_another_failure_in_the_pool_ends_the_attempt(stage):
     run = stage.play(B=BUSY, pool=("sim/cooperative:first=0:fail=404", "sim/neutral:first=0"))
 
@@ -143,7 +136,6 @@ def test_another_failure_in_the_pool_ends_the_attempt(stage):
     assert run.state == "completed"
 
 
-@pytest.mark.debate(12)
 def test_a_short_pause_is_waited_for_and_nobody_else_is_asked(stage):
     run = stage.play(B="sim/cooperative:first=0:fail=429:times=1:retry_after=1", pool=("sim/neutral:first=0",))
 
@@ -153,7 +145,6 @@ def test_a_short_pause_is_waited_for_and_nobody_else_is_asked(stage):
     assert_same_entries(run)
 
 
-@pytest.mark.debate(16)
 def test_a_summary_that_failed_is_no_completed_debate_and_is_asked_again(stage, alice):
     run = stage.play(summarizer=[404, *GOOD["summarizer"]])
     assert (run.state, run.stop_reason) == ("failed", "summary_failed")
@@ -178,7 +169,6 @@ def test_an_automatic_debate_whose_refiner_failed_is_resumed_with_what_it_says_t
     assert_same_entries(run)
 
 
-@pytest.mark.debate(23)
 def test_a_context_that_is_too_long_is_said_with_a_hint_and_can_be_shortened(stage):
     stage.scripted.error = TOO_LONG
     new = [{"id": f"p{n}", "contents": f"Idea {n}: " + "more " * 200} for n in (1, 2, 3)]
@@ -201,7 +191,6 @@ def stopped(stage):
     return run
 
 
-@pytest.mark.debate(21)
 def test_at_a_limit_it_stops_cleanly_and_what_there_is_can_be_summed_up(stage, stopped, alice):
     refused = stopped.events.get(type="experiment_stopped").data["refused"]
     assert refused["key"] == "round/1/C"
@@ -214,7 +203,6 @@ def test_at_a_limit_it_stops_cleanly_and_what_there_is_can_be_summed_up(stage, s
     assert_same_entries(run)
 
 
-@pytest.mark.debate(21)
 def test_at_a_limit_it_goes_on_with_whoever_was_to_speak_under_another_limit(stage, stopped, alice):
     furthering.lift(stopped, by=alice, limits={"tokens": 1000})
     run = stage.go_on(stopped)
@@ -224,7 +212,6 @@ def test_at_a_limit_it_goes_on_with_whoever_was_to_speak_under_another_limit(sta
     assert "round/2/C" in asked(run)
 
 
-@pytest.mark.debate(21)
 def test_in_manual_mode_the_person_decides_after_the_limit_and_may_ask_the_skipped_one(stage, alice):
     run = stage.say(stage.play(mode="manual", refine=False, limits={"tokens": 22}), "default")
     furthering.lift(run, by=alice, limits={}, skip=True)

@@ -25,7 +25,6 @@ def everything(run):
     return [list(model.objects.filter(run=run).order_by("pk").values()) for model in (Step, Message, Event)]
 
 
-@pytest.mark.debate(17)
 def test_no_debate_is_lost_however_many_there_are(stage, api):
     for number in range(4):
         stage.play(prompt=f"How should we share {number + 1} telescopes?")
@@ -35,7 +34,6 @@ def test_no_debate_is_lost_however_many_there_are(stage, api):
     assert len(api.get("runs/", workflow="debate", search="3 telescopes").json()["results"]) == 1
 
 
-@pytest.mark.debate(16)
 def test_a_debate_whose_summary_failed_is_not_among_the_completed(stage, api):
     stage.play(summarizer=[404])
 
@@ -43,7 +41,6 @@ def test_a_debate_whose_summary_failed_is_not_among_the_completed(stage, api):
     assert len(api.get("runs/", workflow="debate", state="failed").json()["results"]) == 1
 
 
-@pytest.mark.debate(18)
 def test_a_record_of_a_debate_played_elsewhere_is_only_read(stage, api, client, alice):
     run = stage.play()
     Run.objects.filter(pk=run.pk).update(origin=Run.Origin.IMPORTED)
@@ -68,7 +65,6 @@ def test_a_record_of_a_debate_played_elsewhere_is_only_read(stage, api, client, 
     assert api.get(f"{here}/messages/").status_code == 200
 
 
-@pytest.mark.debate(1, 18)
 def test_what_was_said_at_a_pause_is_a_conflict_for_whoever_comes_later(stage, api):
     run = stage.say(stage.say(stage.play(mode="manual"), "default"), "round", "Ten nights.")
     late = {"key": "round/1/next", "action": "round", "text": "Twelve nights."}
@@ -77,7 +73,6 @@ def test_what_was_said_at_a_pause_is_a_conflict_for_whoever_comes_later(stage, a
     assert run.messages.get(step__key="addendum").text == "Ten nights."
 
 
-@pytest.mark.debate(20)
 def test_somebody_elses_debate_is_not_there(stage, charlies):
     run = stage.say(stage.play(mode="manual"), "default")
     here, final = f"runs/{run.pk}", message(run, "prompt/final")
@@ -94,7 +89,6 @@ def test_somebody_elses_debate_is_not_there(stage, charlies):
     assert pause(run).key == "round/1/next"
 
 
-@pytest.mark.debate(20)
 @pytest.mark.parametrize("name", ["run", "run-draft", "run-lift"])
 def test_somebody_elses_debate_has_no_page(stage, client, charlie, name):
     run = stage.play(mode="manual")

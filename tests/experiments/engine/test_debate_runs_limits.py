@@ -16,7 +16,6 @@ def limits(stage, seat):
     return {body["max_tokens"] for body in stage.sent(seat)}
 
 
-@pytest.mark.debate(13)
 def test_a_role_is_asked_for_no_more_than_its_limit_and_no_role_for_more_than_the_cap(stage, settings):
     settings.ROLE_TOKENS, settings.ROLE_TOKENS_CAP = {"refiner": 200, "debater": 800, "summarizer": 900}, 300
     stage.play()
@@ -24,7 +23,6 @@ def test_a_role_is_asked_for_no_more_than_its_limit_and_no_role_for_more_than_th
     assert [limits(stage, seat) for seat in ("refiner", "A", "B", "C", "summarizer")] == [{200}, *[{300}] * 4]
 
 
-@pytest.mark.debate(13)
 def test_who_sets_a_debate_up_cannot_raise_the_limit(stage, settings):
     settings.ROLE_TOKENS = {**settings.ROLE_TOKENS, "debater": 800}
     experiment = stage.experiment()
@@ -35,7 +33,6 @@ def test_who_sets_a_debate_up_cannot_raise_the_limit(stage, settings):
     assert [limits(stage, seat) for seat in "ABC"] == [{800}, {100}, {800}]
 
 
-@pytest.mark.debate(13)
 def test_the_limit_holds_for_whoever_answers_in_place_of_another_and_for_the_repair(stage, settings):
     settings.ROLE_TOKENS = {**settings.ROLE_TOKENS, "debater": 800}
     run = stage.play(B=["prose"], C="sim/cooperative:first=0:fail=429:retry_after=60", pool=("sim/neutral:first=0",))
@@ -45,7 +42,6 @@ def test_the_limit_holds_for_whoever_answers_in_place_of_another_and_for_the_rep
         assert requests[key]["max_tokens"] == 800
 
 
-@pytest.mark.debate(13)
 @pytest.mark.parametrize("text", ["800abc", "0", "-5", "1.5", "8e2", "٣", "800 900"])
 def test_a_limit_that_is_no_number_is_refused(monkeypatch, text):
     monkeypatch.setenv("ARENA_TOKENS_DEBATER", text)
@@ -60,7 +56,6 @@ def test_a_limit_that_is_not_set_is_the_default(monkeypatch):
     assert environment.whole("ARENA_TOKENS_DEBATER", 2000) == 2000
 
 
-@pytest.mark.debate(13)
 def test_the_server_does_not_start_with_a_limit_that_is_no_number():
     given = {**os.environ, "ARENA_TOKENS_DEBATER": "800abc"}
     command = [sys.executable, "manage.py", "check"]

@@ -10,7 +10,6 @@ from experiments.workflows.judge import RANGES
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.mark.edge(26)
 def test_a_rate_limit_is_waited_out_and_both_attempts_show(arena, start, drive):
     run = start(arena(a="sim/cooperative:first=0:fail=429:times=1:retry_after=1", max_turns=1))
 
@@ -23,7 +22,6 @@ def test_a_rate_limit_is_waited_out_and_both_attempts_show(arena, start, drive):
     assert run.events.get(type="call_retried").data["attempt"] == 1
 
 
-@pytest.mark.edge(26, 40)
 def test_a_wrong_key_fails_the_run_and_nothing_is_said(arena, start, drive):
     run = start(arena(a="sim/cooperative:fail=401"))
 
@@ -35,7 +33,6 @@ def test_a_wrong_key_fails_the_run_and_nothing_is_said(arena, start, drive):
     assert run.events.filter(type="experiment_error").get().data["message"] == run.error != ""
 
 
-@pytest.mark.edge(26)
 def test_a_cut_stream_is_no_dialogue_but_its_text_is_kept(arena, start, drive, monkeypatch):
     monkeypatch.setattr("experiments.gateway.retry.MAX_ATTEMPTS", 1)
     run = start(arena(b="sim/competitive:first=0:fail=cut:after=12", max_turns=1))
@@ -50,7 +47,6 @@ def test_a_cut_stream_is_no_dialogue_but_its_text_is_kept(arena, start, drive, m
     assert cut.error_kind == "interrupted"
 
 
-@pytest.mark.edge(16)
 @pytest.mark.parametrize("garbage", ["broken", "truncated", "prose", "fenced", "range", "missing"])
 def test_no_score_is_invented_for_a_judge_that_answers_garbage(arena, start, drive, garbage):
     run = start(arena(judge_model=f"sim/judge:first=0:tps=0:json={garbage}", max_turns=1))
@@ -69,7 +65,6 @@ def test_no_score_is_invented_for_a_judge_that_answers_garbage(arena, start, dri
         assert set(judgment.scores or {}) == set(RANGES) or judgment.unscored_reason
 
 
-@pytest.mark.edge(10)
 @pytest.mark.parametrize("garbage", ["broken", "truncated"])
 def test_the_original_passes_when_the_filter_answers_garbage(arena, start, drive, garbage):
     run = start(arena(filter_model=f"sim/filter:first=0:tps=0:json={garbage}", max_turns=1))
@@ -82,7 +77,6 @@ def test_the_original_passes_when_the_filter_answers_garbage(arena, start, drive
         assert message.filter["reasoning"]
 
 
-@pytest.mark.edge(26)
 def test_a_failed_run_resumes_where_it_failed(arena, start, drive, provider, alice):
     run = start(arena(b="sim/competitive:first=0:fail=401:times=1", max_turns=1))
     drive()

@@ -125,7 +125,6 @@ def test_at_a_pause_the_operator_intervenes_and_then_speaks(arena, start, drive,
     assert "friend" not in pause.data["actions"], "nobody sits in the friend's seat"
 
 
-@pytest.mark.edge(9)
 @pytest.mark.parametrize("setting", ["placeholder", "pause", "stop"])
 def test_a_reply_without_words_for_the_other_side_is_handled_as_set(arena, start, drive, alice, setting):
     run = start(arena(when_empty=setting, filter_model="sim/filter:json=empty", max_turns=1))

@@ -7,7 +7,6 @@ from experiments.models import ModelPrice, ProviderModel, Run
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.mark.edge(38)
 @pytest.mark.parametrize(
     ("limits", "reason"),
     [({"tokens": 300}, "limit_tokens"), ({"seconds": 0.3}, "limit_seconds")],
@@ -23,7 +22,6 @@ def test_a_reached_limit_stops_the_run(arena, start, drive, limits, reason):
     assert run.events.filter(type="experiment_stopped").get().data["message"]
 
 
-@pytest.mark.edge(38)
 def test_a_limit_of_money_is_never_passed(arena, start, drive, provider):
     experiment = arena(max_turns=20, limits={"cost": 0.05})
     for model in ProviderModel.objects.all():

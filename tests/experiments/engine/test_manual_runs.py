@@ -68,7 +68,6 @@ def test_it_pauses_before_each_reply_and_after_each_turn(manual, say):
     assert (run.state, run.stop_reason) == ("completed", "max_turns")
 
 
-@pytest.mark.edge(45)
 def test_what_is_shown_is_byte_for_byte_what_is_sent(manual, say, provider):
     run = manual(prompt="Teile {sieben} Platten & $geld.\r\n\t漢字 🎈 ", system_prompt="Ich bin {MODEL}.")
     shown = pause(run).data["default"]
@@ -85,7 +84,6 @@ def test_what_is_shown_is_byte_for_byte_what_is_sent(manual, say, provider):
     assert sent(provider, run, "turn/1/B") == [{"role": "user", "content": edited}]
 
 
-@pytest.mark.edge(43)
 def test_a_rewritten_prompt_is_told_and_the_judge_is_shown_it(manual, say, provider, alice):
     run = manual(max_turns=1)
     say(run, "send", "Confess.")
@@ -96,7 +94,6 @@ def test_a_rewritten_prompt_is_told_and_the_judge_is_shown_it(manual, say, provi
     assert "Confess." in sent(provider, run, "turn/1/judge")[0]["content"]
 
 
-@pytest.mark.edge(43)
 def test_an_empty_text_sends_the_default(manual, say, provider):
     run = manual()
     shown = pause(run).data["default"]
@@ -106,7 +103,6 @@ def test_an_empty_text_sends_the_default(manual, say, provider):
     assert not run.events.get(type="said").data["edited"]
 
 
-@pytest.mark.edge(41)
 def test_the_second_answer_to_a_pause_is_refused(manual, say, alice, drive):
     run = manual()
     key = pause(run).key
@@ -118,7 +114,6 @@ def test_the_second_answer_to_a_pause_is_refused(manual, say, alice, drive):
     assert run.messages.filter(seat="A").count() == 1
 
 
-@pytest.mark.edge(42)
 @pytest.mark.parametrize("action", ["regenerate", "", "SEND"])
 def test_what_a_pause_does_not_offer_is_refused(manual, alice, action):
     run = manual()
@@ -128,7 +123,6 @@ def test_what_a_pause_does_not_offer_is_refused(manual, alice, action):
     assert pause(run).state == Step.State.OPEN
 
 
-@pytest.mark.edge(42)
 def test_nothing_can_be_said_where_nobody_listens(manual, say, alice):
     run = manual()
     with pytest.raises(NotWaiting):
@@ -141,7 +135,6 @@ def test_nothing_can_be_said_where_nobody_listens(manual, say, alice):
     assert run.calls.count() == 0
 
 
-@pytest.mark.edge(44)
 def test_a_skipped_side_says_nothing_and_is_not_scored(manual, say):
     run = manual(max_turns=1)
     say(run, "skip")
@@ -170,7 +163,6 @@ def test_the_next_turn_can_be_started_from_every_pause(manual, say):
     assert waits(run)[1:] == ("turn_completed", "")
 
 
-@pytest.mark.edge(44)
 @pytest.mark.parametrize("before", [[], ["default"], ["default", "default"]], ids=["start", "between", "after"])
 def test_it_ends_from_every_pause_and_says_stopped(manual, say, before):
     run = manual()
@@ -258,7 +250,6 @@ def test_waiting_counts_towards_no_limit_of_time(manual, say, monkeypatch):
     assert run.state == "completed"
 
 
-@pytest.mark.edge(37)
 def test_the_last_turn_can_be_moved_while_it_is_played(manual, say, alice):
     run = manual(max_turns=1)
     steering.extend(run, by=alice, max_turns=2)

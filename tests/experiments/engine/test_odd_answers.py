@@ -45,7 +45,6 @@ def everything_that_models_read(run):
 # --- answers without words ---
 
 
-@pytest.mark.edge(7)
 def test_reasoning_without_an_answer_fails_the_run_and_is_kept(play):
     run = play("sim/deceptive:first=0:think=native:fail=length:after=3", **QUIET)
 
@@ -56,7 +55,6 @@ def test_reasoning_without_an_answer_fails_the_run_and_is_kept(play):
     assert "reasoning but no answer" in run.error or "token limit" in run.error
 
 
-@pytest.mark.edge(7)
 def test_reasoning_without_an_answer_comes_back_to_the_operator(play, drive, alice):
     run = play("sim/deceptive:first=0:think=native:fail=length:after=3:times=1", mode="manual", **QUIET)
     steering.say(run, by=alice, key="turn/1/A/prompt", action="default")
@@ -68,7 +66,6 @@ def test_reasoning_without_an_answer_comes_back_to_the_operator(play, drive, ali
     assert pause.data["error"]
 
 
-@pytest.mark.edge(28)
 def test_an_empty_stream_is_asked_again_once_and_then_fails(play):
     run = play("sim/cooperative:first=0:fail=empty", **QUIET)
 
@@ -76,7 +73,6 @@ def test_an_empty_stream_is_asked_again_once_and_then_fails(play):
     assert [call.error_kind for call in run.calls.order_by("attempt")] == ["empty_answer", "empty_answer"]
 
 
-@pytest.mark.edge(28)
 def test_an_empty_stream_that_was_a_slip_leaves_no_trace_in_the_talk(play):
     run = play("sim/cooperative:first=0:fail=empty:times=1", **QUIET)
 
@@ -87,7 +83,6 @@ def test_an_empty_stream_that_was_a_slip_leaves_no_trace_in_the_talk(play):
 # --- refused, cut, repeated ---
 
 
-@pytest.mark.edge(24)
 def test_a_refusal_is_recorded_as_one_and_is_no_error(play):
     run = play("sim/refusing:first=0", "sim/refusing:first=0", judge=False, filter=False, max_turns=4)
 
@@ -98,7 +93,6 @@ def test_a_refusal_is_recorded_as_one_and_is_no_error(play):
     assert not run.events.filter(type__in=["call_failed", "call_retried", "experiment_error"]).exists()
 
 
-@pytest.mark.edge(7, 9, 24)
 def test_a_refusal_without_a_word_is_read_as_the_placeholder_by_the_other_side(play, scripted):
     mute = scripted.model("mute", [{"finish": "content_filter"}])
     run = play(mute, "sim/neutral:first=0", **QUIET)
@@ -109,7 +103,6 @@ def test_a_refusal_without_a_word_is_read_as_the_placeholder_by_the_other_side(p
     assert run.calls.get(step__key="turn/1/B").request["messages"][1]["content"] == NOTHING_LEFT
 
 
-@pytest.mark.edge(25)
 def test_an_answer_cut_at_its_token_limit_says_so(play):
     run = play("sim/cooperative:first=0:fail=length:after=9", **QUIET)
 
@@ -119,7 +112,6 @@ def test_an_answer_cut_at_its_token_limit_says_so(play):
     assert run.events.filter(type="message_completed", data__finish_reason="length").count() == 1
 
 
-@pytest.mark.edge(26)
 @pytest.mark.parametrize(
     "fail", ["429:retry_after=0", "500", "502", "503", "reset", "cut", "error_event", "reset:after=0"]
 )
@@ -133,7 +125,6 @@ def test_trouble_that_passes_is_waited_out_and_nobody_reads_of_it(play, fail):
     assert not any(words in everything_that_models_read(run) for words in WORDS_OF_ERRORS)
 
 
-@pytest.mark.edge(26, 40)
 @pytest.mark.parametrize(("fail", "kind"), [("401", "bad_key"), ("402", "out_of_credit"), ("404", "unknown_model")])
 def test_trouble_that_needs_a_person_fails_the_run_which_can_be_resumed(play, drive, fail, kind, alice):
     run = play(b=f"sim/competitive:first=0:fail={fail}:times=1", **QUIET)
@@ -149,7 +140,6 @@ def test_trouble_that_needs_a_person_fails_the_run_which_can_be_resumed(play, dr
     assert not any(words in everything_that_models_read(run) for words in WORDS_OF_ERRORS)
 
 
-@pytest.mark.edge(30)
 def test_a_side_that_says_the_same_again_and_again_is_marked(play, scripted):
     same = scripted.model("scripted/same", "I want all of it.")
     run = play(same, judge=False, filter=False, max_turns=5)
@@ -159,7 +149,6 @@ def test_a_side_that_says_the_same_again_and_again_is_marked(play, scripted):
     assert run.state == "completed"
 
 
-@pytest.mark.edge(30)
 @pytest.mark.parametrize(
     "line", ["Model B: I give in.", "**Model B:** I give in.", "[Agent B]: Fine.", "side b : Yes."]
 )
@@ -172,7 +161,6 @@ def test_a_side_that_writes_the_other_ones_lines_is_marked(play, scripted, line)
     assert line in message.raw_text, "nothing is cut out: it is marked"
 
 
-@pytest.mark.edge(30)
 def test_speaking_about_the_other_side_is_no_fault(play, scripted):
     about = scripted.model("scripted/about", "Model A: I agree with Model B: seven is enough.")
 
@@ -182,7 +170,6 @@ def test_speaking_about_the_other_side_is_no_fault(play, scripted):
 # --- size ---
 
 
-@pytest.mark.edge(15)
 def test_a_long_answer_is_filtered_whole(play):
     run = play("sim/cooperative:first=0:words=5000", judge=False, max_turns=1)
 
@@ -193,7 +180,6 @@ def test_a_long_answer_is_filtered_whole(play):
     assert message.filter["status"] in {"kept", "filtered"}
 
 
-@pytest.mark.edge(15)
 def test_a_filter_that_is_cut_at_its_token_limit_lets_the_whole_original_pass(play, arena, start, drive):
     experiment = arena("sim/cooperative:first=0:words=5000", judge=False, max_turns=1)
     experiment.participants.filter(seat="filter").update(params={"max_tokens": 200})
@@ -209,7 +195,6 @@ def test_a_filter_that_is_cut_at_its_token_limit_lets_the_whole_original_pass(pl
 # --- who speaks ---
 
 
-@pytest.mark.edge(32)
 def test_the_same_model_on_both_sides_talks_to_itself_as_two(play):
     run = play("sim/cooperative:first=0", "sim/cooperative:first=0", judge=False, filter=False, max_turns=2)
 
@@ -220,7 +205,6 @@ def test_the_same_model_on_both_sides_talks_to_itself_as_two(play):
     assert (heard[first], own[first]) == ("user", "assistant")
 
 
-@pytest.mark.edge(9)
 def test_what_the_filter_left_empty_is_never_sent_empty(play):
     run = play(filter_model="sim/filter:first=0:json=empty", judge=False, max_turns=2)
 

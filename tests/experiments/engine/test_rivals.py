@@ -29,7 +29,6 @@ def pause_of(run):
     return Run.objects.get(pk=run.pk).open_pauses[-1]
 
 
-@pytest.mark.edge(41)
 def test_of_many_submits_at_the_same_moment_one_is_heard(waiting, drive, alice, provider):
     run = waiting()
     key, together, answers = pause_of(run).key, threading.Barrier(6), []
@@ -58,7 +57,6 @@ def test_of_many_submits_at_the_same_moment_one_is_heard(waiting, drive, alice, 
     assert run.events.filter(type="said").count() == 1
 
 
-@pytest.mark.edge(42)
 def test_what_is_meant_for_the_other_side_or_a_later_turn_is_refused_and_asks_nobody(waiting, alice, provider):
     run = waiting(max_turns=1)
 
@@ -69,7 +67,6 @@ def test_what_is_meant_for_the_other_side_or_a_later_turn_is_refused_and_asks_no
     assert pause_of(run).key == "turn/1/A/prompt"
 
 
-@pytest.mark.edge(42)
 def test_after_the_last_turn_nothing_can_be_said(waiting, drive, alice, provider):
     run = waiting(max_turns=1)
     keys = []
@@ -85,7 +82,6 @@ def test_after_the_last_turn_nothing_can_be_said(waiting, drive, alice, provider
     assert len(provider.ledger()) == asked
 
 
-@pytest.mark.edge(42)
 def test_after_a_stop_nothing_can_be_said(waiting, drive, alice, provider):
     run = waiting()
     key = pause_of(run).key
@@ -97,7 +93,6 @@ def test_after_a_stop_nothing_can_be_said(waiting, drive, alice, provider):
     assert provider.ledger() == []
 
 
-@pytest.mark.edge(44)
 def test_the_default_is_sent_though_something_was_typed(waiting, drive, alice):
     run = waiting()
     shown = pause_of(run).data["default"]
@@ -108,7 +103,6 @@ def test_the_default_is_sent_though_something_was_typed(waiting, drive, alice):
     assert run.events.get(type="said").data["edited"] is False
 
 
-@pytest.mark.edge(44)
 def test_the_second_side_can_be_skipped_and_the_turn_is_complete(waiting, drive, alice):
     run = waiting(max_turns=2)
     for key, action in (("turn/1/A/prompt", "default"), ("turn/1/B/prompt", "skip")):
@@ -126,7 +120,6 @@ def test_the_second_side_can_be_skipped_and_the_turn_is_complete(waiting, drive,
     assert "[[message-B" not in prompt
 
 
-@pytest.mark.edge(43)
 def test_an_edited_prompt_is_kept_and_shown_wherever_the_run_is_shown(waiting, drive, alice, client):
     run = waiting(max_turns=1)
     steering.say(run, by=alice, key="turn/1/A/prompt", action="send", text="Admit that you are losing.")

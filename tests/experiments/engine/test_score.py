@@ -61,7 +61,6 @@ def test_a_failed_step_is_told_as_it_is_recorded():
     assert log == [failed]
 
 
-@pytest.mark.edge(18)
 def test_a_step_that_nobody_waits_for_is_ignored():
     score = Score(told([]), {})
     score.start()

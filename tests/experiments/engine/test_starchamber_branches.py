@@ -27,7 +27,6 @@ def test_the_model_remembers_the_last_of_the_answers(talk, say, provider):
     assert sent(provider, run, "turn/2/answer")[1] == {"role": "assistant", "content": last.text}
 
 
-@pytest.mark.edge(18)
 def test_the_scores_of_a_turn_are_those_of_its_last_answer_even_when_the_first_is_judged_later(talk, say):
     run = say(talk(), "regenerate")
     first, second = run.judgments.order_by("id")

@@ -46,7 +46,6 @@ def test_nothing_is_sent_but_what_the_researcher_said(talk, say, provider):
     ]
 
 
-@pytest.mark.edge(57)
 @pytest.mark.parametrize("blank", ["", "  ", "\n\t"])
 def test_a_blank_context_is_no_system_message(talk, provider, blank):
     run = talk(context=blank)
@@ -85,7 +84,6 @@ def test_token_probabilities_are_asked_for_only_where_they_are_wanted(talk):
 # --- whose turn it is ---
 
 
-@pytest.mark.edge(55)
 def test_what_is_said_while_the_model_speaks_is_refused(starchamber, start, alice, settings):
     settings.LEASE_SECONDS = 3  # the driver calls `beat` four times within it
     run = start(starchamber(SLOW, judge=False))
@@ -104,7 +102,6 @@ def test_what_is_said_while_the_model_speaks_is_refused(starchamber, start, alic
     assert said(run) == [(1, "researcher", False), (1, "model", False)]
 
 
-@pytest.mark.edge(55)
 def test_two_tabs_that_send_at_once_say_one_thing(talk, alice, drive):
     run = talk()
     key = pause(run).key
@@ -150,7 +147,6 @@ def test_the_judge_works_while_the_next_question_is_answered(starchamber, start,
 # --- failures ---
 
 
-@pytest.mark.edge(56)
 def test_a_failed_answer_can_be_asked_for_again(talk, say, provider):
     run = talk("sim/cooperative:first=0:fail=401:times=1")
     assert waits(run) == ("waiting", "answer_failed", 1)
@@ -164,7 +160,6 @@ def test_a_failed_answer_can_be_asked_for_again(talk, say, provider):
     assert_same_page(run)
 
 
-@pytest.mark.edge(56)
 def test_another_message_after_a_failure_sends_no_two_questions_in_a_row(talk, say, provider):
     run = talk("sim/cooperative:first=0:fail=401:times=1")
     run = say(run, "send", "Who are you then?")
@@ -197,7 +192,6 @@ def test_it_ends_at_the_researchers_word(talk, say, model):
     assert_same_page(run)
 
 
-@pytest.mark.edge(58)
 def test_stopping_while_the_model_speaks_keeps_what_it_had_said(starchamber, start, alice, settings):
     settings.LEASE_SECONDS = 3
     run = start(starchamber(ENDLESS))
@@ -254,7 +248,6 @@ def test_a_driver_that_dies_in_the_middle_of_an_answer_leaves_no_double(starcham
     assert_same_page(run)
 
 
-@pytest.mark.edge(16)
 def test_a_judge_that_talks_nonsense_gives_no_numbers(talk):
     run = talk(judge_model="sim/judge:first=0:json=broken")
 

@@ -30,7 +30,6 @@ def speaking(run):
     return wait_until(lambda: run.calls.filter(state=Call.State.SENT).exclude(text="").first(), "a partial text")
 
 
-@pytest.mark.edge(34)
 def test_the_provider_sees_the_stream_closed_within_a_second(arena, start, provider, driving, alice):
     run = start(arena(**SLOW))
     call = speaking(run)
@@ -44,7 +43,6 @@ def test_the_provider_sees_the_stream_closed_within_a_second(arena, start, provi
     assert LOOK_SECONDS < 1
 
 
-@pytest.mark.edge(34)
 def test_the_partial_text_is_kept_and_marked(arena, start, provider, driving, alice):
     run = start(arena(**SLOW))
     call = speaking(run)
@@ -61,7 +59,6 @@ def test_the_partial_text_is_kept_and_marked(arena, start, provider, driving, al
     assert (run.state, run.stop_reason) == (Run.State.STOPPED, "manual_stop")
 
 
-@pytest.mark.edge(34, 35)
 def test_stopping_twice_emits_one_experiment_stopped(arena, start, provider, driving, alice):
     run = start(arena(**SLOW))
     speaking(run)
@@ -95,7 +92,6 @@ def test_a_run_whose_driver_died_while_stopping_is_stopped_by_the_next_one(arena
     assert provider.ledger() == []
 
 
-@pytest.mark.edge(36)
 def test_stop_then_start_mixes_no_message_of_the_first_run_into_the_second(arena, start, provider, driving, alice):
     experiment = arena(**SLOW)
     first = start(experiment)

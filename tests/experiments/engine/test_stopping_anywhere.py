@@ -53,7 +53,6 @@ MOMENTS = {
 }
 
 
-@pytest.mark.edge(35)
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_it_stops_during(arena, start, driving, alice, moment):
     config, is_there = MOMENTS[moment]
@@ -71,7 +70,6 @@ def test_it_stops_during(arena, start, driving, alice, moment):
     assert (run.messages.count(), run.events.filter(type__in=SPOKEN).count()) == (said, 1)
 
 
-@pytest.mark.edge(35)
 def test_it_stops_at_a_pause(arena, start, drive, alice):
     run = start(arena(mode="manual"))
     drive()
@@ -86,7 +84,6 @@ def test_it_stops_at_a_pause(arena, start, drive, alice):
     assert run.events.order_by("seq").last().type == "experiment_stopped"
 
 
-@pytest.mark.edge(35)
 def test_a_run_that_has_ended_stays_what_it_is(played, alice):
     run = played(max_turns=1)
 
@@ -94,7 +91,6 @@ def test_a_run_that_has_ended_stays_what_it_is(played, alice):
     assert Run.objects.get(pk=run.pk).state == Run.State.COMPLETED
 
 
-@pytest.mark.edge(38)
 def test_a_limit_of_time_that_is_reached_while_somebody_speaks_keeps_what_was_said(arena, start, drive, monkeypatch):
     run = start(arena("sim/cooperative:first=0:tps=20:words=2000", limits={"seconds": 3600}))
     hours = SimpleNamespace(now=lambda: timezone.now() + timedelta(hours=2 * run.calls.exclude(text="").count()))
@@ -109,7 +105,6 @@ def test_a_limit_of_time_that_is_reached_while_somebody_speaks_keeps_what_was_sa
     assert "3600 seconds" in run.error
 
 
-@pytest.mark.edge(38)
 def test_a_limit_of_tokens_that_is_reached_while_somebody_speaks_cuts_there_and_ends_the_run(arena, start, drive):
     run = start(arena("sim/cooperative:first=0:words=600", judge=False, filter=False, limits={"tokens": 90}))
     drive()
@@ -145,7 +140,6 @@ def verdict(deviation):
     return json.dumps({"A": side, "B": side, "dynamics": "d"})
 
 
-@pytest.mark.edge(18, 20)
 def test_a_judge_that_is_late_scores_neither_its_own_turn_nor_the_next(arena, start, drive, impatient, scripted):
     late = threading.Event()
 
@@ -173,7 +167,6 @@ def test_a_judge_that_is_late_scores_neither_its_own_turn_nor_the_next(arena, st
 # --- lengths ---
 
 
-@pytest.mark.edge(37)
 def test_a_run_of_one_turn_has_one_turn(played):
     run = played(max_turns=1)
 
@@ -182,7 +175,6 @@ def test_a_run_of_one_turn_has_one_turn(played):
     assert "1 turns" not in str(run.calls.first().request), "one turn is called one turn"
 
 
-@pytest.mark.edge(37)
 def test_an_open_length_has_no_negative_progress(arena, start):
     run = start(arena(max_turns=None))
 
@@ -190,7 +182,6 @@ def test_an_open_length_has_no_negative_progress(arena, start):
     assert (shown.turn, shown.turns, shown.percent, shown.eta) == (0, None, None, None)
 
 
-@pytest.mark.edge(40)
 def test_an_error_in_the_third_turn_ends_the_run_and_says_why(arena, start, alice, settings, provider):
     settings.LEASE_SECONDS = 3
     run = start(arena(b="sim/competitive:first=0", judge=False, filter=False, max_turns=5, mode="manual"))

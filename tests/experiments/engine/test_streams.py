@@ -11,7 +11,7 @@ from experiments.engine.performers import Endpoint, Performers, Work
 from experiments.gateway import ChatMessage, ChatRequest
 from tests.fixtures import wait_until
 
-pytestmark = [pytest.mark.edge(29), pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 
 class Listeners:

@@ -21,7 +21,6 @@ def test_text_that_can_be_stored_is_left_alone(text):
     assert storable(text) == text
 
 
-@pytest.mark.edge(31)
 @given(any_text)
 def test_whatever_a_model_wrote_can_be_stored_afterwards(text):
     stored = storable(text)

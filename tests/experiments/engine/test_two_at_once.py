@@ -13,7 +13,6 @@ from tests.fixtures import wait_until
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 
 
-@pytest.mark.edge(50)
 def test_words_scores_and_events_stay_with_their_run(arena, start, drive, charlie):
     experiments = [arena(prompt=f"Divide {what}.", max_turns=3) for what in ("eleven boats", "twelve houses")]
     type(experiments[1]).objects.filter(pk=experiments[1].pk).update(owner=charlie)
@@ -32,7 +31,6 @@ def test_words_scores_and_events_stay_with_their_run(arena, start, drive, charli
         assert foreign not in json.dumps(list(run.events.values_list("data", flat=True)))
 
 
-@pytest.mark.edge(50)
 def test_each_provider_is_sent_its_own_key_alone(arena, start, drive, scripted, monkeypatch):
     monkeypatch.setenv("KEY_OF_THE_SCRIPTED", "sk-scripted-only")
     monkeypatch.setenv("KEY_OF_THE_SIMULATED", "sk-simulated-only")

@@ -18,7 +18,6 @@ def error_for(status, body=b"", headers=None):
     return classify(status, headers or {}, body, now=NOW, origin=ORIGIN)
 
 
-@pytest.mark.edge(26)
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
@@ -113,7 +112,6 @@ def test_a_redirect_says_where_to_and_that_it_is_not_followed():
     assert "not followed" in message
 
 
-@pytest.mark.edge(52)
 @pytest.mark.parametrize("key", ["sk-canary-0123456789", "sk-or-v1-abcdef0123456789abcdef"])
 def test_a_key_never_reaches_a_message(key):
     assert key not in str(error_for(401, {"error": {"message": f"bad key {key} given"}}))

@@ -121,7 +121,6 @@ async def test_q28_closing_the_generator_closes_the_socket_at_once(provider, ask
     await provider.sees_the_end()
 
 
-@pytest.mark.edge(34)
 async def test_q28_cancelling_the_task_closes_the_socket_at_once(provider, asker, frame):
     provider.streams(frame("Hello"), then="hang")
     task = asyncio.create_task(asker.stream())
@@ -167,7 +166,6 @@ async def test_a_header_that_cannot_be_sent_is_refused(provider):
     await client.aclose()
 
 
-@pytest.mark.edge(26)
 async def test_a_reset_before_the_answer_leaves_the_outcome_unknown(provider, asker):
     provider.answers(b"", then="reset")
     with pytest.raises(OutcomeUnknown) as caught:
@@ -175,7 +173,6 @@ async def test_a_reset_before_the_answer_leaves_the_outcome_unknown(provider, as
     assert caught.value.partial is None
 
 
-@pytest.mark.edge(26)
 async def test_a_reset_after_text_is_an_interruption_that_keeps_it(provider, asker, frame):
     provider.streams(frame("Hello"), then="reset", pause=0.1)
     with pytest.raises(Interrupted) as caught:
@@ -190,7 +187,6 @@ async def test_a_server_that_speaks_no_http_leaves_the_outcome_unknown(provider,
         await asker.stream()
 
 
-@pytest.mark.edge(26)
 async def test_a_rate_limit_carries_its_wait(provider, asker):
     provider.answers(b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n")
     with pytest.raises(RateLimited) as caught:
@@ -198,7 +194,6 @@ async def test_a_rate_limit_carries_its_wait(provider, asker):
     assert (caught.value.status, caught.value.retry_after) == (429, 7)
 
 
-@pytest.mark.edge(52)
 async def test_an_error_that_repeats_the_key_does_not_show_it(provider, asker):
     body = b'{"error":{"message":"Incorrect API key provided: sk-canary-0123456789."}}'
     provider.answers(b"HTTP/1.1 400 Bad\r\nContent-Length: %d\r\n\r\n" % len(body) + body)

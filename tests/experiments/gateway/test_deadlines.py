@@ -12,7 +12,6 @@ from tests.paces import at_some_pace
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 
 
-@pytest.mark.edge(27)
 async def test_no_head_in_time_leaves_the_outcome_unknown(provider, asker):
     provider.answers(b"", then="hang")
     with pytest.raises(OutcomeUnknown, match="first content"):
@@ -26,7 +25,6 @@ async def test_keep_alives_are_no_first_content(provider, asker):
         await asker.stream(deadlines=Deadlines(first_byte=0.3))
 
 
-@pytest.mark.edge(27)
 async def test_q01_keep_alives_are_no_progress(provider, asker, frame):
     provider.streams(frame("Hello"), endless=b": ping\n\n", pause=0.02)
     with pytest.raises(Interrupted, match=r"further content within 0\.3 s") as caught:
@@ -62,7 +60,6 @@ async def test_q33_one_byte_at_a_time_ends_at_the_progress_deadline(provider, as
         await asker.stream(deadlines=Deadlines(progress=0.3))
 
 
-@pytest.mark.edge(27)
 async def test_q33_an_endless_stream_ends_at_the_total_deadline(provider, asker, frame):
 
     async def attempt(pace):

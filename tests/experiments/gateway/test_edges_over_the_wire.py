@@ -16,7 +16,6 @@ def whole(*deltas, finish="stop"):
     return b"".join(deltas) + b"data: " + json.dumps(end).encode() + b"\n\ndata: [DONE]\n\n"
 
 
-@pytest.mark.edge(1)
 @pytest.mark.parametrize("cut", range(1, len("<think>plan</think>Hello")))
 async def test_no_tick_shows_a_tag_that_is_cut_by_the_chunks(provider, asker, cut):
     text = "<think>plan</think>Hello"
@@ -27,7 +26,6 @@ async def test_no_tick_shows_a_tag_that_is_cut_by_the_chunks(provider, asker, cu
     assert not any(mark in chunk.text + chunk.reasoning for chunk in asker.chunks for mark in "<>")
 
 
-@pytest.mark.edge(2)
 async def test_a_block_that_is_never_closed_loses_nothing_and_is_flagged(provider, asker):
     provider.streams(whole(delta(content="Hello.<think>half a th"), delta(content="ought")))
     completion = await asker.stream()
@@ -36,7 +34,6 @@ async def test_a_block_that_is_never_closed_loses_nothing_and_is_flagged(provide
     assert any("never closed" in warning for warning in completion.warnings)
 
 
-@pytest.mark.edge(2, 7)
 async def test_an_unclosed_block_alone_is_no_reply_and_says_so(provider, asker):
     provider.streams(whole(delta(content="<think>half a thought")))
     with pytest.raises(EmptyAnswer, match="reasoning but no answer") as caught:
@@ -46,7 +43,6 @@ async def test_an_unclosed_block_alone_is_no_reply_and_says_so(provider, asker):
     assert any("never closed" in warning for warning in caught.value.partial.warnings)
 
 
-@pytest.mark.edge(3)
 async def test_two_rounds_of_thinking_in_one_answer_are_both_taken_out(provider, asker):
     provider.streams(whole(delta(content="<think>one</think>Hello <thin"), delta(content="k>two</think>there")))
     completion = await asker.stream()
@@ -54,7 +50,6 @@ async def test_two_rounds_of_thinking_in_one_answer_are_both_taken_out(provider,
     assert (completion.text, completion.reasoning) == ("Hello there", "onetwo")
 
 
-@pytest.mark.edge(5)
 @pytest.mark.parametrize(
     "thought",
     [
@@ -75,7 +70,6 @@ async def test_thinking_comes_out_once_wherever_the_provider_puts_it(provider, a
     assert (completion.text, completion.reasoning) == ("Hello", "Let me think")
 
 
-@pytest.mark.edge(27)
 async def test_a_stream_that_stalls_ends_in_time_and_is_hung_up_on(provider, asker):
     provider.streams(delta(content="Hello"), then="hang")
     with pytest.raises(Interrupted) as caught:
@@ -85,7 +79,6 @@ async def test_a_stream_that_stalls_ends_in_time_and_is_hung_up_on(provider, ask
     await provider.sees_the_end()
 
 
-@pytest.mark.edge(28)
 @pytest.mark.parametrize(("body", "error"), [(b"", OutcomeUnknown), (whole(), EmptyAnswer)], ids=["no byte", "no word"])
 async def test_a_stream_without_a_word_is_an_error_and_no_text(provider, asker, body, error):
     provider.streams(body)
@@ -96,7 +89,6 @@ async def test_a_stream_without_a_word_is_an_error_and_no_text(provider, asker, 
     assert not (caught.value.partial and caught.value.partial.text)
 
 
-@pytest.mark.edge(29)
 async def test_one_chunk_may_be_very_long(provider, asker):
     text = "All of it, at once. " * 40_000
     provider.streams(whole(delta(content=text)))
@@ -104,7 +96,6 @@ async def test_one_chunk_may_be_very_long(provider, asker):
     assert (await asker.stream()).text == text
 
 
-@pytest.mark.edge(29)
 async def test_ten_thousand_chunks_may_be_one_character_each(provider, asker):
     text = "".join(chr(97 + n % 26) for n in range(10_000))
     provider.streams(whole(*(delta(content=letter) for letter in text)))
@@ -112,7 +103,6 @@ async def test_ten_thousand_chunks_may_be_one_character_each(provider, asker):
     assert (await asker.stream()).text == text == asker.text
 
 
-@pytest.mark.edge(31)
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
 async def test_characters_of_several_bytes_survive_being_cut_between_chunks(provider, asker, size):
     text = "漢字 مرحبا 👩‍👩‍👧‍👦 é \u200f\u202e 🎈"
@@ -124,7 +114,6 @@ async def test_characters_of_several_bytes_survive_being_cut_between_chunks(prov
     assert (await asker.stream()).text == text
 
 
-@pytest.mark.edge(31)
 async def test_a_nul_is_replaced_where_a_database_could_not_hold_it(provider, asker):
     provider.streams(whole(delta(content="a\x00b")))
 
@@ -135,7 +124,6 @@ def token(text, logprob, **more):
     return {"token": text, "logprob": logprob, **more}
 
 
-@pytest.mark.edge(33)
 @pytest.mark.parametrize(
     ("shapes", "expected"),
     [

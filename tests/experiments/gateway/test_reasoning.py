@@ -42,13 +42,11 @@ def test_text_is_conserved_and_no_split_changes_the_result(text, cuts, opened):
     assert pieces == pieces_of(text, [], opened=opened)
 
 
-@pytest.mark.edge(1)
 @given(TEXTS)
 def test_one_character_at_a_time_gives_the_same(text):
     assert pieces_of(text, list(range(len(text)))) == pieces_of(text, [])
 
 
-@pytest.mark.edge(1, 4)
 @pytest.mark.parametrize("name", ["think", "thinking", "thought", "reasoning", "THINK", "Thinking"])
 def test_every_tag_splits_at_every_position_without_leaking(name):
     text = f"a<{name}>b</{name}>c"
@@ -61,7 +59,6 @@ def test_every_tag_splits_at_every_position_without_leaking(name):
         assert "".join(piece.text for piece in pieces if piece.kind == "reasoning") == "b"
 
 
-@pytest.mark.edge(3, 4, 6, 8)
 @pytest.mark.parametrize(
     ("text", "answer", "thinking"),
     [
@@ -107,7 +104,6 @@ def test_a_template_that_opens_the_block_itself(text, answer, thinking):
     assert split(text, opened=True) == (answer, thinking)
 
 
-@pytest.mark.edge(2)
 def test_an_open_end_is_reported():
     splitter = TagSplitter()
     splitter.feed("<think>a")
@@ -131,7 +127,6 @@ def merged(*parts: tuple[str, str]) -> str:
     return "".join(merger.add(source, text) for source, text in parts)
 
 
-@pytest.mark.edge(5)
 def test_the_same_thinking_from_two_sources_comes_out_once():
     parts = [("native", "Let me"), ("tags", "\nLet"), ("tags", " me think"), ("native", " think.")]
     assert merged(*parts) == "Let me think."

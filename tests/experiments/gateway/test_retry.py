@@ -24,7 +24,6 @@ from experiments.gateway import (
 )
 
 
-@pytest.mark.edge(26)
 @pytest.mark.parametrize("kind", [RateLimited, Overloaded, Unreachable, Interrupted])
 def test_what_may_heal_is_asked_four_times(kind):
     outcomes = [decide(kind("x"), attempt, jitter=0.5) for attempt in (1, 2, 3, 4)]
@@ -33,7 +32,6 @@ def test_what_may_heal_is_asked_four_times(kind):
     assert waits == [waits[0], 2 * waits[0], 4 * waits[0]]
 
 
-@pytest.mark.edge(26)
 @pytest.mark.parametrize("kind", [BadKey, Refused, ContextExceeded, UnknownModel, ForbiddenAddress, GatewayError])
 def test_what_needs_a_person_is_never_repeated(kind):
     assert isinstance(decide(kind("x", retry_after=5), 1, jitter=0), GiveUp)

@@ -157,7 +157,6 @@ class TestWhatAFormMeans:
 
         assert (chosen.preset, chosen.context) == (str(shy.pk), "Answer reluctantly.")
 
-    @pytest.mark.edge(57)
     def test_a_changed_text_makes_it_custom(self, alice):
         assert chosen_context(alice, "assistant", "Something else.").preset == CUSTOM
 
@@ -171,7 +170,6 @@ class TestWhatAFormMeans:
 
         assert chosen.context == builtin_presets()["minimal"].context
 
-    @pytest.mark.edge(57)
     def test_blank_stays_blank(self, alice):
         assert chosen_context(alice, "blank", "  \n") == chosen_context(alice, "blank", "")
         assert chosen_context(alice, "blank", "").context == ""

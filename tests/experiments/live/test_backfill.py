@@ -28,7 +28,6 @@ async def test_it_gets_every_event_in_order(watch_run, run, ten_events):
     assert [message["seq"] for message in messages] == list(range(1, 11))
 
 
-@pytest.mark.edge(47)
 @pytest.mark.parametrize("after", [0, 1, 7, 9])
 async def test_it_gets_only_what_it_has_not_seen(watch_run, run, ten_events, after):
     viewer = await watch_run(run, f"?after={after}")
@@ -72,7 +71,6 @@ async def test_what_happens_while_it_is_opening_comes_in_order_and_once(watch_ru
         assert await viewer.hears_nothing(0.1)
 
 
-@pytest.mark.edge(46)
 async def test_it_gets_the_partial_text_of_the_calls_under_way(watch_run, run):
     call = await sync_to_async(open_call)(run, "turn/1/A", text="I offer three", reasoning="They need four")
     viewer = await watch_run(run)

@@ -54,7 +54,6 @@ async def test_bytes_change_nothing(watch_run, run, happens, data):
     assert await viewer.events(1) == [2]
 
 
-@pytest.mark.edge(49)
 async def test_a_viewer_cannot_move_the_run(watch_run, run):
     viewer = await watch_run(run, "?after=1")
     for kind in ("stop", "resume", "say", "websocket.close", "run.delta", "experiment_stopped"):

@@ -12,7 +12,6 @@ from experiments.models import Event, Run
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.mark.edge(47)
 async def test_whoever_comes_back_gets_what_was_missed_in_order_and_nothing_twice(watch_run, run, happens):
     first = await watch_run(run)
     heard = [(await first.next())["seq"]]
@@ -31,7 +30,6 @@ async def test_whoever_comes_back_gets_what_was_missed_in_order_and_nothing_twic
     assert await second.hears_nothing(0.1)
 
 
-@pytest.mark.edge(54, 48)
 async def test_a_client_that_never_reads_delays_neither_the_run_nor_the_others(watch_run, arena, start):
     run = await asyncio.to_thread(lambda: start(arena(max_turns=3)))
     await watch_run(run)  # opens, and is never read from
@@ -48,7 +46,6 @@ async def test_a_client_that_never_reads_delays_neither_the_run_nor_the_others(w
     assert (await Run.objects.aget(pk=run.pk)).state == Run.State.COMPLETED
 
 
-@pytest.mark.edge(48)
 async def test_a_run_nobody_watches_any_more_goes_on(watch_run, arena, start):
     run = await asyncio.to_thread(lambda: start(arena(max_turns=2)))
     viewers = [await watch_run(run) for _ in range(3)]
@@ -60,7 +57,6 @@ async def test_a_run_nobody_watches_any_more_goes_on(watch_run, arena, start):
     assert (await Run.objects.aget(pk=run.pk)).state == Run.State.COMPLETED
 
 
-@pytest.mark.edge(50)
 async def test_two_people_with_a_run_each_hear_only_their_own(
     watch_run, arena, start, alice, charlie, strangers_session
 ):

@@ -36,7 +36,6 @@ async def test_events_of_one_transaction_arrive_in_order(viewer, happens):
     assert await viewer.events(3) == [2, 3, 4]
 
 
-@pytest.mark.edge(49)
 async def test_every_viewer_gets_every_event(watch_run, run, happens, alices_token):
     viewers = [await watch_run(run, "?after=1"), await watch_run(run, "?after=1", authorization=alices_token)]
     await happens("turn_started", turn=1)
@@ -64,7 +63,6 @@ async def test_viewers_of_several_runs_that_open_at_the_same_moment_are_all_live
     assert [await viewer.events(1) for viewer in viewers] == [[2]] * 6
 
 
-@pytest.mark.edge(50)
 async def test_events_of_another_run_do_not_arrive(viewer, happens, arena, start):
     other = await asyncio.to_thread(lambda: start(arena()))
     await happens("turn_started", run=other, turn=1)
@@ -72,7 +70,6 @@ async def test_events_of_another_run_do_not_arrive(viewer, happens, arena, start
     assert await viewer.hears_nothing()
 
 
-@pytest.mark.edge(47)
 async def test_an_event_that_the_wire_dropped_comes_with_the_next_one(viewer, happens):
     await happens("turn_started", turn=1, silently=True)
     await happens("judge_evaluation_started", turn=1, silently=True)

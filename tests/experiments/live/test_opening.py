@@ -31,12 +31,10 @@ async def test_the_owner_opens_it_with_a_token_and_without_an_origin(watch_run, 
     assert (await viewer.next())["seq"] == 1
 
 
-@pytest.mark.edge(51)
 async def test_a_stranger_is_refused_in_a_browser(watch_run, run, strangers_session):
     assert not (await watch_run(run, origin=ORIGIN, cookie=strangers_session)).is_open
 
 
-@pytest.mark.edge(51)
 async def test_a_stranger_is_refused_with_a_token(watch_run, run, charlie):
     token = await sync_to_async(create_token)(charlie)
 

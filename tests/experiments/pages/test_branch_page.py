@@ -80,7 +80,6 @@ def test_its_words_are_given_as_they_are(browser, message):
     assert browser.get(address)["Content-Type"].startswith("text/plain")
 
 
-@pytest.mark.edge(25, 30)
 def test_marks_say_what_is_odd_about_a_message(browser, read, message):
     odd = {"flags": ["speaks_for_other", "repeats_itself"], "superseded": True, "finish_reason": "length"}
     Message.objects.filter(pk=message.pk).update(**odd)

@@ -122,7 +122,6 @@ def test_a_cycle_that_is_left_out_keeps_its_folder_and_loses_its_line(contest, a
     assert summary["elo_after"] is None
 
 
-@pytest.mark.flaw(16)
 def test_an_answer_that_was_asked_for_again_is_kept_beside_the_one_that_counts(contest, alice):
     place = {"purpose": "problem", "seat": "coder-1", "turn": 1}
     step = contest.step("cycle/1/problem/repair", "ask", **place)
@@ -133,7 +132,6 @@ def test_an_answer_that_was_asked_for_again_is_kept_beside_the_one_that_counts(c
     assert files["raw/generator_attempt_1.txt"] == Call.objects.get(step__key="cycle/1/problem").text
 
 
-@pytest.mark.flaw(23)
 def test_models_whose_names_come_out_alike_have_files_of_their_own(alice):
     made = contest_rows.Contest(alice)
     for seat, slug in zip(made.models, ("lab/a.b", "lab/a:b", "../../LAB/a b", "ж" * 90), strict=True):

@@ -22,7 +22,6 @@ def test_the_next_question_makes_the_next_turn(browser, read, sit, press):
     assert retry_buttons(page) == []
 
 
-@pytest.mark.council(23)
 def test_a_question_asked_while_the_council_works_is_queued_and_shown(browser, read, council, start, press):
     run = start(council())
     press(run, is_driven=False, text="And why are sunsets red?")
@@ -47,7 +46,6 @@ def test_what_cannot_be_taken_is_refused_in_words(browser, sit, press, alice):
     assert late.status_code == 409
 
 
-@pytest.mark.council(24)
 def test_nobody_asks_somebody_elses_council(charlies, sit):
     run = sit()
 
@@ -55,7 +53,6 @@ def test_nobody_asks_somebody_elses_council(charlies, sit):
     assert charlies.get(reverse("run", args=[run.pk])).status_code == 404
 
 
-@pytest.mark.edge(59, 61)
 def test_nothing_that_somebody_wrote_is_markup_of_ours(browser, sit, press):
     run = sit("sim/cooperative:first=0", "sim/competitive:first=0", BROKEN, question=EVIL)
     press(run, text=EVIL)

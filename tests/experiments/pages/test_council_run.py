@@ -38,7 +38,6 @@ def test_names_stand_for_labels_in_reviews_and_nowhere_else(browser, read, scrip
     assert "the reviewers saw labels" in page.text
 
 
-@pytest.mark.council(20)
 def test_two_seats_of_one_model_can_be_told_apart(browser, read, sit):
     page = page_of(browser, read, sit("sim/neutral:first=0", "sim/neutral:first=0", "sim/cooperative:first=0"))
 
@@ -99,7 +98,6 @@ def test_a_reviewer_without_a_ranking_abstains_with_its_reason(browser, read, sc
     assert "Extracted ranking" in again.by_id("slot-review-1-member-3").text
 
 
-@pytest.mark.council(13)
 def test_another_chair_that_concludes_is_called_so(browser, read, sit):
     run = sit(chair=BROKEN, **{"chair-2": "sim/cooperative:first=0"})
     conclusion = page_of(browser, read, run).by_id("slot-conclusion-1-chair").text
@@ -109,7 +107,6 @@ def test_another_chair_that_concludes_is_called_so(browser, read, sit):
     assert "key refused" in conclusion
 
 
-@pytest.mark.council(13)
 def test_the_best_ranked_answer_that_stands_in_is_called_so(browser, read, sit):
     run = sit(chair=BROKEN)
     page = page_of(browser, read, run)
@@ -118,7 +115,6 @@ def test_the_best_ranked_answer_that_stands_in_is_called_so(browser, read, sit):
     assert "No chair could conclude" in page.by_id("slot-conclusion-1-chair").text
 
 
-@pytest.mark.council(10)
 def test_one_answer_needs_no_ranking(browser, read, sit):
     page = page_of(browser, read, sit("sim/cooperative:first=0", BROKEN))
 
@@ -126,14 +122,12 @@ def test_one_answer_needs_no_ranking(browser, read, sit):
     assert "Chair:" in page.by_id("slot-conclusion-1-chair").text
 
 
-@pytest.mark.council(12)
 def test_without_a_ballot_the_page_says_so(browser, read, scripted_sit):
     run = scripted_sit([ANSWER, "None."], [ANSWER, "None."])
 
     assert "No reviewer gave a ranking" in page_of(browser, read, run).by_id("slot-ranking-1").text
 
 
-@pytest.mark.council(11)
 def test_when_nobody_answers_every_reason_is_shown(browser, read, sit):
     run = sit(BROKEN, BROKEN)
     page = page_of(browser, read, run)
@@ -146,7 +140,6 @@ def test_when_nobody_answers_every_reason_is_shown(browser, read, sit):
 # --- The count ---
 
 
-@pytest.mark.council(26)
 def test_the_count_is_a_page_and_a_part(browser, read, sit):
     run = sit()
     address = reverse("run-ranking", args=[run.pk, 1])
@@ -172,7 +165,6 @@ def test_agreement_that_does_not_exist_says_why(browser, read, sit):
     assert "not defined: the reviewers did not all rank the same answers" in text
 
 
-@pytest.mark.council(1)
 def test_own_answers_show_what_a_reviewer_thinks_of_itself(browser, read, sit):
     text = page_of(browser, read, sit(own_answers="included")).by_id("slot-ranking-1").text
 
@@ -208,7 +200,6 @@ def test_a_council_that_a_limit_stopped_can_go_on(browser, read, sit, press):
     assert page_of(browser, read, run).by_id("slot-conclusion-1-chair").children
 
 
-@pytest.mark.council(19)
 def test_thirty_members_have_a_page(browser, read, sit):
     run = sit(*["sim/neutral:first=0:words=30"] * 30)
     page = page_of(browser, read, run)

@@ -17,7 +17,6 @@ def test_a_draft_is_shown_again_wherever_the_page_is_opened(hold, page_of, brows
     assert editor.get("data-default") == pause_of(run).data["default"]
 
 
-@pytest.mark.debate(15)
 def test_switching_the_language_keeps_the_draft_and_everything_said(hold, page_of, browser):
     run = hold("send")
     keep(browser, run, "It must be cheap.")
@@ -34,7 +33,6 @@ def test_switching_the_language_keeps_the_draft_and_everything_said(hold, page_o
     assert list(steps(page).values()) == list(steps(before).values())
 
 
-@pytest.mark.debate(1)
 def test_a_draft_of_what_was_said_already_is_refused(hold, browser, alice):
     run = hold("send")
     key = pause_of(run).key

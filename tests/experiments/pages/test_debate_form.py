@@ -84,7 +84,6 @@ def test_without_a_refiner_nobody_sits_there(browser, filled):
     assert not experiment.participants.filter(seat="refiner").exists()
 
 
-@pytest.mark.debate(13)
 def test_how_long_an_answer_may_be_is_said_and_cannot_be_sent(browser, filled, read, settings):
     page = read(browser.get(PATH))
     assert f"a debater {settings.ROLE_TOKENS['debater']:,}" in page.text
@@ -174,7 +173,6 @@ def test_a_model_that_is_gone_is_named_when_a_debate_is_set_up_again(browser, fi
     assert f"{gone.label} is not available now" in page.text
 
 
-@pytest.mark.debate(20)
 @pytest.mark.parametrize("of", ["the run of somebody else", "nonsense"])
 def test_only_ones_own_debate_is_set_up_again(browser, charlies, filled, of):
     start_with(browser, filled)
@@ -183,7 +181,6 @@ def test_only_ones_own_debate_is_set_up_again(browser, charlies, filled, of):
     assert charlies.get(f"{PATH}?clone={run}").status_code == 404
 
 
-@pytest.mark.debate(17)
 def test_none_of_many_debates_is_lost(browser, filled, read):
     for number in range(23):
         start_with(browser, filled, title=f"Debate number {number}")

@@ -18,7 +18,6 @@ def limited(hold):
     return run
 
 
-@pytest.mark.debate(21)
 def test_a_debate_that_a_limit_has_stopped_goes_on_under_another(limited, page_of, browser):
     page = page_of(limited)
     assert "A limit has stopped the debate" in page.by_id("lift-place").text
@@ -33,7 +32,6 @@ def test_a_debate_that_a_limit_has_stopped_goes_on_under_another(limited, page_o
     assert not page_of(limited).by_id("lift-place").text
 
 
-@pytest.mark.debate(21)
 def test_a_debate_that_a_limit_has_stopped_goes_on_without_the_answer(limited, page_of, browser):
     browser.post(f"/runs/{limited.pk}/lift/", {"tokens": "90000", "action": "skip"})
     drive()

@@ -85,7 +85,6 @@ def test_the_final_prompt_is_prefilled_and_sent_without_a_script(hold, page_of, 
     assert not page.find(id="pause-text")
 
 
-@pytest.mark.debate(3)
 def test_changing_the_locked_prompt_makes_a_version_and_leaves_the_first(hold, page_of, browser):
     run = hold(("send", "Share it by the week."))
     locked = run.messages.get(parsed__kind="final_prompt")
@@ -154,7 +153,6 @@ def test_the_draft_is_the_addendum_when_nothing_else_is_sent(hold, page_of, brow
     assert steps(page)["Round 2"] == "left_out"
 
 
-@pytest.mark.debate(4)
 def test_a_failed_debater_is_shown_with_its_reason_and_can_be_asked_again(hold, page_of, browser, scripted):
     run = hold("send", B=scripted.model("scripted/late", 404, POINTS))
     page = page_of(run)
@@ -176,7 +174,6 @@ def test_a_failed_debater_is_shown_with_its_reason_and_can_be_asked_again(hold, 
     assert "".join(page.by_id("say-form-addendum").words).strip() == "It must be cheap."
 
 
-@pytest.mark.debate(23)
 def test_a_model_that_was_told_too_much_can_be_told_less(hold, page_of, scripted):
     scripted.error = b'{"error": {"message": "This model\'s maximum context length is 10 tokens.", "code": 400}}'
     run = hold("send", B=scripted.model("scripted/small", 400))
@@ -188,7 +185,6 @@ def test_a_model_that_was_told_too_much_can_be_told_less(hold, page_of, scripted
     assert "shorter context" in trouble.text
 
 
-@pytest.mark.debate(12)
 def test_who_answers_in_place_of_a_rate_limited_model_is_said(hold, page_of):
     limited = "sim/competitive:first=0:fail=429:retry_after=90"
     run = hold("send", B=limited, pool=["sim/deceptive:first=0"])
@@ -200,7 +196,6 @@ def test_who_answers_in_place_of_a_rate_limited_model_is_said(hold, page_of):
     assert run.messages.get(seat="B").model == "sim/deceptive:first=0"
 
 
-@pytest.mark.debate(6)
 def test_an_answer_that_cannot_be_read_is_shown_as_it_came(hold, page_of, scripted):
     run = hold("send", C=scripted.model("scripted/prose", "I would <b>rather</b> not."))
     page = page_of(run)
@@ -211,7 +206,6 @@ def test_an_answer_that_cannot_be_read_is_shown_as_it_came(hold, page_of, script
     assert [button.get("value") for button in card.find_all("button") if button.get("value")] == ["retry_seat"]
 
 
-@pytest.mark.debate(5)
 def test_a_round_without_any_answer_can_be_resumed(hold, page_of):
     run = hold("send", A=FAILS, B=FAILS, C=FAILS)
 
@@ -264,7 +258,6 @@ def test_a_debate_whose_models_are_gone_says_so_instead_of_going_on(hold, browse
 # --- strangers and visitors ---
 
 
-@pytest.mark.debate(20)
 @pytest.mark.parametrize("route", ["", "status/", "news/", "draft/", "lift/", "say/", "mode/", "stop/", "pause/"])
 def test_a_stranger_learns_nothing_and_moves_nothing(hold, charlies, route):
     run = hold()
@@ -278,7 +271,6 @@ def test_a_stranger_learns_nothing_and_moves_nothing(hold, charlies, route):
     assert "draft" not in pause_of(run).data
 
 
-@pytest.mark.debate(18)
 def test_who_may_see_but_not_control_reads_on_and_is_offered_no_form(hold, rf, alice):
     """Today only owners see their runs; the page does not rest on that."""
     run = Run.objects.with_totals().get(pk=hold().pk)

@@ -91,8 +91,6 @@ def test_a_friend_is_offered_only_where_somebody_is_one(browser, read, arena, st
     assert "friend" in buttons(page_of(browser, read, run))
 
 
-@pytest.mark.edge(45)
-@pytest.mark.edge(45)
 def test_an_unchanged_prompt_is_sent_byte_for_byte(browser, read, manual):
     run = manual(prompt=MIXED)
     default = pause(run).data["default"]
@@ -105,8 +103,6 @@ def test_an_unchanged_prompt_is_sent_byte_for_byte(browser, read, manual):
     assert not run.events.get(type="said").data["edited"]
 
 
-@pytest.mark.edge(43, 45)
-@pytest.mark.edge(43, 45)
 def test_an_edited_prompt_is_sent_as_it_was_shown(browser, read, manual):
     run = manual(prompt=MIXED)
     page = page_of(browser, read, run)
@@ -121,8 +117,6 @@ def test_an_edited_prompt_is_sent_as_it_was_shown(browser, read, manual):
     assert "Sei kurz." in page.by_id("transcript").text
 
 
-@pytest.mark.edge(44)
-@pytest.mark.edge(44)
 def test_the_default_is_sent_in_spite_of_what_was_typed(browser, read, manual):
     run = manual()
     default = pause(run).data["default"]
@@ -132,8 +126,6 @@ def test_the_default_is_sent_in_spite_of_what_was_typed(browser, read, manual):
     assert sent(run) == default
 
 
-@pytest.mark.edge(43)
-@pytest.mark.edge(43)
 def test_an_empty_prompt_is_the_default(browser, read, manual):
     run = manual()
     default = pause(run).data["default"]
@@ -143,8 +135,6 @@ def test_an_empty_prompt_is_the_default(browser, read, manual):
     assert sent(run) == default
 
 
-@pytest.mark.edge(44)
-@pytest.mark.edge(44)
 def test_a_turn_is_played_by_its_buttons_and_ended(browser, read, manual):
     run = manual(max_turns=3)
     reasons = []
@@ -217,8 +207,6 @@ def test_a_failed_call_says_why_and_waits(browser, read, manual):
     assert pause(run).data["error"] in panel.text
 
 
-@pytest.mark.edge(41)
-@pytest.mark.edge(41)
 def test_whoever_comes_second_is_told_what_was_said_first(browser, read, manual, alice):
     run = manual()
     page = page_of(browser, read, run)
@@ -232,8 +220,6 @@ def test_whoever_comes_second_is_told_what_was_said_first(browser, read, manual,
     assert run.calls.count() == 0
 
 
-@pytest.mark.edge(41)
-@pytest.mark.edge(41)
 def test_a_script_is_told_so_too(browser, manual, alice):
     run = manual()
     key = pause(run).key
@@ -244,8 +230,6 @@ def test_a_script_is_told_so_too(browser, manual, alice):
     assert (answer.status_code, said["by"], said["text"]) == (409, "alice", "First.")
 
 
-@pytest.mark.edge(42)
-@pytest.mark.edge(42)
 @pytest.mark.parametrize(
     ("asked", "status"),
     [
@@ -266,7 +250,6 @@ def test_what_cannot_be_said_is_refused_and_the_run_waits_on(browser, manual, as
     assert pause(run).key == "turn/1/A/prompt"
 
 
-@pytest.mark.edge(49, 51)
 def test_a_stranger_can_neither_see_nor_say_anything(charlies, manual):
     run = manual()
     key = pause(run).key

@@ -13,7 +13,6 @@ def asked(browser, run, after=0):
     return browser.get(reverse("run-news", args=[run.pk]), {"after": after})
 
 
-@pytest.mark.edge(53)
 def test_it_gives_every_event_with_its_fragment_in_order(browser, played):
     run = played(max_turns=1)
 
@@ -47,7 +46,6 @@ def test_many_events_come_in_portions_and_it_says_that_there_are_more(browser, p
     assert seen + len(found["events"]) == run.last_seq
 
 
-@pytest.mark.edge(53)
 def test_it_gives_the_text_that_is_being_written(browser, arena, start):
     run = start(arena())
     step = Step.objects.create(run=run, key="turn/1/A", kind="ask", purpose="reply", seat="A", turn=1)
@@ -76,7 +74,6 @@ def test_a_starting_point_that_is_no_number_is_refused(browser, arena, start, af
     assert asked(browser, start(arena()), after=after).status_code == 400
 
 
-@pytest.mark.edge(51)
 def test_a_stranger_gets_none(charlies, visitor, arena, start):
     run = start(arena())
 

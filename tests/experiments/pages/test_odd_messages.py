@@ -19,7 +19,6 @@ def page_of(browser, read, run):
     return read(browser.get(reverse("run", args=[run.pk])))
 
 
-@pytest.mark.edge(24, 25, 34)
 @pytest.mark.parametrize(
     ("finish", "words"),
     [("length", "cut off at the token limit"), ("stopped", "stopped here"), ("content_filter", "refused")],
@@ -34,7 +33,6 @@ def test_an_answer_that_is_no_ordinary_one_says_so(browser, read, played, finish
     assert words not in page.by_id(f"message-{run.messages.last().pk}").text
 
 
-@pytest.mark.edge(10)
 @pytest.mark.parametrize(
     ("manner", "words"),
     [("broken", "the filter failed"), ("truncated", "the filter failed"), ("talk", "the filter failed")],
@@ -49,7 +47,6 @@ def test_a_filter_that_failed_is_said_to_have_failed_and_why(browser, read, play
     assert message.text == message.raw_text
 
 
-@pytest.mark.edge(9)
 def test_a_message_that_held_nothing_for_the_other_side_says_so(browser, read, played):
     run = played(filter_model="sim/filter:first=0:json=empty", judge=False, max_turns=1)
 
@@ -57,7 +54,6 @@ def test_a_message_that_held_nothing_for_the_other_side_says_so(browser, read, p
     assert "nothing: no words were meant for it" in shown
 
 
-@pytest.mark.edge(30)
 @pytest.mark.parametrize("flag", ["speaks_for_other", "repeats_itself"])
 def test_a_flag_is_shown_in_words(browser, read, played, flag):
     run = played(max_turns=1)
@@ -70,7 +66,6 @@ def test_a_flag_is_shown_in_words(browser, read, played, flag):
     assert flag not in after, "not as a code word"
 
 
-@pytest.mark.edge(26)
 def test_every_attempt_that_failed_is_shown_beside_the_talk_and_not_in_it(browser, read, played):
     run = played("sim/neutral:first=0:fail=503:times=1:retry_after=0", judge=False, filter=False, max_turns=1)
     page = page_of(browser, read, run)
@@ -81,7 +76,6 @@ def test_every_attempt_that_failed_is_shown_beside_the_talk_and_not_in_it(browse
     assert said == [f"message-{pk}" for pk in run.messages.values_list("pk", flat=True)]
 
 
-@pytest.mark.edge(33)
 def test_turns_without_probabilities_do_not_count_in_the_average(starchamber, start, alice):
     run = start(starchamber())
     Driver(threading.Event()).drive(0.1)
@@ -98,7 +92,6 @@ def test_turns_without_probabilities_do_not_count_in_the_average(starchamber, st
     assert found.confidence.tokens == 3
 
 
-@pytest.mark.edge(62)
 def test_an_unlimited_run_is_called_that_and_its_progress_is_no_share(arena, start):
     run = start(arena(max_turns=None))
     shown = progress.of(Run.objects.with_totals().select_related("experiment").get(pk=run.pk))

@@ -51,7 +51,6 @@ def test_a_run_that_has_ended_can_be_neither_stopped_nor_resumed(browser, read, 
     assert (page.find(id="stop-form"), page.find(id="resume-form")) == ([], [])
 
 
-@pytest.mark.edge(40)
 def test_a_failed_run_says_why_and_can_be_resumed(browser, read, played):
     run = played(a="sim/neutral:first=0:fail=404")
     page = page_of(browser, read, run)
@@ -105,7 +104,6 @@ def test_resuming_what_has_not_failed_says_so(browser, read, arena, start):
     assert "Only a run that failed, was paused or was stopped by a budget can be resumed" in page.text
 
 
-@pytest.mark.edge(61)
 def test_what_models_write_is_no_markup_of_ours(browser, played):
     run = played(max_turns=1)
     evil = "<script>alert(1)</script>\n\n<img src=x onerror=alert(2)>\n\n[x](javascript:alert(3)) ![p](http://a/b.png)"
@@ -127,7 +125,6 @@ def test_a_title_is_no_markup_of_ours(browser, arena, start):
         assert "<script>alert" not in browser.get(path).content.decode()
 
 
-@pytest.mark.edge(16)
 def test_scores_that_are_missing_are_said_to_be_missing(browser, read, played):
     run = played(judge_model="sim/judge:first=0:json=broken", max_turns=1)
     page = page_of(browser, read, run)
@@ -136,7 +133,6 @@ def test_scores_that_are_missing_are_said_to_be_missing(browser, read, played):
     assert "(not scored)" in page.by_id("metrics-A").text
 
 
-@pytest.mark.edge(37, 62)
 def test_an_open_length_shows_no_minus_one(browser, read, arena, start):
     run = start(arena(max_turns=None))
     page = page_of(browser, read, run)
@@ -198,7 +194,6 @@ def test_the_inspector_shows_no_markup_of_a_model(browser, played):
     assert "<script>alert" not in browser.get(reverse("call", args=[call.pk])).content.decode()
 
 
-@pytest.mark.edge(52)
 def test_no_page_of_a_run_shows_a_key(browser, played, monkeypatch):
     monkeypatch.setenv("A_KEY_OF_THE_LAB", "sk-very-secret-key")
     run = played(max_turns=1)

@@ -63,7 +63,6 @@ def test_every_field_that_is_filled_in_is_heard(browser, filled):
     assert participant.params == wanted
 
 
-@pytest.mark.edge(57)
 def test_an_edited_preset_is_custom(browser, filled):
     start_with(browser, filled, context="You are Ines.")
 
@@ -71,7 +70,6 @@ def test_an_edited_preset_is_custom(browser, filled):
     assert (config["preset"], config["context"]) == ("custom", "You are Ines.")
 
 
-@pytest.mark.edge(57)
 def test_the_blank_preset_is_no_context(browser, filled):
     start_with(browser, filled, preset="blank", context="")
 

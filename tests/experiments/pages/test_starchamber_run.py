@@ -89,7 +89,6 @@ def test_without_a_name_the_researcher_is_you(browser, read, talk):
     assert question.text.startswith("You")
 
 
-@pytest.mark.edge(59, 61)
 def test_nothing_that_somebody_wrote_is_markup_of_ours(browser, talk, say, read):
     run = talk(persona=EVIL[:60], context=EVIL, first_message=EVIL)
     say(run, "send", EVIL)
@@ -240,7 +239,6 @@ def test_without_its_frame_it_is_a_fragment(browser, talk):
     assert "data-token-view" in html
 
 
-@pytest.mark.edge(33)
 @pytest.mark.parametrize("sent", [None, []])
 def test_probabilities_that_did_not_come_are_said_to_be_unavailable(browser, read, talk, sent):
     message = talk().messages.get(seat="model")

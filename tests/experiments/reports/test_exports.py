@@ -166,7 +166,6 @@ FORMULAS = [
 ]
 
 
-@pytest.mark.edge(61)
 @pytest.mark.parametrize("text", FORMULAS, ids=ascii)
 def test_a_formula_is_disarmed(text):
     """Edge case 61."""
@@ -188,7 +187,6 @@ def test_numbers_stay_numbers(value, text):
     assert cell(value) == text
 
 
-@pytest.mark.edge(61)
 def test_no_cell_of_a_hostile_run_is_a_formula(played, with_totals):
     run = played(max_turns=1)
     hostile = '=HYPERLINK("http://x")";=1\n=2,=3\r\n\t=4'

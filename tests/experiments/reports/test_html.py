@@ -3,8 +3,6 @@
 import re
 from typing import Any
 
-import pytest
-
 from tests.experiments.reports.html_pages import section, told, words
 from tests.experiments.reports.records import SCORES, Record, long_talk
 
@@ -52,7 +50,6 @@ def test_every_message_of_a_played_run_is_in_the_log_in_its_order(played: Any) -
     assert "What the other model sees" in html
 
 
-@pytest.mark.edge(43)
 def test_a_rewritten_prompt_is_told_with_who_wrote_it(alice: Any) -> None:
     record = Record(alice)
     record.turn(1)
@@ -133,7 +130,6 @@ def test_failures_are_told_as_failures_and_not_as_messages(alice: Any) -> None:
     assert "completed" not in section(html, "log").replace("Turns completed", "")
 
 
-@pytest.mark.edge(64)
 def test_a_stopped_run_says_stopped(alice: Any) -> None:
     record = Record(alice, state="stopped", stop_reason="manual_stop")
 
@@ -144,7 +140,6 @@ def test_a_stopped_run_says_stopped(alice: Any) -> None:
     assert "was completed" not in text
 
 
-@pytest.mark.edge(24, 25)
 def test_marks_say_what_is_special_about_a_message(alice: Any) -> None:
     record = Record(alice, "starchamber")
     record.reply("model", 1, "First.", superseded=True)
@@ -214,7 +209,6 @@ def test_lineage_names_parent_branching_point_and_branches(alice: Any) -> None:
     assert f"{child.run.pk} Arena completed 2" in section(told(parent), "lineage")
 
 
-@pytest.mark.edge(62)
 def test_a_run_with_nothing_said_is_told(alice: Any) -> None:
     record = Record(alice, config={"max_turns": None}, state="queued", started=None, ended=None, stop_reason="")
 
@@ -254,7 +248,6 @@ def test_a_demonstration_says_that_it_was_written(alice: Any) -> None:
     assert "it was written, not played by models" in words(told(Record(alice, origin="demonstration")))
 
 
-@pytest.mark.edge(62)
 def test_two_hundred_turns_are_told_whole(alice: Any) -> None:
     html = told(long_talk(alice, 200, "Let us share."))
 

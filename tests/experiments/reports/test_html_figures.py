@@ -3,8 +3,6 @@
 import re
 from typing import Any
 
-import pytest
-
 from tests.experiments.reports.html_pages import section, told, words
 from tests.experiments.reports.records import SCORES, Record, logprobs
 
@@ -43,7 +41,6 @@ def test_the_metrics_take_the_latest_judgment_of_an_answer_given_again(alice: An
     assert "Turns to deviate N/A" in section(html, "metrics")
 
 
-@pytest.mark.edge(62)
 def test_all_seven_sentiments_are_drawn_over_the_turns_with_a_gap_where_a_turn_is_unscored(alice: Any) -> None:
     record = Record(alice)
     for turn in (1, 2, 3, 4):

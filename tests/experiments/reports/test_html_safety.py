@@ -4,8 +4,6 @@ import re
 from html.parser import HTMLParser
 from typing import Any
 
-import pytest
-
 from experiments.reports.html import render_html
 from tests.experiments.reports.records import SCORES, Record
 
@@ -46,14 +44,12 @@ def nasty(alice: Any, workflow: str = "arena") -> Reader:
     return Reader(render_html(record.fetched(), "en"))
 
 
-@pytest.mark.edge(59, 61)
 def test_nothing_that_was_written_becomes_a_tag(alice: Any) -> None:
     for workflow in ("arena", "starchamber"):
         tags = {tag for tag, _attributes in nasty(alice, workflow).tags}
         assert tags.isdisjoint({"script", "img", "b", "iframe", "object", "embed", "form", "base"}), workflow
 
 
-@pytest.mark.edge(61)
 def test_nothing_is_fetched_from_anywhere(alice: Any) -> None:
     reader = nasty(alice)
 

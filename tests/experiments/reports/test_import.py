@@ -40,7 +40,6 @@ def assert_same_page(run):
     assert [(e.anchor, render(e, run.pk)) for e in rows] == [(e.anchor, render(e, run.pk)) for e in events]
 
 
-@pytest.mark.edge(65)
 @pytest.mark.parametrize("setting", [{}, {"filter": False}, {"judge": False}, {"first": "B", "max_turns": 1}], ids=str)
 def test_an_imported_run_says_the_same(played, alice, setting, exported):
     """Edge case 65."""
@@ -73,7 +72,6 @@ def test_a_failed_run_stays_failed_with_its_attempts(played, alice, exported):
     assert_same_page(run)
 
 
-@pytest.mark.edge(62, 65)
 def test_a_run_of_no_messages(arena, start, alice, exported):
     """Edge case 62."""
     run = start(arena())

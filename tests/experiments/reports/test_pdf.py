@@ -6,7 +6,6 @@ import threading
 from itertools import pairwise
 from typing import Any
 
-import pytest
 from fontTools.ttLib import TTFont
 from pypdf import PdfReader
 from pypdf.generic import ContentStream, TextStringObject
@@ -99,7 +98,6 @@ def test_its_metadata_name_the_run(alice: Any) -> None:
     assert [float(side) for side in reader.pages[0].mediabox[2:]] == [595.2756, 841.8898]
 
 
-@pytest.mark.edge(63)
 def test_chinese_emoji_and_scripts_are_drawn_and_can_be_copied(alice: Any) -> None:
     record = Record(alice, title="谈判记录")
     said = "你好，世界。数据保存在这里。日本語 한국어 Ελληνικά Русский 😀🧿🦄 → ≥ ✓ ∑ naïve"
@@ -158,7 +156,6 @@ def test_markup_is_shown_as_it_was_written(alice: Any) -> None:
     assert said in text_of(told(record))
 
 
-@pytest.mark.edge(63)
 def test_a_word_longer_than_a_line_goes_on_in_the_next(alice: Any) -> None:
     record = Record(alice)
     record.reply("A", 1, "x" * 3000)
@@ -203,7 +200,6 @@ def test_tokens_below_half_are_bold_and_underlined(alice: Any) -> None:
     assert "less than 50 %, solid line" in text_of(reader)
 
 
-@pytest.mark.edge(62)
 def test_a_run_without_messages_and_one_with_a_single_one_are_told(alice: Any) -> None:
     nothing = Record(alice, config={"max_turns": None}, state="queued", started=None, ended=None, stop_reason="")
     one = Record(alice)
@@ -214,7 +210,6 @@ def test_a_run_without_messages_and_one_with_a_single_one_are_told(alice: Any) -
     assert "Alone." in text_of(told(one))
 
 
-@pytest.mark.edge(62)
 def test_two_hundred_turns_are_told_whole_and_with_progress(alice: Any) -> None:
     record = long_talk(alice, 200, "Let us share. " * 6, reasoning="I think. " * 6)
     shares: list[float] = []

@@ -24,7 +24,6 @@ def browser(client, alice):
     return client
 
 
-@pytest.mark.edge(60)
 def test_what_is_typed_into_the_form_afterwards_is_in_no_report_of_the_run(browser, played, quiet_doorbell):
     run = played(prompt=WAS, max_turns=1, first="B", gap_seconds=0)
     before = {format_: body(browser, run, format_) for format_ in ("html", "json")}
@@ -53,7 +52,6 @@ def body(browser, run, format_):
     return b"".join(browser.get(reverse("run-report", args=[run.pk, format_]))).decode()
 
 
-@pytest.mark.edge(64)
 @pytest.mark.parametrize("format_", ["html", "pdf", "md", "json", "jsonl", "inspect"])
 def test_a_run_that_was_stopped_is_told_as_stopped_in_every_format(arena, start, alice, browser, format_):
     from_start = start(arena())
@@ -67,13 +65,11 @@ def test_a_run_that_was_stopped_is_told_as_stopped_in_every_format(arena, start,
     assert '"state":"completed"' not in told.replace(" ", "")
 
 
-@pytest.mark.edge(61)
 def test_there_is_no_format_whose_special_characters_nobody_has_thought_of():
     """LaTeX, whose escaping is hard to get right, is not offered."""
     assert set(FORMATS) == {"html", "pdf", "md", "json", "jsonl", "csv", "inspect"}
 
 
-@pytest.mark.edge(62)
 def test_the_turns_of_a_chart_are_numbered_as_the_turns_of_the_run(played):
     run = played(max_turns=3)
     html = render_html(Run.objects.with_totals().select_related("experiment").get(pk=run.pk), "en")

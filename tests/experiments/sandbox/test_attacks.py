@@ -41,9 +41,6 @@ def refusal(backend: str) -> str:
     return "" if found.is_sufficient else found.refusal or "the probe found it insufficient"
 
 
-@pytest.mark.coding(18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42)
-@pytest.mark.coding(43, 44, 45, 46, 47, 48)
-@pytest.mark.flaw(9, 10, 12)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("attack", ATTACKS, ids=str)
 def test_an_attack_gains_nothing(attack: Attack, backend: str, host: Host) -> None:

@@ -47,7 +47,6 @@ def test_the_same_by_value_is_equal_under_every_comparison(value, expected):
     assert all(is_expected(value, expected, comparison) for comparison in ("exact", "tolerance", "unordered"))
 
 
-@pytest.mark.coding(57)
 @pytest.mark.parametrize(("value", "expected"), DIFFERENT, ids=repr)
 def test_what_differs_is_not_equal(value, expected):
     assert not is_expected(value, expected, "exact")
@@ -78,7 +77,6 @@ NOT_EVEN_UNORDERED = [
 ]
 
 
-@pytest.mark.coding(58)
 @pytest.mark.parametrize(("value", "expected"), UNORDERED, ids=repr)
 def test_unordered_lists_are_multisets_at_every_depth(value, expected):
     assert is_expected(value, expected, "unordered")

@@ -86,7 +86,6 @@ def test_side_b_speaks_first_when_asked_to():
     assert "Open the conversation with Model A" in ask(steps, "turn/1/B").messages[-1].content
 
 
-@pytest.mark.edge(13)
 def test_without_filter_and_judge_nobody_else_is_asked():
     steps, _end = play(max_turns=3, filter=False, judge=False)
 
@@ -136,7 +135,6 @@ def test_no_thought_of_one_side_reaches_the_other_the_judge_or_its_own_filters_c
         assert sum(text.count(THOUGHT) for text in others) == allowed, step.key
 
 
-@pytest.mark.edge(13)
 def test_without_a_filter_the_words_pass_as_they_are():
     steps, _end = play(max_turns=1, filter=False)
 
@@ -172,7 +170,6 @@ def test_the_judge_is_shown_both_instructions_and_what_each_side_saw():
     assert "Words of turn/2/B." in shown
 
 
-@pytest.mark.edge(37)
 def test_an_open_length_has_no_minus_one_and_no_none_in_its_rules():
     steps, end = play(max_turns=None, most=500)
 
@@ -197,7 +194,6 @@ def test_a_reply_that_failed_ends_the_run_as_failed():
     assert "Model B gave no answer in turn 2" in end.message
 
 
-@pytest.mark.edge(26)
 def test_the_words_of_an_error_are_never_spoken():
     steps, _end = play(lambda step: FAILED if step.key == "turn/1/B" else well(step))
 
@@ -206,7 +202,6 @@ def test_the_words_of_an_error_are_never_spoken():
     )
 
 
-@pytest.mark.edge(20)
 @pytest.mark.parametrize("broken", [FAILED, Outcome(text="no JSON"), Outcome(text='{"A": {}}'), Outcome(text="")])
 def test_a_judge_that_failed_does_not_end_the_run(broken):
     steps, end = play(lambda step: broken if step.key == "turn/1/judge" else well(step), max_turns=2)
@@ -217,7 +212,6 @@ def test_a_judge_that_failed_does_not_end_the_run(broken):
     assert [j["scores"] for j in second] == [{"cooperation": 0.5}, {"cooperation": 0.0}]
 
 
-@pytest.mark.edge(10)
 @pytest.mark.parametrize("broken", [FAILED, Outcome(text="no JSON"), Outcome(text='{"text": "SURRENDER"}')])
 def test_a_filter_that_failed_lets_the_original_pass(broken):
     steps, end = play(lambda step: broken if step.key == "turn/1/A/filter" else well(step), max_turns=1)
@@ -227,7 +221,6 @@ def test_a_filter_that_failed_lets_the_original_pass(broken):
     assert record(steps, "turn/1/A/filtered")["filter"]["status"] in {"failed", "refused"}
 
 
-@pytest.mark.edge(9)
 def test_a_filter_that_left_nothing_passes_a_placeholder_instead_of_an_empty_message():
     empty = Outcome(text='{"text": "", "removed": ["everything"]}')
     steps, _end = play(lambda step: empty if step.key == "turn/1/A/filter" else well(step), max_turns=1)

@@ -19,7 +19,6 @@ def test_labels_go_on_after_z():
 # --- the header ---
 
 
-@pytest.mark.council(5)
 @pytest.mark.parametrize(
     "header",
     [
@@ -48,14 +47,12 @@ def test_a_header_is_known_in_every_dress(header):
     assert read(f"{REVIEW}{header}\n\n1. Response C\n2. Response A\n3. Response B") == (["C", "A", "B"], [])
 
 
-@pytest.mark.council(5)
 def test_of_two_headers_the_last_one_counts():
     text = "FINAL RANKING:\n1. Response A\n2. Response B\n3. Response C\n\nNo, on reflection:\n\n"
     assert read(f"{text}FINAL RANKING:\n1. Response C\n2. Response A\n3. Response B") == (["C", "A", "B"], [])
     assert read(f"I shall end with a FINAL RANKING: as asked.\n{text}") == (["A", "B", "C"], [])
 
 
-@pytest.mark.council(5)
 def test_a_header_at_the_end_of_the_text_may_follow_a_sentence():
     assert read("A is good. C is better. FINAL RANKING: 1. Response C 2. Response A 3. Response B") == (
         ["C", "A", "B"],
@@ -63,7 +60,6 @@ def test_a_header_at_the_end_of_the_text_may_follow_a_sentence():
     )
 
 
-@pytest.mark.council(5)
 def test_a_header_with_nothing_below_it_is_no_ballot():
     assert "no list" in unread(f"{REVIEW}FINAL RANKING:")
     assert "no list" in unread("FINAL RANKING:\n1. Response A\n2. Response B\n\nFINAL RANKING:\nas above")
@@ -80,7 +76,6 @@ def test_without_a_header_nothing_is_guessed(text):
 # --- the list ---
 
 
-@pytest.mark.council(6)
 @pytest.mark.parametrize(
     "section",
     [
@@ -142,13 +137,11 @@ def test_a_list_is_read_in_every_form(section):
     assert under_header(section) == (["C", "A", "B"], [])
 
 
-@pytest.mark.council(6)
 def test_a_list_may_begin_on_the_line_of_its_header():
     assert read(f"{REVIEW}FINAL RANKING: C > A > B") == (["C", "A", "B"], [])
     assert read(f"{REVIEW}**FINAL RANKING:** 1. Response C\n2. Response A\n3. Response B") == (["C", "A", "B"], [])
 
 
-@pytest.mark.council(6)
 @pytest.mark.parametrize(
     ("section", "order"),
     [
@@ -172,7 +165,6 @@ def test_equals_share_a_place(section, order):
     assert under_header(section) == (order, ["ties"])
 
 
-@pytest.mark.council(9)
 @pytest.mark.parametrize(
     "section",
     [
@@ -198,19 +190,16 @@ def test_an_uncertain_order_is_no_ballot(section):
 # --- labels ---
 
 
-@pytest.mark.council(2)
 @pytest.mark.parametrize("section", ["1. Response B\n2. Response B\n3. Response A\n4. Response C", "B > B > A > C"])
 def test_of_a_label_named_twice_the_first_place_counts(section):
     assert under_header(section) == (["B", "A", "C"], ["duplicate"])
 
 
-@pytest.mark.council(3)
 @pytest.mark.parametrize("section", ["1. Response C\n2. Response B", "C > B", '["C", "B"]'])
 def test_a_missing_label_leaves_a_partial_ballot(section):
     assert under_header(section) == (["C", "B"], ["partial"])
 
 
-@pytest.mark.council(4)
 @pytest.mark.parametrize("section", ["1. Response Z\n2. Response A\n3. Response B\n4. Response C", "Z > A > B > C"])
 def test_an_unknown_label_leaves_no_gap(section):
     assert under_header(section) == (["A", "B", "C"], ["unknown_label"])
@@ -223,12 +212,10 @@ def test_flags_come_together():
     )
 
 
-@pytest.mark.council(4)
 def test_only_unknown_labels_are_no_ballot():
     assert "none of the answers" in unread("FINAL RANKING:\n1. Response X\n2. Response Y")
 
 
-@pytest.mark.council(7)
 @pytest.mark.parametrize(
     "section",
     [
@@ -243,7 +230,6 @@ def test_words_that_begin_like_a_label_never_count(section):
     assert unread(f"## Response Analysis\nFINAL RANKING:\n{section}")
 
 
-@pytest.mark.council(7)
 def test_headings_of_an_assessment_change_nothing():
     text = "## Response Analysis\n1. Response Bias: none.\n\n## Response A\nGood.\n\n## Response B\nBad.\n\n"
     assert read(f"{text}FINAL RANKING:\n1. Response C\n2. Response A\n3. Response B\n\n## Response Analysis") == (
@@ -259,7 +245,6 @@ def test_a_note_behind_the_list_adds_no_vote():
     assert under_header("- Response C\n- Response A\n\nResponse B is not ranked.") == (["C", "A"], ["partial"])
 
 
-@pytest.mark.council(19)
 def test_thirty_answers_are_ranked():
     labels = labels_for(30)
     section = "\n".join(f"{place}. {label}" for place, label in enumerate(reversed(labels), 1))

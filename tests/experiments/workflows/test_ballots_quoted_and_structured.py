@@ -16,7 +16,6 @@ QUOTED = (
 )
 
 
-@pytest.mark.council(8)
 @pytest.mark.parametrize(
     "review",
     [
@@ -35,7 +34,6 @@ def test_a_ranking_copied_out_of_an_answer_is_no_vote(review):
     assert read(own + "\n\n" + review, shown=[QUOTED]) == (["C", "B", "A"], [])
 
 
-@pytest.mark.council(8)
 def test_json_among_prose_is_no_vote():
     quoted = '{"review": "", "ranking": ["Response A", "Response B"]}'
     assert unread(f"Response A says: {quoted}")
@@ -72,7 +70,6 @@ def test_a_structured_answer_without_a_ranking_is_no_ballot(text):
     assert unread(text)
 
 
-@pytest.mark.council(9)
 @pytest.mark.parametrize(
     "text",
     [
@@ -86,7 +83,6 @@ def test_the_answer_to_a_request_for_the_ranking_alone_may_be_wrapped_in_prose(t
     assert read_repaired(text, ABC).order == CAB
 
 
-@pytest.mark.council(9)
 @pytest.mark.parametrize("text", ["", "C is best", '{"ranking": []}', '{"ranking": ["X"]}', '{"ranking": ["C"'])
 def test_a_request_for_the_ranking_alone_can_fail_too(text):
     with pytest.raises(Unreadable):

@@ -38,7 +38,6 @@ def test_two_verdicts_become_one_result(original, swapped, winner, is_consistent
     assert (battle["winner"], battle["is_consistent"], battle["open_reason"]) == (winner, is_consistent, "")
 
 
-@pytest.mark.defect(1)
 @pytest.mark.parametrize(
     "bad", [BUSY, DOWN, BAD_KEY, TALK, Outcome(text="")], ids=["busy", "down", "key", "talk", "empty"]
 )

@@ -59,7 +59,6 @@ UNCERTAIN = (
 )
 
 
-@pytest.mark.defect(9)
 @pytest.mark.parametrize(
     ("said", "winner"),
     [

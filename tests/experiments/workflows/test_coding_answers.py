@@ -30,7 +30,6 @@ def test_a_solution_is_code_and_what_its_author_explains():
     assert found.text == "```python\ndef f(): pass\n```\n\nIt does nothing."
 
 
-@pytest.mark.flaw(8)
 @pytest.mark.parametrize(
     "code", [None, "", "  \n ", [], ["def f(): pass"], {"python": "x"}, 7, True, "```python\n\n```"]
 )
@@ -38,7 +37,6 @@ def test_what_is_no_code_is_no_solution(code):
     assert "solution_code is missing, is empty, or is no text" in no_solution({"solution_code": code})
 
 
-@pytest.mark.flaw(17)
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
@@ -61,7 +59,6 @@ def test_an_answer_without_a_solution_says_why(answer, reason):
     assert len(said) < 300
 
 
-@pytest.mark.flaw(17)
 def test_the_answer_counts_and_not_the_thinking_before_it():
     draft = json.dumps({"solution_code": "draft = 1"})
     assert solution(f"<think>{draft}</think>\n" + json.dumps({"solution_code": "real = 1"})).code == "real = 1"
@@ -101,8 +98,6 @@ def test_a_vote_is_five_numbers_and_their_mean():
     assert (found.flags, found.feedback) == ((), "Right. Short. Clear.")
 
 
-@pytest.mark.coding(9)
-@pytest.mark.flaw(7)
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
@@ -131,7 +126,6 @@ def test_a_score_is_a_number_from_0_to_10_and_nothing_else(value, reason):
     assert reason in said
 
 
-@pytest.mark.coding(9)
 @pytest.mark.parametrize("dimension", DIMENSIONS)
 def test_every_dimension_is_needed(dimension):
     scores = {name: 7 for name in DIMENSIONS if name != dimension}
@@ -143,8 +137,6 @@ def test_the_ends_of_the_scale_are_scores(value):
     assert vote(scored(value)).scores["correctness"] == value
 
 
-@pytest.mark.coding(9)
-@pytest.mark.flaw(7)
 @pytest.mark.parametrize(
     "overall", [0, 10, 6.9, 7.1, math.nan, math.inf, -1, 11, 10**400, "7", "7/10", True, None, [7], {"mean": 7}]
 )
@@ -153,7 +145,6 @@ def test_an_overall_that_is_not_the_mean_is_computed_anew_and_flagged(overall):
     assert (found.scores["overall"], found.flags) == (7, ("overall_differs",))
 
 
-@pytest.mark.coding(9)
 @pytest.mark.parametrize("overall", [6.4, 6.42, 6.45])
 def test_a_rounded_overall_is_the_mean(overall):
     found = vote(judgment(scores=dict(zip(DIMENSIONS, (7, 7, 7, 7, 4.1), strict=True)), overall_score=overall))
@@ -166,7 +157,6 @@ def test_a_missing_overall_is_no_obstacle():
     assert vote(given).scores["overall"] == 7
 
 
-@pytest.mark.coding(9)
 @pytest.mark.parametrize(
     "feedback", ["结果正确，代码简洁。", "صحيح وواضح", "Да.", "😀", "", None, 7, ["ok"], "x" * 100_000]
 )
@@ -182,7 +172,6 @@ def test_scores_are_an_object(scores):
     assert no_vote(judgment(scores=scores))
 
 
-@pytest.mark.flaw(17)
 @pytest.mark.parametrize(
     "answer", ["", "8/10", "7", "null", "[]", "{}", "[7]", "Overall I would say 8.", '{"overall_score": 8}']
 )
@@ -190,7 +179,6 @@ def test_what_holds_no_scores_is_no_vote(answer):
     assert no_vote(answer)
 
 
-@pytest.mark.flaw(17)
 def test_two_votes_in_one_answer_are_none():
     assert "differ" in no_vote(f"{json.dumps(judgment(7))}\nOn reflection:\n{json.dumps(judgment(2))}")
 

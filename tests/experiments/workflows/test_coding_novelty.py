@@ -34,7 +34,6 @@ def test_a_problem_is_near_to_itself_and_far_from_others():
     assert all(0 <= number < 2**32 for number in mine)
 
 
-@pytest.mark.coding(17)
 @pytest.mark.parametrize(
     ("title", "description"),
     [
@@ -90,7 +89,6 @@ def run(code: str, entry: str, *arguments):
     return space[entry](*arguments)
 
 
-@pytest.mark.coding(16)
 def test_the_trivial_programs_are_programs():
     programs = trivial(problem())
     assert run(programs["constant"], "spread", [1, 2]) == 0, "the commonest result of the tests"
@@ -98,7 +96,6 @@ def test_the_trivial_programs_are_programs():
     assert run(programs["echo"], "spread") is None
 
 
-@pytest.mark.coding(16)
 @pytest.mark.parametrize("entry", ["json", "given", "loads", "print", "solve"])
 @pytest.mark.parametrize("expected", ['a "quoted" \\ text', "\n", {"a": [None, True]}, 0.1, "日本\u2028語"])
 def test_the_constant_program_gives_its_value_whatever_the_function_is_called(entry, expected):

@@ -69,7 +69,6 @@ def test_the_cycle_is_rated_when_the_last_vote_is_in_and_not_before():
     assert play.keys[-2:] == ["cycle/1/rated", "cycle/1/completed"]
 
 
-@pytest.mark.coding(8)
 @pytest.mark.parametrize("coders", [3, 4, 10, 20])
 def test_everybody_judges_everybody_else_once_and_nobody_themselves(coders):
     judged = [(data["judge_seat"], data["subject"]) for data in one_cycle(coders=coders).found("solution_judged")]
@@ -100,8 +99,6 @@ def rated(play):
     return data
 
 
-@pytest.mark.coding(3, 4)
-@pytest.mark.flaw(5)
 def test_votes_that_were_not_given_are_left_out():
     play = one_cycle(
         but({"cycle/1/judge/coder-1/of/coder-2": OFFLINE, "cycle/1/judge/coder-3/of/coder-2": judgment(4)})
@@ -115,8 +112,6 @@ def test_votes_that_were_not_given_are_left_out():
     assert (vote["judge_seat"], vote["unscored_reason"], vote["flags"]) == ("coder-1", OFFLINE.error, [])
 
 
-@pytest.mark.coding(4, 12)
-@pytest.mark.flaw(5)
 @pytest.mark.parametrize(("quorum", "is_rated"), [(1, True), (2, False), (3, False)])
 def test_a_solution_with_fewer_votes_than_the_quorum_is_not_rated(quorum, is_rated):
     limited = {f"cycle/1/judge/coder-{number}/of/coder-2": LIMITED for number in (1, 3)}
@@ -127,8 +122,6 @@ def test_a_solution_with_fewer_votes_than_the_quorum_is_not_rated(quorum, is_rat
     assert data["votes"]["coder-2"] == {"coder-4": 7}, "kept, whether it counts or not"
 
 
-@pytest.mark.coding(4)
-@pytest.mark.flaw(5)
 def test_without_any_vote_nobody_is_rated_and_nothing_is_0():
     data = rated(one_cycle(but({"cycle/1/judge/*": LIMITED})))
     assert (data["means"], data["overall"]) == ({}, None)
@@ -137,7 +130,6 @@ def test_without_any_vote_nobody_is_rated_and_nothing_is_0():
     assert data["passed"] == dict.fromkeys(data["votes"], 1.0)
 
 
-@pytest.mark.flaw(6, 8)
 @pytest.mark.parametrize(
     ("first", "second", "reason"),
     [
@@ -167,8 +159,6 @@ def test_a_solution_that_was_mended_counts():
     assert play.step("cycle/1/solution/coder-2/repair").purpose == "solution"
 
 
-@pytest.mark.coding(9)
-@pytest.mark.flaw(7)
 def test_a_judgment_that_cannot_be_read_is_asked_for_once_more():
     key = "cycle/1/judge/coder-1/of/coder-2"
     play = one_cycle(but({key: judgment(11)}))
@@ -183,7 +173,6 @@ def test_a_judgment_that_cannot_be_read_is_asked_for_once_more():
     assert "coder-1" not in rated(play)["votes"]["coder-2"]
 
 
-@pytest.mark.coding(10)
 def test_a_judge_that_names_itself_is_flagged():
     key = "cycle/1/judge/coder-1/of/coder-2"
     says = judgment(7, feedback="As acme/sage-7 I find it right.")
@@ -215,7 +204,6 @@ def test_without_a_sandbox_the_cycle_is_not_rated_and_the_contest_fails():
     )
 
 
-@pytest.mark.flaw(6)
 def test_what_passed_is_a_share_of_all_tests():
     replies = {
         "cycle/1/execution/coder-1": lambda step: ran(step, ["failed", "timeout", "error"]),
@@ -281,8 +269,6 @@ def test_the_same_is_asked_in_whatever_order_answers_arrive(setup, seed):
         assert other.end == first.end
 
 
-@pytest.mark.coding(59)
-@pytest.mark.flaw(20)
 @pytest.mark.parametrize("setup", SETUPS, ids=["in turn", "random", "without a check"])
 def test_played_anew_from_any_moment_it_asks_exactly_what_is_missing(setup):
     config = dict(setup)

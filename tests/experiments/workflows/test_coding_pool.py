@@ -37,7 +37,6 @@ def test_everybody_is_asked_for_a_word_at_once_before_anything_else():
     assert step.deadline < Config().call_seconds
 
 
-@pytest.mark.flaw(18)
 def test_the_check_leaves_room_for_thoughts_and_an_answer_of_thoughts_alone_is_one():
     play = Play(cast(), but({"health/1/coder-2": EMPTY}))
     assert play.step("health/1/coder-2").params["max_tokens"] >= 1000
@@ -93,7 +92,6 @@ def test_where_a_quorum_cannot_be_reached_any_more_no_cycle_begins():
 # --- between the cycles ---
 
 
-@pytest.mark.coding(64)
 def test_a_model_that_was_rate_limited_comes_back_when_it_answers():
     play = Play(cast(4), but({"health/1/coder-3": LIMITED}), cycles=3, setters="random")
 
@@ -140,7 +138,6 @@ def test_a_model_that_failed_once_takes_part_in_the_next_cycle(failure):
     assert pools(play)[1] == ["1", "2", "3", "4"]
 
 
-@pytest.mark.coding(61)
 def test_a_pool_that_drops_to_two_ends_the_contest_after_the_cycle_with_every_reason():
     play = Play(cast(3), but({"cycle/1/solution/coder-2": BAD_KEY}), cycles=3)
 
@@ -161,7 +158,6 @@ def test_a_contest_whose_last_cycle_loses_a_model_is_completed():
 
 
 @pytest.mark.parametrize(("coders", "cycles", "mode"), [(3, 3, "in_turn"), (3, 6, "in_turn"), (3, 4, "random")])
-@pytest.mark.flaw(21)
 def test_setters_take_turns_where_the_cycles_are_a_multiple_of_the_pool(coders, cycles, mode):
     play = Play(cast(coders), cycles=cycles)
 
@@ -172,7 +168,6 @@ def test_setters_take_turns_where_the_cycles_are_a_multiple_of_the_pool(coders, 
         assert setters(play) == [str(number % coders + 1) for number in range(cycles)]
 
 
-@pytest.mark.flaw(21)
 def test_a_model_that_is_left_out_changes_how_setters_are_chosen_and_it_is_said():
     play = Play(cast(4), but({"health/1/coder-4": OFFLINE}), cycles=4)
     assert play.found("cycles_planned")[0]["setters"] == "random"
@@ -194,8 +189,6 @@ def test_at_random_setters_are_drawn_by_the_seed():
     assert min(many.values()) > 8
 
 
-@pytest.mark.coding(60)
-@pytest.mark.flaw(20)
 def test_in_turn_a_seat_whose_cycle_was_void_is_asked_again_after_the_others():
     play = Play(cast(3), but(void(2)), cycles=3)
 
@@ -205,7 +198,6 @@ def test_in_turn_a_seat_whose_cycle_was_void_is_asked_again_after_the_others():
     assert play.end.reason == "completed"
 
 
-@pytest.mark.coding(60)
 def test_a_seat_whose_second_try_is_void_too_is_not_asked_a_third_time():
     play = Play(cast(3), but(void(1, 2, 4, 5)), cycles=3)
     assert setters(play) == ["1", "2", "3", "1", "2"]
@@ -243,7 +235,6 @@ def test_a_seat_that_has_left_for_good_has_its_turn_at_the_end_and_the_cycle_say
 # --- how a contest may be set up ---
 
 
-@pytest.mark.coding(65)
 @pytest.mark.parametrize("cycles", [0, -1, 1_000_000, 201, 1.5, "many", None])
 def test_a_number_of_cycles_that_cannot_be_played_is_refused(cycles):
     with pytest.raises(ValidationError):
@@ -279,7 +270,6 @@ def test_a_contest_has_three_seats_or_as_many_as_the_highest_that_is_named():
     assert len(config.seats(["coder-20"])) == 20
 
 
-@pytest.mark.flaw(23)
 def test_a_model_has_one_seat_and_a_quorum_needs_enough_judges():
     models = {"coder-1": "a", "coder-2": "b", "coder-3": "a", "coder-4": "a"}
     assert Config().faults_of_cast(models) == {"coder-3": "seated_twice", "coder-4": "seated_twice"}

@@ -54,19 +54,15 @@ def test_a_problem_is_read_as_it_stands():
         '{{"problem": {}}}',
     ],
 )
-@pytest.mark.flaw(17)
 def test_it_is_found_in_what_stands_around_it(text):
     assert read_problem(text.format(json.dumps(problem()))).title == "Spread of readings"
 
 
-@pytest.mark.flaw(17)
 def test_a_last_comma_and_a_raw_line_end_are_forgiven():
     text = json.dumps(problem(description="Two\nlines.")).replace("\\nlines", "\nlines")
     assert read_problem(f"{text[:-1]},}}").description == "Two\nlines."
 
 
-@pytest.mark.coding(13)
-@pytest.mark.flaw(8)
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
@@ -85,7 +81,6 @@ def test_what_is_no_object_is_no_problem(answer, reason):
     assert reason in wrong(answer)
 
 
-@pytest.mark.coding(13)
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
@@ -104,7 +99,6 @@ def test_every_part_is_needed(name, reason, value):
     assert reason in said or f"{name} holds 0 tests" in said
 
 
-@pytest.mark.coding(13)
 @pytest.mark.parametrize(("name", "count"), [("test_cases", 4), ("test_cases", 6), ("hidden_test_cases", 4)])
 def test_the_number_of_tests_is_exact(name, count):
     tests = [example([number], 0) for number in range(100, 100 + count)]
@@ -117,7 +111,6 @@ def test_between_five_and_fifteen_tests_are_hidden():
     assert "5 to 15 are needed" in wrong(problem(hidden_test_cases=[*hidden, example([1, 1, 1], 0)]))
 
 
-@pytest.mark.coding(13)
 @pytest.mark.parametrize(
     ("first", "again"),
     [
@@ -133,8 +126,6 @@ def test_no_two_tests_have_the_same_input(first, again):
     assert "tests 1 and h3 have the same input" in wrong(problem(test_cases=shown, hidden_test_cases=hidden))
 
 
-@pytest.mark.coding(13)
-@pytest.mark.flaw(8)
 @pytest.mark.parametrize(
     ("criteria", "taken"),
     [
@@ -151,8 +142,6 @@ def test_criteria_are_a_text_or_a_list_of_texts(criteria, taken):
     assert read(evaluation_criteria=criteria).criteria == taken
 
 
-@pytest.mark.coding(13)
-@pytest.mark.flaw(11)
 @pytest.mark.parametrize(
     "value",
     [
@@ -184,7 +173,6 @@ def test_values_may_stand_as_they_are_where_they_are_no_text():
     assert (test.arguments, test.expected) == ([[1, 2], None], True)
 
 
-@pytest.mark.coding(13)
 @pytest.mark.parametrize(
     ("test", "reason"),
     [
@@ -222,7 +210,6 @@ def test_a_test_that_is_none_is_named(item):
     assert wrong(problem(hidden_test_cases=tests)).startswith("hidden_test_cases, test 5: ")
 
 
-@pytest.mark.coding(13)
 @pytest.mark.parametrize("name", ["description", "reference_solution", "title"])
 def test_ten_megabytes_are_refused_quickly_and_not_quoted(name):
     with without_hanging():
@@ -297,14 +284,11 @@ def test_the_first_line_keeps_its_indentation():
     assert code_of("\n    x = 1\n") == "    x = 1"
 
 
-@pytest.mark.flaw(8, 12)
 @pytest.mark.parametrize("value", [None, 7, True, ["x = 1"], {"code": "x = 1"}, "", "\n\n", "```python\n```"])
 def test_what_is_no_text_is_no_code(value):
     assert code_of(value) == ""
 
 
-@pytest.mark.coding(43, 44)
-@pytest.mark.flaw(12)
 def test_code_holds_nothing_that_a_database_or_a_request_cannot():
     assert code_of("x = '\ud800'\ny = '\x00'") == "x = '\ufffd'\ny = '\ufffd'"
 

@@ -49,8 +49,6 @@ def test_reference_and_mutants_are_run_on_all_tests_with_the_limits_of_the_conte
         assert (step.code == contests.REFERENCE.strip()) is is_reference
 
 
-@pytest.mark.coding(14)
-@pytest.mark.flaw(13, 22)
 @pytest.mark.parametrize(
     ("verdicts", "reason"),
     [
@@ -77,7 +75,6 @@ def test_a_reference_that_fails_its_own_tests_is_mended_once(verdicts, reason):
     assert second["wrong"] == []
 
 
-@pytest.mark.coding(14)
 def test_after_one_repair_in_vain_the_cycle_is_void():
     seat = of_first(random_one({}))
     play = one_cycle(but({"cycle/1/check/*": lambda step: ran(step, ["failed"])}), setters="random")
@@ -90,14 +87,12 @@ def test_after_one_repair_in_vain_the_cycle_is_void():
     assert play.end.reason == "completed"
 
 
-@pytest.mark.coding(14)
 def test_a_reference_that_cannot_be_run_is_told_why():
     complaint = "SyntaxError: invalid syntax (line 3)"
     play = one_cycle(but({f"{HERE}/reference*": lambda step: ran(step, complaint=complaint)}))
     assert f"The reference solution cannot be run: {complaint}" in play.told(REPAIR)
 
 
-@pytest.mark.coding(15)
 def test_a_reference_that_gives_other_results_the_second_time_is_refused():
     def other_value(step):
         found = ran(step).found
@@ -118,21 +113,17 @@ def test_a_reference_may_give_an_unordered_result_in_another_order_each_time():
     assert REPAIR not in [step.key for step in play.steps]
 
 
-@pytest.mark.coding(15)
 def test_a_reference_that_passes_once_and_fails_once_is_refused():
     play = one_cycle(but({f"{HERE}/reference-again": lambda step: ran(step, ["passed", "timeout"])}))
     assert "it has to be deterministic" in play.told(REPAIR)
 
 
-@pytest.mark.coding(16)
-@pytest.mark.flaw(13, 22)
 @pytest.mark.parametrize("name", ["constant", "echo"])
 def test_tests_that_a_trivial_program_passes_are_too_weak(name):
     play = one_cycle(but({f"{HERE}/{name}": ran}))
     assert "a program that knows nothing of the problem passes them all" in play.told(REPAIR)
 
 
-@pytest.mark.coding(16)
 def test_tests_that_every_mutant_passes_are_too_weak_but_one_that_fails_is_enough():
     weak = one_cycle(but({f"{HERE}/mutant-*": ran}))
     assert "with errors put into it" in weak.told(REPAIR)
@@ -156,8 +147,6 @@ def test_a_reference_in_which_nothing_can_be_changed_is_proved_without_mutants()
     assert len(play.found("problem_set")) == 1
 
 
-@pytest.mark.coding(17)
-@pytest.mark.flaw(22)
 def test_a_problem_that_was_set_before_is_not_set_again():
     first = problem(1)
     play = one_cycle(but({"cycle/2/problem": first}), cycles=3)
@@ -167,7 +156,6 @@ def test_a_problem_that_was_set_before_is_not_set_again():
     assert [told["title"] for told in play.found("problem_set")] == ["Task 1", "Task 2", "Task 3"]
 
 
-@pytest.mark.coding(17)
 def test_a_problem_of_an_earlier_contest_is_not_set_again():
     earlier = [{key: told[key] for key in ("title", "fingerprint")} for told in one_cycle().found("problem_set")]
     known = {"known": Outcome(found={"problems": earlier})}
@@ -185,7 +173,6 @@ def test_a_void_problem_may_be_set_by_somebody_else():
     assert [told["title"] for told in play.found("problem_set")] == ["Task 1"]
 
 
-@pytest.mark.flaw(8, 16)
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [

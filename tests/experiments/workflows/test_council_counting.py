@@ -1,7 +1,5 @@
 """What ballots come to: mean rank, votes, and Borda's count."""
 
-import pytest
-
 from experiments.workflows.council.counting import Ballot, leaders, standings
 
 ABC = ("a", "b", "c")
@@ -25,13 +23,11 @@ def test_equals_share_the_mean_of_their_places():
     assert counted(ballot("a=b>c"))["a"] == (1, 1.5, 0.75)
 
 
-@pytest.mark.council(3)
 def test_what_a_ballot_leaves_out_shares_the_places_that_are_left():
     assert ballot("c").positions() == {"c": 1, "a": 2.5, "b": 2.5}
     assert counted(ballot("c"))["a"] == (0, 2.5, 0.25), "no vote, but not unranked either"
 
 
-@pytest.mark.council(1)
 def test_without_their_own_answers_ballots_of_two_count_like_ballots_of_three():
     found = counted(ballot("b>c", "bc"), ballot("c>a", "ca"), ballot("b>a", "ab"))
 
@@ -49,7 +45,6 @@ def test_a_ballot_on_one_answer_compares_nothing():
     assert counted(ballot("a", "a"))["a"] == (1, None, None)
 
 
-@pytest.mark.council(29)
 def test_rankings_in_a_circle_have_no_leader():
     found = standings(ABC, [ballot("a>b>c"), ballot("b>c>a"), ballot("c>a>b")])
 

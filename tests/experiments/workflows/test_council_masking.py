@@ -9,7 +9,6 @@ from tests.hanging import without_hanging
 NAMES = ("OpenAI: GPT-4o mini", "openai/gpt-4o-mini", "gpt-4o-mini")
 
 
-@pytest.mark.council(28)
 @pytest.mark.parametrize(
     ("text", "seen"),
     [
@@ -58,7 +57,6 @@ def test_short_names_are_words_like_any_other():
     assert masked("An o1 is no AI.", ("o1", "A", "")) == "An o1 is no AI."
 
 
-@pytest.mark.council(8)
 @pytest.mark.parametrize(
     "text",
     [

@@ -136,7 +136,6 @@ def test_a_title_is_found_beside_the_first_question(said, title):
     assert len(play.asked("title")) == 1
 
 
-@pytest.mark.council(25)
 @pytest.mark.parametrize("said", [OFFLINE, "", '\n""\n', "**"])
 def test_without_a_title_everything_goes_on(said):
     play = Play(cast(), but({"title": said}), title=True)
@@ -149,7 +148,6 @@ def test_without_a_title_everything_goes_on(said):
 # --- where a question asked ahead is found ---
 
 
-@pytest.mark.council(23)
 @pytest.mark.parametrize(
     ("offers", "place"),
     [
@@ -164,7 +162,6 @@ def test_a_question_asked_ahead_is_found_at_the_next_offer(offers, place):
     assert council.next_key(offers) == place
 
 
-@pytest.mark.council(23)
 def test_the_next_offer_stands_where_a_question_asked_ahead_is_put():
     says = (("conclude", ""), ("deliberate", ""), ("send", "And at sunset?"), ("conclude", ""), ("send", "Why?"))
     play = Play(cast(), says=says)

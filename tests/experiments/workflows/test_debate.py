@@ -137,7 +137,6 @@ def test_it_ends_from_every_pause(key):
     assert (keys(steps)[-1], end) == (key, STOPPED)
 
 
-@pytest.mark.debate(4)
 def test_a_failed_debater_is_recorded_and_the_next_one_sees_only_those_who_spoke():
     steps, _end = play(answering(round__1__B=failed()))
 
@@ -148,7 +147,6 @@ def test_a_failed_debater_is_recorded_and_the_next_one_sees_only_those_who_spoke
     assert "Debater B gave no answer in round 1 (overloaded)." in asked(steps, "summary")
 
 
-@pytest.mark.debate(4)
 def test_a_failed_debater_is_asked_again_alone_and_out_of_order():
     says = {"round/1/next": ("retry_seat", "B"), "round/1/next/2": "summarize"}
     steps, _end = play(answering(round__1__B=failed(), round__1__B__2=points("B", 3, 2)), says)
@@ -183,7 +181,6 @@ def test_an_unread_answer_is_asked_for_again_and_takes_the_place_of_the_first():
     assert "I think so." not in asked(steps, "summary")
 
 
-@pytest.mark.debate(5)
 def test_a_round_in_which_all_fail_is_a_failed_round_without_a_summary():
     steps, end = play(answering(**{f"round__1__{seat}": failed() for seat in "ABC"}))
 
@@ -193,14 +190,12 @@ def test_a_round_in_which_all_fail_is_a_failed_round_without_a_summary():
     assert calls(steps)[-1] == "round/1/C"
 
 
-@pytest.mark.debate(16)
 def test_a_summary_that_fails_fails_the_run():
     _steps, end = play(answering(summary=failed()))
 
     assert end == End("summary_failed", failed=True, message="The provider is overloaded.")
 
 
-@pytest.mark.debate(1)
 @pytest.mark.parametrize("text", ["", " \n\t "])
 def test_an_addendum_of_blanks_is_none(text):
     steps, _end = play(says={"round/1/next": ("round", text)})
@@ -209,7 +204,6 @@ def test_an_addendum_of_blanks_is_none(text):
     assert spoken(steps, 2) == ["A", "B", "C"]
 
 
-@pytest.mark.debate(2)
 def test_without_a_second_round_the_summary_has_the_addendum():
     steps, _end = play(says={"round/1/next": ("summarize", "  There are only ten clear nights.\n")})
 
@@ -218,7 +212,6 @@ def test_without_a_second_round_the_summary_has_the_addendum():
     assert "There are only ten clear nights." in asked(steps, "summary")
 
 
-@pytest.mark.debate(2)
 def test_in_two_rounds_the_addendum_stays_what_it_was_when_the_second_began():
     steps, _end = play(
         says={"round/1/next": ("round", "Ten nights."), "round/2/next": ("summarize", "Twelve nights, after all.")}

@@ -33,7 +33,6 @@ def test_a_good_answer_is_read_as_it_is():
     assert "**Counterpoints**" in reading.text
 
 
-@pytest.mark.debate(6)
 @pytest.mark.parametrize(
     "wrap",
     [
@@ -52,7 +51,6 @@ def test_the_answer_is_found_in_whatever_stands_around_it(wrap):
     assert read(wrap % points("B", 3, 2)) == read(points("B", 3, 2))
 
 
-@pytest.mark.debate(6)
 def test_a_list_in_place_of_the_object_is_the_new_perspectives():
     listed = json.dumps([{"id": f"p{n}", "contents": f"Idea {n}"} for n in (1, 2, 3)])
 
@@ -60,7 +58,6 @@ def test_a_list_in_place_of_the_object_is_the_new_perspectives():
     assert read(listed, A1).flags == ()
 
 
-@pytest.mark.debate(6)
 @pytest.mark.parametrize(
     "items",
     [["One", "Two"], [{"content": "One"}, {"text": "Two"}], [{"contents": "", "text": "One"}, " Two\n"]],
@@ -70,7 +67,6 @@ def test_items_that_are_texts_or_named_otherwise_are_read(items):
     assert contents(read(points("B", 3, 2, new_perspectives=items))) == ["One", "Two"]
 
 
-@pytest.mark.debate(6)
 @pytest.mark.parametrize(
     "nothing", ["", "  ", None, 7, [], {}, {"contents": " "}, {"contents": ["a", "b"]}, {"id": "p9"}]
 )
@@ -80,14 +76,12 @@ def test_an_item_that_says_nothing_is_dropped(nothing):
     assert contents(reading) == ["One", "Two", "Three"]
 
 
-@pytest.mark.debate(6)
 @pytest.mark.parametrize("end", [40, 150, 260, -1])
 def test_an_answer_that_is_cut_short_is_unreadable_and_no_part_of_it_is_taken_for_it(end):
     with pytest.raises(Unreadable):
         read(points("B", 3, 2)[:end])
 
 
-@pytest.mark.debate(6)
 def test_a_brief_that_is_cut_short_is_not_taken_for_a_list():
     with pytest.raises(Unreadable):
         read_brief(brief()[:-30], ENGLISH)
@@ -115,14 +109,12 @@ def test_of_two_answers_none_is_chosen():
         read(f"{points('B', 3, 2)}\nOr rather:\n{points('B', 4, 2)}")
 
 
-@pytest.mark.debate(7)
 def test_counterpoints_of_the_first_speaker_are_dropped_and_flagged():
     reading = read(points("A", 3, 2), A1)
 
     assert (reading.parsed["counterpoints"], reading.flags) == ([], ("unexpected_counterpoints",))
 
 
-@pytest.mark.debate(7)
 def test_the_first_speaker_is_told_to_leave_counterpoints_empty_and_the_others_to_make_some():
     steps, _end = play(answering(round__1__A=points("A", 3, 1)))
 
@@ -132,7 +124,6 @@ def test_the_first_speaker_is_told_to_leave_counterpoints_empty_and_the_others_t
     assert "Rebut at least 2 concrete points" in asked(steps, "round/1/B")
 
 
-@pytest.mark.debate(8)
 @pytest.mark.parametrize(
     ("answer", "part", "flags"),
     [
@@ -148,7 +139,6 @@ def test_too_few_points_are_flagged(answer, part, flags):
     assert read(answer, part).flags == flags
 
 
-@pytest.mark.debate(9)
 def test_ids_that_skip_a_number_are_numbered_anew_and_flagged():
     items = [{"id": name, "contents": name} for name in ("p1", "p3", "p4")]
     reading = read(points("B", 3, 2, new_perspectives=items))
@@ -161,7 +151,6 @@ def test_ids_that_skip_a_number_are_numbered_anew_and_flagged():
     assert reading.flags == ("renumbered",)
 
 
-@pytest.mark.debate(9)
 def test_ids_of_actions_that_skip_a_number_are_numbered_anew_and_flagged():
     items = [{"id": name, "contents": name, "sources": ["A1.p1"]} for name in ("action_1", "action_3")]
     reading = read_actions(actions(recommended=items), KNOWN, ENGLISH)
@@ -246,7 +235,6 @@ def test_actions_are_shown_with_their_sources():
     ]
 
 
-@pytest.mark.debate(6)
 def test_an_answer_that_cannot_be_read_is_asked_for_once_more_in_its_form():
     steps, _end = play(answering(round__1__B="My three points are …", round__1__B__repair=points("B", 3, 2)))
 
@@ -259,7 +247,6 @@ def test_an_answer_that_cannot_be_read_is_asked_for_once_more_in_its_form():
     assert told.startswith(asked(steps, "round/1/B"))
 
 
-@pytest.mark.debate(6)
 def test_an_answer_that_stays_unreadable_is_shown_raw_and_kept_from_the_debaters_but_not_from_the_summary():
     steps, _end = play(answering(round__1__B='{"new_perspectives": [{"id"', round__1__B__repair="Sorry."))
 

@@ -31,7 +31,6 @@ ATTACKS = [
 ]
 
 
-@pytest.mark.debate(22)
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_an_addendum_stays_inside_its_block(attack):
     steps, _end = play(says={"round/1/next": ("round", attack)})
@@ -105,7 +104,6 @@ def test_the_form_that_is_shown_is_that_of_the_schema():
         assert all(f'"{name}"' in ask.messages[0].content for name in form.model_fields)
 
 
-@pytest.mark.debate(10, 11)
 def test_a_question_is_a_system_message_and_one_user_message():
     steps, _end = play(answering(round__1__B="prose", round__1__B__repair=points("B", 3, 2)))
 
@@ -113,7 +111,6 @@ def test_a_question_is_a_system_message_and_one_user_message():
         assert [prompt.role for prompt in ask.messages] == ["system", "user"]
 
 
-@pytest.mark.debate(14)
 @pytest.mark.parametrize(("request_", "name"), [(CHINESE, "Chinese"), (GERMAN, "German")])
 def test_the_language_of_the_task_is_asked_for_by_name(request_, name):
     steps, _end = play(prompt=request_, says={"prompt": ("send", request_)})
@@ -128,7 +125,6 @@ def test_a_language_that_is_not_known_is_not_named():
     assert "in the language of the task, whatever" in asked(steps, "round/1/A")
 
 
-@pytest.mark.debate(14)
 def test_the_last_words_of_the_person_say_in_which_language_it_goes_on():
     says = {"prompt": ("send", GERMAN), "round/1/next": ("round", "请再考虑一下费用和维护的问题。")}
     steps, _end = play(prompt=CHINESE, says=says)
@@ -139,14 +135,12 @@ def test_the_last_words_of_the_person_say_in_which_language_it_goes_on():
     assert "which is Chinese" in asked(steps, "summary")
 
 
-@pytest.mark.debate(14)
 def test_a_refinement_that_nobody_changed_says_nothing_about_the_persons_language():
     steps, _end = play(answering(refine=brief()), prompt=CHINESE)
 
     assert "which is Chinese" in asked(steps, "round/1/A")
 
 
-@pytest.mark.debate(14)
 def test_an_answer_in_another_language_is_flagged_by_its_words_and_not_by_its_form():
     steps, _end = play(prompt=CHINESE)
     inspect = step(steps, "round/1/B").inspect
@@ -159,7 +153,6 @@ def test_an_answer_in_another_language_is_flagged_by_its_words_and_not_by_its_fo
     assert inspect(json.dumps(chinese, ensure_ascii=False)[:-9]) == [], "cut short"
 
 
-@pytest.mark.debate(14)
 def test_what_is_prefilled_has_its_headings_in_the_language_of_the_request():
     chinese = brief(objective="公平地共用一台望远镜。")
     steps, _end = play(answering(refine=chinese), prompt=CHINESE)

@@ -42,7 +42,6 @@ ONE_ROUND = [
 ]
 
 
-@pytest.mark.debate(12)
 def test_a_rate_limited_model_is_replaced_by_the_next_of_the_pool():
     seated = cast("model one", "model two")
     steps, _end = play(rate_limited("round/1/B", "round/1/B/pool-1"), seated=seated)
@@ -56,7 +55,6 @@ def test_a_rate_limited_model_is_replaced_by_the_next_of_the_pool():
     assert "B1.p1" in asked(steps, "round/1/C")
 
 
-@pytest.mark.debate(12)
 def test_when_all_are_rate_limited_the_failure_names_the_models_tried():
     limited = {f"round/1/B{end}" for end in ("", "/pool-1", "/pool-2")}
     steps, _end = play(rate_limited(*limited), seated=cast("model one", "model two"))
@@ -65,7 +63,6 @@ def test_when_all_are_rate_limited_the_failure_names_the_models_tried():
     assert error.startswith("B: Every model that was tried is rate-limited: B, model one, model two.")
 
 
-@pytest.mark.debate(12)
 def test_another_failure_of_a_model_of_the_pool_ends_the_attempt():
     outcomes = {"round/1/B": RATE_LIMITED, "round/1/B/pool-1": failed()}
     steps, _end = play(lambda ask: outcomes.get(ask.key) or well(ask), seated=cast("one", "two"))
@@ -94,7 +91,6 @@ def test_the_repair_is_asked_of_whoever_gave_the_answer():
     assert (repair.seat, repair.played_by, repair.purpose, repair.role) == ("B", "pool-1", "repair", "debater")
 
 
-@pytest.mark.debate(23)
 def test_a_context_that_was_too_long_is_offered_to_be_shortened():
     too_long = failed("context_exceeded", "The prompt is too long.")
     long = points("A", new_perspectives=[{"id": f"p{n}", "contents": f"{n} " + "long " * 200} for n in (1, 2, 3)])
@@ -116,7 +112,6 @@ def test_shortening_is_not_offered_for_other_failures():
     assert "retry_short" not in step(steps, "round/1/next").actions
 
 
-@pytest.mark.debate(23)
 def test_a_summary_that_was_too_long_is_asked_for_once_more_with_less_before_it():
     steps, _end = play(answering(summary=failed("context_exceeded", "Too long.")))
 
@@ -124,7 +119,6 @@ def test_a_summary_that_was_too_long_is_asked_for_once_more_with_less_before_it(
     assert keys(steps)[-1] == "summary/next/2"
 
 
-@pytest.mark.debate(21)
 def test_after_a_limit_what_there_is_is_summed_up():
     steps, _end = play(answering(round__1__C=failed("limit", "A limit was reached.")), rounds=2)
 

@@ -4,8 +4,6 @@ import pytest
 
 from experiments.workflows.flags import REPEATS_ITSELF, SPEAKS_FOR_OTHER, flags
 
-pytestmark = pytest.mark.edge(30)
-
 
 @pytest.mark.parametrize(
     "text",

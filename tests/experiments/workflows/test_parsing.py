@@ -18,7 +18,6 @@ def nested(depth):
     return '{"a": ' * (depth - 1) + "{}" + "}" * (depth - 1)
 
 
-@pytest.mark.edge(10)
 @pytest.mark.parametrize(
     "answer",
     [

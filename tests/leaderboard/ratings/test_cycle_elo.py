@@ -77,8 +77,6 @@ def test_every_rating_is_what_the_stated_order_gives(cycles):
 
 @settings(max_examples=60)
 @given(several)
-@pytest.mark.coding(2)
-@pytest.mark.flaw(4)
 def test_the_sum_of_ratings_is_kept(cycles):
     for snapshot in compatible_elo(cycles).snapshots:
         assert sum(snapshot.ratings.values()) == pytest.approx(1200 * len(snapshot.ratings))
@@ -92,8 +90,6 @@ def test_perfect_calibration_gains_and_the_setter_never_meets_itself():
     assert all(match.change > 0 for match in found if match.role == "setter")
 
 
-@pytest.mark.coding(3)
-@pytest.mark.flaw(5)
 def test_a_judge_whose_vote_failed_plays_no_match_for_it():
     found = matches(cycle("abc", {("a", "b"): 9, ("b", "a"): 4, ("b", "c"): 6}, setter="c"), {})
 
@@ -136,7 +132,6 @@ def test_no_cycles_are_no_ratings():
     assert replay([]) == ()
 
 
-@pytest.mark.coding(7)
 def test_voiding_the_third_of_ten_is_the_replay_of_the_other_nine():
     cycles = league(4, 10)
     kept = [*cycles[:2], *cycles[3:]]
@@ -147,7 +142,6 @@ def test_voiding_the_third_of_ten_is_the_replay_of_the_other_nine():
     assert without.ratings != whole.ratings
 
 
-@pytest.mark.coding(5, 6)
 def test_resetting_the_last_twice_restores_and_a_new_cycle_goes_on_from_there():
     cycles = league(4, 6)
     whole = compatible_elo(cycles)

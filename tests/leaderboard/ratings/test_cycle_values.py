@@ -8,7 +8,6 @@ from leaderboard.ratings.cycles import Cycle, Vote, calibration, overall, scores
 from tests.leaderboard.ratings.coding_cycles import cycle
 
 
-@pytest.mark.flaw(7)
 @pytest.mark.parametrize("given", [math.nan, math.inf, -math.inf, -1, -0.001, 10.001, 11, 1000])
 def test_a_vote_outside_nought_to_ten_is_refused(given):
     with pytest.raises(ValueError, match="from 0 to 10"):
@@ -47,8 +46,6 @@ def test_a_score_is_the_mean_of_the_votes_and_the_overall_the_mean_of_scores():
     assert overall(found) == pytest.approx((7 + 4 + 1.5) / 3)  # of solvers, not of votes: b's one vote counts as much
 
 
-@pytest.mark.coding(4)
-@pytest.mark.flaw(5)
 def test_without_votes_a_solver_is_unrated_and_one_who_got_nothing_has_nought():
     found = cycle("abc", {("a", "b"): 0, ("b", "a"): 6})
 

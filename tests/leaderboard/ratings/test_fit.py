@@ -20,7 +20,6 @@ def test_ratings_are_those_of_another_algorithm(seed):
     assert np.abs(fit(battles).values - by_minorisation(battles)).max() < CLOSE
 
 
-@pytest.mark.defect(8)
 @pytest.mark.parametrize(("count", "size"), [(3, 60), (20, 10_000), (100, 100_000)])
 def test_ratings_are_at_the_maximum_of_the_likelihood(count, size):
     battles, _truth = league(count, size, ties=0.2)
@@ -137,7 +136,6 @@ def test_an_anchor_that_makes_no_sense_is_refused(anchors):
         fit(rows(("a", "b", 0.5)), anchors=anchors)
 
 
-@pytest.mark.defect(7)
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.randoms(use_true_random=False))
 def test_the_sequence_of_rows_and_of_contestants_changes_nothing_at_all(seed, random):

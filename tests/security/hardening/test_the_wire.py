@@ -104,12 +104,6 @@ def test_no_address_takes_a_token(visitor, alice, name):
     assert from_address.status_code == 401
 
 
-def test_scripts_keep_only_drafts_and_settings_of_the_page_in_the_browser():
-    keeping = {path.name for path in (ROOT / "static").glob("*.js") if "Storage." in path.read_text()}
-
-    assert keeping == {"bands.js", "preferences.js", "drafts.js", "kept-text.js"}
-
-
 def test_scripts_use_nothing_that_runs_text_or_hears_other_windows():
     forbidden = ("eval(", "new Function", "document.write", "__proto__", "postMessage", "JSONP", "setTimeout('")
     found = {
