@@ -9,10 +9,10 @@ from knox.auth import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
+from accounts import logs
 from accounts.addresses import address_of
 from accounts.models import ApiToken
 from accounts.tokens import note_use
-from experiments import logs
 
 
 class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]  # knox has no types

@@ -10,12 +10,11 @@ from django.shortcuts import redirect
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from accounts import asking, audit, exports
+from accounts import asking, audit, exports, logs
 from accounts.addresses import address_of
 from accounts.factors import lacks_factor
 from accounts.models import User
 from accounts.paths import shown_path
-from experiments import logs
 
 Answer = Callable[[HttpRequest], HttpResponse]
 MINUTE = 60  # seconds

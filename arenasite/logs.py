@@ -34,8 +34,8 @@ def logging_settings() -> dict[str, Any]:
         "disable_existing_loggers": False,
         "filters": {"paths": {"()": "arenasite.logs.PathFilter"}},
         "formatters": {
-            "line": {"()": "experiments.logs.lines.Readable"},
-            "json": {"()": "experiments.logs.lines.Json"},
+            "line": {"()": "accounts.logs.lines.Readable"},
+            "json": {"()": "accounts.logs.lines.Json"},
         },
         "handlers": {"console": {"class": "logging.StreamHandler", "formatter": chosen, "filters": ["paths"]}},
         "root": {"handlers": ["console"], "level": os.environ.get("ARENA_LOG_LEVEL", "INFO")},

@@ -7,7 +7,7 @@ from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
-from experiments import logs
+from accounts import logs
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 RETRY_SECONDS = 3

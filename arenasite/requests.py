@@ -9,8 +9,8 @@ from uuid import uuid4
 
 from django.http import HttpRequest, HttpResponse
 
+from accounts import logs
 from accounts.paths import route_of, shown_path
-from experiments import logs
 from experiments.observing import counting, families
 
 logger = logging.getLogger(__name__)

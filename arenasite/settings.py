@@ -94,6 +94,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "arenasite.context.site",
             ],
+            "builtins": ["accounts.templatetags.controls"],
         },
     },
 ]

@@ -4,8 +4,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from accounts import logs
 from arenasite.requests import HEADER, request_id
-from experiments import logs
 
 logger = logging.getLogger("arenasite.requests")
 Application = Callable[..., Awaitable[None]]

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db import DatabaseError
 
-from accounts import lasting
+from accounts import exports, lasting
 from experiments.battles import campaigns, votes
 from experiments.battles.logs import queueing
 from experiments.bulk import jobs as bulk
@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 
 def connect() -> None:
     """Called once all apps are loaded."""
+    exports.name_kinds(runs="run", experiments="experiment", files="export")
     sought_notes.connect()
     run_finished.connect(_feed, dispatch_uid="campaigns")
     run_finished.connect(_measure, dispatch_uid="observing")

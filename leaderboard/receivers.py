@@ -6,10 +6,13 @@ from uuid import UUID
 from django.db.models import Q
 from django.dispatch import receiver
 
+from accounts import exports
 from experiments.models import Board, Run
 from experiments.signals import board_changed, cycles_changed, run_curated, run_finished, swept
 from leaderboard import compute, council, jobs
 from leaderboard.models import Ladder
+
+exports.name_kinds(leaderboard="ladder", boards="board")
 
 
 @receiver(board_changed, dispatch_uid="leaderboard")

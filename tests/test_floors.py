@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 FLOORS = ("arenasite", "leaderboard", "experiments", "accounts")
 PURE_ROOMS = (
-    *("experiments.gateway", "experiments.workflows", "experiments.sandbox", "experiments.logs"),
+    *("experiments.gateway", "experiments.workflows", "experiments.sandbox", "accounts.logs"),
     "leaderboard.ratings",
 )
 DJANGO_AND_DATABASES = {

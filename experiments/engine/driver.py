@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import Error as DatabaseTrouble
 from django.db import InterfaceError, OperationalError, connection
 
-from experiments import logs
+from accounts import logs
 from experiments.engine import leases
 from experiments.engine.ending import INTERNAL_ERROR, MANUAL_STOP, finish
 from experiments.engine.events import LeaseLost, as_message

@@ -12,7 +12,8 @@ from uuid import UUID
 from django.db.models import Sum
 from django.db.models.functions import Coalesce
 
-from experiments import clock, logs
+from accounts import logs
+from experiments import clock
 from experiments.battles import ledger
 from experiments.engine import executions, keys, pauses, recording
 from experiments.engine.budget import Refusal, Spent, refuse

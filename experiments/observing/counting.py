@@ -22,7 +22,7 @@ from django.conf import settings
 from redis import Redis
 from redis.exceptions import RedisError
 
-from experiments.logs.lines import HOST
+from accounts.logs.lines import HOST
 from experiments.observing.families import Family
 
 logger = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
 
-from experiments import logs
+from accounts import logs
 from experiments.engine.text import storable
 
 PROBLEM_TYPE = "application/problem+json"

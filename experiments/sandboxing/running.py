@@ -11,7 +11,8 @@ from typing import Any, cast
 
 from django.conf import settings
 
-from experiments import logs, sandbox
+from accounts import logs
+from experiments import sandbox
 from experiments.engine.text import storable, storable_data
 from experiments.models import Execution
 from experiments.sandboxing import claims, hosts

@@ -8,7 +8,6 @@ from typing import Any
 
 from django import template
 from django.forms import BaseForm, BoundField
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from experiments.catalog.menu import askable_models
@@ -70,23 +69,6 @@ def field(form: BaseForm, name: str) -> BoundField:
 
 
 @register.simple_tag
-def control(form: BaseForm, name: str, described_by: str = "", **attributes: Any) -> SafeString:
-    """The input of a field, tied to its hint and to its errors. Underscores in attribute names become dashes."""
-    bound = form[name]
-    given = {key.replace("_", "-"): value for key, value in attributes.items()}
-    given |= described(bound, described_by) | {key: value for key, value in given.items() if key == "aria-invalid"}
-    return bound.as_widget(attrs=given)
-
-
-def described(bound: BoundField, described_by: str) -> dict[str, str]:
-    """Django would name only its own help text; our hints and errors come from the template."""
-    ids = [described_by, error_id(bound) if bound.errors else ""]
-    names = " ".join(filter(None, ids))
-    invalid = {"aria-invalid": "true"} if bound.errors else {}
-    return ({"aria-describedby": names} if names else {}) | invalid
-
-
-@register.simple_tag
 def blank_prompt(form: BaseForm) -> BoundField | None:
     """The first prompt that applies and is empty; None when all that apply are written."""
     names = ("prompts-A", "prompts-B") if form["prompting"].value() == "individual" else ("prompt",)
@@ -112,11 +94,6 @@ def intervention_rows(form: BaseForm) -> PlannedRows:
     rows = [PlannedRow(number, **row, errors=errors.get(number, {})) for number, row in enumerate(given)]
     blank = [PlannedRow(number) for number in range(len(rows), max(len(rows) + 1, LEAST_ROWS))]
     return PlannedRows([*rows, *blank], len(rows), PlannedRow("__NUMBER__"))
-
-
-@register.filter
-def error_id(bound: BoundField) -> str:
-    return f"{bound.id_for_label}-error"
 
 
 @register.simple_tag

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from experiments.logs.lines import FIELDS
+from accounts.logs.lines import FIELDS
 from experiments.observing import families
 
 ROOT = Path(__file__).parents[3]

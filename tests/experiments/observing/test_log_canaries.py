@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from experiments.logs.lines import Json, Readable
+from accounts.logs.lines import Json, Readable
 from experiments.models import Call, Run
 from tests.fixtures import signed_in
 

@@ -12,8 +12,8 @@ from django.db import DatabaseError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments import logs
-from experiments.logs.lines import FIELDS, Json, Readable
+from accounts import logs
+from accounts.logs.lines import FIELDS, Json, Readable
 
 FORGED = "ok\n2026-01-01 00:00:00,000 ERROR root forged\r\x1b[31mred\x07\x9b2J\u2028next\u202eterces\ud800"
 RUN = "01a2023e-90b3-75ad-a328-e8f4d150adcb"

@@ -5,10 +5,10 @@ import logging
 import pytest
 from django.test import Client
 
+from accounts import logs
 from accounts.tokens import create_token
 from arenasite.bounded_daphne import BoundedRequest
 from arenasite.logs import PathFilter
-from experiments import logs
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db

@@ -3,6 +3,6 @@
 Nobody writes prompts, replies or keys into a line; what comes from outside is written so that it stays one line.
 """
 
-from experiments.logs.context import about, known, note
+from accounts.logs.context import about, known, note
 
 __all__ = ["about", "known", "note"]

@@ -5,9 +5,9 @@ import logging
 import platform
 from datetime import UTC, datetime
 
-from experiments.logs.context import IDS, known
-from experiments.logs.escaping import escaped
-from experiments.logs.traces import trace_of
+from accounts.logs.context import IDS, known
+from accounts.logs.escaping import escaped
+from accounts.logs.traces import trace_of
 
 HOST = platform.node() or "localhost"
 FIELDS = ("time", "level", "logger", "message", *IDS, "process", "host", "exception")
