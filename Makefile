@@ -27,9 +27,10 @@ test: setup-dev ## everything that must hold: check, then all tests on SQLite, t
 	$(PYTEST)
 	ARENA_TEST_DATABASE=postgresql $(PYTEST) -m databases
 
-check: setup-dev ## lint, format, types, migrations, templates, settings, translations, tests' imports; changes nothing
+check: setup-dev ## lint, format, imports, types, migrations, templates, settings, translations; changes nothing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy $(SOURCES)
 	$(BIN)/mypy --config-file client/pyproject.toml client/src
 	$(BIN)/djlint templates --lint --quiet --profile=django --ignore=H015,H020,H043
