@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Project
 from experiments.engine.keys import where
 from experiments.models import Experiment, ProviderModel
-from experiments.refusals import NotAllowed
+from experiments.refusals import NotAllowed, SpendingRefused
 from experiments.sandboxing import hosts
 
 if TYPE_CHECKING:
@@ -39,12 +39,12 @@ def require_spending(experiment: Experiment, person: "User") -> None:
     if experiment.project is None:
         return
     if experiment.project.archived:
-        raise NotAllowed(
+        raise SpendingRefused(
             _("Its project is archived: nothing more begins in it. One of its leads can take it up again.")
         )
     if not Project.objects.with_share_of(person).filter(pk=experiment.project.pk).exists():
         message = _("Its project would pay for this, and you are no lead or member of it: ask one of them.")
-        raise NotAllowed(message)
+        raise SpendingRefused(message)
 
 
 def require_sandbox(experiment: Experiment) -> None:

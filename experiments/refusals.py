@@ -9,6 +9,10 @@ class NotAllowed(PermissionDenied):
     """
 
 
+class SpendingRefused(NotAllowed):
+    """The project that would pay is archived, or the person is no lead or member of it."""
+
+
 class Rivalled(Exception):
     """Something else has happened first: the page that asked is behind. Nothing was changed."""
 

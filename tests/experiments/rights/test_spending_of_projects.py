@@ -1,31 +1,85 @@
 """What a project pays for is begun by its leads and members alone, and in one that is archived nothing begins."""
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
 import pytest
 
-from accounts.models import Membership, Project
+from accounts.models import Membership, Project, User
 from experiments import actions
 from experiments.battles import campaigns
-from experiments.models import Experiment, Run
-from experiments.refusals import NotAllowed
+from experiments.models import Campaign, Dataset, Experiment, Run, Sample, Step
+from experiments.refusals import SpendingRefused
 from experiments.steering import branching, furthering, steering
+from tests.experiments.campaigns.conftest import join
 from tests.experiments.rights.people import lab_of
-from tests.fixtures import signed_in
+from tests.fixtures import add_model, signed_in
 
 pytestmark = pytest.mark.django_db
+PAUSE = {"key": "turn/9/A", "kind": "listen", "data": {"default": "", "actions": ["send"], "error": ""}}
 
+
+@dataclass(frozen=True)
+class Verb:
+    """act: what is done to a run; took_effect: what is then true of it; on: which experiment, in which state."""
+
+    act: Callable[[Run, User], Any]
+    took_effect: Callable[[Run], bool]
+    on: str = "arena"
+    state: dict[str, Any] = field(default_factory=dict)
+
+
+def is_queued(run: Run) -> bool:
+    return run.state == "queued" and not run.is_held
+
+
+def is_running(run: Run) -> bool:
+    return Campaign.objects.filter(experiment=run.experiment_id, state="running").exists()
+
+
+def has_child(run: Run) -> bool:
+    return Run.objects.filter(parent=run, state="queued").count() == 1
+
+
+WAITING = {"state": "waiting"}
+HELD = WAITING | {"is_held": True}
 SPENDING = {
-    "start": lambda run, by: actions.start(run.experiment, by=by),
-    "resume": lambda run, by: actions.resume(run, by=by),
-    "release": lambda run, by: steering.release(run, by=by),
-    "say": lambda run, by: steering.say(run, by=by, key="turn/1/A", action="send", text="Go on."),
-    "automatic": lambda run, by: steering.set_mode(run, by=by, mode="automatic"),
-    "extend": lambda run, by: steering.extend(run, by=by, max_turns=9),
-    "ask": lambda run, by: furthering.ask_further(run, by=by, text="And why?"),
-    "lift": lambda run, by: furthering.lift(run, by=by, limits={"cost": 5}),
-    "branch": lambda run, by: branching.branch(run.messages.first(), by=by),
-    "judge": lambda run, by: branching.judge_again(run, by=by),
-    "campaign": lambda run, by: campaigns.start(run.experiment, by=by),
-    "campaign resumed": lambda run, by: campaigns.resume(run.experiment, by=by),
+    "start": Verb(
+        lambda run, by: actions.start(run.experiment, by=by),
+        lambda run: run.experiment.runs.filter(state="queued").count() == 1,
+    ),
+    "resume": Verb(lambda run, by: actions.resume(run, by=by), is_queued, state=HELD),
+    "release": Verb(lambda run, by: steering.release(run, by=by), is_queued, state=HELD),
+    "say": Verb(
+        lambda run, by: steering.say(run, by=by, key=PAUSE["key"], action="send", text="Go on."),
+        lambda run: is_queued(run) and run.steps.get(key=PAUSE["key"]).data["text"] == "Go on.",
+        state=WAITING,
+    ),
+    "automatic": Verb(
+        lambda run, by: steering.set_mode(run, by=by, mode="automatic"),
+        lambda run: run.mode == "automatic",
+        state=WAITING | {"mode": "manual"},
+    ),
+    "extend": Verb(
+        lambda run, by: steering.extend(run, by=by, max_turns=9),
+        lambda run: run.overrides.get("max_turns") == 9,
+        state=WAITING,
+    ),
+    "ask": Verb(
+        lambda run, by: furthering.ask_further(run, by=by, text="And why?"),
+        lambda run: [step.data["text"] for step in run.steps.filter(kind="offer")] == ["And why?"],
+        on="council",
+    ),
+    "lift": Verb(
+        lambda run, by: furthering.lift(run, by=by, limits={"cost": 5}),
+        lambda run: is_queued(run) and run.overrides["limits"]["cost"] == 5,
+        state={"state": "stopped", "stop_reason": "limit_cost"},
+    ),
+    "branch": Verb(lambda run, by: branching.branch(run.messages.first(), by=by), has_child),
+    "judge": Verb(lambda run, by: branching.judge_again(run, by=by), has_child),
+    "campaign": Verb(lambda run, by: campaigns.start(run.experiment, by=by), is_running, on="battles"),
+    "campaign resumed": Verb(lambda run, by: campaigns.resume(run.experiment, by=by), is_running, on="stopped battles"),
 }
 
 
@@ -35,10 +89,33 @@ def lab(alice):
 
 
 @pytest.fixture
-def run(lab, played):
-    made = played(max_turns=1)
-    Experiment.objects.filter(pk=made.experiment_id).update(project=lab.project, visibility="project")
-    return Run.objects.select_related("experiment__project").get(pk=made.pk)
+def runs(lab, played, start, council):
+    """One run of each experiment that a verb needs, all of the project."""
+    made = {"arena": played(max_turns=1), "council": start(council())}
+    for name in ("battles", "stopped battles"):
+        made[name] = Run.objects.create(experiment=battles(lab.people["owner"], name.replace(" ", "-")), seed=1)
+    Campaign.objects.create(experiment=made["stopped battles"].experiment, state="stopped")
+    Run.objects.filter(experiment__campaign__isnull=False).update(state="completed")
+    made["arena"].steps.create(state=Step.State.OPEN, purpose="your_turn", seat="A", **PAUSE)
+    Experiment.objects.update(project=lab.project, visibility="project")
+    return made
+
+
+def battles(owner, slug):
+    dataset = Dataset.objects.create(owner=owner, name=slug, slug=slug, state=Dataset.State.READY)
+    Sample.objects.create(dataset=dataset, index=0, instruction="Describe a tree.")
+    for name in ("ash", "birch"):
+        join(dataset, name)
+    cast = {"judge": {"model": add_model("sim/judge:tps=0:first=0").slug}}
+    config = {"dataset": slug, "prompt": "text_quality"}
+    return actions.create(owner=owner, workflow="battles", config=config, cast=cast)
+
+
+def run_for(verb, runs):
+    """The run in the state in which the verb does something, as it is now."""
+    rows = Run.objects.filter(pk=runs[verb.on].pk)
+    rows.update(**verb.state)
+    return rows.select_related("experiment__project").get()
 
 
 def archive(lab):
@@ -53,35 +130,35 @@ def let_watch(lab):
     Membership.objects.filter(project=lab.project, user=lab.people["owner"]).update(role="watcher")
 
 
-def is_refused(verb, run, by):
-    """Whether its project is the reason. Other refusals are other tests' matter."""
-    try:
-        SPENDING[verb](Run.objects.get(pk=run.pk), by)
-    except NotAllowed as refusal:
-        return "project" in str(refusal)
-    except Exception:
-        return False
-    return False
+@pytest.mark.parametrize("name", SPENDING)
+def test_who_belongs_to_the_project_spends(lab, runs, name):
+    verb = SPENDING[name]
+    assert not verb.took_effect(run_for(verb, runs))
 
+    verb.act(run_for(verb, runs), lab.people["owner"])
 
-@pytest.mark.parametrize("verb", SPENDING)
-def test_who_belongs_to_the_project_is_not_refused(lab, run, verb):
-    assert not is_refused(verb, run, lab.people["owner"])
+    assert verb.took_effect(Run.objects.get(pk=runs[verb.on].pk))
 
 
 @pytest.mark.parametrize("change", [archive, let_go, let_watch])
-@pytest.mark.parametrize("verb", SPENDING)
-def test_nothing_more_is_spent(lab, run, verb, change):
+def test_nothing_more_is_spent(lab, runs, change, subtests):
     change(lab)
-    before = Run.objects.count()
 
-    assert is_refused(verb, run, lab.people["owner"])
-    assert Run.objects.count() == before
+    for name, verb in SPENDING.items():
+        run = run_for(verb, runs)
+        before = state_of_everything()
+        with subtests.test(name), pytest.raises(SpendingRefused):
+            verb.act(run, lab.people["owner"])
+        assert state_of_everything() == before
 
 
-def test_it_is_said_in_plain_words_and_stopping_is_left(lab, run):
+def state_of_everything():
+    return [list(model.objects.order_by("pk").values()) for model in (Run, Step, Campaign)]
+
+
+def test_it_is_said_in_plain_words_and_stopping_is_left(lab, runs):
     let_go(lab)
-    browser = signed_in(lab.people["owner"])
+    browser, run = signed_in(lab.people["owner"]), runs["arena"]
 
     told = browser.post(f"/api/experiments/{run.experiment_id}/start/", {}, content_type="application/json")
     assert (told.status_code, "Its project would pay" in told.content.decode()) == (403, True)
@@ -92,7 +169,8 @@ def test_it_is_said_in_plain_words_and_stopping_is_left(lab, run):
     assert actions.stop(Run.objects.get(pk=run.pk), by=lab.people["owner"])
 
 
-def test_archived_it_refuses_its_leads_too(lab, run):
+def test_archived_it_refuses_its_leads_too(lab, runs):
     archive(lab)
 
-    assert is_refused("start", run, lab.people["lead"])
+    with pytest.raises(SpendingRefused):
+        actions.start(runs["arena"].experiment, by=lab.people["lead"])
