@@ -251,7 +251,7 @@ def _usage(call: OpenCall, report: Report) -> dict[str, Any]:
     price = call.order.price
     amount, source = cost(usage, price.value if price else None)
     return {
-        "input_tokens": usage.input_tokens + usage.cached_input_tokens + usage.cache_write_tokens,
+        "input_tokens": usage.total_input,
         "output_tokens": usage.output_tokens,
         "reasoning_tokens": usage.reasoning_tokens,
         "cached_input_tokens": usage.cached_input_tokens,

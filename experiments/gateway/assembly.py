@@ -7,7 +7,7 @@ from experiments.gateway.chunks import Delta, normal_finish
 from experiments.gateway.reasoning import Merged, TagSplitter
 from experiments.gateway.redaction import Redactor, redact
 from experiments.gateway.types import ChatRequest, Chunk, Completion, FinishReason, TokenLogprob, Usage
-from experiments.gateway.usage import estimate_usage, prompt_was_cut
+from experiments.gateway.usage import prompt_was_cut, settle_usage
 
 _NAMED = ("model", "provider", "id", "fingerprint")
 
@@ -65,9 +65,10 @@ class Assembly:
         return chunk
 
     def completion(self) -> Completion:
-        """All of it as a value; also for an answer that broke off. Usage is estimated where none was reported."""
+        """All of it as a value; also for an answer that broke off. Usage is estimated where none can be believed."""
         text, reasoning = "".join(self._text), "".join(self._reasoning)
-        usage = self.usage or estimate_usage(self._request, text + reasoning)
+        refusal = self._named_as("".join(self._refusal))
+        usage, doubt = settle_usage(self.usage, self._request, text + reasoning + refusal)
         finish = self._finish_reason(usage)
         cut = prompt_was_cut(self._request, usage)
         return Completion(
@@ -75,7 +76,7 @@ class Assembly:
             reasoning=reasoning,
             finish_reason=finish,
             native_finish_reason=self._named_as(self._native_finish or self.finish),
-            refusal=self._named_as("".join(self._refusal)),
+            refusal=refusal,
             usage=usage,
             logprobs=None if self._is_repeated else tuple(self._logprobs) or None,
             logprobs_missing=self._request.params.top_logprobs is not None and not self._logprobs,
@@ -84,7 +85,7 @@ class Assembly:
             generation_id=self._named["id"],
             system_fingerprint=self._named["fingerprint"],
             truncated_prompt=cut,
-            warnings=(*self._warnings, *self._remarks(usage, finish, cut=cut)),
+            warnings=(*self._warnings, *self._remarks(doubt, finish, cut=cut)),
         )
 
     def _note(self, delta: Delta) -> None:
@@ -135,13 +136,13 @@ class Assembly:
         at_limit = not usage.estimated and usage.output_tokens >= limit
         return "length" if finish == "stop" and at_limit else finish
 
-    def _remarks(self, usage: Usage, finish: FinishReason | None, *, cut: bool) -> list[str]:
+    def _remarks(self, doubt: str, finish: FinishReason | None, *, cut: bool) -> list[str]:
         asked, served = _plain_name(self._request.model), _plain_name(self._named["model"])
         remarks = {
             "the provider gave no finish reason": not self.finish,
             f"unknown finish reason {self._named_as(self.finish)[:50]!r}": bool(self.finish) and finish is None,
             "the provider says stop, but the token limit was reached": finish != normal_finish(self.finish),
-            "the provider reported no usage: tokens are estimated": usage.estimated,
+            doubt: bool(doubt),
             "the provider seems to have cut the prompt": cut,
             f"answered by {self._named['model']}": bool(served) and asked not in served and served not in asked,
         }

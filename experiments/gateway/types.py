@@ -162,7 +162,7 @@ class TokenLogprob:
 class Usage:
     """Tokens as the provider counted them. The three input counts are disjoint; reasoning is part of output.
 
-    estimated: the provider reported nothing and the counts are ours, from the text's length.
+    estimated: the provider reported nothing that can be believed, and the counts are ours, from the text's length.
     """
 
     input_tokens: int
@@ -172,6 +172,10 @@ class Usage:
     cache_write_tokens: int = 0
     provider_cost: Decimal | None = None
     estimated: bool = False
+
+    @property
+    def total_input(self) -> int:
+        return self.input_tokens + self.cached_input_tokens + self.cache_write_tokens
 
 
 @dataclass(frozen=True, slots=True)

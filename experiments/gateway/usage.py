@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
 from experiments.gateway.types import ChatRequest, Usage
@@ -10,17 +11,65 @@ BYTES_PER_TOKEN = 4
 TOKENS_PER_IMAGE = 1500
 PIXELS_PER_TOKEN = 28 * 28
 LEAST_PER_IMAGE = 256
+MOST_PER_TEXT = 20
+"""Output tokens for each token of the visible answer: hidden reasoning beyond that is believed only within a limit."""
+MOST_UNLIMITED = 131_072
+"""Output tokens of one answer where neither the request nor the catalogue names a limit."""
+OWN_PROMPT = 32_768
+"""Input tokens that a provider may add to the prompt: chat template, system prompt, search results."""
+OVER_LIMIT = 64
 _LARGEST_COUNT = 2**31 - 1
 _COMMON_WINDOWS = frozenset(2**power for power in range(11, 21))
 
 
+class _Unreadable(Exception):
+    """A count that is no whole number in range."""
+
+
 def parse_usage(raw: Mapping[str, object]) -> Usage | None:
-    """Counts in three disjoint input buckets, or None when nothing usable is there (missing, or zero throughout).
+    """Counts in three disjoint input buckets, or None when nothing usable is there (missing, or zero throughout) or
+    one of the counts cannot be read.
 
     `prompt_tokens` contains the cached tokens (OpenAI, OpenRouter, DeepSeek); `input_tokens` beside
     `cache_read_input_tokens` does not (Anthropic). A total above prompt + completion is thinking that the provider
-    left out of completion (xAI, Gemini), unless it is just the cache.
+    left out of completion (xAI, Gemini), unless it is just the cache. Whether the counts fit the text is for
+    `settle_usage` to find out.
     """
+    try:
+        return _parsed(raw)
+    except _Unreadable:
+        return None
+
+
+def settle_usage(reported: Usage | None, request: ChatRequest, answer: str) -> tuple[Usage, str]:
+    """What a call used, and a remark where the provider's own counts were not usable or contradict what it was asked
+    and what it answered. The counts are estimated then; a cost that the provider named stays.
+
+    answer: all the text that arrived, reasoning and refusal included.
+    """
+    if reported is None:
+        return estimate_usage(request, answer), "the provider reported no usable token counts: tokens are estimated"
+    if doubt := _contradiction(reported, request, answer):
+        estimated = replace(estimate_usage(request, answer), provider_cost=reported.provider_cost)
+        return estimated, f"the provider reported {doubt}: tokens are estimated"
+    return reported, ""
+
+
+def _contradiction(usage: Usage, request: ChatRequest, answer: str) -> str:
+    """Which count cannot be true; empty when all can. No text has more tokens than bytes."""
+    prompt, read = prompt_bytes(request), usage.total_input
+    most_read = prompt + len(str(request.schema or "")) + 4 * image_tokens(request) + OWN_PROMPT
+    if read > most_read or (prompt and not read):
+        return f"{read} input tokens for a prompt of {prompt} bytes"
+    named = [limit for limit in (request.params.max_tokens, request.capabilities.max_output_tokens) if limit]
+    limit, written = min(named, default=MOST_UNLIMITED), _bytes(answer)
+    most_written = max(limit + OVER_LIMIT, MOST_PER_TEXT * math.ceil(written / BYTES_PER_TOKEN))
+    if usage.output_tokens > most_written or (written and not usage.output_tokens):
+        return f"{usage.output_tokens} output tokens for an answer of {written} bytes and a limit of {limit} tokens"
+    return ""
+
+
+def _parsed(raw: Mapping[str, object]) -> Usage | None:
     total_input, cached, written = _input_counts(raw)
     output = _count(raw, "completion_tokens", "output_tokens")
     details = _part(raw, "completion_tokens_details") or _part(raw, "output_tokens_details")
@@ -71,7 +120,7 @@ def prompt_was_cut(request: ChatRequest, usage: Usage) -> bool:
     """
     if usage.estimated:
         return False
-    counted = usage.input_tokens + usage.cached_input_tokens + usage.cache_write_tokens
+    counted = usage.total_input
     bytes_per_token = prompt_bytes(request) / max(counted, 1)
     if counted < 1000 or bytes_per_token < 5:
         return False
@@ -115,11 +164,15 @@ def _money(value: object) -> Decimal | None:
 
 
 def _count(raw: Mapping[str, object], *names: str) -> int:
-    """The first named count that is a whole number in range; 0 when there is none."""
+    """The first named count that is there, also as a text of digits; 0 when there is none. Raises _Unreadable."""
     for name in names:
         value = raw.get(name)
+        if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= len(str(_LARGEST_COUNT)):
+            value = int(value)
         if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _LARGEST_COUNT:
             return int(value)
+        if value is not None:
+            raise _Unreadable
     return 0
 
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from experiments.gateway import Capabilities, ChatMessage, Params, Price, Usage, cost, reserve
-from experiments.gateway.usage import estimate_usage, parse_usage, prompt_was_cut
+from experiments.gateway.usage import estimate_usage, parse_usage, prompt_was_cut, settle_usage
 
 PRICE = Price(Decimal("0.000002"), Decimal("0.00001"), cached_input=Decimal("0.0000005"), per_request=Decimal("0.01"))
 
@@ -45,7 +45,11 @@ PRICE = Price(Decimal("0.000002"), Decimal("0.00001"), cached_input=Decimal("0.0
             Usage(10, 2),
         ),
         ({"prompt_tokens": 0, "completion_tokens": 0}, None),
-        ({"prompt_tokens": None, "completion_tokens": "5"}, None),
+        ({"prompt_tokens": "11", "completion_tokens": 7, "total_tokens": "18"}, Usage(11, 7)),
+        ({"prompt_tokens": "11 tokens", "completion_tokens": 7}, None),
+        ({"prompt_tokens": "²", "completion_tokens": 7}, None),
+        ({"prompt_tokens": "9" * 5000, "completion_tokens": 7}, None),
+        ({"prompt_tokens": True, "completion_tokens": 7}, None),
         ({"prompt_tokens": -3, "completion_tokens": 10**30}, None),
         ({"prompt_tokens": 3, "cost": float("nan")}, Usage(3, 0)),
         ({"prompt_tokens": 3, "cost": -1, "prompt_tokens_details": None}, Usage(3, 0)),
@@ -54,6 +58,33 @@ PRICE = Price(Decimal("0.000002"), Decimal("0.00001"), cached_input=Decimal("0.0
 )
 def test_q17_counts_are_disjoint_whoever_counted(raw, usage):
     assert parse_usage(raw) == usage
+
+
+@pytest.mark.parametrize(
+    ("counts", "answer", "params", "capabilities", "is_believed"),
+    [
+        ((10, 999_990), "x" * 18, Params(max_tokens=6144), Capabilities(), False),
+        ((10, 999_990), "x" * 18, Params(), Capabilities(), False),
+        ((10, 6000), "x" * 18, Params(max_tokens=6144), Capabilities(), True),
+        ((10, 6000), "x" * 18, Params(max_tokens=300), Capabilities(), False),
+        ((10, 6000), "x" * 18, Params(), Capabilities(max_output_tokens=300), False),
+        ((10, 6000), "x" * 1200, Params(max_tokens=300), Capabilities(), True),
+        ((10, 60_000), "42", Params(), Capabilities(), True),
+        ((0, 18), "x" * 18, Params(), Capabilities(), False),
+        ((10, 0), "x" * 18, Params(), Capabilities(), False),
+        ((10, 0), "", Params(), Capabilities(), True),
+        ((900_000, 7), "x" * 18, Params(), Capabilities(), False),
+    ],
+)
+def test_counts_that_contradict_the_text_and_the_limits_are_estimated(
+    asker_request, counts, answer, params, capabilities, is_believed
+):
+    request = asker_request(params=params, capabilities=capabilities)
+    reported = Usage(*counts, provider_cost=Decimal("0.5"))
+    usage, remark = settle_usage(reported, request, answer)
+    estimate = Usage(1, -(-len(answer) // 4), provider_cost=Decimal("0.5"), estimated=True)
+    assert usage == (reported if is_believed else estimate)
+    assert bool(remark) != is_believed
 
 
 def test_q16_an_estimate_is_flagged_and_counts_bytes(asker_request):
