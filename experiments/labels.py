@@ -196,6 +196,7 @@ ERRORS = {
     "forbidden_address": _("address not allowed"),
     "bad_answer": _("unusable answer"),
     "empty_answer": _("empty answer"),
+    "tool_call": _("tool call instead of an answer"),
     "error": _("failure"),
     "lost": _("lost"),
     "stopped": _("stopped"),

@@ -7,12 +7,21 @@ from typing import Any
 from experiments.gateway.assembly import Assembly
 from experiments.gateway.chunks import Delta, parse_chunk
 from experiments.gateway.classify import ErrorBody, Origin, classify_event, excerpt, read_error, readable, tried
-from experiments.gateway.errors import BadAnswer, EmptyAnswer, GatewayError, Interrupted, NeedsPerson, OutcomeUnknown
+from experiments.gateway.errors import (
+    BadAnswer,
+    EmptyAnswer,
+    GatewayError,
+    Interrupted,
+    NeedsPerson,
+    OutcomeUnknown,
+    ToolCall,
+)
 from experiments.gateway.sse import Event, Parser
 from experiments.gateway.types import ChatRequest, Chunk, Completion
 
 _LEADING = b" \t\r\n\xef\xbb\xbf"
 _HEAD_BYTES = 2048
+_BROKEN = object()  # in place of a value: what came is no JSON
 
 
 class Answer:
@@ -35,6 +44,7 @@ class Answer:
         self._done = False
         self._terminal = False
         self._at_end = False
+        self._is_end_broken = False
         self._error: GatewayError | None = None
 
     @property
@@ -93,9 +103,11 @@ class Answer:
         failure: how reading ended, unless it ended properly; it counts only for an answer that is not complete.
         """
         error = self._error or (None if self.complete else self._unfinished(failure))
+        if error is None and (failure or self._is_end_broken):
+            self._assembly.warn("the stream did not end properly after the finish reason: the text is whole")
         completion = self._assembly.completion()
         if error is None and not (completion.text.strip() or _declined(completion)):
-            raise EmptyAnswer(f"{self._tried} gave {_describe_empty(completion)}.", partial=completion)
+            raise self._empty(completion)
         if error is not None:
             arrived = completion.text or completion.reasoning or completion.refusal
             error.partial = completion if arrived else None
@@ -129,7 +141,11 @@ class Answer:
             self._fail_with(error)
         elif isinstance(payload, dict):
             return self._take_chunk(payload)
-        elif not (self._at_end or self.complete):  # an event cut off by the end, or rubbish behind a whole answer
+        elif payload is not _BROKEN and not payload:  # null or []: it carries nothing
+            return None
+        elif self._at_end or self.complete:  # an event cut off by the end, or rubbish behind a whole answer
+            self._is_end_broken = True
+        else:
             self._fail(self._malformed("an event that is no JSON object", event.data))
         return None
 
@@ -162,7 +178,7 @@ class Answer:
             self._done = True
             chunk = self._take_chunk(payload)
             return [chunk] if chunk else []
-        elif payload is not None:
+        elif payload is not _BROKEN:
             self._fail(self._malformed("JSON that is no chat completion", text))
         return []
 
@@ -176,6 +192,13 @@ class Answer:
             head = readable(self._head.decode("utf-8", "replace"))
             return self._malformed("something that is neither an event stream nor JSON", head)
         return OutcomeUnknown(f"{self._tried} gave an empty stream: whether it was billed is not known.")
+
+    def _empty(self, completion: Completion) -> GatewayError:
+        if self._assembly.tool or completion.finish_reason == "tool_calls":
+            called = f"called the tool “{self._assembly.tool or 'unnamed'}” instead of answering"
+            advice = "No tool was offered: change the prompt or choose another model."
+            return ToolCall(f"{self._tried}: the model {called}. {advice}", partial=completion)
+        return EmptyAnswer(f"{self._tried} gave {_describe_empty(completion)}.", partial=completion)
 
     def _fail_with(self, body: ErrorBody) -> None:
         error = classify_event(body, origin=self._origin)
@@ -193,11 +216,11 @@ class Answer:
 
 
 def _decoded(text: str) -> object:
-    """The JSON value, or None: no caller has a use for a bare null."""
+    """The JSON value, or _BROKEN."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        return None
+        return _BROKEN
 
 
 def _declined(completion: Completion) -> bool:

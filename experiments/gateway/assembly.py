@@ -4,7 +4,8 @@ import sys
 
 from experiments.gateway.characters import Cleaner, clean
 from experiments.gateway.chunks import Delta, normal_finish
-from experiments.gateway.reasoning import Merged, TagSplitter
+from experiments.gateway.harmony import AnswerSplitter
+from experiments.gateway.reasoning import Merged
 from experiments.gateway.redaction import Redactor, redact
 from experiments.gateway.types import ChatRequest, Chunk, Completion, FinishReason, TokenLogprob, Usage
 from experiments.gateway.usage import prompt_was_cut, settle_usage
@@ -15,26 +16,28 @@ _NAMED = ("model", "provider", "id", "fingerprint")
 class Assembly:
     """Everything that has arrived of one answer.
 
-    pieces: grows with every delta that has content. usage: the last report, as reports are cumulative. finish: the
-    provider's word, empty before it came. usage_at_end: usage came with or after the finish reason. api_key: what the
-    provider was asked with, and does not come to light wherever it is repeated.
+    pieces: grows with every delta that has content. tool: the first that the model calls. usage: the last report, as
+    reports are cumulative. finish: the provider's word, empty before it came. usage_at_end: usage came with or after
+    the finish reason. api_key: what the provider was asked with, and does not come to light wherever it is repeated.
     """
 
     def __init__(self, request: ChatRequest, warnings: tuple[str, ...] = (), *, api_key: str = "") -> None:
         accepts = request.capabilities
         self._request = request
         self._warnings = list(warnings)
-        self._splitter = TagSplitter(opened=accepts.reasoning_opened) if accepts.reasoning_tags else None
+        self._splitter = AnswerSplitter(opened=accepts.reasoning_opened) if accepts.reasoning_tags else None
         self._merged = Merged()
         self._api_key = api_key
         self._clean_text, self._clean_reasoning = Cleaner(), Cleaner()
         self._redact_text, self._redact_reasoning = Redactor(api_key), Redactor(api_key)
+        self._lead = ""  # of the answer, as long as it is nothing but white space
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
         self._logprobs: list[TokenLogprob] = []
         self._named = dict.fromkeys(_NAMED, "")
         self._native_finish = ""
+        self.tool = ""
         self.finish = ""
         self.usage: Usage | None = None
         self.usage_at_end = False
@@ -44,9 +47,12 @@ class Assembly:
         """The id out of a header; one in the answer itself replaces it."""
         self._named["id"] = self._named_as(generation_id)
 
+    def warn(self, remark: str) -> None:
+        self._warnings.append(remark)
+
     def take(self, delta: Delta) -> Chunk | None:
         """What of the delta can be shown now."""
-        if delta.text or delta.reasoning or delta.refusal:
+        if delta.text or delta.reasoning or delta.refusal or delta.tool:
             self.pieces += 1
             self._refusal.append(delta.refusal)
         self._note(delta)
@@ -89,6 +95,7 @@ class Assembly:
         )
 
     def _note(self, delta: Delta) -> None:
+        self.tool = self.tool or self._named_as(delta.tool)[:80]
         if delta.logprobs:
             self._logprobs.extend(delta.logprobs)
         if delta.finish:
@@ -114,13 +121,23 @@ class Assembly:
         if self._splitter is not None and (text or last):
             text, tagged = self._split(self._splitter, text, last=last)
             reasoning += tagged
-        if text:
-            self._text.append(text)
         if reasoning:
             self._reasoning.append(reasoning)
+        if text := self._without_lead(text, last=last):
+            self._text.append(text)
         return Chunk(text, reasoning) if text or reasoning else None
 
-    def _split(self, splitter: TagSplitter, content: str, *, last: bool) -> tuple[str, str]:
+    def _without_lead(self, text: str, *, last: bool) -> str:
+        """Blank lines between the reasoning and the answer are no part of either."""
+        if self._text:
+            return text
+        self._lead += text
+        if not (self._lead.strip() or last):
+            return ""
+        text, self._lead = self._lead, ""
+        return text.lstrip() if self._reasoning else text
+
+    def _split(self, splitter: AnswerSplitter, content: str, *, last: bool) -> tuple[str, str]:
         text, reasoning = "", ""
         for piece in splitter.feed(content) + (splitter.close() if last else []):
             if piece.kind == "text":

@@ -1,5 +1,6 @@
 """One decoded `chat.completion.chunk` (or whole `chat.completion`) becomes a delta. Nothing here keeps state."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,11 +23,14 @@ _FINISH_WORDS: dict[str, FinishReason] = {
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """What one chunk adds. finish: the provider's own word, empty while the answer goes on."""
+    """What one chunk adds. finish: the provider's own word, empty while the answer goes on. tool: the name of a tool
+    that the model calls; a dash where a call has none.
+    """
 
     text: str = ""
     reasoning: str = ""
     refusal: str = ""
+    tool: str = ""
     finish: str = ""
     native_finish: str = ""
     usage: Usage | None = None
@@ -44,10 +48,13 @@ def parse_chunk(raw: Mapping[str, Any]) -> Delta:
     if not isinstance(message, dict):
         message = _NO_FIELDS
     text, part_reasoning = _content(message.get("content"))
+    if not text and not message.get("content"):
+        text = _said(choice.get("text"))  # as in answers of the older completions
     return Delta(
         text=text,
         reasoning=_reasoning(message) or part_reasoning,
         refusal=_text(message.get("refusal")),
+        tool=_tool(message),
         finish=_text(choice.get("finish_reason")),
         native_finish=_text(choice.get("native_finish_reason")),
         usage=_usage(raw, choice),
@@ -74,15 +81,13 @@ def _first_choice(choices: object) -> Mapping[str, Any]:
 
 
 def _content(content: object) -> tuple[str, str]:
-    """Text and reasoning of a content that is a string or a list of parts."""
-    if isinstance(content, str):
-        return content, ""
+    """Text and reasoning of a content that is a string, a number or a list of parts."""
+    if not isinstance(content, list):
+        return _said(content), ""
     text, reasoning = "", ""
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, str):
-            text += part
-        elif isinstance(part, dict):
-            text += _text(part.get("text"))
+    for part in content:
+        text += _said(part.get("text") if isinstance(part, dict) else part)
+        if isinstance(part, dict):
             reasoning += _content(part.get("thinking"))[0]
     return text, reasoning
 
@@ -103,12 +108,30 @@ def _details(value: object) -> str:
 
 
 def _usage(raw: Mapping[str, Any], choice: Mapping[str, Any]) -> Usage | None:
-    """At the top level; in the choice at Moonshot; under `x_groq` at Groq."""
+    """At the top level; in the choice at Moonshot; under `x_groq` at Groq; as `timings` at llama.cpp."""
     groq = raw.get("x_groq")
     for found in (raw.get("usage"), choice.get("usage"), groq.get("usage") if isinstance(groq, dict) else None):
         if isinstance(found, dict) and found:
             return parse_usage(found)
+    timings = raw.get("timings")
+    if isinstance(timings, dict):  # its prompt_n leaves out what was in the cache
+        names = {"input_tokens": "prompt_n", "cache_read_input_tokens": "cache_n", "output_tokens": "predicted_n"}
+        return parse_usage({name: timings.get(theirs) for name, theirs in names.items()})
     return None
+
+
+def _tool(message: Mapping[str, Any]) -> str:
+    calls = message.get("tool_calls")
+    call = calls[0] if isinstance(calls, list) and calls else None
+    function = call.get("function") if isinstance(call, dict) else message.get("function_call")
+    named = _text(function.get("name")) if isinstance(function, dict) else ""
+    return named or ("-" if call or function else "")
+
+
+def _said(value: object) -> str:
+    """A text; some servers send a token that is a number as a number."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return json.dumps(value) if is_number else _text(value)
 
 
 def _text(value: object) -> str:

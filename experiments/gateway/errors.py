@@ -106,6 +106,12 @@ class ForbiddenAddress(NeedsPerson):
     kind = "forbidden_address"
 
 
+class ToolCall(NeedsPerson):
+    """The model called a tool, which it was not offered, and wrote no text."""
+
+    kind = "tool_call"
+
+
 class BadAnswer(GatewayError):
     """An answer that is no chat completion: wrong type, not parseable, over a byte limit. Not repeated by itself."""
 

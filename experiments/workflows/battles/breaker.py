@@ -6,7 +6,7 @@ from experiments.workflows.steps import Outcome
 
 MOST_FAILURES = 20  # in a row, all of the same kind
 NOTHING_TO_SHOW = "no_material"  # an output that is missing or unreadable is no fault of who was to be asked
-OF_ONE_REQUEST = frozenset({"refused", "context_exceeded", "no_material", "empty_answer", "bad_answer"})
+OF_ONE_REQUEST = frozenset({"refused", "context_exceeded", "no_material", "empty_answer", "bad_answer", "tool_call"})
 
 
 @dataclass(slots=True)

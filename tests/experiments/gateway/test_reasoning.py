@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from experiments.gateway.harmony import AnswerSplitter
 from experiments.gateway.reasoning import Merged, TagSplitter
 from tests.hanging import without_hanging
 
 NAMES = ("think", "THINK", "thinking", "thought", "|begin_of_thought|")
 TAGS = [f"<{end}{name}>" for name in NAMES for end in ("", "/")]
+TAGS += ["<|channel|>analysis<|message|>", "<|start|>assistant", "<|channel|>final<|message|>", "<|return|>"]
 TAGS += ["<|end_of_thought|>", "[REASONING]", "[/reasoning]", "<", "[", "<th", "</", "<|"]
 OTHERS = ["`", "```", "~~~", "\n", "\n\n", " ", '"', "'", "a", "hello ", "é漢", "K", "İ"]
 TEXTS = st.lists(st.sampled_from(TAGS + OTHERS), max_size=40).map("".join)
@@ -18,7 +20,7 @@ TEXTS = st.lists(st.sampled_from(TAGS + OTHERS), max_size=40).map("".join)
 
 def pieces_of(text: str, cuts: list[int], *, opened: bool = False) -> list[tuple[str, str]]:
     """(kind, text), with neighbours of one kind joined."""
-    splitter = TagSplitter(opened=opened)
+    splitter = AnswerSplitter(opened=opened)
     places = [0, *sorted(cut % (len(text) + 1) for cut in cuts), len(text)]
     parts = [piece for a, b in pairwise(places) for piece in splitter.feed(text[a:b])]
     joined: list[tuple[str, str]] = []
@@ -84,6 +86,13 @@ def test_every_tag_splits_at_every_position_without_leaking(name):
         ("a stray ` here\n<think>y</think>z", "a stray ` here\nz", "y"),
         ("<think>```\ncode</think>z", "z", "```\ncode"),
         ("I think we should go.", "I think we should go.", ""),
+        ("\n<|channel|>analysis<|message|>a<|end|><|channel|>final<|message|>b<|return|>", "\nb", "a"),
+        ("<|channel|>analysis<|message|>a<|start|>assistant<|channel|>final<|message|>b", "b", "a"),
+        ("<|start|>assistant<|channel|>commentary to=f <|constrain|>json<|message|>{}<|call|>", "", "{}"),
+        ("<|start|>assistant<|message|>a<|end|>b", "ab", ""),
+        ("<|channel|>analysis and no more", "<|channel|>analysis and no more", ""),
+        ("<|channel|>analysis<|message|>a <b> <|c", "", "a <b> <|c"),
+        ("a <|channel|>analysis<|message|>b", "a <|channel|>analysis<|message|>b", ""),
     ],
 )
 def test_what_is_thinking_and_what_is_not(text, answer, thinking):
@@ -110,10 +119,21 @@ def test_an_open_end_is_reported():
     assert splitter.unclosed
 
 
-@pytest.mark.parametrize("text", ["<" * 100_000, "`" * 100_000, "<think>" * 15_000, "[<`" * 30_000, "a\n~" * 30_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<" * 100_000,
+        "`" * 100_000,
+        "<think>" * 15_000,
+        "[<`" * 30_000,
+        "a\n~" * 30_000,
+        " " * 100_000,
+        "<|start|>" * 10_000,
+    ],
+)
 @pytest.mark.parametrize("size", [1, 100_000])
 def test_hostile_text_takes_linear_time(text, size):
-    splitter = TagSplitter()
+    splitter = AnswerSplitter()
     length = 0
     with without_hanging():
         for start in range(0, len(text), size):

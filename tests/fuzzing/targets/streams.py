@@ -7,7 +7,8 @@ from pathlib import Path
 from experiments.gateway.answer import Answer
 from experiments.gateway.classify import Origin
 from experiments.gateway.errors import GatewayError
-from experiments.gateway.reasoning import Merged, TagSplitter
+from experiments.gateway.harmony import AnswerSplitter
+from experiments.gateway.reasoning import Merged
 from experiments.gateway.redaction import Redactor
 from experiments.gateway.sse import BOM, KEEP_ALIVE, Event, Parser
 from experiments.gateway.types import Capabilities, ChatMessage, ChatRequest, Deadlines, Params
@@ -64,7 +65,7 @@ def check_events(data: bytes) -> None:
 
 def split(text: str, parts: list[str], *, opened: bool) -> list[list[str]]:
     """[kind, text] with neighbours of a kind joined. All of it together is the text."""
-    splitter = TagSplitter(opened=opened)
+    splitter = AnswerSplitter(opened=opened)
     found = [piece for part in parts for piece in splitter.feed(part)] + splitter.close()
     assert "".join(piece.text for piece in found) == text
     joined: list[list[str]] = []
@@ -74,6 +75,10 @@ def split(text: str, parts: list[str], *, opened: bool) -> list[list[str]]:
         else:
             joined.append([piece.kind, piece.text])
     return joined
+
+
+def read_split(data: bytes) -> None:
+    split(text_of(data), [text_of(data)], opened=False)
 
 
 def check_split(data: bytes) -> None:
@@ -153,7 +158,10 @@ TAGS = (
     *("<think>", "</think>", "<THINKING>", "</thinking>", "<|begin_of_thought|>", "<|end_of_thought|>", "[REASONING]"),
     *("[/reasoning]", "<|thinking|>", "<|/thinking|>", "<", "[", "</", "`", "```", "~~~", "\n", " ", '"', "'", "a"),
     *("é漢", "K", "İ", "\u2028", "\x00"),
+    *("<|channel|>analysis<|message|>", "<|channel|>final<|message|>", "<|start|>assistant", "<|channel|>", "<|end|>"),
+    *("<|return|>", "<|constrain|>json", "<|message|>"),
 )
+HARMONY = b"<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Yes.<|return|>"
 DELTAS = (
     *(delta(content="Yes"), delta(content="<think>"), delta(content="</think>"), delta(reasoning="Hm"), delta()),
     *(delta(content="\ud83d"), delta(content="\ude00"), delta(content=KEY[:9]), delta(content=KEY[9:])),
@@ -167,7 +175,13 @@ MASKS = (KEY, KEY[:8], KEY[-8:], "…", "***", "xxx", "%73%6b", "\\u0073", "&#11
 
 TARGETS = (
     Target("sse", lambda data: events_of([data]), check_events, (*FIELDS, *ENDS), seeds=STREAMS),
-    Target("reasoning", lambda data: split(text_of(data), [text_of(data)], opened=False), check_split, TAGS),
+    Target(
+        "reasoning",
+        lambda data: split(text_of(data), [text_of(data)], opened=False),
+        check_split,
+        TAGS,
+        seeds=(HARMONY,),
+    ),
     Target("merged", read_merged, check_merged, ("Let me", " think", "\n", "\n\n", " ", "a", "b")),
     Target("answer", read_answer, check_answer, (*DELTAS, *FIELDS[:3], *ENDS), seeds=(*STREAMS, *BODIES)),
     Target("redaction", lambda data: redacted([text_of(data)]), check_redacted, (*MASKS, " ", "a", "\\", "&#")),
