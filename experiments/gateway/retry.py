@@ -6,6 +6,7 @@ from experiments.gateway.errors import (
     BadAnswer,
     EmptyAnswer,
     GatewayError,
+    Interrupted,
     OutcomeUnknown,
     OutOfCredit,
     RateLimited,
@@ -54,8 +55,8 @@ def _reason_to_give_up(error: GatewayError, attempt: int) -> str:
 
 
 def _attempts_allowed(error: GatewayError) -> int:
-    """Every repeat of a call whose outcome is unknown may be billed on top, hence only one."""
-    if isinstance(error, OutcomeUnknown | BadAnswer):
+    """Every repeat of a call that may have been billed may be billed on top, hence only one."""
+    if isinstance(error, OutcomeUnknown | Interrupted | BadAnswer):
         return 2
     if isinstance(error, TryLater):
         return MAX_ATTEMPTS

@@ -17,6 +17,7 @@ from experiments.gateway import (
     Overloaded,
     RateLimited,
     Refused,
+    ToolCall,
     UnknownModel,
     Unreachable,
     Wait,
@@ -24,7 +25,7 @@ from experiments.gateway import (
 )
 
 
-@pytest.mark.parametrize("kind", [RateLimited, Overloaded, Unreachable, Interrupted])
+@pytest.mark.parametrize("kind", [RateLimited, Overloaded, Unreachable])
 def test_what_may_heal_is_asked_four_times(kind):
     outcomes = [decide(kind("x"), attempt, jitter=0.5) for attempt in (1, 2, 3, 4)]
     assert [type(outcome) for outcome in outcomes] == [Wait, Wait, Wait, GiveUp]
@@ -32,12 +33,14 @@ def test_what_may_heal_is_asked_four_times(kind):
     assert waits == [waits[0], 2 * waits[0], 4 * waits[0]]
 
 
-@pytest.mark.parametrize("kind", [BadKey, Refused, ContextExceeded, UnknownModel, ForbiddenAddress, GatewayError])
+@pytest.mark.parametrize(
+    "kind", [BadKey, Refused, ContextExceeded, UnknownModel, ForbiddenAddress, ToolCall, GatewayError]
+)
 def test_what_needs_a_person_is_never_repeated(kind):
     assert isinstance(decide(kind("x", retry_after=5), 1, jitter=0), GiveUp)
 
 
-@pytest.mark.parametrize("kind", [OutcomeUnknown, BadAnswer, EmptyAnswer])
+@pytest.mark.parametrize("kind", [OutcomeUnknown, Interrupted, BadAnswer, EmptyAnswer])
 def test_q34_what_may_have_been_billed_is_repeated_once(kind):
     assert isinstance(decide(kind("x"), 1, jitter=0), Wait)
     assert isinstance(decide(kind("x"), 2, jitter=0), GiveUp)
