@@ -1,10 +1,11 @@
 """`make bench`: ratios and medians, measured in one run on this machine."""
 
-from benchmarks import battles, coding, engine, leaderboard, library, start
+from benchmarks import battles, coding, durability, engine, leaderboard, library, start
 
 if __name__ == "__main__":
     start.main()
     engine.main()
+    durability.main()
     battles.main()
     coding.main()
     leaderboard.main()

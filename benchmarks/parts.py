@@ -112,20 +112,26 @@ class Parts:
 
 
 @contextlib.contextmanager
-def platform() -> Iterator[Parts]:
+def platform(*, is_served: bool = True) -> Iterator[Parts]:
+    """is_served: with the web server, a worker and a token; otherwise there is Redis alone."""
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
         parts = Parts(Path(folder))
         try:
-            _start(parts)
+            _start_redis(parts)
+            if is_served:
+                _start(parts)
             yield parts
         finally:
             for name in reversed(list(parts.processes)):
                 parts.stop(name)
 
 
-def _start(parts: Parts) -> None:
+def _start_redis(parts: Parts) -> None:
     redis = [str(_binary.get_binary_path()), "--port", "0", "--unixsocket", f"{parts.folder}/redis.sock", "--save", ""]
     parts.start("redis", *redis, "--loglevel", "warning", "--dir", str(parts.folder))
+
+
+def _start(parts: Parts) -> None:
     parts.manage("migrate", "-v0")
     create = "from accounts.models import User; User.objects.create_user('bench', password='measuring things')"
     parts.manage("shell", "-v0", "-c", create)
