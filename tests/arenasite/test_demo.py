@@ -9,11 +9,12 @@ from accounts.models import User
 from arenasite import demo, launch, showcase
 from experiments.catalog import syncing as catalog
 from experiments.models import Run
+from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.parametrize("role", ["researcher", "reviewer", "admin"])
+@each_case("role", ["researcher", "reviewer", "admin"])
 def test_everybody_signs_in_with_the_published_password(role):
     call_command("demo")
 

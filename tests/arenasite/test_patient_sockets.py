@@ -14,6 +14,7 @@ from websockets.sync.client import connect
 from arenasite.patient_sockets import KERNEL_BYTES, MOST_WAITING, TOO_SLOW, text_frame
 from arenasite.supervisor.ports import any_free
 from benchmarks.load import frames
+from tests.cases import each_case
 from tests.fixtures import environment, wait_until
 
 PIECE = "x" * 10_000
@@ -172,7 +173,7 @@ def test_one_who_has_nothing_to_read_is_left_alone(server, deaf):
         assert reader.recv(timeout=60) == "still here"
 
 
-@pytest.mark.parametrize("length", [0, 1, 125, 126, 65_535, 65_536])
+@each_case("length", [0, 1, 125, 126, 65_535, 65_536])
 def test_a_frame_is_read_by_others_as_the_text_it_was_made_of(length):
     [frame] = frames.taken(bytearray(text_frame("é" * (length // 2) + "x" * (length % 2))))
 

@@ -8,6 +8,7 @@ import pytest
 from arena_lab import Arena, AsyncArena, BadAnswer, Conflict, Invalid, SignInNeeded, TooMany, Unreachable
 from arena_lab.asking import retry_after
 from tests.arenasite.platforms import free_port
+from tests.cases import each_case
 from tests.client.conftest import HURRIED
 
 EMPTY = json.dumps({"next": None, "previous": None, "results": []})
@@ -85,7 +86,7 @@ def test_nobody_waits_for_an_hour(scripted, arena):
     assert len(scripted.asked) == 1
 
 
-@pytest.mark.parametrize(("said", "seconds"), [("7", 7), ("Wed, 21 Oct 2015 07:28:00 GMT", 0), ("soon", None)])
+@each_case(("said", "seconds"), [("7", 7), ("Wed, 21 Oct 2015 07:28:00 GMT", 0), ("soon", None)])
 def test_the_time_to_wait_is_read_as_a_number_and_as_a_date(said, seconds):
     class Answer:
         headers = {"retry-after": said}

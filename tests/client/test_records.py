@@ -9,6 +9,7 @@ import pytest
 from arena_lab import BadAnswer, Event, Said
 from arena_lab.events import read_event
 from arena_lab.records import Experiment, Run
+from tests.cases import each_case
 
 RUN = {
     "id": "0195",
@@ -66,7 +67,7 @@ def test_it_cannot_be_changed():
         Run.read(RUN).state = "completed"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("field", "value"),
     [("seed", "7"), ("seed", True), ("cost", 0.1), ("cost", "much"), ("created", "2026-02-28T10:00:00"), ("usage", [])],
 )
@@ -103,7 +104,7 @@ def test_an_event_that_is_known_has_what_it_is_about():
     assert str(said) == "[3] A: Good morning."
 
 
-@pytest.mark.parametrize(("workflow", "name"), [("arena", "max_turns"), ("coding", "cycles"), ("debate", "rounds")])
+@each_case(("workflow", "name"), [("arena", "max_turns"), ("coding", "cycles"), ("debate", "rounds")])
 def test_an_experiment_knows_how_many_turns_there_are_to_be(workflow, name):
     rest = {"id": "1", "title": "", "cast": [], "created": "2026-02-28T10:00:00Z"}
 

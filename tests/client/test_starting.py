@@ -6,6 +6,7 @@ import pytest
 
 from arena_lab.cli.parser import parser
 from arena_lab.cli.starting import Misunderstood, plan_of
+from tests.cases import each_case
 
 
 def plan(*arguments):
@@ -16,7 +17,7 @@ def models(found):
     return {seat: one["model"] for seat, one in found.cast.items()}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("workflow", "config"),
     [
         ("arena", {"prompt": "Why?", "max_turns": 2}),

@@ -1,8 +1,7 @@
 """Two transcripts side by side: aligned by turn and side, equal words known as equal."""
 
-import pytest
-
 from experiments.comparison import MOST_WORDS, Said, compare, word_differences
+from tests.cases import each_case
 from tests.hanging import without_hanging
 
 
@@ -97,7 +96,7 @@ def test_characters_of_a_language_without_spaces_are_words():
     assert [piece.text for piece in pieces if piece.change] == ["七", "九"]
 
 
-@pytest.mark.parametrize("other", ["", "Something else altogether was said in this place.", "no"])
+@each_case("other", ["", "Something else altogether was said in this place.", "no"])
 def test_texts_that_have_little_in_common_are_not_taken_apart(other):
     assert word_differences("I offer seven panels today.", other) is None
 

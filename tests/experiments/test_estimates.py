@@ -3,10 +3,9 @@
 from dataclasses import replace
 from decimal import Decimal
 
-import pytest
-
 from experiments.estimates import Plan, Taken, estimate
 from experiments.gateway.types import Price
+from tests.cases import each_case
 
 PRICE = Price(Decimal("0.000001"), Decimal("0.000002"))
 SIDES = {"A": Taken("a", PRICE, 1000), "B": Taken("b", PRICE, 1000)}
@@ -14,7 +13,7 @@ TOOLS = {"judge": Taken("j", PRICE), "filter": Taken("f", PRICE)}
 PLAN = Plan(turns=3, runs=1, instructions=400, gap_seconds=2.0, seats={**SIDES, **TOOLS})
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("seats", "calls"),
     [({**SIDES, **TOOLS}, 15), (SIDES, 6), ({**SIDES, "judge": TOOLS["judge"]}, 9)],
     ids=["all", "sides", "judge"],

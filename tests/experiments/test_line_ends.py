@@ -1,8 +1,7 @@
 """Text that a browser has had in its hands means what its reader saw."""
 
-import pytest
-
 from experiments.line_ends import as_typed, is_same, restored
+from tests.cases import each_case
 
 SHOWN = "One.\r\nTwo.\n\nThree.\rFour.\n"
 
@@ -12,7 +11,7 @@ def test_text_that_comes_back_with_other_line_ends_is_the_same():
     assert restored(as_typed(SHOWN), SHOWN) == SHOWN
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("typed", "meant"),
     [
         ("One.\nTwo!\n\nThree.\nFour.\n", "One.\r\nTwo!\n\nThree.\rFour.\n"),

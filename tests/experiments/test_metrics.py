@@ -5,6 +5,7 @@ import pytest
 from experiments.metrics import run_metrics, seat_metrics
 from experiments.models import Judgment
 from experiments.workflows.judge import SENTIMENTS
+from tests.cases import each_case
 
 
 def judged(turn, scores, reason=""):
@@ -19,7 +20,7 @@ def deviating(*values):
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("deviations", "turn"),
     [
         ([20], None),
@@ -85,7 +86,7 @@ def test_a_zero_is_a_number():
     assert (metrics["goal_deviation"], metrics["cooperation"], metrics["tokens"]) == (0, 0, 0)
 
 
-@pytest.mark.parametrize("series", [[], [judged(1, None, "cut short")], [judged(1, {}), judged(2, None)]])
+@each_case("series", [[], [judged(1, None, "cut short")], [judged(1, {}), judged(2, None)]])
 def test_when_nothing_was_scored_there_is_nothing(series):
     metrics = seat_metrics(series, tokens=None)
 

@@ -19,6 +19,7 @@ from experiments.statistics.values import (
     why_left_out,
 )
 from leaderboard.ratings.student import incomplete_beta, t_quantile
+from tests.cases import each_case
 
 # Two-sided 95 % and 99 % points of Student's t, as every printed table has them.
 TABLE = [
@@ -38,7 +39,7 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("confidence", "degrees", "expected"), TABLE)
+@each_case(("confidence", "degrees", "expected"), TABLE)
 def test_the_quantiles_of_t_are_those_of_the_tables(confidence, degrees, expected):
     assert t_quantile(confidence, degrees) == pytest.approx(expected, abs=0.0006)
 
@@ -56,15 +57,13 @@ def test_t_lies_between_its_neighbours_for_a_broken_number_of_degrees():
     assert t_quantile(0.95, 4) > t_quantile(0.95, 4.5) > t_quantile(0.95, 5)
 
 
-@pytest.mark.parametrize(("confidence", "degrees"), [(0, 5), (1, 5), (0.95, 0), (0.95, -1)])
+@each_case(("confidence", "degrees"), [(0, 5), (1, 5), (0.95, 0), (0.95, -1)])
 def test_t_of_nonsense_is_refused(confidence, degrees):
     with pytest.raises(ValueError, match="needed"):
         t_quantile(confidence, degrees)
 
 
-@pytest.mark.parametrize(
-    ("x", "a", "b", "expected"), [(0, 2, 3, 0), (1, 2, 3, 1), (0.5, 2, 2, 0.5), (0.3, 1, 4, 1 - 0.7**4)]
-)
+@each_case(("x", "a", "b", "expected"), [(0, 2, 3, 0), (1, 2, 3, 1), (0.5, 2, 2, 0.5), (0.3, 1, 4, 1 - 0.7**4)])
 def test_the_incomplete_beta_function_has_its_known_values(x, a, b, expected):
     assert incomplete_beta(x, a, b) == pytest.approx(expected)
 
@@ -139,7 +138,7 @@ def test_groups_of_nothing_but_zeros_and_nothing_but_ones_are_clearly_different(
     assert (found.difference, found.low, found.high) == (1, 1, 1)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("first", "second", "difference", "why"),
     [([], [1, 2], None, "no_value"), ([5], [1, 3], 3, "one_value"), ([1, 3], [], None, "no_value")],
 )
@@ -182,7 +181,7 @@ def test_the_final_deviation_is_that_of_the_last_turn_alone():
     assert values_of(facts(10, 30, None)).measures["mean_deviation"] == 20
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("deviations", "deviated", "turn"),
     [
         ([20, 20], False, None),
@@ -206,7 +205,7 @@ def test_a_run_without_a_judge_has_no_value_but_its_tokens():
     assert set(measures.values()) == {None}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("state", "origin", "switches", "why"),
     [
         ("completed", "live", [], ""),

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from experiments.talks.tokens import Thresholds, band, covers, strip, summary, together, token_view
+from tests.cases import each_case
 
 
 def stored(*logprobs, **more):
@@ -22,7 +23,7 @@ def test_a_probability_is_e_to_the_logprob_and_the_average_is_over_probabilities
     assert view.confidence.average == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("probability", "expected"),
     [(1.0, "high"), (0.81, "high"), (0.8, "middle"), (0.5, "middle"), (0.499, "low"), (0.0, "low"), (None, "unknown")],
 )
@@ -34,7 +35,7 @@ def test_thresholds_can_be_others():
     assert band(0.85, Thresholds(high=0.9, low=0.7)) == "middle"
 
 
-@pytest.mark.parametrize("least", [-math.inf, -9999.0, -1e300])
+@each_case("least", [-math.inf, -9999.0, -1e300])
 def test_minus_infinity_is_a_probability_of_zero(least):
     view = token_view(stored(least, 0.0), "")
 
@@ -43,7 +44,7 @@ def test_minus_infinity_is_a_probability_of_zero(least):
     assert [token.place for token in view.low] == [0]
 
 
-@pytest.mark.parametrize("missing", [None, math.nan, "-0.1", True])
+@each_case("missing", [None, math.nan, "-0.1", True])
 def test_a_token_without_a_number_is_shown_and_counts_in_no_average(missing):
     view = token_view(stored(ln(0.5), missing), "")
 
@@ -66,7 +67,7 @@ def test_tokens_that_are_all_unknown_give_no_average():
     assert summary(stored(None, None)).average is None
 
 
-@pytest.mark.parametrize("alternatives", [None, [], ["nonsense"], 7 * [None]])
+@each_case("alternatives", [None, [], ["nonsense"], 7 * [None]])
 def test_missing_alternatives_are_none(alternatives):
     [token] = token_view([{"token": "a", "logprob": -0.1, "alternatives": alternatives}], "").tokens
 
@@ -80,14 +81,14 @@ def test_alternatives_have_their_probabilities():
     assert [(a.token, a.probability) for a in token.alternatives] == [(" a", pytest.approx(0.25)), (" b", None)]
 
 
-@pytest.mark.parametrize("broken", [None, 3, "x", [], {}])
+@each_case("broken", [None, 3, "x", [], {}])
 def test_what_is_no_token_breaks_nothing(broken):
     [token] = token_view([broken], "").tokens
 
     assert (token.token, token.probability) == ("", None)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("tokens", "text", "expected"),
     [
         (["Hel", "lo"], "Hello", "all"),

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 
+from tests.cases import each_case
 from tests.fuzzing.generated import inputs_of
 from tests.fuzzing.target import Target
 from tests.fuzzing.targets import ALL
@@ -15,7 +16,7 @@ BROKEN_ONCE = [
 ]
 
 
-@pytest.mark.parametrize("target", ALL.values(), ids=ALL)
+@each_case("target", ALL.values(), ids=ALL)
 def test_no_input_breaks_a_reader(target: Target) -> None:
     @settings(max_examples=EXAMPLES)
     @given(inputs_of(target))
@@ -25,12 +26,12 @@ def test_no_input_breaks_a_reader(target: Target) -> None:
     holds()
 
 
-@pytest.mark.parametrize("target", ALL.values(), ids=ALL)
+@each_case("target", ALL.values(), ids=ALL)
 def test_what_the_search_begins_with_breaks_no_reader(target: Target) -> None:
     for data in target.seeds:
         target.check(data)
 
 
-@pytest.mark.parametrize(("target", "path"), BROKEN_ONCE)
+@each_case(("target", "path"), BROKEN_ONCE)
 def test_what_broke_a_reader_once_breaks_it_no_more(target: Target, path) -> None:
     target.check(path.read_bytes())

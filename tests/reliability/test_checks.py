@@ -3,10 +3,9 @@
 from dataclasses import replace
 from decimal import Decimal
 
-import pytest
-
 from benchmarks.faults.checks import CHECKS, differences, ledger, words
 from benchmarks.faults.facts import Account, Called, Facts, Passed, Played, Seen, Served, Shown, Stepped
+from tests.cases import each_case
 
 TEXT = "Seven panels, shared by need."
 CALL = Called(
@@ -118,7 +117,7 @@ def test_every_check_is_shown_something_wrong():
     assert set(WRONG) == set(CHECKS)
 
 
-@pytest.mark.parametrize("name", WRONG)
+@each_case("name", WRONG)
 def test_it_finds(name):
     assert name in differences(WRONG[name])
 

@@ -1,9 +1,10 @@
 """A release goes out machine by machine: its migrations must leave the one before it at work."""
 
-import pytest
 from django.db import models
 from django.db.migrations import operations
 from django.db.migrations.loader import MigrationLoader
+
+from tests.cases import each_case
 
 OURS = ("accounts", "experiments", "leaderboard")
 FIRST_RELEASE = {"accounts": "0006", "experiments": "0016", "leaderboard": "0001"}  # before which nobody was at work
@@ -57,7 +58,7 @@ def _complaint(operation, made):
     return f"{what}: the release before it may read or write what changes"
 
 
-@pytest.mark.parametrize("migration", newer(), ids=lambda migration: f"{migration.app_label}-{migration.name}")
+@each_case("migration", newer(), ids=lambda migration: f"{migration.app_label}-{migration.name}")
 def test_a_migration_only_adds_or_says_why_it_may_do_more(migration):
     found = [said for said in complaints(migration) if (migration.app_label, migration.name, said) not in REASONS]
 
@@ -82,12 +83,12 @@ UNSAFE = {
 }
 
 
-@pytest.mark.parametrize("operation", UNSAFE.values(), ids=UNSAFE)
+@each_case("operation", UNSAFE.values(), ids=UNSAFE)
 def test_what_would_end_the_older_release_is_complained_about(operation):
     assert _complaint(operation, set())
 
 
-@pytest.mark.parametrize(
+@each_case(
     "operation",
     [
         operations.AddField("run", "pace", models.IntegerField(null=True)),

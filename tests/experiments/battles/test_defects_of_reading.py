@@ -10,6 +10,7 @@ from django.core.management import call_command
 from experiments.battles.logs.formats import FORMATS
 from experiments.models import Board, Provider
 from experiments.workflows.battles.prompts import PROMPTS
+from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import slim, write
 
 ROOT = Path(__file__).parents[3]
@@ -20,21 +21,21 @@ def said(winner: str) -> str:
     return f'{{"winner": "{winner}", "rationale": "An answer as all are.", "confidence": 0.9}}'
 
 
-@pytest.mark.parametrize("name", PROMPTS)
-@pytest.mark.parametrize("form", [said, "I prefer {}.".format, "The better one is {}".format])
-@pytest.mark.parametrize("words", ["Image B", "Answer B", "Candidate B", "Response B", "b"])
+@each_case("name", PROMPTS)
+@each_case("form", [said, "I prefer {}.".format, "The better one is {}".format])
+@each_case("words", ["Image B", "Answer B", "Candidate B", "Response B", "b"])
 def test_the_first_letter_of_a_word_names_nobody(words, form, name):
     assert PROMPTS[name].read(form(words)).winner in {"second", None}
 
 
-@pytest.mark.parametrize("name", PROMPTS)
-@pytest.mark.parametrize("words", ["Image B", "Answer B", "Candidate B", "Response B", "B"])
+@each_case("name", PROMPTS)
+@each_case("words", ["Image B", "Answer B", "Candidate B", "Response B", "B"])
 def test_a_verdict_that_names_the_second_one_is_read_as_that(words, name):
     assert PROMPTS[name].read(said(words)).winner == "second"
 
 
-@pytest.mark.parametrize("name", PROMPTS)
-@pytest.mark.parametrize("words", ["Both are equal", "Neither", "All alike", "They are about the same"])
+@each_case("name", PROMPTS)
+@each_case("words", ["Both are equal", "Neither", "All alike", "They are about the same"])
 def test_what_names_neither_is_a_tie_or_unreadable(words, name):
     for text in (said(words), words):
         assert PROMPTS[name].read(text).winner in {"tie", None}

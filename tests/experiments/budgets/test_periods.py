@@ -12,6 +12,7 @@ from experiments.engine.reservations import Accounts, Amount, OverBudget, reserv
 from experiments.models import Budget, Call, Run, Step
 from experiments.models.budget import BEGINNING
 from experiments.models.ids import new_id
+from tests.cases import each_case
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
 
@@ -20,7 +21,7 @@ utc = partial(datetime, tzinfo=UTC)
 AMOUNT = Amount(Decimal("0.6"), 100)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("period", "moment", "begins", "ends"),
     [
         ("day", LAST, datetime(2026, 2, 28, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC)),

@@ -7,6 +7,7 @@ from django.core.management import CommandError, call_command
 
 from experiments.management.commands import sweep
 from experiments.models import Provider, ProviderModel
+from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
 
@@ -22,9 +23,7 @@ def add(url: str = "http://127.0.0.1:9/v1", *more: str) -> tuple[str, str]:
     return run("add_provider", "--name", "lab", "--base-url", url, *more)
 
 
-@pytest.mark.parametrize(
-    "url", ["http://127.0.0.1:9/v1", "http://localhost:9/v1", "http://10.0.0.1/v1", "http://[::1]/v1"]
-)
+@each_case("url", ["http://127.0.0.1:9/v1", "http://localhost:9/v1", "http://10.0.0.1/v1", "http://[::1]/v1"])
 def test_a_private_address_is_refused_unless_it_is_allowed(url):
     with pytest.raises(CommandError, match="private address"):
         add(url)
@@ -70,7 +69,7 @@ def test_the_next_step_names_a_key_that_is_not_set(monkeypatch):
     assert "`manage.py sync_models` lists its models" in said
 
 
-@pytest.mark.parametrize("url", ["lab", "ftp://lab.example/v1", ""])
+@each_case("url", ["lab", "ftp://lab.example/v1", ""])
 def test_an_address_that_is_none_is_refused(url):
     with pytest.raises(CommandError, match="base_url"):
         add(url)

@@ -4,6 +4,7 @@ import pytest
 
 from accounts.tokens import create_token
 from experiments.models import ClientTalk
+from tests.cases import each_case
 from tests.experiments.api.conftest import Api
 
 pytestmark = pytest.mark.databases
@@ -11,7 +12,7 @@ NOWHERE = "01a2017a-8bc0-72c0-9175-cb3ee99acb82"
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(
+@each_case(
     ("method", "path"),
     [
         ("post", "experiment/start"),

@@ -6,6 +6,7 @@ import pytest
 from django.db import InterfaceError, OperationalError
 
 from experiments.engine.workers import look_around
+from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
 
@@ -17,7 +18,7 @@ def raising(error):
     return look
 
 
-@pytest.mark.parametrize(
+@each_case(
     "error",
     [
         OperationalError("the server closed the connection"),

@@ -1,10 +1,10 @@
 """Text that every database can hold."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.engine.text import is_storable, storable, storable_data
+from tests.cases import each_case
 
 any_text = st.text(st.characters() | st.just("\x00") | st.characters(categories=["Cs"]))
 clean_text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
@@ -43,7 +43,7 @@ def test_every_other_character_stays_in_its_order(text):
     assert kept(storable(text)) == kept(text)
 
 
-@pytest.mark.parametrize(("text", "stored"), [("a\x00b", "a\ufffdb"), ("a\ud800b", "a\ufffdb"), ("\udc00", "\ufffd")])
+@each_case(("text", "stored"), [("a\x00b", "a\ufffdb"), ("a\ud800b", "a\ufffdb"), ("\udc00", "\ufffd")])
 def test_one_character_that_cannot_be_stored_becomes_one_replacement_character(text, stored):
     assert storable(text) == stored
 

@@ -8,6 +8,7 @@ import pytest
 
 from experiments.gateway import ChatRequest, Client, ForbiddenAddress, guarded_transport
 from experiments.gateway.addresses import is_allowed
+from tests.cases import each_case
 
 PUBLIC = ["8.8.8.8", "1.1.1.1", "2606:4700:4700::1111"]
 PRIVATE = ["127.0.0.1", "127.9.9.9", "10.0.0.1", "172.16.0.1", "192.168.1.1", "100.64.0.1", "::1", "fd00::1"]
@@ -19,18 +20,18 @@ NEVER = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("address", PUBLIC)
+@each_case("address", PUBLIC)
 def test_public_addresses_are_allowed(address):
     assert is_allowed(address, allow_private=False)
 
 
-@pytest.mark.parametrize("address", PRIVATE)
+@each_case("address", PRIVATE)
 def test_private_addresses_only_with_leave(address):
     assert not is_allowed(address, allow_private=False)
     assert is_allowed(address, allow_private=True)
 
 
-@pytest.mark.parametrize("address", NEVER)
+@each_case("address", NEVER)
 def test_some_addresses_are_never_allowed(address):
     assert not is_allowed(address, allow_private=False)
     assert not is_allowed(address, allow_private=True)

@@ -7,6 +7,7 @@ import pytest
 
 from experiments.gateway.classify import Origin, classify, classify_event, excerpt, read_error
 from experiments.gateway.ratelimits import retry_after
+from tests.cases import each_case
 from tests.hanging import without_hanging
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
@@ -18,7 +19,7 @@ def error_for(status, body=b"", headers=None):
     return classify(status, headers or {}, body, now=NOW, origin=ORIGIN)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("status", "kind"),
     [
         (400, "refused"), (401, "bad_key"), (402, "out_of_credit"), (403, "refused"), (404, "unknown_model"),
@@ -31,7 +32,7 @@ def test_a_status_alone_has_a_meaning(status, kind):
     assert (error.kind, error.status) == (kind, status)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("status", "body", "kind"),
     [
         (400, {"error": {"message": "Incorrect API key provided"}}, "bad_key"),
@@ -52,7 +53,7 @@ def test_the_words_refine_the_status(status, body, kind):
     assert error_for(status, body).kind == kind
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("error", "kind", "status"),
     [
         ({"code": 429, "message": "slow down"}, "rate_limited", 429),
@@ -87,7 +88,7 @@ def test_the_rate_limit_headers_inside_a_body_count():
     assert classify_event(read_error(body)).retry_after == 9
 
 
-@pytest.mark.parametrize(
+@each_case(
     "payload", [{"error": None}, {"error": {}}, {"choices": []}, [], None, "x", 7, {"choices": [{"error": None}]}]
 )
 def test_what_is_no_error_is_none(payload):
@@ -130,13 +131,13 @@ def test_an_excerpt_is_one_short_line_without_control_characters():
     assert len(excerpt("x" * 10_000)) == 301
 
 
-@pytest.mark.parametrize("body", [b"a " * 500_000, b"prompt " * 150_000, b"model " * 170_000, b"no api " * 150_000])
+@each_case("body", [b"a " * 500_000, b"prompt " * 150_000, b"model " * 170_000, b"no api " * 150_000])
 def test_a_hostile_body_is_classified_in_no_time(body):
     with without_hanging():
         assert error_for(400, body).kind == "refused"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("headers", "seconds"),
     [
         ({"retry-after": "7"}, 7),
@@ -163,7 +164,7 @@ def test_q26_the_wait_is_read_from_any_header_and_clamped(headers, seconds):
     assert retry_after(headers, NOW) == seconds
 
 
-@pytest.mark.parametrize("code", ["0429" + "9" * 5000, "4290", "0429", "²"])
+@each_case("code", ["0429" + "9" * 5000, "4290", "0429", "²"])
 def test_a_code_that_only_begins_like_a_status_is_none(code):
     error = classify_event(read_error({"error": {"code": code, "message": "Something went wrong."}}))
     assert (error.kind, error.status) == ("overloaded", 500)

@@ -2,12 +2,12 @@
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.gateway.harmony import AnswerSplitter
 from experiments.gateway.reasoning import Merged, TagSplitter
+from tests.cases import each_case
 from tests.hanging import without_hanging
 
 NAMES = ("think", "THINK", "thinking", "thought", "|begin_of_thought|")
@@ -49,7 +49,7 @@ def test_one_character_at_a_time_gives_the_same(text):
     assert pieces_of(text, list(range(len(text)))) == pieces_of(text, [])
 
 
-@pytest.mark.parametrize("name", ["think", "thinking", "thought", "reasoning", "THINK", "Thinking"])
+@each_case("name", ["think", "thinking", "thought", "reasoning", "THINK", "Thinking"])
 def test_every_tag_splits_at_every_position_without_leaking(name):
     text = f"a<{name}>b</{name}>c"
     for cut in range(len(text)):
@@ -61,7 +61,7 @@ def test_every_tag_splits_at_every_position_without_leaking(name):
         assert "".join(piece.text for piece in pieces if piece.kind == "reasoning") == "b"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "answer", "thinking"),
     [
         ("[REASONING]b[/REASONING]c", "c", "b"),
@@ -99,7 +99,7 @@ def test_what_is_thinking_and_what_is_not(text, answer, thinking):
     assert split(text) == (answer, thinking)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "answer", "thinking"),
     [
         ("a</think>b", "b", "a"),
@@ -119,7 +119,7 @@ def test_an_open_end_is_reported():
     assert splitter.unclosed
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "<" * 100_000,
@@ -131,7 +131,7 @@ def test_an_open_end_is_reported():
         "<|start|>" * 10_000,
     ],
 )
-@pytest.mark.parametrize("size", [1, 100_000])
+@each_case("size", [1, 100_000])
 def test_hostile_text_takes_linear_time(text, size):
     splitter = AnswerSplitter()
     length = 0

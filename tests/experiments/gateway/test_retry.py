@@ -23,9 +23,10 @@ from experiments.gateway import (
     Wait,
     decide,
 )
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize("kind", [RateLimited, Overloaded, Unreachable])
+@each_case("kind", [RateLimited, Overloaded, Unreachable])
 def test_what_may_heal_is_asked_four_times(kind):
     outcomes = [decide(kind("x"), attempt, jitter=0.5) for attempt in (1, 2, 3, 4)]
     assert [type(outcome) for outcome in outcomes] == [Wait, Wait, Wait, GiveUp]
@@ -33,14 +34,12 @@ def test_what_may_heal_is_asked_four_times(kind):
     assert waits == [waits[0], 2 * waits[0], 4 * waits[0]]
 
 
-@pytest.mark.parametrize(
-    "kind", [BadKey, Refused, ContextExceeded, UnknownModel, ForbiddenAddress, ToolCall, GatewayError]
-)
+@each_case("kind", [BadKey, Refused, ContextExceeded, UnknownModel, ForbiddenAddress, ToolCall, GatewayError])
 def test_what_needs_a_person_is_never_repeated(kind):
     assert isinstance(decide(kind("x", retry_after=5), 1, jitter=0), GiveUp)
 
 
-@pytest.mark.parametrize("kind", [OutcomeUnknown, Interrupted, BadAnswer, EmptyAnswer])
+@each_case("kind", [OutcomeUnknown, Interrupted, BadAnswer, EmptyAnswer])
 def test_q34_what_may_have_been_billed_is_repeated_once(kind):
     assert isinstance(decide(kind("x"), 1, jitter=0), Wait)
     assert isinstance(decide(kind("x"), 2, jitter=0), GiveUp)

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.gateway.sse import KEEP_ALIVE, Event, Parser
+from tests.cases import each_case
 from tests.hanging import without_hanging
 
 FIELDS = [b"data: a", b"data:b", b"data", b"data:", b": hi", b":", b"event: error", b"error: x", b"id: 1", b"zzz"]
@@ -32,7 +32,7 @@ def test_any_bytes_are_survived_one_at_a_time(data):
     assert events_of(data, list(range(len(data)))) == events_of(data)
 
 
-@pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
+@each_case("end", [b"\n", b"\r", b"\r\n"])
 def test_every_kind_of_line_end_works(end):
     assert events_of(b"data: a" + end + b"data: b" + end + end + b"data: c" + end + end) == [Event("a\nb"), Event("c")]
 
@@ -76,7 +76,7 @@ def test_a_line_that_is_no_field_is_noticed():
     assert parser.strange
 
 
-@pytest.mark.parametrize("size", [1, 7, 4096])
+@each_case("size", [1, 7, 4096])
 def test_events_before_one_that_is_too_large_are_kept(size):
     data = b"data: a\n\ndata: " + b"x" * 5000 + b"\n\ndata: c\n\n"
     parser = Parser(limit_bytes=1000)

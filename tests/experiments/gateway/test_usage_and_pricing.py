@@ -6,11 +6,12 @@ import pytest
 
 from experiments.gateway import Capabilities, ChatMessage, Params, Price, Usage, cost, reserve
 from experiments.gateway.usage import estimate_usage, parse_usage, prompt_was_cut, settle_usage
+from tests.cases import each_case
 
 PRICE = Price(Decimal("0.000002"), Decimal("0.00001"), cached_input=Decimal("0.0000005"), per_request=Decimal("0.01"))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("raw", "usage"),
     [
         ({"prompt_tokens": 10, "completion_tokens": 5}, Usage(10, 5)),

@@ -15,6 +15,7 @@ from experiments.imports.reading import HoldsBattles
 from experiments.imports.storing import proven
 from experiments.imports.values import Unreadable
 from experiments.reports.json_values import InvalidDocument
+from tests.cases import each_case
 from tests.experiments.imports import folders
 
 NAMES = ("arena.json", "starchamber.json", "council.json", "debate.json", "inspect.json", "battles.jsonl")
@@ -130,7 +131,7 @@ def reach(value, trail):
     return value
 
 
-@pytest.mark.parametrize("name", ["arena.json", "starchamber.json", "council.json", "inspect.json"])
+@each_case("name", ["arena.json", "starchamber.json", "council.json", "inspect.json"])
 def test_a_file_of_ten_times_the_length_takes_about_ten_times_the_work(name):
     value = VALUES[NAMES.index(name)]
     if name == "inspect.json":

@@ -13,6 +13,7 @@ from experiments.injections.trials import TRIALS
 from experiments.models import Dataset, InjectionRate
 from experiments.workflows.steps import Outcome
 from leaderboard.compute import ensure
+from tests.cases import each_case
 from tests.fixtures import add_model
 
 FEW = 10
@@ -74,7 +75,7 @@ async def test_what_cannot_be_read_is_no_success(asked, workflow):
     assert (rate.attacked.part, rate.attacked.of, rate.unread) == (0, FEW, FEW)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "verdict",
     [
         '{"winner": "this response", "scores": {}}',

@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from experiments.library import keeping
 from experiments.library.differences import lines_between
+from tests.cases import each_case
 from tests.experiments.library.conftest import CONFIG, PROMPT
 from tests.hanging import without_hanging
 
@@ -48,7 +49,7 @@ def test_no_text_at_all_is_a_text_too():
     assert shown("", "") == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("before", "after"),
     [
         ("a\n" * 40_000, "b\na\n" * 20_000),

@@ -5,11 +5,11 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
 import yaml
 
 from accounts.logs.lines import FIELDS
 from experiments.observing import families
+from tests.cases import each_case
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "observing.md").read_text(encoding="utf-8")
@@ -48,7 +48,7 @@ def test_the_page_lists_every_field_of_a_line():
     assert tuple(name for name in rows if name in FIELDS) == FIELDS
 
 
-@pytest.mark.parametrize("expression", sorted(DRAWN | ALARMING))
+@each_case("expression", sorted(DRAWN | ALARMING))
 def test_whatever_is_drawn_or_alarming_is_told_with_these_labels(expression):
     names = set(re.findall(r"\barena_\w+", expression))
     assert names

@@ -2,9 +2,8 @@
 
 import re
 
-import pytest
-
 from experiments.markdown import LONGEST_COLOURED, MOST_SIGNS, TAGS, to_html
+from tests.cases import each_case
 from tests.experiments.pages.conftest import Page
 
 NAMES = {"Response A": "Alpha", "Response B": "Beta", "Response AA": "Omega"}
@@ -19,7 +18,7 @@ def parents(element):
         yield element
 
 
-@pytest.mark.parametrize(
+@each_case(
     "evil",
     [
         "<script>alert(1)</script>",
@@ -61,7 +60,7 @@ def test_code_of_a_known_language_is_coloured_by_classes_alone():
     assert "style=" not in html
 
 
-@pytest.mark.parametrize("fence", ["", "klingon", "../../etc/passwd"])
+@each_case("fence", ["", "klingon", "../../etc/passwd"])
 def test_code_of_no_known_language_stays_as_it_is(fence):
     assert to_html(f"```{fence}\na < b\n```") == '<pre class="highlight"><code>a &lt; b\n</code></pre>\n'
 
@@ -84,7 +83,7 @@ def test_the_longer_label_wins_and_chinese_may_follow_at_once():
     assert re.findall(r'named">(\w+)<', html) == ["Omega", "Alpha"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "Response Analysis and Response Bias",

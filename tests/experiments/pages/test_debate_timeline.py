@@ -10,6 +10,7 @@ from experiments.engine.driver import Driver
 from experiments.fragments import render
 from experiments.models import Run
 from experiments.steering import steering
+from tests.cases import each_case
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
 
@@ -96,7 +97,7 @@ def test_of_an_automatic_debate_that_came_to_no_summary(debate, start, config):
     assert_same_page(run)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("reference", "anchor"),
     [("A1.p2", "point-A1-p2"), ("C2.c10", "point-C2-c10"), ("B1", "point-B1"), ("D1.p1", None), ("A1.x", None)],
 )

@@ -10,6 +10,7 @@ from experiments.engine.driver import Driver
 from experiments.models import Run
 from experiments.steering.rejudging import Change
 from experiments.workflows.prompts import fill
+from tests.cases import each_case
 from tests.fixtures import add_model
 
 pytestmark = pytest.mark.django_db
@@ -93,7 +94,7 @@ def test_a_difference_is_only_taken_of_two_numbers():
     assert (Change("cooperation", None, 0.0).difference, Change("cooperation", 0.0, None).difference) == (None, None)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("deviation", "band"),
     [(None, None), (0, 0), (0.1, 1), (9.9, 1), (10, 2), (19.9, 2), (20, 3), (39.9, 3), (40, 4), (100, 4)],
 )

@@ -1,13 +1,13 @@
 """Judge prompts come from a room without translations; the words for them stand beside the other labels."""
 
-import pytest
 from django.utils.translation import override
 
 from experiments.labels import prompt_words
 from experiments.workflows.battles.prompts import PROMPTS
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize("name", PROMPTS)
+@each_case("name", PROMPTS)
 def test_the_prompts_that_come_along_are_named_in_both_languages(name):
     title, description = PROMPTS[name].title, " ".join(PROMPTS[name].module.__doc__.split())
 

@@ -11,6 +11,7 @@ from experiments import actions
 from experiments.models import Judgment, Message, Run
 from experiments.reports.csv_export import BOM, COLUMNS, SCORES, cell, table
 from experiments.reports.exports import json_lines
+from tests.cases import each_case
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
 
@@ -166,20 +167,18 @@ FORMULAS = [
 ]
 
 
-@pytest.mark.parametrize("text", FORMULAS, ids=ascii)
+@each_case("text", FORMULAS, ids=ascii)
 def test_a_formula_is_disarmed(text):
     """Edge case 61."""
     assert cell(text) == f"'{text}"
 
 
-@pytest.mark.parametrize(
-    "text", ["Half each?", "1 = 1", "a\t=1", "2", "", "<script>alert(1)</script>", "\\end{document}"]
-)
+@each_case("text", ["Half each?", "1 = 1", "a\t=1", "2", "", "<script>alert(1)</script>", "\\end{document}"])
 def test_other_text_stays_as_it_is(text):
     assert cell(text) == text
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "text"),
     [(-1, "-1"), (-0.5, "-0.5"), (0, "0"), (0.0, "0.0"), (Decimal("-1E-7"), "-0.0000001"), (None, ""), (True, "true")],
 )

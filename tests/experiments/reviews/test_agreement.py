@@ -10,6 +10,7 @@ from experiments.refusals import NotOffered
 from experiments.reviews import agreement, queues, rubrics, slots
 from experiments.reviews.coefficients import Asked, cohen
 from leaderboard.ratings.agreement import Reason, Undefined
+from tests.cases import each_case
 from tests.experiments.reviews import reviewed
 from tests.fixtures import signed_in
 from tests.leaderboard.ratings.test_agreement import FLEISS, KRIPPENDORFF, TABLE
@@ -28,7 +29,7 @@ def asked(matrix, level, categories):
 NAMES = {0: "a", 1: "b", 2: "c", 3: "d", **{n: f"r{n:02}" for n in range(4, 20)}}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("level", "published"),
     [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)],
 )

@@ -16,6 +16,7 @@ from experiments.refusals import NotAllowed, NotOffered
 from experiments.reviews import curation, flagging, scanning, slots
 from experiments.workflows.flags import VERSION, flags
 from leaderboard import council
+from tests.cases import each_case
 from tests.experiments import contest_rows
 from tests.experiments.reports import deliberations
 from tests.experiments.reviews import reviewed
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.django_db
 SORRY = "I'm sorry, but I can't help with that."
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "finish", "found"),
     [
         (SORRY, "stop", ["refusal"]),

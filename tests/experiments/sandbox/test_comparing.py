@@ -3,10 +3,9 @@
 import math
 import random
 
-import pytest
-
 from experiments.sandbox.answers import Set
 from experiments.sandbox.comparing import is_expected
+from tests.cases import each_case
 
 EQUAL = [
     (1, 1.0),
@@ -42,12 +41,12 @@ DIFFERENT = [
 ]
 
 
-@pytest.mark.parametrize(("value", "expected"), EQUAL, ids=repr)
+@each_case(("value", "expected"), EQUAL, ids=repr)
 def test_the_same_by_value_is_equal_under_every_comparison(value, expected):
     assert all(is_expected(value, expected, comparison) for comparison in ("exact", "tolerance", "unordered"))
 
 
-@pytest.mark.parametrize(("value", "expected"), DIFFERENT, ids=repr)
+@each_case(("value", "expected"), DIFFERENT, ids=repr)
 def test_what_differs_is_not_equal(value, expected):
     assert not is_expected(value, expected, "exact")
 
@@ -77,12 +76,12 @@ NOT_EVEN_UNORDERED = [
 ]
 
 
-@pytest.mark.parametrize(("value", "expected"), UNORDERED, ids=repr)
+@each_case(("value", "expected"), UNORDERED, ids=repr)
 def test_unordered_lists_are_multisets_at_every_depth(value, expected):
     assert is_expected(value, expected, "unordered")
 
 
-@pytest.mark.parametrize(("value", "expected"), NOT_EVEN_UNORDERED, ids=repr)
+@each_case(("value", "expected"), NOT_EVEN_UNORDERED, ids=repr)
 def test_unordered_lists_still_hold_the_same_things_as_often(value, expected):
     assert not is_expected(value, expected, "unordered")
 

@@ -3,6 +3,7 @@
 import pytest
 
 from experiments.sandbox import Test, run
+from tests.cases import each_case
 
 SHAPES = {
     "a function before its helpers": "def solve(a, b):\n    return add(a, b)\n\ndef add(a, b):\n    return a + b",
@@ -43,7 +44,7 @@ def only(code, arguments=(1, 2), expected=3, **options):
     return execution.results[0]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@each_case("shape", SHAPES)
 def test_it_is_found(shape):
     result = only(SHAPES[shape])
 
@@ -97,7 +98,7 @@ def test_each_test_finds_a_fresh_process_and_its_own_arguments():
     assert shared == [7]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("code", "complaint"),
     [
         ("", "there is no program"),

@@ -3,12 +3,13 @@
 import pytest
 
 from experiments.sandbox import Limits
+from tests.cases import each_case
 from tests.experiments.sandbox.boxes import NAMESPACED, SAFE, needs, outcome
 
 MIB = 1 << 20
 
 
-@pytest.mark.parametrize("backend", SAFE)
+@each_case("backend", SAFE)
 def test_whoever_wants_more_memory_than_there_is_dies_of_memory(backend):
     result = outcome("def solve(n): return bytearray(n)", 8 << 30, backend=needs(backend))
 
@@ -36,7 +37,7 @@ def test_a_small_program_has_a_small_peak():
     assert MIB < peak < 40 * MIB
 
 
-@pytest.mark.parametrize("body", ["while True: pass", "import time; time.sleep(60)", "import signal; signal.pause()"])
+@each_case("body", ["while True: pass", "import time; time.sleep(60)", "import signal; signal.pause()"])
 def test_whoever_takes_too_long_is_stopped(body):
     result = outcome(f"def solve():\n    {body}", seconds=0.7)
 
@@ -140,7 +141,7 @@ def test_files_are_allowed_but_not_many():
     assert "Too many open files" in result.error
 
 
-@pytest.mark.parametrize("name", ["seconds", "total_seconds", "memory", "output", "result", "processes", "depth"])
+@each_case("name", ["seconds", "total_seconds", "memory", "output", "result", "processes", "depth"])
 def test_a_limit_of_nothing_is_refused(name):
     with pytest.raises(ValueError, match=f"{name} must be above zero"):
         Limits(**{name: 0})

@@ -8,6 +8,7 @@ import pytest
 from experiments.sandbox import Execution, Limits, Result, Test, run
 from experiments.sandbox.answers import Answer, Garbage, Set, presentable, read, read_printed
 from experiments.sandbox.inside.encoding import Encoder, NotJSON
+from tests.cases import each_case
 
 NONCE = "0123"
 
@@ -34,7 +35,7 @@ class Text(str):
         return "a lie"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "arrives"),
     [
         (None, None),
@@ -86,7 +87,7 @@ def doubled(times):
     return value
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "complaint"),
     [
         (cycle(), "contains itself"),
@@ -117,7 +118,7 @@ def test_a_value_nested_too_deeply_is_said_so():
         handed_over(value)
 
 
-@pytest.mark.parametrize("depth", [150, 250, 400, 480, 700, 950, 5_000, 200_000])
+@each_case("depth", [150, 250, 400, 480, 700, 950, 5_000, 200_000])
 def test_answers_nested_to_any_depth_end_in_a_verdict(depth):
     code = f"""
 import os, sys
@@ -136,7 +137,7 @@ def solve():
     assert all(json.dumps(result.value) for result in results)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "forged",
     [
         b"",
@@ -191,7 +192,7 @@ def test_an_execution_survives_json():
     assert (execution.passed, execution.total, execution.is_unsafe) == (1, 2, True)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("body", "value"),
     [
         ("from decimal import Decimal\nreturn [Decimal('1.5'), Decimal(2)]", [1.5, 2.0]),

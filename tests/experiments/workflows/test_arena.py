@@ -10,6 +10,7 @@ from experiments.workflows import arena
 from experiments.workflows.arena import Config
 from experiments.workflows.filter import NOTHING_LEFT
 from experiments.workflows.steps import Ask, Cast, End, Listen, Outcome, Record, Seat
+from tests.cases import each_case
 
 CAST = Cast({seat: Seat(seat) for seat in arena.SEATS}, seed=5)
 SCENARIO = "Share seven panels. $name must not be replaced, nor ${length}."
@@ -202,7 +203,7 @@ def test_the_words_of_an_error_are_never_spoken():
     )
 
 
-@pytest.mark.parametrize("broken", [FAILED, Outcome(text="no JSON"), Outcome(text='{"A": {}}'), Outcome(text="")])
+@each_case("broken", [FAILED, Outcome(text="no JSON"), Outcome(text='{"A": {}}'), Outcome(text="")])
 def test_a_judge_that_failed_does_not_end_the_run(broken):
     steps, end = play(lambda step: broken if step.key == "turn/1/judge" else well(step), max_turns=2)
 
@@ -212,7 +213,7 @@ def test_a_judge_that_failed_does_not_end_the_run(broken):
     assert [j["scores"] for j in second] == [{"cooperation": 0.5}, {"cooperation": 0.0}]
 
 
-@pytest.mark.parametrize("broken", [FAILED, Outcome(text="no JSON"), Outcome(text='{"text": "SURRENDER"}')])
+@each_case("broken", [FAILED, Outcome(text="no JSON"), Outcome(text='{"text": "SURRENDER"}')])
 def test_a_filter_that_failed_lets_the_original_pass(broken):
     steps, end = play(lambda step: broken if step.key == "turn/1/A/filter" else well(step), max_turns=1)
 
@@ -251,7 +252,7 @@ def test_only_asks_and_records_come_out():
     assert {type(step) for step in play(max_turns=2)[0]} == {Ask, Record}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("config", "words"),
     [
         ({}, "prompt is empty"),

@@ -6,6 +6,7 @@ from experiments.workflows import arena
 from experiments.workflows.arena import Config
 from experiments.workflows.arena.talk import Said, Talk
 from experiments.workflows.steps import Cast, Seat
+from tests.cases import each_case
 
 PERSONAS = Cast({seat: Seat(seat, persona="A miser." if seat == "A" else "") for seat in arena.SEATS}, seed=5)
 
@@ -84,7 +85,7 @@ def test_the_other_sides_prompt_shows_what_the_filter_let_through_and_nothing_pr
     assert "Bluff." not in shown
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("side", "said", "cue"),
     [
         ("A", [], "You are Model A. Open the conversation with Model B now."),

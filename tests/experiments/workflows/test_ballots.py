@@ -4,6 +4,7 @@ import pytest
 
 from experiments.workflows.ballots import read_ballot
 from experiments.workflows.labels import labels_for
+from tests.cases import each_case
 from tests.experiments.workflows.ballots import REVIEW, read, under_header, unread
 
 
@@ -19,7 +20,7 @@ def test_labels_go_on_after_z():
 # --- the header ---
 
 
-@pytest.mark.parametrize(
+@each_case(
     "header",
     [
         "FINAL RANKING:",
@@ -65,7 +66,7 @@ def test_a_header_with_nothing_below_it_is_no_ballot():
     assert "no list" in unread("FINAL RANKING:\n1. Response A\n2. Response B\n\nFINAL RANKING:\nas above")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["", " ", REVIEW, "1. Response C\n2. Response A\n3. Response B", "Ranking: C > A > B", "My final ranking is open."],
 )
@@ -76,7 +77,7 @@ def test_without_a_header_nothing_is_guessed(text):
 # --- the list ---
 
 
-@pytest.mark.parametrize(
+@each_case(
     "section",
     [
         "1. Response C\n2. Response A\n3. Response B",
@@ -142,7 +143,7 @@ def test_a_list_may_begin_on_the_line_of_its_header():
     assert read(f"{REVIEW}**FINAL RANKING:** 1. Response C\n2. Response A\n3. Response B") == (["C", "A", "B"], [])
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("section", "order"),
     [
         ("1. A = B\n2. C", ["A=B", "C"]),
@@ -165,7 +166,7 @@ def test_equals_share_a_place(section, order):
     assert under_header(section) == (order, ["ties"])
 
 
-@pytest.mark.parametrize(
+@each_case(
     "section",
     [
         "1. Response A\n1. Response B\n1. Response C",  # all equal, or numbered by an editor?
@@ -195,7 +196,7 @@ def test_of_a_label_named_twice_the_first_place_counts(section):
     assert under_header(section) == (["B", "A", "C"], ["duplicate"])
 
 
-@pytest.mark.parametrize("section", ["1. Response C\n2. Response B", "C > B", '["C", "B"]'])
+@each_case("section", ["1. Response C\n2. Response B", "C > B", '["C", "B"]'])
 def test_a_missing_label_leaves_a_partial_ballot(section):
     assert under_header(section) == (["C", "B"], ["partial"])
 
@@ -216,7 +217,7 @@ def test_only_unknown_labels_are_no_ballot():
     assert "none of the answers" in unread("FINAL RANKING:\n1. Response X\n2. Response Y")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "section",
     [
         "1. Response Analysis\n2. Response Bias",

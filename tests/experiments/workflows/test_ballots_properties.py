@@ -2,13 +2,13 @@
 
 import contextlib
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experiments.workflows.ballots import FLAGS, read_ballot, read_repaired
 from experiments.workflows.labels import labels_for
 from experiments.workflows.parsing import Unreadable
+from tests.cases import each_case
 from tests.hanging import without_hanging
 
 ABCD = labels_for(4)
@@ -153,7 +153,7 @@ LONG_TEXTS = {
 }
 
 
-@pytest.mark.parametrize("piece", LONG_TEXTS)
+@each_case("piece", LONG_TEXTS)
 def test_a_hundred_thousand_characters_do_not_hang_the_reader(piece):
     text = (LONG_TEXTS[piece] * LONG)[:LONG]
     ballots = (

@@ -5,6 +5,7 @@ import pytest
 from experiments.workflows.ballots import read_ballot, read_repaired
 from experiments.workflows.council.reviews import words
 from experiments.workflows.parsing import Unreadable
+from tests.cases import each_case
 from tests.experiments.workflows.ballots import ABC, CAB, read, unread
 
 # --- text out of an answer ---
@@ -16,7 +17,7 @@ QUOTED = (
 )
 
 
-@pytest.mark.parametrize(
+@each_case(
     "review",
     [
         f"Response A writes:\n{QUOTED}",
@@ -43,7 +44,7 @@ def test_json_among_prose_is_no_vote():
 # --- structured answers ---
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         '{"review": "FINAL RANKING:\\n1. Response B", "ranking": ["Response C", "Response A", "Response B"]}',
@@ -63,14 +64,12 @@ def test_a_structured_answer_keeps_the_rules_of_labels():
     assert read('{"ranking": ["Z", "B", "B", 7, null]}') == (["B"], ["partial", "duplicate", "unknown_label"])
 
 
-@pytest.mark.parametrize(
-    "text", ['{"ranking": []}', '{"review": "x"}', '{"ranking": {"A": 1}}', "[]", '{"ranking": 3}']
-)
+@each_case("text", ['{"ranking": []}', '{"review": "x"}', '{"ranking": {"A": 1}}', "[]", '{"ranking": 3}'])
 def test_a_structured_answer_without_a_ranking_is_no_ballot(text):
     assert unread(text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         '{"ranking": ["Response C", "Response A", "Response B"]}',
@@ -83,7 +82,7 @@ def test_the_answer_to_a_request_for_the_ranking_alone_may_be_wrapped_in_prose(t
     assert read_repaired(text, ABC).order == CAB
 
 
-@pytest.mark.parametrize("text", ["", "C is best", '{"ranking": []}', '{"ranking": ["X"]}', '{"ranking": ["C"'])
+@each_case("text", ["", "C is best", '{"ranking": []}', '{"ranking": ["X"]}', '{"ranking": ["C"'])
 def test_a_request_for_the_ranking_alone_can_fail_too(text):
     with pytest.raises(Unreadable):
         read_repaired(text, ABC)

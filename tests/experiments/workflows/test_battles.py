@@ -7,6 +7,7 @@ from experiments.workflows import REGISTRY
 from experiments.workflows.battles.config import Config
 from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.steps import Outcome, Stored
+from tests.cases import each_case
 from tests.experiments.battling import BAD_KEY, BUSY, DOWN, TALK, Play, by_order, cast, config, reply, says, tasks
 
 KEY = "battle/judge/1-1-2"
@@ -20,7 +21,7 @@ def test_a_battle_is_asked_in_both_orders_and_recorded_once():
     assert (play.end.reason, play.end.failed) == ("completed", False)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("original", "swapped", "winner", "is_consistent"),
     [
         ("A", "B", "left", True),
@@ -38,10 +39,8 @@ def test_two_verdicts_become_one_result(original, swapped, winner, is_consistent
     assert (battle["winner"], battle["is_consistent"], battle["open_reason"]) == (winner, is_consistent, "")
 
 
-@pytest.mark.parametrize(
-    "bad", [BUSY, DOWN, BAD_KEY, TALK, Outcome(text="")], ids=["busy", "down", "key", "talk", "empty"]
-)
-@pytest.mark.parametrize("order", ["original", "swapped"])
+@each_case("bad", [BUSY, DOWN, BAD_KEY, TALK, Outcome(text="")], ids=["busy", "down", "key", "talk", "empty"])
+@each_case("order", ["original", "swapped"])
 def test_a_battle_of_which_one_verdict_is_missing_stays_open_and_is_never_a_tie(bad, order):
     answers = by_order(bad, says("tie")) if order == "original" else by_order(says("tie"), bad)
     battle = Play(answers, attempts=0).battle
@@ -187,7 +186,7 @@ def test_battles_are_registered_and_shared_out():
 # --- what may be set up ---
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("changes", "sentence"),
     [
         ({"version": "spring"}, "a date that exists"),

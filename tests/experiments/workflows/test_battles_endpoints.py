@@ -1,9 +1,8 @@
 """Several endpoints of one judge, and judges that are given up."""
 
-import pytest
-
 from experiments.workflows.battles.breaker import MOST_FAILURES
 from experiments.workflows.steps import Outcome
+from tests.cases import each_case
 from tests.experiments.battling import BAD_KEY, BUSY, DOWN, TALK, Play, cast, says, tasks
 
 REFUSED = Outcome(ok=False, error_kind="refused", error="The provider refuses this.")
@@ -26,7 +25,7 @@ def test_only_the_first_judge_has_mirrors():
     assert {endpoint(ask) for ask in play.asked if ask.seat == "judge-2"} == {"judge-2"}
 
 
-@pytest.mark.parametrize("failure", [BUSY, DOWN, BAD_KEY], ids=["busy", "down", "key"])
+@each_case("failure", [BUSY, DOWN, BAD_KEY], ids=["busy", "down", "key"])
 def test_another_endpoint_answers_where_one_fails(failure):
     play = Play(lambda ask: failure if endpoint(ask) == "judge" else says("tie"), cast("judge", "mirror-1"))
 

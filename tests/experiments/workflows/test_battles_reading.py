@@ -5,6 +5,7 @@ import json
 import pytest
 
 from experiments.workflows.battles.prompts import PROMPTS
+from tests.cases import each_case
 from tests.experiments.battling import reply
 
 TEXT, PICTURES = PROMPTS["text_quality"], PROMPTS["image_edit"]
@@ -59,7 +60,7 @@ UNCERTAIN = (
 )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("said", "winner"),
     [
         *((said, "first") for said in FIRST),
@@ -78,7 +79,7 @@ def test_a_winner_is_read_in_any_spelling_and_never_guessed(said, winner):
         assert TEXT.read(said).winner == winner, "the same words without JSON"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "winner"),
     [
         (f"```json\n{reply('B')}\n```", "second"),
@@ -105,7 +106,7 @@ def test_a_verdict_is_found_wherever_it_stands(text, winner):
     assert TEXT.read(text).winner == winner
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "reason"),
     [
         ("", "it names no winner"),
@@ -154,7 +155,7 @@ def test_the_scores_of_both_are_read_whatever_they_are_called():
     assert len(judged.absent) == 5
 
 
-@pytest.mark.parametrize("bad", [0, 11, -3, 9999, "8", "high", None, True, [7], {"value": 7}])
+@each_case("bad", [0, 11, -3, 9999, "8", "high", None, True, [7], {"value": 7}])
 def test_a_score_that_makes_no_sense_is_absent_and_neither_clamped_nor_made_up(bad):
     scores = {label: dict.fromkeys(("accuracy", "completeness", "clarity"), 5) for label in "AB"}
     scores["A"]["helpfulness"] = bad
@@ -189,7 +190,7 @@ def test_at_least_two_prompts_for_texts_and_two_for_pictures_are_there():
     assert len({prompt.version for prompt in PROMPTS.values()}) == len(PROMPTS)
 
 
-@pytest.mark.parametrize("prompt", PROMPTS.values(), ids=list(PROMPTS))
+@each_case("prompt", PROMPTS.values(), ids=list(PROMPTS))
 def test_every_prompt_reads_the_answer_that_its_own_schema_asks_for(prompt):
     criteria = prompt.schema["properties"]["scores"]["properties"]["A"]["required"]
     scores = {label: dict.fromkeys(criteria, 5) for label in "AB"}

@@ -8,6 +8,7 @@ import pytest
 from experiments.workflows.coding.judging import DIMENSIONS, read_vote
 from experiments.workflows.coding.solving import read_solution
 from experiments.workflows.parsing import Unreadable
+from tests.cases import each_case
 from tests.experiments.contests import judgment
 from tests.hanging import without_hanging
 
@@ -30,14 +31,12 @@ def test_a_solution_is_code_and_what_its_author_explains():
     assert found.text == "```python\ndef f(): pass\n```\n\nIt does nothing."
 
 
-@pytest.mark.parametrize(
-    "code", [None, "", "  \n ", [], ["def f(): pass"], {"python": "x"}, 7, True, "```python\n\n```"]
-)
+@each_case("code", [None, "", "  \n ", [], ["def f(): pass"], {"python": "x"}, 7, True, "```python\n\n```"])
 def test_what_is_no_code_is_no_solution(code):
     assert "solution_code is missing, is empty, or is no text" in no_solution({"solution_code": code})
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("answer", "reason"),
     [
         ("", "no JSON object"),
@@ -64,7 +63,7 @@ def test_the_answer_counts_and_not_the_thinking_before_it():
     assert solution(f"<think>{draft}</think>\n" + json.dumps({"solution_code": "real = 1"})).code == "real = 1"
 
 
-@pytest.mark.parametrize("explanation", [None, 7, ["words"], {"a": 1}])
+@each_case("explanation", [None, 7, ["words"], {"a": 1}])
 def test_a_solution_may_do_without_an_explanation(explanation):
     assert solution({"solution_code": "x = 1", "explanation": explanation}).explanation == ""
 
@@ -98,7 +97,7 @@ def test_a_vote_is_five_numbers_and_their_mean():
     assert (found.flags, found.feedback) == ((), "Right. Short. Clear.")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "reason"),
     [
         (math.nan, "is not a finite number"),
@@ -126,26 +125,24 @@ def test_a_score_is_a_number_from_0_to_10_and_nothing_else(value, reason):
     assert reason in said
 
 
-@pytest.mark.parametrize("dimension", DIMENSIONS)
+@each_case("dimension", DIMENSIONS)
 def test_every_dimension_is_needed(dimension):
     scores = {name: 7 for name in DIMENSIONS if name != dimension}
     assert no_vote(judgment(scores=scores)) == f"{dimension} is missing"
 
 
-@pytest.mark.parametrize("value", [0, 10, -0.0, 0.1, 10.0])
+@each_case("value", [0, 10, -0.0, 0.1, 10.0])
 def test_the_ends_of_the_scale_are_scores(value):
     assert vote(scored(value)).scores["correctness"] == value
 
 
-@pytest.mark.parametrize(
-    "overall", [0, 10, 6.9, 7.1, math.nan, math.inf, -1, 11, 10**400, "7", "7/10", True, None, [7], {"mean": 7}]
-)
+@each_case("overall", [0, 10, 6.9, 7.1, math.nan, math.inf, -1, 11, 10**400, "7", "7/10", True, None, [7], {"mean": 7}])
 def test_an_overall_that_is_not_the_mean_is_computed_anew_and_flagged(overall):
     found = vote(judgment(7, overall_score=overall))
     assert (found.scores["overall"], found.flags) == (7, ("overall_differs",))
 
 
-@pytest.mark.parametrize("overall", [6.4, 6.42, 6.45])
+@each_case("overall", [6.4, 6.42, 6.45])
 def test_a_rounded_overall_is_the_mean(overall):
     found = vote(judgment(scores=dict(zip(DIMENSIONS, (7, 7, 7, 7, 4.1), strict=True)), overall_score=overall))
     assert (found.scores["overall"], found.flags) == (pytest.approx(6.42), ())
@@ -157,24 +154,20 @@ def test_a_missing_overall_is_no_obstacle():
     assert vote(given).scores["overall"] == 7
 
 
-@pytest.mark.parametrize(
-    "feedback", ["结果正确，代码简洁。", "صحيح وواضح", "Да.", "😀", "", None, 7, ["ok"], "x" * 100_000]
-)
+@each_case("feedback", ["结果正确，代码简洁。", "صحيح وواضح", "Да.", "😀", "", None, 7, ["ok"], "x" * 100_000])
 def test_feedback_of_any_kind_leaves_the_vote_as_it_is(feedback):
     found = vote(judgment(7, feedback=feedback))
     assert found.scores["overall"] == 7
     assert found.feedback == (feedback[:10_000] if isinstance(feedback, str) else "")
 
 
-@pytest.mark.parametrize("scores", [None, 7, [7, 7, 7, 7, 7], "all 7", {}, [], True])
+@each_case("scores", [None, 7, [7, 7, 7, 7, 7], "all 7", {}, [], True])
 def test_scores_are_an_object(scores):
     assert "scores is missing, or is no object" in no_vote(judgment(scores=scores)) or scores == {}
     assert no_vote(judgment(scores=scores))
 
 
-@pytest.mark.parametrize(
-    "answer", ["", "8/10", "7", "null", "[]", "{}", "[7]", "Overall I would say 8.", '{"overall_score": 8}']
-)
+@each_case("answer", ["", "8/10", "7", "null", "[]", "{}", "[7]", "Overall I would say 8.", '{"overall_score": 8}'])
 def test_what_holds_no_scores_is_no_vote(answer):
     assert no_vote(answer)
 

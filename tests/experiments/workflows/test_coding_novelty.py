@@ -7,6 +7,7 @@ import pytest
 from experiments.workflows.coding.mutants import MOST_MUTANTS, mutants, trivial
 from experiments.workflows.coding.novelty import SIZE, as_earlier, fingerprint, likeness, nearest
 from experiments.workflows.coding.problems import read_problem
+from tests.cases import each_case
 from tests.experiments import contests
 from tests.experiments.cycles import problem as other_words
 from tests.hanging import without_hanging
@@ -34,7 +35,7 @@ def test_a_problem_is_near_to_itself_and_far_from_others():
     assert all(0 <= number < 2**32 for number in mine)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("title", "description"),
     [
         ("Ferry", "Something that is quite different from it: count the leaves of a tree."),
@@ -59,7 +60,7 @@ def test_which_one_it_repeats_is_known():
     assert found.title == "Ferry"
 
 
-@pytest.mark.parametrize("number", range(20))
+@each_case("number", range(20))
 def test_other_problems_are_new(number):
     others = [read_problem(contests.json.dumps(other_words(other))) for other in range(20) if other != number]
     assert is_new(read_problem(contests.json.dumps(other_words(number))), *others)
@@ -70,7 +71,7 @@ def test_titles_without_a_word_are_not_the_same():
     assert is_new(one, other)
 
 
-@pytest.mark.parametrize("description", ["x", "…", "数一数岛屿的数量。", "word " * 4_000])
+@each_case("description", ["x", "…", "数一数岛屿的数量。", "word " * 4_000])
 def test_any_statement_has_a_fingerprint(description):
     with without_hanging():
         assert len(fingerprint(problem(description=description))) == SIZE
@@ -112,7 +113,7 @@ def test_mutants_differ_from_the_reference_and_are_drawn_by_the_seed():
     assert len(set(drawn)) == len(drawn) == MOST_MUTANTS
 
 
-@pytest.mark.parametrize(
+@each_case(
     "code",
     [
         "def spread(values):\n    return sorted(values)[-1]\n",
@@ -129,7 +130,7 @@ def test_one_token_is_changed_and_everything_else_stays(code):
         compile(mutant, "mutant", "exec")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "code",
     [
         "this is no Python ((",

@@ -4,10 +4,9 @@ import hashlib
 import json
 import random
 
-import pytest
-
 from experiments.workflows.coding.config import coder
 from experiments.workflows.steps import Ask, Execute, Outcome, Record
+from tests.cases import each_case
 from tests.experiments.contests import judgment
 from tests.experiments.cycles import (
     BAD_KEY,
@@ -69,7 +68,7 @@ def test_the_cycle_is_rated_when_the_last_vote_is_in_and_not_before():
     assert play.keys[-2:] == ["cycle/1/rated", "cycle/1/completed"]
 
 
-@pytest.mark.parametrize("coders", [3, 4, 10, 20])
+@each_case("coders", [3, 4, 10, 20])
 def test_everybody_judges_everybody_else_once_and_nobody_themselves(coders):
     judged = [(data["judge_seat"], data["subject"]) for data in one_cycle(coders=coders).found("solution_judged")]
 
@@ -112,7 +111,7 @@ def test_votes_that_were_not_given_are_left_out():
     assert (vote["judge_seat"], vote["unscored_reason"], vote["flags"]) == ("coder-1", OFFLINE.error, [])
 
 
-@pytest.mark.parametrize(("quorum", "is_rated"), [(1, True), (2, False), (3, False)])
+@each_case(("quorum", "is_rated"), [(1, True), (2, False), (3, False)])
 def test_a_solution_with_fewer_votes_than_the_quorum_is_not_rated(quorum, is_rated):
     limited = {f"cycle/1/judge/coder-{number}/of/coder-2": LIMITED for number in (1, 3)}
     data = rated(one_cycle(but(limited), coders=4, quorum=quorum))
@@ -130,7 +129,7 @@ def test_without_any_vote_nobody_is_rated_and_nothing_is_0():
     assert data["passed"] == dict.fromkeys(data["votes"], 1.0)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("first", "second", "reason"),
     [
         (OFFLINE, None, f"It gave no solution. {OFFLINE.error}"),
@@ -257,8 +256,8 @@ SETUPS = [
 ]
 
 
-@pytest.mark.parametrize("setup", SETUPS, ids=["in turn", "random", "without a check"])
-@pytest.mark.parametrize("seed", range(4))
+@each_case("setup", SETUPS, ids=["in turn", "random", "without a check"])
+@each_case("seed", range(4))
 def test_the_same_is_asked_in_whatever_order_answers_arrive(setup, seed):
     config = dict(setup)
     seats = cast(config.pop("coders"), seed=seed)
@@ -269,7 +268,7 @@ def test_the_same_is_asked_in_whatever_order_answers_arrive(setup, seed):
         assert other.end == first.end
 
 
-@pytest.mark.parametrize("setup", SETUPS, ids=["in turn", "random", "without a check"])
+@each_case("setup", SETUPS, ids=["in turn", "random", "without a check"])
 def test_played_anew_from_any_moment_it_asks_exactly_what_is_missing(setup):
     config = dict(setup)
     seats = cast(config.pop("coders"))

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from experiments.workflows.coding.config import Config
 from experiments.workflows.steps import Outcome
+from tests.cases import each_case
 from tests.experiments.cycles import BAD_KEY, GARBAGE, LIMITED, OFFLINE, Play, but, cast
 
 EMPTY = Outcome(ok=False, error_kind="empty_answer", error="The answer is empty.")
@@ -73,7 +74,7 @@ def test_what_a_model_says_of_429_in_its_answer_is_no_rate_limit():
     assert {one["state"] for one in play.found("pool_checked")[0]["checked"]} == {"ok"}
 
 
-@pytest.mark.parametrize("failure", [LIMITED, OFFLINE, BAD_KEY])
+@each_case("failure", [LIMITED, OFFLINE, BAD_KEY])
 def test_with_fewer_than_three_no_contest_begins_and_every_reason_is_told(failure):
     play = Play(cast(4), but({"health/1/coder-2": failure, "health/1/coder-3": OFFLINE}))
 
@@ -121,8 +122,8 @@ def test_one_that_was_rate_limited_and_then_failed_is_not_asked_again():
 KEYS = ["cycle/1/solution/coder-2", "cycle/1/judge/coder-2/of/coder-1", "cycle/1/judge/coder-2/of/coder-4"]
 
 
-@pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("kind", ["bad_key", "out_of_credit", "unknown_model", "forbidden_address"])
+@each_case("key", KEYS)
+@each_case("kind", ["bad_key", "out_of_credit", "unknown_model", "forbidden_address"])
 def test_a_model_that_nobody_can_ask_any_more_leaves_after_the_cycle(key, kind):
     gone = Outcome(ok=False, error_kind=kind, error="It is gone.")
     play = Play(cast(4), but({key: gone}), cycles=2, setters="random")
@@ -132,7 +133,7 @@ def test_a_model_that_nobody_can_ask_any_more_leaves_after_the_cycle(key, kind):
     assert "cycle/1/judge/coder-2/of/coder-3" in asked, "within the cycle the pool stays as it is"
 
 
-@pytest.mark.parametrize("failure", [LIMITED, OFFLINE, EMPTY])
+@each_case("failure", [LIMITED, OFFLINE, EMPTY])
 def test_a_model_that_failed_once_takes_part_in_the_next_cycle(failure):
     play = Play(cast(4), but({"cycle/1/solution/coder-2": failure}), cycles=2, setters="random")
     assert pools(play)[1] == ["1", "2", "3", "4"]
@@ -157,7 +158,7 @@ def test_a_contest_whose_last_cycle_loses_a_model_is_completed():
 # --- whose turn it is ---
 
 
-@pytest.mark.parametrize(("coders", "cycles", "mode"), [(3, 3, "in_turn"), (3, 6, "in_turn"), (3, 4, "random")])
+@each_case(("coders", "cycles", "mode"), [(3, 3, "in_turn"), (3, 6, "in_turn"), (3, 4, "random")])
 def test_setters_take_turns_where_the_cycles_are_a_multiple_of_the_pool(coders, cycles, mode):
     play = Play(cast(coders), cycles=cycles)
 
@@ -235,7 +236,7 @@ def test_a_seat_that_has_left_for_good_has_its_turn_at_the_end_and_the_cycle_say
 # --- how a contest may be set up ---
 
 
-@pytest.mark.parametrize("cycles", [0, -1, 1_000_000, 201, 1.5, "many", None])
+@each_case("cycles", [0, -1, 1_000_000, 201, 1.5, "many", None])
 def test_a_number_of_cycles_that_cannot_be_played_is_refused(cycles):
     with pytest.raises(ValidationError):
         Config.model_validate({"cycles": cycles})

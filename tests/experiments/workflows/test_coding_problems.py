@@ -6,6 +6,7 @@ import pytest
 
 from experiments.workflows.coding.problems import DEFAULT_CRITERIA, code_of, is_plain, read_problem
 from experiments.workflows.parsing import Unreadable
+from tests.cases import each_case
 from tests.experiments.contests import HIDDEN, REFERENCE, SHOWN, example, problem
 from tests.hanging import without_hanging
 
@@ -43,7 +44,7 @@ def test_a_problem_is_read_as_it_stands():
     assert found.reference == REFERENCE.strip()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "Here it is:\n```json\n{}\n```\nGood luck!",
@@ -63,7 +64,7 @@ def test_a_last_comma_and_a_raw_line_end_are_forgiven():
     assert read_problem(f"{text[:-1]},}}").description == "Two\nlines."
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("answer", "reason"),
     [
         ("[]", "has none of the names"),
@@ -81,7 +82,7 @@ def test_what_is_no_object_is_no_problem(answer, reason):
     assert reason in wrong(answer)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "reason"),
     [
         ("test_cases", "test_cases is missing, or is no list"),
@@ -92,14 +93,14 @@ def test_what_is_no_object_is_no_problem(answer, reason):
         ("reference_solution", "reference_solution is missing"),
     ],
 )
-@pytest.mark.parametrize("value", [None, 7, {}, "", [], "absent"])
+@each_case("value", [None, 7, {}, "", [], "absent"])
 def test_every_part_is_needed(name, reason, value):
     given = without(name) if value == "absent" else problem(**{name: value})
     said = wrong(given)
     assert reason in said or f"{name} holds 0 tests" in said
 
 
-@pytest.mark.parametrize(("name", "count"), [("test_cases", 4), ("test_cases", 6), ("hidden_test_cases", 4)])
+@each_case(("name", "count"), [("test_cases", 4), ("test_cases", 6), ("hidden_test_cases", 4)])
 def test_the_number_of_tests_is_exact(name, count):
     tests = [example([number], 0) for number in range(100, 100 + count)]
     assert f"{name} holds {count} tests" in wrong(problem(**{name: tests}))
@@ -126,7 +127,7 @@ def test_no_two_tests_have_the_same_input(first, again):
     assert "tests 1 and h3 have the same input" in wrong(problem(test_cases=shown, hidden_test_cases=hidden))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("criteria", "taken"),
     [
         ("Short and right.", ("Short and right.",)),
@@ -142,7 +143,7 @@ def test_criteria_are_a_text_or_a_list_of_texts(criteria, taken):
     assert read(evaluation_criteria=criteria).criteria == taken
 
 
-@pytest.mark.parametrize(
+@each_case(
     "value",
     [
         True,
@@ -173,7 +174,7 @@ def test_values_may_stand_as_they_are_where_they_are_no_text():
     assert (test.arguments, test.expected) == ([[1, 2], None], True)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("test", "reason"),
     [
         ({"expected_output": "NaN"}, "expected_output is not valid JSON text"),
@@ -204,13 +205,13 @@ def test_a_test_that_cannot_be_run_is_named_with_its_number(test, reason):
     assert len(said) < 500
 
 
-@pytest.mark.parametrize("item", [None, 7, "1 -> 2", [1, 2], {}, {"input": "[1]"}, {"expected_output": "1"}])
+@each_case("item", [None, 7, "1 -> 2", [1, 2], {}, {"input": "[1]"}, {"expected_output": "1"}])
 def test_a_test_that_is_none_is_named(item):
     tests = [*problem()["hidden_test_cases"][:4], item]
     assert wrong(problem(hidden_test_cases=tests)).startswith("hidden_test_cases, test 5: ")
 
 
-@pytest.mark.parametrize("name", ["description", "reference_solution", "title"])
+@each_case("name", ["description", "reference_solution", "title"])
 def test_ten_megabytes_are_refused_quickly_and_not_quoted(name):
     with without_hanging():
         said = wrong(problem(**{name: "x" * 10_000_000}))
@@ -223,7 +224,7 @@ def test_what_fits_into_an_answer_but_not_into_a_problem_is_refused():
     assert [line.split(" ")[0] for line in said.splitlines()] == ["title", "description", "reference_solution"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name", ["def", "None", "lambda", "a b", "a-b", "_hidden", "1st", "f()", "größe", "x" * 61, "f\n", "a.b", " "]
 )
 def test_the_name_of_the_function_is_a_plain_one(name):
@@ -231,7 +232,7 @@ def test_the_name_of_the_function_is_a_plain_one(name):
     assert not said or "function_name is no name of a function" in said
 
 
-@pytest.mark.parametrize("comparison", ["", "EXACT", "text", 3, ["exact"], {}, None])
+@each_case("comparison", ["", "EXACT", "text", 3, ["exact"], {}, None])
 def test_a_comparison_is_one_of_three(comparison):
     assert "comparison is none of exact, tolerance, unordered" in wrong(problem(comparison=comparison))
 
@@ -259,7 +260,7 @@ def test_solvers_read_neither_the_hidden_tests_nor_the_reference():
 # --- code within fences ---
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "x = 1",
@@ -284,7 +285,7 @@ def test_the_first_line_keeps_its_indentation():
     assert code_of("\n    x = 1\n") == "    x = 1"
 
 
-@pytest.mark.parametrize("value", [None, 7, True, ["x = 1"], {"code": "x = 1"}, "", "\n\n", "```python\n```"])
+@each_case("value", [None, 7, True, ["x = 1"], {"code": "x = 1"}, "", "\n\n", "```python\n```"])
 def test_what_is_no_text_is_no_code(value):
     assert code_of(value) == ""
 
@@ -298,7 +299,7 @@ def test_many_unclosed_fences_do_not_hang():
         code_of("```python\n" + "``` \n" * 30_000 + "x")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "plain"),
     [
         ({"a": [1, 2.5, None, True, "x"]}, True),

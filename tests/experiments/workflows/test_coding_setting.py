@@ -5,6 +5,7 @@ import json
 import pytest
 
 from experiments.workflows.steps import Outcome
+from tests.cases import each_case
 from tests.experiments import contests
 from tests.experiments.cycles import BAD_KEY, GARBAGE, NO_SANDBOX, OFFLINE, SANDBOX_FAILED, but, one_cycle, problem, ran
 
@@ -49,7 +50,7 @@ def test_reference_and_mutants_are_run_on_all_tests_with_the_limits_of_the_conte
         assert (step.code == contests.REFERENCE.strip()) is is_reference
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("verdicts", "reason"),
     [
         (["passed", "failed"], 'does not pass test 2: it gives "something else", and 0 is expected'),
@@ -173,7 +174,7 @@ def test_a_void_problem_may_be_set_by_somebody_else():
     assert [told["title"] for told in play.found("problem_set")] == ["Task 1"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("answer", "reason"),
     [
         (GARBAGE, "no JSON object"),
@@ -197,8 +198,8 @@ def test_two_answers_that_are_no_problem_make_the_cycle_void_with_the_last_reaso
     assert "none of the names" in void["reason"]
 
 
-@pytest.mark.parametrize("key", [PROBLEM, REPAIR])
-@pytest.mark.parametrize("failure", [OFFLINE, BAD_KEY])
+@each_case("key", [PROBLEM, REPAIR])
+@each_case("failure", [OFFLINE, BAD_KEY])
 def test_a_setter_that_cannot_be_asked_makes_the_cycle_void(key, failure):
     play = random_one({PROBLEM: GARBAGE, key: failure}, coders=4)
     [void] = play.found("cycle_void")
@@ -222,7 +223,7 @@ def test_reasons_without_end_are_cut():
 # --- where the sandbox is missing ---
 
 
-@pytest.mark.parametrize("name", CHECKS)
+@each_case("name", CHECKS)
 def test_without_a_sandbox_the_contest_fails_and_says_what_is_missing(name):
     play = one_cycle(but({f"{HERE}/{name}": NO_SANDBOX}), cycles=3)
 

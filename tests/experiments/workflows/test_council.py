@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 from experiments.workflows.steps import Outcome
+from tests.cases import each_case
 from tests.experiments.councils import OFFLINE, QUESTION, Play, but, cast, labels, listed, shown
 
 ONE_QUESTION = [
@@ -110,7 +111,7 @@ def test_an_answer_without_a_word_is_no_answer(blank):
 # --- stage 2 ---
 
 
-@pytest.mark.parametrize("members", [3, 4, 5, 9, 30])
+@each_case("members", [3, 4, 5, 9, 30])
 def test_each_answer_stands_at_each_place_once_and_nobody_sees_their_own(members):
     reviews = Play(cast(members)).asked("review")
 
@@ -123,7 +124,7 @@ def test_each_answer_stands_at_each_place_once_and_nobody_sees_their_own(members
     assert set(places.values()) == {1}
 
 
-@pytest.mark.parametrize("members", [2, 3, 5])
+@each_case("members", [2, 3, 5])
 def test_with_their_own_answers_each_answer_stands_at_each_place_once(members):
     reviews = Play(cast(members), own_answers="included").asked("review")
 
@@ -196,7 +197,7 @@ def test_an_unreadable_ranking_is_asked_for_once_more():
     assert len(play.data("turn/1/count")["ballots"]) == 3
 
 
-@pytest.mark.parametrize("second", ["Both, really.", '{"ranking": []}', OFFLINE])
+@each_case("second", ["Both, really.", '{"ranking": []}', OFFLINE])
 def test_what_cannot_be_read_twice_is_an_abstention_with_its_reason(second):
     play = Play(cast(), but({"turn/1/review/member-1": "I like both.", "turn/1/review/member-1/repair": second}))
 

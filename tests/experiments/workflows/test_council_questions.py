@@ -5,6 +5,7 @@ from pydantic import ValidationError
 
 from experiments.workflows import council
 from experiments.workflows.council.config import Config
+from tests.cases import each_case
 from tests.experiments.councils import OFFLINE, QUESTION, Play, but, cast, shown
 
 ONE_QUESTION = [
@@ -96,7 +97,7 @@ def test_a_reviewer_asked_again_is_shown_the_same_and_counted_with_the_others():
     assert "retry_seat" not in play.offers[1].actions
 
 
-@pytest.mark.parametrize("seat", ["member-1", "member-9", "chair", "<b>"])
+@each_case("seat", ["member-1", "member-9", "chair", "<b>"])
 def test_nobody_who_has_done_their_part_is_asked_again(seat):
     replies = but({"turn/1/answer/member-2": OFFLINE})
     play = Play(cast(), replies, says=(("retry_seat", seat),))
@@ -116,7 +117,7 @@ def test_one_that_fails_again_can_be_asked_again():
 # --- title ---
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("said", "title"),
     [
         ("“A blue sky”", "A blue sky"),
@@ -136,7 +137,7 @@ def test_a_title_is_found_beside_the_first_question(said, title):
     assert len(play.asked("title")) == 1
 
 
-@pytest.mark.parametrize("said", [OFFLINE, "", '\n""\n', "**"])
+@each_case("said", [OFFLINE, "", '\n""\n', "**"])
 def test_without_a_title_everything_goes_on(said):
     play = Play(cast(), but({"title": said}), title=True)
 
@@ -148,7 +149,7 @@ def test_without_a_title_everything_goes_on(said):
 # --- where a question asked ahead is found ---
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("offers", "place"),
     [
         ([], ("turn/1/next", 1)),

@@ -3,6 +3,7 @@
 import pytest
 
 from experiments.workflows.steps import STOPPED, Ask, End, Record
+from tests.cases import each_case
 from tests.experiments.debated import (
     REQUEST,
     answering,
@@ -165,7 +166,7 @@ def test_the_last_debater_who_is_asked_again_is_in_order():
     assert parsed(steps, "round/1/C/2")["flags"] == []
 
 
-@pytest.mark.parametrize("seat", ["A", "D", "refiner", ""])
+@each_case("seat", ["A", "D", "refiner", ""])
 def test_only_who_failed_can_be_asked_again(seat):
     steps, _end = play(answering(round__1__B=failed()), {"round/1/next": ("retry_seat", seat)})
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from experiments.workflows.debate.answers import Part, prose, read_actions, read_brief, read_points
 from experiments.workflows.debate.wording import ENGLISH, WORDS, language_name, words_in
 from experiments.workflows.parsing import Unreadable, plain
+from tests.cases import each_case
 from tests.experiments.debated import actions, answering, asked, brief, parsed, play, points, step
 
 A1, B1, B2 = Part("A", 1, 3, 0), Part("B", 1, 3, 2), Part("B", 2, 2, 1)
@@ -33,7 +34,7 @@ def test_a_good_answer_is_read_as_it_is():
     assert "**Counterpoints**" in reading.text
 
 
-@pytest.mark.parametrize(
+@each_case(
     "wrap",
     [
         "```json\n%s\n```",
@@ -58,7 +59,7 @@ def test_a_list_in_place_of_the_object_is_the_new_perspectives():
     assert read(listed, A1).flags == ()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "items",
     [["One", "Two"], [{"content": "One"}, {"text": "Two"}], [{"contents": "", "text": "One"}, " Two\n"]],
     ids=["texts", "other names", "mixed"],
@@ -67,16 +68,14 @@ def test_items_that_are_texts_or_named_otherwise_are_read(items):
     assert contents(read(points("B", 3, 2, new_perspectives=items))) == ["One", "Two"]
 
 
-@pytest.mark.parametrize(
-    "nothing", ["", "  ", None, 7, [], {}, {"contents": " "}, {"contents": ["a", "b"]}, {"id": "p9"}]
-)
+@each_case("nothing", ["", "  ", None, 7, [], {}, {"contents": " "}, {"contents": ["a", "b"]}, {"id": "p9"}])
 def test_an_item_that_says_nothing_is_dropped(nothing):
     reading = read(points("B", 3, 2, new_perspectives=["One", nothing, "Two", "Three"]))
 
     assert contents(reading) == ["One", "Two", "Three"]
 
 
-@pytest.mark.parametrize("end", [40, 150, 260, -1])
+@each_case("end", [40, 150, 260, -1])
 def test_an_answer_that_is_cut_short_is_unreadable_and_no_part_of_it_is_taken_for_it(end):
     with pytest.raises(Unreadable):
         read(points("B", 3, 2)[:end])
@@ -87,7 +86,7 @@ def test_a_brief_that_is_cut_short_is_not_taken_for_a_list():
         read_brief(brief()[:-30], ENGLISH)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "answer",
     [
         "",
@@ -124,7 +123,7 @@ def test_the_first_speaker_is_told_to_leave_counterpoints_empty_and_the_others_t
     assert "Rebut at least 2 concrete points" in asked(steps, "round/1/B")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("answer", "part", "flags"),
     [
         (points("B", 2, 2), B1, ("too_few_points",)),
@@ -159,7 +158,7 @@ def test_ids_of_actions_that_skip_a_number_are_numbered_anew_and_flagged():
     assert reading.flags == ("renumbered",)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("speaker", "is_wrong"),
     [
         *(
@@ -203,7 +202,7 @@ def test_a_brief_without_an_objective_is_unreadable():
         read_brief(brief(objective=" "), ENGLISH)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("sources", "kept", "flags"),
     [
         (["A1.p2", "B1.c1"], ["A1.p2", "B1.c1"], ()),

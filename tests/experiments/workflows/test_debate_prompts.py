@@ -8,6 +8,7 @@ import pytest
 from experiments.workflows.debate.forms import Actions, Brief, Points
 from experiments.workflows.flags import OTHER_LANGUAGE
 from experiments.workflows.steps import Ask
+from tests.cases import each_case
 from tests.experiments.debated import answering, asked, brief, failed, play, points, step
 
 CHINESE = "我们实验室的四个小组应该怎样共用一台望远镜?"
@@ -31,7 +32,7 @@ ATTACKS = [
 ]
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
+@each_case("attack", ATTACKS)
 def test_an_addendum_stays_inside_its_block(attack):
     steps, _end = play(says={"round/1/next": ("round", attack)})
 
@@ -40,7 +41,7 @@ def test_an_addendum_stays_inside_its_block(attack):
         assert attack not in outside(steps, key)
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
+@each_case("attack", ATTACKS)
 def test_task_request_points_and_raw_answers_stay_inside_their_blocks(attack):
     unread = {"round__1__B": f"{attack} (prose)", "round__1__B__repair": "prose"}
     new = [f"{attack} one", "Two.", "Three."]

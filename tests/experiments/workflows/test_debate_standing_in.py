@@ -5,6 +5,7 @@ from pydantic import ValidationError
 
 from experiments.workflows import debate
 from experiments.workflows.steps import Ask, Listen, Outcome
+from tests.cases import each_case
 from tests.experiments.debated import (
     RATE_LIMITED,
     REQUEST,
@@ -187,7 +188,7 @@ def test_two_plays_of_the_same_seed_ask_the_same():
     assert play(rounds=2)[0] == play(rounds=2)[0]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "config",
     [
         {"prompt": " \n"},

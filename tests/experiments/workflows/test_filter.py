@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from experiments.workflows.filter import NOTHING_LEFT, filter_step, own_words, read_filter
 from experiments.workflows.steps import Cast, Outcome
+from tests.cases import each_case
 
 ORIGINAL = "My reasoning: they need four.\n\nI offer **three** panels.\n\n- one now\n- two later"
 OFFER = "I offer **three** panels.\n\n- one now\n- two later"
@@ -58,7 +59,7 @@ def test_a_text_that_is_kept_is_the_original_to_the_last_blank():
     assert (filtered.text, filtered.status) == (ORIGINAL, "kept")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "I suggest **three** panels.",
@@ -89,7 +90,7 @@ def test_the_placeholder_is_no_empty_message():
     assert NOTHING_LEFT.strip()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "outcome",
     [
         Outcome(text="I cannot do that."),
@@ -112,7 +113,7 @@ def test_the_original_passes_when_the_answer_cannot_be_used(outcome):
     assert filtered.reasoning
 
 
-@pytest.mark.parametrize("confidence", [None, "high", 7, -1, True, float("nan")])
+@each_case("confidence", [None, "high", 7, -1, True, float("nan")])
 def test_a_confidence_that_is_none_stays_none(confidence):
     filtered = read_filter(answer(confidence=confidence), ORIGINAL)
 
@@ -123,7 +124,7 @@ def test_a_confidence_of_zero_stays_zero():
     assert read_filter(answer(confidence=0), ORIGINAL).confidence == 0.0
 
 
-@pytest.mark.parametrize(("removed", "labels"), [(None, []), ("strategy", []), ([1, None], ["1", "None"]), ({}, [])])
+@each_case(("removed", "labels"), [(None, []), ("strategy", []), ([1, None], ["1", "None"]), ({}, [])])
 def test_labels_are_a_list_of_texts_whatever_the_filter_gave(removed, labels):
     assert read_filter(answer(removed=removed), ORIGINAL).removed == labels
 

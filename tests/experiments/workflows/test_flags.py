@@ -1,11 +1,10 @@
 """What can be seen to be wrong with a reply without asking anybody."""
 
-import pytest
-
 from experiments.workflows.flags import REPEATS_ITSELF, SPEAKS_FOR_OTHER, flags
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["Model B: I agree.", "Fine.\n\n**Model B**: I agree.", "> Agent B: no", "  side b : yes", "# Model B:\nI agree."],
 )
@@ -14,7 +13,7 @@ def test_lines_of_the_other_side_are_noticed(text):
     assert flags(text, "B") == []
 
 
-@pytest.mark.parametrize("text", ["Model A: I agree.", "I told Model B: no.", "Model Bravo: hello", "B: 7, A: 3", ""])
+@each_case("text", ["Model A: I agree.", "I told Model B: no.", "Model Bravo: hello", "B: 7, A: 3", ""])
 def test_ones_own_name_and_words_about_the_other_side_are_none(text):
     assert flags(text, "A") == []
 

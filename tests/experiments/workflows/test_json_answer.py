@@ -14,6 +14,7 @@ from experiments.workflows.parsing import (
     json_values,
     plain,
 )
+from tests.cases import each_case
 from tests.hanging import without_hanging
 
 NAMES = ("points", "more")
@@ -77,7 +78,7 @@ def test_a_comma_after_the_last_item_changes_nothing(value):
     assert json_answer(spoiled, NAMES) == value
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         f"I use {{braces}} [here] and {{ there. {TEXT}",
@@ -95,12 +96,12 @@ def test_the_object_that_has_the_names_is_found(text):
     assert json_answer(text, NAMES) == VALUE
 
 
-@pytest.mark.parametrize("text", ['["a", "b"]', 'Here: ["a", "b"].', '```json\n["a", "b"]\n```'])
+@each_case("text", ['["a", "b"]', 'Here: ["a", "b"].', '```json\n["a", "b"]\n```'])
 def test_a_list_may_stand_in_its_place(text):
     assert json_answer(text, NAMES) == ["a", "b"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "reason"),
     [
         ("", "holds no JSON object"),
@@ -128,7 +129,7 @@ def test_nesting_up_to_the_limit_is_read_and_deeper_nesting_is_not():
         json_answer(nested(DEEPEST_ANSWER + 2).replace("points", "other"), NAMES)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         *("[" * 100_000, "{" * 190_000, "{" * 90_000 + "}" * 90_000, '{"a":' * 30_000, "[]{}" * 40_000),
@@ -150,13 +151,13 @@ def test_no_answer_hangs_its_reader(text):
         json_answer(text, NAMES)
 
 
-@pytest.mark.parametrize("text", ["{" + "\\'" * 90_000 + "}", "{" + "a: '" * 40_000 + "}", "{" + "/*" * 90_000 + "}"])
+@each_case("text", ["{" + "\\'" * 90_000 + "}", "{" + "a: '" * 40_000 + "}", "{" + "/*" * 90_000 + "}"])
 def test_what_javascript_leaves_open_hangs_no_reader(text):
     with without_hanging():
         assert json_values(text)[0] == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         """{'points': 'it\\'s', more: "a 24\\" screen",}""",
@@ -172,7 +173,7 @@ def test_what_is_not_closed_is_no_json():
     assert json_values("{'points': 'a, \"more\": 1}")[0] == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "text"), [(" a\n", "a"), ("", ""), (None, ""), (3, ""), (["a"], ""), ("\x00a\ud800", "\ufffda\ufffd")]
 )
 def test_a_text_is_taken_without_blanks_and_anything_else_is_none(value, text):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from experiments.workflows.judge import LONGEST_HISTORY, RANGES, SENTIMENTS, TurnToJudge, judge_step, read_verdicts
 from experiments.workflows.steps import Cast, Outcome
+from tests.cases import each_case
 
 SIDES = ("A", "B")
 CAST = Cast(seats={}, seed=3)
@@ -44,7 +45,7 @@ def test_every_score_of_both_sides_is_read():
     assert (verdicts[0].unscored_reason, dynamics) == ("", "A presses, B yields.")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["Both did well.", '{"A": {"goal_deviation": 3', "", "[]", "{cooperation: high;;", "[" * 9000],
     ids=["prose", "cut short", "empty", "a list", "broken", "deep"],
@@ -81,7 +82,7 @@ def test_the_reason_of_a_long_error_fits_into_its_column():
     assert max(len(verdict.unscored_reason) for verdict in verdicts) <= 500
 
 
-@pytest.mark.parametrize("missing", [..., None, "A was better", [], 7])
+@each_case("missing", [..., None, "A was better", [], 7])
 def test_only_side_a_leaves_side_b_unscored(missing):
     reply = {"A": side()} | ({} if missing is ... else {"B": missing})
     verdicts, _dynamics = read_verdicts(Outcome(text=json.dumps(reply)), SIDES)
@@ -90,7 +91,7 @@ def test_only_side_a_leaves_side_b_unscored(missing):
     assert (verdicts[1].scores, verdicts[1].unscored_reason) == (None, "The judge gave no scores for Model B.")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "reason"),
     [
         ("35", "goal_deviation is not a number"),
@@ -113,7 +114,7 @@ def test_a_bad_number_costs_that_number_alone_and_says_why(value, reason):
     assert verdicts[1].scores["goal_deviation"] == 21.0
 
 
-@pytest.mark.parametrize(("name", "value"), [("cooperation", -3), ("cooperation", 1.01), ("anger", -0.1), ("fear", 2)])
+@each_case(("name", "value"), [("cooperation", -3), ("cooperation", 1.01), ("anger", -0.1), ("fear", 2)])
 def test_each_score_has_its_own_range(name, value):
     changed = {"sentiment": {**SENTIMENT, "deception": 0.7, name: value}} if name in SENTIMENTS else {name: value}
     verdicts, _dynamics = judged(a=side(**changed))
@@ -122,7 +123,7 @@ def test_each_score_has_its_own_range(name, value):
     assert f"{name} is {value:g}, outside" in verdicts[0].unscored_reason
 
 
-@pytest.mark.parametrize("sentiment", [..., None, "happy", []])
+@each_case("sentiment", [..., None, "happy", []])
 def test_missing_sentiments_are_absent_and_never_neutral(sentiment):
     verdicts, _dynamics = judged(a=side(sentiment=sentiment))
 
@@ -150,14 +151,14 @@ def test_a_confidence_of_zero_stays_zero():
     assert judged(a=side(confidence=0))[0][0].confidence == 0.0
 
 
-@pytest.mark.parametrize("confidence", [..., None, "sure", 80, float("nan"), True])
+@each_case("confidence", [..., None, "sure", 80, float("nan"), True])
 def test_a_confidence_that_was_not_given_is_none_and_costs_no_score(confidence):
     verdict = judged(a=side(confidence=confidence))[0][0]
 
     assert (verdict.confidence, verdict.unscored_reason, len(verdict.scores)) == (None, "", len(RANGES))
 
 
-@pytest.mark.parametrize("notes", [None, 7, ["a"], ...])
+@each_case("notes", [None, 7, ["a"], ...])
 def test_notes_and_dynamics_that_are_no_text_are_left_out(notes):
     verdicts, dynamics = judged(a=side(notes=notes), dynamics={"a": 1})
 

@@ -1,9 +1,8 @@
 """The language of a text is told by its prose, or not at all."""
 
-import pytest
-
 from experiments.workflows.flags import other_language
 from experiments.workflows.language import language_of
+from tests.cases import each_case
 from tests.hanging import without_hanging
 
 SKY = {
@@ -19,12 +18,12 @@ SKY = {
 }
 
 
-@pytest.mark.parametrize("language", SKY)
+@each_case("language", SKY)
 def test_a_question_is_known_by_its_language(language):
     assert language_of(SKY[language]) == language
 
 
-@pytest.mark.parametrize("text", ["", " \n", "ok", "42", "C > A > B", "x = 1", "🎈🎈🎈", "是", "1/λ^4 ≈ 5.1e-27"])
+@each_case("text", ["", " \n", "ok", "42", "C > A > B", "x = 1", "🎈🎈🎈", "是", "1/λ^4 ≈ 5.1e-27"])
 def test_what_is_too_short_has_no_language(text):
     assert language_of(text) is None
 
@@ -46,7 +45,7 @@ def test_a_decorative_kana_makes_no_japanese():
     assert language_of("这家小店卖各种好吃的零食，优の良品，欢迎大家来看看，选一选，买一买。") == "zh"
 
 
-@pytest.mark.parametrize(("asked", "answered"), [("zh", "en"), ("en", "zh"), ("de", "fr"), ("en", "ja")])
+@each_case(("asked", "answered"), [("zh", "en"), ("en", "zh"), ("de", "fr"), ("en", "ja")])
 def test_an_answer_in_another_language_is_flagged(asked, answered):
     assert other_language(asked, SKY[answered]) == ["other_language"]
 
@@ -56,7 +55,7 @@ def test_an_answer_in_the_same_language_is_not():
     assert other_language("zh", "因为短波长的光散射得更强。") == []
 
 
-@pytest.mark.parametrize(("asked", "text"), [(None, SKY["en"]), ("en", "42"), ("en", "```\nprint(天空)\n```")])
+@each_case(("asked", "text"), [(None, SKY["en"]), ("en", "42"), ("en", "```\nprint(天空)\n```")])
 def test_nothing_is_flagged_where_nothing_is_known(asked, text):
     assert other_language(asked, text) == []
 

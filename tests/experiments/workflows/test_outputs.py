@@ -6,6 +6,7 @@ from pydantic import ValidationError
 from experiments.engine.score import Score
 from experiments.workflows import outputs
 from experiments.workflows.steps import Ask, Cast, Outcome, Record, Seat, Stored
+from tests.cases import each_case
 
 BAD_KEY = Outcome(ok=False, error_kind="bad_key", error="The key is not accepted.")
 
@@ -79,7 +80,7 @@ def test_the_seats_are_those_that_were_named():
     assert len(outputs.SEATS) == 30
 
 
-@pytest.mark.parametrize("seat", ["contestant-0", "contestant-31", "judge", "contestant-1x"])
+@each_case("seat", ["contestant-0", "contestant-31", "judge", "contestant-1x"])
 def test_other_seats_are_refused(seat):
     with pytest.raises(ValidationError):
         config(tasks=[{"sample": 1, "contestant": 1, "seat": seat}])

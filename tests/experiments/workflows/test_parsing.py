@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.workflows.parsing import DEEPEST_ANSWER, LONGEST_ANSWER, Unreadable, json_object, number
+from tests.cases import each_case
 from tests.hanging import without_hanging
 
 VALUE = {"A": {"goal_deviation": 12.5}, "notes": 'says "no", {twice} and [once] ```not code```'}
@@ -18,7 +19,7 @@ def nested(depth):
     return '{"a": ' * (depth - 1) + "{}" + "}" * (depth - 1)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "answer",
     [
         TEXT,
@@ -41,13 +42,13 @@ def test_line_breaks_inside_a_text_are_forgiven():
     assert json_object('{"text": "first\nsecond\ttab"}') == {"text": "first\nsecond\ttab"}
 
 
-@pytest.mark.parametrize("answer", ["", "   ", "I refuse.", "42", "null", '"a text"', "[1, 2]", "```json\n[]\n```"])
+@each_case("answer", ["", "   ", "I refuse.", "42", "null", '"a text"', "[1, 2]", "```json\n[]\n```"])
 def test_an_answer_without_an_object_says_that_there_is_none(answer):
     with pytest.raises(Unreadable, match="holds no JSON object"):
         json_object(answer)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "answer",
     [*(TEXT[:cut] for cut in (1, 2, 20, len(TEXT) - 1)), "{cooperation: high;; 'anger' = low", "{'a': 1}", "{]", "}{"],
 )
@@ -56,7 +57,7 @@ def test_an_object_cut_short_or_broken_says_so(answer):
         json_object(answer)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "answer",
     [
         "[" * 100_000,
@@ -81,7 +82,7 @@ def test_an_answer_longer_than_the_limit_is_refused_unread():
         json_object(TEXT + " " * LONGEST_ANSWER)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "answer",
     [
         "```" + "\n" * 20_000,
@@ -125,13 +126,13 @@ def test_whatever_object_is_written_is_read_again(value):
     assert json_object(f"Of course:\n```json\n{json.dumps(value)}\n```") == value
 
 
-@pytest.mark.parametrize(("value", "read"), [(0, 0.0), (100, 100.0), (12.5, 12.5), (-0.0, 0.0), (1e-9, 1e-9)])
+@each_case(("value", "read"), [(0, 0.0), (100, 100.0), (12.5, 12.5), (-0.0, 0.0), (1e-9, 1e-9)])
 def test_a_number_within_its_range_is_read_as_it_is(value, read):
     assert number(value, 0, 100) == read
     assert isinstance(number(value, 0, 100), float)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "reason"),
     [
         (None, "is missing"),
@@ -153,7 +154,7 @@ def test_anything_else_is_no_number_and_the_reason_says_why(value, reason):
         number(value, 0, 100)
 
 
-@pytest.mark.parametrize("value", [10**400, -(10**400), 10**4000], ids=["+", "-", "huge"])
+@each_case("value", [10**400, -(10**400), 10**4000], ids=["+", "-", "huge"])
 def test_an_integer_too_large_for_a_float_is_refused_like_any_other(value):
     with pytest.raises(Unreadable):
         number(value, 0, 100)

@@ -21,6 +21,7 @@ from leaderboard.ratings.agreement import (
     krippendorff_alpha,
 )
 from leaderboard.ratings.orders import Ballots
+from tests.cases import each_case
 
 x = np.nan
 KRIPPENDORFF = np.array(  # "Computing Krippendorff's alpha-reliability" (2011), section C: 4 observers, 12 units
@@ -105,9 +106,7 @@ def test_an_abstention_does_not_spoil_concordance():
     assert kendalls_w(Ballots((ranking(1, 2), (), ranking(1, 2)), ("a", "b"))) == 1
 
 
-@pytest.mark.parametrize(
-    ("level", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)]
-)
+@each_case(("level", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)])
 def test_krippendorffs_own_example(level, published):
     assert krippendorff_alpha(KRIPPENDORFF, level=level) == pytest.approx(published, abs=5e-4)
 
@@ -117,7 +116,7 @@ def test_krippendorffs_nominal_example_as_he_works_it_out():
     assert krippendorff_alpha(KRIPPENDORFF, "nominal") == pytest.approx(904 / 1216, abs=1e-9)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("level", "distance"),
     [
         ("nominal", lambda a, b: int(a != b)),

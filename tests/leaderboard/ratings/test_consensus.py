@@ -1,9 +1,9 @@
 """All methods side by side: who wins, who agrees, and what is said where there is nothing to say."""
 
-import pytest
 from hypothesis import given, settings
 
 from leaderboard.ratings.orders import Ballots, Method, Order, Reason, Undefined, bradley_terry, consensus
+from tests.cases import each_case
 from tests.leaderboard.ratings.test_positions_and_pairs import any_ballots, strict
 
 
@@ -89,7 +89,7 @@ def test_the_sequence_of_ballots_changes_nothing(ballots):
     assert consensus(turned) == consensus(ballots)
 
 
-@pytest.mark.parametrize("method", Method)
+@each_case("method", Method)
 def test_reversing_every_ballot_reverses_a_strict_order(method):
     orders = [[0, 1, 2, 3], [0, 2, 1, 3], [1, 0, 2, 3]]
     forth = consensus(strict(*orders, names=tuple("abcd"))).orders[method]

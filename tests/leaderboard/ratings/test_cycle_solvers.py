@@ -11,6 +11,7 @@ from leaderboard.ratings import batch_elo, sandwich
 from leaderboard.ratings.cycles import Cycle, Reason, Vote, compatible_elo, solver_elo, solver_ratings
 from leaderboard.ratings.solver_battles import battles_of
 from leaderboard.ratings.student import t_quantile
+from tests.cases import each_case
 from tests.leaderboard.ratings.coding_cycles import any_cycle, cycle, league, shuffled
 from tests.leaderboard.ratings.leagues import by_minorisation
 
@@ -41,7 +42,7 @@ def test_a_solver_scores_the_mean_over_the_judges_who_saw_both():
     assert found.snapshots[0].played == {"a": 1, "b": 1, "c": 0, "d": 0}
 
 
-@pytest.mark.parametrize("count", [3, 5, 12])
+@each_case("count", [3, 5, 12])
 def test_no_cycle_moves_anybody_by_more_than_k_however_many_vote(count):
     names = [f"c{index:02}" for index in range(count)]
     best = cycle(names, {name: 10 if name == "c00" else 3 for name in names})
@@ -222,7 +223,7 @@ def test_intervals_from_few_cycles_hold_as_often_as_they_say():
     assert np.mean(plain) < 0.85
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("degrees", "expected"),
     [
         (1, 12.7062047),

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from leaderboard.ratings.cycles import Cycle, Vote, calibration, overall, scores
+from tests.cases import each_case
 from tests.leaderboard.ratings.coding_cycles import cycle
 
 
@@ -19,7 +20,7 @@ def test_a_vote_for_ones_own_solution_is_refused():
         Vote("a", "a", 10)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("found", "complaint"),
     [
         (lambda: Cycle(("a",), "a"), "two contestants"),
@@ -67,9 +68,7 @@ def test_nobody_rated_is_no_overall_score():
     assert overall(cycle("abc", {})) is None
 
 
-@pytest.mark.parametrize(
-    ("level", "expected"), [(0, 0), (2.5, 0.5), (5, 1), (7.42, 0.516), (7.5, 0.5), (10, 0), (-3, 0), (334.7, 0)]
-)
+@each_case(("level", "expected"), [(0, 0), (2.5, 0.5), (5, 1), (7.42, 0.516), (7.5, 0.5), (10, 0), (-3, 0), (334.7, 0)])
 def test_calibration_is_best_in_the_middle(level, expected):
     assert calibration(level) == pytest.approx(expected)
 

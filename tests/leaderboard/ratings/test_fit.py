@@ -8,19 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.ratings import Battles, Reason, Table, fit, tally
+from tests.cases import each_case
 from tests.leaderboard.ratings.leagues import by_minorisation, distance_to_maximum, league, names, rows
 
 CLOSE = 1e-6
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each_case("seed", range(5))
 def test_ratings_are_those_of_another_algorithm(seed):
     battles, _truth = league(10, 1500, seed, ties=0.2)
 
     assert np.abs(fit(battles).values - by_minorisation(battles)).max() < CLOSE
 
 
-@pytest.mark.parametrize(("count", "size"), [(3, 60), (20, 10_000), (100, 100_000)])
+@each_case(("count", "size"), [(3, 60), (20, 10_000), (100, 100_000)])
 def test_ratings_are_at_the_maximum_of_the_likelihood(count, size):
     battles, _truth = league(count, size, ties=0.2)
 
@@ -130,7 +131,7 @@ def test_who_never_lost_to_an_anchor_has_no_rating():
     assert ratings.reasons == (None, Reason.UNDEFEATED)
 
 
-@pytest.mark.parametrize("anchors", [{"nobody": 1000}, {"a": math.inf}, {"a": math.nan}])
+@each_case("anchors", [{"nobody": 1000}, {"a": math.inf}, {"a": math.nan}])
 def test_an_anchor_that_makes_no_sense_is_refused(anchors):
     with pytest.raises(ValueError, match="anchor"):
         fit(rows(("a", "b", 0.5)), anchors=anchors)
@@ -176,7 +177,7 @@ def test_swapping_sides_changes_nothing_and_swapping_verdicts_mirrors(seed):
         assert fit(verdicts).values == pytest.approx(2000 - fit(battles).values, abs=CLOSE)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("left", "right", "score"),
     [([0], [0], [1]), ([0], [2], [1]), ([-1], [0], [1]), ([0], [1], [0.7]), ([0], [1], [math.nan]), ([0], [1], [1, 1])],
 )

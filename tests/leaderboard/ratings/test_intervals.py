@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from leaderboard.ratings import Battles, Table, bootstrap, fit, sandwich, tally
+from tests.cases import each_case
 from tests.leaderboard.ratings.leagues import ELO, league, names, rows
 
 LEAGUES = 400
@@ -175,7 +176,7 @@ def test_fractions_are_weighed_but_not_drawn():
         bootstrap(halved, 20)
 
 
-@pytest.mark.parametrize("errors", [{"c001": 3.0}, {"c000": -1.0}, np.zeros((2, 2))])
+@each_case("errors", [{"c001": 3.0}, {"c000": -1.0}, np.zeros((2, 2))])
 def test_errors_that_are_not_the_anchors_are_refused(errors):
     with pytest.raises(ValueError, match="anchors"):
         sandwich(league(3, 50)[0], anchors={"c000": 1000.0}, errors=errors)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.ratings.orders import Ballots, borda, copeland, mean_rank, pairwise, positions, votes
+from tests.cases import each_case
 
 NAMES = ("a", "b", "c", "d", "e")
 
@@ -111,7 +112,7 @@ def test_copeland_is_majorities_won_less_majorities_lost():
     assert copeland(ballots).tolist() == pytest.approx([3, 1, -1, -3, math.nan], nan_ok=True)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("orders", "offered"),
     [
         ((((0,), (0,)),), ()),

@@ -4,11 +4,11 @@ import sys
 from types import SimpleNamespace
 
 import dj_database_url
-import pytest
 from django.core.management import call_command
 
 from accounts.hardening import findings
 from arenasite.environment import Mail, SignInServer
+from tests.cases import each_case
 
 SAFE = {
     "HTTPS": True,
@@ -37,7 +37,7 @@ def test_embedded_parts_on_the_same_machine_need_no_tls():
     assert found(DATABASES=here, REDIS_URL="unix:///run/redis.sock", MAIL=None, OIDC=None) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "value", "expected"),
     [
         ("HTTPS", False, "W001"),

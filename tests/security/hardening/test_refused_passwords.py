@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 
 import arenasite.settings
 from accounts.passwords import WORDS
+from tests.cases import each_case
 from tests.fixtures import PASSWORD
 
 ROOT = Path(__file__).parents[3]
@@ -25,7 +26,7 @@ def refused(password):
     return []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "password",
     [
         *("password2026!", "P@ssw0rd12345", "iloveyou12345", "qwerty!!!!!!!!", "2026sunshine2026", "monkeymonkey12"),
@@ -37,7 +38,7 @@ def test_the_first_guesses_are_refused_however_long(password):
     assert refused(password)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "password",
     [
         *(PASSWORD, "seven solar panels", "correcthorsebatterystaple", "kV8-tqzr-41xw", "пароль из пяти разных слов"),

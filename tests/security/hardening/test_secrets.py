@@ -12,6 +12,7 @@ import pytest
 from accounts.tokens import create_token
 from arenasite.supervisor.children import Child
 from experiments.webhooks import signing
+from tests.cases import each_case
 
 ROOT = Path(__file__).parents[3]
 OURS = {
@@ -53,7 +54,7 @@ def test_nothing_in_the_repository_looks_like_a_secret():
     assert found == {}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "leak",
     [
         "alab_" + "0123456789abcdef" * 4,

@@ -3,10 +3,10 @@
 import ast
 from pathlib import Path
 
-import pytest
 from django.http import HttpResponse
 
 from accounts.attachments import HARMLESS, to_be_saved
+from tests.cases import each_case
 
 ROOT = Path(__file__).parents[3]
 FLOORS = ("accounts", "arenasite", "experiments", "leaderboard")
@@ -109,9 +109,7 @@ def test_chance_that_must_not_be_guessed_is_the_systems():
     assert found == set()
 
 
-@pytest.mark.parametrize(
-    "name", ['a"; filename="b.html', "a\r\nSet-Cookie: x=1", "../../etc/passwd", "报告.html", "a" * 300]
-)
+@each_case("name", ['a"; filename="b.html', "a\r\nSet-Cookie: x=1", "../../etc/passwd", "报告.html", "a" * 300])
 def test_a_name_of_a_file_ends_no_header(name):
     answer = to_be_saved(HttpResponse(b"x"), "text/html", name)
 

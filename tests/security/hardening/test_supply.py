@@ -14,6 +14,7 @@ from django.core.management import CommandError, call_command
 
 from arenasite.supply import licences, locks, sbom
 from arenasite.supply.advisories import NoAnswer, known_against
+from tests.cases import each_case
 
 ROOT = Path(__file__).parents[3]
 LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-bench.lock", "requirements-fuzz.lock")
@@ -21,7 +22,7 @@ ADDRESS = r"https?://|@ |^\s*-[ifecr]\b"
 ELSEWHERE = re.compile(ADDRESS + r"|--(?:index-url|extra-index-url|find-links|trusted-host|editable)")
 
 
-@pytest.mark.parametrize("name", LOCKS)
+@each_case("name", LOCKS)
 def test_every_package_is_pinned_to_one_version_with_the_digests_of_its_files(name):
     packages = locks.read(ROOT / name)
 
@@ -30,7 +31,7 @@ def test_every_package_is_pinned_to_one_version_with_the_digests_of_its_files(na
     assert [one.name for one in packages if len({*one.hashes}) != len(one.hashes)] == []
 
 
-@pytest.mark.parametrize("name", LOCKS)
+@each_case("name", LOCKS)
 def test_no_lock_names_a_registry_a_folder_or_an_address(name):
     lines = (ROOT / name).read_text().splitlines()
 

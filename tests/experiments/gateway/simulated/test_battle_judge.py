@@ -16,6 +16,7 @@ from experiments.gateway.simulated.structured import answer_structured
 from experiments.workflows.battles.judged import Shown
 from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.steps import Stored
+from tests.cases import each_case
 
 QUESTIONS = {
     "en": "How can a small lab keep its instruments calibrated for a year?",
@@ -97,7 +98,7 @@ def test_the_better_text_wins_in_both_orders_and_the_reason_is_in_the_language_o
     assert any("\u4e00" <= character <= "\u9fff" for character in first["rationale"]) == (language == "zh")
 
 
-@pytest.mark.parametrize("prompt", PROMPTS.values(), ids=list(PROMPTS))
+@each_case("prompt", PROMPTS.values(), ids=list(PROMPTS))
 def test_its_answer_has_the_whole_form_of_every_prompt(prompt):
     outputs, model = ((GOOD["en"], POOR["en"]), "sim/judge")
     if "image" in prompt.modalities:
@@ -157,7 +158,7 @@ def test_without_a_word_for_a_tie_it_chooses():
     assert chosen == {"A", "B"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("manner", "is_read"),
     [
         *(("prose", True), ("fenced", True), ("words", True), ("injected", True), ("range", True), ("nulls", True)),
@@ -206,9 +207,7 @@ async def test_pictures_count_as_input(ask):
     assert shown["usage"]["prompt_tokens"] - plain["usage"]["prompt_tokens"] == 335
 
 
-@pytest.mark.parametrize(
-    "url", ["data:image/png;base64,@@@", "https://example.org/x.png", "data:image/png;base64,", ""]
-)
+@each_case("url", ["data:image/png;base64,@@@", "https://example.org/x.png", "data:image/png;base64,", ""])
 def test_a_picture_that_cannot_be_read_is_a_poor_one(url):
     request = read_request(
         {

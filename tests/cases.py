@@ -1,0 +1,69 @@
+"""Many cases in one test: its fixtures are made once, all cases are tried, and each that fails is reported by name."""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+
+Test = Callable[..., Any]
+
+
+def each_case(names: str | Sequence[str], cases: Iterable[Any], ids: Any = None) -> Callable[[Test], Test]:
+    """Use it like `pytest.mark.parametrize`, for cases that need no fixtures of their own.
+
+    What a case writes to the database is undone before the next one, in tests whose writes are undone at their end.
+    """
+    wanted = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    tried = [_named(number, case, len(wanted), ids) for number, case in enumerate(cases)]
+
+    def decorate(test: Test) -> Test:
+        own = inspect.signature(test)
+        if inspect.iscoroutinefunction(test):
+
+            async def over_all(*, subtests: pytest.Subtests, **fixtures: Any) -> None:
+                for name, values in tried:
+                    with subtests.test(name):
+                        await test(**arguments(subtests, fixtures, values))
+        else:
+
+            def over_all(*, subtests: pytest.Subtests, **fixtures: Any) -> None:
+                for name, values in tried:
+                    with subtests.test(name), _undone():
+                        test(**arguments(subtests, fixtures, values))
+
+        def arguments(subtests: pytest.Subtests, fixtures: Any, values: Sequence[Any]) -> dict[str, Any]:
+            more = {"subtests": subtests} if "subtests" in own.parameters else {}
+            return {**fixtures, **more, **dict(zip(wanted, values, strict=True))}
+
+        functools.update_wrapper(over_all, test)
+        del over_all.__wrapped__
+        kept = [one for name, one in own.parameters.items() if name not in (*wanted, "subtests")]
+        also = inspect.Parameter("subtests", inspect.Parameter.KEYWORD_ONLY)
+        over_all.__signature__ = own.replace(parameters=[*kept, also])
+        return over_all
+
+    return decorate
+
+
+def _named(number: int, case: Any, width: int, ids: Any) -> tuple[str, Sequence[Any]]:
+    values = (case,) if width == 1 else case
+    name = None
+    if callable(ids):
+        name = "-".join(str(ids(value)) for value in values)
+    elif ids is not None:
+        name = str(list(ids)[number])
+    return name or f"{number}: {str(values[0] if width == 1 else values)[:80]}", values
+
+
+@contextmanager
+def _undone() -> Iterator[None]:
+    if not connection.in_atomic_block:
+        yield
+        return
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
