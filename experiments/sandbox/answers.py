@@ -110,17 +110,29 @@ def presentable(value: Value, depth: int) -> JSON:
 
     Raises Garbage when it has more than `depth` lists in lists, which others could not walk through.
     """
+    return with_text(value, depth)[0]
+
+
+def with_text(value: Value, depth: int) -> tuple[JSON, str]:
+    """What `presentable` makes of a value, and its text, by which sets are ordered. The text of a list is made of those
+    of its items, so that each item is written once however deep it lies.
+    """
     if isinstance(value, Set | list | dict) and not depth:
         raise Garbage("the value is nested too deeply")
-    if isinstance(value, Set):
-        return sorted((presentable(item, depth - 1) for item in value.items), key=repr)
-    if isinstance(value, list):
-        return [presentable(item, depth - 1) for item in value]
     if isinstance(value, dict):
-        return {storable(key): presentable(item, depth - 1) for key, item in value.items()}
+        named = {storable(key): with_text(item, depth - 1) for key, item in value.items()}
+        words = ", ".join(f"{key!r}: {text}" for key, (_item, text) in named.items())
+        return {key: item for key, (item, _text) in named.items()}, f"{{{words}}}"
+    if isinstance(value, Set | list):
+        items = value.items if isinstance(value, Set) else value
+        pairs = [with_text(item, depth - 1) for item in items]
+        if isinstance(value, Set):
+            pairs.sort(key=lambda pair: pair[1])
+        return [item for item, _text in pairs], f"[{', '.join(text for _item, text in pairs)}]"
     if isinstance(value, float) and not math.isfinite(value):
-        return repr(value)
-    return storable(value) if isinstance(value, str) else value
+        value = repr(value)
+    found = storable(value) if isinstance(value, str) else value
+    return found, repr(found)
 
 
 def storable(text: str) -> str:

@@ -5,7 +5,7 @@ import signal
 from typing import Any
 
 from experiments.sandbox.answers import Answer, Garbage, Value, presentable, read, read_printed, storable
-from experiments.sandbox.comparing import is_expected
+from experiments.sandbox.comparing import TooLong, is_expected
 from experiments.sandbox.inside.harness import ERROR_LENGTH
 from experiments.sandbox.launching import Ended
 from experiments.sandbox.limits import Limits
@@ -97,8 +97,12 @@ def compared(test: Test, value: Value, limits: Limits) -> tuple[Verdict, dict[st
         found = presentable(value, limits.depth)
     except Garbage as error:
         return "error", {"error": str(error)}
-    verdict: Verdict = "passed" if is_expected(value, test.expected, test.comparison) else "failed"
-    return verdict, {"value": found, "has_value": True}
+    try:
+        is_right = is_expected(value, test.expected, test.comparison, limits.seconds)
+    except TooLong:
+        said = f"comparing the value with the expected one took more than {limits.seconds:g} seconds"
+        return "failed", {"value": found, "has_value": True, "error": said}
+    return "passed" if is_right else "failed", {"value": found, "has_value": True}
 
 
 def shown(printed: bytes | bytearray, head: int) -> str:

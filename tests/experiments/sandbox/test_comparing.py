@@ -1,10 +1,17 @@
 """A value is the expected one by what it is, never by how it is written."""
 
+import functools
+import itertools
 import math
 import random
 
-from experiments.sandbox.answers import Set
-from experiments.sandbox.comparing import is_expected
+import pytest
+
+from experiments.sandbox.answers import Set, presentable
+from experiments.sandbox.comparing import STEPS_BETWEEN_LOOKS, TooLong, is_expected
+from experiments.sandbox.limits import Limits
+from experiments.sandbox.values import Test
+from experiments.sandbox.verdicts import compared
 from tests.cases import each_case
 
 EQUAL = [
@@ -109,3 +116,54 @@ def test_a_value_nested_too_deeply_to_compare_is_not_the_expected_one():
         value, expected = [value], [expected]
 
     assert not is_expected(value, expected, "exact")
+
+
+def nested(innermost, depth=190, beside=()):
+    for _ in range(depth):
+        innermost = [*beside, innermost]
+    return innermost
+
+
+NUMBERS = [float(number) for number in range(150_000)]
+KEYS = dict.fromkeys(map(str, range(300)), 0)
+COSTLY = {
+    "many numbers, deep": (nested(NUMBERS), nested([1])),
+    "near numbers, deep": (nested(NUMBERS[:20_000]), nested([number + 1e-12 for number in NUMBERS[:20_000]])),
+    "twins at every depth": (nested([2], beside=[1]), nested([3], beside=[1])),
+    "objects that differ last": ([{**KEYS, "z": n} for n in range(1, 300)], [{**KEYS, "z": -n} for n in range(1, 300)]),
+}
+
+
+@each_case(("value", "expected"), COSTLY.values(), ids=COSTLY)
+def test_the_work_of_a_comparison_is_bounded_by_the_size_of_the_values_not_by_their_depth(value, expected):
+    looks = itertools.count()  # at the clock: one for so many steps
+
+    is_expected(value, expected, "unordered", seconds=math.inf, clock=lambda: next(looks))
+
+    assert next(looks) * STEPS_BETWEEN_LOOKS < 2_000_000
+
+
+@each_case("comparison", ["exact", "tolerance", "unordered"])
+def test_a_comparison_ends_at_its_deadline(comparison):
+    with pytest.raises(TooLong):
+        is_expected(NUMBERS, list(NUMBERS), comparison, seconds=100, clock=itertools.count().__next__)
+
+
+def test_a_value_that_takes_too_long_to_compare_fails_its_test_and_says_why():
+    verdict, found = compared(Test("long", [], NUMBERS), list(NUMBERS), Limits(seconds=1e-9))
+
+    assert (verdict, found["has_value"]) == ("failed", True)
+    assert "comparing" in found["error"]
+
+
+def test_each_part_of_nested_sets_is_written_once():
+    written = []
+
+    class Noted(int):
+        def __repr__(self):
+            written.append(self)
+            return "7"
+
+    presentable(functools.reduce(lambda inner, _: Set([inner, 1]), range(100), Set([Noted(7)])), 200)
+
+    assert len(written) == 1
