@@ -16,6 +16,7 @@ from PIL import Image as Pictures
 from experiments.gateway.errors import NoMaterial
 from experiments.gateway.types import ChatMessage, ImagePart
 from experiments.models import Image, Output, Sample
+from experiments.workflows.prompts import without_token
 from experiments.workflows.steps import Prompt, Stored
 
 LONGEST_SIDE = 2048  # pixels
@@ -48,7 +49,8 @@ def _parts(prompt: Prompt, material: "_Material") -> Iterable[str | ImagePart]:
         if isinstance(part, str):
             yield part
         else:
-            yield from material.of(part)
+            for shown in material.of(part):
+                yield without_token(shown, prompt.token) if isinstance(shown, str) and prompt.token else shown
 
 
 @lru_cache(maxsize=8)

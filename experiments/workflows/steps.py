@@ -26,11 +26,15 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One message of what a model is asked. parts: texts and stored material in order, instead of `content`."""
+    """One message of what a model is asked. parts: texts and stored material in order, instead of `content`.
+
+    token: what the fences around stored material are made with; stored text that contains it is sent without it.
+    """
 
     role: Role
     content: str = ""
     parts: tuple[str | Stored, ...] = ()
+    token: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ def _ask(question: Question, key: str, endpoint: str, *, is_again: bool, place: 
     return Ask(
         key=key,
         seat=question.seat,
-        messages=(Prompt("user", parts=asked_again(parts) if is_again else parts),),
+        messages=(Prompt("user", parts=asked_again(parts) if is_again else parts, token=question.shown.token),),
         purpose="verdict",
         schema=question.prompt.schema,
         params={"temperature": 0.0, "max_tokens": LONGEST_ANSWER},

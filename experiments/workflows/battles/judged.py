@@ -16,7 +16,7 @@ Range = tuple[float, float]  # the least and the greatest number of a scale
 class Shown:
     """Whose outputs a judge is shown, by their keys: `first` as Response A, `second` as Response B.
 
-    token: what the fences around material are made with; no material can contain it.
+    token: what the fences around material are made with; it is taken out of material that contains it.
     """
 
     sample: int

@@ -24,6 +24,10 @@ def version(*names: str) -> str:
 
 
 def fenced(name: str, text: str, token: str) -> str:
-    """Untrusted text between markers whose token it cannot know; a copied marker inside it is defused."""
-    safe = text.replace(token, "…")  # not "": what stands on both sides of it could be the token again
-    return f"[[{name} {token}]]\n{safe}\n[[/{name} {token}]]"
+    """Untrusted text between markers whose token it cannot know."""
+    return f"[[{name} {token}]]\n{without_token(text, token)}\n[[/{name} {token}]]"
+
+
+def without_token(text: str, token: str) -> str:
+    """Text that cannot close its fence with a copied marker."""
+    return text.replace(token, "…")  # not "": what stands on both sides of it could be the token again

@@ -166,8 +166,9 @@ def test_the_two_orders_differ_in_nothing_but_who_comes_first():
 def test_everything_shown_stands_in_fences_that_it_cannot_close():
     [ask, other] = Play(by_order(says("A"), says("B"))).asked
     parts = ask.messages[0].parts
-    token = parts[0].rpartition("[[instruction ")[2].partition("]]")[0]
+    token = ask.messages[0].token
 
+    assert len(token) >= 12
     for place, part in enumerate(parts):
         if isinstance(part, Stored):
             assert parts[place - 1].endswith(f" {token}]]\n")
