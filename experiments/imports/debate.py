@@ -10,6 +10,7 @@ from experiments.imports.drafts import Draft
 from experiments.imports.values import Taken, Unreadable, line, mapping, mappings, moment, rest, text
 from experiments.workflows.debate.answers import Part, Reading, read_actions, read_brief, read_points
 from experiments.workflows.debate.wording import Words, words_in
+from experiments.workflows.json_reader import Found, find_json
 from experiments.workflows.parsing import Unreadable as UnreadableAnswer
 
 ROLES = {"debater_a": "A", "debater_b": "B", "debater_c": "C"}
@@ -169,11 +170,8 @@ def _lenient(words: str, part: Part, told: Words) -> Reading:
 
 def _actions(words: str, told: Words) -> Reading:
     """The original's summary says its actions under the names of points."""
-    try:
-        given = json.loads(words[words.index("{") : words.rindex("}") + 1])
-    except (ValueError, RecursionError):
-        given = None
-    if isinstance(given, dict) and set(SUMMARY_NAMES) & set(given):
-        words = json.dumps({SUMMARY_NAMES.get(name, name): item for name, item in given.items()})
+    given = find_json(words, SUMMARY_NAMES)
+    if isinstance(given, Found) and isinstance(given.value, dict):
+        words = json.dumps({SUMMARY_NAMES.get(name, name): item for name, item in given.value.items()})
     found = read_actions(words, (), told)
     return Reading(found.parsed, found.text, tuple(flag for flag in found.flags if flag != "unknown_sources"))

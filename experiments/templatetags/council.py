@@ -1,6 +1,5 @@
 """Words and pieces of the council's pages."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +21,7 @@ from experiments.models import Run
 from experiments.templatetags.council_ranking import place_of
 from experiments.timeline import Entry
 from experiments.workflows.council.config import MOST_MEMBERS
+from experiments.workflows.council.reviews import words
 
 register = template.Library()
 
@@ -88,13 +88,7 @@ def seat_number(seat: str) -> str:
 @register.filter
 def review_text(message: Mapping[str, Any]) -> str:
     """What a reviewer wrote; of a structured answer, its words."""
-    raw = str(message["raw_text"])
-    try:
-        read = json.loads(raw)
-    except (ValueError, RecursionError):
-        return raw
-    words = read.get("review") if isinstance(read, dict) else None
-    return words if isinstance(words, str) and words.strip() else raw
+    return words(str(message["raw_text"]))
 
 
 @register.simple_tag

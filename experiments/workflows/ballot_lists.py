@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from itertools import groupby, takewhile
 from typing import Any
 
+from experiments.workflows.json_reader import read_json_or_list
 from experiments.workflows.labels import BARE, FULL, Place, bare, letters_of, places_of_line, read_place
-from experiments.workflows.parsing import Unreadable, json_object
+from experiments.workflows.parsing import Unreadable
 
 UNKNOWN = "?"  # a letter that no label has
 MOST_SKIPPED = 5  # lines between the header and the list
@@ -61,18 +62,16 @@ def _place_of_json(item: Any) -> Place:
     return (letters_of(item) if isinstance(item, str) else ()) or (UNKNOWN,)
 
 
-def json_list(text: str) -> Any:
-    """The JSON list that a text is. Raises Unreadable."""
-    return json_object(f'{{"list": {text}}}').get("list")
+def ranking_in(answer: dict[str, Any] | list[Any]) -> Any:
+    """The ranking of a JSON answer: the list that it is, or the one in it."""
+    return answer if isinstance(answer, list) else answer.get("ranking")
 
 
 def _json(body: Sequence[str]) -> Found | None:
     lines = [line for line in body if not FENCE.match(line)]
     text = "\n".join(lines).strip()
-    if text.startswith("{"):
-        return places_of_json(json_object(text).get("ranking")), lines
-    if text.startswith("[") and text[1:].lstrip()[:1] in ('"', "["):
-        return places_of_json(json_list(text[: text.rfind("]") + 1])), lines
+    if text.startswith("{") or (text.startswith("[") and text[1:].lstrip()[:1] in ('"', "[")):
+        return places_of_json(ranking_in(read_json_or_list(text, ("ranking",)))), lines
     return None
 
 

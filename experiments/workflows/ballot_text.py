@@ -33,7 +33,7 @@ def places_in_text(text: str, shown: Iterable[str] = ()) -> list[Place]:
 
     Raises Unreadable when there is no header, or no list under the last one.
     """
-    lines = plain(text[-LONGEST_ANSWER:]).splitlines()
+    lines = _lines(text)
     headers = _headers(lines)
     if not headers:
         raise Unreadable("it has no section headed FINAL RANKING")
@@ -47,6 +47,14 @@ def places_in_text(text: str, shown: Iterable[str] = ()) -> list[Place]:
             raise Unreadable("no list of answers stands under its header FINAL RANKING")
         return places
     raise Unreadable("its only ranking is copied out of one of the answers")
+
+
+def has_header(text: str) -> bool:
+    return bool(_headers(_lines(text)))
+
+
+def _lines(text: str) -> list[str]:
+    return plain(text[-LONGEST_ANSWER:]).splitlines()
 
 
 def _squeezed(text: str) -> str:

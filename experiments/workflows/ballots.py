@@ -4,22 +4,23 @@ A ballot is read from one JSON object, or from the list under the last "FINAL RA
 Unreadable: what is said about an answer elsewhere is no vote.
 """
 
-import re
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from experiments.workflows.ballot_lists import json_list, places_of_json
-from experiments.workflows.ballot_text import places_in_text
+from experiments.workflows.ballot_lists import places_of_json, ranking_in
+from experiments.workflows.ballot_text import has_header, places_in_text
+from experiments.workflows.json_reader import Found, Missing, find_json
 from experiments.workflows.labels import Place
-from experiments.workflows.parsing import Unreadable, json_object
+from experiments.workflows.parsing import Unreadable
 
 PARTIAL = "partial"
 DUPLICATE = "duplicate"
 UNKNOWN_LABEL = "unknown_label"
 TIES = "ties"
 FLAGS = (PARTIAL, DUPLICATE, UNKNOWN_LABEL, TIES)
-IN_FENCE = re.compile(r"\A```[a-zA-Z]*[ \t]*\n(.*)\n[ \t]*```\Z", re.DOTALL)
+NAMES = ("ranking",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,35 +40,36 @@ def read_ballot(text: str, labels: Sequence[str], shown: Iterable[str] = ()) -> 
     """The ballot in a review. labels: those that the reviewer was shown, such as "Response A". shown: the answers, as
     the reviewer saw them: a ranking copied out of one of them is not the reviewer's. Raises Unreadable.
     """
-    structured = _structured(text)
-    if structured is None:
-        return _checked(places_in_text(text, shown), labels, "text")
-    return _checked(places_of_json(structured), labels, "json")
+    answers = tuple(shown)
+    found = find_json(text, NAMES, or_list=True)
+    if isinstance(found, Found) and (found.is_whole or _is_own(found.value, text, answers)):
+        return _structured(found, labels)
+    return _checked(places_in_text(text, answers), labels, "text")
 
 
 def read_repaired(text: str, labels: Sequence[str]) -> Ranked:
     """The ballot in the answer to a request for nothing but the ranking. Raises Unreadable."""
-    structured = _structured(text)
-    if structured is None:
-        structured = json_object(text).get("ranking")
-    return _checked(places_of_json(structured), labels, "json")
+    return _structured(find_json(text, NAMES, or_list=True), labels)
 
 
-def _structured(text: str) -> Any:
-    """The ranking, where the whole answer is JSON, in a code fence or not. None where it is prose, or broken: an
-    object among prose may be a quotation.
-    """
-    whole = text.strip().removeprefix("\ufeff")
-    fenced = IN_FENCE.match(whole)
-    whole = fenced[1].strip() if fenced else whole
-    try:
-        if whole.startswith("[") and whole.endswith("]"):
-            return json_list(whole)
-        if whole.startswith("{") and whole.endswith("}"):
-            return json_object(whole).get("ranking", [])
-    except Unreadable:
-        return None
-    return None
+def _structured(found: Found | Missing, labels: Sequence[str]) -> Ranked:
+    if isinstance(found, Missing):
+        raise Unreadable(found.message)
+    return _checked(places_of_json(ranking_in(found.value)), labels, "json")
+
+
+def _is_own(answer: dict[str, Any] | list[Any], text: str, shown: Iterable[str]) -> bool:
+    """Whether JSON among prose is the ballot: an object, without a list under a header, and copied from no answer."""
+    if isinstance(answer, list) or has_header(text):
+        return False
+    ranking = _squeezed(answer["ranking"])
+    return not any(ranking in _squeezed(answer) for answer in shown)
+
+
+def _squeezed(value: Any) -> str:
+    """Without blanks and marks: by this a copy is told."""
+    written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return "".join(sign for sign in written.casefold() if not sign.isspace() and sign not in "*`")
 
 
 def _checked(places: Iterable[Place], labels: Sequence[str], reading: Literal["json", "text"]) -> Ranked:

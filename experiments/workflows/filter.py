@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from experiments.workflows.parsing import Unreadable, json_object, number
+from experiments.workflows.json_reader import read_json
+from experiments.workflows.parsing import Unreadable, number
 from experiments.workflows.prompts import fenced, fill, version
 from experiments.workflows.steps import Ask, Cast, Outcome, Prompt
 
@@ -78,7 +79,7 @@ def read_filter(outcome: Outcome, original: str) -> Filtered:
     if not outcome.ok:
         return Filtered(original, "failed", reasoning=outcome.error)
     try:
-        reply = json_object(outcome.text)
+        reply = read_json(outcome.text, ("text",))
         text, removed = _text(reply), _labels(reply)
     except Unreadable as error:
         return Filtered(original, "failed", reasoning=f"The filter's answer could not be used: {error}.")

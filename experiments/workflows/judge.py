@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from experiments.workflows.parsing import Unreadable, json_object, number
+from experiments.workflows.json_reader import read_json
+from experiments.workflows.parsing import Unreadable, number
 from experiments.workflows.prompts import fenced, fill, version
 from experiments.workflows.steps import Ask, Cast, Outcome, Prompt
 
@@ -142,7 +143,7 @@ def read_verdicts(outcome: Outcome, subjects: Sequence[str]) -> tuple[list[Verdi
     if not outcome.ok:
         return [Verdict(subject, None, outcome.error[:LONGEST_REASON]) for subject in subjects], ""
     try:
-        reply = json_object(outcome.text)
+        reply = read_json(outcome.text, subjects)
     except Unreadable as error:
         reason = f"The judge's answer could not be used: {error}."
         return [Verdict(subject, None, reason) for subject in subjects], ""

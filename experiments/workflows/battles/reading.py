@@ -4,18 +4,16 @@ Only the judge's own reply is read. A winner is never filled in: a reply that co
 unreadable, and the reason says so.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
 
 from experiments.workflows.battles.judged import Choice, Judged
 from experiments.workflows.battles.layout import HIGH, LABELS, LOW
 from experiments.workflows.battles.words import choice_in, choice_of_prose, side_named
-from experiments.workflows.parsing import Unreadable, json_values, number, plain
+from experiments.workflows.json_reader import Found, Missing, find_json, holds_object
+from experiments.workflows.parsing import Unreadable, number, plain
 
-TORN = re.compile(r"\{\s*(?:[\"'}]|$)|\{\s*[^\W\d]\w*\s*[:=]")  # the beginning of an object that does not end
 LONGEST_RATIONALE = 20_000
-DEEPEST_WINNER = 4  # objects around the one that names the winner
 SIDES: Mapping[str, Choice] = {"A": "first", "B": "second"}
 WINNERS = (
     *("winner", "better_response", "better", "best", "preferred", "preference", "verdict", "final_verdict"),
@@ -28,95 +26,41 @@ CONFIDENCES = ("confidence", "置信度")
 
 
 def read_verdict(text: str, criteria: Iterable[str], *, allows_tie: bool) -> Judged:
-    """What a reply says. Of several JSON objects the last with the whole form counts: those before may be quoted."""
-    names = tuple(criteria)
+    """What a reply says: its JSON object that names a winner; where there is none, its prose."""
+    found = find_json(text, ("winner",), fits=_names_winner)
     try:
-        values, rest = json_values(text)
-        verdict, choice = _verdict(list(_objects(values)), rest, names, allows_tie=allows_tie)
-        if choice is None:
-            choice = choice_of_prose(rest)
+        choice = _choice(found)
         if choice == "tie" and not allows_tie:
             raise Unreadable("it says tie, and this prompt asks for a choice")
     except Unreadable as why:
         return Judged(None, unread_reason=f"The verdict could not be read: {why}.")
-    if verdict is None:
+    if isinstance(found, Missing):
         return Judged(choice, rationale=plain(text)[:LONGEST_RATIONALE], absent=("It gave no scores.",))
-    return _judged(choice, verdict, names)
+    return _judged(choice, cast(Mapping[str, Any], found.value), tuple(criteria))
 
 
 # --- the winner ---
 
 
-def _objects(values: list[Any]) -> Iterator[dict[str, Any]]:
-    for value in values:
-        inner = value[0] if isinstance(value, list) and len(value) == 1 else value
-        if isinstance(inner, dict):
-            yield inner
-
-
-def _verdict(
-    found: list[dict[str, Any]], rest: str, criteria: tuple[str, ...], *, allows_tie: bool
-) -> tuple[dict[str, Any] | None, Choice | None]:
-    """The object that is the verdict with what it says; None for both when no object names a winner."""
-    whole = [place for place, one in enumerate(found) if _has_whole_form(one, criteria, allows_tie=allows_tie)]
-    if not whole and TORN.search(rest):  # what was read inside it may be of one point only
-        raise Unreadable("it is not valid JSON, or was cut short")
-    found = found[whole[-1] :] if whole else found
-    naming = [(inner, names) for one in found if (inner := _naming(one)) for names in [_winners(inner)]]
-    if not naming:
-        return None, None
-    choices = {choice_in(said) for _inner, names in naming for said in names}
+def _choice(found: Found | Missing) -> Choice | None:
+    if isinstance(found, Missing):
+        if found.reason in ("no_json", "other_form"):
+            return choice_of_prose(found.around)
+        raise Unreadable(found.message)
+    choices = {choice_in(said) for said in _winners(cast(Mapping[str, Any], found.value))}
     if len(choices) > 1:
         raise Unreadable("it names more than one winner")
-    return naming[0 if whole else -1][0], choices.pop()
+    return choices.pop()
 
 
-def _has_whole_form(one: Mapping[str, Any], criteria: tuple[str, ...], *, allows_tie: bool) -> bool:
-    """Whether it is exactly what was asked for."""
-    if one.get("winner") not in (*LABELS, *(("tie",) if allows_tie else ())):
-        return False
-    scores = one.get("scores")
-    if not isinstance(one.get("rationale"), str) or not isinstance(scores, dict) or _number(one, 0, 1) is None:
-        return False
-    sides = [scores.get(label) for label in LABELS]
-    return all(isinstance(side, dict) and not _absent(side, criteria) for side in sides)
-
-
-def _number(one: Mapping[str, Any], low: float, high: float) -> float | None:
-    try:
-        return number(one.get("confidence"), low, high)
-    except Unreadable:
-        return None
-
-
-def _absent(side: Mapping[str, Any], criteria: tuple[str, ...]) -> list[str]:
-    return _of_side("", side, criteria)[1]
-
-
-def _naming(one: dict[str, Any]) -> dict[str, Any] | None:
-    """The object that names a winner: itself, or the outermost one inside it that does."""
-    level: list[dict[str, Any]] = [one]
-    for _depth in range(DEEPEST_WINNER):
-        if named := [inner for inner in level if _winners(inner)]:
-            if len({str(_winners(inner)) for inner in named}) > 1:
-                raise Unreadable("it names more than one winner")
-            return named[0]
-        level = [inner for outer in level for value in outer.values() for inner in _inside(value)]
-    return None
-
-
-def _inside(value: Any) -> Iterator[dict[str, Any]]:
-    """The object in a value: the value itself, or JSON that was written as a text."""
-    if isinstance(value, dict):
-        yield value
-    elif isinstance(value, str) and value.lstrip().startswith(("{", "```")):
-        yield from _objects(json_values(value)[0])
+def _names_winner(one: Mapping[str, Any]) -> bool:
+    return bool(_winners(one))
 
 
 def _winners(one: Mapping[str, Any]) -> list[Any]:
     """What stands under the names that a winner is given by; objects there are looked into, not read."""
     said = [value for name, value in one.items() if _named(name, WINNERS)]
-    return [value for value in said if not any(True for _inner in _inside(value))]
+    return [value for value in said if not holds_object(value)]
 
 
 def _named(name: str, names: tuple[str, ...]) -> bool:

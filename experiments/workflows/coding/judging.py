@@ -8,8 +8,9 @@ from typing import Any
 from experiments.workflows.coding.contest import Round, closed, shortened
 from experiments.workflows.coding.evidence import in_words
 from experiments.workflows.coding.problems import Problem
+from experiments.workflows.json_reader import read_json
 from experiments.workflows.masking import masked, names_itself
-from experiments.workflows.parsing import Unreadable, json_answer, number, plain
+from experiments.workflows.parsing import Unreadable, number, plain
 from experiments.workflows.prompts import fenced, fill, version
 from experiments.workflows.steps import Ask, Outcome, Record
 
@@ -62,9 +63,7 @@ def read_vote(text: str) -> Vote:
     """Raises Unreadable unless all five dimensions are numbers from 0 to 10; the overall is their mean, whatever the
     judge says it is.
     """
-    given = json_answer(text, ("scores", "overall_score", "feedback"))
-    if isinstance(given, list):
-        raise Unreadable("the answer is a list, and one JSON object is needed")
+    given = read_json(text, ("scores", "overall_score", "feedback"))
     scores = _scores(given.get("scores"))
     overall = fmean(scores.values())
     flags = () if _agrees(given.get("overall_score"), overall) else (OVERALL_DIFFERS,)

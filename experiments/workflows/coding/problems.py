@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from experiments.workflows.coding.config import LEAST_HIDDEN, MOST_HIDDEN, SHOWN_TESTS
-from experiments.workflows.parsing import UNSTORABLE, Unreadable, json_answer, plain
+from experiments.workflows.json_reader import read_json
+from experiments.workflows.parsing import UNSTORABLE, Unreadable, plain
 
 NAMES = ("title", "description", "test_cases", "hidden_test_cases", "reference_solution", "function_name")
 COMPARISONS = ("exact", "tolerance", "unordered")
@@ -71,9 +72,7 @@ class Problem:
 
 def read_problem(text: str) -> Problem:
     """Raises Unreadable with all that is wrong, one sentence a line."""
-    given = json_answer(text, NAMES)
-    if isinstance(given, list):
-        raise Unreadable("the answer is a list, and one JSON object is needed")
+    given = read_json(text, NAMES)
     wrong: list[str] = []
     shown = _tests(given, "test_cases", "", (SHOWN_TESTS, SHOWN_TESTS), wrong)
     hidden = _tests(given, "hidden_test_cases", "h", (LEAST_HIDDEN, MOST_HIDDEN), wrong)

@@ -1,6 +1,6 @@
 """A model solves a problem: its solution is executed the moment it is there, and judged the moment it was executed."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,8 +10,9 @@ from experiments.workflows.coding.evidence import share_passed
 from experiments.workflows.coding.judging import judge_all
 from experiments.workflows.coding.problems import LONGEST_CODE, Problem, code_of
 from experiments.workflows.flags import addresses_reviewers
+from experiments.workflows.json_reader import read_json
 from experiments.workflows.masking import names_itself
-from experiments.workflows.parsing import Unreadable, json_answer, plain
+from experiments.workflows.parsing import Unreadable, plain
 from experiments.workflows.prompts import fenced, fill, version
 from experiments.workflows.steps import Ask, Outcome, Record
 
@@ -89,16 +90,13 @@ def _written(round_: Round, problem: Problem, seat: str) -> Generator[Any, Any, 
 
 def read_solution(text: str, seat: str) -> Solution:
     """Raises Unreadable when there is no code in it."""
-    given = json_answer(text, ("solution_code", "explanation"))
-    if isinstance(given, list):
-        raise Unreadable("the answer is a list, and one JSON object is needed")
-    said: Mapping[str, Any] = given
-    code = code_of(said.get("solution_code"))
+    given = read_json(text, ("solution_code", "explanation"))
+    code = code_of(given.get("solution_code"))
     if not code.strip():
         raise Unreadable("solution_code is missing, is empty, or is no text")
     if len(code) > LONGEST_CODE:
         raise Unreadable(f"solution_code is longer than {LONGEST_CODE} characters")
-    return Solution(seat, code, plain(said.get("explanation"))[:LONGEST_EXPLANATION])
+    return Solution(seat, code, plain(given.get("explanation"))[:LONGEST_EXPLANATION])
 
 
 def _ask(round_: Round, problem: Problem, seat: str) -> Ask:

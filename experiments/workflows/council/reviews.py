@@ -10,8 +10,9 @@ from experiments.workflows.council.counting import Ballot
 from experiments.workflows.council.order import includes_own, shown
 from experiments.workflows.council.talk import Deliberation, Sitting
 from experiments.workflows.flags import other_language
+from experiments.workflows.json_reader import Missing, find_json
 from experiments.workflows.masking import masked
-from experiments.workflows.parsing import Unreadable, json_object, plain
+from experiments.workflows.parsing import Unreadable, plain
 from experiments.workflows.prompts import fenced, fill, version
 from experiments.workflows.steps import Ask, Outcome, Prompt, Record
 
@@ -172,12 +173,10 @@ def anonymous(sitting: Sitting, seat: str) -> str:
 
 def words(review: str) -> str:
     """What a reviewer wrote; of a structured answer, the assessment in it."""
-    if not review.lstrip().startswith("{"):
+    found = find_json(review, ("review",))
+    if isinstance(found, Missing) or isinstance(found.value, list) or not found.is_whole:
         return review
-    try:
-        return plain(json_object(review).get("review")) or review
-    except Unreadable:
-        return review
+    return plain(found.value["review"]) or review
 
 
 def _read_again(outcome: Outcome, labels: list[str]) -> Ranked:

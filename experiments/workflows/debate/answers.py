@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from experiments.workflows.debate.wording import Words, actions_text, brief_text, points_text
-from experiments.workflows.parsing import Unreadable, json_answer, plain
+from experiments.workflows.json_reader import read_json, read_json_or_list
+from experiments.workflows.parsing import Unreadable, plain
 
 BRIEF_NAMES = ("objective", "context", "preferences", "missing", "clarifying_questions")
 POINT_NAMES = ("new_perspectives", "counterpoints")
@@ -42,8 +43,8 @@ class Part:
 
 def read_brief(text: str, words: Words) -> Reading:
     """Raises Unreadable when the answer says no objective."""
-    given = json_answer(text, BRIEF_NAMES)
-    if isinstance(given, list) or not plain(given.get("objective")):
+    given = read_json(text, BRIEF_NAMES)
+    if not plain(given.get("objective")):
         raise Unreadable("the answer names no objective")
     lists = {name: _texts(given.get(name)) for name in BRIEF_NAMES[2:]}
     brief = {"kind": "brief", "objective": plain(given["objective"]), "context": plain(given.get("context")), **lists}
@@ -52,7 +53,7 @@ def read_brief(text: str, words: Words) -> Reading:
 
 def read_points(text: str, part: Part, words: Words) -> Reading:
     """Raises Unreadable when the answer makes no point; a list in its place is taken for the new perspectives."""
-    given = json_answer(text, POINT_NAMES)
+    given = read_json_or_list(text, POINT_NAMES)
     said: Mapping[str, Any] = {"new_perspectives": given} if isinstance(given, list) else given
     perspectives, counterpoints = (list(_items(said.get(name))) for name in POINT_NAMES)
     unexpected = bool(counterpoints) and not part.counterpoints
@@ -80,7 +81,7 @@ def read_actions(text: str, known: Collection[str], words: Words) -> Reading:
     """known: the references that an action may name. One that names none of them is flagged like one that names
     others: it cannot be traced. Raises Unreadable when the answer names no action.
     """
-    given = json_answer(text, ACTION_NAMES)
+    given = read_json_or_list(text, ACTION_NAMES)
     said: Mapping[str, Any] = {"recommended": given} if isinstance(given, list) else given
     recommended, discouraged = (list(_items(said.get(name))) for name in ACTION_NAMES)
     if not recommended and not discouraged:
@@ -100,7 +101,7 @@ def read_actions(text: str, known: Collection[str], words: Words) -> Reading:
 def prose(text: str) -> str:
     """What an answer says in words, without the names and marks of its form: by this its language is told."""
     try:
-        return "\n".join(_told(json_answer(text, (*BRIEF_NAMES, *POINT_NAMES, *ACTION_NAMES))))
+        return "\n".join(_told(read_json_or_list(text, (*BRIEF_NAMES, *POINT_NAMES, *ACTION_NAMES))))
     except Unreadable:
         return MARKS.sub(" ", text)
 

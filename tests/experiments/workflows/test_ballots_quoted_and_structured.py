@@ -35,10 +35,14 @@ def test_a_ranking_copied_out_of_an_answer_is_no_vote(review):
     assert read(own + "\n\n" + review, shown=[QUOTED]) == (["C", "B", "A"], [])
 
 
-def test_json_among_prose_is_no_vote():
+@each_case("form", ["Response A says: {}", "Response A says:\n```json\n{}\n```\nand nothing more."])
+def test_json_among_prose_is_no_vote_when_it_is_copied_out_of_an_answer_or_stands_beside_the_list(form):
     quoted = '{"review": "", "ranking": ["Response A", "Response B"]}'
-    assert unread(f"Response A says: {quoted}")
-    assert unread(f"Response A says:\n```json\n{quoted}\n```\nand nothing more.")
+    review = form.format(quoted)
+
+    assert unread(review, shown=["The sky is blue.", f"Answer with {quoted.replace(' ', '')}"])
+    assert read(f"{review}\n\nFINAL RANKING: C > A > B") == (["C", "A", "B"], [])
+    assert read(review, shown=["The sky is blue."]) == (["A", "B"], ["partial"])
 
 
 # --- structured answers ---
@@ -88,7 +92,7 @@ def test_a_request_for_the_ranking_alone_can_fail_too(text):
         read_repaired(text, ABC)
 
 
-@pytest.mark.parametrize("written", ["\\u0000", "\\ud800"])
+@each_case("written", ["\\u0000", "\\ud800"])
 def test_what_no_database_can_hold_is_taken_out_of_a_structured_review(written):
     """The chair reads it, and its call is written down."""
     review = f'{{"review": "exact{written}ly", "ranking": ["Response A"]}}'

@@ -1,7 +1,7 @@
 """What models answer where a form was asked for: JSON, verdicts, scores, problems, solutions."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from experiments.workflows.battles.judged import Judged
@@ -12,8 +12,9 @@ from experiments.workflows.coding.solving import read_solution
 from experiments.workflows.debate.answers import Part, prose, read_actions, read_brief, read_points
 from experiments.workflows.debate.wording import ENGLISH
 from experiments.workflows.filter import NOTHING_LEFT, own_words, read_filter
+from experiments.workflows.json_reader import Found, Missing, find_json, read_json
 from experiments.workflows.judge import RANGES, read_verdicts
-from experiments.workflows.parsing import Unreadable, json_answer, json_object, json_values
+from experiments.workflows.parsing import Unreadable
 from experiments.workflows.steps import Outcome
 from tests.fuzzing.target import Target, text_of
 
@@ -32,37 +33,18 @@ def attempt(read: Callable[..., Any], *given: Any) -> Any:
         return None
 
 
-def read_all_json(data: bytes) -> None:
-    text = text_of(data)
-    attempt(json_object, text)
-    attempt(json_answer, text, NAMES)
-    attempt(json_values, text)
+def find(data: bytes) -> Found | Missing:
+    return find_json(text_of(data), NAMES, or_list=True)
 
 
 def check_json(data: bytes) -> None:
-    """What is read stands in the text; nothing is made up, and nothing is read twice."""
-    text = text_of(data)
-    whole = attempt(json_object, text)
-    if whole is not None:
-        assert isinstance(whole, dict)
-        assert whole in list(objects_in(text))
-    answer = attempt(json_answer, text, NAMES)
-    assert answer is None or (isinstance(answer, list) and answer) or set(answer) & set(NAMES)
-    if (values := attempt(json_values, text)) is not None:
-        found, rest = values
-        assert all(isinstance(value, dict | list) for value in found)
-        assert len(rest) <= len(text) + len(found)
-
-
-def objects_in(text: str) -> Iterator[Any]:
-    """Every object that begins with some brace of the text."""
-    decoder = json.JSONDecoder(strict=False)
-    for place, sign in enumerate(text):
-        if sign == "{":
-            try:
-                yield decoder.raw_decode(text, place)[0]
-            except (ValueError, RecursionError):
-                continue
+    """What is found fits; what is not found has its reason."""
+    found = find(data)
+    if isinstance(found, Missing):
+        assert len(found.message) > 5
+        return
+    assert found.value if isinstance(found.value, list) else set(found.value) & set(NAMES)
+    assert len(found.around) < 2 * len(text_of(data))
 
 
 def judge(data: bytes) -> Any:
@@ -81,7 +63,7 @@ def check_judge(data: bytes) -> None:
         assert verdict.confidence is None or 0 <= verdict.confidence <= 1
         assert verdict.rationale in said_in(data)
         if scores:
-            given = json_object(text_of(data))[verdict.subject]
+            given = read_json(text_of(data), SIDES)[verdict.subject]
             flat = {**(given.get("sentiment") if isinstance(given.get("sentiment"), dict) else {}), **given}
             assert all(flat[name] == value for name, value in scores.items())
     assert dynamics in said_in(data)
@@ -89,7 +71,7 @@ def check_judge(data: bytes) -> None:
 
 def said_in(data: bytes) -> set[str]:
     """Every text in the JSON of the answer."""
-    found = attempt(json_object, text_of(data))
+    found = attempt(read_json, text_of(data), SIDES)
     said, waiting = {""}, [found]
     while waiting:
         item = waiting.pop()
@@ -256,7 +238,7 @@ OF_DEBATES = (
 )
 
 TARGETS = (
-    Target("json", read_all_json, check_json, JSON, NAMES, seed({"points": [{"id": 1}], "more": "a, }"})),
+    Target("json", find, check_json, JSON, NAMES, seed({"points": [{"id": 1}], "more": "a, }"})),
     Target("judge", judge, check_judge, JSON, OF_JUDGES, seed({side: {**SCORES, "notes": "x"} for side in SIDES})),
     Target("verdict", verdict, check_verdict, (*JSON, *PROSE), OF_VERDICTS, (*seed(BATTLE), b"Image B is better.")),
     Target(

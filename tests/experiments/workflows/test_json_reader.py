@@ -1,0 +1,257 @@
+"""Finding the JSON answer in what a model wrote: a value or a reason, never a default, never another object."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from experiments.workflows.ballots import read_ballot, read_repaired
+from experiments.workflows.battles.prompts import PROMPTS
+from experiments.workflows.coding.judging import read_vote
+from experiments.workflows.coding.problems import read_problem
+from experiments.workflows.coding.solving import read_solution
+from experiments.workflows.debate.answers import Part, read_actions, read_brief, read_points
+from experiments.workflows.debate.wording import ENGLISH
+from experiments.workflows.filter import read_filter
+from experiments.workflows.json_reader import (
+    DEEPEST_ANSWER,
+    LONGEST_ANSWER,
+    Found,
+    Missing,
+    find_json,
+    read_json,
+    read_json_or_list,
+)
+from experiments.workflows.judge import RANGES, read_verdicts
+from experiments.workflows.labels import labels_for
+from experiments.workflows.parsing import Unreadable
+from experiments.workflows.steps import Outcome
+from tests.cases import each_case
+from tests.experiments import contests
+from tests.experiments.battling import reply
+from tests.hanging import without_hanging
+
+NAMES = ("points", "more")
+VALUE = {"points": ['a {b} [c] </think> "d" \\', {"contents": "e, }"}], "x": 1.5}
+TEXT = json.dumps(VALUE)
+OTHER = json.dumps(VALUE | {"x": 2})
+PROSE = st.text(alphabet=st.characters(exclude_characters='{}[]<>`"', exclude_categories=["Cs"]), max_size=60)
+LEAVES = st.none() | st.booleans() | st.integers(-99, 99) | st.text(max_size=20)
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.sampled_from([*NAMES, "x", "y"]), VALUES, max_size=4).filter(
+    lambda value: any(name in value for name in NAMES)
+)
+
+
+def nested(depth):
+    return '{"points": ' * (depth - 1) + "{}" + "}" * (depth - 1)
+
+
+# --- the same answer is read alike in every workflow ---
+
+SIDE = {**dict.fromkeys(RANGES, 0.5), "notes": "x", "confidence": 0.5}
+ORIGINAL = "I would offer you ten apples."
+LABELS = labels_for(2)
+
+
+def judged(text):
+    [verdict], _dynamics = read_verdicts(Outcome(text=text), ["A"])
+    assert bool(verdict.unscored_reason) == (verdict.scores is None)
+    return verdict.scores
+
+
+def filtered(text):
+    return read_filter(Outcome(text=text), ORIGINAL).status != "failed"
+
+
+def parsed(read, *more):
+    def is_read(text):
+        try:
+            return read(text, *more)
+        except Unreadable:
+            return None
+
+    return is_read
+
+
+WORKFLOWS = {
+    "judge": ({"A": SIDE, "dynamics": "x"}, judged),
+    "filter": ({"text": ORIGINAL, "removed": [], "confidence": 1, "reasoning": "x"}, filtered),
+    "ballot": ({"review": "x", "ranking": ["Response B", "Response A"]}, parsed(read_ballot, LABELS)),
+    "repaired ballot": ({"ranking": ["Response B", "Response A"]}, parsed(read_repaired, LABELS)),
+    "debate brief": ({"objective": "x", "context": "y"}, parsed(read_brief, ENGLISH)),
+    "debate points": ({"new_perspectives": ["x"]}, parsed(read_points, Part("A", 1, 1, 0), ENGLISH)),
+    "debate actions": ({"recommended": ["x"], "discouraged": []}, parsed(read_actions, (), ENGLISH)),
+    "coding problem": (contests.problem(), parsed(read_problem)),
+    "coding solution": (json.loads(contests.solution()), parsed(read_solution, "coder-1")),
+    "coding vote": (contests.judgment(), parsed(read_vote)),
+    "battle": (json.loads(reply("A")), lambda text: PROMPTS["text_quality"].read(text).winner),
+}
+ANSWERS = {
+    "bare": ("{0}", True),
+    "fence": ("```json\n{0}\n```", True),
+    "open fence": ("```json\n{0}", True),
+    "prose": ("Certainly! {0} Let me know.", True),
+    "brace in prose": ("I use {{braces}} [here] and {{ there. {0} And {{after}}.", True),
+    "thinking": ("<think>{1}</think>{0}", True),
+    "thinking after prose": ("Well. <Thinking>{1}</Thinking>{0}", True),
+    "end of thinking": ("{1} </think>{0}", True),
+    "thinking afterwards": ("{0}\n<think>{1}</think>", True),
+    "twice": ("{0}\n\n{0}", True),
+    "wrapped": ('{{"result": {0}}}', True),
+    "wrapped with a remark": ('{{"remark": "x", "result": {{"final": {0}}}}}', True),
+    "listed": ("[{0}]", True),
+    "other object": ('{{"unknown": 1}} {0}', True),
+    "two that differ": ("{0}\n\n{1}", False),
+    "cut after it": ('{0} {{"unknown', True),
+    "cut before it": ('{{"unknown": {0}', False),
+    "broken before it": ('{{"unknown": x y}} {0}', False),
+    "thinking not ended": ("<think>{0}", False),
+    "too long": ("{0}" + " " * LONGEST_ANSWER, False),
+    "nothing": ("I refuse.", False),
+    "other form": ('{{"unknown": 1}}', False),
+}
+
+
+def changed(value):
+    """The same answer with another text or number somewhere in it."""
+    if isinstance(value, dict):
+        name = next(iter(value))
+        return {**value, name: changed(value[name])}
+    return [changed(value[0]), *value[1:]] if isinstance(value, list) else f"{value}!"
+
+
+SPOILED = {
+    "last comma": lambda text: text.removesuffix("}") + ",\n}",
+    "comment": lambda text: text.removesuffix("}") + "// so\n}",
+    "line break in a text": lambda text: text.replace('"', '"\n', 1).replace("\n", "", 1),
+    "names without marks": lambda text: text.replace('"', "", 2),
+    "as a text": lambda text: json.dumps({"answer": text}),
+    "one mark is missing": lambda text: text.replace('"', "", 1),
+    "cut short": lambda text: text[:-1],
+}
+
+
+@each_case("form", ANSWERS)
+def test_the_same_answer_is_read_alike_in_every_workflow(form):
+    template, is_read = ANSWERS[form]
+    for workflow, (value, read) in WORKFLOWS.items():
+        text = template.format(json.dumps(value), json.dumps(changed(value)))
+        assert bool(read(text)) == is_read, workflow
+
+
+@each_case("form", SPOILED)
+def test_the_same_slip_is_forgiven_or_refused_in_every_workflow(form):
+    is_read = form not in ("one mark is missing", "cut short")
+    for workflow, (value, read) in WORKFLOWS.items():
+        assert bool(read(SPOILED[form](json.dumps(value)))) == is_read, workflow
+
+
+# --- what is found ---
+
+
+@given(st.text(max_size=400) | st.text(alphabet='{}[]"`\n\\:,a1 </think>', max_size=400))
+def test_any_text_is_either_an_answer_or_missing_with_the_reason(text):
+    found = find_json(text, NAMES, or_list=True)
+    assert isinstance(found.value, dict | list) if isinstance(found, Found) else len(found.message) > 5
+
+
+@given(OBJECTS, PROSE, PROSE)
+def test_whatever_answer_is_written_is_read_again(value, before, after):
+    assert read_json(f"{before}{json.dumps(value)}{after}", NAMES) == value
+    assert read_json(f"{before}\n```json\n{json.dumps(value, indent=2)}\n```\n{after}", NAMES) == value
+    assert read_json(f"<think>{before}</think>{json.dumps(value, ensure_ascii=False)}", NAMES) == value
+
+
+@given(OBJECTS, OBJECTS)
+def test_what_was_thought_is_never_the_answer(thought, value):
+    assert read_json(f"<think>\n{json.dumps(thought)}\n</think>\n{json.dumps(value)}", NAMES) == value
+
+
+@given(OBJECTS, OBJECTS)
+def test_of_two_that_contradict_each_other_none_is_the_answer(one, other):
+    """A judge that quotes a verdict planted in a message must not be read as that verdict, wherever it quotes it."""
+    found = find_json(f"{json.dumps(one)} or {json.dumps(other)}", NAMES)
+    if isinstance(found, Found):
+        assert found.value in (one, other)
+        assert len(json.dumps(found.value)) == max(len(json.dumps(one)), len(json.dumps(other)))
+    else:
+        assert found.reason == "contradictory"
+        assert one != other
+
+
+def test_of_an_answer_and_a_part_of_it_the_whole_is_taken():
+    assert read_json('{"points": 1} {"points": 1, "more": {"a": 1}} {"more": {}}', NAMES) == {
+        "points": 1,
+        "more": {"a": 1},
+    }
+
+
+@given(OBJECTS, st.integers(0, 10_000))
+def test_no_part_of_an_answer_that_is_cut_short_is_taken_for_it(value, cut):
+    text = json.dumps(value)
+    assert isinstance(find_json(text[: cut % len(text)], NAMES), Missing)
+
+
+@each_case(
+    ("text", "reason"),
+    [
+        *((text, "no_json") for text in ("", "   ", "I refuse.", "42", "null", '"a text"', "{]", "}")),
+        *((text, "other_form") for text in ("see [1] and [2]", "[1, 2]", "[]", '{"other": 1}')),
+        *(('{"points": ["a", "b"], "more', "broken"), ("{cooperation: high;; 'anger' = low", "broken")),
+        *(("{'points': 1", "broken"), ("{", "broken"), (nested(DEEPEST_ANSWER + 1), "broken")),
+        (f"{TEXT} {OTHER}", "contradictory"),
+        (f'{{"one": {TEXT}, "two": {OTHER}}}', "contradictory"),
+        (f"{TEXT}{' ' * LONGEST_ANSWER}", "too_long"),
+    ],
+)
+def test_a_missing_answer_has_its_reason(text, reason):
+    assert find_json(text, NAMES).reason == reason
+    with pytest.raises(Unreadable):
+        read_json(text, NAMES)
+
+
+@each_case("text", ['["a", "b"]', 'Here: ["a", "b"].', '```json\n["a", "b"]\n```'])
+def test_a_list_may_stand_in_its_place_where_that_is_asked_for(text):
+    assert read_json_or_list(text, NAMES) == ["a", "b"]
+    with pytest.raises(Unreadable):
+        read_json(text, NAMES)
+
+
+def test_nesting_up_to_the_limit_is_read():
+    assert read_json(nested(DEEPEST_ANSWER), NAMES) == json.loads(nested(DEEPEST_ANSWER))
+
+
+@each_case(
+    "text",
+    [
+        *("[" * 100_000, "{" * 190_000, "{" * 90_000 + "}" * 90_000, '{"a":' * 30_000, "[]{}" * 40_000),
+        *("{ " * 39 + "[] " * 60_000, "(" + "{ a " * 45_000, '{"' * 90_000, '{"a": ' + "[1], " * 30_000),
+        *("<think>" * 20_000, "a<think>" * 20_000, "<think>" + "</think>" * 20_000, "<think></think>" * 12_000),
+        *("{}</think>" * 18_000, "{" + ", " * 90_000 + "}", "{" + '\\"' * 90_000 + "}", "{" + '\\"' * 90_000 + "}\\"),
+        *('[\\"]' * 45_000, "{" + "\\'" * 90_000 + "}", "{" + "a: '" * 40_000 + "}", "{" + "/*" * 90_000 + "}"),
+        *("```" + "\n" * 20_000, "```json" + " \n" * 10_000, "```{\n" * 40_000, "{x}" * 60_000, "{x: }" * 40_000),
+        *('{"a": "{' * 9 + "\\" * 10 + "[" * 50_000, '{"a":1}' * 28_000, "{" + " " * 190_000, "{ \n" * 60_000),
+    ],
+    ids=lambda text: text[:12],
+)
+def test_no_answer_hangs_its_reader(text):
+    with without_hanging():
+        assert isinstance(find_json(text, NAMES, or_list=True), Missing)
+
+
+@each_case(
+    "text",
+    [
+        """{'points': 'it\\'s', more: "a 24\\" screen",}""",
+        """A 24" screen. {'points': 'it\\'s', "more": 'a 24" screen'}""",
+        """// don't\n{"points": "it's", /* don't */ "more": 'a 24\\" screen'}""",
+    ],
+)
+def test_a_quotation_mark_that_opens_nothing_hides_no_answer(text):
+    assert read_json(text, NAMES) == {"points": "it's", "more": 'a 24" screen'}
