@@ -48,7 +48,8 @@ class LadderSerializer(serializers.Serializer[Any]):
 
 
 class StandingRow(serializers.Serializer[Any]):
-    """rating, lower, upper: Elo with its 95 % interval; reason: why there is none. best, worst: the rank's interval.
+    """rating, lower, upper: Elo with its 95 % interval; reason: why there is none. A contestant that won (lost) every
+    battle has no rating, a one-sided 97.5 % bound in lower (upper), and a rank. best, worst: the rank's interval.
     first: the probability of being the strongest. win_rate: ties half. consistency: judged alike in both orders.
     """
 

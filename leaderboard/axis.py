@@ -26,9 +26,9 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Places of the rating and of its interval's ends, which are the drawing's where there is no bound."""
+    """Places of the rating, None where there is a bound alone, and of the interval's ends, or the drawing's."""
 
-    at: float
+    at: float | None
     low: float
     high: float
 
@@ -46,11 +46,11 @@ def axis_of(rows: Iterable[Row]) -> Axis | None:
 
 
 def bar(row: Row, axis: Axis) -> Bar | None:
-    if row.rating is None:
+    if row.rating is None and row.lower is None and row.upper is None:
         return None
     low = axis.low if row.lower is None else row.lower
     high = axis.high if row.upper is None else row.upper
-    return Bar(axis.at(row.rating), axis.at(low), axis.at(high))
+    return Bar(None if row.rating is None else axis.at(row.rating), axis.at(low), axis.at(high))
 
 
 def _step(extent: float) -> int:

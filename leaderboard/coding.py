@@ -5,7 +5,7 @@ from dataclasses import replace
 from django.conf import settings
 from django.db.models import Count, Max
 
-from experiments import clock
+from experiments import clock, figures
 from experiments.contests import ratings
 from experiments.contests.rated import Moment, RunRatings, Solver
 from experiments.models import Cycle
@@ -51,7 +51,7 @@ def standings() -> Standings:
         battles=found.battles,
         ties=found.ties,
         components=found.components,
-        rows=tuple(sorted(map(_row, found.solvers), key=_sequence)),
+        rows=tuple(sorted(map(_row, found.solvers), key=lambda row: (figures.sequence(row), row.name))),
         contest=replace(found, history=()),
     )
 
@@ -72,7 +72,3 @@ def _row(solver: Solver) -> Row:
     games = solver.wins + solver.ties + solver.losses
     fields = {name: getattr(solver, name) for name in SHARED}
     return Row(**fields, win_rate=(solver.wins + solver.ties / 2) / games if games else None)
-
-
-def _sequence(row: Row) -> tuple[bool, int, float, str]:
-    return row.rating is None, row.component, -(row.rating or 0.0), row.name

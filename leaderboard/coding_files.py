@@ -68,7 +68,7 @@ def as_markdown(contest: RunRatings | None) -> str:
     """Tables under their headings."""
     if contest is None:
         return "No cycle counts yet.\n"
-    free = sorted(contest.solvers, key=lambda one: (one.rating is None, one.component, -(one.rating or 0), one.name))
+    free = sorted(contest.solvers, key=lambda one: (figures.sequence(one), one.name))
     tables = [
         _table("Order-free boards", ("Rank", "Model", "Bradley-Terry", "95 % interval", "Batch Elo"), map(_free, free)),
         _table(
@@ -106,12 +106,9 @@ def _of(row: Any, names: Sequence[str]) -> Iterable[Any]:
 
 
 def _free(one: Solver) -> list[str]:
-    elo = figures.elo(one.elo)
-    if one.rating is None:
-        return ["–", f"{one.shown} ({figures.reason_words(one.reason)})", "–", "–", elo]
-    place = str(one.best) if one.best == one.worst else f"{one.best}–{one.worst}"
-    interval = f"{figures.elo(one.lower)} to {figures.elo(one.upper)}"
-    return [place, one.shown, figures.elo(one.rating), interval, elo]
+    shown = f"{one.shown} ({figures.reason_words(one.reason)})" if one.reason else one.shown
+    interval = "–" if one.rating is None else f"{figures.elo(one.lower)} to {figures.elo(one.upper)}"
+    return [figures.rank_range(one), shown, figures.rating_or_bound(one), interval, figures.elo(one.elo)]
 
 
 def _compatible(number: int, one: Solver) -> list[str]:

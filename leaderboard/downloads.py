@@ -105,9 +105,7 @@ def _judge(board: Board) -> dict[str, str]:
 def _told(row: Row) -> list[str]:
     record = f"{row.wins}/{row.losses}/{row.ties}"
     rate = "–" if row.win_rate is None else f"{100 * row.win_rate:.1f} %"
-    if row.rating is None:
-        shown = f"{escaped(row.shown)} ({figures.reason_words(row.reason)})"
-        return ["–", shown, "–", "–", rate, record, str(row.battles)]
-    bounds = ["–" if bound is None else f"{bound:.0f}" for bound in (row.lower, row.upper)]
-    place = str(row.best) if row.best == row.worst else f"{row.best}–{row.worst}"
-    return [place, escaped(row.shown), f"{row.rating:.0f}", " to ".join(bounds), rate, record, str(row.battles)]
+    shown = f"{row.shown} ({figures.reason_words(row.reason)})" if row.reason else row.shown
+    interval = "–" if row.rating is None else f"{figures.elo(row.lower)} to {figures.elo(row.upper)}"
+    rating = escaped(figures.rating_or_bound(row))
+    return [figures.rank_range(row), escaped(shown), rating, interval, rate, record, str(row.battles)]

@@ -141,7 +141,7 @@ def _rating(row: Row | None) -> float | None:
 
 def _entry(ladder: Ladder) -> Entry:
     found = compute.current(ladder)
-    rows, board = found.standings.rated, ladder.board
+    board = ladder.board
     return Entry(
         ladder=ladder,
         title=ladder_title(ladder),
@@ -149,8 +149,8 @@ def _entry(ladder: Ladder) -> Entry:
         dataset=board.dataset if board else None,
         battles=found.standings.battles,
         contestants=len(found.standings.rows),
-        top=tuple(row for row in rows if row.component == 0)[:TOP],
-        ratings={row.name: row for row in rows if row.component == 0},
+        top=tuple(row for row in found.standings.ranked if row.component == 0)[:TOP],
+        ratings={row.name: row for row in found.standings.rated if row.component == 0},
         subsets=found.standings.subsets,
         updated=found.computed,
         is_simulated=is_simulated(board) or any(row.is_simulated for row in found.standings.rows),

@@ -123,7 +123,7 @@ def _fitted(ladder: Ladder, spread: Callable[[Board, Counts], Intervals] = inter
         raise NotOffered(_("Milestones are taken of boards."))
     counts = counts_of(ladder.board)
     found = placed(spread(ladder.board, counts), counts.table)
-    errors = np.where(found.has_few, np.nan, found.intervals.errors)
+    errors = np.where(found.is_uncertain, np.nan, found.intervals.errors)
     battles = counts.wins.sum() + (counts.ties + counts.both_bad).sum() / 2
     return replace(found.intervals, errors=errors), int(battles)
 

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.ratings import Intervals, Ranks, Table, bootstrap, ranks, sandwich
+from experiments import figures
+from leaderboard.ratings import Intervals, Ranks, Ratings, Reason, Table, bootstrap, ranks, sandwich
 from leaderboard.ratings.arrays import BoolArray, FloatArray
 from leaderboard.ratings.scale import NORMAL
 from leaderboard.standings import Row, share
 
 FEW_BATTLES = "few_battles"
+FEW_SAMPLES = "few_samples"
 FEWEST = 5  # battles
 WIDEST = 400.0  # Elo to one side: odds of ten to one
 DRAWS = 2000  # of the probability of being the strongest: its standard error is at most 1.1 %
@@ -35,24 +37,31 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
-    """Intervals, and what they say of ranks; has_few: those whose battles say too little, who have no rank."""
+    """Intervals, and what they say of ranks; why_none: by contestant, why it has no rank, empty for those that do."""
 
     intervals: Intervals
     ranks: Ranks
-    has_few: BoolArray
+    why_none: tuple[str, ...]
+
+    @property
+    def is_uncertain(self) -> BoolArray:
+        """Who has a rating of which too little is known."""
+        return np.isnan(self.ranks.rank) & ~np.isnan(self.intervals.ratings.values)
 
 
 def placed(intervals: Intervals, table: Table) -> Placed:
-    """Ranks among those of whom enough is known. Few battles with others who are rated, a single sample, or an interval
-    wider than ±400: too little is known. Who stands above the rated is surely there with as many battles as they need,
-    those with others above them too.
+    """Ranks among those of whom enough is known. Too little is known with fewer than five battles with others that can
+    be placed, from a single sample, and for a rating that could be wrong by more than 400 points.
     """
-    rated = ~np.isnan(intervals.ratings.values)
-    is_wide = NORMAL * np.nan_to_num(intervals.errors, nan=np.inf) > WIDEST
-    has_few = rated & (is_wide | (_battles_with(rated, intervals, table) < FEWEST))
-    is_known = _battles_with(rated | intervals.ratings.above, intervals, table) >= FEWEST
-    told = replace(intervals, errors=np.where(has_few, np.nan, intervals.errors))
-    return Placed(intervals, ranks(told, draws=DRAWS, seed=SEED, is_known=is_known), has_few)
+    ratings = intervals.ratings
+    is_wide = ~np.isnan(ratings.values) & (NORMAL * np.nan_to_num(intervals.errors, nan=np.inf) > WIDEST)
+    rated_enough = _battles_with(~np.isnan(ratings.values), ratings, table) >= FEWEST
+    placed_enough = _battles_with(ratings.is_placeable, ratings, table) >= FEWEST
+    has_enough = np.where(np.isnan(ratings.values), placed_enough, rated_enough)
+    order = ranks(intervals, draws=DRAWS, seed=SEED, is_known=has_enough & ~is_wide)
+    no_rank, reasons = np.isnan(order.rank).tolist(), ratings.reasons
+    why = [_why_none(*each) for each in zip(no_rank, reasons, has_enough.tolist(), strict=True)]
+    return Placed(intervals, order, tuple(why))
 
 
 def rows_of(tally: Tally, found: Placed, described: Mapping[str, Row]) -> list[Row]:
@@ -84,9 +93,17 @@ def resampled(table: Table, closed: Intervals, rounds: int) -> Intervals:
     return replace(closed, lower=lower, upper=upper)
 
 
-def _battles_with(others: BoolArray, intervals: Intervals, table: Table) -> FloatArray:
+def _why_none(no_rank: bool, reason: Reason | None, has_enough: bool) -> str:
+    if not no_rank:
+        return ""
+    if reason in (Reason.UNLINKED, Reason.NO_BATTLES):
+        return str(reason)
+    return FEW_SAMPLES if has_enough else FEW_BATTLES
+
+
+def _battles_with(others: BoolArray, ratings: Ratings, table: Table) -> FloatArray:
     """How many battles each has with those others that are of its component."""
-    component = intervals.ratings.component_of
+    component = ratings.component_of
     counted = others[None, :] & (component[:, None] == component[None, :])
     battles: FloatArray = (table.games * counted).sum(axis=1)
     return battles
@@ -114,15 +131,17 @@ def _fared(tally: Tally) -> list[dict[str, Any]]:
 
 
 def _rated(found: Placed, index: int) -> dict[str, Any]:
-    intervals, order = found.intervals, found.ranks
-    if reason := intervals.ratings.reasons[index]:
-        return {"reason": str(reason)}
-    if found.has_few[index]:
-        return {"reason": FEW_BATTLES}
+    """A rating with its interval and rank; a one-sided bound and a rank; or why there is no rank."""
+    if found.why_none[index]:
+        return {"reason": found.why_none[index]}
+    intervals, order, one_sided = found.intervals, found.ranks, found.intervals.one_sided
+    rating, why = _bound(intervals.ratings.values[index]), intervals.ratings.reasons[index]
+    bounds = intervals if rating is not None else one_sided
     return {
-        "rating": round(float(intervals.ratings.values[index]), 6) + 0.0,
-        "lower": _bound(intervals.lower[index]),
-        "upper": _bound(intervals.upper[index]),
+        "rating": rating,
+        "lower": _bound(bounds.lower[index]),
+        "upper": _bound(bounds.upper[index]),
+        "reason": str(why or ""),
         "rank": int(order.rank[index]),
         "best": int(order.best[index]),
         "worst": int(order.worst[index]),
@@ -132,9 +151,8 @@ def _rated(found: Placed, index: int) -> dict[str, Any]:
 
 
 def _bound(value: float) -> float | None:
-    return round(float(value), 6) if math.isfinite(value) else None
+    return round(float(value), 6) + 0.0 if math.isfinite(value) else None
 
 
-def _sequence(row: Row) -> tuple[bool, int, float, float, str]:
-    rating = -row.rating if row.rating is not None else 0.0
-    return row.rating is None, row.component, rating, -(row.win_rate if row.win_rate is not None else -1.0), row.name
+def _sequence(row: Row) -> tuple[tuple[bool, int, int, float], float, str]:
+    return figures.sequence(row), -1.0 if row.win_rate is None else -row.win_rate, row.name

@@ -7,7 +7,7 @@ from typing import Any
 
 from experiments.contests.rated import RunRatings
 
-SHAPE = 3  # of the stored JSON; a standing of another shape is computed anew
+SHAPE = 4  # of the stored JSON; a standing of another shape is computed anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,10 +15,11 @@ class Row:
     """One contestant. contestant: its key, None on a ladder of models. rating, lower, upper: Elo and its 95 % interval.
 
     reason: why there is no rating, a key of `figures.REASONS`, empty for those rated. A bound is None where it is
-    infinite. rank, best, worst: the rank and its 95 % interval,
-    within the component; group: those who cannot be told from the group's highest; first: the probability of being
-    the strongest, 0 to 1. battles: all that are decided, both_bad among them, which no rating counts. win_rate: ties
-    half. consistency: the share judged alike in both orders, None where nothing is judged twice.
+    infinite; one without a rating that won or lost everything has the one-sided bound of `ratings.OneSided` alone.
+    rank, best, worst: the rank and its 95 % interval, within the component; group: those who cannot be told from the
+    group's highest; first: the probability of being the strongest, 0 to 1. battles: all that are decided, both_bad
+    among them, which no rating counts. win_rate: ties half. consistency: the share judged alike in both orders, None
+    where nothing is judged twice.
     """
 
     name: str
@@ -64,7 +65,7 @@ class Excluded:
 class Standings:
     """A ladder, or a slice of it. changes: the board's number when its counts were read.
 
-    rows: those rated by component and rating, then those who are not. method: "sandwich", or "bootstrap" with its
+    rows: those with a rank by component and rank, then those without. method: "sandwich", or "bootstrap" with its
     rounds and seed. consistent, inconsistent: battles that were judged in both orders. source: of what a ladder of runs
     rests on, changed with it. contest: the other boards of a ladder of coding, without their history. widths: how
     many times as wide samples make the intervals of a board, by contestant; None where nothing can be said.
@@ -94,6 +95,10 @@ class Standings:
     @property
     def rated(self) -> tuple[Row, ...]:
         return tuple(row for row in self.rows if row.rating is not None)
+
+    @property
+    def ranked(self) -> tuple[Row, ...]:
+        return tuple(row for row in self.rows if row.rank is not None)
 
     @property
     def consistency(self) -> float | None:

@@ -1,7 +1,7 @@
 """What the page of a campaign shows, and the list of somebody's campaigns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -25,6 +25,23 @@ STANDING_ROWS = 8
 
 
 @dataclass(frozen=True, slots=True)
+class StandingRow:
+    """A row of a ladder as it is stored; see `figures.Ranked`."""
+
+    name: str
+    label: str
+    component: int
+    rating: float | None
+    lower: float | None
+    upper: float | None
+    reason: str
+    rank: int | None
+    best: int | None
+    worst: int | None
+    battles: int
+
+
+@dataclass(frozen=True, slots=True)
 class Judge:
     """A judge of the battles with its board. rows: the beginning of its ladder, as far as that has been computed.
     is_behind: battles have been decided since.
@@ -34,7 +51,7 @@ class Judge:
     label: str
     board: Board | None
     ladder: str
-    rows: Sequence[dict[str, Any]]
+    rows: Sequence[StandingRow]
     is_behind: bool
 
 
@@ -101,7 +118,7 @@ def _of_battles(shown: Experiment) -> dict[str, Any]:
     boards = {board.pk: board for board in Board.objects.filter(pk__in=scope.boards.values())}
     seats = {seat: boards.get(pk) for seat, pk in scope.boards.items()}
     labels = shown.labels
-    judges = [_judge(seat, labels.get(seat, seat), board) for seat, board in sorted(seats.items())]
+    judges = [judge_of(seat, labels.get(seat, seat), board) for seat, board in sorted(seats.items())]
     return {
         "grid": campaign_grid.of(scope),
         "judges": judges,
@@ -114,11 +131,12 @@ def _of_outputs(shown: Experiment) -> dict[str, Any]:
     return {"made": campaign_made.of(shown)}
 
 
-def _judge(seat: str, label: str, board: Board | None) -> Judge:
+def judge_of(seat: str, label: str, board: Board | None) -> Judge:
     """The ladder belongs to the floor above: it is reached through its board."""
     ladder: Any = getattr(board, "ladder", None) if board else None
     standing: Any = getattr(ladder, "standing", None) if ladder else None
-    rows = standing.data.get("rows", [])[:STANDING_ROWS] if standing else []
+    stored = standing.data.get("rows", [])[:STANDING_ROWS] if standing else []
+    rows = [StandingRow(**{one.name: row[one.name] for one in fields(StandingRow)}) for row in stored]
     is_behind = board is not None and board.changes > (standing.changes if standing else 0)
     return Judge(seat, label, board, reverse("ladder", args=[ladder.slug]) if ladder else "", rows, is_behind)
 

@@ -1,6 +1,5 @@
 """Where solvers stand by the comparisons of their solutions, and who has no place and why."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,26 +12,30 @@ DRAWS = 2000  # of the probability of being the strongest: its standard error is
 SEED = 1
 WIDEST = 400.0  # Elo to one side: odds of ten to one
 FEW_CYCLES = "few_cycles"
-FEW_BATTLES = "few_battles"
+FEW_SAMPLES = "few_samples"
+BOUNDED = (Reason.UNDEFEATED, Reason.WINLESS, Reason.ABOVE, Reason.BELOW)  # ranked from two cycles on
 
 
 def by_strength(found: SolverRatings) -> dict[str, dict[str, Any]]:
-    """Bradley-Terry ratings, intervals and ranks by name, or why there are none."""
+    """Bradley-Terry ratings, intervals and ranks by name, one-sided bounds, or why there are none."""
     intervals, ratings = found.intervals, found.intervals.ratings
     reasons = [_why_unrated(found, index) for index in range(len(ratings.contestants))]
-    errors = np.where([bool(reason) for reason in reasons], np.nan, intervals.errors)
-    order = ranks(replace(intervals, errors=errors), draws=DRAWS, seed=SEED, is_known=np.asarray(found.cycles) > 1)
+    is_wide = np.array([reason == FEW_SAMPLES for reason in reasons], dtype=bool)
+    order = ranks(intervals, draws=DRAWS, seed=SEED, is_known=(np.asarray(found.cycles) > 1) & ~is_wide)
     components = ratings.component_of.tolist()
     rows: dict[str, dict[str, Any]] = {}
     for index, name in enumerate(ratings.contestants):
         battles, wins, ties = (int(counts[index]) for counts in (found.battles, found.wins, found.ties))
         fared = {"battles": battles, "wins": wins, "ties": ties, "losses": battles - wins - ties}
         rows[name] = {**fared, "component": components[index], "reason": reasons[index]}
-        if not reasons[index]:
+        if np.isnan(order.rank[index]):
+            rows[name]["reason"] = FEW_CYCLES if reasons[index] in BOUNDED else reasons[index]
+        else:
+            bounds = intervals.one_sided if reasons[index] else intervals
             rows[name] |= {
-                "rating": float(ratings.values[index]),
-                "lower": _bound(intervals.lower[index]),
-                "upper": _bound(intervals.upper[index]),
+                "rating": _bound(ratings.values[index]),
+                "lower": _bound(bounds.lower[index]),
+                "upper": _bound(bounds.upper[index]),
                 "first": _bound(order.first[index]),
                 **{place: int(getattr(order, place)[index]) for place in ("rank", "best", "worst", "group")},
             }
@@ -40,12 +43,12 @@ def by_strength(found: SolverRatings) -> dict[str, dict[str, Any]]:
 
 
 def _why_unrated(found: SolverRatings, index: int) -> str:
-    """Too little is known for a rating from one cycle, and where it could be wrong by more than 400 points."""
+    """Too little is known of one cycle, and where a rating could be wrong by more than 400 points."""
     if reason := found.intervals.ratings.reasons[index]:
         return str(reason)
     if no_interval := found.no_interval[index]:
         return FEW_CYCLES if no_interval == Reason.TOO_FEW_UNITS else str(no_interval)
-    return FEW_BATTLES if NORMAL * float(found.intervals.errors[index]) > WIDEST else ""
+    return FEW_SAMPLES if NORMAL * float(found.intervals.errors[index]) > WIDEST else ""
 
 
 def _bound(value: float) -> float | None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from experiments import figures
 from experiments.contests import ratings
 from experiments.contests.rated import Moment, RunRatings, Solver
 from experiments.drawings import charts
@@ -58,8 +59,8 @@ def of_run(run: Run) -> dict[str, Any]:
 
 
 def _lines(found: RunRatings) -> list[Line]:
-    """Those with a rating first, the highest of them above; the others by the compatible board."""
-    ordered = sorted(found.solvers, key=lambda one: (one.rating is None, -(one.rating or 0.0), -one.compatible))
+    """By rank; those without one by the compatible board."""
+    ordered = sorted(found.solvers, key=lambda one: (figures.sequence(one), -one.compatible))
     values = [v for one in ordered for v in (one.lower, one.rating, one.upper) if v is not None]
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     return [Line(one, _bar(one, low, high)) for one in ordered]

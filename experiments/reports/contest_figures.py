@@ -49,23 +49,26 @@ def _solvers(found: RunRatings) -> Table:
 
 
 def _solver(one: Solver) -> tuple[str, ...]:
-    rating = MISSING if one.rating is None else f"{figures.elo(one.rating)} ({_bounds(one)})"
-    rank = MISSING if one.best is None else str(one.best) if one.best == one.worst else f"{one.best}–{one.worst}"
+    rating = MISSING if one.rank is None else f"{figures.rating_or_bound(one)} ({figures.bounds(one)})"
     share = figures.in_percent(one.passed.value)
-    return (one.shown, figures.elo(one.compatible), figures.elo(one.elo), rating, rank, _told(one.mean, 1), share)
-
-
-def _bounds(one: Solver) -> str:
-    return figures.bounds(one.rating, one.lower, one.upper)
+    return (
+        one.shown,
+        figures.elo(one.compatible),
+        figures.elo(one.elo),
+        rating,
+        figures.rank_range(one),
+        _told(one.mean, 1),
+        share,
+    )
 
 
 def _unrated(found: RunRatings) -> list[Block]:
-    """Why somebody has no Bradley-Terry rating."""
+    """Why somebody has no rank."""
     said = _("%(model)s has no Bradley-Terry rating: %(reason)s.")
     return [
         Text(said % {"model": one.shown, "reason": figures.reason_words(one.reason)}, tone="muted")
         for one in found.solvers
-        if one.rating is None
+        if one.rank is None
     ]
 
 

@@ -23,7 +23,9 @@ from experiments.workflows.battles.prompts import PROMPTS, Known
 register = template.Library()
 register.filter(figures.elo)
 register.filter(figures.in_percent)
-register.filter(figures.reason_words)
+register.filter(figures.bounds)
+register.filter(figures.rank_range)
+register.filter(figures.rating_or_bound)
 
 FENCE = "…"  # where a battle has the random fence of its own
 
@@ -65,12 +67,6 @@ def whole(value: Any) -> int:
 def percent(share: float | None) -> int | None:
     """How much is done in whole per cent: never 100 before everything is."""
     return None if share is None else int(100 * share)
-
-
-@register.filter
-def row_bounds(row: Mapping[str, Any]) -> str:
-    """The interval of a line of a ladder."""
-    return figures.bounds(row.get("rating"), row.get("lower"), row.get("upper"))
 
 
 @register.filter

@@ -13,7 +13,6 @@ from django.utils.translation import gettext_lazy
 from experiments import figures
 from experiments.contests import coders, isolation
 from experiments.contests.drawings import Histogram
-from experiments.contests.rated import Solver as Rated
 from experiments.contests.slots import check_name
 from experiments.councils.cast import short_name as shortened
 from experiments.labels import seat_name
@@ -21,6 +20,9 @@ from experiments.markdown import coloured
 from experiments.templatetags.arena import MINUS, MISSING, figure
 
 register = template.Library()
+register.filter(figures.bounds)
+register.filter(figures.rank_range)
+register.filter(figures.rating_or_bound)
 
 MOST_COLOURED = 6  # models side by side whose code has its colours on the page of a run: colours are many elements
 
@@ -176,19 +178,6 @@ def tenfold(value: float) -> str:
 @register.filter
 def rating_points(value: float | None) -> str:
     return figures.elo(value)
-
-
-@register.filter
-def rank_words(solver: Rated) -> str:
-    """1, or 1–3 where the rank cannot be told more closely."""
-    if solver.best is None:
-        return MISSING
-    return str(solver.best) if solver.best == solver.worst else f"{solver.best}–{solver.worst}"
-
-
-@register.filter
-def interval_words(solver: Rated) -> str:
-    return figures.bounds(solver.rating, solver.lower, solver.upper)
 
 
 @register.filter

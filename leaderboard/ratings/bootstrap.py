@@ -14,6 +14,7 @@ from leaderboard.ratings.bradley_terry import ratings_of
 from leaderboard.ratings.draws import Cells, Kind, cells_of
 from leaderboard.ratings.fitting import Errors, Fitted, anchor_covariance, fitted, rated_groups
 from leaderboard.ratings.intervals import Intervals, bread, response
+from leaderboard.ratings.one_sided import from_counts
 from leaderboard.ratings.replicates import climb
 from leaderboard.ratings.scale import ELO, MEAN, TAIL
 from leaderboard.ratings.solution import solve
@@ -129,7 +130,9 @@ def _intervals(found: Fitted, samples: FloatArray) -> Intervals:
             covariance[np.ix_(finite, finite)] = np.cov(samples[:, finite], rowvar=False)
     back = np.argsort(found.order)
     moved = covariance[np.ix_(back, back)]
-    return Intervals(ratings_of(found), lower[back], upper[back], np.sqrt(np.diag(moved)), moved)
+    ratings = ratings_of(found)
+    one_sided = from_counts(ratings, found.table.ordered(back).games)
+    return Intervals(ratings, lower[back], upper[back], np.sqrt(np.diag(moved)), moved, one_sided)
 
 
 def _bounds(samples: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -19,14 +19,14 @@ class Ratings:
 
     p(i beats j) = 1 / (1 + 10^((value j - value i) / 400)). components: sets of names that battles link, the largest
     first. Ratings are comparable within a component only; each has the mean 1000, or the scale of its anchors.
-    above: from whom wins lead to the rated of the component and never back, so that no rating would be high enough.
+    over: [i, j], wins lead from i to j and never back, so that i would have to be rated infinitely higher.
     """
 
     contestants: tuple[str, ...]
     values: FloatArray
     reasons: tuple[Reason | None, ...]
     components: tuple[tuple[str, ...], ...]
-    above: BoolArray
+    over: BoolArray
 
     def __getitem__(self, name: str) -> float:
         return float(self.values[self.contestants.index(name)])
@@ -36,6 +36,23 @@ class Ratings:
         """The index in `components` of each contestant's own."""
         where = {name: index for index, names in enumerate(self.components) for name in names}
         return np.array([where[name] for name in self.contestants], dtype=np.int64)
+
+    @property
+    def above(self) -> BoolArray:
+        """Who is above the rated contestants of its component: no rating would be high enough."""
+        return np.asarray(self.over[:, ~np.isnan(self.values)].any(axis=1))
+
+    @property
+    def below(self) -> BoolArray:
+        """Who is below the rated contestants of its component: no rating would be low enough."""
+        return np.asarray(self.over[~np.isnan(self.values)].any(axis=0))
+
+    @property
+    def is_placeable(self) -> BoolArray:
+        """Who is rated, above or below the rated, or in a component in which nobody is rated."""
+        rated, component = ~np.isnan(self.values), self.component_of
+        found: BoolArray = rated | self.above | self.below | ~np.isin(component, component[rated])
+        return found
 
 
 def fit(battles: Battles | Table, *, anchors: Mapping[str, float] | None = None) -> Ratings:
@@ -57,12 +74,12 @@ def ratings_of(found: Fitted) -> Ratings:
     values = np.full(len(names), np.nan)
     for part in found.parts:
         values[part] = MEAN + ELO * found.solution.strengths[part]
-    back = np.argsort(found.order).tolist()
+    back = np.argsort(found.order)
     components = [tuple(names[index] for index in part) for part in members(found.solution.components)]
     return Ratings(
-        contestants=tuple(names[index] for index in back),
+        contestants=tuple(names[index] for index in back.tolist()),
         values=found.restored(values),
-        reasons=tuple(found.reason(index) for index in back),
+        reasons=tuple(found.reason(index) for index in back.tolist()),
         components=tuple(sorted(components, key=lambda component: (-len(component), component))),
-        above=np.array([found.is_above(index) for index in back], dtype=bool),
+        over=found.solution.above[np.ix_(back, back)],
     )

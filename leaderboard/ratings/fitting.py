@@ -39,11 +39,6 @@ class Fitted:
     def is_fixed(self) -> BoolArray:
         return ~np.isnan(self.fixed)
 
-    def is_above(self, index: int) -> bool:
-        """Whether wins lead from the contestant to the rated group of its component, and never back."""
-        group = self.rated.get(int(self.solution.components[index]))
-        return group is not None and bool(self.solution.above[index, group])
-
     def reason(self, index: int) -> Reason | None:
         """Why the contestant has no finite rating, None for one that has."""
         group = self.rated.get(int(self.solution.components[index]))
@@ -114,8 +109,14 @@ def _anchor_strengths(contestants: tuple[str, ...], anchors: Mapping[str, float]
 
 def _why_unrated(points: FloatArray, solution: Solution, index: int, group: int | None) -> Reason:
     won, lost = bool(points[index].any()), bool(points[:, index].any())
-    if not (won and lost):
-        return Reason.UNDEFEATED if won else Reason.WINLESS if lost else Reason.NO_BATTLES
-    if group is not None and solution.above[index, group]:
-        return Reason.ABOVE
-    return Reason.BELOW if group is not None and solution.above[group, index] else Reason.UNLINKED
+    is_above = group is None or bool(solution.above[index, group])
+    is_below = group is None or bool(solution.above[group, index])
+    if not (won or lost):
+        return Reason.NO_BATTLES
+    if not lost and is_above:
+        return Reason.UNDEFEATED
+    if not won and is_below:
+        return Reason.WINLESS
+    if group is None or not (is_above or is_below):
+        return Reason.UNLINKED
+    return Reason.ABOVE if is_above else Reason.BELOW

@@ -1,17 +1,18 @@
 """Intervals of ratings in closed form: the sandwich of the likelihood's curvature and the battles' own spread."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from leaderboard.ratings.arrays import FloatArray, IntArray
-from leaderboard.ratings.battles import Battles, Table
+from leaderboard.ratings.battles import Battles, Table, as_table
 from leaderboard.ratings.bradley_terry import Ratings, ratings_of
 from leaderboard.ratings.clusters import clustered_spread
 from leaderboard.ratings.fitting import Errors, Fitted, anchor_covariance, fitted
 from leaderboard.ratings.newton import chances, gauged, information, laplacian
+from leaderboard.ratings.one_sided import OneSided, from_counts, from_items
 from leaderboard.ratings.scale import ELO, NORMAL
 
 
@@ -21,7 +22,7 @@ class Intervals:
 
     lower and upper may be infinite: so many resamples leave the contestant unbeaten, or without a win, that no bound
     holds. errors: standard errors. covariance: n × n in Elo², nan between components; differences are to be judged by
-    it, not by overlapping intervals.
+    it, not by overlapping intervals. one_sided: the bounds of those above or below all rated contestants.
     """
 
     ratings: Ratings
@@ -29,6 +30,7 @@ class Intervals:
     upper: FloatArray
     errors: FloatArray
     covariance: FloatArray
+    one_sided: OneSided
 
     def difference(self, first: str, second: str) -> tuple[float, float, float]:
         """The rating of the first less that of the second, and its 95 % interval, in Elo."""
@@ -64,15 +66,19 @@ def sandwich(
         else:
             spread = clustered_spread(found, part, battles, clusters)
         covariance[np.ix_(part, part)] = _covariance(found, part, spread, known[np.ix_(part, part)])
-    return from_covariance(found, covariance)
+    intervals = from_covariance(found, covariance)
+    if clusters is None or isinstance(battles, Table):
+        return intervals
+    return replace(intervals, one_sided=from_items(intervals.ratings, as_table(battles), battles, clusters))
 
 
 def from_covariance(found: Fitted, covariance: FloatArray) -> Intervals:
-    """Normal intervals from a covariance in nats², in the sequence of names."""
+    """Normal intervals from a covariance in nats², in the sequence of names; bounds take battles for independent."""
     back = np.argsort(found.order)
     elo = ELO**2 * covariance[np.ix_(back, back)]
     ratings, errors = ratings_of(found), np.sqrt(np.maximum(np.diag(elo), 0.0))
-    return Intervals(ratings, ratings.values - NORMAL * errors, ratings.values + NORMAL * errors, errors, elo)
+    one_sided, reach = from_counts(ratings, found.table.ordered(back).games), NORMAL * errors
+    return Intervals(ratings, ratings.values - reach, ratings.values + reach, errors, elo, one_sided)
 
 
 def bread(points: FloatArray, strengths: FloatArray, free: IntArray) -> FloatArray:

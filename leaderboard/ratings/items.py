@@ -1,7 +1,7 @@
 """Intervals of ratings where several battles share an item: a sample, a question."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from leaderboard.ratings.clusters import clustered_spread
 from leaderboard.ratings.fitting import Errors, Fitted, anchor_covariance, fitted
 from leaderboard.ratings.intervals import Intervals, bread, from_covariance, independent_spread, response
 from leaderboard.ratings.newton import information, laplacian
+from leaderboard.ratings.one_sided import from_counts, from_items
 from leaderboard.ratings.widening import clusters_of_each, factor
 
 LITTLE_SPREAD = 0.1  # of the spread that the model expects: scores as even as that tell of no precision
@@ -55,7 +56,8 @@ def by_items(
         counts = _items_of_each(found, part, shared, rest).tolist()
         return together + independent_spread(rest, part, strengths), np.array([factor(count) for count in counts])
 
-    return _intervals(table, spread, anchors, errors, at_least=at_least)
+    intervals = _intervals(table, spread, anchors, errors, at_least=at_least)
+    return replace(intervals, one_sided=from_items(intervals.ratings, table, shared.battles, shared.items))
 
 
 def times_as_wide(table: Table, intervals: Intervals) -> FloatArray:
@@ -73,7 +75,8 @@ def as_wide_as(
     """What `by_items` gives, without the battles: errors are so many `times` those of independent ones, by contestant.
 
     times: n, as `times_as_wide` gave them for more battles of the same kind; inf: there is no error; nan stands for
-    the median of the others, and for 1 where there are none.
+    the median of the others, and for 1 where there are none. For one-sided bounds, that many times² battles are one
+    observation.
     """
     given = np.asarray(times, dtype=np.float64)
     known = given[np.isfinite(given)]
@@ -84,7 +87,10 @@ def as_wide_as(
         strengths = found.solution.strengths[part]
         return independent_spread(found.table, part, strengths), whole[found.order[part]]
 
-    return _intervals(table, spread, anchors, errors, at_least=True)
+    intervals = _intervals(table, spread, anchors, errors, at_least=True)
+    effects = np.maximum(np.maximum(whole[:, None], whole[None, :]), 1.0) ** 2  # nan where nothing can be said
+    counts = np.nan_to_num(table.games / effects)
+    return replace(intervals, one_sided=from_counts(intervals.ratings, counts))
 
 
 def _intervals(

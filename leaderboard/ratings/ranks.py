@@ -12,13 +12,12 @@ from leaderboard.ratings.scale import NORMAL
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranks:
-    """In the contestants' sequence and within each component; nan for those without a rating or an error.
+    """In the contestants' sequence and within each component; nan for those of whom too little is known.
 
-    rank: 1 + how many are rated higher. best, worst: the 95 % interval of the rank, 1 + how many are surely higher,
-    and n less those surely lower. All three count those above the rated, from whom wins lead to them and never back;
-    best only those of whom enough is known. group: contestants of one group cannot be told from the group's highest, 1
-    first. first: the probability of being the strongest of the component, 0 to 1; nan while somebody of whom enough is
-    known is above the rated.
+    rank: 1 + how many are rated higher, or are above by wins that never lead back; equals share a rank. best, worst:
+    the 95 % interval of the rank, 1 + how many are surely higher, and n less those surely lower, n being how many have
+    a rank. group: contestants of one group cannot be told from the group's highest, 1 first. first: the probability of
+    being the strongest of the component, 0 to 1; nan without a rating, and where somebody is above the rated.
     """
 
     rank: FloatArray
@@ -31,52 +30,78 @@ class Ranks:
 def ranks(
     intervals: Intervals, *, draws: int = 10_000, seed: int = 0, is_known: Sequence[bool] | BoolArray | None = None
 ) -> Ranks:
-    """Ranks from ratings and their joint covariance. is_known: n, of whom of those above the rated enough is known for
-    them to be surely above; all of them without it.
+    """Ranks from ratings, their joint covariance and one-sided bounds. is_known: n, of whom enough is known; all of
+    those that have an error, a bound, or are surely above or below somebody without it.
 
-    Two are told apart when their difference is more than 1.96 of its standard errors: each pair at 95 %, not all pairs
-    together. `first` counts joint normal draws. The same for the same seed, in whatever sequence contestants stand.
+    Two rated contestants are told apart when their difference is more than 1.96 of its standard errors: each pair at
+    95 %, not all pairs together. One without a finite rating is told from another by its bound in place of its rating,
+    or by having won, or lost, every battle with it, see `OneSided`. `first` counts joint normal draws. The same for
+    the same seed, in whatever sequence contestants stand.
     Sources: Goldstein & Healy, J. R. Statist. Soc. A 158 (1995); Goldstein & Spiegelhalter, ibid. 159 (1996).
     """
-    contestants, values = intervals.ratings.contestants, intervals.ratings.values
-    known = ~np.isnan(values) & ~np.isnan(intervals.errors)
-    found = Ranks(*(np.full(len(values), np.nan) for _ in range(5)))
+    contestants = intervals.ratings.contestants
+    known = has_place(intervals) & (True if is_known is None else np.asarray(is_known, dtype=bool))
+    found = Ranks(*(np.full(len(contestants), np.nan) for _ in range(5)))
     for component in intervals.ratings.components:
         members = np.array([contestants.index(name) for name in sorted(component)], dtype=np.int64)
         part = members[known[members]]
-        above = members[intervals.ratings.above[members]]
-        surely = len(above) if is_known is None else int(np.count_nonzero(np.asarray(is_known)[above]))
         if part.size:
-            covariance = intervals.covariance[np.ix_(part, part)]
-            _place(found, part, values[part], covariance, len(above), surely)
-            if not surely:
-                found.first[part] = _chance_of_first(values[part], covariance, draws, seed)
+            _place(found, intervals, part)
+        rated = part[~np.isnan(intervals.ratings.values[part])]
+        if rated.size and not intervals.ratings.above[part].any():
+            covariance = intervals.covariance[np.ix_(rated, rated)]
+            found.first[rated] = _chance_of_first(intervals.ratings.values[rated], covariance, draws, seed)
     return found
 
 
-def surely_above(values: FloatArray, covariance: FloatArray) -> BoolArray:
-    """[i, j]: i is rated above j by more than 1.96 standard errors of their difference."""
+def has_place(intervals: Intervals) -> BoolArray:
+    """Who can be told from anybody: by an error, a bound, or by winning, or losing, every battle with somebody."""
+    one_sided, rated = intervals.one_sided, ~np.isnan(intervals.ratings.values)
+    has_bound = ~np.isnan(one_sided.lower) | ~np.isnan(one_sided.upper)
+    is_told = has_bound | one_sided.surely.any(axis=0) | one_sided.surely.any(axis=1)
+    found: BoolArray = np.where(rated, ~np.isnan(intervals.errors), intervals.ratings.is_placeable & is_told)
+    return found
+
+
+def _place(found: Ranks, intervals: Intervals, part: IntArray) -> None:
+    values, over = intervals.ratings.values[part], intervals.ratings.over[np.ix_(part, part)]
+    higher = over | (values[:, None] - values[None, :] > 1e-9)
+    surely = _surely_above(intervals, part)
+    found.rank[part] = rank = 1 + higher.sum(axis=0)
+    found.best[part] = 1 + surely.sum(axis=0)
+    found.worst[part] = len(part) - surely.sum(axis=1)
+    found.group[part] = _groups(np.argsort(rank, kind="stable"), surely)
+
+
+def _surely_above(intervals: Intervals, part: IntArray) -> BoolArray:
+    """[i, j]: i is above j by more than 1.96 standard errors of the difference of their ratings or bounds, or won
+    every battle with j.
+    """
+    values, one_sided = intervals.ratings.values[part], intervals.one_sided
+    rated, inside = ~np.isnan(values), np.ix_(part, part)
+    lower, upper = one_sided.lower[part], one_sided.upper[part]
+    at_least = np.where(rated, values, np.where(np.isnan(lower), -np.inf, lower))
+    at_most = np.where(rated, values, np.where(np.isnan(upper), np.inf, upper))
+    errors = _errors_of_differences(intervals, part)
+    above: BoolArray = at_least[:, None] - at_most[None, :] > np.maximum(NORMAL * errors, 1e-9)
+    return above | one_sided.surely[inside]
+
+
+def _errors_of_differences(intervals: Intervals, part: IntArray) -> FloatArray:
+    """A bound varies with the ratings of the opponents that it rests on."""
+    rated = ~np.isnan(intervals.ratings.values)
+    weights = np.where(rated[:, None], np.eye(len(rated)), intervals.one_sided.weights)[np.ix_(part, rated)]
+    covariance = weights @ np.nan_to_num(intervals.covariance[np.ix_(rated, rated)]) @ weights.T
     variances = np.diag(covariance)
-    errors = np.sqrt(np.maximum(variances[:, None] + variances[None, :] - 2 * covariance, 0.0))
-    above: BoolArray = values[:, None] - values[None, :] > np.maximum(NORMAL * errors, 1e-9)
-    return above
+    errors: FloatArray = np.sqrt(np.maximum(variances[:, None] + variances[None, :] - 2 * covariance, 0.0))
+    return errors
 
 
-def _place(
-    found: Ranks, part: IntArray, values: FloatArray, covariance: FloatArray, unbeaten: int, surely: int
-) -> None:
-    above = surely_above(values, covariance)
-    found.rank[part] = unbeaten + 1 + (values[None, :] > values[:, None] + 1e-9).sum(axis=1)
-    found.best[part] = surely + 1 + above.sum(axis=0)
-    found.worst[part] = unbeaten + len(part) - above.sum(axis=1)
-    found.group[part] = _groups(values, above)
-
-
-def _groups(values: FloatArray, above: BoolArray) -> FloatArray:
+def _groups(sequence: IntArray, above: BoolArray) -> FloatArray:
     """From the top: a new group begins with the first whom the group's highest surely surpasses."""
-    groups = np.zeros(len(values))
+    groups = np.zeros(len(above))
     number, highest = 0, -1
-    for index in np.argsort(-values, kind="stable").tolist():
+    for index in sequence.tolist():
         if highest < 0 or above[highest, index]:
             number, highest = number + 1, index
         groups[index] = number

@@ -1,7 +1,7 @@
 """Ratings of solvers that depend on no order within a cycle, and in which a judge's votes do not move itself."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -125,4 +125,4 @@ def _blanked(intervals: Intervals, reasons: tuple[Reason | None, ...]) -> Interv
 
     covariance = np.where(has_none[:, None] | has_none[None, :], np.nan, intervals.covariance)
     lower, upper, errors = kept(intervals.lower), kept(intervals.upper), kept(intervals.errors)
-    return Intervals(intervals.ratings, lower, upper, errors, covariance)
+    return replace(intervals, lower=lower, upper=upper, errors=errors, covariance=covariance)

@@ -1,6 +1,7 @@
 """How much wider intervals are where the votes of one voter count as one observation."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,7 +34,8 @@ def careful(intervals: Intervals, clusters: IntArray) -> Intervals:
     factors = np.array([factor(count) for count in clusters.tolist()])
     errors, values = intervals.errors * factors, intervals.ratings.values
     covariance = intervals.covariance * np.outer(factors, factors)
-    return Intervals(intervals.ratings, values - NORMAL * errors, values + NORMAL * errors, errors, covariance)
+    lower, upper = values - NORMAL * errors, values + NORMAL * errors
+    return replace(intervals, lower=lower, upper=upper, errors=errors, covariance=covariance)
 
 
 def _careful(battles: Battles, clusters: ArrayLike) -> Intervals:

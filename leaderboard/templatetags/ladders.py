@@ -24,7 +24,9 @@ register = template.Library()
 MISSING, MINUS = figures.MISSING, figures.MINUS
 register.filter(figures.elo)
 register.filter(figures.in_percent)
-register.filter(figures.reason_words)
+register.filter(figures.bounds)
+register.filter(figures.rank_range)
+register.filter(figures.rating_or_bound)
 register.filter(ladder_title)
 
 
@@ -34,12 +36,6 @@ def moved(value: float | None) -> str:
     if value is None:
         return MISSING
     return f"{value:+.1f}".replace("-", MINUS) if round(value, 1) else "0.0"
-
-
-@register.filter
-def bounds(row: Row) -> str:
-    """The interval of a rating."""
-    return figures.bounds(row.rating, row.lower, row.upper)
 
 
 @register.filter
@@ -61,28 +57,29 @@ def point_bounds(point: RatingPoint) -> str:
     return figures.span(figures.elo(point.lower), figures.elo(point.upper)) if known else ""
 
 
-@register.filter
-def rank_range(row: Row) -> str:
-    """1, or 1–3 where the rank cannot be told more closely."""
-    if row.best is None:
-        return MISSING
-    return str(row.best) if row.best == row.worst else f"{row.best}–{row.worst}"
-
-
 @register.simple_tag
 def interval_bar(row: Row, axis: axes.Axis | None) -> SafeString:
-    """A rating with its interval on the ladder's scale; the figures stand beside it."""
+    """A rating with its interval on the ladder's scale, or an arrow from a one-sided bound; figures stand beside it."""
     drawn = axes.bar(row, axis) if axis else None
     if axis is None or drawn is None:
         return SafeString("")
     middle = axes.HEIGHT / 2
+    places = [] if drawn.at is None else [(_number(drawn.at), _number(middle))]
     return format_html(
         '<svg class="interval" viewBox="0 0 {w} {h}" width="{w}" height="{h}" aria-hidden="true">{grid}'
-        '<path class="whisker" d="M{low} {y}H{high}M{low} {top}v8M{high} {top}v8"/>'
-        '<circle cx="{at}" cy="{y}" r="3.5"/></svg>',
+        '<path class="whisker" d="M{low} {y}H{high}{low_end}{high_end}"/>{dot}</svg>',
         w=_number(axes.WIDTH), h=_number(axes.HEIGHT), grid=_grid(axis), low=_number(drawn.low),
-        high=_number(drawn.high), y=_number(middle), top=_number(middle - 4), at=_number(drawn.at),
+        high=_number(drawn.high), y=_number(middle), low_end=_end(row, drawn.low, row.lower, 1, middle),
+        high_end=_end(row, drawn.high, row.upper, -1, middle),
+        dot=format_html_join("", '<circle cx="{}" cy="{}" r="3.5"/>', places),
     )  # fmt: skip
+
+
+def _end(row: Row, at: float, bound: float | None, inwards: int, middle: float) -> SafeString:
+    """A bar across, or the head of an arrow where a contestant without a rating has no bound."""
+    if row.rating is None and bound is None:
+        return SafeString(f"M{at + 5 * inwards:g} {middle - 4:g}L{at:g} {middle:g}l{5 * inwards} 4")
+    return SafeString(f"M{at:g} {middle - 4:g}v8")
 
 
 @register.simple_tag

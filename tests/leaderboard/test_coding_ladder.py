@@ -131,8 +131,10 @@ def test_one_cycle_is_too_few_for_an_interval(client, alice):
     client.force_login(alice)
     jobs.refresh_stale()
 
-    assert {row.rating for row in coding.standings().rows} == {None}
-    assert "two cycles" in page(client) or "every battle" in page(client)
+    rows = coding.standings().rows
+    assert {(row.rating, row.rank) for row in rows} == {(None, None)}
+    assert {row.reason for row in rows} == {"few_cycles", "unlinked"}
+    assert "two or more are needed" in page(client)
 
 
 @pytest.mark.databases

@@ -76,11 +76,11 @@ def test_many_questions_make_ratings_by_question(alice):
     found = council.standings()
 
     assert found.battles == 12
-    assert {row.reason for row in found.rows} <= {"", "few_battles"}
+    assert {row.reason for row in found.rows} <= {"", "few_samples"}
     assert sum(row.battles for row in found.rows) == 24
 
 
-@pytest.mark.parametrize("questions", [1, 2, 5])
+@pytest.mark.parametrize("questions", [1, 2])
 def test_questions_that_all_come_out_alike_say_nothing_of_the_next_one(alice, questions):
     for _ in range(questions):
         run = deliberations.council(alice).run
@@ -117,7 +117,7 @@ def test_the_worker_makes_the_ladder_and_an_admin_publishes_it(client, asked, al
     Ladder.objects.filter(pk=ladder.pk).update(is_public=True)
     page = client.get(address).content.decode()
     assert "Models in the council, by their peers" in page
-    assert "too few battles" in page
+    assert "not enough" in page
 
 
 @pytest.mark.databases

@@ -2,10 +2,14 @@
 
 import csv
 import io
+from dataclasses import asdict
 
 import pytest
+from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.html import escape, strip_tags
 
+from experiments.campaigns import pages
 from experiments.models import Battle, Contestant
 from leaderboard import compute
 from leaderboard.models import Ladder, Milestone
@@ -157,3 +161,27 @@ def test_the_admins_lists_open(client, league, curator):
     for name in ("battle", "contestant"):
         assert client.get(reverse(f"admin:experiments_{name}_changelist")).status_code == 200
     assert client.get(reverse("admin:experiments_battle_change", args=[Battle.objects.first().pk])).status_code == 200
+
+
+def test_the_undefeated_is_first_with_the_same_bound_and_ranks_on_every_page_and_file(client, alice):
+    even = [("a", "b", won) for won in ("left", "right")] * 10
+    board = boards.board_of(alice, [*even, *[("best", name, "left") for name in "ab" * 9]], visibility="public")
+    ladder = compute.ensure(board)
+    compute.refresh(ladder)
+    best, *others = compute.standings(ladder).rows
+    bound = f"> {best.lower:.0f}"
+    table, lines = rows_of(client.get(download(ladder, "csv"))), client.get(download(ladder, "md")).content.decode()
+    campaign = render_to_string("battles/_standing.html", {"judge": pages.judge_of("judge", "Judge", board)})
+
+    assert (best.name, [(one.best, one.worst) for one in (best, *others)]) == ("best", [(1, 1), (2, 3), (2, 3)])
+    assert client.get(f"/api/ladders/{ladder.slug}/").json()["rows"][0] == asdict(best)
+    assert (table[0]["best"], table[0]["rating"], float(table[0]["lower"])) == ("1", "", best.lower)
+    assert f"| 1 | best (undefeated) | \\{bound} |" in lines
+    for shown in (client.get(ladder.get_absolute_url()).content.decode(), campaign):
+        rows = [strip_tags(row) for row in shown.split("<tbody>")[1].split("</tr>")]
+        assert all(words in rows[0] for words in ("best", "1", escape(bound), "undefeated"))
+        assert "2–3" in rows[1]
+
+
+def download(ladder, kind):
+    return reverse("ladder-download", args=[ladder.slug, kind])

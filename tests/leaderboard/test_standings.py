@@ -74,17 +74,24 @@ def test_both_bad_counts_in_no_rating_and_is_shown_apart(alice):
     assert sum(row.both_bad for row in with_bad.rows) == 10
 
 
-def test_the_unbeaten_and_the_winless_have_a_reason_and_no_number(alice):
-    battles = [
-        *CIRCLE,
-        *[("best", name, "left") for name in "abc"] * 3,
-        *[("worst", name, "right") for name in "abc"] * 3,
-    ]
-    found = computed(alice, battles)
+ENDS = [(name, other, won) for name, won in (("best", "left"), ("worst", "right")) for other in "abc" * 3]
 
-    assert reasons(found) == {"a": "", "b": "", "c": "", "best": "undefeated", "worst": "winless"}
-    for row in found.rows:
-        assert (row.rating is None) == (row.rank is None) == bool(row.reason)
+
+def test_the_undefeated_is_first_and_the_winless_last_each_with_a_bound_in_place_of_a_rating(alice):
+    rows = computed(alice, CIRCLE * 9 + ENDS).rows
+    best, worst = rows[0], rows[-1]
+
+    assert [(row.name, row.best, row.worst) for row in (best, worst)] == [("best", 1, 1), ("worst", 5, 5)]
+    assert (best.reason, best.rating, best.upper) == ("undefeated", None, None)
+    assert (worst.reason, worst.rating, worst.lower) == ("winless", None, None)
+    assert best.lower > 1000 > worst.upper
+    assert {(row.rank, row.best, row.worst, row.first) for row in rows[1:-1]} == {(2, 2, 4, None)}
+
+
+def test_a_newcomer_with_one_win_is_last_without_a_rank(alice):
+    new = computed(alice, [*CIRCLE, ("new", "a", "left")]).rows[-1]
+
+    assert (new.name, new.rank, new.reason, new.lower) == ("new", None, "few_battles", None)
 
 
 def test_contestants_that_no_battle_links_are_groups_of_their_own(alice):
@@ -197,7 +204,7 @@ def test_what_was_battled_on_one_sample_has_no_rank(alice):
 
     found = compute.standings(compute.ensure(board))
 
-    assert {(row.rank, row.reason) for row in found.rows} == {(None, "few_battles")}
+    assert {(row.rank, row.reason) for row in found.rows} == {(None, "few_samples")}
 
 
 @pytest.mark.databases
@@ -265,17 +272,16 @@ def test_who_was_met_on_one_sample_alone_has_no_rank_on_a_board_of_many_battles_
     widths = spread.kept_widths([board], ["model-001", "new", "unseen"])
 
     assert ladder.standing.data["widths"]["new"] is None
-    assert reasons(found)["new"] == "few_battles"
+    assert reasons(found)["new"] == "few_samples"
     assert (np.isfinite(widths[0]), np.isinf(widths[1]), np.isnan(widths[2])) == (True, True, True)
 
 
 def test_one_lucky_win_takes_nobody_the_first_place(alice):
-    found = [computed(alice, [*CIRCLE * 5, *[("new", "a", "left")] * wins]) for wins in (1, 5)]
+    found = [computed(alice, [*CIRCLE * 5, *[("new", "a", "left")] * wins]) for wins in (1, 5, 10)]
 
-    lucky, proven = (next(row for row in one.rows if row.name == "a") for one in found)
-    assert (lucky.best, lucky.worst, proven.best, proven.worst) == (1, 4, 2, 4)
-    assert lucky.best <= lucky.rank <= lucky.worst
-    assert (lucky.first is None, proven.first is None) == (False, True)
+    lucky, likely, proven = (next(row for row in one.rows if row.name == "a") for one in found)
+    assert [(one.best, one.rank, one.worst) for one in (lucky, likely, proven)] == [(1, 1, 3), (1, 2, 4), (2, 2, 4)]
+    assert [one.first is None for one in (lucky, likely, proven)] == [False, True, True]
 
 
 def test_intervals_of_resamples_are_as_wide_as_samples_ask_for(alice):

@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from leaderboard.ratings import bootstrap, ranks, sandwich
+from leaderboard.ratings import Reason, bootstrap, ranks, sandwich
 from tests.leaderboard.ratings.leagues import league, rows
+
+EVEN = [("a", "b", 1), ("a", "b", 0)] * 20
 
 
 def test_a_rank_interval_holds_the_rank_and_narrows_with_battles():
@@ -41,11 +43,40 @@ def test_each_component_has_ranks_of_its_own():
     assert found.first.tolist() == pytest.approx([0.5] * 4, abs=0.02)
 
 
-def test_who_has_no_rating_has_no_rank():
-    found = ranks(sandwich(rows(("a", "b", 1), ("a", "b", 0), ("c", "a", 0))))
+@pytest.mark.parametrize("score", [1, 0])
+def test_one_battle_makes_no_newcomer_first_or_last(score):
+    found = ranks(sandwich(rows(*EVEN, ("c", "a", score))))
 
     assert found.rank.tolist() == pytest.approx([1, 1, math.nan], nan_ok=True)
-    assert math.isnan(found.first[2])
+    assert (found.best[:2].tolist(), found.worst[:2].tolist()) == ([1, 1], [2, 2])
+    assert found.first[:2].sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("wins", "places"), [(5, [(1, 3), (1, 3), (1, 3)]), (10, [(1, 1), (2, 3), (2, 3)])])
+def test_who_won_everything_is_first_with_a_rank_interval_that_follows_from_the_bound(wins, places):
+    """Ten wins against one of two equals are a bound above both; five are none, by chance one in 32."""
+    up, down = (ranks(sandwich(rows(*EVEN, *[("c", "a", score)] * wins))) for score in (1, 0))
+
+    assert up.rank.tolist() == [2, 2, 1]
+    assert list(zip(up.best[[2, 0, 1]], up.worst[[2, 0, 1]], strict=True)) == places
+    assert np.isnan(up.first).all()
+    assert down.rank.tolist() == [1, 1, 3]
+    assert list(zip(4 - down.worst[[2, 0, 1]], 4 - down.best[[2, 0, 1]], strict=True)) == places
+
+
+def test_two_that_won_everything_and_never_met_share_the_first_place():
+    found = ranks(sandwich(rows(*EVEN, *[("c", "a", 1), ("d", "b", 1)] * 20)))
+
+    assert found.rank.tolist() == [3, 3, 1, 1]
+    assert list(zip(found.best, found.worst, strict=True)) == [(3, 4), (3, 4), (1, 2), (1, 2)]
+
+
+def test_where_nobody_can_be_rated_wins_without_a_loss_still_order_contestants():
+    """a beat b, b beat c, and a never met c."""
+    found = ranks(sandwich(rows(*[("a", "b", 1), ("b", "c", 1)] * 6)))
+
+    assert found.rank.tolist() == [1, 2, 3]
+    assert list(zip(found.best, found.worst, strict=True)) == [(1, 2), (2, 2), (2, 3)]
 
 
 def test_ranks_can_be_made_of_a_bootstrap():
@@ -56,37 +87,26 @@ def test_ranks_can_be_made_of_a_bootstrap():
     assert by_bootstrap.first == pytest.approx(by_sandwich.first, abs=0.05)
 
 
-def test_who_never_lost_is_counted_above_and_leaves_nobody_surely_the_best():
-    """c won its only battle, and stands above both: neither of them is better than second."""
-    even = [("a", "b", 1), ("a", "b", 0)] * 20
-    found = ranks(sandwich(rows(*even, ("c", "a", 1))))
-
-    assert found.rank.tolist() == pytest.approx([2, 2, math.nan], nan_ok=True)
-    assert (found.best[:2].tolist(), found.worst[:2].tolist()) == ([2, 2], [3, 3])
-    assert np.isnan(found.first).all()
-
-
 def test_a_group_that_never_lost_towards_the_rated_is_above_them():
     rated = [(one, other, score) for one, other in ("ab", "bc", "ca") for score in (1, 0)]
-    found = ranks(sandwich(rows(*rated, ("x", "y", 1), ("x", "y", 0), ("x", "a", 1))))
+    found = ranks(sandwich(rows(*rated, ("x", "y", 1), ("x", "y", 0), *[("x", "a", 1), ("y", "b", 1)] * 2)))
 
-    assert found.rank.tolist() == pytest.approx([3, 3, 3, math.nan, math.nan], nan_ok=True)
+    assert found.rank.tolist() == [3, 3, 3, 1, 1]
     assert np.isnan(found.first).all()
 
 
 def test_who_won_nothing_but_against_the_winless_is_above_nobody_else():
     """c only beat d, whom a beat too: no chain of wins leads from c to a or b."""
-    even = [("a", "b", 1), ("a", "b", 0)] * 20
-    found = ranks(sandwich(rows(*even, ("c", "d", 1), ("a", "d", 1))))
+    intervals = sandwich(rows(*EVEN, *[("c", "d", 1), ("a", "d", 1)] * 9))
+    found = ranks(intervals)
 
-    assert found.rank[:2].tolist() == [1, 1]
-    assert (found.best[:2].tolist(), found.worst[:2].tolist()) == ([1, 1], [2, 2])
+    assert found.rank.tolist() == pytest.approx([1, 1, math.nan, 3], nan_ok=True)
+    assert intervals.ratings.reasons[2:] == (Reason.UNLINKED, Reason.WINLESS)
     assert found.first[:2].sum() == pytest.approx(1)
 
 
-def test_whoever_may_be_above_by_chance_takes_nobody_the_first_place():
-    even = [("a", "b", 1), ("a", "b", 0)] * 20
-    found = ranks(sandwich(rows(*even, ("c", "a", 1))), is_known=[True, True, False])
+def test_those_of_whom_too_little_is_known_take_no_place():
+    found = ranks(sandwich(rows(*EVEN, *[("c", "a", 1)] * 3)), is_known=[True, True, False])
 
-    assert (found.best[:2].tolist(), found.rank[:2].tolist(), found.worst[:2].tolist()) == ([1, 1], [2, 2], [3, 3])
+    assert (found.best[:2].tolist(), found.rank[:2].tolist(), found.worst[:2].tolist()) == ([1, 1], [1, 1], [2, 2])
     assert found.first[:2].sum() == pytest.approx(1)

@@ -86,8 +86,9 @@ def ladder(asked: Namespace) -> int:
     def row(one: Standing) -> list[str]:
         rated = one.rating is not None and one.lower is not None and one.upper is not None
         interval = f"{one.lower:.0f} – {one.upper:.0f}" if rated else one.reason
-        rating = "–" if one.rating is None else f"{one.rating:.0f}"
-        rank = "–" if one.rank is None else str(one.rank)
+        bound = f"> {one.lower:.0f}" if one.lower is not None else "–" if one.upper is None else f"< {one.upper:.0f}"
+        rating = bound if one.rating is None else f"{one.rating:.0f}"
+        rank = "–" if one.best is None else str(one.best) if one.best == one.worst else f"{one.best}–{one.worst}"
         return [rank, one.label or one.name, rating, interval, f"{one.battles:,}"]
 
     with arena_of(asked) as arena:

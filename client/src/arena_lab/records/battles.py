@@ -94,7 +94,10 @@ class LadderEntry(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing(Record):
-    """rating, lower, upper: Elo with its 95 % interval; None with the `reason`."""
+    """rating, lower, upper: Elo with its 95 % interval; None with the `reason`. best, worst: the rank's interval.
+
+    A contestant that won (lost) every battle has no rating, its one-sided bound in lower (upper), and a rank.
+    """
 
     name: str
     label: str
@@ -103,6 +106,8 @@ class Standing(Record):
     upper: float | None
     reason: str = ""
     rank: int | None
+    best: int | None = None
+    worst: int | None = None
     battles: int
     wins: int
     losses: int
