@@ -1,12 +1,18 @@
 from typing import Any
 
 from django import forms
+from django.contrib.auth.forms import UserCreationForm
 from django.utils.translation import gettext_lazy as _
 
 from accounts import inviting
 from accounts.models import AuditEntry, Membership, Project, User
 from accounts.scopes import Scope
 from accounts.tokens import DEFAULT_DAYS, LONGEST_NAME, MOST_DAYS
+
+
+class FirstAdministratorForm(UserCreationForm[User]):
+    class Meta(UserCreationForm.Meta):
+        model = User
 
 
 class TokenForm(forms.Form):

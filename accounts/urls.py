@@ -19,6 +19,7 @@ urlpatterns = [
     path("sign-out/", sign_out, name="logout"),
     path("sign-out/", sign_out, name="account_logout"),
     path("sign-up/", door.signup, name="account_signup"),
+    path("first-administrator/<str:token>/", views.first_administrator, name="first-administrator"),
     path("forgotten/", views.forgotten_password, name="account_reset_password"),
     path("forgotten/sent/", door.password_reset_done, name="account_reset_password_done"),
     path("forgotten/changed/", door.password_reset_from_key_done, name="account_reset_password_from_key_done"),

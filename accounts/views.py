@@ -4,23 +4,27 @@ from typing import Any
 
 from allauth.account import views as allauth_account
 from allauth.account.models import EmailAddress
+from allauth.account.utils import perform_login
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, override
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
-from accounts import audit, browsers, tokens
+from accounts import audit, browsers, first_admin, tokens
 from accounts.addresses import NOWHERE
-from accounts.forms import TokenForm
+from accounts.forms import FirstAdministratorForm, TokenForm
 from accounts.models import ApiToken, Membership, User
 from accounts.people import person, stepped_up
+from accounts.refusals import NotPossible
 from accounts.sessions import end_session, end_sessions
 
 THEMES = ("auto", "light", "dark")
@@ -105,6 +109,27 @@ def forgotten_password(request: HttpRequest) -> HttpResponse:
         return render(request, "account/password_reset.html")
     answer: HttpResponse = allauth_account.password_reset(request)
     return answer
+
+
+@never_cache
+@sensitive_post_parameters("password1", "password2")
+def first_administrator(request: HttpRequest, token: str) -> HttpResponse:
+    """The page behind the one-time link: creates the first administrator, and signs them in. 404 once there is one."""
+    if not first_admin.is_needed():
+        raise Http404
+    if not first_admin.is_valid(token):
+        return render(request, "accounts/first_administrator.html", status=404)
+    form = FirstAdministratorForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        who = form.save(commit=False)
+        try:
+            first_admin.create(who, token)
+        except NotPossible as error:  # used by another request since it was looked at
+            raise Http404 from error
+        # Verification by mail is left out: it must not keep the only administrator out.
+        answer: HttpResponse = perform_login(request, who, email_verification="none")
+        return answer
+    return render(request, "accounts/first_administrator.html", {"form": form})
 
 
 @require_POST

@@ -5,6 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 
+from accounts import first_admin
 from arenasite import demo
 
 THEMES = ("auto", "light", "dark")
@@ -17,6 +18,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "themes": THEMES,
         "languages": settings.LANGUAGES,
         "has_mail": settings.HAS_MAIL,
+        "needs_first_admin": first_admin.is_needed,  # asked of the database by the page that shows it alone
         "signs_up": settings.SIGNUP == "domain",
         "sign_in_server": settings.OIDC,
         "takes_public_votes": settings.PUBLIC_VOTES,

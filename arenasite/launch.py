@@ -10,7 +10,7 @@ from django.db import connections
 from redis import Redis
 from redis.exceptions import RedisError
 
-from accounts import machines
+from accounts import first_admin, machines
 from arenasite import demo, demo_review, environment, preparation, showcase
 from arenasite.supervisor import redis
 from arenasite.supervisor.children import Child
@@ -53,6 +53,7 @@ class Launch:
         self._web, self._workers = web, workers
         self._parts = Parts(settings.BASE_DIR, settings.DATA_DIR, settings.SOCKET_DIR, settings.DRAIN_SECONDS)
         self._runs: list[Run] = []
+        self._first_admin: str | None = None  # the token of the link that creates the first administrator
 
     def start(self) -> None:
         self._start_redis()
@@ -143,6 +144,7 @@ class Launch:
     def _prepare_people(self) -> None:
         if not settings.DEMO_MODE:
             demo.retire_people()
+            self._first_admin = first_admin.new_token()
             return
         demo.prepare_people()
         try:
@@ -162,6 +164,9 @@ class Launch:
         lines = ["", f"Ready: {address}", ""]
         if settings.DEMO_MODE:
             lines.append(f"  Sign in   {demo.SIGN_INS}")
+        if self._first_admin:
+            lines.append(f"  Set up    {first_admin.link(self._first_admin, address)}")
+            lines.append(f"            creates the first administrator; works once, for {first_admin.HOURS} hours")
         for number, run in enumerate(self._runs):
             word = "Watch" if number == 0 else ""
             lines.append(f"  {word:<9} {address}{_path(run)}  {run.experiment.workflow}")

@@ -23,8 +23,9 @@ from django.utils.duration import duration_string
 from experiments.models.coding import ExactJSONField
 
 AT_ONCE = 1000  # rows that are read, or written, with one question to the database
-LEFT_OUT = {  # browsers that are signed in, what machines have in common, and what is made again from the rest
+LEFT_OUT = {  # sign-ins and one-time links, what machines have in common, and what is made again from the rest
     "accounts.commonmark",
+    "accounts.firstadminlink",
     "sessions.session",
     "usersessions.usersession",
     "experiments.passage",

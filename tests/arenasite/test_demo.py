@@ -5,6 +5,7 @@ from django.contrib.auth import authenticate
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from accounts import first_admin
 from accounts.models import User
 from arenasite import demo, launch, showcase
 from experiments.catalog import syncing as catalog
@@ -133,11 +134,12 @@ def test_the_debate_goes_through_two_rounds_with_its_addendum(on_stage, drive):
     assert run.messages.filter(text=showcase.DEBATE_ADDENDUM).exists()
 
 
-def test_the_address_that_is_printed_is_the_runs():
+def test_the_addresses_that_are_printed_are_those_of_the_pages():
     run = Run()
 
     assert launch.RUN_PATH.format(run.pk) == reverse("run", args=[run.pk])
     assert launch.CAMPAIGN_PATH.format(run.pk) == reverse("experiment", args=[run.pk])
+    assert first_admin.PATH.format("t") == reverse("first-administrator", args=["t"])
 
 
 def test_every_pair_of_pictures_is_judged_and_there_is_nothing_to_play_again(on_stage, drive):

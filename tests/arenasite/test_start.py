@@ -1,6 +1,7 @@
 """`manage.py up` starts, or says in one sentence why it does not."""
 
 import os
+import re
 import socket
 import sqlite3
 import urllib.request
@@ -102,7 +103,11 @@ def test_nothing_configured_means_simulated_models_with_prices_and_says_so(platf
     assert "Models:   simulated provider (no real model is asked)\n" in platform.output
 
 
-def test_the_terminal_says_nothing_of_sign_ins_outside_the_demonstration(platform):
+def test_the_terminal_of_an_empty_platform_has_the_link_to_its_first_administrator(platform):
+    [link] = re.findall(rf"http://localhost:{platform.port}/first-administrator/\S+", platform.output)
+
+    with urllib.request.urlopen(link) as answer:
+        assert answer.status == 200
     assert "password" not in platform.output
 
 

@@ -188,7 +188,12 @@ def said(address):
 
 
 def test_nginx_keeps_no_secret_in_its_log(outside):
-    doors = ("/s/canary-of-a-link/", "/invitations/canary-of-a-link/", "/forgotten/canary-of-a-link/?next=/runs/")
+    doors = (
+        "/s/canary-of-a-link/",
+        "/invitations/canary-of-a-link/",
+        "/forgotten/canary-of-a-link/?next=/runs/",
+        "/first-administrator/canary-of-a-link/",
+    )
     outside.browser().get("/leaderboard/")
     for door in doors:
         outside.browser(referer=f"{outside.url}{door}").get(door)

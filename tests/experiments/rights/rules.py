@@ -108,7 +108,8 @@ RULES: dict[str, tuple[Rule, str]] = {
         """account_inactive account_signup account_reset_password account_reset_password_done
         account_reset_password_from_key_done account_reset_password_from_key openid_connect_login
         openid_connect_callback account_email_verification_sent account_confirm_email mfa_authenticate
-        socialaccount_login_cancelled socialaccount_login_error socialaccount_signup invitation""",
+        socialaccount_login_cancelled socialaccount_login_error socialaccount_signup invitation
+        first-administrator""",
     ),
     "one's own affairs": (
         rule(visitor=SIGN_IN, everybody=(YES, *NO, UNKNOWN)),

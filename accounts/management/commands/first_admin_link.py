@@ -1,0 +1,31 @@
+"""`manage.py first_admin_link`: the link that creates the first administrator, printed again."""
+
+import os
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts import first_admin
+
+
+class Command(BaseCommand):
+    help = (
+        "Print a one-time link that creates the first administrator. Only while no account can sign in as "
+        "administrator; a new link replaces the one before."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        own = f"http://localhost:{os.environ.get('PORT') or 8000}"
+        text = f"where the platform is reached, unless ARENA_ORIGINS says so (default: {own})"
+        parser.add_argument("--address", default=own, help=text)
+
+    def handle(self, *args: Any, address: str, **options: Any) -> None:
+        token = first_admin.new_token()
+        if token is None:
+            raise CommandError(
+                "An administrator can sign in already, and invites others on the page People. After a lost password: "
+                "`manage.py changepassword NAME`."
+            )
+        self.stderr.write(f"Create the first administrator here; the link works once, for {first_admin.HOURS} hours:")
+        self.stdout.write(first_admin.link(token, address.rstrip("/")))

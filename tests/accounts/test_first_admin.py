@@ -1,0 +1,137 @@
+"""The first administrator of an empty platform is created through a one-time link."""
+
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+
+from accounts import first_admin
+from accounts.models import AuditEntry, FirstAdminLink, User
+from accounts.refusals import NotPossible
+from tests.accounts.conftest import at_once
+from tests.fixtures import PASSWORD
+
+NEW = {"username": "ada", "password1": "seventeen quiet otters", "password2": "seventeen quiet otters"}
+
+
+@pytest.fixture
+def link(db):
+    return first_admin.PATH.format(first_admin.new_token())
+
+
+@pytest.mark.parametrize("signup", ["none", "mandatory"], ids=["without mail", "addresses verified by mail"])
+def test_the_link_creates_an_administrator_signs_in_and_is_recorded(settings, link, visitor, deeds, signup):
+    settings.ACCOUNT_EMAIL_VERIFICATION = signup
+    assert visitor.get(link).status_code == visitor.get(link).status_code == 200  # looking does not use it up
+
+    assert visitor.post(link, NEW).status_code == 302
+
+    ada = User.objects.get()
+    assert (ada.username, ada.is_admin, ada.is_staff, ada.is_superuser) == ("ada", True, True, True)
+    assert visitor.get("/people/").status_code == 200
+    [joined] = deeds(AuditEntry.Action.SIGNED_UP)
+    assert (joined.actor, joined.address) == ("ada", "127.0.0.1")
+    assert joined.detail == {"role": "admin", "first_admin_link": True}
+    assert Client().get(link).status_code == Client().post(link, NEW | {"username": "eve"}).status_code == 404
+    assert first_admin.new_token() is None
+
+
+@pytest.mark.parametrize("password", ["short", "ada-administrator", "password2026!"])
+def test_its_password_is_held_to_the_rules_of_all_others(link, visitor, password):
+    answer = visitor.post(link, NEW | {"password1": password, "password2": password})
+
+    assert answer.context["form"].errors["password2"]
+    assert not User.objects.exists()
+    assert visitor.post(link, NEW).status_code == 302
+
+
+@pytest.mark.parametrize("how", ["forged", "expired", "replaced"])
+def test_a_link_that_does_not_work_creates_nothing_and_says_where_to_find_one(link, visitor, how):
+    if how == "expired":
+        FirstAdminLink.objects.update(expires=timezone.now() - timedelta(seconds=1))
+    elif how == "replaced":
+        first_admin.new_token()
+    answer = visitor.post(link if how != "forged" else f"{link[:-2]}/", NEW)
+
+    assert (answer.status_code, "first_admin_link" in answer.content.decode()) == (404, True)
+    assert not User.objects.exists()
+
+
+def test_only_the_hash_of_the_token_is_stored(db):
+    token = first_admin.new_token()
+
+    assert first_admin.is_valid(token)
+    assert token not in str(list(FirstAdminLink.objects.values()))
+
+
+@pytest.mark.databases
+@pytest.mark.django_db(transaction=True)
+def test_of_two_uses_at_once_one_creates_an_administrator():
+    token = first_admin.new_token()
+
+    given = at_once(*(lambda n=n: first_admin.create(User(username=n, password="x"), token) for n in ("ada", "eve")))
+
+    assert [type(error) for error in given if error] == [NotPossible]
+    assert User.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("people", "is_needed"),
+    [
+        ([], True),
+        ([{"role": "researcher", "password": PASSWORD}], True),
+        ([{"role": "admin"}], True),
+        ([{"role": "admin", "password": PASSWORD, "is_active": False}], True),
+        ([{"role": "admin", "password": PASSWORD}], False),
+    ],
+    ids=["nobody", "a researcher", "without a password", "deactivated", "an administrator"],
+)
+def test_it_is_offered_while_no_account_can_sign_in_as_administrator(visitor, db, people, is_needed):
+    for number, fields in enumerate(people):
+        User.objects.create_user(f"person-{number}", **fields)
+    page = visitor.get("/sign-in/").content.decode()
+
+    assert ("first_admin_link" in page) == is_needed
+    assert "/first-administrator/" not in page
+    if is_needed:
+        assert _printed().startswith("http://localhost:8000/first-administrator/")
+    else:
+        with pytest.raises(CommandError):
+            call_command("first_admin_link")
+
+
+def test_an_administrator_of_the_labs_sign_in_server_counts_while_there_is_one(admin, settings):
+    User.objects.filter(pk=admin.pk).update(password="!")
+    admin.socialaccount_set.create(provider="lab", uid="1")
+    settings.OIDC = object()
+    assert not first_admin.is_needed()
+
+    settings.OIDC = None
+    assert first_admin.is_needed()
+
+
+@pytest.mark.parametrize(
+    ("values", "begins"),
+    [
+        ({}, "http://lab:9000/"),
+        (
+            {"CSRF_TRUSTED_ORIGINS": ["https://*.uni.example", "https://arena.example:8443"]},
+            "https://arena.example:8443/",
+        ),
+        ({"HTTPS": True, "ALLOWED_HOSTS": ["*", "arena.example"]}, "https://arena.example/"),
+    ],
+)
+def test_the_link_leads_where_browsers_reach_the_platform(settings, values, begins):
+    for name, value in values.items():
+        setattr(settings, name, value)
+
+    assert first_admin.link("t", "http://lab:9000") == f"{begins}first-administrator/t/"
+
+
+def _printed():
+    output = StringIO()
+    call_command("first_admin_link", stdout=output, stderr=StringIO())
+    return output.getvalue()
