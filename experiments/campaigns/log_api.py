@@ -21,22 +21,27 @@ from experiments.rest.requests import PROBLEMS, person, refusals, validated
 
 
 class LogRequest(serializers.Serializer[Any]):
-    """file: GenArena's pk_logs (a zip or one of its files), or a battle file as LMArena has them."""
+    """file: GenArena's pk_logs (a zip or one of its files), or a battle file as LMArena has them. keep_partial: store
+    the other lines where some are refused; otherwise one refused line refuses the whole file.
+    """
 
     file = serializers.FileField(allow_empty_file=True)
     judge = serializers.CharField(required=False, allow_blank=True, max_length=200, default="")
     subset = serializers.CharField(required=False, allow_blank=True, max_length=100, default="")
+    keep_partial = serializers.BooleanField(required=False, default=False)
 
 
 class LogImportSerializer(serializers.ModelSerializer[LogImport]):
-    """report: lines read; battles stored, completed, known before, told twice; lines refused, with their reasons."""
+    """state: waiting, reading, done, or refused: then nothing of it is stored, and refused_reason says why. report:
+    lines read; battles stored, completed, known before, told twice; lines refused, with their reasons.
+    """
 
     dataset = serializers.SlugRelatedField[Dataset](slug_field="slug", read_only=True)
 
     class Meta:
         model = LogImport
         fields = [
-            *("id", "dataset", "name", "size", "judge", "subset", "state", "report", "refused_reason"),
+            *("id", "dataset", "name", "size", "judge", "subset", "keep_partial", "state", "report", "refused_reason"),
             *("created", "ended"),
         ]
 
@@ -65,7 +70,7 @@ class BattleLogsView(APIView):
         """
         dataset = get_object_or_404(Dataset.objects.visible_to(person(request)), slug=slug)
         asked = validated(LogRequest, request)
-        how = {"judge": asked["judge"], "subset": asked["subset"]}
+        how = {name: asked[name] for name in ("judge", "subset", "keep_partial")}
         try:
             with refusals():
                 row = queueing.keep(asked["file"], dataset=dataset, by=person(request), **how)

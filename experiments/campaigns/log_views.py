@@ -35,6 +35,11 @@ class LogForm(forms.Form):
     subset = forms.CharField(
         label=_("Subset"), required=False, max_length=100, help_text=_("Of battles whose log names no subset.")
     )
+    keep_partial = forms.BooleanField(
+        label=_("Keep the other lines if some are refused"),
+        required=False,
+        help_text=_("Otherwise one refused line refuses the whole file."),
+    )
 
 
 class NewDatasetForm(LogForm):
@@ -45,12 +50,12 @@ class NewDatasetForm(LogForm):
 
 @login_required
 def battles_import_new(request: HttpRequest) -> HttpResponse:
-    """Battles of elsewhere without a dataset: it is made from them. One that turns out to hold nothing is not kept."""
+    """Battles of elsewhere without a dataset: it is made from them. Where none of them is stored, it is deleted."""
     form = NewDatasetForm(request.POST, request.FILES) if request.method == "POST" else NewDatasetForm()
     if form.is_valid():
         try:
             row = _made(form.cleaned_data, request)
-            if row.state != LogImport.State.REFUSED or row.dataset.boards.exists():
+            if row.state != LogImport.State.REFUSED:
                 return redirect(row)
             row.dataset.delete()
             form.add_error("file", row.refused_reason)
@@ -101,5 +106,5 @@ def _made(asked: dict[str, Any], request: HttpRequest) -> LogImport:
 
 
 def _kept(dataset: Dataset, asked: dict[str, Any], request: HttpRequest) -> LogImport:
-    how = {name: asked[name] for name in ("judge", "subset")}
+    how = {name: asked[name] for name in ("judge", "subset", "keep_partial")}
     return queueing.keep(asked["file"], dataset=dataset, by=person(request), **how)

@@ -15,15 +15,14 @@ from django.utils.translation import gettext as _
 
 from experiments import doorbell, waiting
 from experiments.battles.logs import importing as battles
-from experiments.battles.logs import queueing as battle_files
 from experiments.battles.logs.lines import TooMuch
-from experiments.casting import InvalidExperiment
+from experiments.battles.logs.report import Report as BattleReport
 from experiments.datasets.jobs import QUEUE, ReadingThread
 from experiments.engine.text import storable
 from experiments.imports import reading, storing
 from experiments.imports.report import Report
 from experiments.imports.values import Unreadable
-from experiments.models import RunImport
+from experiments.models import Dataset, RunImport
 from experiments.models.run_import import ImportSource
 from experiments.models.waiting import WorkState
 from experiments.refusals import NotAllowed
@@ -102,6 +101,9 @@ def sweep() -> None:
     oldest = timezone.now() - timedelta(days=settings.UPLOAD_DAYS)
     for row in RunImport.objects.filter(state=WorkState.READY, created__lt=oldest):
         cancel(row)
+    ended = RunImport.objects.filter(state__in=(WorkState.FAILED, WorkState.CANCELLED))
+    for row in ended.filter(dataset__state=Dataset.State.WAITING).select_related("dataset"):
+        _discard(row)
     if waiting.sweep(RunImport):
         ring()
 
@@ -139,7 +141,7 @@ def _taken(row: RunImport, progress: waiting.Progress) -> dict[str, Any]:
             if (report.found + report.refused) % HEARD_AFTER == 0:
                 progress(_share(row, report), report=report.as_json())
     except reading.HoldsBattles:
-        return _battles(row, report)
+        return _battles(row, report, progress)
     except (Unreadable, NotAllowed, TooMuch) as reason:
         return {"state": WorkState.FAILED, "error": str(reason)[:2000], "report": report.as_json()}
     ended = {"report": report.as_json(), "source": row.source or report.source}
@@ -180,34 +182,35 @@ def _no_run(report: Report) -> str:
     return _("There is no run in this file.")
 
 
-def _battles(row: RunImport, report: Report) -> dict[str, Any]:
-    """They become a dataset with its boards, by the way that logs of battles go anyway."""
+def _battles(row: RunImport, report: Report, progress: waiting.Progress) -> dict[str, Any]:
+    """They become a dataset with its boards; none is left where they cannot be stored."""
     if report.found:
         said = _("Runs and battles stand side by side in this file: send them in two.")
         return {"state": WorkState.FAILED, "report": report.as_json(), "error": said}
     told = {"source": ImportSource.GENARENA, "report": report.as_json()}
     if not row.is_wanted:
         return told | {"state": WorkState.READY}
+
+    def heard(_read: BattleReport) -> None:
+        progress(0, source=ImportSource.GENARENA)  # a field to write, so that the claim is looked at
+
     try:
-        dataset = battles.make_dataset(owner=row.owner, name=PurePath(row.name).stem or "GenArena", source=row.name)
-        battle_files.keep(_Kept(row), dataset=dataset, by=row.owner)
-    except (NotAllowed, TooMuch, InvalidExperiment) as error:
-        return told | {"state": WorkState.FAILED, "error": str(error)}
-    return told | {"state": WorkState.DONE, "dataset_id": dataset.pk}
+        if row.dataset is None:  # otherwise a worker that was ended has begun with it
+            name = PurePath(row.name).stem or "GenArena"
+            row.dataset = battles.make_dataset(owner=row.owner, name=name, source=row.name)
+            progress(0, dataset=row.dataset)
+        battles.import_battles(row.path, dataset=row.dataset, by=row.owner, name=row.name, heard=heard)
+    except (NotAllowed, TooMuch, battles.NothingStored, battles.Unreadable) as error:
+        _discard(row)
+        return told | {"state": WorkState.FAILED, "error": str(error)[:2000]}
+    return told | {"state": WorkState.DONE, "dataset": row.dataset}
 
 
-class _Kept:
-    """A file that lies here already, as one that is sent."""
-
-    def __init__(self, row: RunImport) -> None:
-        self.name: str | None = row.name
-        self.size: int | None = row.size
-        self._path = row.path
-
-    def chunks(self) -> Iterable[bytes]:
-        with self._path.open("rb") as file:
-            while chunk := file.read(1 << 20):
-                yield chunk
+def _discard(row: RunImport) -> None:
+    """The dataset that was made for battles which are not stored."""
+    if row.dataset:
+        battles.discard(row.dataset)
+        row.dataset = None
 
 
 def _require_room(sent: Sent, by: "User") -> None:

@@ -60,7 +60,7 @@ def test_the_whole_log_taken_over_elsewhere_makes_the_same_ladder(board, alice, 
     report = import_battles(path, dataset=make_dataset(owner=alice, name="Elsewhere"), by=alice)
 
     copy = Board.objects.get(slug__in=report.boards)
-    assert (report.stored, report.refused) == (360, 60)  # those that are left out are not taken over
+    assert (report.stored, report.void, report.refused) == (360, 60, 0)  # those that are left out are not taken over
     assert figures(copy) == figures(board)
 
 

@@ -5,7 +5,18 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from experiments.battles.logs.records import LARGEST_INDEX, Judged, Malformed, Record, Side, Task, moment, names, text
+from experiments.battles.logs.records import (
+    LARGEST_INDEX,
+    Judged,
+    Malformed,
+    Record,
+    Side,
+    Task,
+    Void,
+    moment,
+    names,
+    text,
+)
 
 FORMAT = "arena-lab-battle/1"
 SIDES: dict[str, Side] = {"model_a": "a", "model_b": "b", "tie": "tie", "both_bad": "both_bad", "": ""}
@@ -16,10 +27,10 @@ def is_battle(row: Mapping[str, Any]) -> bool:
 
 
 def record(row: Mapping[str, Any]) -> Record:
-    """Raises Malformed, also for a void battle: what was excluded is not taken over as if it counted."""
+    """Raises Malformed, and Void for a void battle: what was excluded is not taken over as if it counted."""
     model_a, model_b = names(row)
     if row.get("void_reason"):
-        raise Malformed(_("The battle is void: %(reason)s") % {"reason": text(row["void_reason"])[:200]})
+        raise Void(text(row["void_reason"]))
     winner, consistent, index = _side(row.get("winner")), row.get("is_consistent"), row.get("sample_index")
     if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index <= LARGEST_INDEX:
         raise Malformed(_("sample_index is no whole number from 0 to %(most)s.") % {"most": LARGEST_INDEX})

@@ -1,8 +1,12 @@
-"""Takes logs of battles over: read line by line, validated, stored in batches. Telling it twice changes nothing."""
+"""Imports logs of battles: read line by line, validated, stored in batches. Importing a log twice changes nothing.
+
+A log is read twice: nothing is written before every line has been checked, unless the caller wants what is sound of it.
+"""
 
 import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zlib import error as ZlibError  # noqa: N812 — an exception, called like one
@@ -11,15 +15,17 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from experiments.battles.logs import arenalab, genarena, lmarena, rows
 from experiments.battles.logs.lines import Allowance, TooMuch
 from experiments.battles.logs.placing import MADE_FROM
-from experiments.battles.logs.records import Malformed, Record
+from experiments.battles.logs.records import Malformed, Record, Void
 from experiments.battles.logs.report import MOST_SHOWN, Report
 from experiments.battles.logs.sources import Source, Unreadable, opened
 from experiments.battles.logs.storing import Placed, Store
-from experiments.models import Dataset
+from experiments.datasets.taking import empty
+from experiments.models import Battle, Dataset
 from experiments.refusals import NotAllowed
 
 if TYPE_CHECKING:
@@ -36,15 +42,25 @@ SLUG_LENGTH = 70
 Heard = Callable[[Report], None]
 
 
+class NothingStored(ValueError):
+    """Lines were refused, so nothing of the log was imported. report: how many, which and why."""
+
+    def __init__(self, message: str, report: Report) -> None:
+        super().__init__(message)
+        self.report = report
+
+
 def unheard(_report: Report) -> None:
     """Nobody follows the import."""
 
 
 def make_dataset(*, owner: "User", name: str, source: str = "") -> Dataset:
-    """A dataset that takes its samples and contestants from logs of battles. Raises NotAllowed."""
+    """A dataset that takes its samples and contestants from a log of battles. It is ready, and others may see it, once
+    `import_battles` has stored the log; `discard` deletes it where that failed. Raises NotAllowed.
+    """
     if not owner.may_experiment:
         raise NotAllowed(_("Your role may read, but not make datasets. Ask an admin of the lab."))
-    dataset = Dataset(owner=owner, name=name[:200], state=Dataset.State.READY, takes_votes=False, progress=1)
+    dataset = Dataset(owner=owner, name=name[:200], state=Dataset.State.WAITING, takes_votes=False)
     dataset.columns, dataset.source = MADE_FROM, source[:300]
     short = slugify(name)[:SLUG_LENGTH].strip("-") or "battles"
     for number in range(1, 1000):
@@ -56,6 +72,27 @@ def make_dataset(*, owner: "User", name: str, source: str = "") -> Dataset:
         except IntegrityError:
             continue
     raise NotAllowed(_("There are too many datasets of this name: choose another one."))
+
+
+def is_in_making(dataset: Dataset) -> bool:
+    """Whether it was made for a log that is not stored yet."""
+    return dataset.columns == MADE_FROM and dataset.state == Dataset.State.WAITING
+
+
+def discard(dataset: Dataset, reason: str = "") -> None:
+    """Take away a dataset in the making whose log could not be imported. reason: keep its row, refused, to say why."""
+    if not is_in_making(dataset):
+        return
+    battles = Battle.objects.filter(board__dataset=dataset).order_by()
+    while keys := list(battles.values_list("pk", flat=True)[:BATCH]):
+        Battle.objects.filter(pk__in=keys).delete()
+    dataset.boards.all().delete()
+    empty(dataset, lambda: None)
+    if not reason:
+        dataset.delete()
+        return
+    dataset.state, dataset.refused_reason = Dataset.State.REFUSED, reason
+    dataset.save(update_fields=["state", "refused_reason"])
 
 
 def may_import(dataset: Dataset, user: "User") -> bool:
@@ -71,25 +108,70 @@ def import_battles(
     judge: str = "",
     subset: str | None = None,
     name: str = "",
+    keep_partial: bool = False,
     heard: Heard = unheard,
 ) -> Report:
     """Store the battles of a folder, a zip or a file on the dataset's imported boards.
 
     judge: whose board they stand on; otherwise what the log says. subset: of logs that name none. name: what the file
-    was called. heard: told after each batch. Raises NotAllowed, Unreadable and TooMuch; what was stored before stays.
+    was called. keep_partial: store the other lines where some are refused; otherwise one refused line refuses the log.
+    A line that contradicts an earlier one is the exception: the earlier result stays. heard: told after each batch.
+    Raises NotAllowed, Unreadable, TooMuch and NothingStored.
     """
     if not may_import(dataset, by):
         raise NotAllowed(_("Only the owner of the dataset may import battles into it, or an admin."))
-    if not dataset.is_ready:
+    if not dataset.is_ready and not is_in_making(dataset):
         raise NotAllowed(_("The dataset is not ready yet: import battles when it is."))
-    report, allowance = Report(), Allowance(UNPACKED * settings.UPLOAD_BYTES)
-    store = Store(dataset, report, judge=judge[:200], subset=subset)
-    with opened(path, name) as sources:
-        for batch in _batches(_placed(sources, report, allowance, judge, heard)):
-            _add(store, batch, report)
-            heard(report)
+    log = _Log(path, name, dataset, judge[:200], subset, heard)
+    if not keep_partial:
+        checked = log.read(is_check=True)
+        if checked.refused:
+            raise NothingStored(_refusal(checked), checked)
+    report = log.read()
+    if not report.taken:
+        raise NothingStored(_refusal(report), report)
     _conclude(dataset, report)
     return report
+
+
+@dataclass(frozen=True, slots=True)
+class _Log:
+    """A log, and the dataset that it is for."""
+
+    path: Path
+    name: str
+    dataset: Dataset
+    judge: str
+    subset: str | None
+    heard: Heard
+
+    def read(self, *, is_check: bool = False) -> Report:
+        """Read it to its end and store it. is_check: only find out which lines would be refused."""
+        report, allowance = Report(), Allowance(UNPACKED * settings.UPLOAD_BYTES)
+        store = Store(self.dataset, report, judge=self.judge, subset=self.subset, is_check=is_check)
+        with opened(self.path, self.name) as sources:
+            for batch in _batches(_placed(sources, report, allowance, self.judge, self.heard)):
+                try:
+                    (store.check if is_check else store.add)(batch)
+                except Malformed as error:
+                    for placed in batch:
+                        report.refuse(placed.file, placed.line, str(error))
+                self.heard(report)
+        return report
+
+
+def _refusal(report: Report) -> str:
+    """Why nothing of a log was stored, with the first of its faults."""
+    if not report.refusals:
+        return _("There are no battles in it.")
+    first = report.refusals[0]
+    said = ngettext(
+        "%(count)s of %(read)s lines was refused, so nothing was imported. Line %(line)s: %(reason)s",
+        "%(count)s of %(read)s lines were refused, so nothing was imported. Line %(line)s: %(reason)s",
+        report.refused,
+    )
+    line = f"{first.line} ({first.file})" if first.file else first.line
+    return said % {"count": report.refused, "read": report.read, "line": line, "reason": first.reason}
 
 
 def _placed(sources: list[Source], report: Report, allowance: Allowance, judge: str, heard: Heard) -> Iterator[Placed]:
@@ -104,6 +186,8 @@ def _placed(sources: list[Source], report: Report, allowance: Allowance, judge: 
                 heard(report)
             try:
                 yield Placed(file, row.number, _record(row, source, judge, report))
+            except Void:
+                report.void += 1
             except Malformed as error:
                 report.refuse(file, row.number, str(error))
 
@@ -163,14 +247,6 @@ def _length(record: Record) -> int:
     return sum(map(len, said))
 
 
-def _add(store: Store, batch: list[Placed], report: Report) -> None:
-    try:
-        store.add(batch)
-    except Malformed as error:
-        for placed in batch:
-            report.refuse(placed.file, placed.line, str(error))
-
-
 def _keep_snapshot(source: Source, report: Report, allowance: Allowance) -> None:
     """Ratings that the log brings are told in the report, and never mixed with ours."""
     try:
@@ -223,6 +299,19 @@ def _conclude(dataset: Dataset, report: Report) -> None:
         report.warn(said % {"count": unsure})
     if dataset.columns == MADE_FROM and report.tallies["genarena"] and not report.outputs:
         Dataset.objects.filter(pk=dataset.pk, modality="text", samples__outputs=None).update(modality="image")
+    if is_in_making(dataset):
+        dataset.state, dataset.progress = Dataset.State.READY, 1
+        dataset.save(update_fields=["state", "progress"])
 
 
-__all__ = ["NotAllowed", "TooMuch", "Unreadable", "import_battles", "make_dataset", "may_import"]
+__all__ = [
+    "NotAllowed",
+    "NothingStored",
+    "TooMuch",
+    "Unreadable",
+    "discard",
+    "import_battles",
+    "is_in_making",
+    "make_dataset",
+    "may_import",
+]

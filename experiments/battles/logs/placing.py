@@ -19,9 +19,9 @@ Place = tuple[str, int]
 class Samples:
     """The samples of a dataset, found by what a log calls them."""
 
-    def __init__(self, dataset: Dataset, subset: str | None = None) -> None:
-        """subset: of logs that name none."""
-        self._dataset, self._is_open = dataset, dataset.columns == MADE_FROM
+    def __init__(self, dataset: Dataset, subset: str | None = None, *, is_check: bool = False) -> None:
+        """subset: of logs that name none. is_check: samples that are missing are not written."""
+        self._dataset, self._is_open, self._is_check = dataset, dataset.columns == MADE_FROM, is_check
         found = dataset.samples.order_by("subset").values_list("subset", flat=True).distinct()
         self._subsets = set(found[:1000])
         self._otherwise = subset
@@ -107,7 +107,8 @@ class Samples:
 
     def _save(self, known: dict[Place, Sample]) -> None:
         new = [sample for sample in known.values() if sample.pk is None]
-        Sample.objects.bulk_create(new)
+        if not self._is_check:
+            Sample.objects.bulk_create(new)
         self._subsets |= {sample.subset for sample in new}
         self.made += len(new)
 
@@ -115,8 +116,9 @@ class Samples:
 class Contestants:
     """The contestants of a dataset by name."""
 
-    def __init__(self, dataset: Dataset) -> None:
-        self._dataset = dataset
+    def __init__(self, dataset: Dataset, *, is_check: bool = False) -> None:
+        """is_check: those who are missing are not written."""
+        self._dataset, self._is_check = dataset, is_check
         self._by_name = {row.name: row for row in dataset.contestants.all()}
         self.made = 0
 
@@ -135,7 +137,7 @@ class Contestants:
         ]
         if len(self._by_name) + len(new) > MOST_CONTESTANTS:
             raise Malformed(_("There are more than %(most)s contestants in it.") % {"most": MOST_CONTESTANTS})
-        self._by_name |= {row.name: row for row in Contestant.objects.bulk_create(new)}
+        self._by_name |= {row.name: row for row in (new if self._is_check else Contestant.objects.bulk_create(new))}
         self.made += len(new)
 
 

@@ -17,7 +17,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from experiments import clock, doorbell
-from experiments.battles.logs.importing import import_battles, may_import
+from experiments.battles.logs.importing import NothingStored, discard, import_battles, is_in_making, may_import
 from experiments.battles.logs.lines import TooMuch
 from experiments.battles.logs.report import Report
 from experiments.battles.logs.sources import Unreadable
@@ -59,10 +59,14 @@ class Sent(Protocol):
     def chunks(self) -> Iterable[bytes]: ...
 
 
-def keep(sent: Sent, *, dataset: Dataset, by: "User", judge: str = "", subset: str = "") -> LogImport:
+def keep(
+    sent: Sent, *, dataset: Dataset, by: "User", judge: str = "", subset: str = "", keep_partial: bool = False
+) -> LogImport:
     """Keep the file and have it read, a small one at once. Raises NotAllowed, TooMuch and InvalidExperiment."""
     if not may_import(dataset, by):
         raise NotAllowed(_("Only the owner of the dataset may import battles into it, or an admin."))
+    if not dataset.is_ready and (not is_in_making(dataset) or dataset.log_imports.exists()):
+        raise NotAllowed(_("The dataset is not ready yet: import battles when it is."))
     if (sent.size or 0) > settings.UPLOAD_BYTES:
         raise TooMuch(
             _("The file is larger than %(most)s MiB: send it in parts.") % {"most": settings.UPLOAD_BYTES >> 20}
@@ -70,7 +74,8 @@ def keep(sent: Sent, *, dataset: Dataset, by: "User", judge: str = "", subset: s
     if LogImport.objects.filter(owner=by, state__in=[State.WAITING, State.READING]).count() >= MOST_WAITING:
         raise NotAllowed(_("Your other files are still being read: wait for one of them."))
     named = storable(PurePath(sent.name or "log.jsonl").name)[-300:]
-    row = LogImport(dataset=dataset, owner=by, name=named, size=sent.size or 0, judge=judge[:200], subset=subset[:100])
+    row = LogImport(dataset=dataset, owner=by, name=named, size=sent.size or 0, keep_partial=keep_partial)
+    row.judge, row.subset = judge[:200], subset[:100]
     with uploads.all_or_nothing(row):
         row.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with row.path.open("wb") as file:
@@ -113,6 +118,8 @@ def read(row: LogImport) -> None:
     except Interrupted:
         _held(row).update(state=State.WAITING, attempt=F("attempt") - 1)
         return
+    except NothingStored as reason:
+        _end(row, State.REFUSED, reason.report, str(reason))
     except (NotAllowed, Unreadable, TooMuch) as reason:
         _end(row, State.REFUSED, None, str(reason))
     except DatabaseError:
@@ -146,8 +153,8 @@ def _taken(row: LogImport) -> Report:
             raise ClaimLost
 
     subset = row.subset or None
-    how: dict[str, Any] = {"judge": row.judge, "subset": subset, "name": row.name, "heard": heard}
-    report = import_battles(row.path, dataset=row.dataset, by=row.owner, **how)
+    how: dict[str, Any] = {"judge": row.judge, "subset": subset, "name": row.name, "keep_partial": row.keep_partial}
+    report = import_battles(row.path, dataset=row.dataset, by=row.owner, heard=heard, **how)
     if row.attempt > 1:
         report.warn(_("A worker was ended while it read this: what it had stored is among the battles known before."))
     return report
@@ -167,5 +174,8 @@ def _held(row: LogImport) -> QuerySet[LogImport]:
 
 
 def _end(row: LogImport, state: State, report: Report | None, reason: str = "") -> None:
+    """A dataset that was made for a refused file says why, and holds nothing of it."""
     kept = {"report": report.as_json()} if report else {}
+    if state == State.REFUSED and _held(row).exists():
+        discard(row.dataset, reason)
     _held(row).update(state=state, refused_reason=reason, ended=Now(), **kept)

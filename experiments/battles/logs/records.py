@@ -20,6 +20,10 @@ class Malformed(ValueError):
     """A line that cannot be taken over; the message says why."""
 
 
+class Void(Malformed):
+    """A battle that the log itself marks as void: left out, and no fault of the log."""
+
+
 @dataclass(frozen=True, slots=True)
 class Judged:
     """One judgment. a_first: whether model_a was shown first. winner: empty when none could be read."""

@@ -20,8 +20,8 @@ class Refused:
 class Report:
     """read: lines. stored: battles that are new. completed: battles that were known, of which the log told more.
     known: told before this import. confirmed: lines of a slim log that its audit log had told. duplicates: battles
-    told again within this import, counted once. opened: battles of the log that nobody decided. tallies: what warnings
-    are made of at the end.
+    told again within this import, counted once. opened: battles of the log that nobody decided. void: battles that the
+    log marks as void, left out. tallies: what warnings are made of at the end.
     """
 
     read: int = 0
@@ -31,6 +31,7 @@ class Report:
     confirmed: int = 0
     duplicates: int = 0
     opened: int = 0
+    void: int = 0
     contestants: int = 0
     samples: int = 0
     outputs: int = 0
@@ -40,6 +41,11 @@ class Report:
     boards: list[str] = field(default_factory=list)
     snapshots: list[dict[str, Any]] = field(default_factory=list)
     tallies: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def taken(self) -> int:
+        """Lines whose battles are stored now, or were before."""
+        return self.stored + self.completed + self.known + self.confirmed + self.duplicates
 
     def refuse(self, file: str, line: int, reason: str) -> None:
         self.refused += 1

@@ -44,17 +44,26 @@ class Matched(NamedTuple):
 class Store:
     """Takes records into the boards of a dataset, and says in a report what became of them."""
 
-    def __init__(self, dataset: Dataset, report: Report, *, judge: str = "", subset: str | None = None) -> None:
+    def __init__(
+        self, dataset: Dataset, report: Report, *, judge: str = "", subset: str | None = None, is_check: bool = False
+    ) -> None:
+        """is_check: only for `check`, which writes nothing."""
         self._dataset, self._report, self._judge = dataset, report, judge
-        self._samples, self._contestants = Samples(dataset, subset), Contestants(dataset)
+        self._samples = Samples(dataset, subset, is_check=is_check)
+        self._contestants = Contestants(dataset, is_check=is_check)
+        self._judges: set[str] = set()
         self._boards: dict[str, Board] = {}
         self._before = Battle.objects.filter(board__dataset=dataset).aggregate(last=Max("pk"))["last"] or 0
+
+    def check(self, batch: Sequence[Placed]) -> None:
+        """Refuse what could not be stored. A contradiction between two results is found only when they are stored."""
+        self._placed(batch)
 
     def add(self, batch: Sequence[Placed]) -> None:
         """Store what is new, complete what was told in part."""
         with transaction.atomic():
             Dataset.objects.select_for_update().get(pk=self._dataset.pk)  # one import at a time
-            matched = self._matched(batch)
+            matched = [self._match(placed, sample) for placed, sample in self._placed(batch)]
             battles = _known(matched)
             told = set(
                 Verdict.objects.filter(battle__in=[b.pk for b in battles.values()]).values_list("battle", flat=True)
@@ -64,33 +73,39 @@ class Store:
         self._report.samples, self._report.contestants = self._samples.made, self._contestants.made
         self._report.boards = sorted(board.slug for board in self._boards.values())
 
-    def _matched(self, batch: Sequence[Placed]) -> list[Matched]:
-        kept = [placed for placed in batch if self._has_board(placed)]
+    def _placed(self, batch: Sequence[Placed]) -> list[tuple[Placed, Sample]]:
+        """The records that can be stored, with their samples; the others are refused. Raises Malformed."""
+        kept = [placed for placed in batch if self._is_judge(placed)]
         samples = self._samples.found(placed.record.task for placed in kept)
-        found = [(placed, sample) for placed in kept if self._is_sample(placed, sample := samples[placed.record.task])]
+        found: list[tuple[Placed, Sample]] = []
+        for placed in kept:
+            sample = samples[placed.record.task]
+            if isinstance(sample, Malformed):
+                self._report.refuse(placed.file, placed.line, str(sample))
+            else:
+                found.append((placed, sample))
         self._contestants.make(placed.record for placed, _sample in found)
-        return [self._match(placed, sample) for placed, sample in found if isinstance(sample, Sample)]
+        return found
 
-    def _is_sample(self, placed: Placed, sample: Sample | Malformed) -> bool:
-        if isinstance(sample, Malformed):
-            self._report.refuse(placed.file, placed.line, str(sample))
-        return isinstance(sample, Sample)
-
-    def _has_board(self, placed: Placed) -> bool:
+    def _is_judge(self, placed: Placed) -> bool:
+        """Whether its judge is one of the first so many: each has a board of their own."""
         judge = self._judge or placed.record.judge or JUDGE
-        if judge not in self._boards:
-            if len(self._boards) == MOST_BOARDS:
-                self._report.refuse(
-                    placed.file, placed.line, _("More than %(most)s judges: name one.") % {"most": MOST_BOARDS}
-                )
-                return False
-            self._boards[judge] = imported_board(self._dataset, judge)
+        if judge not in self._judges and len(self._judges) == MOST_BOARDS:
+            said = _(
+                "The file names more than %(most)s judges, and each would get a board. If they are people, give one "
+                "judge's name for the whole file."
+            )
+            self._report.refuse(placed.file, placed.line, said % {"most": MOST_BOARDS})
+            return False
+        self._judges.add(judge)
         return True
 
     def _match(self, placed: Placed, sample: Sample) -> Matched:
         record = placed.record
+        judge = self._judge or record.judge or JUDGE
+        board = self._boards.get(judge) or imported_board(self._dataset, judge)
+        self._boards[judge] = board
         first, second = self._contestants[record.model_a].pk, self._contestants[record.model_b].pk
-        board = self._boards[self._judge or record.judge or JUDGE]
         key = (board.pk, min(first, second), max(first, second), sample.pk, record.ballot)
         return Matched(placed, key, sample, first < second)
 

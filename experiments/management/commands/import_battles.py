@@ -8,7 +8,15 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import User
-from experiments.battles.logs.importing import NotAllowed, TooMuch, Unreadable, import_battles, make_dataset
+from experiments.battles.logs.importing import (
+    NotAllowed,
+    NothingStored,
+    TooMuch,
+    Unreadable,
+    discard,
+    import_battles,
+    make_dataset,
+)
 from experiments.battles.logs.report import Report
 from experiments.models import Dataset
 
@@ -22,18 +30,30 @@ class Command(BaseCommand):
         parser.add_argument("--judge", default="", metavar="NAME", help="who judged; otherwise what the log says")
         parser.add_argument("--subset", metavar="NAME", help="of logs that name none")
         parser.add_argument("--owner", metavar="USER", help="whose the dataset is, or will be")
+        parser.add_argument("--keep-partial", action="store_true", help="store the other lines where some are refused")
         parser.add_argument("--report", type=Path, metavar="FILE", help="write the whole report as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             dataset, by = self._dataset(options)
-            kept = {"judge": options["judge"], "subset": options["subset"]}
-            report = import_battles(options["path"], dataset=dataset, by=by, **kept)
+            how = {name: options[name] for name in ("judge", "subset", "keep_partial")}
+            try:
+                report = import_battles(options["path"], dataset=dataset, by=by, **how)
+            except BaseException:
+                discard(dataset)
+                raise
+        except NothingStored as error:
+            self._tell(error.report, _refused(error.report), options)
+            keep = "" if options["keep_partial"] else " --keep-partial stores the other lines."
+            raise CommandError(f"{error}{keep}") from error
         except (NotAllowed, Unreadable, TooMuch) as error:
             raise CommandError(str(error)) from error
+        self._tell(report, _said(report, dataset), options)
+
+    def _tell(self, report: Report, lines: list[str], options: dict[str, Any]) -> None:
         if options["report"]:
             options["report"].write_text(json.dumps(report.as_json(), ensure_ascii=False, indent=2), encoding="utf-8")
-        for line in _said(report, dataset):
+        for line in lines:
             self.stdout.write(line)
 
     def _dataset(self, options: dict[str, Any]) -> tuple[Dataset, User]:
@@ -54,9 +74,12 @@ class Command(BaseCommand):
 def _said(report: Report, dataset: Dataset) -> list[str]:
     counts = f"{report.read} lines read: {report.stored} battles stored, {report.completed} completed"
     others = f"{report.known} known before, {report.duplicates} told twice, {report.confirmed} confirmed"
-    lines = [f"{counts}, {others}, {report.refused} refused."]
+    lines = [f"{counts}, {others}, {report.void} void, {report.refused} refused."]
     lines.append(f"Dataset {dataset.slug}: {report.contestants} new contestants, {report.samples} new samples.")
     lines += [f"Board: {slug}" for slug in report.boards]
     lines += [f"Note: {warning}" for warning in report.warnings]
-    lines += [f"Refused: {one.file or 'line'} {one.line}: {one.reason}" for one in report.refusals[:20]]
-    return lines
+    return lines + _refused(report)
+
+
+def _refused(report: Report) -> list[str]:
+    return [f"Refused: {one.file or 'line'} {one.line}: {one.reason}" for one in report.refusals[:20]]

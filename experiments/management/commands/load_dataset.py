@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import User
 from experiments.casting import InvalidExperiment
-from experiments.datasets import making
+from experiments.datasets import making, removing
 from experiments.datasets.process import Refused
 from experiments.datasets.reasons import warning
 from experiments.models import Dataset
@@ -47,12 +47,19 @@ class Command(BaseCommand):
         named = {key: options[key] for key in ("slug", "modality", "subset", "visibility", "description")}
         columns = _columns(options["column"], options["output_column"])
         dataset = making.create(owner=owner, name=options["name"] or path.stem, path=path, columns=columns, **named)
+        try:
+            added = [
+                making.add_outputs(dataset, by=owner, path=outputs, version=options["version_name"])
+                for outputs in options["outputs"]
+            ]
+        except BaseException:
+            removing.remove(dataset, by=owner)
+            raise
         self._tell(dataset)
-        for outputs in options["outputs"]:
-            added = making.add_outputs(dataset, by=owner, path=outputs, version=options["version_name"])
-            told = ", ".join(f"{name} {count}" for name, count in sorted(added.new.items())) or "none"
+        for outputs, found in zip(options["outputs"], added, strict=True):
+            told = ", ".join(f"{name} {count}" for name, count in sorted(found.new.items())) or "none"
             self.stdout.write(f"Outputs added from {outputs}: {told}.")
-            self._warn(added.warnings)
+            self._warn(found.warnings)
         self.stdout.write(f"Next: open {dataset.get_absolute_url()}")
 
     def _tell(self, dataset: Dataset) -> None:

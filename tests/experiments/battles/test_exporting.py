@@ -96,7 +96,7 @@ def test_what_is_exported_and_imported_says_the_same_again(lines, board, tmp_pat
     copy, report = take(path, called="A copy")
 
     void = 1 if lines is full_lines else 0
-    assert (report.refused, len(read(lines(copy)))) == (void, len(read(lines(board))) - void)
+    assert (report.void, len(read(lines(copy)))) == (void, len(read(lines(board))) - void)
     assert read(slim_lines(copy)) == read(slim_lines(board))
     if lines is not slim_lines:
         assert read(audit_lines(copy)) == read(audit_lines(board))

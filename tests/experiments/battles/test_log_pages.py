@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.timezone import now
 from rest_framework.test import APIClient
 
-from experiments.battles.logs import queueing
+from experiments.battles.logs import queueing, storing
 from experiments.models import Battle, Board, Dataset, LogImport
 from experiments.signals import swept
 from tests.experiments.battles.logs_of_others import pair, slim, vote, write
@@ -52,7 +52,8 @@ def bells(monkeypatch):
 
 
 def send(browser, dataset, **fields):
-    return browser.post(reverse("battles-import", args=[dataset.slug]), {"file": file(), **fields})
+    kept = {"file": file(), "keep_partial": "on"}
+    return browser.post(reverse("battles-import", args=[dataset.slug]), kept | fields)
 
 
 def test_a_small_log_is_read_at_once_and_its_report_shown(browser, dataset, tmp_path):
@@ -91,7 +92,7 @@ def test_what_a_dead_worker_held_is_read_again_and_nothing_stored_twice(browser,
     row = LogImport.objects.get()
     assert queueing._claim(row)
     queueing.import_battles(
-        row.path, dataset=dataset, by=row.owner, name=row.name
+        row.path, dataset=dataset, by=row.owner, name=row.name, keep_partial=True
     )  # the worker dies before it can say so
     LogImport.objects.update(beat=now() - timedelta(hours=1))
 
@@ -194,8 +195,7 @@ def api(alice):
 def test_the_api_takes_a_log_and_says_what_became_of_it(api, dataset):
     address = reverse("api-dataset-battles", args=[dataset.slug])
 
-    first = api.post(address, {"file": file()}, format="multipart")
-    second = api.post(address, {"file": file()}, format="multipart")
+    first, second = (api.post(address, {"file": file(), "keep_partial": True}, format="multipart") for _ in range(2))
 
     assert (first.status_code, first.data["state"], first.data["report"]["stored"]) == (201, "done", 1)
     assert (second.data["report"]["stored"], second.data["report"]["known"]) == (0, 1)
@@ -256,9 +256,8 @@ def run(*arguments):
 def test_the_commands_take_a_folder_over_and_give_it_back(alice, tmp_path):
     pair(tmp_path / "arena", ROWS)
 
-    said = run(
-        "import_battles", tmp_path / "arena", "--dataset", "taken", "--owner", "alice", "--report", tmp_path / "r"
-    )
+    order = ("import_battles", tmp_path / "arena", "--dataset", "taken", "--keep-partial")
+    said = run(*order, "--owner", "alice", "--report", tmp_path / "r")
 
     assert "2 lines read: 1 battles stored" in said
     assert "final_winner is “nobody”" in said
@@ -267,8 +266,62 @@ def test_the_commands_take_a_folder_over_and_give_it_back(alice, tmp_path):
     assert f"Board: {slug}" in said
     run("export_battles", slug, "--format", "slim", "--output", tmp_path / "out.jsonl")
     assert [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()] == ROWS[:1]
-    again = run("import_battles", tmp_path / "arena", "--dataset", "taken")
-    assert "0 battles stored" in again
+    assert "0 battles stored" in run(*order)
+
+
+def test_a_large_refused_log_leaves_a_refused_dataset_that_holds_nothing_and_says_why(browser, bells, monkeypatch):
+    monkeypatch.setattr(queueing, "AT_ONCE_BYTES", 10)
+    sent = browser.post(reverse("battles-import-new"), {"name": "Mine", "file": file()})
+    assert not Dataset.objects.get().is_ready
+
+    queueing.read_all()
+
+    dataset = Dataset.objects.get()
+    assert (dataset.state, dataset.samples.count(), dataset.contestants.count()) == ("refused", 0, 0)
+    assert "final_winner" in dataset.refused_reason
+    page = browser.get(sent["Location"]).content.decode()
+    assert "final_winner" in page
+    assert 'data-state="failed"' in page
+
+
+MANY_VOTERS = [vote("flux", "sdxl", "tie", number, judge=f"Reader {number}") for number in range(25)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "said"),
+    [
+        (ROWS, (), "1 of 2 lines was refused"),
+        (ROWS[1:], ("--keep-partial",), "1 of 1 lines was refused"),
+        (MANY_VOTERS, (), "more than 20 judges"),
+        ([], ("--keep-partial",), "no battles in it"),
+    ],
+    ids=["partly refused", "all refused", "too many judges", "empty"],
+)
+@pytest.mark.parametrize("is_new", [True, False])
+def test_an_import_that_is_refused_fails_and_changes_nothing(rows, options, said, is_new, dataset, tmp_path):
+    write(tmp_path / "log.jsonl", rows)
+    before = Dataset.objects.count()
+    named = ("made" if is_new else dataset.slug, "--owner", "alice")
+
+    with pytest.raises(CommandError, match=said) as refused:
+        run("import_battles", tmp_path / "log.jsonl", "--dataset", *named, *options)
+
+    assert refused.value.returncode == 1
+    assert (Dataset.objects.count(), Board.objects.count(), Battle.objects.count()) == (before, 0, 0)
+    assert not dataset.contestants.exists()
+
+
+def test_an_import_that_breaks_off_while_it_stores_leaves_no_dataset(alice, tmp_path, monkeypatch):
+    def full(*_args):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    write(tmp_path / "log.jsonl", ROWS[:1])
+    monkeypatch.setattr(storing._Batch, "take", full)
+
+    with pytest.raises(OSError, match="No space"):
+        run("import_battles", tmp_path / "log.jsonl", "--dataset", "made", "--owner", "alice")
+
+    assert not Dataset.objects.exists()
 
 
 @pytest.mark.parametrize(
@@ -296,15 +349,16 @@ def test_a_log_becomes_a_dataset_of_its_own(browser):
     address = reverse("battles-import-new")
     assert browser.get(address).status_code == 200
 
-    answer = browser.post(address, {"file": file(), "name": "Pictures of elsewhere"})
-    refused = browser.post(address, {"file": SimpleUploadedFile("a.txt", b"hello"), "name": "Nothing"})
+    answer = browser.post(address, {"file": file(ROWS[:1]), "name": "Pictures of elsewhere"})
+    refused = [
+        browser.post(address, {"file": sent, "name": "Nothing"})
+        for sent in (SimpleUploadedFile("a.txt", b"hello"), file(ROWS))
+    ]
 
     assert browser.get(answer["Location"]).status_code == 200
-    assert (refused.status_code, [dataset.name for dataset in Dataset.objects.all()]) == (
-        422,
-        ["Pictures of elsewhere"],
-    )
-    assert Battle.objects.count() == 1
+    assert [(page.status_code, bool(page.context["form"].errors["file"])) for page in refused] == [(422, True)] * 2
+    dataset = Dataset.objects.get()
+    assert (dataset.name, dataset.state, Battle.objects.count()) == ("Pictures of elsewhere", "ready", 1)
 
 
 @pytest.mark.django_db(transaction=True)

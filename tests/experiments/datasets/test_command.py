@@ -28,7 +28,7 @@ def test_it_prints_what_was_read(alice, tmp_path):
         *("--outputs", tmp_path / "o.csv", "--visibility", "public"),
     )
 
-    assert "Dataset mine: 2 samples, 1 contestants." in said
+    assert "Dataset mine: 2 samples, 2 contestants." in said
     assert "Warning: 1 sample has no instruction." in said
     assert "late 1" in said
     assert "Warning: late has outputs for 1 of 2 samples." in said
@@ -50,11 +50,15 @@ def test_a_folder_of_pictures_is_loaded(alice, tmp_path):
         (("a.csv", "--column", "instruction=nope"), "There is no column nope"),
         (("a.csv", "--owner", "nobody"), "There is no active person called nobody"),
         (("bad.zip",), "bad.zip is not a zip archive"),
+        (("a.csv", "--outputs", "missing.csv"), "There is no file or folder"),
+        (("a.csv", "--outputs", "other.csv"), "None of the outputs"),
     ],
 )
-def test_it_fails_with_the_reason(alice, tmp_path, words, said):
+def test_it_fails_with_the_reason_and_leaves_nothing(alice, tmp_path, monkeypatch, words, said):
     (tmp_path / "a.csv").write_text(table([{"prompt": "x"}]))
     (tmp_path / "bad.zip").write_bytes(b"no")
+    (tmp_path / "other.csv").write_text(table([{"index": 9, "contestant": "late", "text": "w"}]))
+    monkeypatch.chdir(tmp_path)
     owner = () if "--owner" in words else ("--owner", "alice")
 
     with pytest.raises(CommandError) as error:

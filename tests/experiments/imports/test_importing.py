@@ -7,6 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from accounts.models import User
 from experiments import timeline
+from experiments.battles.logs.importing import make_dataset
 from experiments.imports import queueing
 from experiments.models import Dataset, Experiment, ImportedRun, Run, RunImport
 from experiments.models.waiting import WorkState
@@ -151,6 +152,26 @@ def test_battles_become_a_dataset(send):
     assert (row.state, row.source) == (WorkState.DONE, "genarena"), row.error
     assert row.dataset == Dataset.objects.get()
     assert row.dataset.boards.get().battles.count() == 2
+
+
+def test_refused_battles_leave_no_dataset_and_the_import_says_why(send):
+    damaged = contents("genarena.jsonl") + b'{"model_a": "x", "model_b": "y", "winner": "z"}\n'
+
+    row = send("genarena.jsonl", damaged, is_wanted=True)
+
+    assert (row.state, row.dataset, Dataset.objects.count()) == (WorkState.FAILED, None, 0)
+    assert "winner is" in row.error
+
+
+def test_a_cancelled_import_of_battles_leaves_no_dataset(send):
+    row = send("genarena.jsonl")
+    made = make_dataset(owner=row.owner, name="Begun")
+    RunImport.objects.update(dataset=made)
+    queueing.cancel(row)
+
+    queueing.sweep()
+
+    assert not Dataset.objects.exists()
 
 
 def test_what_cannot_be_read_is_refused_with_its_place(send):
