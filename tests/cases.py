@@ -17,8 +17,9 @@ def each_case(names: str | Sequence[str], cases: Iterable[Any], ids: Any = None)
 
     What a case writes to the database is undone before the next one, in tests whose writes are undone at their end.
     """
+    named = ids if callable(ids) or ids is None else list(ids)
     wanted = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
-    tried = [_named(number, case, len(wanted), ids) for number, case in enumerate(cases)]
+    tried = [_named(number, case, len(wanted), named) for number, case in enumerate(cases)]
 
     def decorate(test: Test) -> Test:
         own = inspect.signature(test)
@@ -52,10 +53,12 @@ def each_case(names: str | Sequence[str], cases: Iterable[Any], ids: Any = None)
 def _named(number: int, case: Any, width: int, ids: Any) -> tuple[str, Sequence[Any]]:
     values = (case,) if width == 1 else case
     name = None
-    if callable(ids):
+    if isinstance(case, type(pytest.param())):
+        values, name = case.values, case.id
+    elif callable(ids):
         name = "-".join(str(ids(value)) for value in values)
     elif ids is not None:
-        name = str(list(ids)[number])
+        name = str(ids[number])
     return name or f"{number}: {str(values[0] if width == 1 else values)[:80]}", values
 
 

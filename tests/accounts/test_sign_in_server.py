@@ -14,6 +14,9 @@ from arenasite import environment
 from tests.accounts.conftest import sign_in
 from tests.accounts.sign_in_server import CLIENT, SECRET, SignInServer
 
+pytestmark = pytest.mark.system
+
+
 BEGIN = "/oidc/lab/login/"
 UNI = {"email": "zoe@uni.example", "email_verified": True}
 

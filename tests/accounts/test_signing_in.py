@@ -89,6 +89,7 @@ def test_whoever_sends_without_end_is_slowed_down(visitor, alice):
     assert answers[-1] == 429
 
 
+@pytest.mark.system
 def test_the_limit_holds_and_everybody_can_sign_in_while_redis_is_away(visitor, alice, bob, redis_server):
     redis_server.stop()
     try:

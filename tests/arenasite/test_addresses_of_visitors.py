@@ -20,6 +20,7 @@ async def app(scope, receive, send):
 """
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 def test_at_a_socket_that_is_handed_on(tmp_path, host):
     (tmp_path / "telling.py").write_text(TELLING)

@@ -10,6 +10,9 @@ import pytest
 
 from tests.arenasite.serving import served
 
+pytestmark = pytest.mark.system
+
+
 ECHO = """
 import hashlib, json
 async def app(scope, receive, send):

@@ -10,6 +10,9 @@ import pytest
 from experiments.gateway.simulated.serving import running
 from tests.arenasite.platforms import manage, wait_until
 
+pytestmark = pytest.mark.system
+
+
 RUNS, TURNS = 3, 2
 MODEL = "sim/cooperative:first=0:tps=40:words=80"
 PREPARE = """

@@ -8,6 +8,9 @@ import pytest
 
 from tests.arenasite.platforms import wait_until
 
+pytestmark = pytest.mark.system
+
+
 PROCESSES = 8  # the supervisor, Redis, the provider, the web server, two workers, those of reports and of the sandbox
 
 

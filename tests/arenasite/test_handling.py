@@ -84,6 +84,7 @@ def ask(server: str, path: str = "/where/"):
     return httpx.get(server + path, timeout=60).json()
 
 
+@pytest.mark.system
 def test_one_thread_has_it_from_the_first_middleware_to_the_last(server):
     told = ask(server)
     [thread] = set(told["threads"])
@@ -92,6 +93,7 @@ def test_one_thread_has_it_from_the_first_middleware_to_the_last(server):
     wait_until(lambda: ask(server)["closed"][-1] == thread, "the end of the request before, in the same thread", 20)
 
 
+@pytest.mark.system
 def test_the_next_request_has_the_same_thread_and_the_same_connection(server):
     wait_until(lambda: ask(server)["all"] <= 2, "threads of other tests to go", 20)
 
@@ -101,6 +103,7 @@ def test_the_next_request_has_the_same_thread_and_the_same_connection(server):
     assert len({one["connection"] for one in found}) == 1
 
 
+@pytest.mark.system
 def test_requests_at_the_same_time_wait_for_each_other_in_threads_of_their_own(server):
     with ThreadPoolExecutor(TOGETHER) as people:
         found = list(people.map(lambda _: ask(server, "/meeting/"), range(TOGETHER)))
@@ -109,6 +112,7 @@ def test_requests_at_the_same_time_wait_for_each_other_in_threads_of_their_own(s
     assert len({one["connection"] for one in found}) == TOGETHER
 
 
+@pytest.mark.system
 def test_threads_that_were_not_needed_for_a_while_go(server):
     with ThreadPoolExecutor(TOGETHER) as people:
         most = max(one["all"] for one in people.map(lambda _: ask(server, "/meeting/"), range(TOGETHER)))
@@ -134,6 +138,7 @@ async def test_a_thread_in_which_something_goes_on_is_given_to_nobody():
                 pass
 
 
+@pytest.mark.system
 def test_what_one_asks_in_its_language_leaves_no_trace_in_the_thread(server):
     def word(language: str) -> str:
         return httpx.get(f"{server}/word/", headers={"Accept-Language": language}).text

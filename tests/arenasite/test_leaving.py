@@ -18,6 +18,9 @@ from websockets.sync.client import connect
 from arenasite.supervisor.ports import any_free
 from tests.fixtures import environment, wait_until
 
+pytestmark = pytest.mark.system
+
+
 SLOW = """
 import asyncio
 from pathlib import Path

@@ -8,6 +8,9 @@ import pytest
 from tests.arenasite.serving import served
 from tests.fixtures import wait_until
 
+pytestmark = pytest.mark.system
+
+
 PIECE, PIECES = 1 << 16, 2_000
 KERNEL_PIECES = 500  # that two kernels may keep between them: far fewer than there are
 LONG = f"""

@@ -17,6 +17,9 @@ from benchmarks.load import frames
 from tests.cases import each_case
 from tests.fixtures import environment, wait_until
 
+pytestmark = pytest.mark.system
+
+
 PIECE = "x" * 10_000
 PIECES = 400  # four megabytes, which nobody's buffers hold
 

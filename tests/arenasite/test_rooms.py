@@ -42,6 +42,7 @@ def test_a_lock_is_free_again_when_its_holder_is_done(tmp_path):
     directories.lock(tmp_path).close()
 
 
+@pytest.mark.system
 def test_a_listener_on_the_other_localhost_counts_as_in_use():
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as other:
         port = other.getsockname()[1]

@@ -10,6 +10,8 @@ import pytest
 
 from tests.arenasite.platforms import free_port, manage
 
+pytestmark = pytest.mark.system
+
 
 def test_a_port_in_use_is_said_before_anything_starts(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as other:

@@ -9,6 +9,9 @@ import redis
 
 from tests.arenasite.platforms import wait_until
 
+pytestmark = pytest.mark.system
+
+
 NAMES = {"web": "web", "worker": "worker-1", "reports": "reports", "simulated": "simulated", "redis": "redis"}
 WORKERS = 2  # the second one is started when the first page can be served
 

@@ -12,6 +12,9 @@ import pytest
 
 from tests.arenasite.platforms import Platform, wait_until
 
+pytestmark = pytest.mark.system
+
+
 VISITORS = 60
 ESTABLISHED = "01"  # in /proc/net/tcp
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Lab, SignIn, violations
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 PASSWORD = "four plain words together"
 TALKER = "sim/cooperative:first=0:tps=0"

@@ -14,7 +14,7 @@ from experiments.datasets.demo_pictures import SCENES, draw
 from tests.browser.conftest import Lab, SignIn, violations
 from tests.fixtures import wait_until
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 EXPERIMENT = re.compile(r"/experiments/[0-9a-f-]{36}/")
 BATTLE = re.compile(r"/battles/\d+/")

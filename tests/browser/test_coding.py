@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Lab, SignIn, settled, violations
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 RUN = re.compile(r"/runs/[0-9a-f-]{36}/")
 CODERS = tuple(f"sim/coder-{name}:tps=400:first=0" for name in ("oak", "elm", "fir"))

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Lab, SignIn, settled, violations
 from tests.fixtures import wait_until
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 RUN = re.compile(r"/runs/[0-9a-f-]{36}/")
 PACE = "tps=60:words=120:first=0"

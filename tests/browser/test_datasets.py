@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import Lab, SignIn, violations
 from tests.experiments.datasets.files import packed, png, table
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 NARROW = {"width": 360, "height": 740}
 SHADES = ("red", "green", "blue")

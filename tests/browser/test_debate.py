@@ -12,7 +12,7 @@ from tests.browser.conftest import PACED_MODEL, Lab, SignIn, settled, violations
 from tests.fixtures import wait_until
 from tests.scripted import Scripted
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 RUN = re.compile(r"/runs/[0-9a-f-]{36}/")
 REQUEST = "How should our lab share one telescope between five groups?"

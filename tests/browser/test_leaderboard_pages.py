@@ -7,7 +7,7 @@ from leaderboard import compute, milestones
 from tests.browser.conftest import CHROMIUM, FLAGS, PATIENCE, violations
 from tests.leaderboard import boards
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 VIEWS = [("light", "en", 1280), ("dark", "zh-hans", 360)]
 

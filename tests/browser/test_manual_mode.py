@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import PASSWORD, Lab, SignIn, violations
 from tests.fixtures import wait_until
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 QUICK = "sim/cooperative:first=0"
 OTHER = "sim/competitive:first=0"

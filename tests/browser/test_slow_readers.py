@@ -7,7 +7,7 @@ from websockets.sync.client import connect
 
 from tests.browser.conftest import Lab
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 
 def test_a_client_that_does_not_read_delays_neither_the_run_nor_the_others(lab: Lab) -> None:

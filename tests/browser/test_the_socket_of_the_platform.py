@@ -8,7 +8,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from tests.browser.conftest import Lab
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 
 def address(lab: Lab, run: str) -> str:

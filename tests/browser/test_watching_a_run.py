@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import ENDLESS_MODEL, SHORT_MODEL, Lab, SignIn, settled
 from tests.fixtures import wait_until
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 LIVE = "[data-live] [data-text]"
 

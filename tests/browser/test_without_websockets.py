@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ENDLESS_MODEL, SLOW_MODEL, Lab, SignIn
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 FORBID = "window.WebSocket = class { constructor() { throw new DOMException('blocked', 'SecurityError'); } };"
 LIVE = "[data-live] [data-text]"

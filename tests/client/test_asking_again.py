@@ -11,6 +11,9 @@ from tests.arenasite.platforms import free_port
 from tests.cases import each_case
 from tests.client.conftest import HURRIED
 
+pytestmark = pytest.mark.system
+
+
 EMPTY = json.dumps({"next": None, "previous": None, "results": []})
 STARTED = json.dumps({"runs": []})
 

@@ -14,6 +14,9 @@ from tests.arenasite.platforms import free_port
 from tests.client.conftest import COMMAND, SLOW
 from tests.fixtures import wait_until
 
+pytestmark = pytest.mark.system
+
+
 ARENA = (
     "run",
     "arena",

@@ -4,6 +4,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from tests.client.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "client.md").read_text(encoding="utf-8")
@@ -16,6 +18,7 @@ def run(program, lab, folder):
     )
 
 
+@pytest.mark.system
 def test_a_first_run_takes_five_lines(lab, tmp_path):
     first = EXAMPLES[0]
     assert len([line for line in first.splitlines() if line]) == 5
@@ -28,6 +31,7 @@ def test_a_first_run_takes_five_lines(lab, tmp_path):
     assert "completed: max_turns" in done.stdout.splitlines()[-1]
 
 
+@pytest.mark.system
 def test_so_does_the_rest_of_the_page_one_example_after_the_other(lab, tmp_path):
     opening = "from arena_lab import Arena\narena = Arena()\n"
 

@@ -7,10 +7,12 @@ import venv
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.client.conftest import ROOT
 
 
+@pytest.mark.system
 def test_the_command_is_there_and_runs_the_client_of_this_repository(tmp_path):
     venv.create(tmp_path / "venv", with_pip=False, symlinks=True)
     python = tmp_path / "venv" / "bin" / "python"
@@ -34,6 +36,7 @@ def test_make_links_it_in_both_of_its_environments():
     assert "client/link.py" in makefile
 
 
+@pytest.mark.system
 def test_nothing_of_the_platform_is_imported():
     script = (
         "import sys; import arena_lab.cli; "

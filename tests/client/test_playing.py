@@ -10,6 +10,8 @@ from arena_lab import Arena, AsyncArena, Conflict, Delta, Invalid, NotFound, Not
 from arena_lab.records import Judgment
 from tests.fixtures import wait_until
 
+pytestmark = pytest.mark.system
+
 
 def test_a_run_is_played_and_everything_in_it_can_be_read(arena, begin):
     run = arena.wait(begin(judge=True, filter=True))

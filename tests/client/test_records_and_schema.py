@@ -8,6 +8,7 @@ from drf_spectacular.generators import SchemaGenerator
 from arena_lab import records
 from arena_lab.events import Event
 from arena_lab.records.base import fields_of
+from tests.cases import each_case
 
 COMPONENTS = {
     records.Ballot: "Ballot",
@@ -45,12 +46,12 @@ def components() -> dict[str, Any]:
     return dict(schema["components"]["schemas"])
 
 
-@pytest.mark.parametrize("record", COMPONENTS, ids=lambda record: record.__name__)
+@each_case("record", COMPONENTS, ids=lambda record: record.__name__)
 def test_every_field_of_a_record_is_in_the_schema(record, components):
     assert set(fields_of(record)) <= set(components[COMPONENTS[record]]["properties"])
 
 
-@pytest.mark.parametrize("record", COMPONENTS, ids=lambda record: record.__name__)
+@each_case("record", COMPONENTS, ids=lambda record: record.__name__)
 def test_what_may_be_null_may_be_none(record, components):
     properties = components[COMPONENTS[record]]["properties"]
     nullable = {name for name in fields_of(record) if may_be_null(properties[name])}
@@ -58,7 +59,7 @@ def test_what_may_be_null_may_be_none(record, components):
     assert {name for name in nullable if not may_be_none(fields_of(record)[name])} == set()
 
 
-@pytest.mark.parametrize("record", COMPONENTS, ids=lambda record: record.__name__)
+@each_case("record", COMPONENTS, ids=lambda record: record.__name__)
 def test_what_may_be_anything_is_taken_as_it_comes(record, components):
     properties = components[COMPONENTS[record]]["properties"]
     free = {name for name in fields_of(record) if may_be_anything(properties[name])}

@@ -12,6 +12,9 @@ from arena_lab.errors import TooMany
 from arena_lab.following import ALARM_AFTER, Trouble, uses_socket
 from tests.client.doors import Door
 
+pytestmark = pytest.mark.system
+
+
 SOCKET_AND_ASKING = pytest.mark.parametrize("live", [True, False], ids=["socket", "asking"])
 
 

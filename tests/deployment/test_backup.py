@@ -105,6 +105,7 @@ def test_what_is_restored_has_the_same_hashes_and_everything_is_found_again(lab,
     assert list(Execution.objects.get().tests[0]) == ["z", "a"]
 
 
+@pytest.mark.system
 def test_a_backup_fits_a_database_of_the_other_kind(lab, backup, tmp_path):
     """PostgreSQL to SQLite and back; from SQLite, to another SQLite."""
     kept = backup()
@@ -121,6 +122,7 @@ def test_a_backup_fits_a_database_of_the_other_kind(lab, backup, tmp_path):
         kept = again
 
 
+@pytest.mark.system
 def test_it_is_restored_where_no_redis_is_as_where_the_platform_brings_its_own(lab, backup, tmp_path):
     secrets = tmp_path / "secrets.env"
     where = elsewhere(tmp_path, "sqlite") | {"REDIS_URL": f"unix://{tmp_path}/nobody.sock"}
@@ -132,6 +134,7 @@ def test_it_is_restored_where_no_redis_is_as_where_the_platform_brings_its_own(l
     assert "ARENA_KEY_SECRETS=" in secrets.read_text()
 
 
+@pytest.mark.system
 def test_nobody_of_a_demonstration_comes_in_by_a_backup(lab, backup, tmp_path, alice):
     type(alice).objects.filter(pk=alice.pk).update(email="researcher@demo.invalid")
     where = elsewhere(tmp_path, "sqlite")
@@ -259,6 +262,7 @@ def test_a_backup_of_a_newer_version_is_refused_by_name(lab, backup, idle, tmp_p
         call_command("restore", str(kept), "--replace")
 
 
+@pytest.mark.system
 def test_nothing_is_restored_under_a_platform_at_work(lab, backup, redis_server):
     worker = SimpleWorker([django_rq.get_queue("reports")], connection=django_rq.get_connection("reports"))
     worker.register_birth()

@@ -110,6 +110,7 @@ def test_the_api_tells_the_same(client, taken):
     assert told["last_backup"]["verified"] is None
 
 
+@pytest.mark.system
 def test_where_there_is_no_database_it_is_verified_all_the_same_and_none_is_made(taken, tmp_path):
     elsewhere = environment() | {"ARENA_DATA": str(tmp_path / "data"), "DJANGO_SETTINGS_MODULE": "arenasite.settings"}
     elsewhere.pop("DATABASE_URL", None)

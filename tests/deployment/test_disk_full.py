@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.system
+
+
 INSIDE = Path(__file__).with_name("disk_full.py")
 MOUNTED = """
     mkdir "$0/files" "$0/database"

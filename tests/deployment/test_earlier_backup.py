@@ -12,7 +12,7 @@ from arenasite.backups.findings import findings
 from arenasite.backups.rows import Tally, canonical, line, tables
 from tests.deployment.test_backup import elsewhere, manage
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
 
 
 def as_of_before(kept, path):

@@ -178,12 +178,14 @@ def units(tmp_path):
     return check
 
 
+@pytest.mark.system
 def test_systemd_understands_every_line_of_the_units(units):
     everything = [f"{name}.service" for name in UNITS]
 
     assert units("verify", "--man=no", "arena.target", "arena-backup.timer", *everything) == (0, "")
 
 
+@pytest.mark.system
 def test_a_backup_is_taken_every_night_however_the_platform_is_started(units):
     folder = DEPLOY / "systemd"
 
@@ -204,6 +206,7 @@ server.serve_forever()
 """
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     ("status", "code", "words"), [(200, 0, ""), (503, 0, "Redis does not answer."), (0, 1, "no answer")]
 )
@@ -226,6 +229,7 @@ def test_a_server_that_is_there_is_not_ended_for_what_it_lacks(status, code, wor
     assert words in done.stderr
 
 
+@pytest.mark.system
 def test_the_units_are_as_closed_as_their_work_allows(units):
     for name in UNITS:
         code, said = units("security", "--offline=true", "--no-pager", f"{name}.service")

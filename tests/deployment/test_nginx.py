@@ -14,6 +14,9 @@ from websockets.sync.client import connect
 from tests.arenasite.platforms import environment, free_port, wait_until
 from tests.deployment.outside import ENDLESS, METRICS, MONITOR, PASSWORD, ROOT, Outside
 
+pytestmark = pytest.mark.system
+
+
 DEMO = "@demo.invalid"
 HSTS = "max-age=31536000; includeSubDomains"
 

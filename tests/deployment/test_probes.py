@@ -55,6 +55,7 @@ def test_a_database_that_a_newer_version_has_migrated_is_no_obstacle(client):
     assert client.get("/readyz").status_code == 200
 
 
+@pytest.mark.system
 @pytest.mark.django_db
 def test_it_is_not_ready_without_redis_and_says_no_address(client, redis_server, settings):
     redis_server.stop()

@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.system
+
 
 def test_what_is_loaded_is_not_looked_through_again_and_what_comes_later_is():
     program = (

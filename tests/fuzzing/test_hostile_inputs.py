@@ -4,7 +4,8 @@ The strict figure, a second of computing time for each of all inputs, is what `p
 the limit lies between a line and a square, so that no busy machine fails.
 """
 
-from tests.cases import each_case
+import pytest
+
 from tests.fuzzing.hostile import composed, telling
 from tests.fuzzing.target import Target
 from tests.fuzzing.targets import ALL
@@ -13,7 +14,7 @@ from tests.hanging import without_hanging
 HOSTILE = [*composed().values(), *telling().values()]
 
 
-@each_case("target", ALL.values(), ids=ALL)
+@pytest.mark.parametrize("target", ALL.values(), ids=ALL)
 def test_a_hundred_thousand_bytes_do_not_hang_a_reader(target: Target) -> None:
     with without_hanging():
         for data in HOSTILE:

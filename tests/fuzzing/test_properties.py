@@ -16,7 +16,7 @@ BROKEN_ONCE = [
 ]
 
 
-@each_case("target", ALL.values(), ids=ALL)
+@pytest.mark.parametrize("target", ALL.values(), ids=ALL)
 def test_no_input_breaks_a_reader(target: Target) -> None:
     @settings(max_examples=EXAMPLES)
     @given(inputs_of(target))

@@ -61,6 +61,7 @@ def test_a_run_goes_on_while_the_newest_migration_is_taken_back_and_made_again(a
     assert_books_balance(run, provider)
 
 
+@pytest.mark.system
 def test_jobs_of_another_release_end_no_worker_and_no_run(arena, start, provider):
     queue = django_rq.get_queue(jobs.QUEUE)
     run = start(arena())

@@ -15,6 +15,9 @@ from websockets.sync.client import connect
 from tests.fixtures import wait_until
 from tests.reliability.hosts import PORT, ROOT, Lab
 
+pytestmark = [pytest.mark.system, pytest.mark.exhaustive]
+
+
 PREPARE = """
 from django.core.management import call_command
 call_command("migrate", verbosity=0)

@@ -14,6 +14,9 @@ from benchmarks.faults.spoiling import TURNED_AWAY
 from tests.arenasite.platforms import ROOT, environment
 from tests.fixtures import SLOWEST
 
+pytestmark = [pytest.mark.system, pytest.mark.exhaustive]
+
+
 SEED, MINUTES = "8", "0.6"
 WORKFLOWS = ("arena automatic", "arena manual", "starchamber", "council", "debate", "battles", "coding")
 

@@ -12,6 +12,9 @@ from benchmarks.load.play import Order, Outcome, play
 from benchmarks.load.scene import Scene, scene
 from experiments.engine.keeping import SAVE_SECONDS
 
+pytestmark = [pytest.mark.exhaustive, pytest.mark.system]
+
+
 ORDER = Order(runs=6, viewers=30, rate=50, seconds=15, turns=2, sleepers=0, processes=1, sample_seconds=2)
 COUNT_WRITES = """
 CREATE TABLE written (times INTEGER);

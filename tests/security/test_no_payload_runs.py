@@ -19,7 +19,7 @@ from tests.fixtures import Worker, wait_until
 from tests.security.payloads import PAYLOADS, pieces
 from tests.security.poison import Poison
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.system]
 
 LAST = ("account_logout", "logout")
 OF_A_REPLY = 25  # payloads

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import pytest
 from django.conf import settings
 
 from experiments.reports.quoting import quoted
@@ -20,6 +21,7 @@ from tests.security import patterns
 CPU_SECONDS = 180
 
 
+@pytest.mark.system
 def test_every_pattern_of_the_project_is_quick():
     """In a process of its own, whose time is the processor's: a busy machine changes nothing."""
     done = subprocess.run(
@@ -39,6 +41,7 @@ def test_hundreds_are_found():
     assert len(patterns.patterns()) > 120
 
 
+@pytest.mark.exhaustive
 @each_case("bad", [r"(a+)+$", r"\s+$"])
 def test_a_bad_one_would_be_noticed(bad):
     seconds, _text = patterns.slowest(re.compile(bad))

@@ -58,6 +58,7 @@ def test_a_worker_on_a_machine_whose_clock_is_wrong_counts_as_there(nobodys, pro
     assert nobodys.get("health/").json()["services"]["workers"] == {"ok": True, "detail": "1 at work"}
 
 
+@pytest.mark.system
 def test_without_redis_it_is_down_and_answers_soon(nobodys, provider, redis_server):
     redis_server.stop()
     try:
@@ -76,6 +77,7 @@ def test_without_redis_it_is_down_and_answers_soon(nobodys, provider, redis_serv
     assert seconds < 30, "it would wait for Redis for ever"
 
 
+@pytest.mark.system
 def test_when_redis_is_back_it_is_ok_again(nobodys, provider, redis_server):
     redis_server.stop()
     try:
@@ -96,6 +98,7 @@ def test_without_a_provider_that_can_be_asked_it_is_down(nobodys, monkeypatch):
     assert part == {"ok": False, "detail": "none: add one with `manage.py add_provider`"}
 
 
+@pytest.mark.system
 def test_it_tells_nobody_an_address_or_a_key(nobodys, provider, monkeypatch, redis_server):
     monkeypatch.setenv("A_KEY_OF_SOMEBODY", "sk-very-secret")
     Provider.objects.create(name="keyed", base_url="https://secret.example.org/v1", api_key_env="A_KEY_OF_SOMEBODY")

@@ -36,6 +36,7 @@ def starts(arena, priced, alice, quiet_doorbell) -> Callable[[], list[Run]]:
     return make
 
 
+@pytest.mark.system
 def test_a_hundred_parallel_starts_with_money_for_three_calls(starts, allow, provider):
     runs = starts()
     budget = allow(runs[0].experiment.owner, Decimal("0.01") * THAT_FIT + Decimal("0.0012"))
@@ -55,6 +56,7 @@ def test_a_hundred_parallel_starts_with_money_for_three_calls(starts, allow, pro
     assert_right(budget)
 
 
+@pytest.mark.system
 def test_workers_killed_in_the_middle_leave_right_accounts_after_the_sweep(arena, priced, start, allow):
     experiment = arena("sim/cooperative:first=0:tps=60:words=60", max_turns=2, judge=False, filter=False)
     experiment.participants.update(params=A_CALL)

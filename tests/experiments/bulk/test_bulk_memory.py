@@ -10,7 +10,7 @@ from experiments.bulk.formats import FORMATS
 from experiments.models import Run
 from tests.experiments.reports.records import Record
 
-pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+pytestmark = [pytest.mark.django_db, pytest.mark.databases, pytest.mark.exhaustive]
 
 RUNS = 5
 TEXT = "The wind is fair. " * 10_000

@@ -11,7 +11,7 @@ from experiments.models import Board, Call, Campaign, Run, Step
 from tests.experiments.campaigns.conftest import of, runs_of, state_of
 from tests.fixtures import Worker, wait_until
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases, pytest.mark.system]
 
 BATTLES = int(os.environ.get("ARENA_BATTLES", "120"))
 PAIRS = 10

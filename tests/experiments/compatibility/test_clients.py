@@ -13,6 +13,9 @@ from experiments.gateway.simulated import running
 from tests.arenasite.platforms import Platform, manage
 from tests.experiments.compatibility.conftest import FAST
 
+pytestmark = pytest.mark.system
+
+
 PATIENCE = 240
 
 

@@ -24,6 +24,7 @@ def written(path, query):
     return path
 
 
+@pytest.mark.exhaustive
 def test_a_small_table_that_says_the_same_a_thousand_times_is_refused(tmp_path):
     path = written(tmp_path / "a.parquet", "SELECT repeat('a', 100000) AS prompt FROM range(3000)")
     assert path.stat().st_size < 100_000
@@ -32,6 +33,7 @@ def test_a_small_table_that_says_the_same_a_thousand_times_is_refused(tmp_path):
         process.read(path, spool, what="samples", columns={}, subset="", limits={"taken": 8 << 20})
 
 
+@pytest.mark.exhaustive
 def test_a_table_of_vast_texts_does_not_fit_and_says_what_would(load, tmp_path):
     path = written(tmp_path / "a.parquet", "SELECT repeat('a', 30000000) AS prompt FROM range(60)")
 
@@ -94,6 +96,7 @@ def test_the_process_has_no_network(tmp_path, monkeypatch):
     assert not found["is_other"] or found["links"] == ["lo"]
 
 
+@pytest.mark.system
 def test_the_process_is_refused_every_socket(tmp_path, monkeypatch):
     """Also where it may make no namespaces, as in a container."""
     looks = """

@@ -6,6 +6,9 @@ import sys
 import pytest
 from django.conf import settings
 
+pytestmark = pytest.mark.system
+
+
 FOUND = "select current_setting('enable_progress_bar')"
 ASKED = f"""
 import sys; sys.path.insert(0, {str(settings.BASE_DIR)!r})

@@ -167,6 +167,7 @@ def test_limits_end_the_process_with_a_sentence(load_text, monkeypatch, tmp_path
         process.read(path, spool, what="samples", columns={}, subset="", limits={"unpacked": 1 << 20})
 
 
+@pytest.mark.system
 def test_a_silent_process_is_ended(tmp_path, settings, monkeypatch):
     settings.DATASET_SILENT_SECONDS = 0.3
     monkeypatch.setattr(process, "START", "import time; time.sleep(600)")

@@ -223,6 +223,7 @@ reading.read_all(threading.Event())
 """
 
 
+@pytest.mark.system
 @pytest.mark.django_db(transaction=True)
 def test_a_killed_workers_dataset_is_read_again(send, work, settings):
     dataset = send()
@@ -246,6 +247,7 @@ def test_a_killed_workers_dataset_is_read_again(send, work, settings):
     assert dataset.uploads.get().attempt == 2
 
 
+@pytest.mark.system
 def test_the_readers_own_process_ends_with_its_parent(tmp_path, settings):
     """Whoever kills the worker does not leave a process behind that goes on with strangers' bytes."""
     words = (

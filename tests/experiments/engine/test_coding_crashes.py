@@ -44,6 +44,7 @@ class Gate:
         self._open.set()
 
 
+@pytest.mark.system
 def test_killed_after_40_of_90_judgments_it_asks_exactly_the_missing_50(alice, start, drive, scripted):
     gate = Gate(40)
     run = begun(alice, start, models(scripted, *[quick(judgment=gate.judgment)] * 10))

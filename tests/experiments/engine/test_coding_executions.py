@@ -123,6 +123,7 @@ def test_code_that_ends_every_worker_is_given_up_with_its_reason(run):
     assert [event["error"] for event in told(run)] == [execution.error]
 
 
+@pytest.mark.system
 def test_a_worker_that_stops_gives_back_what_it_had_not_ended(run):
     execution = wanted(run, SLEEPS, seconds=60)
     stop = threading.Event()
@@ -155,6 +156,7 @@ def _refused(*_given):
     raise OperationalError("database is locked")
 
 
+@pytest.mark.system
 def test_what_was_broken_off_and_taken_anew_is_not_settled_by_the_old_box(run, settings):
     """The run ended and was resumed at once, while the first box was still at it: both have the first claim."""
     settings.LEASE_SECONDS = 1
@@ -227,6 +229,7 @@ def _state(pid: int) -> str:
         return "Z"
 
 
+@pytest.mark.system
 def test_a_sandbox_that_is_killed_leaves_no_process_and_no_work(run):
     wanted(run, SLEEPS.replace("1.5", "50"), seconds=60, key="cycle/1/execution/long")
     worker = sandbox_worker()

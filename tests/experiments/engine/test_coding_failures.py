@@ -268,6 +268,7 @@ def test_a_sandbox_that_is_gone_at_one_solution_is_missing_for_that_one_alone(al
     assert run.calls.count() == len(scripted.received) == 1 + 3 + 6
 
 
+@pytest.mark.system
 def test_redis_may_be_away_for_a_whole_contest(alice, start, scripted, redis_server, drive):
     run = begun(alice, start, models(scripted, None, None, None))
     redis_server.stop()

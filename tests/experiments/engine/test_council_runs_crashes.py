@@ -46,6 +46,7 @@ def hurry(run):
         run.experiment.participants.filter(seat=f"member-{number}").update(model=add_model(model))
 
 
+@pytest.mark.system
 def test_killed_in_stage_two_it_repeats_no_call_of_stage_one(council, start, drive, provider):
     undisturbed = start(council(*FAST))
     drive()

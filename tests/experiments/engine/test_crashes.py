@@ -166,6 +166,8 @@ def interventions(run):
     return [(e.type, e.data["key"], e.data["text"]) for e in run.events.filter(type__in=["said", "intervention"])]
 
 
+@pytest.mark.exhaustive
+@pytest.mark.system
 def test_a_worker_killed_at_twenty_random_moments_loses_and_repeats_nothing(arena, start, drive, provider):
     slow = {"a": "sim/cooperative:first=0.05:tps=150", "b": "sim/deceptive:first=0.05:tps=150", "max_turns": 12}
     experiment = arena(**slow)

@@ -56,6 +56,7 @@ def test_a_limit_that_is_not_set_is_the_default(monkeypatch):
     assert environment.whole("ARENA_TOKENS_DEBATER", 2000) == 2000
 
 
+@pytest.mark.system
 def test_the_server_does_not_start_with_a_limit_that_is_no_number():
     given = {**os.environ, "ARENA_TOKENS_DEBATER": "800abc"}
     command = [sys.executable, "manage.py", "check"]

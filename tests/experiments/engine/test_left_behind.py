@@ -9,7 +9,7 @@ from experiments.engine.jobs import QUEUE, wake
 from experiments.models import Run
 from tests.fixtures import Worker, wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
 
 
 @pytest.fixture

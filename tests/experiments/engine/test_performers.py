@@ -46,6 +46,7 @@ def test_a_call_stopped_before_it_has_begun_is_reported(performers, simulated):
         assert (report.call_id, report.is_stopped) == (asked.call_id, True)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("seconds", [0.0, 0.001, 0.005, 0.02, 0.1, 0.3])
 def test_a_call_stopped_at_any_moment_is_reported(performers, simulated, seconds):
     asked = work(simulated)
@@ -59,6 +60,7 @@ def test_a_call_stopped_at_any_moment_is_reported(performers, simulated, seconds
     assert report.error is None
 
 
+@pytest.mark.system
 def test_a_call_that_was_stopped_after_its_end_is_reported_once(performers, simulated):
     asked = work(simulated, "sim/cooperative:tps=0:first=0:words=5")
     performers.submit(asked)

@@ -49,12 +49,14 @@ def finished(run):
     return Run.objects.filter(pk=run.pk, state=Run.State.COMPLETED).exists()
 
 
+@pytest.mark.system
 def test_a_run_finishes_after_redis_was_flushed(running):
     redis.Redis.from_url(settings.REDIS_URL).flushall()
 
     assert wait_until(lambda: finished(running), "the run to end", seconds=60)
 
 
+@pytest.mark.system
 def test_a_run_finishes_after_redis_was_restarted(running, redis_server):
     redis_server.stop()
     redis_server.start()
@@ -62,12 +64,14 @@ def test_a_run_finishes_after_redis_was_restarted(running, redis_server):
     assert wait_until(lambda: finished(running), "the run to end", seconds=60)
 
 
+@pytest.mark.system
 def test_a_run_finishes_while_redis_takes_connections_and_answers_nobody(running, frozen):
     frozen()
 
     assert wait_until(lambda: finished(running), "the run to end without an answer of Redis", seconds=60)
 
 
+@pytest.mark.system
 def test_a_request_waits_only_a_moment_for_redis_to_tell_its_news(running, frozen, alice):
     frozen()
     began = time.monotonic()
@@ -108,6 +112,7 @@ def test_one_bell_is_rung_however_many_wait_to_be(monkeypatch):
     assert rung == [0]
 
 
+@pytest.mark.system
 def test_a_run_finishes_while_redis_is_away_and_the_next_one_starts_when_it_is_back(
     running, redis_server, arena, start
 ):

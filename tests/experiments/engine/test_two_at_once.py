@@ -71,6 +71,7 @@ def test_words_are_written_down_while_the_driver_is_busy_with_another_run(arena,
     assert {Run.objects.get(pk=run.pk).state for run in (talking, other)} == {Run.State.COMPLETED}
 
 
+@pytest.mark.system
 def test_what_is_due_is_done_while_many_runs_are_taken_over(arena, start, drive, monkeypatch, settings):
     done, claim, renew = [], leases.claim, leases.renew
 

@@ -37,6 +37,7 @@ def test_some_addresses_are_never_allowed(address):
     assert not is_allowed(address, allow_private=True)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f000001", "[::1]"])
 async def test_every_spelling_of_loopback_is_refused(provider, host):
     port = provider.url.split(":")[2]
@@ -47,6 +48,7 @@ async def test_every_spelling_of_loopback_is_refused(provider, host):
     assert provider.connections == 0
 
 
+@pytest.mark.system
 async def test_a_name_that_changes_its_address_gains_nothing(provider, full_stream, monkeypatch):
     """The name server answers once with a good address and from then on with a forbidden one."""
     provider.streams(full_stream)
@@ -67,6 +69,7 @@ async def test_a_name_that_changes_its_address_gains_nothing(provider, full_stre
     assert provider.received[0].headers["host"] == f"rebinding.example:{port}"
 
 
+@pytest.mark.system
 async def test_a_dead_first_address_does_not_hide_a_live_second(provider, full_stream, monkeypatch):
     provider.streams(full_stream)
     port = int(provider.url.split(":")[2].split("/")[0])

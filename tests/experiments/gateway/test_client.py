@@ -26,6 +26,9 @@ from experiments.gateway import (
 )
 from tests.fixtures import wait_until
 
+pytestmark = pytest.mark.system
+
+
 LONG = 60  # seconds: what the deadlines of a request here allow
 
 

@@ -9,6 +9,9 @@ import pytest
 from experiments.gateway import BadAnswer, Chunk, Deadlines, EmptyAnswer, Interrupted, OutcomeUnknown
 from tests.paces import at_some_pace
 
+pytestmark = pytest.mark.system
+
+
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from experiments.gateway import Deadlines, EmptyAnswer, Interrupted, OutcomeUnknown, Params
 
+pytestmark = pytest.mark.system
+
 
 def delta(**fields):
     return b"data: " + json.dumps({"choices": [{"index": 0, "delta": fields}]}).encode() + b"\n\n"

@@ -154,6 +154,7 @@ def test_text_forms_of_what_carries_a_key_do_not_show_it():
     assert found_in(f"{endpoint!r} {work!r} {Gateway('https://a.example/v1', OF_LAB)!r}") == []
 
 
+@pytest.mark.system
 def test_redirects_headers_and_codes_that_repeat_a_key_do_not_show_it(planted, alice, rude):
     for key in ProviderKey.objects.active():
         Provider.objects.filter(pk=key.provider_id).update(base_url=rude.base_url)

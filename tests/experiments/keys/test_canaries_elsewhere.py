@@ -136,6 +136,7 @@ def listening(alice):
     made.close()
 
 
+@pytest.mark.system
 def test_no_webhook_is_told_one(listening, runs):
     delivering.send_all(threading.Event())
 

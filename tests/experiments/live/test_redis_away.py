@@ -57,6 +57,7 @@ async def test_when_redis_is_back_the_viewer_is_live_again(
     assert await viewer.events(1) == [3]
 
 
+@pytest.mark.system
 async def test_a_viewer_survives_that_redis_goes_and_comes_back(run, redis_server, watch_run, happens):
     viewer = await watch_run(run, "?after=1")
     await asyncio.to_thread(redis_server.stop)

@@ -59,6 +59,7 @@ def test_a_batch_of_unknown_fate_is_counted_once(has_arrived):
     assert total() == 2
 
 
+@pytest.mark.system
 def test_what_was_counted_while_redis_was_away_comes_later(redis_server):
     counts = Counts(counting.connect)
     counts.add(SWEEPS, "done")

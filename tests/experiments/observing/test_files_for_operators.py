@@ -1,4 +1,4 @@
-"""What is documented, alerted on and drawn is what is told."""
+"""Alerts and the dashboard name figures and labels that there are."""
 
 import json
 import re
@@ -7,12 +7,10 @@ from pathlib import Path
 
 import yaml
 
-from accounts.logs.lines import FIELDS
 from experiments.observing import families
 from tests.cases import each_case
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs" / "observing.md").read_text(encoding="utf-8")
 ALERTS = yaml.safe_load((ROOT / "deploy/prometheus/alerts.yaml").read_text(encoding="utf-8"))
 SCRAPING = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yaml").read_text(encoding="utf-8"))
 DASHBOARD = json.loads((ROOT / "deploy/grafana/arena-lab.json").read_text(encoding="utf-8"))
@@ -34,20 +32,6 @@ def samples():
     return known
 
 
-def test_the_page_lists_every_figure_with_its_kind_and_labels_and_no_other():
-    rows = re.findall(r"^\| `(arena_\w+)` \| (\w+) \| ([^|]*) \| ([^|]*) \|$", PAGE, re.MULTILINE)
-    told = {name: (kind, tuple(re.findall(r"`(\w+)`", labels)), words.strip()) for name, kind, labels, words in rows}
-
-    assert told == {family.name: (family.kind, family.labels, family.words) for family in families.every()}
-    assert len(rows) == len(told)
-
-
-def test_the_page_lists_every_field_of_a_line():
-    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \|$", PAGE, re.MULTILINE)
-
-    assert tuple(name for name in rows if name in FIELDS) == FIELDS
-
-
 @each_case("expression", sorted(DRAWN | ALARMING))
 def test_whatever_is_drawn_or_alarming_is_told_with_these_labels(expression):
     names = set(re.findall(r"\barena_\w+", expression))
@@ -67,12 +51,6 @@ def test_rates_are_taken_of_what_only_rises_and_of_nothing_else():
         assert not any(name.endswith(("_total", "_bucket")) for name in others), expression
 
 
-def test_every_figure_is_drawn():
-    drawn = " ".join(DRAWN)
-
-    assert {family.name for family in families.every() if family.name not in drawn} == set()
-
-
 def test_alerts_say_what_is_the_matter_and_name_only_labels_that_are_there():
     assert len({rule["alert"] for rule in RULES}) == len(RULES)
     for rule in RULES:
@@ -82,20 +60,6 @@ def test_alerts_say_what_is_the_matter_and_name_only_labels_that_are_there():
             assert label in rule["expr"] or any(
                 label in samples()[name] for name in re.findall(r"arena_\w+", rule["expr"])
             )
-
-
-def test_panels_do_not_lie_on_each_other():
-    taken = set()
-    for panel in DASHBOARD["panels"]:
-        place = panel["gridPos"]
-        cells = {
-            (x, y)
-            for x in range(place["x"], place["x"] + place["w"])
-            for y in range(place["y"], place["y"] + place["h"])
-        }
-        assert not cells & taken
-        assert place["x"] + place["w"] <= 24
-        taken |= cells
 
 
 def test_the_example_scrapes_the_address_with_a_token():

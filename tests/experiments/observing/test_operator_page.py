@@ -112,6 +112,7 @@ def worker(transactional_db):
         started.kill()
 
 
+@pytest.mark.system
 def test_a_worker_is_seen_with_its_machine_its_process_and_its_runs(ask, worker):
     found = wait_until(
         lambda: [one for one in ask()["workers"] if one["pid"] == worker.process.pid and one["runs"] is not None],
@@ -124,6 +125,7 @@ def test_a_worker_is_seen_with_its_machine_its_process_and_its_runs(ask, worker)
     assert not found[0]["is_silent"]
 
 
+@pytest.mark.system
 def test_a_worker_is_heard_of_in_the_middle_of_a_long_job(ask, worker):
     """RQ's beat is minutes old by then."""
     pid = worker.process.pid
@@ -137,6 +139,7 @@ def test_a_worker_is_heard_of_in_the_middle_of_a_long_job(ask, worker):
     assert row(ask()["workers"], pid=pid)["is_silent"]
 
 
+@pytest.mark.system
 def test_without_redis_the_page_says_so_and_shows_the_rest(boss, redis_server):
     browser = signed_in(boss)
     redis_server.stop()

@@ -15,7 +15,7 @@ from experiments.observing import tracing
 from experiments.observing.otlp import OtlpExporter
 from tests.fixtures import environment
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
 
 PATH = "experiments.observing.otlp.OtlpExporter"
 

@@ -51,6 +51,7 @@ def test_administrators_read_them_in_a_browser():
     assert signed_in(boss).post("/metrics").status_code == 405
 
 
+@pytest.mark.system
 def test_without_redis_the_rest_is_told(token, redis_server):
     redis_server.stop()
     try:

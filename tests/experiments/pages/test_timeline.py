@@ -169,6 +169,7 @@ def test_of_a_run_that_nobody_drives_yet(arena, start):
     assert_same_page(start(arena()))
 
 
+@pytest.mark.system
 @pytest.mark.django_db(transaction=True)
 def test_at_every_moment_of_a_run(arena, start):
     fails = ":fail=503:times=1:retry_after=0.1"

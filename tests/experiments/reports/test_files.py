@@ -254,6 +254,7 @@ def test_files_of_last_week_are_forgotten(played, ask, make_files):
     assert [path.name for path in new.path.parent.iterdir()] == [str(new.pk)]
 
 
+@pytest.mark.system
 def test_a_bell_that_nobody_hears_is_no_error(played, ask, redis_server, django_capture_on_commit_callbacks):
     redis_server.stop()
     try:
@@ -279,6 +280,7 @@ class ReportsWorker:
 WORKER = "experiments.reports.jobs.ReportsWorker"
 
 
+@pytest.mark.system
 @pytest.mark.django_db(transaction=True)
 def test_a_real_worker_takes_up_what_a_killed_one_left(arena, start, drive, ask, settings):
     """The silence of the dead one is noticed by the sweep of the next."""

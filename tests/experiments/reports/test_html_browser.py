@@ -11,7 +11,7 @@ from experiments.reports.html import render_html
 from tests.browser.conftest import FLAGS, violations
 from tests.experiments.reports.records import FILTERED, SCORES, Record, logprobs
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 
 @pytest.fixture

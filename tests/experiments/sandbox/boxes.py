@@ -1,8 +1,9 @@
 """What the tests of the sandbox share: its backends, and what is left of a box on this machine."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,12 @@ from experiments.sandbox.inside import kernel
 
 SAFE = ("bubblewrap", "namespaces", "landlock")
 NAMESPACED = ("bubblewrap", "namespaces")
+
+
+def first_of(backends: Sequence[str]) -> list[Any]:
+    """For parametrize: the best backend always, the others in the exhaustive run."""
+    best, *others = backends
+    return [best, *(pytest.param(backend, marks=pytest.mark.exhaustive) for backend in others)]
 
 
 def needs(backend: str) -> str:

@@ -18,8 +18,12 @@ from experiments.sandbox.inside import allowed, kernel, seccomp
 from experiments.sandbox.languages import PYTHON
 from experiments.sandbox.request import Program
 from experiments.sandbox.trial import tried
-from tests.experiments.sandbox.boxes import NAMESPACED, SAFE, needs, outcome
+from tests.cases import each_case
+from tests.experiments.sandbox.boxes import NAMESPACED, SAFE, first_of, needs, outcome
 from tests.experiments.sandbox.filters import verdict
+
+pytestmark = pytest.mark.system
+
 
 ROOT = Path(__file__).parents[3]
 LOOKING = """
@@ -35,7 +39,7 @@ def solve():
 """  # noqa: E501
 
 
-@pytest.mark.parametrize("backend", NAMESPACED)
+@pytest.mark.parametrize("backend", first_of(NAMESPACED))
 def test_a_program_finds_itself_alone(backend):
     found = outcome(LOOKING, backend=needs(backend)).value
 
@@ -77,8 +81,8 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("backend", SAFE)
-@pytest.mark.parametrize("wish", REFUSED)
+@pytest.mark.parametrize("backend", first_of(SAFE))
+@each_case("wish", REFUSED)
 def test_it_is_refused(backend, wish):
     code = f"import os, sys, socket, fcntl, termios, resource\ndef solve():\n    {REFUSED[wish]}\n    return 42"
     result = outcome(code, backend=needs(backend))
@@ -102,8 +106,8 @@ ALLOWED = {
 }
 
 
-@pytest.mark.parametrize("backend", SAFE)
-@pytest.mark.parametrize("wish", ALLOWED)
+@pytest.mark.parametrize("backend", first_of(SAFE))
+@each_case("wish", ALLOWED)
 def test_an_ordinary_program_gets(backend, wish):
     imports = "import asyncio, os, resource, signal\nfrom concurrent.futures import ThreadPoolExecutor\n"
     result = outcome(f"{imports}def solve():\n    {ALLOWED[wish]}\n    return 42", backend=needs(backend))
@@ -111,7 +115,7 @@ def test_an_ordinary_program_gets(backend, wish):
     assert result.verdict == "passed", result
 
 
-@pytest.mark.parametrize("backend", NAMESPACED)
+@pytest.mark.parametrize("backend", first_of(NAMESPACED))
 def test_installed_packages_are_not_there(backend):
     code = """
 import os
@@ -155,7 +159,7 @@ def test_each_of_the_kernels_walls_holds_alone():
     assert tried_with(sockets, "open('/etc/passwd')").result.verdict == "passed"
 
 
-@pytest.mark.parametrize("backend", NAMESPACED)
+@pytest.mark.parametrize("backend", first_of(NAMESPACED))
 def test_the_namespaces_hold_without_them(backend):
     bare = only_with(needs(backend))
 

@@ -5,6 +5,9 @@ import pytest
 from experiments.sandbox import Test, run
 from tests.cases import each_case
 
+pytestmark = pytest.mark.system
+
+
 SHAPES = {
     "a function before its helpers": "def solve(a, b):\n    return add(a, b)\n\ndef add(a, b):\n    return a + b",
     "a decorated function": "from functools import lru_cache\n@lru_cache\ndef solve(a, b):\n    return a + b",

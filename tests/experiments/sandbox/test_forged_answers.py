@@ -6,7 +6,11 @@ import secrets
 import pytest
 
 from experiments.sandbox import Execution, Limits, Result, Test, run
+from tests.cases import each_case
 from tests.hanging import without_hanging
+
+pytestmark = pytest.mark.system
+
 
 SIGNER = """
 import os, sys
@@ -62,7 +66,7 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES.keys())
+@each_case("body", BODIES.values(), ids=BODIES)
 def test_a_signed_answer_is_a_claim_and_harms_nobody(body: str) -> None:
     answer = secrets.token_hex(16)
     tests = [Test("honest", ["no body"], answer), Test("forged", [body], answer), Test("listed", [body], [answer])]
@@ -74,7 +78,7 @@ def test_a_signed_answer_is_a_claim_and_harms_nobody(body: str) -> None:
     assert_can_be_kept(execution)
 
 
-@pytest.mark.parametrize("depth", [150, 300, 450, 480, 700, 940, 5000])
+@each_case("depth", [150, 300, 450, 480, 700, 940, 5000])
 def test_a_script_may_print_documents_of_any_depth(depth: int) -> None:
     code = f"print('[' * {depth} + ']' * {depth})"
 

@@ -10,15 +10,27 @@ import time
 import pytest
 
 from experiments.sandbox import Limits, Test, Unavailable, run
-from tests.experiments.sandbox.boxes import SAFE, adopting_orphans, children_of, execution, is_alive, needs, outcome
+from tests.experiments.sandbox.boxes import (
+    SAFE,
+    adopting_orphans,
+    children_of,
+    execution,
+    first_of,
+    is_alive,
+    needs,
+    outcome,
+)
 from tests.fixtures import wait_until
+
+pytestmark = pytest.mark.system
+
 
 BUSY = "def solve(*arguments):\n    while True: pass"
 GONE = "import os\ndef solve():\n    os._exit(0)"
 SLEEPING = "import time\ndef solve(*arguments):\n    time.sleep(600)"
 
 
-@pytest.mark.parametrize("backend", [*SAFE, "unsafe"])
+@pytest.mark.parametrize("backend", first_of([*SAFE, "unsafe"]))
 def test_right_is_passed_wrong_is_failed_and_each_says_what_it_answered(backend):
     tests = [Test("right", [1, 2], 3), Test("wrong", [1, 2], 4), Test("other", ["a", "b"], "ab")]
 
@@ -85,7 +97,7 @@ def test_a_cancelled_run_ends_at_once_and_keeps_what_it_has():
     assert found.results[1].error == "the run was stopped"
 
 
-@pytest.mark.parametrize("backend", [*SAFE, "unsafe"])
+@pytest.mark.parametrize("backend", first_of([*SAFE, "unsafe"]))
 @pytest.mark.parametrize("code", [BUSY, SLEEPING, GONE], ids=["busy", "sleeping", "gone"])
 def test_no_process_is_left(backend, code):
     before = children_of(os.getpid())
@@ -96,7 +108,7 @@ def test_no_process_is_left(backend, code):
         assert [process for process in children_of(os.getpid()) - before if is_alive(process)] == []
 
 
-@pytest.mark.parametrize("backend", [*SAFE, "unsafe"])
+@pytest.mark.parametrize("backend", first_of([*SAFE, "unsafe"]))
 def test_no_process_is_left_when_whoever_runs_it_is_killed(backend, tmp_path):
     environment = {**os.environ, "TMPDIR": str(tmp_path)}  # a killed process tidies nothing up
     told = f"from experiments.sandbox import *; run({SLEEPING!r}, [Test('only', [], 1)], Limits(seconds=500), "

@@ -10,6 +10,9 @@ from experiments.sandbox.answers import Answer, Garbage, Set, presentable, read,
 from experiments.sandbox.inside.encoding import Encoder, NotJSON
 from tests.cases import each_case
 
+pytestmark = pytest.mark.system
+
+
 NONCE = "0123"
 
 

@@ -39,6 +39,7 @@ def test_the_signature_is_that_of_the_published_example():
     assert signed == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 
+@pytest.mark.system
 @pytest.mark.databases
 def test_a_delivery_arrives_signed_and_its_answer_is_kept(hook, alice, receiver, deliver):
     hooks.test(hook, by=alice)
@@ -51,6 +52,7 @@ def test_a_delivery_arrives_signed_and_its_answer_is_kept(hook, alice, receiver,
     assert row.seconds > 0
 
 
+@pytest.mark.system
 def test_for_a_day_an_older_secret_signs_beside_the_newer(hook, alice, receiver, deliver):
     older = decrypt(hook.secret)
     newer = hooks.rotate(hook, by=alice)
@@ -69,6 +71,7 @@ def test_for_a_day_an_older_secret_signs_beside_the_newer(hook, alice, receiver,
     assert Webhook.objects.get().older_secret == ""
 
 
+@pytest.mark.system
 @pytest.mark.databases
 def test_what_failed_is_sent_again_under_the_same_id(hook, alice, receiver, deliver, in_time):
     receiver.status = 500
@@ -95,6 +98,7 @@ def test_waits_grow_to_hours_and_end_after_a_day():
     assert delivering.wait_after(delivering.MOST_TRIES) is None
 
 
+@pytest.mark.system
 def test_after_the_last_attempt_it_is_given_up_and_can_be_sent_again(hook, alice, receiver, deliver):
     receiver.status = 503
     hooks.test(hook, by=alice)
@@ -110,6 +114,7 @@ def test_after_the_last_attempt_it_is_given_up_and_can_be_sent_again(hook, alice
     assert len({one["id"] for one in receiver.told}) == 1
 
 
+@pytest.mark.system
 @pytest.mark.databases
 def test_what_a_killed_sender_had_under_way_is_sent_again_and_its_last_word_does_not_count(hook, alice, deliver):
     hooks.test(hook, by=alice)
@@ -122,6 +127,7 @@ def test_what_a_killed_sender_had_under_way_is_sent_again_and_its_last_word_does
     assert (the_only().state, the_only().pk) == (State.DELIVERED, dead.pk)
 
 
+@pytest.mark.system
 def test_a_sender_that_is_asked_to_end_gives_back_what_is_under_way(hook, alice, receiver):
     receiver.stands_still = True
     hooks.test(hook, by=alice)
@@ -135,6 +141,7 @@ def test_a_sender_that_is_asked_to_end_gives_back_what_is_under_way(hook, alice,
     assert (the_only().tries, WebhookDelivery.objects.due().count()) == (0, 1)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     ("status", "headers", "problem"),
     [(302, {"Location": "http://169.254.169.254/"}, Problem.REDIRECT), (404, {}, Problem.REFUSED), (201, {}, "")],
@@ -149,6 +156,7 @@ def test_no_redirect_is_followed_and_only_a_2xx_is_an_acceptance(
     assert (the_only().status, the_only().problem, len(receiver.received)) == (status, problem, 1)
 
 
+@pytest.mark.system
 def test_of_a_long_answer_the_beginning_is_kept_without_our_secret(hook, alice, receiver, deliver):
     secret = decrypt(hook.secret)
     receiver.body = f"You said {secret}. ".encode() + b"\x00x" * 50_000
@@ -174,6 +182,7 @@ def test_without_permission_no_private_address_is_connected_to(alice, deliver, u
     assert (the_only().problem, the_only().status) == (Problem.FORBIDDEN, None)
 
 
+@pytest.mark.system
 def test_nor_is_a_name_that_leads_to_one_only_when_it_is_asked(alice, deliver, receiver, monkeypatch):
     """A name server that says something else than when the webhook was made: what counts is where one connects."""
     hook = hook_of(alice, receiver.url.replace("127.0.0.1", "rebinding.example"))
@@ -200,6 +209,7 @@ def test_an_address_that_leads_nowhere_ends_nothing(alice, deliver, url):
     assert (the_only().state, the_only().problem) == (State.WAITING, Problem.UNREACHABLE)
 
 
+@pytest.mark.system
 def test_a_receiver_that_stands_still_holds_up_no_other(hook, alice, receiver, deliver, settings):
     settings.WEBHOOK_SECONDS = 2
     receiver.stands_still = True
@@ -215,6 +225,7 @@ def test_a_receiver_that_stands_still_holds_up_no_other(hook, alice, receiver, d
     assert set(waiting.values_list("state", "problem")) == {(State.WAITING, Problem.TIMEOUT)}
 
 
+@pytest.mark.system
 def test_a_secret_that_is_lost_is_said_and_nothing_is_sent_unsigned(hook, alice, receiver, deliver):
     Webhook.objects.update(secret="tampered with")
     hooks.test(hook, by=alice)

@@ -50,6 +50,7 @@ def _listens(port):
         return tried.connect_ex(("127.0.0.1", port)) == 0
 
 
+@pytest.mark.system
 def test_the_receiver_of_the_page_takes_what_is_ours_and_refuses_what_is_not(documented, alice, deliver):
     hook = Webhook.objects.get()
     hooks.rotate(hook, by=alice)  # it knows the older secret still

@@ -106,6 +106,7 @@ def test_permission_for_a_private_address_is_for_one_host(alice, admin):
         hooks.change(hook, by=alice, url="http://10.0.0.1/", events=["run.failed"], name="")
 
 
+@pytest.mark.system
 def test_nobody_else_touches_it_but_an_admin_may_pause_it(hook, alice, charlie, admin):
     for deed in (hooks.rotate, hooks.test, hooks.remove):
         with pytest.raises(NotAllowed):
@@ -119,6 +120,7 @@ def test_nobody_else_touches_it_but_an_admin_may_pause_it(hook, alice, charlie, 
         hooks.test(hook, by=alice)
 
 
+@pytest.mark.system
 def test_a_paused_one_is_told_nothing_new_and_what_waited_comes_later(hook, alice, receiver, deliver):
     hooks.test(hook, by=alice)
     hooks.set_active(hook, by=alice, is_active=False)
@@ -131,6 +133,7 @@ def test_a_paused_one_is_told_nothing_new_and_what_waited_comes_later(hook, alic
     assert receiver.types == ["webhook.test"]
 
 
+@pytest.mark.system
 @pytest.mark.databases
 def test_one_that_has_failed_for_a_day_is_paused_and_its_maker_is_told(
     hook, alice, receiver, deliver, settings, django_capture_on_commit_callbacks
@@ -152,6 +155,7 @@ def test_one_that_has_failed_for_a_day_is_paused_and_its_maker_is_told(
     assert AuditEntry.objects.filter(action="webhook_changed", actor="").count() == 1
 
 
+@pytest.mark.system
 def test_a_success_forgets_the_failures_and_410_pauses_at_once(hook, alice, receiver, deliver):
     Webhook.objects.update(failures=20, failing_since=timezone.now())
     hooks.test(hook, by=alice)
@@ -164,6 +168,7 @@ def test_a_success_forgets_the_failures_and_410_pauses_at_once(hook, alice, rece
     assert Webhook.objects.get().pause_reason == "gone"
 
 
+@pytest.mark.system
 def test_what_was_told_long_ago_is_forgotten(hook, alice):
     hooks.test(hook, by=alice)
     WebhookDelivery.objects.update(created=timezone.now() - timedelta(days=31))
@@ -172,6 +177,7 @@ def test_what_was_told_long_ago_is_forgotten(hook, alice):
     assert WebhookDelivery.objects.count() == 0
 
 
+@pytest.mark.system
 def test_tests_do_not_pile_up(hook, alice, monkeypatch):
     monkeypatch.setattr(hooks, "MOST_TESTS", 1)
     hooks.test(hook, by=alice)
@@ -179,6 +185,7 @@ def test_tests_do_not_pile_up(hook, alice, monkeypatch):
         hooks.test(hook, by=alice)
 
 
+@pytest.mark.system
 def test_an_entry_of_the_record_names_the_host_alone(alice, receiver):
     hook = hook_of(alice, receiver.url, events=EVERYTHING)
     hooks.remove(hook, by=alice)

@@ -55,6 +55,7 @@ def test_what_is_wrong_is_said_beside_its_field(browser):
     assert "allow_private" not in page.context["form"].fields
 
 
+@pytest.mark.system
 def test_a_secret_is_made_only_for_who_has_just_given_the_password(browser, alice, hook):
     step_up(browser, alice, ago=10_000)
     before = Webhook.objects.get().secret
@@ -64,6 +65,7 @@ def test_a_secret_is_made_only_for_who_has_just_given_the_password(browser, alic
     assert Webhook.objects.get().secret == before
 
 
+@pytest.mark.system
 def test_the_log_shows_what_was_answered_as_text_and_sends_again(browser, alice, hook, receiver, deliver):
     receiver.status, receiver.body = 500, b"<script>alert(1)</script>"
     hooks.test(hook, by=alice)
@@ -78,6 +80,7 @@ def test_the_log_shows_what_was_answered_as_text_and_sends_again(browser, alice,
     assert WebhookDelivery.objects.get().state == "waiting"
 
 
+@pytest.mark.system
 def test_the_log_is_read_page_by_page(browser, alice, hook, monkeypatch):
     monkeypatch.setattr("experiments.webhooks.views.ON_A_PAGE", 2)
     for _ in range(3):
@@ -90,6 +93,7 @@ def test_the_log_is_read_page_by_page(browser, alice, hook, monkeypatch):
     assert browser.get(f"/webhooks/{hook.pk}/?before=x").status_code == 200
 
 
+@pytest.mark.system
 def test_it_is_changed_paused_switched_on_and_removed(browser, hook):
     place = f"/webhooks/{hook.pk}/"
     browser.post(place, {**ASKED, "name": "Other"})
@@ -106,6 +110,7 @@ def test_it_is_changed_paused_switched_on_and_removed(browser, hook):
     assert Webhook.objects.count() == 0
 
 
+@pytest.mark.system
 def test_a_projects_page_is_for_its_leads(browser, alice, charlie, hook):
     project = Project.objects.create(name="Solar")
     Membership.objects.create(project=project, user=alice, role="lead")
@@ -119,6 +124,7 @@ def test_a_projects_page_is_for_its_leads(browser, alice, charlie, hook):
     assert address in browser.get(f"/projects/{project.pk}/").content.decode()
 
 
+@pytest.mark.system
 def test_the_admin_reads_them_permits_and_pauses(hook, alice, admin):
     hooks.test(hook, by=alice)
     Webhook.objects.update(allow_private=False)
@@ -135,6 +141,7 @@ def test_the_admin_reads_them_permits_and_pauses(hook, alice, admin):
     assert (Webhook.objects.get().allow_private, Webhook.objects.get().is_active) == (True, False)
 
 
+@pytest.mark.system
 def test_a_program_makes_changes_tests_and_removes_one(api, receiver, deliver):
     made = api("post", "webhooks/", ASKED)
     place = f"webhooks/{made.json()['id']}/"

@@ -20,7 +20,7 @@ from experiments.webhooks.kinds import Kind
 from tests.experiments.reviews import reviewed
 from tests.experiments.webhooks.conftest import hook_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
 
 
 def types():

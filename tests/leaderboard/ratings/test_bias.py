@@ -19,6 +19,7 @@ def leaning(seed, covariate, size=1500, count=6):
     return Battles(left, right, wins.astype(float), names(count)), 1000 + ELO * (strengths - strengths.mean())
 
 
+@pytest.mark.exhaustive
 def test_the_interval_of_a_lean_to_the_left_covers_the_truth():
     found = [position_bias(leaning(seed, 1.0)[0]) for seed in range(200)]
     shares = np.mean([bias.lower <= ELO * LEAN <= bias.upper for bias in found])
@@ -106,6 +107,7 @@ def test_verdicts_of_one_sample_are_one_observation():
     assert position_bias(times).error < 0.6 * once.error
 
 
+@pytest.mark.exhaustive
 def test_the_interval_of_length_covers_its_effect_where_samples_lean_together():
     """On each sample the longer answer is better or worse for all pairs alike; on the whole it is worth nothing."""
     covered, naive = [], []

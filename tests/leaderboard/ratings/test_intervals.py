@@ -18,12 +18,14 @@ def share(found):
     return float(np.mean(np.concatenate(found)))
 
 
+@pytest.mark.exhaustive
 def test_sandwich_intervals_of_four_hundred_leagues_cover_the_truth():
     found = [covered(sandwich(battles), truth) for battles, truth in (league(8, 800, s) for s in range(LEAGUES))]
 
     assert 0.93 <= share(found) <= 0.97
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", ["multinomial", "bayesian"])
 def test_bootstrap_intervals_of_four_hundred_leagues_cover_the_truth(kind):
     leagues = [league(5, 400, seed) for seed in range(LEAGUES)]

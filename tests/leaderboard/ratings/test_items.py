@@ -19,6 +19,7 @@ def covered(intervals, truth):
     return (intervals.lower <= truth) & (truth <= intervals.upper)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("samples", [12, 60])
 def test_where_battles_share_samples_the_interval_covers_the_truth_and_that_of_independent_ones_does_not(samples):
     naive, honest, told = [], [], []

@@ -30,6 +30,7 @@ def test_items_that_all_came_out_alike_are_one_unit_each_whatever_rounding_leave
     assert even.effective == 5
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("items", [8, 40])
 def test_the_interval_covers_the_share_where_votes_on_an_item_go_together(items):
     random = np.random.default_rng(3)

@@ -88,6 +88,7 @@ def test_a_part_that_crashes_leaves_no_image_of_its_memory(tmp_path):
     assert log.read_text() == "(0, 0)\n"
 
 
+@pytest.mark.system
 def test_commands_that_an_operator_shows_around_print_no_secret():
     canary = "canary7f3a9c55e1d24b08canary7f3a9c55e1d24b08"
     environment = {

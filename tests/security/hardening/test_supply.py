@@ -160,6 +160,7 @@ def against(*names):
     return answer
 
 
+@pytest.mark.system
 def test_every_lock_is_asked_about_and_nothing_known_is_said(osv, capsys):
     service = osv(against())
 
@@ -170,6 +171,7 @@ def test_every_lock_is_asked_about_and_nothing_known_is_said(osv, capsys):
     assert "Nothing is known against" in capsys.readouterr().out
 
 
+@pytest.mark.system
 def test_what_is_known_is_named_and_the_exit_code_says_so(osv, capsys):
     with pytest.raises(CommandError) as failed:
         call_command("audit_dependencies", "--service", osv(against("django")).address)
@@ -185,6 +187,7 @@ def test_no_answer_is_no_good_news_and_has_a_code_of_its_own():
     assert failed.value.returncode == 3
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("answer", [{"results": []}, {}, [], {"results": None}, {"results": [{"vulns": [1]}]}])
 def test_an_answer_that_makes_no_sense_is_none(osv, answer):
     packages = locks.read(ROOT / "requirements.lock")[:1]

@@ -42,16 +42,19 @@ def told():
     return json.loads(done.stdout)
 
 
+@pytest.mark.system
 def test_over_tls_every_cookie_is_secure_and_of_this_host_alone(told):
     assert [name for name in told["names"] if not name.startswith("__Host-")] == []
     assert told["secure"] == [True, True]
     assert told["same"] == ["Lax", "Lax"]
 
 
+@pytest.mark.system
 def test_over_tls_a_browser_is_told_to_stay_there_for_a_year(told):
     assert (told["redirect"], told["hsts"], told["below"]) == (True, 31_536_000, True)
 
 
+@pytest.mark.system
 def test_debugging_is_off_unless_it_is_asked_for(told):
     assert told["debug"] is False
 
@@ -159,6 +162,7 @@ def certificate(tmp_path):
     return path
 
 
+@pytest.mark.system
 async def test_a_provider_with_a_certificate_of_its_own_making_gets_no_key(certificate):
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate)

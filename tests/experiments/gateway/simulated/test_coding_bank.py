@@ -10,12 +10,13 @@ from experiments.gateway.simulated.coding.manner import in_manner
 from experiments.gateway.simulated.names import CODERS, PERSONALITIES
 from experiments.workflows.coding.novelty import NEAR, fingerprint, likeness
 from experiments.workflows.flags import addresses_reviewers
+from tests.cases import each_case
 
 from .contest import share_passed
 
 VARIANTS = 4
-each_problem = pytest.mark.parametrize("name", problem_names())
-each_variant = pytest.mark.parametrize("variant", range(VARIANTS))
+each_problem = each_case("name", problem_names())
+each_variant = each_case("variant", range(VARIANTS))
 
 
 def share(problem, solution):
@@ -114,6 +115,7 @@ def test_no_solution_speaks_to_those_who_judge(name):
         assert not addresses_reviewers(f"{solution.code}\n{solution.explanation}")
 
 
+@pytest.mark.exhaustive
 @each_problem
 def test_a_models_manner_changes_the_words_and_not_what_is_computed(name):
     problem = load_problem(name)

@@ -7,6 +7,8 @@ import sys
 import httpx
 import pytest
 
+pytestmark = pytest.mark.system
+
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_says_where_it_listens_and_ends_cleanly(tmp_path, number, body):
