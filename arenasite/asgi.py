@@ -8,7 +8,7 @@ django.setup(set_prefix=False)
 # Channels and the consumers import models, so they can be loaded only now.
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402 — after the set-up, which they need
 
-from accounts.sockets import Door  # noqa: E402 — after the set-up, which they need
+from accounts.sockets import SocketAuthentication  # noqa: E402 — after the set-up, which they need
 from arenasite.handling import Handler  # noqa: E402 — after the set-up, which they need
 from arenasite.sockets import NamedSockets  # noqa: E402 — after the set-up, which they need
 from experiments.routing import websocket_urlpatterns  # noqa: E402 — after the set-up, which they need
@@ -17,6 +17,6 @@ application = ProtocolTypeRouter(
     {
         "http": Handler(),
         # channels and asgiref differ in how they type an application
-        "websocket": NamedSockets(Door(URLRouter(websocket_urlpatterns))),  # type: ignore[arg-type]
+        "websocket": NamedSockets(SocketAuthentication(URLRouter(websocket_urlpatterns))),  # type: ignore[arg-type]
     }
 )

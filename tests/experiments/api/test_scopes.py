@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import ApiToken, AuditEntry
 from accounts.permissions import HasScope, scope_of
-from accounts.sockets import Door
+from accounts.sockets import SocketAuthentication
 from accounts.tokens import create_token
 from tests.experiments.api.conftest import Api
 from tests.experiments.api.handlers import handlers
@@ -136,6 +136,8 @@ async def test_a_socket_opens_to_a_token_that_may_read(alice, scopes, is_known):
         met.append(scope["user"])
 
     token = await sync_to_async(create_token)(alice, scopes=scopes)
-    await Door(inner)({"type": "websocket", "headers": [(b"authorization", f"Bearer {token}".encode())]}, None, None)
+    await SocketAuthentication(inner)(
+        {"type": "websocket", "headers": [(b"authorization", f"Bearer {token}".encode())]}, None, None
+    )
 
     assert met == ([alice] if is_known else [AnonymousUser()])

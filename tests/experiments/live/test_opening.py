@@ -61,10 +61,45 @@ async def test_nobody_is_refused(watch_run, run, headers):
 
 @pytest.mark.parametrize(
     "origin",
-    [b"http://evil.example", b"https://localhost.evil.example", b"null", b"", b"http://evil.example:8000", b"file://"],
+    [
+        *(b"http://evil.example", b"https://localhost.evil.example", b"null", b"", b"http://evil.example:8000"),
+        *(
+            b"file://",
+            b"http://localhost:9999",
+            b"http://localhost",
+            b"https://localhost:8000",
+            b"ftp://localhost:8000",
+        ),
+        *(b"http://127.0.0.1:9999", b"http://127.0.0.1:8000", b"http://[::1]:8000", b"http://[::1", b"\xff"),
+    ],
 )
-async def test_a_page_of_another_site_is_refused_with_alices_own_cookie(watch_run, run, alices_session, origin):
+async def test_a_page_of_another_origin_is_refused_with_alices_own_cookie(watch_run, run, alices_session, origin):
     assert not (await watch_run(run, origin=origin, cookie=alices_session)).is_open
+
+
+ARENA = "https://arena.example:8443"
+
+
+@pytest.mark.parametrize(
+    ("listed", "host", "origin", "is_open"),
+    [
+        ([], "arena.example", "https://arena.example", True),
+        ([], "arena.example", "http://arena.example", False),
+        ([], "arena.example", ARENA, False),  # nginx passes the host on without its port
+        ([ARENA], "arena.example", ARENA, True),
+        ([ARENA], "arena.example", "https://arena.example:8444", False),
+        (["https://*.uni.example"], "arena.example", "https://lab.uni.example", True),
+        (["https://*.uni.example"], "arena.example", "https://uni.example.evil", False),
+        ([], "evil.example", "https://evil.example", False),  # a name of the attacker's that leads to this server
+    ],
+)
+async def test_behind_tls_pages_of_this_host_and_of_listed_origins_open_it(
+    watch_run, run, alices_session, settings, listed, host, origin, is_open
+):
+    settings.HTTPS, settings.ALLOWED_HOSTS, settings.CSRF_TRUSTED_ORIGINS = True, ["arena.example"], listed
+    headers = {"host": host.encode(), "origin": origin.encode(), "x-forwarded-proto": b"https"}
+
+    assert (await watch_run(run, cookie=alices_session, **headers)).is_open == is_open
 
 
 async def test_a_cookie_does_not_heal_a_wrong_token(watch_run, run, alices_session):
