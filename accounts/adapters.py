@@ -16,18 +16,24 @@ from django.conf import settings
 from django.core.cache import cache
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render, resolve_url
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
-from accounts import audit, crypto, joining, sessions
+from accounts import audit, crypto, guessing, joining, sessions
 from accounts.addresses import NOWHERE, address_of
 from accounts.models import User
 from accounts.refusals import Unusable
 
 MISMATCH = _("The name and the password do not belong together. Check both; capitals count.")
 TOO_OFTEN = _("That was tried too often. Wait five minutes, then try again.")
+TOO_MANY_ATTEMPTS = ngettext_lazy(
+    "Too many attempts. Try again in %(minutes)d minute, or use a browser in which you have signed in before.",
+    "Too many attempts. Try again in %(minutes)d minutes, or use a browser in which you have signed in before.",
+    "minutes",
+)
 ELSEWHERE = _("Only addresses of the lab can be used to sign up: %(domains)s. Others need an invitation.")
 THROTTLED_SECONDS = 60  # in which tries that were not even looked at are written down once
 
@@ -82,12 +88,14 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         return [first if stage == usual else stage for stage in super().get_login_stages()]
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Instead of allauth's own limit, which counts by name alone: with it, strangers kept people out."""
         try:
-            super().pre_authenticate(request, **credentials)
-        except ValidationError:
+            self._attempt = guessing.count_attempt(request, _name_in(credentials))
+        except guessing.TooManyAttempts as refusal:
             if cache.add(f"throttled:{address_of(request)}", 1, THROTTLED_SECONDS):
                 _record_failure(credentials, throttled=True)
-            raise
+            text = TOO_MANY_ATTEMPTS % {"minutes": refusal.minutes}
+            raise ValidationError(text, code="too_many_login_attempts") from refusal
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
         """A deactivated person is told no more than somebody with a wrong password."""
@@ -95,6 +103,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         if user and not user.is_active:
             _record_failure(credentials, deactivated=True)
             return None
+        if user:
+            guessing.give_back(self._attempt)
         return user
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
@@ -108,6 +118,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
             user.save(update_fields=["password"])
             sessions.end_sessions(user, keep=self.request.session.session_key if is_own else None)
             audit.record(audit.Action.PASSWORD_CHANGED, by=user, of=user, by_mail=not is_own)
+        guessing.forget_attempts(self.request, user)
+
+    def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
+        response: HttpResponse = super().post_login(request, user, **kwargs)
+        guessing.remember_browser(request, response, user)
+        return response
 
     def logout(self, request: HttpRequest) -> None:
         if request.user.is_authenticated:
@@ -172,8 +188,11 @@ class FirstVerificationStage(EmailVerificationStage):  # type: ignore[misc]  # a
 
 
 def _record_failure(credentials: dict[str, Any], **detail: Any) -> None:
-    name = credentials.get("username") or credentials.get("email") or ""
-    audit.record(audit.Action.SIGN_IN_FAILED, by=None, name=str(name), **detail)
+    audit.record(audit.Action.SIGN_IN_FAILED, by=None, name=_name_in(credentials), **detail)
+
+
+def _name_in(credentials: dict[str, Any]) -> str:
+    return str(credentials.get("username") or credentials.get("email") or "")
 
 
 def _has_just_signed_in(request: HttpRequest) -> bool:

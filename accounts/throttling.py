@@ -24,7 +24,7 @@ class PerMinute(BaseThrottle):
         if not most or who is None:
             return True
         minute, self._left = self._clock()
-        used = _counted(f"rate:{self.setting}:{who}:{minute}")
+        used = counted(f"rate:{self.setting}:{who}:{minute}", 2 * MINUTE)
         self._note(request, most, max(most - used, 0))
         return used <= most
 
@@ -66,9 +66,9 @@ class OfTests(OfPerson):
     setting = "API_KEY_TESTS"
 
 
-def _counted(key: str) -> int:
-    """How often it was counted, this time included."""
-    cache.add(key, 0, 2 * MINUTE)
+def counted(key: str, seconds: int) -> int:
+    """How often it was counted, this time included, in so many seconds from the first time on."""
+    cache.add(key, 0, seconds)
     try:
         return int(cache.incr(key))
     except ValueError:  # it expired, or Redis went away, between the two

@@ -251,7 +251,11 @@ ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 300  # seconds for which one confirmation holds
-ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "20/m/ip,5/5m/key", "signup": "20/m/ip"}
+ACCOUNT_RATE_LIMITS = {
+    "login": "",  # passwords: accounts/guessing.py
+    "login_failed": "20/m/ip,5/5m/key",  # codes of second factors, asked for after the password
+    "signup": "20/m/ip",
+}
 
 MFA_ADAPTER = "accounts.adapters.FactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
@@ -268,6 +272,7 @@ SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [OIDC.app()] if OIDC else [], "OAUTH_PKCE_ENABLED": True}}
 
 SESSION_COOKIE_NAME = "__Host-arena_session" if HTTPS else "arena_session"
+BROWSER_COOKIE_NAME = "__Host-arena_browser" if HTTPS else "arena_browser"  # who has signed in here before
 THEME_COOKIE_NAME = "__Host-arena_theme" if HTTPS else "arena_theme"
 MESSAGE_STORAGE = "accounts.notices.NoticeStorage"
 CSRF_COOKIE_NAME = "__Host-arena_csrf" if HTTPS else "arena_csrf"

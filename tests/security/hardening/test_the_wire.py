@@ -33,7 +33,8 @@ def told():
         "import json, django; django.setup(); from django.conf import settings as s;"
         "from accounts.notices import HostCookieStorage as n;"
         "print(json.dumps({'names': [s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME, s.LANGUAGE_COOKIE_NAME,"
-        " s.THEME_COOKIE_NAME, n.cookie_name], 'secure': [s.SESSION_COOKIE_SECURE, s.CSRF_COOKIE_SECURE],"
+        " s.THEME_COOKIE_NAME, s.BROWSER_COOKIE_NAME, n.cookie_name],"
+        " 'secure': [s.SESSION_COOKIE_SECURE, s.CSRF_COOKIE_SECURE],"
         " 'same': [s.SESSION_COOKIE_SAMESITE, s.CSRF_COOKIE_SAMESITE], 'hsts': s.SECURE_HSTS_SECONDS,"
         " 'below': s.SECURE_HSTS_INCLUDE_SUBDOMAINS, 'redirect': s.SECURE_SSL_REDIRECT, 'debug': s.DEBUG}))"
     )

@@ -1,0 +1,121 @@
+"""How often passwords may be tried (docs/security.md, "Guessing").
+
+Attempts are counted where they come from, so that a stranger's wrong passwords do not keep the person out: a browser in
+which the person has signed in before has a count of its own, and so has each address. A cap on all unknown browsers
+together slows guessing from many addresses. Attempts are counted before the password is checked, and given back when it
+was right: parallel requests get no more attempts than others.
+"""
+
+import hashlib
+import secrets
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import ip_network
+
+from django.conf import settings
+from django.core.cache import cache
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+
+from accounts.addresses import address_of
+from accounts.models import User
+from accounts.throttling import counted
+
+MINUTE, HOUR, DAY = 60, 3600, 86_400
+KNOWN_SECONDS = 365 * DAY  # since the last sign-in
+MOST_PEOPLE = 10  # of one browser
+SALT = "accounts.guessing"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    most: int  # attempts
+    seconds: int  # from the first one on
+
+
+PERSON_FROM_ONE_PLACE = (Limit(5, 5 * MINUTE), Limit(10, HOUR))  # a known browser or an address
+ANYBODY_FROM_ONE_ADDRESS = (Limit(20, MINUTE),)
+PERSON_FROM_ANYWHERE = (Limit(500, HOUR),)  # from unknown browsers
+
+
+class TooManyAttempts(Exception):
+    def __init__(self, limit: Limit) -> None:
+        super().__init__(f"more than {limit.most} attempts in {limit.seconds} s")
+        self.minutes = limit.seconds // MINUTE
+
+
+def count_attempt(request: HttpRequest, name: str) -> list[str]:
+    """Count an attempt to sign in with this user name or e-mail address. Returns the counters, for `give_back`. Raises
+    TooManyAttempts, and then the password is not to be checked.
+    """
+    counters = []
+    for limits, what in _counts(request, name):
+        for limit in limits:
+            counter = _counter(limit, what)
+            if counted(counter, limit.seconds) > limit.most:
+                raise TooManyAttempts(limit)
+            counters.append(counter)
+    return counters
+
+
+def give_back(counters: list[str]) -> None:
+    """The password was right."""
+    for counter in counters:
+        with suppress(ValueError):  # its time is over
+            cache.decr(counter)
+
+
+def forget_attempts(request: HttpRequest, person: User) -> None:
+    """Those for this person from this place, which has just proved who it is by setting a new password."""
+    for limits, what in _counts(request, person.get_username()):
+        if limits is PERSON_FROM_ONE_PLACE:
+            for limit in limits:
+                cache.delete(_counter(limit, what))
+
+
+def remember_browser(request: HttpRequest, response: HttpResponse, person: User) -> None:
+    """From now on this browser is one in which the person has signed in."""
+    browser, people = _known(request)
+    people = [person.pk, *(pk for pk in people if pk != person.pk)][:MOST_PEOPLE]
+    response.set_signed_cookie(
+        settings.BROWSER_COOKIE_NAME,
+        ".".join([browser or secrets.token_urlsafe(16), *map(str, people)]),
+        salt=SALT,
+        max_age=KNOWN_SECONDS,
+        secure=settings.HTTPS,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def _counts(request: HttpRequest, name: str) -> list[tuple[tuple[Limit, ...], str]]:
+    """What is counted of this attempt. A person has one count, whichever of their names is typed."""
+    meant = Q(username__iexact=name) | Q(email__iexact=name) | Q(emailaddress__email__iexact=name)
+    people = sorted(set(User.objects.filter(meant).values_list("pk", flat=True))) if name else []
+    who = str(people[0]) if people else f"name {name.lower()}"
+    browser, known = _known(request)
+    if people and set(people) <= set(known):  # all whom the name may mean: else a browser would pass for another's
+        return [(PERSON_FROM_ONE_PLACE, f"{who} in browser {browser}")]
+    network = _network(request)
+    return [
+        (ANYBODY_FROM_ONE_ADDRESS, f"anybody from {network}"),
+        (PERSON_FROM_ONE_PLACE, f"{who} from {network}"),
+        (PERSON_FROM_ANYWHERE, f"{who} from anywhere"),
+    ]
+
+
+def _known(request: HttpRequest) -> tuple[str, list[int]]:
+    """The id of this browser, "" if it has none, and the people who have signed in here, the latest first."""
+    value = request.get_signed_cookie(settings.BROWSER_COOKIE_NAME, default="", salt=SALT, max_age=KNOWN_SECONDS)
+    browser, *people = (value or "").split(".")
+    return browser, [int(pk) for pk in people]
+
+
+def _network(request: HttpRequest) -> str:
+    """The address; of IPv6 the /64, all of which one connection usually has."""
+    address = address_of(request) or ""
+    return str(ip_network(f"{address}/64", strict=False)) if ":" in address else address
+
+
+def _counter(limit: Limit, what: str) -> str:
+    return f"attempts:{limit.seconds}:{hashlib.sha256(what.encode()).hexdigest()}"
