@@ -17,7 +17,9 @@ from experiments.models import Call, Campaign
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Calls, those of them that failed, tokens, US dollars (with what is set aside), and calls at an unknown cost."""
+    """Calls, those of them that failed, tokens, US dollars (with what is set aside), and calls at an unknown cost.
+    under_way: tokens set aside for calls that have not ended.
+    """
 
     calls: int = 0
     failed: int = 0
@@ -25,6 +27,7 @@ class Totals:
     output_tokens: int = 0
     cost: Decimal = Decimal(0)
     unpriced: int = 0
+    under_way: int = 0
 
     def __add__(self, other: "Totals") -> "Totals":
         return Totals(
@@ -34,6 +37,7 @@ class Totals:
             self.output_tokens + other.output_tokens,
             self.cost + other.cost,
             self.unpriced + other.unpriced,
+            self.under_way + other.under_way,
         )
 
     @property
@@ -56,6 +60,7 @@ def of_runs(runs: Collection[UUID | str]) -> Totals:
         input_tokens=Sum("input_tokens", default=0),
         output_tokens=Sum("output_tokens", default=0),
         unpriced=Count("pk", filter=unpriced),
+        under_way=Sum("reserved_tokens", filter=Q(state=Call.State.SENT), default=0),
         money=Sum(Coalesce("cost", "reserved"), default=Decimal(0)),
     )
     return Totals(cost=found.pop("money"), **found)

@@ -5,16 +5,20 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+LEAST_ANSWER = 64  # tokens; a call that has no room for as many beside its prompt is not made
 PERIODS = {"total": "", "month": "monthly ", "day": "daily "}
 REACHED = "budget_"  # how the stop reason begins of what a budget has ended
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a run has used so far; money includes what is reserved for calls whose cost is not known."""
+    """What a run has used so far; money includes what is reserved for calls whose cost is not known. under_way: tokens
+    set aside for calls that have not ended.
+    """
 
     tokens: int
     cost: Decimal
+    under_way: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +48,17 @@ class Short:
     admins: Sequence[str] = ()
 
 
-def refuse(spent: Spent, reservation: Decimal | None, *, tokens: int | None, cost: Decimal | None) -> Refusal | None:
-    """The reason not to make a call for which `reservation` US dollars would be set aside; None when it fits."""
-    if tokens is not None and spent.tokens >= tokens:
-        return Refusal("limit_tokens", f"The limit of {tokens} tokens is reached ({spent.tokens} used).")
+def refuse(
+    spent: Spent, reservation: Decimal | None, least: int, *, tokens: int | None, cost: Decimal | None
+) -> Refusal | None:
+    """The reason not to make a call for which `reservation` US dollars would be set aside, and that takes `least`
+    tokens at least, its prompt included; None when it fits.
+    """
+    if tokens is not None and (left := tokens - spent.tokens - spent.under_way) < least:
+        return Refusal(
+            "limit_tokens",
+            f"The next call needs at least {least} tokens; {max(left, 0)} are left of the limit of {tokens} tokens.",
+        )
     if cost is None:
         return None
     if reservation is None:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Sum
+from django.db.models import Q, Sum
 from django.db.models.functions import Coalesce
 
 from accounts import logs
@@ -27,7 +27,8 @@ from experiments.engine.recording import Book, OpenCall
 from experiments.engine.reservations import Account, Accounts, OverBudget
 from experiments.engine.score import Score, Todo, passed
 from experiments.engine.seating import Catalogue, order, seats_of
-from experiments.models import Run
+from experiments.gateway import EmptyAnswer
+from experiments.models import Call, Run
 from experiments.models.ids import new_id
 from experiments.shards import is_sharded
 from experiments.workflows import REGISTRY
@@ -35,6 +36,7 @@ from experiments.workflows.steps import Ask, End, Execute, Listen, Record
 
 MOMENT = 0.1  # seconds that one run may keep the driver from its other work
 KEY_NOTE_SECONDS = keys.USED_AT_MOST_EVERY.total_seconds()  # between two notes that a key is in use
+ROOM_SECONDS = 0.5  # between two looks whether calls under way leave room below the limit of tokens
 CATALOGUE_SECONDS = 2.0  # how old a price may be where the same model is asked many times a second
 
 
@@ -77,7 +79,8 @@ class Playing:
         self._began = ledger.begun(run.experiment_id) if self.is_shard else None
         play = REGISTRY[run.experiment.workflow].run(self._config, run.experiment.cast(run.seed))
         recorded = recorded_outcomes(run) | executions.recorded(run)
-        self._score = Score(play, recorded, begun(run))
+        self._asked = begun(run)  # keys of steps
+        self._score = Score(play, recorded, self._asked)
 
     @property
     def is_ending(self) -> bool:
@@ -180,6 +183,7 @@ class Playing:
         if self._ending:
             self._agenda.append(self._finish_when_quiet)
         elif retry_in is not None:
+            self._asked.add(call.ask.key)
             self._ask_later(retry_in, call.ask)
         else:
             self._plan(self._score.resolve(call.ask.key, outcome))
@@ -192,6 +196,7 @@ class Playing:
         for step in todo.steps:
             if isinstance(step, Ask):
                 self._ask_later(step.delay, step, among)
+                among -= 1
             elif isinstance(step, Listen):
                 self._agenda.append(partial(self._listen, step))
             elif isinstance(step, Execute):
@@ -201,7 +206,7 @@ class Playing:
             self._agenda.append(self._finish_when_quiet)
 
     def _ask_later(self, seconds: float, ask: Ask, among: int = 1) -> None:
-        """among: how many are asked at the same time, and share what the limit of tokens leaves."""
+        """among: how many are still to be asked at the same time, and share what the limit of tokens leaves."""
         action = partial(self._ask, ask, new_id(), among)
         if seconds:
             self._timers += 1
@@ -290,21 +295,30 @@ class Playing:
             self._agenda.append(partial(self._note_key, call.order.key))
 
     def _written(self, ask: Ask, call_id: UUID, among: int, accounts: Sequence[Account]) -> OpenCall | None:
-        """The call, written ahead; None where a limit or a budget has no room for it."""
+        """The call, written ahead; None where a limit or a budget has no room for it, or has none for now."""
         spent, limits = self._spent(), self._limits
-        left = None if limits.tokens is None else (limits.tokens - spent.tokens) // among
+        share = None if limits.tokens is None else (limits.tokens - spent.tokens - spent.under_way) // among
         participant = self._seats[ask.played_by or ask.seat]
         owner_id = self.run.experiment.owner_id
-        ordered = order(participant, ask, call_id, left, self.run.seed, self._catalogue, owner_id)
+        empties = self._empty_answers(ask.key)
+        ordered = order(participant, ask, call_id, share, self.run.seed, self._catalogue, owner_id, empties)
         cost = None if limits.cost is None else Decimal(str(limits.cost))
-        if refusal := refuse(spent, ordered.reserved, tokens=limits.tokens, cost=cost):
-            self._refuse(ask, refusal)
+        if refusal := refuse(spent, ordered.reserved, ordered.least_tokens, tokens=limits.tokens, cost=cost):
+            if refusal.reason == "limit_tokens" and spent.under_way:
+                self._ask_later(ROOM_SECONDS, ask)
+            else:
+                self._refuse(ask, refusal)
             return None
         try:
             return recording.open_call(self.book, ask, ordered, call_id, accounts)
         except OverBudget as over:
             self._refuse(ask, over.refusal)
             return None
+
+    def _empty_answers(self, key: str) -> int:
+        if key not in self._asked:
+            return 0
+        return self.run.calls.filter(step__key=key, error_kind=EmptyAnswer.kind).count()
 
     def _note_key(self, key: keys.Key) -> None:
         if key.row_id is None or time.monotonic() - self._noted.get(key.row_id, -KEY_NOTE_SECONDS) < KEY_NOTE_SECONDS:
@@ -325,13 +339,14 @@ class Playing:
             return Spent(0, Decimal(0))
         if self.is_shard:
             of_all = ledger.spent(self.run.experiment_id)
-            return Spent(of_all.input_tokens + of_all.output_tokens, of_all.cost)
+            return Spent(of_all.input_tokens + of_all.output_tokens, of_all.cost, of_all.under_way)
         totals = self.run.calls.aggregate(
             input=Sum("input_tokens", default=0),
             output=Sum("output_tokens", default=0),
             cost=Sum(Coalesce("cost", "reserved"), default=Decimal(0)),
+            under_way=Sum("reserved_tokens", filter=Q(state=Call.State.SENT), default=0),
         )
-        return Spent(totals["input"] + totals["output"], totals["cost"])
+        return Spent(totals["input"] + totals["output"], totals["cost"], totals["under_way"])
 
     def _finish_when_quiet(self) -> None:
         if self.is_over or self.calls or self._ending is None:

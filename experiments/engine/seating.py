@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -11,6 +11,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from experiments.engine import keys, materials
+from experiments.engine.budget import LEAST_ANSWER
 from experiments.engine.performers import Endpoint
 from experiments.engine.reservations import Amount
 from experiments.gateway.errors import BadKey, GatewayError, NoImages, NoMaterial
@@ -23,8 +24,9 @@ from experiments.workflows.steps import Ask, Cast
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A request ready to be made, with the price it would be made at and the key it is made with. problem: why it
-    cannot be made at all; nothing is sent then, and nothing paid.
+    """A request ready to be made, with the price it would be made at and the key it is made with. least_tokens: what
+    the prompt takes with the shortest answer worth asking for. problem: why it cannot be made at all; nothing is sent
+    then, and nothing paid.
     """
 
     model: ProviderModel
@@ -32,6 +34,7 @@ class Order:
     request: ChatRequest
     reserved: Decimal | None
     reserved_tokens: int = 0
+    least_tokens: int = 0
     problem: GatewayError | None = None
     key: keys.Key = field(default_factory=keys.Key)
 
@@ -79,27 +82,31 @@ def order(
     participant: Participant,
     ask: Ask,
     call_id: UUID,
-    longest_output: int | None,
+    share: int | None,
     run_seed: int,
     catalogue: Catalogue | None = None,
     owner_id: int | None = None,
+    empties: int = 0,
 ) -> Order:
     """The request for `ask`, made to the participant's model as it is catalogued now. owner_id: in whose name it is
     made; None for the lab's.
 
-    longest_output: tokens that the run's limit leaves for the answer; None when there is no limit. run_seed: a reply's
+    share: tokens that the run's limit leaves for prompt and answer; None when there is no limit. run_seed: a reply's
     sampling follows from it and from the step's key, unless the seat has a seed of its own: repeats differ, and can be
-    repeated.
+    repeated. empties: how often the step was answered with nothing; each time a seed that was sent becomes another,
+    since the same would give nothing again.
     """
     model, price = (catalogue or Catalogue()).entry(participant.model_id)
     takes_schema = not ask.if_native or model.accepts.schema == "json_schema"
     drawn = {"seed": Cast({}, run_seed).random(ask.draw or ask.key).getrandbits(31)} if _draws_seed(ask, model) else {}
-    limit = _least(longest_output, _limit_of(ask.role))
+    params = _params({**drawn, **ask.params}, _roomy(participant.params, ask.room), _limit_of(ask.role))
+    if empties and params.seed is not None:
+        params = replace(params, seed=Cast({}, params.seed).random(f"empty/{empties}").getrandbits(31))
     shown, problem = _shown(ask, model)
     request = ChatRequest(
         model=model.upstream,
         messages=shown,
-        params=_params({**drawn, **ask.params}, _roomy(participant.params, ask.room), limit),
+        params=params,
         schema=ask.schema if takes_schema else None,
         schema_name=ask.purpose,
         request_id=str(call_id),
@@ -110,9 +117,20 @@ def order(
     key, refusal = _key(model, owner_id)
     if problem := problem or refusal:
         return Order(model, price, request, Decimal(0), problem=problem)
+    if share is not None:
+        request = _within(request, share)
     most = reserve(request, price.value if price else None)
     reserved = None if most is None else kept_upwards(most)
-    return Order(model, price, request, reserved, sum(most_tokens(request)), key=key)
+    prompt, answer = most_tokens(request)
+    return Order(model, price, request, reserved, prompt + answer, prompt + min(answer, LEAST_ANSWER), key=key)
+
+
+def _within(request: ChatRequest, share: int) -> ChatRequest:
+    """The request with an answer no longer than its share of the run's limit leaves beside the prompt."""
+    prompt, _ = most_tokens(request)
+    asked = request.params.max_tokens or request.capabilities.max_output_tokens
+    longest = _least(asked, max(share - prompt, LEAST_ANSWER))
+    return replace(request, params=replace(request.params, max_tokens=longest))
 
 
 def _key(model: ProviderModel, owner_id: int | None) -> tuple[keys.Key, GatewayError | None]:
@@ -160,10 +178,10 @@ def _roomy(of_seat: Mapping[str, Any], room: int) -> Mapping[str, Any]:
     return {**of_seat, "max_tokens": max(of_seat.get("max_tokens") or 0, room)} if room else of_seat
 
 
-def _params(of_purpose: Mapping[str, Any], of_seat: Mapping[str, Any], longest_output: int | None) -> Params:
+def _params(of_purpose: Mapping[str, Any], of_seat: Mapping[str, Any], longest: int | None) -> Params:
     merged = {**of_purpose, **{name: value for name, value in of_seat.items() if value is not None}}
-    if longest_output is not None:
-        merged["max_tokens"] = max(1, min(merged.get("max_tokens") or longest_output, longest_output))
+    if longest is not None:
+        merged["max_tokens"] = max(1, min(merged.get("max_tokens") or longest, longest))
     if "stop" in merged:
         merged["stop"] = tuple(merged["stop"])
     return Params(**merged)

@@ -165,7 +165,7 @@ def test_limits_hold_over_all_runs_of_a_campaign(field, battles, campaign, play,
     shown = progress(experiment)
     assert state_of(experiment) == Campaign.State.STOPPED
     assert "4000 tokens" in shown.note
-    assert 4000 <= shown.input_tokens + shown.output_tokens < 4000 + 4 * 3 * 2000
+    assert 0 < shown.input_tokens + shown.output_tokens <= 4000
     assert 0 < shown.decided < 24
     assert campaigns.resume(experiment, by=alice, limits={})
     play(experiment)

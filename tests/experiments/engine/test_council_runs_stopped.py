@@ -35,17 +35,21 @@ def test_a_council_stopped_in_its_first_stage_asks_nothing_more(council, start, 
     assert_same_page(run)
 
 
+def too_low_for_the_chair(whole) -> int:
+    """A limit of tokens under which the same council is stopped before its conclusion."""
+    spent = sum(call.input_tokens + call.output_tokens for call in whole.calls.exclude(step__purpose="conclusion"))
+    prompt = whole.calls.get(step__purpose="conclusion").request["messages"]
+    return spent + sum(len(message["content"].encode()) for message in prompt) // 3
+
+
 def test_a_council_stopped_at_its_limit_goes_on_under_another_one(convene, council, start, drive, alice):
-    whole = convene(*FAST)
-    before_the_chair = sum(
-        call.input_tokens + call.output_tokens for call in whole.calls.exclude(step__purpose="conclusion")
-    )
-    run = start(council(*FAST, limits={"tokens": before_the_chair}))
+    limit = too_low_for_the_chair(convene(*FAST))
+    run = start(council(*FAST, limits={"tokens": limit}))
     drive()
     assert (fresh(run).state, fresh(run).stop_reason) == ("stopped", "limit_tokens")
     assert_same_page(run)
 
-    furthering.lift(fresh(run), by=alice, limits={"tokens": before_the_chair + 100_000})
+    furthering.lift(fresh(run), by=alice, limits={"tokens": limit + 100_000})
     drive()
     assert (fresh(run).state, fresh(run).stop_reason) == ("completed", "your_turn")
     assert run.messages.filter(step__purpose="conclusion").count() == 1
@@ -53,9 +57,7 @@ def test_a_council_stopped_at_its_limit_goes_on_under_another_one(convene, counc
 
 
 def test_a_council_stopped_at_its_limit_goes_on_without_what_could_not_be_asked(convene, council, start, drive, alice):
-    whole = convene(*FAST)
-    spent = sum(c.input_tokens + c.output_tokens for c in whole.calls.exclude(step__purpose="conclusion"))
-    run = start(council(*FAST, limits={"tokens": spent}))
+    run = start(council(*FAST, limits={"tokens": too_low_for_the_chair(convene(*FAST))}))
     drive()
     with pytest.raises(NotOffered):
         furthering.lift(fresh(run), by=alice, limits={"tokens": -1})

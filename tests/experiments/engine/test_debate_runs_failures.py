@@ -185,8 +185,8 @@ def test_a_context_that_is_too_long_is_said_with_a_hint_and_can_be_shortened(sta
 
 @pytest.fixture
 def stopped(stage):
-    """The limit of tokens is reached between B and C: each scripted answer takes 11."""
-    run = stage.play(refine=False, limits={"tokens": 22}, rounds=2)
+    """The limit of tokens has room for the prompts of A and B, and not for that of C, which holds what they said."""
+    run = stage.play(refine=False, limits={"tokens": 800}, rounds=2)
     assert (run.state, run.stop_reason, asked(run)) == ("stopped", "limit_tokens", ["round/1/A", "round/1/B"])
     return run
 
@@ -194,7 +194,7 @@ def stopped(stage):
 def test_at_a_limit_it_stops_cleanly_and_what_there_is_can_be_summed_up(stage, stopped, alice):
     refused = stopped.events.get(type="experiment_stopped").data["refused"]
     assert refused["key"] == "round/1/C"
-    furthering.lift(stopped, by=alice, limits={"tokens": 1000}, skip=True)
+    furthering.lift(stopped, by=alice, limits={"tokens": 100_000}, skip=True)
     run = stage.go_on(stopped)
 
     assert (run.state, asked(run)) == ("completed", ["round/1/A", "round/1/B", "summary"])
@@ -204,7 +204,7 @@ def test_at_a_limit_it_stops_cleanly_and_what_there_is_can_be_summed_up(stage, s
 
 
 def test_at_a_limit_it_goes_on_with_whoever_was_to_speak_under_another_limit(stage, stopped, alice):
-    furthering.lift(stopped, by=alice, limits={"tokens": 1000})
+    furthering.lift(stopped, by=alice, limits={"tokens": 100_000})
     run = stage.go_on(stopped)
 
     assert asked(run)[:3] == ["round/1/A", "round/1/B", "round/1/C"]
@@ -213,7 +213,7 @@ def test_at_a_limit_it_goes_on_with_whoever_was_to_speak_under_another_limit(sta
 
 
 def test_in_manual_mode_the_person_decides_after_the_limit_and_may_ask_the_skipped_one(stage, alice):
-    run = stage.say(stage.play(mode="manual", refine=False, limits={"tokens": 22}), "default")
+    run = stage.say(stage.play(mode="manual", refine=False, limits={"tokens": 800}), "default")
     furthering.lift(run, by=alice, limits={}, skip=True)
     run = stage.go_on(run)
 

@@ -7,18 +7,26 @@ from experiments.models import ModelPrice, ProviderModel, Run
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.mark.parametrize(
-    ("limits", "reason"),
-    [({"tokens": 300}, "limit_tokens"), ({"seconds": 0.3}, "limit_seconds")],
-    ids=["tokens", "seconds"],
-)
-def test_a_reached_limit_stops_the_run(arena, start, drive, limits, reason):
-    run = start(arena(a="sim/cooperative:first=0:tps=300", limits=limits, max_turns=20))
+def test_a_reached_limit_of_time_stops_the_run(arena, start, drive):
+    run = start(arena(a="sim/cooperative:first=0:tps=300", limits={"seconds": 0.3}, max_turns=20))
 
     drive()
 
     run.refresh_from_db()
-    assert (run.state, run.stop_reason) == (Run.State.STOPPED, reason)
+    assert (run.state, run.stop_reason) == (Run.State.STOPPED, "limit_seconds")
+    assert run.events.filter(type="experiment_stopped").get().data["message"]
+
+
+@pytest.mark.parametrize("limit", [300, 700, 3000])
+def test_a_limit_of_tokens_is_never_passed(arena, start, drive, limit):
+    run = start(arena(limits={"tokens": limit}, max_turns=20))
+
+    drive()
+
+    run.refresh_from_db()
+    total = Run.objects.with_totals().get(pk=run.pk)
+    assert (run.state, run.stop_reason) == (Run.State.STOPPED, "limit_tokens")
+    assert 0 < total.input_tokens + total.output_tokens <= limit
     assert run.events.filter(type="experiment_stopped").get().data["message"]
 
 

@@ -73,11 +73,16 @@ def test_an_empty_stream_is_asked_again_once_and_then_fails(play):
     assert [call.error_kind for call in run.calls.order_by("attempt")] == ["empty_answer", "empty_answer"]
 
 
-def test_an_empty_stream_that_was_a_slip_leaves_no_trace_in_the_talk(play):
-    run = play("sim/cooperative:first=0:fail=empty:times=1", **QUIET)
+def test_after_an_empty_answer_another_seed_is_sent_and_the_same_one_in_a_repeat(play, scripted):
+    slip = scripted.model("scripted/slip", "", "Seven.", "", "Seven.")
+    runs = [play(slip, **QUIET) for _ in range(2)]
 
-    assert (run.state, run.messages.count()) == ("completed", 2)
-    assert all(message.text.strip() for message in run.messages.all())
+    assert [(run.state, run.messages.get(seat="A").text) for run in runs] == [("completed", "Seven.")] * 2
+    seeds = [[body["seed"] for body in scripted.asked(slip)[start : start + 2]] for start in (0, 2)]
+    assert seeds[0] == seeds[1]
+    assert seeds[0][0] != seeds[0][1]
+    asked = runs[0].calls.filter(step__key="turn/1/A").order_by("attempt")
+    assert [call.request["seed"] for call in asked] == seeds[0]
 
 
 # --- refused, cut, repeated ---

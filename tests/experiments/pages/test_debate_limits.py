@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def limited(hold):
     """Stopped by its limit between A and B."""
-    run = hold("send", limits={"tokens": 300}, refine=False)
+    run = hold("send", limits={"tokens": 1000}, refine=False)
     assert (run.state, run.stop_reason) == (Run.State.STOPPED, "limit_tokens")
     assert set(run.messages.values_list("seat", flat=True)) == {"person", "A"}
     return run
@@ -21,7 +21,7 @@ def limited(hold):
 def test_a_debate_that_a_limit_has_stopped_goes_on_under_another(limited, page_of, browser):
     page = page_of(limited)
     assert "A limit has stopped the debate" in page.by_id("lift-place").text
-    assert page.by_id("lift-tokens").get("value") == "300"
+    assert page.by_id("lift-tokens").get("value") == "1000"
 
     response = browser.post(f"/runs/{limited.pk}/lift/", {"tokens": "90000", "action": "lift"})
     drive()
