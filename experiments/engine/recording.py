@@ -15,6 +15,7 @@ from experiments.engine.performers import Report
 from experiments.engine.reservations import Account, Amount, periods_of, reserve, settle, settle_lost
 from experiments.engine.seating import Order
 from experiments.engine.text import storable
+from experiments.gateway.errors import Interrupted
 from experiments.gateway.pricing import cost
 from experiments.gateway.request import prepare
 from experiments.gateway.types import ChatMessage, ChatRequest, Completion, ImagePart, TokenLogprob
@@ -23,7 +24,7 @@ from experiments.models.money import kept
 from experiments.observing import measuring
 from experiments.search import indexing
 from experiments.workflows.arena.config import SPEAKERS
-from experiments.workflows.flags import flags
+from experiments.workflows.flags import INTERRUPTED, flags
 from experiments.workflows.steps import Ask, Outcome, Record
 
 STOPPED_KIND = "stopped"
@@ -147,8 +148,10 @@ def close_call(
     """
     outcome, settled = _outcome(report), _settled(call, report)
     noticed = _noticed(call, outcome)
+    is_cut = is_final and retry_in is None and _is_cut(call, outcome)
     with transaction.atomic():
-        first = reserve_numbers(book.run_id, 1 if _has_fact(call, outcome, retry_in) else 0, book.fence)
+        facts_count = (1 if _has_fact(call, outcome, retry_in) else 0) + is_cut
+        first = reserve_numbers(book.run_id, facts_count, book.fence)
         measuring.call_ended(call.id, call.order.model, settled)
         if not Call.objects.filter(pk=call.id, state=Call.State.SENT).update(**settled):
             transaction.set_rollback(True)  # gives the number back: without an event it would be a gap for ever
@@ -163,7 +166,11 @@ def close_call(
         if _is_message(call, outcome):
             write(book.run_id, [_message(book.run_id, call, outcome, first, noticed)], first, book.announce)
         elif _is_failure(call, outcome):
-            write(book.run_id, [_trouble("call_failed", call, report)], first, book.announce)
+            facts = [_trouble("call_failed", call, report)]
+            if is_cut:
+                cut = replace(outcome, finish_reason=INTERRUPTED)
+                facts.append(_message(book.run_id, call, cut, first + 1, None))
+            write(book.run_id, facts, first, book.announce)
     return outcome
 
 
@@ -208,6 +215,11 @@ def _outcome(report: Report) -> Outcome:
 def _is_message(call: OpenCall, outcome: Outcome) -> bool:
     """Replies, and what there was of one when the run was stopped. The words of an error are no message."""
     return call.ask.is_spoken and (outcome.ok or (outcome.error_kind == STOPPED_KIND and bool(outcome.text)))
+
+
+def _is_cut(call: OpenCall, outcome: Outcome) -> bool:
+    """Whether words of an answer that broke off are to be seen in the transcript."""
+    return call.ask.keeps_partial and outcome.error_kind == Interrupted.kind and bool(outcome.text.strip())
 
 
 def _is_failure(call: OpenCall, outcome: Outcome) -> bool:
@@ -284,20 +296,23 @@ def _logprob(token: TokenLogprob) -> dict[str, Any]:
 
 def _message(run_id: UUID, call: OpenCall, outcome: Outcome, seq: int, noticed: Sequence[str] | None) -> Fact:
     settled = Call.objects.get(pk=call.id)
-    message = Message.objects.create(
-        run_id=run_id,
-        step_id=call.step_id,
-        call=settled,
-        seq=seq,
-        turn=call.ask.turn or 0,
-        seat=call.ask.seat,
-        model=call.order.model.label,
-        raw_text=outcome.text,
-        text=outcome.text,
-        reasoning=settled.reasoning,
-        finish_reason=outcome.finish_reason,
-        flags=_flags(run_id, call.ask, outcome) if noticed is None else list(noticed),
-    )
+    said = {
+        "run_id": run_id,
+        "call": settled,
+        "seq": seq,
+        "turn": call.ask.turn or 0,
+        "seat": call.ask.seat,
+        "model": call.order.model.label,
+        "raw_text": outcome.text,
+        "text": outcome.text,
+        "reasoning": settled.reasoning,
+        "finish_reason": outcome.finish_reason,
+        "flags": _flags(run_id, call.ask, outcome) if noticed is None else list(noticed),
+    }
+    if call.ask.keeps_partial and call.attempt > 1:  # after a resume: the words that were cut give way to the answer
+        message, _is_new = Message.objects.update_or_create(step_id=call.step_id, defaults=said)
+    else:
+        message = Message.objects.create(step_id=call.step_id, **said)
     indexing.messages(message.pk)
     return Fact("message_completed", message_data(message))
 

@@ -14,8 +14,9 @@ ADDRESSES_REVIEWERS = "addresses_reviewers"
 REFUSAL = "refusal"
 ROLE_CONFUSION = "role_confusion"
 TRUNCATED = "truncated"
+INTERRUPTED = "interrupted"  # the finish reason of an answer whose stream broke off
 REVIEWED = (REFUSAL, REPEATS_ITSELF, ROLE_CONFUSION, SPEAKS_FOR_OTHER, TRUNCATED)  # people set and dismiss these
-VERSION = "flags/2"  # of what `flags` finds: raised with every change of it
+VERSION = "flags/3"  # of what `flags` finds: raised with every change of it
 KIN = ({"id", "ms"}, {"hr", "sr"}, {"da", "no"}, {"gl", "pt"})  # too alike for statistics of letters to tell
 REPEATS = 2  # earlier messages that are the same; with this one that makes three
 # A vote inside an answer, and what an answer says to those who rank it.
@@ -67,7 +68,7 @@ def flags(text: str, seat: str, earlier: Sequence[str] = (), finish_reason: str 
         REPEATS_ITSELF: same >= REPEATS,
         REFUSAL: bool(REFUSING.search(text)),
         ROLE_CONFUSION: is_confused,
-        TRUNCATED: finish_reason == "length",
+        TRUNCATED: finish_reason in ("length", INTERRUPTED),
     }
     return [flag for flag, is_seen in found.items() if is_seen]
 

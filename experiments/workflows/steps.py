@@ -48,7 +48,8 @@ class Ask:
     before asking. draw: from what its sampling is drawn, beside the run's seed; the key, unless named: an attempt after
     a failure draws the same, another answer to the same question does not. played_by: the seat whose model answers for
     `seat`, when it is not its own. patience: the longest pause in seconds before another attempt, when somebody else
-    could be asked instead. deadline: seconds that each attempt may take; None for the usual ones. inspect: what looks
+    could be asked instead. keeps_partial: what had arrived of an answer that broke off for good becomes a message,
+    marked as cut. deadline: seconds that each attempt may take; None for the usual ones. inspect: what looks
     wrong with an answer, as names of `flags`.
     """
 
@@ -67,6 +68,7 @@ class Ask:
     room: int = 0
     played_by: str = ""
     patience: float | None = None
+    keeps_partial: bool = False
     deadline: float | None = None
     inspect: Callable[[str], Sequence[str]] | None = field(default=None, compare=False)
 

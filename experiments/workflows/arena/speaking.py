@@ -99,6 +99,7 @@ class Go:
             prompt_version=prompt_version(),
             delay=talk.config.gap_seconds if waits else 0.0,
             draw=self.base,
+            keeps_partial=said.passed,
         )
         return key, reply
 

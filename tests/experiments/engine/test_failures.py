@@ -6,6 +6,7 @@ from experiments import actions
 from experiments.models import Call, Run
 from experiments.workflows import arena as arena_workflow
 from experiments.workflows.judge import RANGES
+from tests.experiments.pages.test_timeline import assert_same_page
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -33,16 +34,27 @@ def test_a_wrong_key_fails_the_run_and_nothing_is_said(arena, start, drive):
     assert run.events.filter(type="experiment_error").get().data["message"] == run.error != ""
 
 
-def test_a_cut_stream_is_no_dialogue_but_its_text_is_kept(arena, start, drive):
-    run = start(arena(b="sim/competitive:first=0:fail=cut:after=12", max_turns=1))
+def test_a_cut_stream_is_marked_as_one_until_the_answer_takes_its_place(arena, start, drive, alice):
+    run = start(arena(b="sim/competitive:first=0:fail=cut:after=12:times=2", max_turns=1))
 
     drive()
 
     run.refresh_from_db()
     first, last = run.calls.filter(step__key="turn/1/B").order_by("attempt")
     assert run.state == Run.State.FAILED
-    assert [m.seat for m in run.messages.all()] == ["A"]
-    assert all(cut.text.strip() and cut.error_kind == "interrupted" for cut in (first, last))
+    assert all(call.text.strip() and call.error_kind == "interrupted" for call in (first, last))
+    cut = run.messages.get(seat="B")
+    assert (cut.raw_text, cut.finish_reason, cut.flags, cut.call) == (last.text, "interrupted", ["truncated"], last)
+    assert_same_page(run)
+
+    assert actions.resume(run, by=alice)
+    assert_same_page(run)
+    drive()
+
+    answer = run.messages.get(seat="B")
+    assert (answer.pk, answer.finish_reason, answer.flags) == (cut.pk, "stop", [])
+    assert len(answer.raw_text) > len(cut.raw_text)
+    assert_same_page(run)
 
 
 @pytest.mark.parametrize("garbage", ["broken", "truncated", "prose", "fenced", "range", "missing"])
