@@ -62,6 +62,8 @@ class AuditEntry(models.Model):
         WEBHOOK_CHANGED = "webhook_changed", _("changed a webhook")
         WEBHOOK_REMOVED = "webhook_removed", _("removed a webhook")
         EXPORTED = "exported", _("exported data")
+        RUN_READ = "run_read", _("opened a run that is not shared with them")
+        RUNS_SEARCHED = "runs_searched", _("searched the messages of all runs")
         VOIDED = "voided", _("voided something")
         RESTORED = "restored", _("restored something")
         APPROVED = "approved", _("approved something")

@@ -5,7 +5,12 @@ from typing import Any
 from django.contrib import admin
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+
+from accounts import audit
+from accounts.people import person
+from experiments.models import Run
 
 MOST_COUNTED = 10_000  # rows; what lies beyond is found by its filters
 
@@ -29,7 +34,32 @@ class LatestValues(admin.AllValuesFieldListFilter):
 
 
 class ReadOnly(admin.ModelAdmin[Any]):
-    """History is read, not edited: runs change by the verbs alone."""
+    """History is read, not edited: runs change by the verbs alone.
+
+    Opening a row of a run that is not shared with the reader writes an entry of the audit log first. A link to the
+    row's own page is shown only to a reader who may open that page.
+    """
+
+    view_on_site = False  # Django's link does not ask whether the page opens for the reader
+
+    class Media:
+        css = {"all": ["admin-reading.css"]}
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **more: Any
+    ) -> HttpResponse:
+        row: Any = more.get("obj")
+        run = row if isinstance(row, Run) else getattr(row, "run", None)
+        if isinstance(run, Run) and not is_visible(run, request):
+            audit.record(audit.Action.RUN_READ, by=person(request), of=run, opened=row._meta.model_name)
+        answer = super().render_change_form(request, context, *args, **more)
+        if isinstance(answer, TemplateResponse) and hasattr(row, "get_absolute_url") and is_visible(row, request):
+            answer.context_data = {
+                **(answer.context_data or {}),
+                "has_absolute_url": True,
+                "absolute_url": row.get_absolute_url(),
+            }
+        return answer
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -39,6 +69,12 @@ class ReadOnly(admin.ModelAdmin[Any]):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+
+def is_visible(row: Any, request: HttpRequest) -> bool:
+    """Whether the row's own page opens for the reader."""
+    rows: Any = type(row)._default_manager
+    return not hasattr(rows, "visible_to") or rows.visible_to(person(request)).filter(pk=row.pk).exists()
 
 
 class Long(ReadOnly):

@@ -1,27 +1,60 @@
 """Experiments and their runs: read here, changed by the verbs alone."""
 
+from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ActionForm
-from django.db.models import QuerySet
-from django.http import HttpRequest
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.core.paginator import Page, Paginator
+from django.db.models import Max, QuerySet
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from accounts.people import person
 from experiments import actions
-from experiments.admin.base import Long
-from experiments.models import ClientTalk, Experiment, Participant, Run, RunReview
+from experiments.admin.base import Long, is_visible
+from experiments.models import ClientTalk, Experiment, Judgment, Message, Participant, Run, RunReview
 from experiments.refusals import NotAllowed, NotOffered
 from experiments.reviews import curation, scanning
 
-MOST_SHOWN = 200  # messages on the page of a run
+MESSAGES_SHOWN = 100  # on one page of a transcript
+MOST_JUDGMENTS = 200  # of turns without messages
 Deed = Callable[[Run], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A message, with the judgments of its turn where it is the last of the turn."""
+
+    message: Message
+    judgments: list[Judgment]
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A page of what was said. others: judgments of turns in which there are no messages, on the last page."""
+
+    page: Page[Message]
+    entries: list[Entry]
+    others: list[Judgment]
+
+
+def transcript(run: Run, number: str | None) -> Transcript:
+    """number: of the page, as its address says it."""
+    page = Paginator(run.messages.order_by("seq"), MESSAGES_SHOWN).get_page(number)
+    shown = list(page)
+    of_turns = run.messages.filter(turn__in={message.turn for message in shown}).order_by()
+    last = dict(of_turns.values_list("turn").annotate(Max("seq")))
+    judged: defaultdict[int, list[Judgment]] = defaultdict(list)
+    for judgment in run.judgments.filter(turn__in=last):
+        judged[judgment.turn].append(judgment)
+    entries = [Entry(one, judged[one.turn] if one.seq == last[one.turn] else []) for one in shown]
+    others = run.judgments.exclude(turn__in=run.messages.order_by().values("turn"))
+    return Transcript(page, entries, [] if page.has_next() else list(others[:MOST_JUDGMENTS]))
 
 
 class ReasonForm(ActionForm):
@@ -66,8 +99,9 @@ class ParticipantAdmin(Long):
 
 @admin.register(Run)
 class RunAdmin(Long):
-    """The page of a run shows its transcript as it can be read; the run's own page shows all of it."""
+    """The page of a run has its transcript, also of a run that is not shared: `base.ReadOnly` records who opened it."""
 
+    change_form_template = "admin/experiments/run/change_form.html"
     list_display = ["id", "experiment", "owner", "state", "stop_reason", "is_approved", "counts", "created", "ended"]
     list_filter = [
         *("state", "experiment__workflow", "origin", "created"),
@@ -79,7 +113,7 @@ class RunAdmin(Long):
     heavy = ("overrides", "error")
     action_form = ReasonForm
     actions = ["stop_chosen", "approve_chosen", "exclude_chosen", "include_chosen", "publish_chosen", "scan_chosen"]
-    readonly_fields = ["page", "transcript", "curation"]
+    readonly_fields = ["curation"]
 
     @admin.display(description=gettext_lazy("owner"))
     def owner(self, run: Run) -> str:
@@ -93,22 +127,19 @@ class RunAdmin(Long):
     def counts(self, run: Run) -> bool:
         return _review(run).excluded is None
 
-    @admin.display(description=gettext_lazy("page"))
-    def page(self, run: Run) -> SafeString:
-        return format_html('<a href="{}">{}</a>', run.get_absolute_url(), _("Open the run"))
-
     @admin.display(description=gettext_lazy("curation"))
     def curation(self, run: Run) -> str:
         review = _review(run)
         approved = _("approved by %(by)s") % {"by": review.approved_by} if review.approved else _("not approved")
         return f"{approved}; {_('left out')}: {review.reason}" if review.excluded else approved
 
-    @admin.display(description=gettext_lazy("transcript"))
-    def transcript(self, run: Run) -> SafeString:
-        """What was said, in order; text alone, whatever a model wrote."""
-        rows = run.messages.order_by("seq").values_list("turn", "seat", "model", "text", "flags")[:MOST_SHOWN]
-        lines = ((turn, seat, model, ", ".join(flags), text) for turn, seat, model, text, flags in rows)
-        return format_html_join("", "<article><h3>{} · {} <small>{} {}</small></h3><pre>{}</pre></article>", lines)
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **more: Any
+    ) -> HttpResponse:
+        run = more.get("obj")
+        if isinstance(run, Run):
+            context |= {"transcript": transcript(run, request.GET.get("page")), "is_shared": is_visible(run, request)}
+        return super().render_change_form(request, context, *args, **more)
 
     @admin.action(description=gettext_lazy("Stop"))
     def stop_chosen(self, request: HttpRequest, runs: QuerySet[Run]) -> None:
@@ -144,7 +175,10 @@ class RunAdmin(Long):
                 done += deed(run)
             except (NotAllowed, NotOffered) as error:
                 messages.error(request, f"{run.pk}: {error}")
-        messages.success(request, _("%(n)s runs were changed.") % {"n": done})
+        if done:
+            messages.success(
+                request, ngettext("%(n)s run was changed.", "%(n)s runs were changed.", done) % {"n": done}
+            )
 
 
 @admin.register(ClientTalk)

@@ -135,6 +135,10 @@ def download(path):
     return do
 
 
+def read_in_admin(path):
+    return lambda lab: signed_in(lab.ada).get(f"/admin/experiments/{path.format(run=lab.run.pk)}")
+
+
 def download_by_token(lab):
     headers = {"authorization": f"Bearer {token(lab)}"}
     assert Client().get(f"/api/runs/{lab.run.pk}/export/?format=csv", headers=headers).status_code == 200
@@ -254,6 +258,8 @@ DEEDS = [
     ("values of runs", Action.EXPORTED, download("/experiments/{experiment}/values.csv")),
     ("battles", Action.EXPORTED, lambda lab: call_command("export_battles", battle(lab).board.slug, output=None)),
     ("the record itself", Action.EXPORTED, lambda lab: signed_in(lab.ada).get("/audit/audit.csv")),
+    ("a run that is not shared", Action.RUN_READ, read_in_admin("run/{run}/change/")),
+    ("a search of all runs", Action.RUNS_SEARCHED, read_in_admin("message/?q=panels")),
     ("a void run", Action.VOIDED, exclude),
     ("a void battle", Action.VOIDED, void_battle),
     ("a void cycle", Action.VOIDED, void_cycle),

@@ -8,7 +8,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.models import AuditEntry
+from experiments.admin import runs
 from experiments.models import Experiment, Message, Run, RunReview
+from experiments.search import indexing
+from tests.experiments.pages.conftest import Page
+from tests.experiments.reports.records import FILTERED, SCORES
 from tests.experiments.reviews import reviewed
 from tests.fixtures import signed_in
 
@@ -70,14 +74,75 @@ def test_the_list_of_runs_counts_no_whole_table(browser, alice):
     assert all("LIMIT" in sql for sql in counts)
 
 
-def test_a_run_is_read_with_its_transcript_and_no_markup_of_a_model(browser, alice):
-    record = reviewed.record(alice, 1)
-    record.reply("A", 2, "<script>alert(1)</script>")
-    page = browser.get(reverse("admin:experiments_run_change", args=[record.run.pk])).content.decode()
+def change(row):
+    return reverse(f"admin:experiments_{row._meta.model_name}_change", args=[row.pk])
 
-    assert reviewed.SAID in page
-    assert "<script>alert(1)" not in page
-    assert record.run.get_absolute_url() in page
+
+def test_a_run_is_read_with_reasoning_filter_and_judgments_and_no_markup_of_a_model(browser, alice):
+    record = reviewed.record(alice, 1)
+    changed = {"text": "Let us & share.", "reasoning": "I plan.", "filter": FILTERED}
+    record.reply("A", 2, "<script>alert(1)</script> I must hide it", **changed)
+
+    page = Page(browser.get(change(record.run)).content.decode())
+
+    parts = {(one.get("data-part"), one.text) for one in page.by_id("transcript").all() if one.get("data-part")}
+    said = {"said": "<script>alert(1)</script> I must hide it", "filtered": "Let us & share.", "reasoning": "I plan."}
+    assert set(said.items()) <= parts
+    judged = next(text for part, text in parts if part == "judgment")
+    assert all(name in judged for name in SCORES)
+
+
+def test_a_long_transcript_has_pages_and_a_judgment_without_messages_is_on_the_last(browser, alice, monkeypatch):
+    monkeypatch.setattr(runs, "MESSAGES_SHOWN", 3)
+    record = reviewed.record(alice, 2)
+    record.judged(9, {"A": dict(SCORES)})
+
+    shown = [browser.get(change(record.run), {"page": number}).context["transcript"] for number in (1, 2)]
+
+    assert [[len(entry.judgments) for entry in one.entries] for one in shown] == [[0, 2, 0], [2]]
+    assert [[judgment.turn for judgment in one.others] for one in shown] == [[], [9]]
+
+
+def test_opening_a_run_that_is_not_shared_is_on_the_audit_log_and_links_to_no_page_that_is_not_there(browser, alice):
+    run = reviewed.record(alice, 1).run
+    opened = [run, run.messages.first(), run.judgments.first(), run.steps.first()]
+
+    pages = [browser.get(change(row)).content.decode() for row in opened]
+    Experiment.objects.update(visibility="lab")
+    shared = browser.get(change(run)).content.decode()
+
+    entries = AuditEntry.objects.filter(action="run_read").order_by("pk")
+    assert [(one.actor, one.target, one.detail["opened"]) for one in entries] == [
+        ("root", f"run:{run.pk}", row._meta.model_name) for row in opened
+    ]
+    assert [run.get_absolute_url() in page for page in (*pages, shared)] == [False] * 4 + [True]
+
+
+@pytest.mark.databases
+@pytest.mark.parametrize(("words", "finds"), [("SHARE the panels", 2), ("conceal", 1), ("nowhere", 0)])
+def test_messages_of_every_run_are_searched_by_words_and_the_search_is_on_the_audit_log(browser, alice, words, finds):
+    said = reviewed.record(alice, 1).run.messages.first()
+    Message.objects.filter(pk=said.pk).update(reasoning="I conceal <b>it</b>.")
+    indexing.everything(only_missing=False)
+
+    page = browser.get(listed(Message), {"q": words})
+
+    assert page.context["cl"].result_count == finds
+    assert b"<b>it" not in page.content
+    assert AuditEntry.objects.get(action="runs_searched").name == words
+
+
+def test_a_search_for_an_id_finds_the_message_and_records_nothing(browser, alice):
+    said = reviewed.record(alice, 1).run.messages.first()
+
+    assert browser.get(listed(Message), {"q": str(said.pk)}).context["cl"].result_count == 1
+    assert not AuditEntry.objects.filter(action="runs_searched").exists()
+
+
+def test_an_action_that_fails_for_every_run_reports_no_success(browser, alice):
+    told = act(browser, "exclude_chosen", reviewed.record(alice, 1).run).context["messages"]
+
+    assert [one.level_tag for one in told] == ["error"]
 
 
 def act(browser, action, *runs, **fields):

@@ -3,10 +3,22 @@
 import pytest
 from django.apps import apps
 from django.db import transaction
+from django.urls import reverse
 
+from accounts.models import AuditEntry
 from experiments.models import Dataset, Experiment, Run
 from tests.experiments.rights.people import EVERYBODY, lab_of
-from tests.experiments.rights.rules import REFUSED, RULES, SIGN_IN, TOLD, UNKNOWN, YES
+from tests.experiments.rights.rules import (
+    ADMIN_PAGES,
+    IN_THE_ADMIN,
+    PRIVATE_RUN,
+    REFUSED,
+    RULES,
+    SIGN_IN,
+    TOLD,
+    UNKNOWN,
+    YES,
+)
 from tests.experiments.rights.things import Things, addresses
 
 OF_PAGES = ("get", "post")
@@ -69,6 +81,21 @@ def test_each_address_stands_under_one_rule():
     assert sorted(set(counted)) == sorted(counted)
     assert {name for name, _route in ADDRESSES} - set(counted) == set()
     assert set(counted) - {name for name, _route in ADDRESSES} == set(), "a rule for nothing"
+
+
+@pytest.mark.django_db
+def test_administrators_alone_read_a_private_run_and_only_in_the_admin_where_it_is_recorded(things):
+    lab, alices = things
+    run = alices.arena
+    Experiment.objects.filter(pk=run.experiment_id).update(visibility="private")
+    rows = {"experiments_run_change": [run.pk], "experiments_message_change": [run.messages.first().pk]}
+    for who in EVERYBODY:
+        browser = lab.browser(who)
+        answers = {meaning(browser.get(reverse(f"admin:{name}", args=rows.get(name)))) for name in ADMIN_PAGES}
+        assert answers == IN_THE_ADMIN[who], who
+        assert {meaning(browser.get(run.get_absolute_url()))} == PRIVATE_RUN[who], who
+    read = AuditEntry.objects.filter(action="run_read").order_by("pk")
+    assert list(read.values_list("actor", "target")) == [("the-admin", f"run:{run.pk}")] * 2
 
 
 @pytest.mark.django_db
