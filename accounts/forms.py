@@ -78,8 +78,8 @@ class AuditForm(forms.Form):
     """What of the audit record is looked for; everything may be left out."""
 
     person = forms.CharField(label=_("Person"), required=False, max_length=150)
-    deed = forms.ChoiceField(label=_("Deed"), required=False, choices=[("", _("any")), *AuditEntry.Action.choices])
-    target = forms.CharField(label=_("What it was done to"), required=False, max_length=200)
+    deed = forms.ChoiceField(label=_("Action"), required=False, choices=[("", _("any")), *AuditEntry.Action.choices])
+    target = forms.CharField(label=_("Target"), required=False, max_length=200)
     since = forms.DateField(label=_("From (UTC)"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
     until = forms.DateField(label=_("To (UTC)"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
     before = forms.IntegerField(required=False, min_value=1)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from experiments.actions import MOST_REPEATS
-from experiments.catalog.menu import askable_models
+from experiments.catalog.menu import askable_models, usual_cast
 from experiments.estimates import Estimate, Plan, Taken, estimate
 from experiments.forms import SEAT_PARAMS, SetupForm, form_for
 from experiments.library.shelf import find_scenario, initial_for, initial_of
@@ -42,10 +42,11 @@ def arena_form() -> type[Repeated]:
 
 
 def initial(request: HttpRequest) -> Values:
-    """What the form shows at first: two different models; or a scenario (`?scenario=`), or what a run or an experiment
-    was set up with that one may see (`?clone=`).
+    """What the form shows at first: the models used last, or two different ones; or a scenario (`?scenario=`), or what
+    a run or an experiment was set up with that one may see (`?clone=`).
     """
-    values = _two_models()
+    cast = usual_cast(request.user, "arena", ("A", "B"))
+    values: Values = {f"seat-{seat}-model": slug for seat, slug in cast.items()}
     if ref := request.GET.get("scenario"):
         scenario = find_scenario(request.user, ref)
         if scenario is None:
@@ -62,12 +63,6 @@ def initial(request: HttpRequest) -> Values:
 def estimate_of(form: SetupForm) -> Estimate:
     """Of whatever the form says now, finished or not."""
     return estimate(_plan(form))
-
-
-def _two_models() -> Values:
-    """Two different models to begin with, so that the defaults run as they are."""
-    models = [slug for slug, _label in arena_form()().fields["seat-A-model"].choices]  # type: ignore[attr-defined]  # a choice field, which Django types as any field
-    return {f"seat-{seat}-model": slug for seat, slug in zip("AB", models * 2, strict=False)}
 
 
 def _seats(participants: Sequence[Participant]) -> Values:

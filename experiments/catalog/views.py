@@ -54,7 +54,7 @@ class Entry:
 @login_required
 @require_GET
 def models(request: HttpRequest) -> HttpResponse:
-    """Found by name, provider and whether I can ask them."""
+    """Found by name, provider and whether I can ask them; those that I can ask come first."""
     asked = {name: request.GET.get(name, "").strip() for name in ("search", "provider", "available")}
     keyless = set(Provider.objects.lacking_key(person(request)))
     found = _found(asked, keyless)
@@ -80,7 +80,9 @@ def _found(asked: dict[str, str], keyless: set[int]) -> QuerySet[ProviderModel]:
     if asked["available"] in dict(STATES):
         rows = rows.filter(askable if asked["available"] == "yes" else ~askable)
     newest = ModelPrice.objects.filter(model=OuterRef("pk"), since__lte=timezone.now()).order_by("-since")
-    return rows.annotate(price_now=Subquery(newest.values("pk")[:1])).order_by("provider__name", "label", "slug")
+    return rows.annotate(price_now=Subquery(newest.values("pk")[:1]), is_askable=askable).order_by(
+        "-is_askable", "provider__name", "label", "slug"
+    )
 
 
 def _entries(rows: Iterable[Any], keyless: set[int]) -> Iterable[Entry]:

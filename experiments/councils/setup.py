@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
 
-from experiments.catalog.menu import speaking_models
+from experiments.catalog.menu import general_models, speaking_models
 from experiments.councils.forms import SETTINGS, CouncilForm, council_form
 from experiments.library.shelf import flat
 from experiments.models import Experiment, Participant, Preset
@@ -110,7 +110,7 @@ def _typed(request: HttpRequest) -> Values:
 
 def _usual(user: "User | AnonymousUser") -> Values:
     """The council that was asked last, as far as its models are there; otherwise the first few models."""
-    offered = [slug for slug, _label in speaking_models()]
+    offered = general_models()
     last = Experiment.objects.owned_by(user).filter(workflow="council").order_by("-created").first()
     if last:
         seated = list(last.participants.select_related("model"))

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from experiments import progress
-from experiments.catalog.menu import askable_models, speaking_models
+from experiments.catalog.menu import askable_models, usual_cast
 from experiments.debates.estimates import DebateEstimate, Plan, estimate, token_limit
 from experiments.debates.forms import SPEAKING_SEATS, DebateForm, model_field
 from experiments.estimates import Taken
@@ -40,15 +40,18 @@ class History:
 
 
 def initial(request: HttpRequest) -> Values:
-    """What the form shows at first: different models; or what a debate was set up with that one may see (`?clone=`)."""
+    """What the form shows at first: the models used last, or different ones; or what a debate was set up with that one
+    may see (`?clone=`).
+    """
+    usual = {model_field(seat): slug for seat, slug in usual_cast(request.user, "debate", SEATING_ORDER).items()}
     wanted = request.GET.get("clone")
     if not wanted:
-        return _different_models()
+        return usual
     found = source(request.user, wanted, "debate")
     for lost in _not_carried_over(found.participants):
         messages.warning(request, lost)
     seats = {model_field(one.seat): one.model.slug for one in found.participants}
-    return {**_different_models(), **dict(flat(found.config)), **seats, "title": found.title}
+    return {**usual, **dict(flat(found.config)), **seats, "title": found.title}
 
 
 def estimate_of(form: DebateForm) -> DebateEstimate:
@@ -73,12 +76,6 @@ def history(request: HttpRequest) -> History:
     shown = page.rows(Run.objects.with_totals().select_related("experiment"))
     items = [progress.of(run) for run in shown.prefetch_related("experiment__participants__model")]
     return History(page, items, search, state)
-
-
-def _different_models() -> Values:
-    """As many different models as there are, so that the defaults run as they are."""
-    models = [slug for slug, _label in speaking_models()]
-    return {model_field(seat): models[n % len(models)] for n, seat in enumerate(SEATING_ORDER)} if models else {}
 
 
 def _not_carried_over(participants: Sequence[Participant]) -> Iterator[str]:

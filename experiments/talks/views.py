@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 from accounts.people import for_readers
 from experiments.beginning import begin
 from experiments.budgets import notes as budget_notes
+from experiments.catalog.menu import usual_cast
 from experiments.library.presets import CUSTOM, DEFAULT
 from experiments.library.shelf import chosen_context, flat, presets_for
 from experiments.models import Message, Run
@@ -55,16 +56,16 @@ def _asked(request: HttpRequest, form: TalkForm) -> dict[str, Any]:
 
 
 def _initial(request: HttpRequest) -> dict[str, Any]:
-    """The first model, and the default context or the preset that the address names (`?preset=`); or what a talk was
-    set up with that one may see (`?clone=`).
+    """The model used last, or a general one, and the default context or the preset that the address names (`?preset=`);
+    or what a talk was set up with that one may see (`?clone=`).
     """
     if wanted := request.GET.get("clone"):
         return _of_source(request, source(request.user, wanted, "starchamber"))
-    models = [slug for slug, _label in talk_form()().fields[MODEL_FIELD].choices]  # type: ignore[attr-defined]  # a choice field, which Django types as any field
     offered = {choice.id: choice.context for choice in presets_for(request.user)}
     chosen = request.GET.get("preset", "")
     preset = chosen if chosen in offered else DEFAULT
-    return {"preset": preset, "context": offered[preset], MODEL_FIELD: next(iter(models), "")}
+    cast = usual_cast(request.user, "starchamber", ("model",))
+    return {"preset": preset, "context": offered[preset], MODEL_FIELD: cast.get("model", "")}
 
 
 def _of_source(request: HttpRequest, found: Source) -> dict[str, Any]:

@@ -16,6 +16,13 @@ OF_ADMINS = (
     *("account/email/", "account/password/", "account/second-factor/", "account/second-factor/totp/activate/"),
     "operator/",
 )
+BROKEN_CELLS = """() => [...document.querySelectorAll('.rows :is(td, th)')]
+  .filter((one) => one.clientWidth && one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent.trim())"""
+TALLEST_ROW = """() => Math.max(...[...document.querySelectorAll('.rows tbody tr')].map((one) => one.offsetHeight))"""
+LONG_ENTRY = """from accounts.models import AuditEntry
+name, run = "A study of negotiations between two cautious models", "run:01a20893-3c44-7317-9091-f9006bd0d7d4"
+AuditEntry.objects.create(action="exported", actor="a.researcher@laboratory.example", target=run, name=name,
+    address="2001:db8:85a3::8a2e:370:7334", detail={"format": "csv", "experiment": run, "rows": 1200})"""
 OF_VISITORS = ("sign-in/", "sign-up/", "forgotten/", "invitations/forged/")
 PAGES = (
     *("arena/", "council/", "debate/", "coding/", "runs/", "account/", "account/keys/", "models/", "usage/"),
@@ -123,3 +130,16 @@ def test_no_violation_on_pages_about_people(lab: Lab, sign_in: SignIn, width: in
     found["menu"] = violations(page)
 
     assert {path: lines for path, lines in found.items() if lines} == {}
+
+
+def test_names_and_ids_fit_their_tables_at_every_width(lab: Lab, sign_in: SignIn) -> None:
+    lab.manage("shell", "-c", LONG_ENTRY)
+    page = sign_in("admin")
+
+    for path in ("audit/", "models/"):
+        for width, tallest in ((360, 280), (1024, 130), (1440, 130)):
+            page.set_viewport_size({"width": width, "height": 800})
+            page.goto(f"{lab.url}/{path}")
+            assert sideways_of(page) <= 0, (path, width)
+            assert page.evaluate(BROKEN_CELLS) == [], (path, width)
+            assert page.evaluate(TALLEST_ROW) <= tallest, (path, width)

@@ -136,9 +136,18 @@ def test_the_registry_shows_todays_price_per_million_and_finds(alice, locked):
     page = signed_in(alice).get("/models/?search=locked/one&provider=locked").content.decode()
 
     assert ">2.5<" in page
-    assert ">5<" in page
+    assert ">5 <" in page
     assert "locked/two" not in page
     assert "No model fits" in signed_in(alice).get("/models/?search=nothing-like-it").content.decode()
+
+
+def test_models_that_can_be_asked_come_first_in_the_registry(keeper, locked, add):
+    provider = locked()
+    add(keeper, provider, LAB, for_lab=True)
+    provider.models.filter(slug="locked/one").update(is_active=False)
+    page = signed_in(keeper).get("/models/?search=locked").content.decode()
+
+    assert page.index("locked/two") < page.index("locked/one")
 
 
 def test_a_model_that_is_switched_off_says_so_where_it_took_part(alice, played):

@@ -198,6 +198,23 @@ def test_judges_are_not_offered_as_speakers(browser, models, read):
     assert {option.get("value") for option in select.all() if option.tag == "option"} == {m.slug for m in models}
 
 
+@pytest.mark.parametrize(("path", "seats"), [(ARENA, "AB"), ("/debate/", "AB"), ("/starchamber/", ["model"])])
+def test_seats_begin_with_general_models_rather_than_coders(browser, models, read, path, seats):
+    add_model("a/coder-1")
+    add_model("a/qwen-coder")
+    shown = read(browser.get(path)).form(id="setup")
+
+    assert {shown[f"seat-{seat}-model"] for seat in seats} <= {model.slug for model in models}
+
+
+def test_seats_begin_with_the_models_that_were_used_last(browser, models, filled, read):
+    add_model("a/coder-1")
+    start_with(browser, filled, **{"seat-A-model": models[1].slug, "seat-B-model": "a/coder-1"})
+    shown = read(browser.get(ARENA)).form(id="setup")
+
+    assert (shown["seat-A-model"], shown["seat-B-model"]) == (models[1].slug, "a/coder-1")
+
+
 def test_a_lab_without_models_shows_the_form_and_says_so(browser, read):
     page = read(browser.get(ARENA))
 
