@@ -13,8 +13,9 @@ from redis.exceptions import RedisError
 from accounts import first_admin, machines
 from arenasite import demo, demo_review, environment, preparation, showcase
 from arenasite.supervisor import redis
+from arenasite.supervisor.backoff import Backoff
 from arenasite.supervisor.children import Child
-from arenasite.supervisor.errors import CannotStart, Stopped
+from arenasite.supervisor.errors import CannotStart
 from arenasite.supervisor.health import Health
 from arenasite.supervisor.parts import Parts
 from arenasite.supervisor.supervisor import Supervisor
@@ -25,7 +26,8 @@ from experiments.models import Run
 from experiments.refusals import NotAllowed
 from experiments.shards import is_sharded
 
-START_SECONDS = float(environment.whole("ARENA_START_SECONDS", 30))  # until the web server has to answer
+START_SECONDS = float(environment.whole("ARENA_START_SECONDS", 30))  # until a part has to answer
+LONGEST_START_SECONDS = 20 * START_SECONDS
 WELL_SECONDS = 10.0
 REDIS_SECONDS = 10.0
 # Run.get_absolute_url() would load every page and form into this process
@@ -35,7 +37,10 @@ HERE = {"127.0.0.1", "0.0.0.0", "::", "::1"}  # noqa: S104 — names of addresse
 
 
 class Launch:
-    """Starts every part under the supervisor. Raises CannotStart, GaveUp, Stopped, NameTaken and database errors."""
+    """Starts every part under the supervisor. Raises CannotStart where nothing can work: no database, no Redis to
+    start or to reach. A part that does not answer is reported and retried, and the others go on. Raises Stopped,
+    NameTaken and database errors, too.
+    """
 
     def __init__(
         self,
@@ -54,6 +59,7 @@ class Launch:
         self._parts = Parts(settings.BASE_DIR, settings.DATA_DIR, settings.SOCKET_DIR, settings.DRAIN_SECONDS)
         self._runs: list[Run] = []
         self._first_admin: str | None = None  # the token of the link that creates the first administrator
+        self._are_workers_complete = False
 
     def start(self) -> None:
         self._start_redis()
@@ -63,27 +69,33 @@ class Launch:
         web = self._parts.web(1, self._listener)
         self._supervisor.start(web)
         health.start()
-        if simulated:
-            self._register(simulated)
+        is_registered = simulated is None or self._register(simulated)
         self._prepare_people()
         connections.close_all()
         self._start_workers(1, min(1, self._workers))
-        self._supervisor.require(
-            health.is_serving,
-            START_SECONDS,
-            f"The web server does not answer after {START_SECONDS:.0f} seconds; {web.log} says why.",
-        )
+        self._wait_for_web(web, health)
         if self._workers:
             self._supervisor.wait_for(health.is_well, WELL_SECONDS)
         health.end()
-        if self._supervisor.should_stop:
-            raise Stopped
         self._say(self._greeting(is_simulated=simulated is not None, is_well=health.is_well()))
-        # the first page is worth more than the second of anything
         self._supervisor.start(*(self._parts.web(number, self._listener) for number in range(2, self._web + 1)))
-        self._start_workers(2, self._workers)
-        if self._workers:
-            self._supervisor.start(self._parts.sandbox(), self._parts.reports())
+        self._complete_workers()
+        pauses = Backoff(1.0, START_SECONDS, stable=START_SECONDS)
+        while simulated and not is_registered:
+            self._supervisor.wait_for(lambda: False, pauses.pause(0))
+            is_registered = self._register(simulated)
+        connections.close_all()
+
+    def _wait_for_web(self, web: Child, health: Health) -> None:
+        """A web server that does not answer in time is restarted, and has longer each time. Runs go on meanwhile."""
+        patience = Backoff(START_SECONDS, LONGEST_START_SECONDS, stable=LONGEST_START_SECONDS)
+        while not self._supervisor.wait_for(health.is_serving, seconds := patience.pause(0)):
+            self._complete_workers()
+            self._say(
+                f"The web server has not answered for {seconds:.0f} seconds; {web.log} says why. It is restarted, and "
+                "runs go on."
+            )
+            web.kill()
 
     # --- Redis and the database ---
 
@@ -94,8 +106,8 @@ class Launch:
         redis.end_leftover(settings.SOCKET_DIR)
         child = self._parts.redis()
         self._supervisor.start(child)
-        sentence = f"The embedded Redis server does not answer; {child.log} says why."
-        self._supervisor.require(lambda: redis.answers(settings.SOCKET_DIR), REDIS_SECONDS, sentence)
+        if not self._supervisor.wait_for(lambda: redis.answers(settings.SOCKET_DIR), REDIS_SECONDS):
+            self._say(f"The embedded Redis server does not answer yet; {child.log} says why. Runs wait for it.")
 
     def _prepare_database(self) -> None:
         try:
@@ -129,15 +141,20 @@ class Launch:
             self._say("OpenRouter's models are being listed (`manage.py sync_models` does it again).")
             self._supervisor.start(self._parts.once("sync_models"))
 
-    def _register(self, simulated: Child) -> None:
-        sentence = f"The simulated provider does not start; {simulated.log} says why."
-        self._supervisor.require(lambda: self._parts.simulated_port() is not None, START_SECONDS, sentence)
+    def _register(self, simulated: Child) -> bool:
+        """False when it does not answer yet."""
+        why = f"The simulated provider does not answer yet; {simulated.log} says why."
+        if not self._supervisor.wait_for(lambda: self._parts.simulated_port() is not None, START_SECONDS):
+            self._say(why)
+            return False
         port = self._parts.simulated_port() or 0
         self._parts.pin_simulated(simulated, port)
         try:
             catalog.register_simulated(f"http://127.0.0.1:{port}/v1")
         except GatewayError as error:
-            raise CannotStart(f"{sentence} ({error})") from error
+            self._say(f"{why} ({error})")
+            return False
+        return True
 
     # --- people, workers ---
 
@@ -156,6 +173,15 @@ class Launch:
     def _start_workers(self, first: int, last: int) -> None:
         workers = [self._parts.worker(number) for number in range(first, last + 1)]
         self._supervisor.start(*workers)
+
+    def _complete_workers(self) -> None:
+        """All but the first worker come later: the first page is worth more than the second of anything."""
+        if self._are_workers_complete:
+            return
+        self._are_workers_complete = True
+        self._start_workers(2, self._workers)
+        if self._workers:
+            self._supervisor.start(self._parts.sandbox(), self._parts.reports())
 
     # --- words ---
 

@@ -17,6 +17,7 @@ django_stubs_ext.monkeypatch()
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = environment.data_directory(BASE_DIR)
 SOCKET_DIR = environment.socket_directory(DATA_DIR)
+MISSING_PARTS_FILE = SOCKET_DIR / "missing-parts"  # what `manage.py up` is restarting
 FILES_DIR = environment.files_directory(DATA_DIR)  # the same for all machines; docs/several-machines.md
 
 SECRET_KEY = environment.secret_key(DATA_DIR)

@@ -1,9 +1,11 @@
 """Whether the parts that a run needs answer."""
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
 import django_rq
+from django.conf import settings
 from django.db import DatabaseError, connection
 from django.utils import timezone
 from redis.exceptions import RedisError
@@ -38,6 +40,8 @@ def health() -> dict[str, Any]:
         "providers": _providers(),
         "machine": _machine(),
     }
+    if (missing := _missing_parts()) is not None:
+        services["parts"] = _part(not missing, ". ".join(missing) or "all run")
     is_ok = all(service["ok"] for service in services.values())
     return {"status": "ok" if is_ok else "down", "time": timezone.now(), "services": services}
 
@@ -88,6 +92,15 @@ def is_heard_of(worker: BaseWorker) -> bool:
     knows of a worker for a minute longer than its beats may be apart.
     """
     return bool(worker.connection.ttl(worker.key) > KEPT_LONGER)
+
+
+def _missing_parts() -> list[str] | None:
+    """What `manage.py up` is restarting, each with the reason; None in a process that it did not start."""
+    try:
+        supervisor, *missing = settings.MISSING_PARTS_FILE.read_text().splitlines()
+    except (OSError, ValueError):
+        return None
+    return missing if supervisor == str(os.getppid()) else None
 
 
 def _machine() -> dict[str, Any]:

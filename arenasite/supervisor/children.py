@@ -11,20 +11,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from arenasite.supervisor.backoff import Backoff
 from arenasite.supervisor.logs import Tail
 
 PR_SET_PDEATHSIG = 1
-STEADY_SECONDS = 60.0
-FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
+FIRST_PAUSE, LONGEST_PAUSE, STABLE_SECONDS = 0.2, 60.0, 60.0  # of restarts
+
+
+def _restarts() -> Backoff:
+    return Backoff(FIRST_PAUSE, LONGEST_PAUSE, STABLE_SECONDS)
 
 
 @dataclass(slots=True)
 class Child:
     """argv and environment may be changed between two starts.
 
-    is_kept: started again when it ends by itself. rank: children of the lowest rank are ended first. patience: seconds
+    is_kept: restarted when it ends by itself. rank: children of the lowest rank are ended first. patience: seconds
     to end in when asked. orphan_signal: what it gets when the supervisor is killed. handed: descriptors of ours that it
-    has, under the same numbers.
+    has, under the same numbers. due: when it is restarted; None while it runs. started, due: of the monotonic clock.
     """
 
     name: str
@@ -37,13 +41,15 @@ class Child:
     orphan_signal: signal.Signals = signal.SIGKILL
     handed: tuple[int, ...] = ()
     due: float | None = None
-    deaths: list[float] = field(default_factory=list)
+    started: float = 0.0
+    how: str = ""
+    restarts: Backoff = field(default_factory=_restarts)
     process: subprocess.Popen[bytes] | None = None
     tail: Tail | None = None
 
     def start(self) -> None:
         """Raises OSError. To be called by the main thread: the kernel ties a child to the thread that made it."""
-        self.due = None
+        self.due, self.started = None, time.monotonic()
         if self.tail is None:
             self.tail = Tail(self.log)
         with self.log.open("ab") as log:
@@ -71,17 +77,24 @@ class Child:
     def has_succeeded(self) -> bool:
         return self.process is not None and self.process.poll() == 0
 
-    def bury(self, now: float) -> str:
-        """Take note of its end. Returns how it ended, in words."""
+    def bury(self) -> None:
+        """Take note of how it ended."""
         code = self.process.returncode if self.process else 0
         self.kill()
         self.process = None
-        self.deaths = [moment for moment in self.deaths if now - moment < STEADY_SECONDS] + [now]
-        return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        self.how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
 
-    def schedule(self, now: float) -> None:
-        """Start again after a pause that doubles with each recent death."""
-        self.due = now + min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (len(self.deaths) - 1))
+    def schedule(self, now: float) -> float:
+        """Restart after a pause, which is returned. It grows while the child keeps failing."""
+        pause = self.restarts.pause(now - self.started)
+        self.due = now + pause
+        return pause
+
+    @property
+    def trouble(self) -> str:
+        """Why it does not run, in words."""
+        times = self.restarts.failures
+        return f"{self.name} {self.how}" + (f", {times} times in a row" if times > 1 else "")
 
     def send(self, number: signal.Signals) -> None:
         if self.is_alive and self.process:

@@ -5,9 +5,5 @@ class CannotStart(Exception):
     """Something outside has to change before the platform can start."""
 
 
-class GaveUp(Exception):
-    """A part of the platform kept failing."""
-
-
 class Stopped(Exception):
     """Somebody asked for the end while the platform was starting."""

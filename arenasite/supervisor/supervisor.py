@@ -1,16 +1,20 @@
-"""Keeps the children alive until somebody asks for the end."""
+"""Keeps the children alive until the end is asked for. One that keeps dying is restarted with growing pauses, and the
+others go on.
+"""
 
+import os
 import signal
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from types import FrameType
 
-from arenasite.supervisor.children import LONGEST_PAUSE, STEADY_SECONDS, Child, stop_together
-from arenasite.supervisor.errors import CannotStart, GaveUp, Stopped
+from arenasite.supervisor.children import Child, stop_together
+from arenasite.supervisor.errors import Stopped
 from arenasite.supervisor.logs import cut
 
-MOST_DEATHS = 5
 LOOK_SECONDS = 0.1
 QUICK_LOOK_SECONDS = 0.02
 
@@ -18,15 +22,13 @@ QUICK_LOOK_SECONDS = 0.02
 class Supervisor:
     """Used by one thread. A first signal asks for an orderly end, a second one for an immediate end."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
+    def __init__(self, say: Callable[[str], None], missing: Path) -> None:
+        """missing: a file for the health page, with our process id and a line for each part that does not run."""
+        self._say, self._missing = say, missing
+        self._noted: str | None = None
         self._children: list[Child] = []
         self._signals = 0
         self._asked = threading.Event()
-
-    @property
-    def should_stop(self) -> bool:
-        return self._asked.is_set()
 
     def listen(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -35,26 +37,22 @@ class Supervisor:
     def start(self, *children: Child) -> None:
         for child in children:
             self._children.append(child)
-            child.start()
+            self._start(child)
 
     def wait_for(self, is_true: Callable[[], bool], seconds: float) -> bool:
-        """Watch until it is true, somebody asks for the end, or the time is over. Raises GaveUp."""
+        """Watch until it is true; False when the time is over first. Raises Stopped when the end is asked for."""
         until = time.monotonic() + seconds
         while not is_true():
-            if self.should_stop or time.monotonic() > until:
+            if self._asked.is_set():
+                raise Stopped
+            if time.monotonic() > until:
                 return False
             self._look()
             self._asked.wait(QUICK_LOOK_SECONDS)
         return True
 
-    def require(self, is_true: Callable[[], bool], seconds: float, otherwise: str) -> None:
-        """Wait until it is true. Raises CannotStart with the sentence, Stopped, GaveUp."""
-        if self.wait_for(is_true, seconds):
-            return
-        raise Stopped if self.should_stop else CannotStart(otherwise)
-
     def watch(self) -> None:
-        """Until somebody asks for the end. Raises GaveUp."""
+        """Until the end is asked for."""
         while not self._asked.wait(LOOK_SECONDS):
             self._look()
 
@@ -72,6 +70,7 @@ class Supervisor:
     def _look(self) -> None:
         for child in self._children:
             self._look_at(child, time.monotonic())
+        self._note_missing()
 
     def _look_at(self, child: Child, now: float) -> None:
         for line in child.tail.alarms() if child.tail else []:
@@ -80,25 +79,36 @@ class Supervisor:
         if child.has_ended:
             self._on_death(child, now)
         elif child.due is not None and now >= child.due:
-            self._start_again(child, now)
+            self._start(child)
 
-    def _start_again(self, child: Child, now: float) -> None:
+    def _start(self, child: Child) -> None:
         try:
             child.start()
         except OSError as error:  # no memory or no process is left: for a while, perhaps
-            child.due = now + LONGEST_PAUSE
-            self._say(f"{child.name} cannot be started: {error.strerror}. It is tried again.")
+            child.how = f"could not be started ({error.strerror})"
+            self._schedule(child, time.monotonic())
 
     def _on_death(self, child: Child, now: float) -> None:
-        has_succeeded, how = child.has_succeeded, child.bury(now)
-        if not child.is_kept:
-            if not has_succeeded:
-                self._say(f"{child.name} {how}; {child.log} says why.")
+        has_succeeded = child.has_succeeded
+        child.bury()
+        if child.is_kept:
+            self._schedule(child, now)
+        elif not has_succeeded:
+            self._say(f"{child.name} {child.how}; {child.log} says why.")
+
+    def _schedule(self, child: Child, now: float) -> None:
+        pause = child.schedule(now)
+        why = f" {child.log} says why." if child.restarts.failures > 1 else ""
+        self._say(f"{child.trouble}; it is restarted in {pause:.1f} s.{why}")
+
+    def _note_missing(self) -> None:
+        """In one step, so that a reader never sees half of it."""
+        lines = [child.trouble for child in self._children if child.due is not None]
+        text = "\n".join([str(os.getpid()), *lines])
+        if text == self._noted:
             return
-        if len(child.deaths) >= MOST_DEATHS:
-            raise GaveUp(
-                f"{child.name} {how}, the {MOST_DEATHS}th time within {STEADY_SECONDS:.0f} seconds. Everything is "
-                f"stopped; {child.log} says why."
-            )
-        child.schedule(now)
-        self._say(f"{child.name} {how}; it is started again.")
+        draft = self._missing.with_suffix(".draft")
+        with suppress(OSError):  # a full disk: the next look tries again
+            draft.write_text(text)
+            draft.replace(self._missing)
+            self._noted = text

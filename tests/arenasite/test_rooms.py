@@ -86,16 +86,19 @@ def test_a_log_that_is_written_to_is_cut_when_it_is_large(tmp_path):
 
 def test_a_part_that_cannot_be_started_for_now_is_tried_again(tmp_path):
     said = []
-    overseer = supervisor.Supervisor(said.append)
+    overseer = supervisor.Supervisor(said.append, tmp_path / "missing")
     child = Child("part", [str(tmp_path / "nothing")], tmp_path / "part.log", {})
-    overseer._children.append(child)
-    child.due = 0.0
 
+    overseer.start(child)
+    child.due = 0.0
     overseer._look()
 
-    assert said == ["part cannot be started: No such file or directory. It is tried again."]
+    assert len(said) == 2
     assert child.due > time.monotonic() - 60
-    assert not child.is_alive
+    assert (tmp_path / "missing").read_text().splitlines() == [
+        str(os.getpid()),
+        "part could not be started (No such file or directory), 2 times in a row",
+    ]
 
 
 def test_only_new_errors_are_brought_to_the_terminal(tmp_path):

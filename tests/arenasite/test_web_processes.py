@@ -48,7 +48,7 @@ def test_when_one_is_killed_the_other_goes_on_and_it_is_started_again(pair):
     answers = [httpx.get(f"http://127.0.0.1:{pair.port}/healthz", timeout=60).status_code for _ in range(20)]
     assert answers == [200] * 20
     wait_until(lambda: len(pair.pids("web")) == 2 and killed not in pair.pids("web"))
-    assert "was killed by SIGKILL; it is started again." in pair.output
+    assert "was killed by SIGKILL; it is restarted in" in pair.output
     assert {"web.log", "web-2.log"} <= {file.name for file in (pair.data / "logs").iterdir()}
 
 

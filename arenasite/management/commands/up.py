@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand
 from arenasite import demo
 from arenasite.launch import Launch
 from arenasite.supervisor import directories, ports
-from arenasite.supervisor.errors import CannotStart, GaveUp, Stopped
+from arenasite.supervisor.errors import CannotStart, Stopped
 from arenasite.supervisor.supervisor import Supervisor
 
 HIGHEST_PORT = 65535
@@ -54,13 +54,13 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["data"] and options["data"].resolve() != settings.DATA_DIR:
             _run_again_with(options["data"].resolve())
-        supervisor = Supervisor(self._say)
+        supervisor = Supervisor(self._say, settings.MISSING_PARTS_FILE)
         supervisor.listen()
         try:
             self._serve(supervisor, options)
         except Stopped:
             pass
-        except (CannotStart, GaveUp, demo.NameTaken) as error:
+        except (CannotStart, demo.NameTaken) as error:
             supervisor.stop()
             self.stderr.write(str(error))
             sys.exit(1)

@@ -1,5 +1,6 @@
 """The health of the platform: whether each part that a run needs answers."""
 
+import os
 import time
 
 import django_rq
@@ -96,6 +97,19 @@ def test_without_a_provider_that_can_be_asked_it_is_down(nobodys, monkeypatch):
     part = nobodys.get("health/").json()["services"]["providers"]
 
     assert part == {"ok": False, "detail": "none: add one with `manage.py add_provider`"}
+
+
+def test_a_part_that_is_being_restarted_is_named(nobodys, provider, worker, settings, tmp_path):
+    settings.MISSING_PARTS_FILE = tmp_path / "missing-parts"
+    settings.MISSING_PARTS_FILE.write_text(f"{os.getppid()}\nsandbox ended with exit code 1, 3 times in a row")
+
+    report = nobodys.get("health/").json()
+
+    assert report["status"] == "down"
+    assert report["services"]["parts"]["ok"] is False
+    assert report["services"]["parts"]["detail"].startswith("sandbox")
+    settings.MISSING_PARTS_FILE.write_text("0\nsandbox ended with exit code 1")  # of another supervisor
+    assert nobodys.get("health/").json()["status"] == "ok"
 
 
 @pytest.mark.system
