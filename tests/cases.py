@@ -1,5 +1,6 @@
 """Many cases in one test: its fixtures are made once, all cases are tried, and each that fails is reported by name."""
 
+import copy
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.db.models import Model
 
 Test = Callable[..., Any]
 
@@ -15,7 +17,8 @@ Test = Callable[..., Any]
 def each_case(names: str | Sequence[str], cases: Iterable[Any], ids: Any = None) -> Callable[[Test], Test]:
     """Use it like `pytest.mark.parametrize`, for cases that need no fixtures of their own.
 
-    What a case writes to the database is undone before the next one, in tests whose writes are undone at their end.
+    What a case writes to the database is undone before the next one, in tests whose writes are undone at their end, and
+    each gets its own copy of fixtures that are plain data or rows.
     """
     named = ids if callable(ids) or ids is None else list(ids)
     wanted = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
@@ -37,8 +40,10 @@ def each_case(names: str | Sequence[str], cases: Iterable[Any], ids: Any = None)
                         test(**arguments(subtests, fixtures, values))
 
         def arguments(subtests: pytest.Subtests, fixtures: Any, values: Sequence[Any]) -> dict[str, Any]:
-            more = {"subtests": subtests} if "subtests" in own.parameters else {}
-            return {**fixtures, **more, **dict(zip(wanted, values, strict=True))}
+            given = {name: _own(value) for name, value in fixtures.items()}
+            if "subtests" in own.parameters:
+                given["subtests"] = subtests
+            return given | dict(zip(wanted, values, strict=True))
 
         functools.update_wrapper(over_all, test)
         del over_all.__wrapped__
@@ -60,6 +65,10 @@ def _named(number: int, case: Any, width: int, ids: Any) -> tuple[str, Sequence[
     elif ids is not None:
         name = str(ids[number])
     return name or f"{number}: {str(values[0] if width == 1 else values)[:80]}", values
+
+
+def _own(value: Any) -> Any:
+    return copy.deepcopy(value) if isinstance(value, dict | list | set | Model) else value
 
 
 @contextmanager

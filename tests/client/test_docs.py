@@ -42,12 +42,3 @@ def test_so_does_the_rest_of_the_page_one_example_after_the_other(lab, tmp_path)
     assert "cooperation" in done.stdout
     assert "sim/cooperative" in done.stdout
     assert {path.name for path in tmp_path.iterdir()} == {"panels.html", "panels.jsonl"}
-
-
-def test_the_codes_with_which_the_command_ends_are_those_of_the_page():
-    source = (ROOT / "client" / "src" / "arena_lab" / "cli" / "codes.py").read_text(encoding="utf-8")
-    codes = {int(found) for found in re.findall(r"^[A-Z_]+ = (\d+)", source, re.MULTILINE)}
-    listed = PAGE[PAGE.index("It ends with") :]
-
-    told = {int(number) for cell in re.findall(r"^\| ([\d, ]+) \|", listed, re.MULTILINE) for number in cell.split(",")}
-    assert told == codes

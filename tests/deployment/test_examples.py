@@ -16,7 +16,6 @@ from arenasite.supervisor.parts import Parts
 ROOT = Path(__file__).parent.parent.parent
 DEPLOY = ROOT / "deploy"
 VARIABLE = re.compile(r"ARENA_[A-Z]+(?:_[A-Z]+)*|PORT|DATABASE_URL|REDIS_URL|OPENROUTER_API_KEY")
-ELSEWHERE = {"ARENA_URL", "ARENA_TOKEN", "ARENA_TEST_DATABASE"}  # of the client, and of the tests
 MOST_EXPOSED = {"arena-sandbox.service": 3.5, "arena-up.service": 3.5}  # they make namespaces
 UNITS = (
     "arena-web@8000",
@@ -42,31 +41,11 @@ def read_by_the_code():
     return found
 
 
-def told_in(text):
-    """`ARENA_TOKENS_REFINER`, `…_DEBATER` tells of ARENA_TOKENS_DEBATER, too."""
-    found, last = set(), ""
-    for word in re.findall(r"`(…?_?[A-Z][A-Z_]+)(?:=[^`]*)?`", text):
-        if word.startswith("…"):
-            found.add(last.rpartition("_")[0] + word[1:])
-        elif VARIABLE.fullmatch(word):
-            last = word
-            found.add(word)
-    return found
-
-
 def test_the_example_of_the_environment_lists_what_the_code_reads_and_nothing_else():
     listed = re.findall(r"^#?([A-Z][A-Z_]*)=", (DEPLOY / "arena.env.example").read_text(), re.MULTILINE)
 
     assert sorted(listed) == sorted(set(listed))
     assert set(listed) == read_by_the_code()
-
-
-def test_every_variable_is_described_and_no_other_one():
-    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
-    told = set().union(*(told_in(page.read_text(encoding="utf-8")) for page in pages))
-
-    assert read_by_the_code() - told == set()
-    assert told - read_by_the_code() - ELSEWHERE == set()
 
 
 # --- the commands ---

@@ -13,6 +13,7 @@ from experiments.campaigns import pages
 from experiments.models import Battle, Contestant
 from leaderboard import compute
 from leaderboard.models import Ladder, Milestone
+from tests.cases import each_case
 from tests.leaderboard import boards
 
 
@@ -43,7 +44,7 @@ def test_a_name_is_neither_a_formula_nor_markdown(client, alice):
     assert r"=1+1\|\[x\]" in client.get(address.replace("csv", "md")).content.decode()
 
 
-@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t=", "\n=", " =", "＝"])
+@each_case("sign", ["=", "+", "-", "@", "\t=", "\n=", " =", "＝"])
 def test_no_name_is_computed_by_a_spreadsheet(client, alice, sign):
     name = f"{sign}HYPERLINK(A1)"
     board = boards.board_of(alice, [(name, "b", "left"), ("b", name, "left")] * 5, visibility="public")

@@ -10,6 +10,7 @@ from django.utils import timezone
 from experiments.models import Battle, ProviderModel, Verdict
 from leaderboard import compute, listing, milestones
 from leaderboard.models import Ladder, RatingPoint
+from tests.cases import each_case
 from tests.leaderboard import boards
 
 PAGES = ("ladder", "ladder-matrix", "ladder-history", "ladder-milestones")
@@ -44,8 +45,8 @@ def test_a_public_ladder_is_shown_without_signing_in(client, league, name):
     assert "New arena run" not in page
 
 
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("visibility", ["private", "lab"])
+@each_case("name", PAGES)
+@each_case("visibility", ["private", "lab"])
 def test_a_visitor_is_told_nothing_of_a_ladder_that_is_not_public(client, league, name, visibility):
     ladder = league(visibility=visibility)
 

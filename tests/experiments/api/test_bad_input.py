@@ -5,6 +5,7 @@ import json
 import pytest
 
 from experiments.models import Provider, ProviderModel
+from tests.cases import each_case
 from tests.fixtures import add_model
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
@@ -42,7 +43,7 @@ BAD_CONFIG = [
 ]
 
 
-@pytest.mark.parametrize(("change", "word"), BAD_CONFIG, ids=[ascii(change)[:50] for change, _ in BAD_CONFIG])
+@each_case(("change", "word"), BAD_CONFIG, ids=[ascii(change)[:50] for change, _ in BAD_CONFIG])
 def test_a_config_that_cannot_be_played_is_refused(api, body, counts, is_problem, change, word):
     body["config"] |= change
     before = counts()
@@ -79,7 +80,7 @@ BAD_CAST = [
 ]
 
 
-@pytest.mark.parametrize(("change", "field", "word"), BAD_CAST, ids=[ascii(change)[:70] for change, *_ in BAD_CAST])
+@each_case(("change", "field", "word"), BAD_CAST, ids=[ascii(change)[:70] for change, *_ in BAD_CAST])
 def test_a_cast_that_cannot_be_seated_is_refused(api, body, counts, is_problem, change, field, word):
     body["cast"] |= change
     before = counts()
@@ -90,7 +91,7 @@ def test_a_cast_that_cannot_be_seated_is_refused(api, body, counts, is_problem, 
     assert counts() == before
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("change", "field"),
     [
         ({"workflow": "chess"}, "workflow"),
@@ -140,7 +141,7 @@ def test_all_faults_are_named_at_once(api, body, is_problem):
     assert set(document["errors"]) == {"config.max_turns", "config.gap_seconds"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "",
@@ -162,7 +163,7 @@ def test_a_body_that_is_no_json_is_refused(api, body, counts, is_problem, text):
     assert counts() == before
 
 
-@pytest.mark.parametrize("text", ["[]", "[1, 2]", '"arena"', "7", "null", "true"])
+@each_case("text", ["[]", "[1, 2]", '"arena"', "7", "null", "true"])
 def test_a_body_that_is_no_object_is_refused(api, body, counts, is_problem, text):
     before = counts()
 
@@ -192,7 +193,7 @@ def test_a_body_of_megabytes_is_refused_unread(api, body, counts, is_problem):
     assert counts() == before
 
 
-@pytest.mark.parametrize(
+@each_case(
     "content_type",
     ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/xml"],
 )
@@ -231,7 +232,7 @@ def test_a_lab_without_a_default_judge_says_so(api, body, is_problem):
     is_problem(api.post("experiments/", body), 400, "cast.judge", "no default model")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("change", "field"),
     [
         ({"seed": "x"}, "seed"),
@@ -275,7 +276,7 @@ def test_an_idempotency_key_that_cannot_be_stored_is_refused(api, arena, counts,
     assert counts() == before
 
 
-@pytest.mark.parametrize(
+@each_case(
     "query",
     ["experiment=x", "state=asleep", "workflow=%00", "search=%00", "experiment=%00", "state=%ff"],
 )
@@ -298,14 +299,12 @@ def test_a_cursor_that_is_not_ours_is_refused_or_ignored(api, provider, path):
     assert response.status_code == 200 or response["Content-Type"] == "application/problem+json"
 
 
-@pytest.mark.parametrize(
-    ("method", "path"), [("DELETE", "experiments/"), ("PUT", "runs/"), ("POST", "runs/"), ("POST", "health/")]
-)
+@each_case(("method", "path"), [("DELETE", "experiments/"), ("PUT", "runs/"), ("POST", "runs/"), ("POST", "health/")])
 def test_a_method_that_is_not_offered_is_refused(api, is_problem, method, path):
     is_problem(api.send(method, path), 405, method)
 
 
-@pytest.mark.parametrize("path", ["nothing/", "runs/17/", "experiments/not-a-uuid/", "runs/x/messages/"])
+@each_case("path", ["nothing/", "runs/17/", "experiments/not-a-uuid/", "runs/x/messages/"])
 def test_an_address_that_does_not_exist_is_a_problem_document_too(api, is_problem, path):
     is_problem(api.get(path), 404)
 

@@ -6,6 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from experiments.library import keeping
 from experiments.models import Event, Run
+from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
 
@@ -17,7 +18,7 @@ def ended(arena, start):
     return run
 
 
-@pytest.mark.parametrize("path", ["runs/", "experiments/", "models/", "ladders/", "presets/"])
+@each_case("path", ["runs/", "experiments/", "models/", "ladders/", "presets/"])
 def test_what_has_not_changed_is_not_sent_again(api, path):
     first = api.get(path)
 
@@ -104,6 +105,6 @@ def test_a_shelf_is_read_page_by_page_and_back(api, alice, path):
     assert back == there
 
 
-@pytest.mark.parametrize("asked", [{"cursor": "x"}, {"cursor": "bm9uZQ=="}, {"page_size": "x"}, {"page_size": "0"}])
+@each_case("asked", [{"cursor": "x"}, {"cursor": "bm9uZQ=="}, {"page_size": "x"}, {"page_size": "0"}])
 def test_a_page_that_there_is_not_is_said(api, is_problem, asked):
     is_problem(api.get("presets/", **asked), 404 if "cursor" in asked else 400)

@@ -10,6 +10,7 @@ from django.utils import timezone
 from accounts import projects
 from accounts.models import ApiToken, AuditEntry, Invitation, Membership, Project, User
 from accounts.tokens import create_token
+from tests.cases import each_case
 from tests.experiments.api.conftest import Api
 from tests.fixtures import signed_in
 
@@ -67,7 +68,7 @@ def test_a_token_that_may_not_manage_makes_none(alice, is_problem):
     is_problem(Api(create_token(alice, scopes=ALL[:-1])).post("tokens/", {}), 403, "admin")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("body", "field"),
     [
         ({"scopes": ["read"]}, "name"),

@@ -10,6 +10,7 @@ from django.test import AsyncClient
 
 from experiments.models import Experiment, Export, Message, Run
 from experiments.reports import making
+from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
 
@@ -44,7 +45,7 @@ def bells(monkeypatch):
     return rung
 
 
-@pytest.mark.parametrize("format_", FORMATS)
+@each_case("format_", FORMATS)
 def test_each_format_is_a_file_to_be_saved(api, run, format_):
     where, type_, beginning = FORMATS[format_]
 
@@ -59,8 +60,8 @@ def test_each_format_is_a_file_to_be_saved(api, run, format_):
     assert begins(response, beginning)
 
 
-@pytest.mark.parametrize("where", ["report", "export"])
-@pytest.mark.parametrize("format_", ["exe", "", "HTML", "html ", "\u0000"])
+@each_case("where", ["report", "export"])
+@each_case("format_", ["exe", "", "HTML", "html ", "\u0000"])
 def test_an_unknown_format_is_named(api, run, is_problem, where, format_):
     problem = is_problem(api.get(f"runs/{run.pk}/{where}/", format=format_), 400, "format")
 
@@ -162,7 +163,7 @@ def test_a_file_that_was_removed_is_said_to_be(api, run, is_problem, make_files)
     assert api.post(f"runs/{run.pk}/files/", {"format": "csv"}).json()["state"] == "queued"
 
 
-@pytest.mark.parametrize("asked", [{}, {"format": "exe"}, {"format": "csv", "language": "xx"}, {"format": ["csv"]}, []])
+@each_case("asked", [{}, {"format": "exe"}, {"format": "csv", "language": "xx"}, {"format": ["csv"]}, []])
 def test_a_bad_request_for_a_file_is_refused(api, run, is_problem, asked):
     is_problem(api.post(f"runs/{run.pk}/files/", asked), 400)
     assert not Export.objects.exists()
@@ -215,7 +216,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("how", BROKEN)
+@each_case("how", BROKEN)
 def test_garbage_is_refused_with_its_place_and_nothing_is_stored(api, report, is_problem, counts, how):
     before, sent = counts(), BROKEN[how](report)
     assert sent != report
@@ -226,7 +227,7 @@ def test_garbage_is_refused_with_its_place_and_nothing_is_stored(api, report, is
     assert counts() == before
 
 
-@pytest.mark.parametrize("cut", [1, 200, 900, 2500])
+@each_case("cut", [1, 200, 900, 2500])
 def test_a_report_cut_anywhere_is_refused(api, report, is_problem, counts, cut):
     before = counts()
 

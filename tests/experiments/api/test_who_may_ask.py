@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from accounts.models import ApiToken, User
 from accounts.tokens import create_token
+from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
 
@@ -31,7 +32,7 @@ def test_nobody_creates_anything(nobodys, body, counts, is_problem):
     assert counts() == before
 
 
-@pytest.mark.parametrize(
+@each_case(
     "header",
     [
         "Bearer wrong",

@@ -17,6 +17,7 @@ from rest_framework.test import APIClient
 from experiments.battles.logs import queueing, storing
 from experiments.models import Battle, Board, Dataset, LogImport
 from experiments.signals import swept
+from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import pair, slim, vote, write
 
 pytestmark = pytest.mark.django_db
@@ -324,7 +325,7 @@ def test_an_import_that_breaks_off_while_it_stores_leaves_no_dataset(alice, tmp_
     assert not Dataset.objects.exists()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "said"),
     [
         (("import_battles", "/nowhere", "--dataset", "x", "--owner", "alice"), "no /nowhere"),

@@ -10,6 +10,7 @@ from experiments.battles import boards, counting, votes
 from experiments.battles.voters import EnoughForNow, Voter, person_voter
 from experiments.models import Battle, Contestant, PairCount
 from experiments.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
+from tests.cases import each_case
 from tests.experiments.battles.duels import dataset_of
 
 pytestmark = pytest.mark.django_db
@@ -39,7 +40,7 @@ def test_two_people_have_offers_of_their_own(duels, voter, alice):
     assert votes.offer(duels, voter=voter).pk != votes.offer(duels, voter=person_voter(alice)).pk
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("choice", "left_first", "winner"),
     [
         ("first", True, "left"),

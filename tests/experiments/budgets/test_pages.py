@@ -10,6 +10,7 @@ from experiments.budgets import standing as budget_standing
 from experiments.budgets import views as budget_views
 from experiments.budgets.notes import Most
 from experiments.models import Budget, BudgetPeriod, Experiment
+from tests.cases import each_case
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
@@ -63,7 +64,7 @@ def test_an_owner_sets_their_experiments_budget_on_its_page(alice, arena):
     assert "Change this experiment" in page
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("spent", "most", "level", "words"),
     [
         ("0", Most(Decimal("0.5")), "ok", "What is left of the budget of alice: $1.00."),
@@ -87,7 +88,7 @@ def test_what_stands_beside_start(alice, allow, spent, most, level, words):
     assert words in note.words
 
 
-@pytest.mark.parametrize("page", ["arena", "council", "debate", "coding", "starchamber"])
+@each_case("page", ["arena", "council", "debate", "coding", "starchamber"])
 def test_every_set_up_page_says_what_is_left(alice, provider, allow, page):
     use(allow(alice, 1), cost_spent="1")
 

@@ -8,6 +8,7 @@ from accounts.models import AuditEntry
 from experiments.budgets import budgeting
 from experiments.models import Budget, Experiment
 from experiments.refusals import NotAllowed, NotOffered
+from tests.cases import each_case
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
@@ -64,7 +65,7 @@ def test_nobody_sets_a_budget_for_people_or_projects_but_admins(request, person,
             budgeting.set_budget(subject, by=request.getfixturevalue(person), cost=ONE)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "limits",
     [{}, {"cost": Decimal(-1)}, {"cost": Decimal("NaN")}, {"tokens": -1}, {"cost": ONE, "period": "year"}],
     ids=["none", "negative", "no number", "negative tokens", "no such period"],

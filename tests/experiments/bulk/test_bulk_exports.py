@@ -23,6 +23,7 @@ from experiments.models import Ballot, BulkExport, Call, Execution, Experiment, 
 from experiments.models.waiting import WorkState
 from experiments.refusals import NotAllowed
 from experiments.search import indexing
+from tests.cases import each_case
 from tests.experiments import contest_rows
 from tests.experiments.reports import deliberations
 from tests.experiments.reports.records import SCORES, Record
@@ -158,7 +159,7 @@ def test_parquet_holds_the_same_rows_with_their_types(runs, export, tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("asked", "count"),
     [
         ({}, 3),
@@ -177,7 +178,7 @@ def test_runs_of_one_experiment_are_chosen_by_it(runs, alice):
     assert selecting.ids({"experiment": str(runs[1].experiment_id)}, by=alice) == [str(runs[1].pk)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "asked",
     [{"tag": "x"}, {"runs": ["1"]}, {"state": "odd"}, {"workflow": "poker"}, {"state": "failed"}, {"whose": "his"}],
 )

@@ -12,6 +12,7 @@ from experiments.models import BulkExport, Run, RunImport
 from experiments.models.waiting import WorkState
 from experiments.search import indexing
 from tests import fixtures
+from tests.cases import each_case
 from tests.experiments.imports import folders
 from tests.experiments.reports.records import Record
 
@@ -96,9 +97,7 @@ def test_an_export_over_the_api(api, run):
     assert [one["id"] for one in api.get("exports/").json()["results"]] == [done["id"]]
 
 
-@pytest.mark.parametrize(
-    "asked", [{}, {"format": "exe"}, {"format": "csv", "runs": ["x"]}, {"format": "csv", "state": "odd"}]
-)
+@each_case("asked", [{}, {"format": "exe"}, {"format": "csv", "runs": ["x"]}, {"format": "csv", "state": "odd"}])
 def test_an_export_that_means_nothing_is_refused(api, run, is_problem, asked):
     is_problem(api.post("exports/", asked), 400)
 

@@ -3,6 +3,7 @@
 import pytest
 
 from experiments.models import ClientTalk, Run
+from tests.cases import each_case
 from tests.fixtures import add_model
 
 pytestmark = pytest.mark.databases
@@ -58,7 +59,7 @@ def test_turns_are_read_as_the_client_writes_them(api, arena_body, sent, played)
     assert ClientTalk.objects.get().run.experiment.config["max_turns"] == played
 
 
-@pytest.mark.parametrize(
+@each_case(
     "wrong",
     [{"maxTurns": 0}, {"sharedPrompt": " "}, {"promptingMode": "individual"}, {"modelA": ""}, {"modelB": "nobody"}],
     ids=str,

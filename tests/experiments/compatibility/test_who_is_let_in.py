@@ -45,7 +45,7 @@ def test_a_token_may_come_as_an_api_key(alice, models):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(
+@each_case(
     ("method", "path", "scope"),
     [
         ("post", "experiment/start", "spend"),

@@ -9,6 +9,7 @@ from django.test import Client
 from accounts.tokens import create_token
 from experiments.datasets import demonstration
 from experiments.models import Dataset, Upload
+from tests.cases import each_case
 from tests.experiments.datasets.files import lines, table
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
@@ -52,7 +53,7 @@ def test_a_file_becomes_a_dataset_and_gets_outputs(api, work):
     assert told["warnings"] == ["other has outputs for 1 of 3 samples."]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("asked", "field"),
     [
         ({"name": "x"}, "file"),

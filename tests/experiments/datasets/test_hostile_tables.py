@@ -7,6 +7,7 @@ import pytest
 
 from experiments.datasets.process import Refused
 from experiments.models import Dataset
+from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
 COLUMNS = 1_000_000
@@ -20,14 +21,14 @@ def test_a_table_of_a_million_columns_is_refused(load_text):
     assert not Dataset.objects.exists()
 
 
-@pytest.mark.parametrize("name", ["a.csv.gz", "a.jsonl.gz", "a.csv", "a.json", "a.parquet"])
+@each_case("name", ["a.csv.gz", "a.jsonl.gz", "a.csv", "a.json", "a.parquet"])
 def test_what_was_packed_to_a_thousandth_is_not_unpacked(load_text, name):
     """Whatever it is called."""
     with pytest.raises(Refused):
         load_text(name, gzip.compress(b"prompt\n" + b"a" * (200 << 20), compresslevel=9))
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@each_case("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_another_encoding_is_refused_or_read_as_it_is_meant(load_text, encoding):
     text = "prompt\nWhy is the sky blue?\n"
     try:
@@ -38,8 +39,8 @@ def test_another_encoding_is_refused_or_read_as_it_is_meant(load_text, encoding)
         assert made.samples.get().instruction == "Why is the sky blue?"
 
 
-@pytest.mark.parametrize("data", [b"\x00" * 100_000, b"prompt\n\x00\x00\x00\n", b"\xff\xfe\x00", b"", b'"' * 99_999])
-@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.json", "a.parquet", "a.zip"])
+@each_case("data", [b"\x00" * 100_000, b"prompt\n\x00\x00\x00\n", b"\xff\xfe\x00", b"", b'"' * 99_999])
+@each_case("name", ["a.csv", "a.jsonl", "a.json", "a.parquet", "a.zip"])
 def test_bytes_that_are_no_table_end_in_a_refusal_or_in_clean_text(load_text, name, data):
     with contextlib.suppress(Refused):
         made = load_text(name, data)

@@ -7,6 +7,7 @@ from experiments.datasets import making
 from experiments.datasets.process import Refused
 from experiments.models import Contestant, Output
 from experiments.refusals import NotAllowed
+from tests.cases import each_case
 from tests.experiments.datasets.files import lines, packed, png, table
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
@@ -70,7 +71,7 @@ def test_the_version_is_a_name_and_a_real_day(questions, add):
     assert Contestant.objects.get().version == "solar_20260228"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "said"),
     [
         ("index,contestant,text\n0,a,x\n0,a,y\n", "o.csv, row 2: a has a second output for number 0."),

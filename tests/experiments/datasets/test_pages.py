@@ -10,6 +10,7 @@ from django.urls import reverse
 from experiments.battles.boards import people_board
 from experiments.datasets import demonstration
 from experiments.models import Battle, Dataset, Upload
+from tests.cases import each_case
 from tests.experiments.datasets.files import packed, png, table
 from tests.fixtures import signed_in
 
@@ -68,7 +69,7 @@ def test_from_a_file_over_its_columns_to_a_dataset(browser, work):
     assert browser.get(there)["Location"] == made["Location"]  # the file is that dataset now
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("parts", "said"),
     [
         ({"as-1": ""}, "Choose the column that holds the instruction."),

@@ -6,6 +6,7 @@ import pytest
 
 from experiments.datasets.process import Refused
 from experiments.models import Dataset, Image
+from tests.cases import each_case
 from tests.experiments.datasets.files import lines, packed, parquet, png, table
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
@@ -26,7 +27,7 @@ WANTED = [
 ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "text"),
     [
         ("rows.csv", table(ROWS)),
@@ -150,7 +151,7 @@ def test_pictures_are_found_by_their_paths_in_a_zip(load, tmp_path):
     assert dataset.samples.first().outputs.get().image.path.read_bytes() == png("blue")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "text", "said"),
     [
         ("a.csv", "index,prompt\n1,a\n1,b\n", "a.csv, row 2: The number 1 appears a second time"),

@@ -38,7 +38,7 @@ def test_some_addresses_are_never_allowed(address):
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f000001", "[::1]"])
+@each_case("host", ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f000001", "[::1]"])
 async def test_every_spelling_of_loopback_is_refused(provider, host):
     port = provider.url.split(":")[2]
     client = Client(f"http://{host}:{port}", "")

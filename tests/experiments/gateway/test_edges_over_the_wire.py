@@ -5,6 +5,7 @@ import json
 import pytest
 
 from experiments.gateway import Deadlines, EmptyAnswer, Interrupted, OutcomeUnknown, Params
+from tests.cases import each_case
 
 pytestmark = pytest.mark.system
 
@@ -18,7 +19,7 @@ def whole(*deltas, finish="stop"):
     return b"".join(deltas) + b"data: " + json.dumps(end).encode() + b"\n\ndata: [DONE]\n\n"
 
 
-@pytest.mark.parametrize("cut", range(1, len("<think>plan</think>Hello")))
+@each_case("cut", range(1, len("<think>plan</think>Hello")))
 async def test_no_tick_shows_a_tag_that_is_cut_by_the_chunks(provider, asker, cut):
     text = "<think>plan</think>Hello"
     provider.streams(whole(delta(content=text[:cut]), delta(content=text[cut:])))
@@ -52,7 +53,7 @@ async def test_two_rounds_of_thinking_in_one_answer_are_both_taken_out(provider,
     assert (completion.text, completion.reasoning) == ("Hello there", "onetwo")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "thought",
     [
         {"reasoning": "Let me think"},
@@ -64,7 +65,7 @@ async def test_two_rounds_of_thinking_in_one_answer_are_both_taken_out(provider,
     ],
     ids=lambda thought: "+".join(thought),
 )
-@pytest.mark.parametrize("tagged", ["", "<think>Let me think</think>"], ids=["alone", "with tags"])
+@each_case("tagged", ["", "<think>Let me think</think>"], ids=["alone", "with tags"])
 async def test_thinking_comes_out_once_wherever_the_provider_puts_it(provider, asker, thought, tagged):
     provider.streams(whole(delta(**thought), delta(content=f"{tagged}Hello")))
     completion = await asker.stream()
@@ -105,7 +106,7 @@ async def test_ten_thousand_chunks_may_be_one_character_each(provider, asker):
     assert (await asker.stream()).text == text == asker.text
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 5])
+@each_case("size", [1, 2, 3, 5])
 async def test_characters_of_several_bytes_survive_being_cut_between_chunks(provider, asker, size):
     text = "漢字 مرحبا 👩‍👩‍👧‍👦 é \u200f\u202e 🎈"
     body = whole(
@@ -126,7 +127,7 @@ def token(text, logprob, **more):
     return {"token": text, "logprob": logprob, **more}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("shapes", "expected"),
     [
         ([None, None], None),

@@ -93,7 +93,7 @@ def test_q16_an_estimate_is_flagged_and_counts_bytes(asker_request):
     assert estimate_usage(request, "漢字" * 10) == Usage(100, 15, estimated=True)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("prompt_bytes", "usage", "context", "cut"),
     [
         (40_000, Usage(4096, 1), None, True),

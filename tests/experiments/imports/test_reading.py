@@ -8,6 +8,7 @@ from experiments.imports import reading
 from experiments.imports.reading import HoldsBattles
 from experiments.imports.storing import proven
 from experiments.imports.values import Unreadable
+from tests.cases import each_case
 from tests.experiments.imports import folders
 
 
@@ -217,7 +218,7 @@ def test_a_broken_line_is_named_and_the_others_are_read(runs):
     assert "no JSON" in found[1][0].refused
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("data", "words"),
     [
         (b"", "empty"),

@@ -4,6 +4,7 @@ import pytest
 
 from experiments.library import keeping
 from experiments.models import Preset
+from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
 
@@ -62,7 +63,7 @@ def test_a_built_in_one_is_read_and_not_changed(api):
     assert api.delete("presets/blank/").status_code == 403
 
 
-@pytest.mark.parametrize(
+@each_case(
     "body",
     [
         {},

@@ -7,6 +7,7 @@ from experiments.casting import InvalidExperiment
 from experiments.library import keeping
 from experiments.models import Scenario
 from experiments.refusals import NotAllowed
+from tests.cases import each_case
 from tests.experiments.library.conftest import CONFIG, PROMPT
 
 pytestmark = pytest.mark.django_db
@@ -73,7 +74,7 @@ def test_every_complaint_of_the_settings_has_its_field(browser, read):
     assert {"id_title-error", "id_max_turns-error", "id_limits-cost-error"} <= {e.get("id") for e in page.root.all()}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "config",
     [{}, {"prompt": "  "}, {"prompt": "x", "seats": 3}, {"prompting": "individual"}, [], "x", None, {"prompt": "\x00"}],
 )

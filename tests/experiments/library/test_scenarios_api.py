@@ -3,6 +3,7 @@
 import pytest
 
 from experiments.models import Scenario
+from tests.cases import each_case
 from tests.experiments.library.conftest import CONFIG
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +36,7 @@ def test_a_built_in_one_is_not_changed(api):
     assert api.post("scenarios/bidding-war/versions/", {"title": "x", "config": CONFIG}).status_code == 403
 
 
-@pytest.mark.parametrize(
+@each_case(
     "body",
     [
         {},

@@ -6,6 +6,7 @@ from django.urls import reverse
 from accounts.models import User
 from experiments import actions
 from experiments.models import Experiment, ProviderModel, Run
+from tests.cases import each_case
 from tests.fixtures import add_model
 
 pytestmark = pytest.mark.django_db
@@ -112,7 +113,7 @@ def test_a_missing_prompt_of_one_side_is_refused_at_that_side(browser, filled, r
     assert page.by_id("id_prompts-A").get("aria-invalid") is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("changes", "field", "words"),
     [
         ({"max_turns": "0"}, "max_turns", "greater than or equal to 1"),

@@ -8,6 +8,7 @@ from django.template.loader import render_to_string
 from experiments import actions, progress
 from experiments.models import Run
 from experiments.timeline import from_rows
+from tests.cases import each_case
 from tests.experiments.pages.held import JSON, drive, keep, pause_of, steps
 
 pytestmark = pytest.mark.django_db
@@ -258,7 +259,7 @@ def test_a_debate_whose_models_are_gone_says_so_instead_of_going_on(hold, browse
 # --- strangers and visitors ---
 
 
-@pytest.mark.parametrize("route", ["", "status/", "news/", "draft/", "lift/", "say/", "mode/", "stop/", "pause/"])
+@each_case("route", ["", "status/", "news/", "draft/", "lift/", "say/", "mode/", "stop/", "pause/"])
 def test_a_stranger_learns_nothing_and_moves_nothing(hold, charlies, route):
     run = hold()
     before = run.last_seq

@@ -6,6 +6,7 @@ from django.urls import reverse
 from accounts.models import User
 from experiments.library.presets import builtin_presets
 from experiments.models import Experiment, Run
+from tests.cases import each_case
 from tests.fixtures import add_model
 
 pytestmark = pytest.mark.django_db
@@ -92,7 +93,7 @@ def test_without_a_first_message_nothing_starts_and_the_rest_is_kept(browser, fi
     assert Experiment.objects.count() == 0
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("field", "value"),
     [
         ("seat-model-temperature", "9"),

@@ -21,6 +21,7 @@ from experiments.reports.json_values import InvalidDocument
 from experiments.reports.markdown import render_markdown
 from experiments.reports.pdf import render_pdf
 from experiments.workflows.coding import config
+from tests.cases import each_case
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_SOLUTION, NO_VOTE, UNREADABLE, votes_of
 from tests.experiments.reports.html_pages import section
@@ -202,7 +203,7 @@ def changed(document, *path, value):
     return document
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("path", "value", "said"),
     [
         (("cycles", 1, "votes", "coder-1"), {"coder-1": 5.0}, "own solution"),

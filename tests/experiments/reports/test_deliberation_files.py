@@ -18,6 +18,7 @@ from experiments.reports.html import render_html
 from experiments.reports.importing import import_document
 from experiments.reports.inspect_log import inspect_log, log_name
 from experiments.reports.json_values import InvalidDocument
+from tests.cases import each_case
 from tests.experiments.reports.deliberations import LABELS, council, counted, debate
 from tests.experiments.reports.html_pages import section
 
@@ -133,7 +134,7 @@ def broken(document: Any, *path: Any, value: Any) -> Any:
     return document
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("path", "value", "said"),
     [
         (("ballots", 0, "order"), [["member-1"]], "not shown"),

@@ -7,6 +7,7 @@ import pytest
 from experiments.models import Call, Event, Experiment, Judgment, Message, ProviderModel, Run, Step
 from experiments.reports.importing import import_document
 from experiments.reports.json_values import InvalidDocument
+from tests.cases import each_case
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
 
@@ -90,7 +91,7 @@ def test_an_id_that_stands_twice_is_named(played, alice, name, exported):
     assert f"{name}[{len(before[name]) - 1}].id" in caught.value.errors
 
 
-@pytest.mark.parametrize("garbage", [None, 1, "text", [], {}, [[[]]], {"run": []}, {"messages": "x" * 100}])
+@each_case("garbage", [None, 1, "text", [], {}, [[[]]], {"run": []}, {"messages": "x" * 100}])
 def test_what_is_no_run_is_refused(alice, garbage):
     with pytest.raises(InvalidDocument):
         import_document(garbage, by=alice)

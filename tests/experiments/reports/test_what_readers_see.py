@@ -12,6 +12,7 @@ from experiments.contests.novelty import remember_earlier
 from experiments.models import Cycle, Experiment, Run
 from experiments.reports.formats import FORMATS, LINKED, unheard
 from experiments.steering import rejudging
+from tests.cases import each_case
 from tests.experiments import contest_rows
 from tests.experiments.reports.records import SCORES, Record
 from tests.experiments.sharing.published import approved, everybodys
@@ -109,7 +110,7 @@ def known(run):
     return [one["title"] for one in problems]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("of_earlier", "of_now", "is_named"),
     [
         ("private", "private", True),

@@ -11,6 +11,7 @@ from experiments.models.reviewed import NeverChanged
 from experiments.reviews import answers, flagging, reading, rubrics, slots
 from experiments.reviews.content import Correction, NotTaken, Remark
 from experiments.reviews.spans import pieces, sentences
+from tests.cases import each_case
 from tests.experiments.reviews import reviewed
 
 pytestmark = pytest.mark.django_db
@@ -59,7 +60,7 @@ def test_what_is_not_scored_is_absent_and_cannot_say_is_no_number(item, bob):
     assert said.unsaid == {"cooperation": "They never meet."}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("fields", "where"),
     [
         ({"cooperation": 0.3}, "cooperation"),

@@ -8,6 +8,7 @@ from experiments.casting import InvalidExperiment
 from experiments.models import Experiment, Judgment, Message, ReviewItem, ReviewQueue
 from experiments.refusals import NotAllowed
 from experiments.reviews import queues, rubrics
+from tests.cases import each_case
 from tests.experiments.reviews import reviewed
 
 pytestmark = pytest.mark.django_db
@@ -40,7 +41,7 @@ def test_a_queue_is_over_messages_transcripts_or_judgments(alice, over, count):
     assert reviewed.queue(alice, over=over).items.count() == count
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("filters", "count"),
     [
         ({"workflow": "arena"}, 4),

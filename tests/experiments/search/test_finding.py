@@ -5,6 +5,7 @@ import pytest
 from accounts.models import User
 from experiments.search import indexing
 from experiments.search.filters import BadFilter
+from tests.cases import each_case
 from tests.experiments.search.transcripts import found, talk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
@@ -18,7 +19,7 @@ def talked(alice):
     return talk(alice, PANELS, NIGHT, CHINESE, MIXED, title="Village power")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("asked", "expected"),
     [
         ("share", [NIGHT, PANELS]),
@@ -48,7 +49,7 @@ def test_words_are_found_as_they_are_asked_for(alice, talked, asked, expected):
     assert found(alice, asked) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("asked", "expected"),
     [
         ("seat:A share", [PANELS]),

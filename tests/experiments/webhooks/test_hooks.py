@@ -14,13 +14,14 @@ from experiments.models import Webhook, WebhookDelivery
 from experiments.refusals import NotAllowed, Rivalled
 from experiments.webhooks import hooks, outbox
 from experiments.webhooks.kinds import Kind
+from tests.cases import each_case
 from tests.experiments.webhooks.conftest import EVERYTHING, hook_of
 
 pytestmark = pytest.mark.django_db
 OUT = "https://example.org/in"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("field", "asked"),
     [
         ("url", {"url": "ftp://example.org/"}),

@@ -1,6 +1,6 @@
 """What a simulated model says: deterministic, in its own voice, about what the prompt is about."""
 
-import pytest
+from tests.cases import each_case
 
 KNOWN = "I will begin with what can be said about the split with."
 STRAY = ("lighthouse", "sourdough", "geese", "plum", "sea", "map", "poe", "song", "music", "birds", "recipe", "film")
@@ -45,7 +45,7 @@ async def test_words_sets_the_length_exactly(ask):
         assert len(text_of(await ask(f"sim/competitive:first=0:words={words}")).split()) == words
 
 
-@pytest.mark.parametrize("personality", ["cooperative", "competitive", "drifting", "deceptive", "neutral"])
+@each_case("personality", ["cooperative", "competitive", "drifting", "deceptive", "neutral"])
 async def test_a_hundred_turns_do_not_repeat_themselves(talk, personality):
     said = await talk(f"sim/{personality}:first=0", 100)
     assert len(set(said)) == 100

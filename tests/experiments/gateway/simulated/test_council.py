@@ -8,6 +8,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from experiments.gateway.simulated.tokens import count_tokens
+from tests.cases import each_case
 
 from . import prompts
 
@@ -137,7 +138,7 @@ async def test_labels_are_spelled_as_the_schema_spells_them(said):
     assert sorted(Letters.model_validate_json(text).ranking) == list("ABCDE")
 
 
-@pytest.mark.parametrize("manner", SPOILED)
+@each_case("manner", SPOILED)
 async def test_a_spoiled_review_is_no_complete_review(said, manner):
     text = await said(prompts.review("en"), f"sim/neutral:first=0:json={manner}", response_format=shape(Reviewed))
     try:
@@ -147,7 +148,7 @@ async def test_a_spoiled_review_is_no_complete_review(said, manner):
     assert sorted(ranking) != prompts.labels(5)
 
 
-@pytest.mark.parametrize("manner", SPOILED)
+@each_case("manner", SPOILED)
 async def test_a_spoiled_ballot_in_plain_text_is_no_plain_ballot(said, manner):
     text = await said(prompts.review("en"), f"sim/neutral:first=0:json={manner}")
     lines = re.findall(r"^\d+\. (Response [A-Z]+)$", text, re.MULTILINE)
@@ -155,7 +156,7 @@ async def test_a_spoiled_ballot_in_plain_text_is_no_plain_ballot(said, manner):
     assert text
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("review", "order"),
     [
         ("A is fine.\n\nFINAL RANKING:\n1. Response B\n2. Response C\n3. Response A", "BCA"),
@@ -207,7 +208,7 @@ async def test_a_chair_that_thinks_thinks(ask):
     assert len(answer["choices"][0]["message"]["reasoning"].split()) > 10
 
 
-@pytest.mark.parametrize("question", [*prompts.QUESTIONS.values(), "Why?", "Tea or coffee?", "那么成本呢？"])
+@each_case("question", [*prompts.QUESTIONS.values(), "Why?", "Tea or coffee?", "那么成本呢？"])
 async def test_a_title_is_short_and_without_quotes(said, question):
     for seed in range(8):
         title = await said(

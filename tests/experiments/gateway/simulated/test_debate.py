@@ -6,6 +6,8 @@ import re
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
+from tests.cases import each_case
+
 from . import prompts
 
 LANGUAGES = ("en", "zh")
@@ -95,8 +97,8 @@ async def test_a_refined_request_says_what_is_known_and_what_is_not(given, langu
     assert is_chinese(refined.objective) == (language == "zh")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("speaker", ["A", "B", "C"])
+@each_case("language", LANGUAGES)
+@each_case("speaker", ["A", "B", "C"])
 async def test_a_first_turn_has_three_perspectives_and_answers_what_was_said(turn, speaker, language):
     for seed in range(6):
         taken = await turn(language, speaker, seed=seed)
@@ -155,7 +157,7 @@ async def test_a_summary_of_nothing_names_no_sources(given):
     assert {source for action in summary.recommended for source in action.sources} == set()
 
 
-@pytest.mark.parametrize("manner", SPOILED)
+@each_case("manner", SPOILED)
 async def test_a_spoiled_turn_is_no_good_turn(given, manner):
     text = await given(Turn, prompts.debater("en", "B"), f"sim/neutral:first=0:json={manner}")
     try:

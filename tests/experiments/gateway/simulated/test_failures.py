@@ -5,6 +5,7 @@ import asyncio
 import httpx
 import pytest
 
+from tests.cases import each_case
 from tests.fixtures import wait_until
 from tests.paces import at_some_pace
 
@@ -27,8 +28,8 @@ async def read_pieces(client, request):
     return count, None
 
 
-@pytest.mark.parametrize("status", [401, 402, 404, 429, 500, 502, 503])
-@pytest.mark.parametrize("streamed", [True, False])
+@each_case("status", [401, 402, 404, 429, 500, 502, 503])
+@each_case("streamed", [True, False])
 async def test_a_status_failure_has_an_error_body(client, body, provider, status, streamed):
     answer = await client.post("/chat/completions", json=body(f"sim/cooperative:fail={status}", stream=streamed))
     assert answer.status_code == status

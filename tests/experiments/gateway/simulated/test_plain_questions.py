@@ -5,6 +5,7 @@ import re
 import pytest
 
 from experiments.gateway.simulated.tokens import count_tokens
+from tests.cases import each_case
 
 from .prompts import QUESTIONS
 
@@ -26,8 +27,8 @@ def answer(ask):
     return answer_once
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("name", PERSONALITIES)
+@each_case("language", ["en", "zh"])
+@each_case("name", PERSONALITIES)
 async def test_an_answer_has_paragraphs_a_length_and_no_offers(answer, name, language):
     for seed in range(6):
         text = await answer(QUESTIONS[language], name, seed)
@@ -59,7 +60,7 @@ async def test_a_chinese_answer_is_chinese(answer):
         assert not re.search(r"[A-Za-z]", text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("question", "noun"),
     [
         ("How can a city reduce car traffic without hurting local shops?", "car traffic"),
@@ -128,7 +129,7 @@ async def test_thinkers_think_before_they_answer(ask):
 ROLE = "You look after the stores of a polar station. Answer as the storekeeper would."
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("system", "question"),
     [
         (ROLE, "What happened to the sixth battery, and how sure are you?"),

@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from experiments.gateway import simulated
+from tests.cases import each_case
 
 
 def deltas(chunks, name):
@@ -112,9 +113,7 @@ async def test_the_list_of_models_says_that_they_are_simulated(client):
     assert all(float(model["pricing"]["prompt"]) > 0 and "e" not in model["pricing"]["prompt"] for model in models)
 
 
-@pytest.mark.parametrize(
-    "name", ["gpt-4", "sim/nobody", "sim/judge:colour=red", "sim/judge:tps=fast", "sim/judge:tps=nan"]
-)
+@each_case("name", ["gpt-4", "sim/nobody", "sim/judge:colour=red", "sim/judge:tps=fast", "sim/judge:tps=nan"])
 async def test_an_unknown_name_is_a_404_that_says_why(client, body, name):
     answer = await client.post("/chat/completions", json=body(name))
     assert answer.status_code == 404
@@ -122,7 +121,7 @@ async def test_an_unknown_name_is_a_404_that_says_why(client, body, name):
     assert answer.json()["error"]["message"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "content",
     [b"{", b"[]", b'{"model": 3}', b'{"model": "sim/judge"}', b'{"model": "sim/judge", "messages": [{"role": "x"}]}'],
 )

@@ -8,6 +8,8 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from tests.cases import each_case
+
 Share = Field(ge=0, le=1)
 
 
@@ -98,7 +100,7 @@ def sieve(ask):
     return filter_text
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each_case("seed", range(10))
 async def test_any_schema_of_pydantic_is_satisfied(ask, seed):
     Nested.model_validate_json(text_of(await ask(response_format=asked(Nested), seed=seed)), strict=False)
 
@@ -144,7 +146,7 @@ async def test_the_filter_returns_everything_else_verbatim(sieve):
     assert filtered.removed == ["My reasoning", "Strategy"]
 
 
-@pytest.mark.parametrize("opening", ["My reasoning: x", "Internal plan: x", "我的思路：让步", "策略：等待"])
+@each_case("opening", ["My reasoning: x", "Internal plan: x", "我的思路：让步", "策略：等待"])
 async def test_the_filter_removes_a_first_paragraph(sieve, opening):
     filtered = await sieve(f"{opening}\n\nKept.\n")
     assert filtered.text == "Kept.\n"
@@ -185,7 +187,7 @@ async def test_broken_answers_come_in_every_kind(judge):
     Verdict.model_validate_json(broken["prose"][start:end])
 
 
-@pytest.mark.parametrize(("manner", "instead"), [("nulls", None), ("words", "high"), ("far", 9999), ("nan", "NaN")])
+@each_case(("manner", "instead"), [("nulls", None), ("words", "high"), ("far", 9999), ("nan", "NaN")])
 async def test_every_number_can_be_something_else(judge, manner, instead):
     given = json.loads(
         await judge("Mine!", "Ours.", f"sim/judge:first=0:json={manner}"), parse_constant=lambda word: word
