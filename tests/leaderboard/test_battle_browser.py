@@ -12,6 +12,7 @@ from experiments.models import Battle, Contestant, Dataset, Sample
 from leaderboard.browsing import finding, pages
 from leaderboard.browsing.filters import read
 from leaderboard.browsing.finding import Place
+from tests.cases import each_case
 
 CONTESTANTS = [
     "",
@@ -178,7 +179,7 @@ def test_a_filter_is_read_from_an_address_and_written_into_the_same(board):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(
+@each_case(
     "address", ["result=won", "consistent=perhaps", "images=x", "sample=٣", "state=gone", "search=%00", "contestant="]
 )
 def test_words_that_mean_nothing_are_left_out(board, address):

@@ -10,6 +10,7 @@ from experiments.battles import voters, votes
 from experiments.battles.logs.exporting import slim_lines
 from experiments.models import Battle, Contestant, Output, Sample
 from leaderboard import compute
+from tests.cases import each_case
 from tests.experiments.pages.conftest import Page
 from tests.leaderboard import boards
 
@@ -69,7 +70,7 @@ def test_a_name_with_the_joint_of_two_names_is_a_name_like_any_other(client, ali
     assert b"".join(slim_lines(board)).count(b"\n") == 6
 
 
-@pytest.mark.parametrize("name", PAGES)
+@each_case("name", PAGES)
 def test_a_name_never_becomes_an_attribute(name, client, alice):
     battles = [(NASTY, "<script>alert(2)</script>", "left"), (NASTY, "plain", "right"), ("plain", NASTY, "tie")] * 3
     ladder = compute.ensure(boards.board_of(alice, battles, visibility="public"))

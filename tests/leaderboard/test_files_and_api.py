@@ -57,7 +57,7 @@ def test_no_name_is_computed_by_a_spreadsheet(client, alice, sign):
 
 
 @pytest.mark.databases
-@pytest.mark.parametrize("slice_", ["subset", "category", "search", "name", "milestone", "contestant"])
+@each_case("slice_", ["subset", "category", "search", "name", "milestone", "contestant"])
 def test_what_no_database_takes_is_passed_over(client, league, slice_):
     ladder = league(contestants=3, battles=30)
     names = ("ladder", "ladder-matrix", "ladder-history", "ladder-milestones", "ladder-battles", "ladder-samples")

@@ -8,6 +8,7 @@ from experiments.refusals import NotAllowed, NotOffered
 from leaderboard import compute, milestones, spread
 from leaderboard.models import Milestone
 from leaderboard.ratings.scale import NORMAL
+from tests.cases import each_case
 from tests.leaderboard import boards
 
 
@@ -96,7 +97,7 @@ def test_with_fixed_ratings_only_newcomers_are_fitted_and_carry_the_anchors_unce
     assert wide.upper - wide.lower > narrow.upper - narrow.lower
 
 
-@pytest.mark.parametrize("name", ["first", "first_20260230", "_20260101", "first_2026", "a b_20260101", ""])
+@each_case("name", ["first", "first_20260230", "_20260101", "first_2026", "a b_20260101", ""])
 def test_a_milestones_name_ends_in_a_real_date(ladder, alice, name):
     with pytest.raises(NotOffered, match="yyyymmdd"):
         milestones.take(ladder, name=name, by=alice)

@@ -33,7 +33,7 @@ def test_a_visitor_sees_the_public_ladders_and_no_others(client, league, alice):
     assert private.slug not in page
 
 
-@pytest.mark.parametrize("name", PAGES)
+@each_case("name", PAGES)
 def test_a_public_ladder_is_shown_without_signing_in(client, league, name):
     ladder = league(subsets=("easy", "hard"), categories=("maths", "prose", "code"))
     compute.refresh(ladder)

@@ -13,6 +13,7 @@ from experiments.models import Dataset, Experiment, ImportedRun, Run, RunImport
 from experiments.models.waiting import WorkState
 from experiments.refusals import NotAllowed
 from tests import fixtures
+from tests.cases import each_case
 from tests.experiments.imports import folders
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
@@ -46,7 +47,7 @@ def send(alice):
     return send
 
 
-@pytest.mark.parametrize("name", FILES)
+@each_case("name", FILES)
 def test_runs_are_stored_as_imported_and_their_pages_show_what_was_said(send, alice, name):
     row = send(name, is_wanted=True)
 

@@ -38,7 +38,7 @@ def said(document, **about):
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "source", "count"),
     [
         ("arena.json", "arena", 1),

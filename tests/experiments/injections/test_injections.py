@@ -39,7 +39,7 @@ def test_there_are_fifty_strings_and_none_twice():
     assert len(set(corpus.strings())) == corpus.STRINGS == 50
 
 
-@pytest.mark.parametrize("workflow", TRIALS)
+@each_case("workflow", TRIALS)
 async def test_an_instruction_stands_inside_a_fence_alone(asked, workflow):
     """Whose token is another one in each trial, and which no string can know."""
     questions, judge = asked
@@ -57,7 +57,7 @@ async def test_an_instruction_stands_inside_a_fence_alone(asked, workflow):
     assert len(tokens) >= corpus.STRINGS
 
 
-@pytest.mark.parametrize("workflow", TRIALS)
+@each_case("workflow", TRIALS)
 async def test_a_judge_is_not_told_who_said_what(asked, workflow):
     questions, judge = asked
     await measured(judge, [workflow], most=3)
@@ -66,7 +66,7 @@ async def test_a_judge_is_not_told_who_said_what(asked, workflow):
         assert not re.search(r"member-\d|coder-\d|contestant|sim/", shown(ask))
 
 
-@pytest.mark.parametrize("workflow", TRIALS)
+@each_case("workflow", TRIALS)
 async def test_what_cannot_be_read_is_no_success(asked, workflow):
     _questions, judge = asked
 

@@ -10,6 +10,7 @@ from accounts.models import AuditEntry
 from experiments.keys import keyring
 from experiments.models import Provider, ProviderKey
 from experiments.refusals import NotAllowed, NotOffered, Rivalled
+from tests.cases import each_case
 from tests.experiments.keys.conftest import LAB, MINE, OTHER
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +35,7 @@ def test_of_a_short_key_nothing_is_shown(alice, locked, add):
     assert add(alice, locked(), "fifteen-letters").hint == ""
 
 
-@pytest.mark.parametrize("text", ["", "short", "x" * 501, "with space inside", "mit-Ümlaut-darin", "nul\0inside-it"])
+@each_case("text", ["", "short", "x" * 501, "with space inside", "mit-Ümlaut-darin", "nul\0inside-it"])
 def test_what_is_no_key_is_refused_without_repeating_it(alice, locked, add, text):
     with pytest.raises(NotOffered) as refused:
         add(alice, locked(), text)

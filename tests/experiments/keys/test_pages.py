@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from experiments.keys import keyring
 from experiments.models import ModelPrice, Provider, ProviderKey, ProviderModel
+from tests.cases import each_case
 from tests.experiments.keys.conftest import LAB, MINE, OTHER
 from tests.fixtures import signed_in
 
@@ -107,7 +108,7 @@ def test_the_api_takes_a_key_and_gives_none(alice, keeper, locked):
     assert signed_in(keeper).post("/api/keys/", of_lab, content_type=JSON).json()["of"] == "lab"
 
 
-@pytest.mark.parametrize("body", [{}, {"provider": "locked"}, {"provider": "nobody", "key": MINE}, {"key": [MINE]}])
+@each_case("body", [{}, {"provider": "locked"}, {"provider": "nobody", "key": MINE}, {"key": [MINE]}])
 def test_a_bad_request_is_a_problem_that_does_not_repeat_the_key(alice, locked, body):
     locked()
     answer = signed_in(alice).post("/api/keys/", body, content_type=JSON)

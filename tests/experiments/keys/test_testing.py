@@ -6,6 +6,7 @@ from accounts.models import AuditEntry
 from experiments.keys import keyring
 from experiments.keys import testing as key_testing
 from experiments.models import Provider, ProviderModel
+from tests.cases import each_case
 from tests.experiments.keys.conftest import MINE, OTHER
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +34,7 @@ def test_of_a_provider_without_models_the_list_of_models_is_asked_for(alice, loc
     assert keyring.test(add(alice, provider, MINE), by=alice).is_accepted
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("status", "outcome"),
     [(401, "refused"), (403, "refused"), (402, "no_credit"), (429, "rate_limited"), (500, "unknown"), (404, "unknown")],
 )

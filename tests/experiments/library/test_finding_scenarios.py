@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from experiments.library import keeping
 from experiments.library.shelf import scenarios_for
+from tests.cases import each_case
 from tests.experiments.library.conftest import CONFIG
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +29,7 @@ def test_of_each_the_newest_version_alone(alice, well):
     assert found == [str(newer.pk)]
 
 
-@pytest.mark.parametrize(("asked", "found"), [
+@each_case(("asked", "found"), [
     ({"search": "WELL"}, ["The well"]),
     ({"search": "august"}, ["The well"]),
     ({"search": "freighter"}, ["Emergency recovery"]),
@@ -41,7 +42,7 @@ def test_the_search_and_the_kind_narrow_it(alice, well, asked, found):
     assert titles(alice, **asked) == found
 
 
-@pytest.mark.parametrize("query", [{"kind": "war"}, {"search": "\x00"}, {"search": "'; --"}, {"archived": "x"}])
+@each_case("query", [{"kind": "war"}, {"search": "\x00"}, {"search": "'; --"}, {"archived": "x"}])
 def test_a_strange_question_is_answered_with_a_page(browser, well, query):
     assert browser.get(reverse("scenarios"), query).status_code == 200
 

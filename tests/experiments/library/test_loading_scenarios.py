@@ -7,6 +7,7 @@ from experiments.casting import checked_config
 from experiments.forms import form_for
 from experiments.library import keeping
 from experiments.library.shelf import find_scenario, initial_for, runs_with
+from tests.cases import each_case
 from tests.fixtures import add_model
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +22,7 @@ def test_a_built_in_scenario_survives_the_form(alice, provider, ref):
     assert through_the_form(initial_for(scenario)) == checked_config("arena", scenario.config)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "changes",
     [
         {"max_turns": None},
@@ -51,7 +52,7 @@ def test_pages_lead_to_the_form(browser, well, read):
         assert page.find("a", href=f"{reverse('arena')}?scenario={ref}")
 
 
-@pytest.mark.parametrize("ref", ["", "nonsense", "custom", "00000000-0000-7000-8000-000000000000", "x" * 300])
+@each_case("ref", ["", "nonsense", "custom", "00000000-0000-7000-8000-000000000000", "x" * 300])
 def test_what_does_not_exist_is_not_found(alice, ref):
     assert find_scenario(alice, ref) is None
 

@@ -9,6 +9,7 @@ from experiments.library.presets import CUSTOM, FILES, builtin_presets
 from experiments.library.shelf import chosen_context, default_preset, presets_for
 from experiments.models import Preset
 from experiments.refusals import NotAllowed
+from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
 
@@ -81,7 +82,7 @@ def test_two_people_may_use_the_same_name(bob, shy):
     assert keeping.save_preset(owner=bob, name="Shy", context="Mine.")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "fields",
     [{"name": " "}, {"name": "x" * 81}, {"context": "x" * 100_001}, {"context": "\x00"}, {"description": "\ud800"}],
 )

@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from experiments.library import keeping
 from experiments.models import Scenario
+from tests.cases import each_case
 from tests.experiments.library.conftest import CONFIG
 from tests.experiments.library.test_saving_scenarios import filled
 
@@ -49,7 +50,7 @@ def test_the_api_answers_with_a_conflict(api, well):
     assert Scenario.objects.count() == 2
 
 
-@pytest.mark.parametrize("base", ["0", "99", "-1", "x", "9" * 30])
+@each_case("base", ["0", "99", "-1", "x", "9" * 30])
 def test_a_forged_base_saves_nothing(browser, well, read, base):
     path = reverse("scenario-edit", args=[well.pk])
 

@@ -84,7 +84,7 @@ def test_what_could_not_be_played_is_not_kept(alice, config):
     assert not Scenario.objects.exists()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "fields", [{"title": ""}, {"title": "x" * 121}, {"title": "\ud800"}, {"kind": "war"}, {"description": "x" * 2001}]
 )
 def test_words_that_do_not_fit_are_refused_by_name(alice, fields):

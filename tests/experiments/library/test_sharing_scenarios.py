@@ -8,6 +8,7 @@ from django.urls import reverse
 from experiments.library import keeping
 from experiments.models import Scenario
 from experiments.refusals import NotAllowed
+from tests.cases import each_case
 from tests.experiments.library.conftest import CONFIG
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +29,7 @@ def test_bob_does_not_learn_that_an_unshared_one_exists(bobs, well, name):
     assert bobs.get(reverse(name, args=[uuid4()])).status_code == 404
 
 
-@pytest.mark.parametrize("name", MOVES)
+@each_case("name", MOVES)
 def test_bob_moves_nothing_of_an_unshared_one(bobs, well, name):
     before = Scenario.objects.values().get()
 
@@ -107,8 +108,8 @@ def test_changes_are_posted(browser, well, name):
     assert browser.get(reverse(name, args=[well.pk])).status_code == 405
 
 
-@pytest.mark.parametrize("ref", ["resource-negotiation", "no-such-thing"])
-@pytest.mark.parametrize("name", ["scenario-edit", "scenario-share", "scenario-archive"])
+@each_case("ref", ["resource-negotiation", "no-such-thing"])
+@each_case("name", ["scenario-edit", "scenario-share", "scenario-archive"])
 def test_a_built_in_one_is_changed_by_nobody(browser, name, ref):
     assert browser.post(reverse(name, args=[ref]), {"shared": "1"}).status_code == 404
 

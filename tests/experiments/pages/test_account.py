@@ -7,6 +7,7 @@ from django.urls import reverse
 from accounts.models import ApiToken
 from accounts.tokens import create_token
 from arenasite import demo
+from tests.cases import each_case
 from tests.fixtures import PASSWORD
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +36,7 @@ def test_no_cache_keeps_the_page(browser):
     assert browser.post(ACCOUNT, {"name": "x", "days": "1", "scopes": ["read"]})["Cache-Control"] == "no-store"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("typed", "field", "words"),
     [
         ({"name": "", "days": "5"}, "name", "required"),

@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from experiments.models import Experiment, ModelPrice, ProviderModel, Run
 from experiments.workflows.prompts import fill
+from tests.cases import each_case
 from tests.fixtures import add_model, signed_in
 
 pytestmark = pytest.mark.django_db
@@ -88,7 +89,7 @@ def test_the_form_has_blank_rows_without_a_script(browser, provider, read):
     assert numbers == [0, 1, 2]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("changes", "words"),
     [
         ({"turn": "0"}, "from 1 on"),

@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from experiments.datasets import demonstration
 from experiments.models import Campaign, Dataset, Experiment, ModelPrice
+from tests.cases import each_case
 from tests.fixtures import add_model
 
 pytestmark = pytest.mark.django_db
@@ -92,7 +93,7 @@ def test_advanced_settings_arrive(browser, form):
     assert judges == {"judge": (JUDGE, {"temperature": 0.5}), "judge-2": (other.slug, {"temperature": 0.5})}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("wrong", "said"),
     [
         ({"contestants": []}, "Choose at least two contestants"),

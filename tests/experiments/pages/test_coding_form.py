@@ -12,6 +12,7 @@ from experiments.models import Experiment, ModelPrice, Run, SandboxHost
 from experiments.sandbox.attacking import attacks
 from experiments.sandbox.backends import docker, registry
 from experiments.sandbox.walls import WALLS
+from tests.cases import each_case
 from tests.experiments.contests import contest
 from tests.fixtures import add_model
 
@@ -99,7 +100,7 @@ def test_a_quorum_that_nobody_can_reach_is_refused_at_its_field(browser, form, r
     assert page.by_id("id_quorum").get("aria-invalid") == "true"
 
 
-@pytest.mark.parametrize("cycles", ["0", "-1", "1000000", ""])
+@each_case("cycles", ["0", "-1", "1000000", ""])
 def test_a_number_of_cycles_that_cannot_be_is_refused_at_its_field(browser, form, read, cycles):
     response = browser.post(ADDRESS, form(cycles=cycles))
 
@@ -173,7 +174,7 @@ def test_at_most_is_what_a_contest_can_come_to(form, models):
     assert guess.typical.cost < guess.most.cost / 10
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("cycles", "setters", "words"),
     [
         ("6", "auto", "every model sets 2 times"),

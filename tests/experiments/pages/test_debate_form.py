@@ -4,6 +4,7 @@ import pytest
 from django.urls import reverse
 
 from experiments.models import Experiment, Run
+from tests.cases import each_case
 from tests.fixtures import add_model
 
 pytestmark = pytest.mark.django_db
@@ -110,7 +111,7 @@ def test_without_a_request_nothing_starts_and_the_rest_is_kept(browser, filled, 
     assert Experiment.objects.count() == 0
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("field", "value"),
     [("prompt", "x" * 100_001), ("limits-cost", "-1"), ("limits-tokens", "0"), ("rounds", "3"), ("mode", "fast")],
 )
@@ -193,9 +194,7 @@ def test_none_of_many_debates_is_lost(browser, filled, read):
     assert "Debate number 0" in second
 
 
-@pytest.mark.parametrize(
-    ("search", "is_found"), [("telescope?", True), ("TELESCOPE", True), ("Night", True), ("microscope", False)]
-)
+@each_case(("search", "is_found"), [("telescope?", True), ("TELESCOPE", True), ("Night", True), ("microscope", False)])
 def test_a_debate_is_found_by_title_and_request(browser, filled, read, search, is_found):
     start_with(browser, filled, title="Night sky")
 

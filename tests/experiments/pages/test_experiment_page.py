@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from experiments.models import Experiment, Run
 from experiments.templatetags import repeats
+from tests.cases import each_case
 from tests.experiments.repeated import ended, judged
 
 pytestmark = pytest.mark.django_db
@@ -101,9 +102,7 @@ def test_it_says_which_runs_count_and_which_do_not(browser, read, repeated):
     assert "Left out: 1 not ended yet, 1 stopped before their end, 1 failed." in text
 
 
-@pytest.mark.parametrize(
-    ("switches", "n"), [("", 3), ("?with=stopped", 4), ("?with=stopped&with=failed", 5), ("?with=nonsense", 3)]
-)
+@each_case(("switches", "n"), [("", 3), ("?with=stopped", 4), ("?with=stopped&with=failed", 5), ("?with=nonsense", 3)])
 def test_a_switch_lets_more_runs_count(browser, read, repeated, switches, n):
     assert f"{n} of 6 runs count." in read(browser.get(page_of(repeated) + switches)).text
 
@@ -250,7 +249,7 @@ def test_a_form_sent_again_with_other_numbers_starts_nothing_and_says_so(browser
     assert experiment.runs.count() == 2
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("field", "value"),
     [
         ("repeats", "0"),

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from experiments.models import Experiment, Export, Run
+from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
 
@@ -38,7 +39,7 @@ def ask(browser, run, format_="csv"):
     return browser.post(reverse("run-files", args=[run.pk]), {"format": format_})
 
 
-@pytest.mark.parametrize("format_", FORMATS)
+@each_case("format_", FORMATS)
 def test_a_button_of_a_short_run_gives_the_file_at_once(browser, run, format_, bells):
     answer = ask(browser, run, format_)
 
@@ -186,7 +187,7 @@ def test_a_run_with_its_place_at_fault_is_refused_in_words(browser, report, read
     assert Experiment.objects.count() == 1
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b"<html>", b'{"a": 1, "a": 2}', b"[" * 10_000])
+@each_case("data", [b"", b"{", b"\xff\xfe", b"<html>", b'{"a": 1, "a": 2}', b"[" * 10_000])
 def test_what_is_no_report_is_refused_in_words(browser, data, read):
     page = upload(browser, data)
 
@@ -220,7 +221,7 @@ def test_a_reviewer_is_told_what_would_be_needed(browser, alice, report, read):
     assert "Import runs" not in read(browser.get(reverse("runs"))).text
 
 
-@pytest.mark.parametrize("origin", ["branch", "imported", "demonstration", "live"])
+@each_case("origin", ["branch", "imported", "demonstration", "live"])
 def test_where_a_run_comes_from_is_marked(run, origin):
     run.origin = origin
 

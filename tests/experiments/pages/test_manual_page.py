@@ -8,6 +8,7 @@ from django.urls import reverse
 from experiments.engine.driver import Driver
 from experiments.models import Run
 from experiments.steering import steering
+from tests.cases import each_case
 from tests.fixtures import add_model
 
 pytestmark = pytest.mark.django_db
@@ -230,7 +231,7 @@ def test_a_script_is_told_so_too(browser, manual, alice):
     assert (answer.status_code, said["by"], said["text"]) == (409, "alice", "First.")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("asked", "status"),
     [
         ({"key": "turn/9/A/prompt", "action": "default"}, 409),

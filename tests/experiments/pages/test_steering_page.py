@@ -11,6 +11,7 @@ from experiments import progress
 from experiments.engine.driver import Driver
 from experiments.models import Run
 from experiments.steering import steering
+from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
 
@@ -89,7 +90,7 @@ def test_it_is_given_more_turns(browser, bar, queued):
     assert "open" in part(bar(run), "turn").text
 
 
-@pytest.mark.parametrize("turns", ["0", "101", "-1", "many", "99999999"])
+@each_case("turns", ["0", "101", "-1", "many", "99999999"])
 def test_turns_that_cannot_be_are_refused(browser, read, queued, turns):
     run = queued(max_turns=2)
     page = read(browser.post(reverse("run-extend", args=[run.pk]), {"max_turns": turns}, follow=True))

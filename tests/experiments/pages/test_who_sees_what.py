@@ -7,6 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from experiments.models import Export, Run
+from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +28,7 @@ def address(name, run):
     return reverse(name, args=[run.calls.first().pk if name == "call" else run.pk])
 
 
-@pytest.mark.parametrize("name", [*PAGES, *OF_RUN])
+@each_case("name", [*PAGES, *OF_RUN])
 def test_a_visitor_is_asked_to_sign_in_and_comes_back(visitor, run, name):
     path = address(name, run)
 
@@ -47,7 +48,7 @@ def test_the_front_door_leads_to_the_arena(browser):
     assert browser.get("/")["Location"] == reverse("arena")
 
 
-@pytest.mark.parametrize("name", [*PAGES, *OF_RUN])
+@each_case("name", [*PAGES, *OF_RUN])
 def test_alice_sees_hers(browser, run, name):
     response = browser.get(address(name, run))
 
@@ -131,7 +132,7 @@ def file_address(name, run, file):
     return reverse(name, args=[run, formats[name]] if name in formats else [file])
 
 
-@pytest.mark.parametrize("name", FILE_PAGES)
+@each_case("name", FILE_PAGES)
 def test_charlie_finds_no_file(charlies, run, file, name):
     answer, empty = (
         charlies.get(file_address(name, run.pk, file.pk)),
@@ -142,7 +143,7 @@ def test_charlie_finds_no_file(charlies, run, file, name):
     assert strip(answer) == strip(empty)
 
 
-@pytest.mark.parametrize("name", FILE_PAGES)
+@each_case("name", FILE_PAGES)
 def test_a_visitor_signs_in_before_a_file(visitor, run, file, name):
     path = file_address(name, run.pk, file.pk)
 

@@ -162,7 +162,7 @@ def test_what_could_not_be_drawn_is_refused_with_its_place(
     assert not Run.objects.filter(origin="imported").exists()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "fields",
     [
         {"seats": "all"},

@@ -10,6 +10,7 @@ from experiments.reports.html import render_html
 from experiments.reports.markdown import render_markdown
 from experiments.reports.pdf import render_pdf
 from experiments.reports.reviews import with_names
+from tests.cases import each_case
 from tests.experiments.reports.deliberations import LABELS, council, counted, debate
 from tests.experiments.reports.html_pages import section, words
 from tests.experiments.reports.test_pdf import read, text_of
@@ -190,8 +191,8 @@ def test_a_substitute_is_shown_with_the_model_that_served_it(alice: Any) -> None
     assert "First question Why is the sky blue?" in setup
 
 
-@pytest.mark.parametrize("make", [council, debate])
-@pytest.mark.parametrize("language", ["en", "zh-hans"])
+@each_case("make", [council, debate])
+@each_case("language", ["en", "zh-hans"])
 def test_paper_and_markdown_hold_what_the_page_holds(alice: Any, make: Any, language: str) -> None:
     run = make(alice).fetched()
     html, markdown = words(render_html(run, language)), render_markdown(run, language)

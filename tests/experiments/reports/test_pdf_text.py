@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from experiments.reports.pdf_fonts import Typefaces, character_map
 from experiments.reports.pdf_glyphs import drawable, outlines
 from experiments.reports.pdf_text import Ink, Span, break_lines
+from tests.cases import each_case
 
 INK = Ink(size=10)
 TEXTS = (
@@ -32,7 +33,7 @@ def lines(faces: Typefaces, text: str, width: float = 120) -> list[str]:
     return ["".join(piece.text for piece in line) for line in break_lines(faces, [Span(text, INK)], width)]
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@each_case("text", TEXTS)
 def test_no_line_is_wider_than_it_may_be_and_no_character_is_lost(faces: Typefaces, text: str) -> None:
     broken = lines(faces, text)
 

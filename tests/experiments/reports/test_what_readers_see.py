@@ -39,7 +39,7 @@ def file_for(record, reader, name):
     return b"".join(format_.chunks(run, "en", unheard)).decode()
 
 
-@pytest.mark.parametrize("name", ["html", "md", "json", "jsonl", "inspect"])
+@each_case("name", ["html", "md", "json", "jsonl", "inspect"])
 def test_what_was_made_from_a_run_is_named_to_who_may_see_it(family, alice, charlie, name):
     parent, child = family
 

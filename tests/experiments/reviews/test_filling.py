@@ -181,7 +181,7 @@ def test_judgments_are_reviewed_with_what_was_said(alice, bob):
     assert item.message is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     "content",
     [
         {"scales": [{"name": "warmth", "title": "Warmth", "low": 0, "high": 40}]},

@@ -80,7 +80,7 @@ def test_a_field_of_the_form_is_a_filter_like_one_that_was_typed(alice, talked):
     assert found(alice, "share", seat="B", model="", workflow="arena") == [NIGHT]
 
 
-@pytest.mark.parametrize("asked", ["state:foo", "from:yesterday", "to:0001-01-01", "in:nowhere"])
+@each_case("asked", ["state:foo", "from:yesterday", "to:0001-01-01", "in:nowhere"])
 def test_a_filter_that_cannot_be_read_says_so(alice, asked):
     with pytest.raises(BadFilter, match=asked.partition(":")[2]):
         found(alice, asked)

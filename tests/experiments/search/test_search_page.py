@@ -6,6 +6,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from experiments.search import finding
+from tests.cases import each_case
 from tests.experiments.search.transcripts import talk
 from tests.fixtures import signed_in
 
@@ -55,7 +56,7 @@ def test_what_cannot_be_read_is_said_on_the_page_and_is_a_problem_of_the_api(bro
     assert "There is no state foo" in answer.json()["detail"]
 
 
-@pytest.mark.parametrize("asked", ["cursor=x", "page_size=0", "page_size=101", "page_size=x", "from=soon", "in=here"])
+@each_case("asked", ["cursor=x", "page_size=0", "page_size=101", "page_size=x", "from=soon", "in=here"])
 def test_the_api_refuses_what_it_cannot_read(browser, asked):
     assert browser.get(f"/api/search/?q=x&{asked}").status_code == 400
 

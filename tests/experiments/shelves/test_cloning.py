@@ -7,6 +7,7 @@ from accounts.tokens import create_token
 from experiments import actions
 from experiments.models import Experiment, Run
 from experiments.shelves import cloning
+from tests.cases import each_case
 from tests.experiments.library.conftest import LibraryApi
 from tests.experiments.reports.records import Record
 from tests.fixtures import add_model, signed_in
@@ -43,7 +44,7 @@ def draft(provider, alice):
     return make
 
 
-@pytest.mark.parametrize("workflow", list(CASTS))
+@each_case("workflow", list(CASTS))
 def test_a_public_experiment_fills_another_researchers_form(draft, charlie, read, workflow):
     made = draft(workflow, visibility="public")
     browser = signed_in(charlie)
@@ -64,7 +65,7 @@ def test_its_owner_finds_their_own_name_again(draft, browser, read):
     assert "Dr. Vega" in read(browser.get(f"{reverse('starchamber')}?clone={made.pk}")).form(id="setup").values()
 
 
-@pytest.mark.parametrize("workflow", [*CASTS, "battles"])
+@each_case("workflow", [*CASTS, "battles"])
 def test_what_one_may_not_see_fills_no_form(charlie, alice, workflow):
     kept = Record(alice, workflow if workflow in CASTS else "arena").run
     browser = signed_in(charlie)

@@ -10,6 +10,7 @@ from experiments.refusals import NotAllowed, NotOffered
 from experiments.reports import making
 from experiments.reports.formats import FORMATS
 from experiments.shelves import noting
+from tests.cases import each_case
 from tests.experiments.sharing.published import approved
 from tests.fixtures import signed_in
 
@@ -60,7 +61,7 @@ def test_only_its_author_changes_a_note(alice, mia, shared):
         noting.remove(note, by=mia)
 
 
-@pytest.mark.parametrize("text", ["", " \n", "x" * 20_001, "a\x00b"])
+@each_case("text", ["", " \n", "x" * 20_001, "a\x00b"])
 def test_what_cannot_be_kept_is_refused(alice, talk, text):
     with pytest.raises(NotOffered):
         noting.write(talk(), text, by=alice)

@@ -7,6 +7,7 @@ from accounts.tokens import create_token
 from experiments.models import Tag, Tagging
 from experiments.refusals import NotAllowed, NotOffered
 from experiments.shelves import tagging
+from tests.cases import each_case
 from tests.experiments.library.conftest import LibraryApi
 from tests.fixtures import signed_in
 
@@ -49,7 +50,7 @@ def test_all_are_tagged_or_none(alice, charlie, talk):
     assert not Tagging.objects.exists()
 
 
-@pytest.mark.parametrize("word", ["", "   ", "a,b", "x" * 41, "a\x00b"])
+@each_case("word", ["", "   ", "a,b", "x" * 41, "a\x00b"])
 def test_what_is_no_word_is_refused(alice, talk, word):
     with pytest.raises(NotOffered):
         tagging.tag([talk()], word, by=alice)

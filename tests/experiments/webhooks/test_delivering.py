@@ -10,6 +10,7 @@ from accounts.crypto import decrypt
 from experiments.models import Webhook, WebhookDelivery
 from experiments.webhooks import delivering, hooks, signing
 from experiments.webhooks.sending import Answer, Letter
+from tests.cases import each_case
 from tests.experiments.webhooks.conftest import Receiver, hook_of
 from tests.fixtures import wait_until
 
@@ -170,9 +171,7 @@ def test_of_a_long_answer_the_beginning_is_kept_without_our_secret(hook, alice, 
     assert "\x00" not in answer
 
 
-@pytest.mark.parametrize(
-    "url", ["http://127.0.0.1:9/", "http://localhost:9/", "http://169.254.169.254/", "http://[::1]/"]
-)
+@each_case("url", ["http://127.0.0.1:9/", "http://localhost:9/", "http://169.254.169.254/", "http://[::1]/"])
 def test_without_permission_no_private_address_is_connected_to(alice, deliver, url):
     hook = hook_of(alice, url)
     Webhook.objects.update(allow_private=False)
@@ -199,9 +198,7 @@ def test_nor_is_a_name_that_leads_to_one_only_when_it_is_asked(alice, deliver, r
     assert receiver.received == []
 
 
-@pytest.mark.parametrize(
-    "url", ["http://nowhere.invalid/", "http://127.0.0.1:1/", "http://[::1", "http://127.0.0.1:99999/"]
-)
+@each_case("url", ["http://nowhere.invalid/", "http://127.0.0.1:1/", "http://[::1", "http://127.0.0.1:99999/"])
 def test_an_address_that_leads_nowhere_ends_nothing(alice, deliver, url):
     hooks.test(hook_of(alice, url), by=alice)
     deliver()

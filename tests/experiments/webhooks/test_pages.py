@@ -10,6 +10,7 @@ from accounts.models import Membership, Project
 from accounts.tokens import create_token
 from experiments.models import Webhook, WebhookDelivery
 from experiments.webhooks import hooks
+from tests.cases import each_case
 from tests.fixtures import signed_in, step_up
 
 pytestmark = pytest.mark.django_db
@@ -171,7 +172,7 @@ def test_a_program_makes_changes_tests_and_removes_one(api, receiver, deliver):
     assert api("delete", place).status_code == 204
 
 
-@pytest.mark.parametrize(
+@each_case(
     "body",
     [
         {**ASKED, "url": "http://169.254.169.254/"},

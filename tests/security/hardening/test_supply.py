@@ -188,7 +188,7 @@ def test_no_answer_is_no_good_news_and_has_a_code_of_its_own():
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("answer", [{"results": []}, {}, [], {"results": None}, {"results": [{"vulns": [1]}]}])
+@each_case("answer", [{"results": []}, {}, [], {"results": None}, {"results": [{"vulns": [1]}]}])
 def test_an_answer_that_makes_no_sense_is_none(osv, answer):
     packages = locks.read(ROOT / "requirements.lock")[:1]
 

@@ -22,6 +22,7 @@ from accounts import crypto
 from arenasite.asgi import application
 from experiments.gateway import ChatMessage, ChatRequest, Client, Unreachable
 from experiments.gateway.addresses import guarded_transport
+from tests.cases import each_case
 
 ROOT = Path(__file__).parents[3]
 
@@ -76,13 +77,13 @@ def test_every_text_names_its_encoding(browser, visitor):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("path", ["/sign-in/", "/arena/", "/api/runs/", "/static/site.css"])
+@each_case("path", ["/sign-in/", "/arena/", "/api/runs/", "/static/site.css"])
 def test_nothing_answers_a_trace(visitor, path):
     assert visitor.trace(path).status_code == 405
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(
+@each_case(
     "path",
     ["/static/", "/.git/config", "/static/../.git/config", "/static/%2e%2e/manage.py", "/.env", "/var/", "/debug/"],
 )
@@ -101,7 +102,7 @@ def test_what_stands_in_the_address_does_not_stand_in_for_what_was_sent(visitor)
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", ["token", "access_token", "api_key", "key", "Authorization"])
+@each_case("name", ["token", "access_token", "api_key", "key", "Authorization"])
 def test_no_address_takes_a_token(visitor, alice, name):
     from_address = visitor.get("/api/runs/", {name: "alab_" + "0" * 64})
 
