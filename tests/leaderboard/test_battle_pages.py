@@ -9,6 +9,7 @@ from accounts.models import User
 from experiments.battles import boards as found
 from experiments.models import Battle, Output, PairCount, Verdict
 from leaderboard import compute
+from tests.cases import each_case
 from tests.fixtures import signed_in
 from tests.leaderboard import boards
 
@@ -49,7 +50,7 @@ def test_a_visitor_reads_the_battles_of_a_public_ladder(ladder):
     assert page.count("<li data-item>") > html(f"/leaderboard/{ladder.slug}/battles/?state=open").count("data-item")
 
 
-@pytest.mark.parametrize("path", ["battles/", "samples/", "agreement/"])
+@each_case("path", ["battles/", "samples/", "agreement/"])
 def test_of_a_private_dataset_nobody_else_learns_anything(alice, charlie, path):
     ladder = compute.ensure(boards.board_of(alice, [("a", "b", "left")], visibility="private"))
     sample, pk = ladder.board.dataset.samples.get(), ladder.board.battles.get().pk

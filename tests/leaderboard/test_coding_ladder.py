@@ -11,6 +11,7 @@ from django.urls import reverse
 from experiments.models import Cycle, Run
 from leaderboard import coding, compute, jobs
 from leaderboard.models import Ladder, RatingPoint
+from tests.cases import each_case
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import Contest, votes_of
 
@@ -204,7 +205,7 @@ def test_the_ladder_is_listed_among_the_others(client, ladder):
     assert "Models that set, solve and judge programming problems" in shown
 
 
-@pytest.mark.parametrize("origin", [Run.Origin.IMPORTED, Run.Origin.DEMONSTRATION, Run.Origin.BRANCH])
+@each_case("origin", [Run.Origin.IMPORTED, Run.Origin.DEMONSTRATION, Run.Origin.BRANCH])
 def test_only_what_was_played_here_counts(contest, origin):
     Run.objects.update(origin=origin)
 

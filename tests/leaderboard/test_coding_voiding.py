@@ -8,6 +8,7 @@ from experiments.refusals import NotAllowed, NotOffered, Rivalled
 from experiments.reviews import curation
 from leaderboard import coding, jobs
 from leaderboard.models import Ladder
+from tests.cases import each_case
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import Contest
 from tests.fixtures import signed_in
@@ -151,7 +152,7 @@ def test_a_cycle_under_way_or_without_a_problem_cannot_be_left_out(alice, curato
             voiding.void(cycle, by=curator, reason="Odd.")
 
 
-@pytest.mark.parametrize("reason", ["", "  ", "\0"])
+@each_case("reason", ["", "  ", "\0"])
 def test_without_a_reason_nothing_is_left_out(ten, curator, reason):
     for verb in (
         lambda: voiding.void(rows(1)[0], by=curator, reason=reason),

@@ -11,6 +11,7 @@ from experiments.models import Ballot, ProviderModel, Run, Step
 from leaderboard import compute, council, jobs
 from leaderboard.models import Ladder, Standing
 from leaderboard.ratings import Battles, sandwich
+from tests.cases import each_case
 from tests.experiments.reports import deliberations
 
 
@@ -42,7 +43,7 @@ def test_ballots_that_do_not_count_are_left_out(asked):
     assert list(council.pairings()) == []
 
 
-@pytest.mark.parametrize("origin", [Run.Origin.IMPORTED, Run.Origin.DEMONSTRATION, Run.Origin.BRANCH])
+@each_case("origin", [Run.Origin.IMPORTED, Run.Origin.DEMONSTRATION, Run.Origin.BRANCH])
 def test_only_what_was_played_here_counts(asked, origin):
     Run.objects.update(origin=origin)
 

@@ -7,6 +7,7 @@ from accounts.models import User
 from experiments.battles import boards, outliers
 from experiments.models import Battle
 from leaderboard import compute
+from tests.cases import each_case
 from tests.experiments.battles.duels import BALLOT, dataset_of, voted_on
 from tests.fixtures import signed_in
 
@@ -102,7 +103,7 @@ def test_the_reason_is_read_beside_each_vote(duels, browser, word):
     assert "Voter left out: A program voted." in html(Client(), f"/battles/{first.pk}/")
 
 
-@pytest.mark.parametrize("sent", [{"reason": "Spam."}, {"voter": "é", "reason": "Spam."}, {"voter": "nobody"}])
+@each_case("sent", [{"reason": "Spam."}, {"voter": "é", "reason": "Spam."}, {"voter": "nobody"}])
 def test_a_word_that_names_nobody_is_said_to(duels, browser, sent):
     answer = browser.post(PATH, sent)
 

@@ -123,7 +123,7 @@ def test_a_field_of_the_wrong_kind_is_refused_by_name(api, body, counts, is_prob
     assert counts() == before
 
 
-@pytest.mark.parametrize("field", ["workflow", "config", "cast"])
+@each_case("field", ["workflow", "config", "cast"])
 def test_a_missing_field_is_named(api, body, counts, is_problem, field):
     before = counts()
     del body[field]
@@ -172,7 +172,7 @@ def test_a_body_that_is_no_object_is_refused(api, body, counts, is_problem, text
     assert counts() == before
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["[" * 100_000, '{"config":' * 50_000, '{"workflow":"arena","cast":{},"config":' + '{"a":' * 400 + "1" + "}" * 401],
     ids=["open brackets", "open objects", "deep config"],
@@ -256,7 +256,7 @@ def test_a_start_that_makes_no_sense_is_refused(api, arena, counts, is_problem, 
     assert (counts(), nobody_is_woken) == (before, [])
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '"x"'])
+@each_case("text", ["{", "[]", '"x"'])
 def test_a_start_with_a_broken_body_is_refused(api, arena, counts, is_problem, text):
     experiment = arena()
     before = counts()
@@ -291,7 +291,7 @@ def test_events_after_no_number_are_refused(api, arena, start, is_problem, after
     is_problem(api.get(f"runs/{run.pk}/events/?after={after}"), 400, "after", "whole number")
 
 
-@pytest.mark.parametrize("path", ["runs/?cursor=x", "experiments/?cursor=%00", "models/?cursor=cD0="])
+@each_case("path", ["runs/?cursor=x", "experiments/?cursor=%00", "models/?cursor=cD0="])
 def test_a_cursor_that_is_not_ours_is_refused_or_ignored(api, provider, path):
     response = api.get(path)
 

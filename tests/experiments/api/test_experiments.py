@@ -5,6 +5,7 @@ from uuid import UUID
 import pytest
 
 from experiments.models import Experiment, ProviderModel
+from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
 
@@ -119,7 +120,7 @@ def test_experiments_are_listed_by_workflow(api, body):
     assert api.get("experiments/", workflow="council").json()["results"] == []
 
 
-@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])
+@each_case("method", ["PUT", "PATCH", "DELETE"])
 def test_an_experiment_does_not_change_once_created(api, body, counts, is_problem, method):
     created = api.post("experiments/", body).json()
     before = counts()

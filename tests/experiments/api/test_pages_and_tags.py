@@ -52,7 +52,7 @@ def test_of_a_run_that_has_ended_the_rows_are_not_even_read(api, ended):
     assert not [query["sql"] for query in asked if Event._meta.db_table in query["sql"]]
 
 
-@pytest.mark.parametrize("part", ["events", "calls", "messages"])
+@each_case("part", ["events", "calls", "messages"])
 def test_who_asks_and_which_run_is_looked_up_once(api, ended, django_assert_num_queries, part):
     api.client.get(f"/api/runs/{ended.pk}/{part}/", headers=api.headers)
 

@@ -13,6 +13,7 @@ from accounts.models import ApiToken, AuditEntry
 from accounts.permissions import HasScope, scope_of
 from accounts.sockets import SocketAuthentication
 from accounts.tokens import create_token
+from tests.cases import each_case
 from tests.experiments.api.conftest import Api
 from tests.experiments.api.handlers import handlers
 
@@ -71,7 +72,7 @@ def test_setting_up_needs_the_scope_to_write_and_spends_nothing(alice, body, is_
     assert limited(alice, "write").post("experiments/", body).status_code == 201
 
 
-@pytest.mark.parametrize("path", ["keys/", "budgets/", "webhooks/"])
+@each_case("path", ["keys/", "budgets/", "webhooks/"])
 def test_keys_budgets_and_webhooks_need_the_scope_of_managing(alice, is_problem, path):
     method = "PUT" if path == "budgets/" else "POST"
 

@@ -7,6 +7,7 @@ from django.db import connection
 
 from experiments import actions
 from experiments.models import IdempotentRequest, Run
+from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
 
@@ -117,7 +118,7 @@ def test_a_repetition_shows_how_far_the_runs_have_come(api, path):
     assert api.post(path, Idempotency_Key="key-1").json()["runs"][0]["state"] == "completed"
 
 
-@pytest.mark.parametrize("body", [{"seed": 6}, {"seed": 5, "repeats": 2}, {}])
+@each_case("body", [{"seed": 6}, {"seed": 5, "repeats": 2}, {}])
 def test_the_same_key_with_another_body_is_a_conflict(api, path, counts, is_problem, body):
     api.post(path, {"seed": 5}, Idempotency_Key="key-1")
     before = counts()

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 READS = ["models/", "experiments/", "runs/"]
 
 
-@pytest.mark.parametrize("path", READS)
+@each_case("path", READS)
 def test_nobody_reads_anything(nobodys, is_problem, path):
     response = nobodys.get(path)
 
@@ -52,7 +52,7 @@ def test_a_token_that_is_none_opens_nothing(nobodys, is_problem, header):
     is_problem(nobodys.get("runs/"), 401)
 
 
-@pytest.mark.parametrize("cut", [1, 10, 40])
+@each_case("cut", [1, 10, 40])
 def test_a_part_of_a_token_opens_nothing(api, is_problem, cut):
     api.headers = {"Authorization": api.headers["Authorization"][:-cut]}
 
@@ -161,7 +161,7 @@ def test_a_reviewer_still_reads_what_is_theirs(api, alice, arena):
     assert api.get(f"experiments/{experiment.pk}/").status_code == 200
 
 
-@pytest.mark.parametrize("role", [User.Role.RESEARCHER, User.Role.CURATOR, User.Role.ADMIN])
+@each_case("role", [User.Role.RESEARCHER, User.Role.CURATOR, User.Role.ADMIN])
 def test_other_roles_may_create_and_start(api, alice, body, role):
     User.objects.filter(pk=alice.pk).update(role=role)
 

@@ -10,6 +10,7 @@ from experiments.battles import boards, counting, leaving_out, outliers, voiding
 from experiments.battles.voters import person_voter
 from experiments.models import Battle, PairCount
 from experiments.refusals import NotAllowed, NotOffered
+from tests.cases import each_case
 from tests.experiments.battles.duels import dataset_of, visitor
 
 pytestmark = pytest.mark.django_db
@@ -159,7 +160,7 @@ def test_an_offer_is_not_left_out_with_the_votes(duels, curator):
     assert votes.offer(duels, voter=VISITOR).pk == waiting.pk
 
 
-@pytest.mark.parametrize("reason", ["", "  ", "\0"])
+@each_case("reason", ["", "  ", "\0"])
 def test_without_a_reason_nothing_is_left_out(duels, curator, reason):
     vote(duels, VISITOR, ["first"])
 

@@ -167,7 +167,7 @@ def test_offers_of_yesterday_are_forgotten_and_votes_are_kept(duels, voter, alic
         votes.cast(old, voter=voter, choice="tie")
 
 
-@pytest.mark.parametrize("fields", [{"visibility": "private"}, {"takes_votes": False}, {"state": "reading"}])
+@each_case("fields", [{"visibility": "private"}, {"takes_votes": False}, {"state": "reading"}])
 def test_no_votes_are_taken_where_the_person_may_not_see_it_or_the_dataset_takes_none(alice, voter, fields):
     shut = dataset_of(alice, **fields)
 

@@ -11,6 +11,7 @@ from experiments.battles.voters import Voter, person_voter
 from experiments.datasets import contestants
 from experiments.models import Battle, Board, Contestant, PairCount
 from experiments.refusals import SaidAlready
+from tests.cases import each_case
 from tests.experiments.battles.duels import dataset_of
 
 STEPS = 60
@@ -84,7 +85,7 @@ def test_counting_anew_and_votes_at_the_same_moment_come_to_the_same(alice, char
 
 @pytest.mark.databases
 @pytest.mark.django_db
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@each_case("seed", [1, 2, 3])
 def test_the_counts_are_those_of_a_recount_after_any_course_of_events(alice, charlie, seed):
     lots, dataset = random.Random(seed), dataset_of(alice, names=("a", "b", "c", "d"), samples=6)
     board = boards.people_board(dataset)

@@ -12,6 +12,7 @@ from experiments.models import Call, Experiment, Run, UsageDay
 from experiments.models.ids import new_id
 from experiments.usage import days as usage_days
 from experiments.usage.spent import Scope, usage
+from tests.cases import each_case
 from tests.fixtures import signed_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
@@ -137,7 +138,7 @@ def test_the_page_says_that_unknown_costs_make_it_a_lower_bound(spent, alice):
     assert "$0.5000 more at most" in page
 
 
-@pytest.mark.parametrize("asked", ["since=2026-13-01", "since=2026-02-02&until=2026-02-01", "since=x"])
+@each_case("asked", ["since=2026-13-01", "since=2026-02-02&until=2026-02-01", "since=x"])
 def test_days_that_are_none_are_refused_in_words(alice, asked):
     browser = signed_in(alice)
 

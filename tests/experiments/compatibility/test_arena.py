@@ -52,7 +52,7 @@ def test_the_same_key_starts_one_experiment(api, arena_body):
     assert api.post("experiment/start", {**arena_body, "maxTurns": 2}, Idempotency_Key="a").status_code == 409
 
 
-@pytest.mark.parametrize(("sent", "played"), [(-1, None), ("7", 7), ("many", 30)])
+@each_case(("sent", "played"), [(-1, None), ("7", 7), ("many", 30)])
 def test_turns_are_read_as_the_client_writes_them(api, arena_body, sent, played):
     started(api, {**arena_body, "maxTurns": sent})
 

@@ -3,6 +3,7 @@
 import pytest
 
 from experiments.models import ClientTalk, Run
+from tests.cases import each_case
 from tests.fixtures import add_model
 
 pytestmark = pytest.mark.databases
@@ -64,7 +65,7 @@ def test_a_model_that_fails_is_told_as_an_error(api, driven):
     assert answer.json()["error"]
 
 
-@pytest.mark.parametrize("wrong", [{"model": {}}, {"firstMessage": "  "}, {"model": {"modelId": "nobody"}}], ids=str)
+@each_case("wrong", [{"model": {}}, {"firstMessage": "  "}, {"model": {"modelId": "nobody"}}], ids=str)
 def test_a_talk_without_a_model_or_a_word_is_refused(api, models, wrong):
     asked = {"model": {"modelId": models[0]}, "firstMessage": "Hello", **wrong}
 
@@ -72,7 +73,7 @@ def test_a_talk_without_a_model_or_a_word_is_refused(api, models, wrong):
     assert not ClientTalk.objects.exists()
 
 
-@pytest.mark.parametrize("talk", ["", "sc_nothing", "exp_01a2017a8bc072c09175cb3ee99acb82"])
+@each_case("talk", ["", "sc_nothing", "exp_01a2017a8bc072c09175cb3ee99acb82"])
 def test_an_id_that_is_none_is_not_found(api, talk):
     assert api.post("starchamber/stop", {"experimentId": talk}).json() == {"success": True}
     assert api.get("starchamber/status", experimentId=talk).status_code == 404
@@ -119,7 +120,7 @@ def test_a_role_whose_model_fails_answers_with_an_error(api, driven):
     assert Run.objects.get().is_over or Run.objects.get().state == "stopping"
 
 
-@pytest.mark.parametrize("wrong", [{"role": "poet"}, {"prompt": ""}, {"model": "vendor/any-name"}], ids=str)
+@each_case("wrong", [{"role": "poet"}, {"prompt": ""}, {"model": "vendor/any-name"}], ids=str)
 def test_what_no_role_can_answer_is_refused(api, models, wrong):
     answer = api.post("llm/test", {"role": "refiner", "prompt": "A question", **wrong})
 

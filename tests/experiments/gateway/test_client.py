@@ -24,6 +24,7 @@ from experiments.gateway import (
     guarded_transport,
     reading,
 )
+from tests.cases import each_case
 from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.system
@@ -156,7 +157,7 @@ async def test_an_unknown_host_is_unreachable(client_of):
         await client_of("http://nowhere.invalid/v1").complete(ChatRequest("m", ()))
 
 
-@pytest.mark.parametrize("url", ["ftp://127.0.0.1/v1", "127.0.0.1/v1", "http://127.0.0.1:port/v1", ""])
+@each_case("url", ["ftp://127.0.0.1/v1", "127.0.0.1/v1", "http://127.0.0.1:port/v1", ""])
 async def test_an_address_that_is_none_is_refused(client_of, url):
     with pytest.raises(Refused, match="base URL"):
         await client_of(url).complete(ChatRequest("m", ()))
@@ -218,14 +219,14 @@ async def test_encodings_in_a_row_are_refused(provider, asker):
         await asker.stream()
 
 
-@pytest.mark.parametrize("body", [b'{"data":[{"id":"a"},7]}', b'{"models":[{"id":"a"}]}', b'[{"id":"a"}]'])
+@each_case("body", [b'{"data":[{"id":"a"},7]}', b'{"models":[{"id":"a"}]}', b'[{"id":"a"}]'])
 async def test_the_models_are_listed_as_the_provider_has_them(provider, asker, body):
     provider.answers(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
     assert await asker.client.models() == [{"id": "a"}]
     assert provider.received[0].head.startswith("GET /v1/models ")
 
 
-@pytest.mark.parametrize("body", [b"<html>", b"{}", b'{"data":"x"}'])
+@each_case("body", [b"<html>", b"{}", b'{"data":"x"}'])
 async def test_a_list_of_models_that_is_none_is_a_bad_answer(provider, asker, body):
     provider.answers(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
     with pytest.raises(BadAnswer):

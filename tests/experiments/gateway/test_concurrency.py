@@ -7,6 +7,7 @@ import pytest
 
 from experiments.gateway import Overloaded, RateLimited, Unreachable
 from experiments.gateway.concurrency import Limiter
+from tests.cases import each_case
 
 
 class Clock:
@@ -196,7 +197,7 @@ async def test_those_who_were_under_way_tell_of_one_outage(limiter_of, clock):
         assert clock.slept == [5]
 
 
-@pytest.mark.parametrize("answer", [None, Overloaded("x"), RateLimited("x", retry_after=0.1)])
+@each_case("answer", [None, Overloaded("x"), RateLimited("x", retry_after=0.1)])
 async def test_any_answer_ends_the_outage(limiter_of, clock, answer):
     limiter = limiter_of()
     for _ in range(4):

@@ -2,8 +2,6 @@
 
 from decimal import Decimal
 
-import pytest
-
 from experiments.gateway import Capabilities, ChatMessage, Params, Price, Usage, cost, reserve
 from experiments.gateway.usage import estimate_usage, parse_usage, prompt_was_cut, settle_usage
 from tests.cases import each_case
@@ -61,7 +59,7 @@ def test_q17_counts_are_disjoint_whoever_counted(raw, usage):
     assert parse_usage(raw) == usage
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("counts", "answer", "params", "capabilities", "is_believed"),
     [
         ((10, 999_990), "x" * 18, Params(max_tokens=6144), Capabilities(), False),
@@ -133,7 +131,7 @@ def test_an_unknown_price_is_unknown_and_not_zero(asker_request):
     assert reserve(asker_request(), None) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("params", "capabilities", "tokens"),
     [
         (Params(max_tokens=100), Capabilities(max_output_tokens=50), 100),

@@ -14,6 +14,7 @@ from experiments.library.scenarios import builtin_scenarios
 from experiments.models import IdempotentRequest, ProviderModel, Run
 from experiments.refusals import NotAllowed
 from experiments.statistics.rows import repeats
+from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
 
@@ -45,7 +46,7 @@ def test_a_click_makes_a_marked_run_and_opens_it(browser, alice, scenario, no_ne
     assert nobody_is_woken == []
 
 
-@pytest.mark.parametrize("slug", list(builtin_scenarios()))
+@each_case("slug", list(builtin_scenarios()))
 def test_its_page_is_shown(browser, slug, read):
     run_page = browser.post(reverse("scenario-demonstration", args=[slug]), follow=True)
 

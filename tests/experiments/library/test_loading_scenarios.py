@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 REFS = ["resource-negotiation", "emergency-recovery", "bidding-war"]
 
 
-@pytest.mark.parametrize("ref", REFS)
+@each_case("ref", REFS)
 def test_a_built_in_scenario_survives_the_form(alice, provider, ref):
     scenario = find_scenario(alice, ref)
 

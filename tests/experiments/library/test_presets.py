@@ -103,7 +103,7 @@ def test_a_refused_revision_changes_nothing(alice, shy):
     assert Preset.objects.get(pk=shy.pk).config["context"] == "Answer reluctantly."
 
 
-@pytest.mark.parametrize("name", ["preset-edit", "preset-share", "preset-delete"])
+@each_case("name", ["preset-edit", "preset-share", "preset-delete"])
 def test_bob_changes_nothing_of_alices_shared_or_not(bobs, alice, shy, name):
     body = {"name": "Bobs", "context": "x", "shared": "0"}
 

@@ -51,7 +51,7 @@ def test_a_shared_one_is_read_by_others(bobs, bobs_api, shared, read):
     assert [s["owner"] for s in bobs_api.get("scenarios/").json()["results"] if not s["builtin"]] == ["alice"]
 
 
-@pytest.mark.parametrize("name", ["scenario-edit", "scenario-share", "scenario-archive"])
+@each_case("name", ["scenario-edit", "scenario-share", "scenario-archive"])
 def test_a_shared_one_is_changed_by_nobody_else(bobs, shared, name):
     before = Scenario.objects.values().get()
 
@@ -69,7 +69,7 @@ def test_the_verbs_themselves_refuse_strangers(bob, shared):
             verb(shared, by=bob, **fields)
 
 
-@pytest.mark.parametrize("path", ["versions", "share", "archive"])
+@each_case("path", ["versions", "share", "archive"])
 def test_the_api_says_whose_it_is_only_of_shared_ones(bobs_api, shared, alice, path):
     body = {"title": "x", "config": CONFIG}
 
@@ -87,7 +87,7 @@ def test_a_copy_is_bobs_own_from_then_on(bobs, bob, shared):
     assert copy.family != shared.family
 
 
-@pytest.mark.parametrize("slug", ["resource-negotiation", "emergency-recovery", "bidding-war"])
+@each_case("slug", ["resource-negotiation", "emergency-recovery", "bidding-war"])
 def test_a_built_in_one_can_be_copied_too(browser, alice, slug):
     browser.post(reverse("scenario-copy", args=[slug]))
 
@@ -103,7 +103,7 @@ def test_sharing_is_of_all_versions_and_can_be_taken_back(bobs, alice, shared):
     assert [bobs.get(page).status_code for page in pages] == [404, 404]
 
 
-@pytest.mark.parametrize("name", ["scenario-share", "scenario-archive", "scenario-copy"])
+@each_case("name", ["scenario-share", "scenario-archive", "scenario-copy"])
 def test_changes_are_posted(browser, well, name):
     assert browser.get(reverse(name, args=[well.pk])).status_code == 405
 

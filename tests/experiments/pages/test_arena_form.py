@@ -199,7 +199,7 @@ def test_judges_are_not_offered_as_speakers(browser, models, read):
     assert {option.get("value") for option in select.all() if option.tag == "option"} == {m.slug for m in models}
 
 
-@pytest.mark.parametrize(("path", "seats"), [(ARENA, "AB"), ("/debate/", "AB"), ("/starchamber/", ["model"])])
+@each_case(("path", "seats"), [(ARENA, "AB"), ("/debate/", "AB"), ("/starchamber/", ["model"])])
 def test_seats_begin_with_general_models_rather_than_coders(browser, models, read, path, seats):
     add_model("a/coder-1")
     add_model("a/qwen-coder")

@@ -139,7 +139,7 @@ def test_repeats_start_as_many_runs_with_successive_seeds(send):
     assert response["Location"] == reverse("experiment", args=[experiment.pk])
 
 
-@pytest.mark.parametrize("repeats", ["0", "51", "many"])
+@each_case("repeats", ["0", "51", "many"])
 def test_too_many_repeats_are_refused_and_the_form_is_kept(send, read, repeats):
     response = send(repeats=repeats, system_prompt="Calm.")
 
@@ -176,7 +176,7 @@ def test_what_cannot_be_carried_over_is_said(browser, read, send):
     assert "Not carried over for seat B: top_p." in page.text
 
 
-@pytest.mark.parametrize("clone", ["", "x", "01a1fcd3-133b-77c5-9c81-473b169c724e"])
+@each_case("clone", ["", "x", "01a1fcd3-133b-77c5-9c81-473b169c724e"])
 def test_only_my_own_runs_can_be_set_up_again(charlie, send, clone):
     send()
     clone = clone or str(Run.objects.get().pk)

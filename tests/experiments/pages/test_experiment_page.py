@@ -186,7 +186,7 @@ def test_who_begins_has_a_table_of_its_own_only_when_it_alternates(browser, read
     assert "11 (2) 51 (2) −40 −46.1 to −33.9" in text
 
 
-@pytest.mark.parametrize("garbage", ["broken", "truncated", "prose", "missing", "injected"])
+@each_case("garbage", ["broken", "truncated", "prose", "missing", "injected"])
 def test_a_judge_that_answers_garbage_leaves_no_number_on_the_page(played, browser, read, garbage):
     run = played(judge_model=f"sim/judge:tps=0:first=0:json={garbage}", max_turns=1)
     response = browser.get(page_of(run.experiment))

@@ -76,7 +76,7 @@ def test_a_theme_is_kept_and_shown(visitor, read):
     assert html.get("data-theme") == "dark"
 
 
-@pytest.mark.parametrize("theme", ["neon", "", '"><script>'])
+@each_case("theme", ["neon", "", '"><script>'])
 def test_a_theme_that_is_not_offered_changes_nothing(visitor, read, theme):
     visitor.post("/theme/", {"theme": theme})
     visitor.cookies["arena_theme"] = theme or "x"

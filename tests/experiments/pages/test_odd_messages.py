@@ -11,6 +11,7 @@ from experiments.engine.driver import Driver
 from experiments.models import Call, Message, Run
 from experiments.steering import steering
 from experiments.talks import figures as talk_figures
+from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
 
@@ -19,7 +20,7 @@ def page_of(browser, read, run):
     return read(browser.get(reverse("run", args=[run.pk])))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("finish", "words"),
     [("length", "cut off at the token limit"), ("stopped", "stopped here"), ("content_filter", "refused")],
 )
@@ -33,7 +34,7 @@ def test_an_answer_that_is_no_ordinary_one_says_so(browser, read, played, finish
     assert words not in page.by_id(f"message-{run.messages.last().pk}").text
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("manner", "words"),
     [("broken", "the filter failed"), ("truncated", "the filter failed"), ("talk", "the filter failed")],
 )

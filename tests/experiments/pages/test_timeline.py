@@ -10,6 +10,7 @@ from experiments import actions, timeline
 from experiments.engine.driver import Driver
 from experiments.fragments import render
 from experiments.models import Call, Run
+from tests.cases import each_case
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
 
@@ -36,9 +37,7 @@ def drive():
     Driver(threading.Event()).drive(0.1)
 
 
-@pytest.mark.parametrize(
-    "setting", [{}, {"filter": False}, {"judge": False}, {"first": "B"}, {"max_turns": 4}], ids=str
-)
+@each_case("setting", [{}, {"filter": False}, {"judge": False}, {"first": "B"}, {"max_turns": 4}], ids=str)
 def test_of_a_run_that_was_completed(played, setting):
     run = played(**setting)
 
@@ -46,12 +45,12 @@ def test_of_a_run_that_was_completed(played, setting):
     assert_same_page(run, "turn_started", "message_completed", "experiment_stopped")
 
 
-@pytest.mark.parametrize("manner", ["broken", "truncated", "prose", "fenced", "range", "missing", "injected"])
+@each_case("manner", ["broken", "truncated", "prose", "fenced", "range", "missing", "injected"])
 def test_of_a_run_whose_judge_talks_nonsense(played, manner):
     assert_same_page(played(judge_model=f"sim/judge:first=0:json={manner}"), "judge_evaluation_completed")
 
 
-@pytest.mark.parametrize("manner", ["broken", "truncated", "missing", "injected"])
+@each_case("manner", ["broken", "truncated", "missing", "injected"])
 def test_of_a_run_whose_filter_talks_nonsense(played, manner):
     assert_same_page(played(filter_model=f"sim/filter:first=0:json={manner}"), "message_completed")
 
@@ -157,7 +156,7 @@ def test_of_a_run_that_was_stopped_before_it_began(arena, start, alice):
     assert_same_page(run, "experiment_stopped")
 
 
-@pytest.mark.parametrize("limits", [{"tokens": 300}, {"cost": 0.01}, {"seconds": 0.001}], ids=str)
+@each_case("limits", [{"tokens": 300}, {"cost": 0.01}, {"seconds": 0.001}], ids=str)
 def test_of_a_run_that_came_to_a_limit(played, limits):
     run = played(limits=limits, max_turns=9)
 

@@ -56,7 +56,7 @@ def test_alice_sees_hers(browser, run, name):
     assert response["Content-Type"] == "text/html; charset=utf-8"
 
 
-@pytest.mark.parametrize("name", OF_RUN)
+@each_case("name", OF_RUN)
 def test_charlie_sees_what_does_not_exist(charlies, run, name):
     answer, empty = charlies.get(address(name, run)), charlies.get(reverse(name, args=[NOWHERE]))
 

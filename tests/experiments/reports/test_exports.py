@@ -106,7 +106,7 @@ def test_the_table_has_a_row_per_message_with_its_scores(played, rows):
         assert (row["superseded"], row["operator_kind"]) == ("false", "")
 
 
-@pytest.mark.parametrize("manner", ["broken", "truncated", "prose", "missing"])
+@each_case("manner", ["broken", "truncated", "prose", "missing"])
 def test_a_missing_score_is_an_empty_cell_and_null(played, rows, lines, manner):
     run = played(judge_model=f"sim/judge:first=0:json={manner}")
 

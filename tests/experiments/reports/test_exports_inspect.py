@@ -17,6 +17,7 @@ from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
 from experiments import actions
 from experiments.models import Message, Run
 from experiments.reports.inspect_log import inspect_log, log_name
+from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
 
@@ -76,7 +77,7 @@ def test_scores_and_tokens_are_those_of_the_record(played, log):
     assert spent.output_tokens == sum(run.calls.filter(step__seat="A").values_list("output_tokens", flat=True))
 
 
-@pytest.mark.parametrize("manner", ["broken", "truncated", "missing", "range"])
+@each_case("manner", ["broken", "truncated", "missing", "range"])
 def test_a_missing_score_is_left_out_with_its_reason(played, log, manner):
     run = played(judge_model=f"sim/judge:first=0:json={manner}")
 

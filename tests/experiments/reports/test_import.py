@@ -13,6 +13,7 @@ from experiments.refusals import NotAllowed
 from experiments.reports.importing import import_document
 from experiments.steering import branching, steering
 from tests import fixtures
+from tests.cases import each_case
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
 
@@ -40,7 +41,7 @@ def assert_same_page(run):
     assert [(e.anchor, render(e, run.pk)) for e in rows] == [(e.anchor, render(e, run.pk)) for e in events]
 
 
-@pytest.mark.parametrize("setting", [{}, {"filter": False}, {"judge": False}, {"first": "B", "max_turns": 1}], ids=str)
+@each_case("setting", [{}, {"filter": False}, {"judge": False}, {"first": "B", "max_turns": 1}], ids=str)
 def test_an_imported_run_says_the_same(played, alice, setting, exported):
     """Edge case 65."""
     before = exported(played(**setting))
@@ -51,7 +52,7 @@ def test_an_imported_run_says_the_same(played, alice, setting, exported):
     assert_same_page(run)
 
 
-@pytest.mark.parametrize("manner", ["broken", "range", "missing", "injected"])
+@each_case("manner", ["broken", "range", "missing", "injected"])
 def test_missing_scores_stay_missing(played, alice, manner, exported):
     before = exported(played(judge_model=f"sim/judge:first=0:json={manner}"))
 

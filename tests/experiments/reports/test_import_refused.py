@@ -64,7 +64,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("path", "value", "place"), WRONG, ids=lambda case: str(case)[:40])
+@each_case(("path", "value", "place"), WRONG, ids=lambda case: str(case)[:40])
 def test_what_is_wrong_is_named_and_nothing_is_stored(played, alice, path, value, place, exported):
     before = exported(played(max_turns=1))
     change(before, path, value)
@@ -80,7 +80,7 @@ def test_what_is_wrong_is_named_and_nothing_is_stored(played, alice, path, value
     ]
 
 
-@pytest.mark.parametrize("name", ["messages", "judgments", "calls"])
+@each_case("name", ["messages", "judgments", "calls"])
 def test_an_id_that_stands_twice_is_named(played, alice, name, exported):
     before = exported(played(max_turns=1))
     before[name].append(copy.deepcopy(before[name][0]))

@@ -137,7 +137,7 @@ def test_a_comment_is_shown_at_no_wrong_place(item, bob, text):
     assert reading.fields_of(said)["place"] == []
 
 
-@pytest.mark.parametrize(("start", "end"), [(0, 10_000), (9, 9), (9, 3)])
+@each_case(("start", "end"), [(0, 10_000), (9, 9), (9, 3)])
 def test_a_comment_beside_the_text_is_refused(item, bob, start, end):
     with pytest.raises(NotTaken):
         reviewed.answer(item, bob, remarks=(comment(item, start, end),))
@@ -167,7 +167,7 @@ def test_a_judges_score_is_corrected_with_a_reason_and_stays(item, bob):
     assert Judgment.objects.get(pk=judgment.pk).scores["cooperation"] == 0.4
 
 
-@pytest.mark.parametrize("wrong", [{"score": 3.0}, {"reason": ""}, {"measure": "charm"}])
+@each_case("wrong", [{"score": 3.0}, {"reason": ""}, {"measure": "charm"}])
 def test_a_correction_that_cannot_be_is_refused(item, bob, wrong):
     judgment = Judgment.objects.get(turn=item.message.turn, subject=item.message.seat)
     given = {"measure": "cooperation", "score": -0.5, "reason": "It threatens.", **wrong}

@@ -36,7 +36,7 @@ def test_filling_again_adds_only_what_is_new(alice):
     assert sorted(queue.items.values_list("number", flat=True)) == [1, 2, 3, 4, 5, 6]
 
 
-@pytest.mark.parametrize(("over", "count"), [("transcripts", 1), ("judgments", 4), ("messages", 4)])
+@each_case(("over", "count"), [("transcripts", 1), ("judgments", 4), ("messages", 4)])
 def test_a_queue_is_over_messages_transcripts_or_judgments(alice, over, count):
     assert reviewed.queue(alice, over=over).items.count() == count
 
@@ -84,9 +84,7 @@ def test_a_draw_is_not_exceeded_by_filling_again(alice):
     assert queues.fill(queue, by=alice) == 0
 
 
-@pytest.mark.parametrize(
-    "filters", [{"workflow": "chess"}, {"mood": 1}, {"since": "2026-02-02", "until": "2026-01-01"}]
-)
+@each_case("filters", [{"workflow": "chess"}, {"mood": 1}, {"since": "2026-02-02", "until": "2026-01-01"}])
 def test_filters_that_cannot_be_are_refused(alice, filters):
     with pytest.raises(InvalidExperiment):
         reviewed.queue(alice, filters=filters)

@@ -13,6 +13,7 @@ from experiments.casting import InvalidExperiment
 from experiments.models import Experiment, Export, Run, ShareLink
 from experiments.reports import making
 from experiments.sharing import sharing
+from tests.cases import each_case
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
@@ -62,7 +63,7 @@ def test_it_leads_to_no_run_of_another_experiment(link, played):
     assert Client().get(f"/s/{link[1]}/runs/{other.pk}/").status_code == 404
 
 
-@pytest.mark.parametrize("end", ["revoked", "expired", "left"])
+@each_case("end", ["revoked", "expired", "left"])
 def test_it_ends_at_once(run, link, alice, end):
     row, secret = link
     if end == "revoked":
@@ -89,7 +90,7 @@ def test_a_guess_says_nothing(link):
         assert row.experiment.title not in answer.content.decode()
 
 
-@pytest.mark.parametrize("days", [0, 366, -1])
+@each_case("days", [0, 366, -1])
 def test_it_is_valid_for_a_day_to_a_year(run, alice, days):
     with pytest.raises(InvalidExperiment):
         sharing.create_link(run.experiment, by=alice, days=days)

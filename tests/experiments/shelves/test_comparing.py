@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from experiments.models import Experiment, Run
 from experiments.shelves import comparing
+from tests.cases import each_case
 from tests.experiments.repeated import said
 from tests.experiments.reports.records import Record
 from tests.experiments.sharing.published import approved
@@ -97,7 +98,7 @@ def test_long_transcripts_are_capped_and_it_is_said(browser, talk, monkeypatch):
     assert "beyond the first 400" in browser.get(COMPARE, ids(one, talk())).content.decode()
 
 
-@pytest.mark.parametrize("number", [0, 1, 5])
+@each_case("number", [0, 1, 5])
 def test_one_run_or_five_are_not_compared(browser, talk, number):
     answer = browser.get(COMPARE, ids(*(talk() for _ in range(number))))
 
