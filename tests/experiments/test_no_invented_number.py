@@ -13,7 +13,6 @@ from experiments.gateway.retry import Wait
 from experiments.gateway.types import ChatRequest, Deadlines
 from experiments.models import Event, Judgment, Run
 from experiments.workflows.judge import RANGES, SENTIMENTS
-from tests.experiments.pages.conftest import Page
 from tests.experiments.unscored import (
     DIGITS,
     assert_document,
@@ -29,6 +28,7 @@ from tests.experiments.unscored import (
     without,
 )
 from tests.fixtures import signed_in
+from tests.markup import Page
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -203,7 +203,7 @@ def assert_page(browser, run):
 
 def assert_experiment(browser, run):
     page = Page(fetched(browser, f"/experiments/{run.experiment_id}/").decode())
-    for cell in page.root.all():
+    for cell in page.root.iter():
         if cell.get("data-label") in {"Mean", "95 % interval", "SD", "Range"} and is_of_score(cell):
             assert not DIGITS.search(cell.text), cell.text
     found = json.loads(fetched(browser, f"/api/experiments/{run.experiment_id}/statistics/"))
@@ -215,8 +215,8 @@ def assert_experiment(browser, run):
 
 
 def is_of_score(cell):
-    body = cell.parent.parent if cell.parent else None
-    return body is not None and "token" not in body.text.lower()
+    body = cell.getparent().getparent()
+    return "token" not in body.text.lower()
 
 
 # --- a gap, not a line ---
@@ -232,12 +232,12 @@ def test_a_turn_without_scores_between_two_with_scores_is_a_gap_in_every_line(ju
 
     for path in (f"/runs/{run.pk}/", f"/runs/{run.pk}/report/html/"):
         page = Page(fetched(browser, path).decode())
-        lines = [part for part in page.root.all() if "line" in (part.get("class") or "").split() and part.tag == "g"]
+        lines = [part for part in page.root.iter("g") if "line" in (part.get("class") or "").split()]
         assert len(lines) >= 2 * (len(SENTIMENTS) + 2)
         for line in lines:
-            strokes = [part for part in line.children if part.tag == "polyline" and part.get("class") != "leader"]
+            strokes = [part for part in line.findall("polyline") if part.get("class") != "leader"]
             assert all(len((stroke.get("points") or "").split()) == 1 for stroke in strokes), "no stroke over the gap"
-            assert len([part for part in line.children if part.tag == "polygon"]) == 2, "both values have their mark"
+            assert len(line.findall("polygon")) == 2, "both values have their mark"
 
 
 # --- what is given is shown as it was given, and the rest is missing ---

@@ -8,7 +8,7 @@ import re
 from pypdf import PdfReader
 
 from experiments.workflows.judge import RANGES
-from tests.experiments.pages.conftest import Page
+from tests.markup import Page
 
 DIGITS = re.compile(r"\d")
 
@@ -32,27 +32,25 @@ def without(element, *classes):
     """The words of an element, less those of its parts of these classes."""
     if set(classes) & set((element.get("class") or "").split()):
         return ""
-    return " ".join([*element.words, *(without(child, *classes) for child in element.children)])
+    return " ".join([*element.xpath("text()"), *(without(child, *classes) for child in element)])
 
 
 def classed(page, name):
-    return [element for element in page.root.all() if name in (element.get("class") or "").split()]
+    return [element for element in page.root.iter() if name in (element.get("class") or "").split()]
 
 
 def assert_figures(page):
     """Every figure of what the judge found is a dash, and no chart draws a point."""
-    facts = {
-        f.all()[0].text: f for f in page.root.all() if f.tag == "div" and [c.tag for c in f.children] == ["dt", "dd"]
-    }
-    scores = {name: fact for name, fact in facts.items() if is_score(fact.children[0].text)}
+    facts = {f.text: f for f in page.root.iter("div") if [c.tag for c in f] == ["dt", "dd"]}
+    scores = {name: fact for name, fact in facts.items() if is_score(fact[0].text)}
     assert len(scores) >= 3
     for fact in scores.values():
-        assert not DIGITS.search(without(fact.children[1], "muted")), fact.text
+        assert not DIGITS.search(without(fact[1], "muted")), fact.text
     charts = classed(page, "chart")
     assert len(charts) >= 3
     for chart in charts:
-        assert not {"polyline", "polygon", "circle", "path", "svg"} & {part.tag for part in chart.all()}, chart.text
-        assert all(not DIGITS.search(cell.text) for cell in chart.all() if cell.tag == "td"), chart.text
+        assert not {"polyline", "polygon", "circle", "path", "svg"} & {part.tag for part in chart.iter()}, chart.text
+        assert all(not DIGITS.search(cell.text) for cell in chart.iter("td")), chart.text
 
 
 def is_score(name):
@@ -62,7 +60,7 @@ def is_score(name):
 def assert_html(html):
     page = Page(html)
     judgments = page.by_id("judgments")
-    for line in [part for part in judgments.all() if part.tag in {"p", "td", "dd"}]:
+    for line in judgments.iter("p", "td", "dd"):
         if "not scored" not in line.text:
             assert not DIGITS.search(line.text), line.text
     assert "not scored" in judgments.text

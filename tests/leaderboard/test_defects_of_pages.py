@@ -11,8 +11,8 @@ from experiments.battles.logs.exporting import slim_lines
 from experiments.models import Battle, Contestant, Output, Sample
 from leaderboard import compute
 from tests.cases import each_case
-from tests.experiments.pages.conftest import Page
 from tests.leaderboard import boards
+from tests.markup import Page
 
 pytestmark = pytest.mark.django_db
 PAGES = ("ladder", "ladder-matrix", "ladder-battles", "ladder-samples")
@@ -94,7 +94,7 @@ def assert_harmless(client, address):
     page = Page(answer.content.decode())
 
     assert answer.status_code == 200
-    assert [element.tag for element in page.root.all() if element.get("onmouseover") is not None] == []
+    assert [element.tag for element in page.root.iter() if element.get("onmouseover") is not None] == []
     assert not any("alert" in script.text for script in page.find("script"))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.experiments.api.conftest import Api, api, is_problem
-from tests.experiments.pages.conftest import Page
+from tests.markup import Page
 
 __all__ = ["Api", "api", "is_problem"]
 

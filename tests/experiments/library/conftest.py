@@ -10,8 +10,8 @@ from accounts.tokens import create_token
 from experiments.library import keeping
 from experiments.models import Preset, Scenario
 from tests.experiments.api.conftest import Api
-from tests.experiments.pages.conftest import Page
 from tests.fixtures import PASSWORD, signed_in
+from tests.markup import Page
 
 PROMPT = "Two gardeners share one well.\n\nAgree on who may draw water, and when.\n\nSpeak plainly."
 CONFIG = {"prompt": PROMPT, "max_turns": 4}

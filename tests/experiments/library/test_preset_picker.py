@@ -6,7 +6,7 @@ import pytest
 from django.template.loader import render_to_string
 
 from experiments.library.shelf import presets_for
-from tests.experiments.pages.conftest import Page
+from tests.markup import Page
 
 pytestmark = pytest.mark.django_db
 

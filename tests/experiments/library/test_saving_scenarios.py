@@ -71,7 +71,7 @@ def test_every_complaint_of_the_settings_has_its_field(browser, read):
 
     page = read(browser.post(path, {**sent, "limits-cost": "-1"}))
 
-    assert {"id_title-error", "id_max_turns-error", "id_limits-cost-error"} <= {e.get("id") for e in page.root.all()}
+    assert {"id_title-error", "id_max_turns-error", "id_limits-cost-error"} <= {e.get("id") for e in page.root.iter()}
 
 
 @each_case(

@@ -9,7 +9,7 @@ from experiments.contests.slots import ASIDE, arranged, slot_of
 from experiments.fragments import render, render_envelope
 from experiments.models import Run
 from tests.experiments.contests import coder, played
-from tests.experiments.pages.conftest import Page
+from tests.markup import fragment
 
 OF_NO_CYCLE = ("pool", "plan", "ending")
 ALWAYS_THERE = {"transcript", "slot-pool", "slot-plan", "slot-aside", "slot-ending"}
@@ -69,8 +69,8 @@ def assert_every_fragment_finds_its_place(run):
         html = render_envelope(event.envelope, "en", "coding", cast)
         if html is None:
             continue
-        [element] = Page(html).root.children
+        element = fragment(html)
         slot = element.get("data-slot")
         places = {element.get("id"), slot if slot == "transcript" else f"slot-{slot}"}
         assert places & ids, event.type
-        ids |= {part.get("id") for part in element.all()}
+        ids |= {part.get("id") for part in element.iter()}

@@ -48,10 +48,10 @@ def steps(page):
     """The steps of the way with their states."""
     [path] = page.find("nav", id="path")
     return {
-        next(inner.text for inner in item.all() if (inner.get("class") or "") == "path-label"): (
+        next(inner.text for inner in item.iter() if (inner.get("class") or "") == "path-label"): (
             (item.get("class") or "").split()[0].removeprefix("path-")
         )
-        for item in path.find_all("li")
+        for item in path.findall(".//li")
     }
 
 

@@ -80,7 +80,7 @@ def test_a_campaign_shows_how_far_it_is_and_what_came_of_it(browser, read, begun
     assert Battle.objects.filter(experiment=experiment).decided().count() == 6
     assert after.by_id("progress-bar").get("value") == "6"
     [table] = [one for one in after.find("table") if "pair-grid" in (one.get("class") or "")]
-    assert [cell.text for cell in table.find_all("td") if cell.text] == ["2 /2"] * 3
+    assert [cell.text for cell in table.findall(".//td") if cell.text] == ["2 /2"] * 3
     for battle in experiment.battles.order_by("-judged", "-pk")[:3]:
         assert after.find("a", href=reverse("battle", args=[battle.pk]))
 
@@ -174,7 +174,7 @@ def test_a_run_has_its_page_its_reports_and_its_data(browser, read, begun, play)
     page = read(browser.get(run.get_absolute_url()))
 
     battles = list(run.battles.all())
-    assert len(page.by_id("transcript").find_all("a")) == len(battles) == 2
+    assert len(page.by_id("transcript").findall(".//a")) == len(battles) == 2
     assert all(page.find(id=f"battle-{battle.pk}") for battle in battles)
     assert page.find("a", href=address(experiment))
     assert "2 of 2" in page.by_id("status").text

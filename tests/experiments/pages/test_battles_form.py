@@ -32,14 +32,14 @@ def form(browser, read, texts):
         page = read(browser.get(address))
         sent = page.form(id="setup")
         for name in ("contestants", "subsets", "prompt"):
-            boxes = [box for box in page.find("input", name=name) if "disabled" not in box.attributes]
+            boxes = [box for box in page.find("input", name=name) if "disabled" not in box.attrib]
             if name == "prompt":
-                sent[name] = next(box.get("value") for box in boxes if "checked" in box.attributes)
+                sent[name] = next(box.get("value") for box in boxes if "checked" in box.attrib)
             else:
-                hidden = [box for box in boxes if box.get("type") == "hidden" or "checked" in box.attributes]
+                hidden = [box for box in boxes if box.get("type") == "hidden" or "checked" in box.attrib]
                 sent[name] = [box.get("value") for box in hidden]
         plans = page.find("input", name="sampling-plan")
-        sent["sampling-plan"] = next(box.get("value") for box in plans if "checked" in box.attributes)
+        sent["sampling-plan"] = next(box.get("value") for box in plans if "checked" in box.attrib)
         sent["seat-judge-model"] = JUDGE
         return {**sent, **{name.replace("__", "-"): value for name, value in changes.items()}}
 
@@ -133,7 +133,7 @@ def test_a_dataset_of_images_offers_only_judges_that_see_and_says_so(browser, re
     seeing = add_model("sim/judge:first=0:see=1", capabilities={"images": True})
     page = read(browser.get(ADDRESS, {"dataset": pictures.slug}))
 
-    offered = [one.get("value") for one in page.by_id("id_seat-judge-model").find_all("option")]
+    offered = [one.get("value") for one in page.by_id("id_seat-judge-model").findall(".//option")]
     assert offered == [seeing.slug]
     assert JUDGE in page.text
     assert "only models that take images are offered" in page.text
@@ -154,7 +154,7 @@ def test_a_contestant_without_outputs_cannot_be_ticked(browser, read, texts):
     page = read(browser.get(ADDRESS))
 
     boxes = {box.get("value"): box for box in page.find("input", name="contestants")}
-    assert "disabled" in boxes["empty-handed"].attributes
+    assert "disabled" in boxes["empty-handed"].attrib
     assert "left out: It cheated." in page.text
     assert "12 of 12" in page.text
 

@@ -4,6 +4,7 @@ import pytest
 from django.urls import reverse
 
 from experiments.models import Message, Run
+from tests.markup import value_of
 
 pytestmark = pytest.mark.django_db
 
@@ -31,7 +32,7 @@ def test_every_message_leads_to_its_editor(browser, read, run):
 def test_the_editor_shows_the_message_as_it_was_produced(browser, read, message):
     page = read(browser.get(reverse("message-branch", args=[message.pk])))
 
-    assert "".join(page.by_id("branch-text").words) == "\n" + message.raw_text
+    assert value_of(page.by_id("branch-text")) == message.raw_text.replace("\r\n", "\n")
 
 
 def test_unchanged_it_continues_with_the_message_as_it_stands(browser, message):

@@ -49,11 +49,11 @@ def test_everything_about_a_cycle_stands_on_its_page(play, cycle_of, browser, re
     assert "What it printed" in third.text
     assert "looking" in third.text
     assert "ValueError" in third.text
-    assert [e.text for e in third.find_all("strong")] == ["ends"]
+    assert [e.text for e in third.findall(".//strong")] == ["ends"]
     assert "named another overall than the mean" in first.text
     assert "no vote: Its judgment could not be read" in first.text
     assert "Right. Short. Clear." in first.text
-    [radar] = [e for e in first.find_all("svg") if e.get("class") == "radar"]
+    [radar] = [e for e in first.findall(".//svg") if e.get("class") == "radar"]
     assert "Correctness 4.00, Efficiency 4.00" in radar.get("aria-label")
     assert "Ratings after this cycle" in page.text
     for link in page.find("a"):

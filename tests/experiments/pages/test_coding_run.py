@@ -39,10 +39,10 @@ def test_every_phase_of_a_cycle_stands_in_its_place(play, page_of):
     assert "wrong result" not in page.by_id("slot-execution-1-coder-1").text
     assert "wrong result: 1" in page.by_id("slot-execution-1-coder-2").text
     assert {phase.get("data-state") for phase in phases.values()} == {"done"}
-    assert [e.text for e in phases["judged"].all() if {"data-done", "data-of"} & set(e.attributes)] == ["6", "6"]
+    assert [e.text for e in phases["judged"].iter() if {"data-done", "data-of"} & set(e.attrib)] == ["6", "6"]
     assert page.by_id("vote-1-coder-1-coder-3").text == "9.0"
-    assert len([e for e in matrix.all() if e.get("class") == "own"]) == 3
-    assert [e.text for e in matrix.find_all("td") if e.get("class") == "mean"] == ["6.50", "8.50", "6.00"]
+    assert len([e for e in matrix.iter() if e.get("class") == "own"]) == 3
+    assert [e.text for e in matrix.findall(".//td") if e.get("class") == "mean"] == ["6.50", "8.50", "6.00"]
     assert "Rated: 7.00 of 10 on average." in page.by_id("slot-outcome-1").text
     assert "Best: coder-2 (8.50)." in page.by_id("slot-outcome-1").text
     assert "nobody asked first" in page.by_id("pool").text
@@ -70,10 +70,10 @@ def test_what_went_wrong_is_said_where_it_did(play, page_of):
     assert "scripted failure" in page.by_id("pool").text
     assert "Not in this cycle: coder-5." in page.by_id("latest").text
     assert "First version" in set_slot.text
-    assert "Spread of readings" in set_slot.children[-1].text
+    assert "Spread of readings" in set_slot[-1].text
     assert "First answer" in solved.text
     assert "I would sort it." in solved.text
-    assert "defspread" in squeezed(solved.children[-1])
+    assert "defspread" in squeezed(solved[-1])
     assert "coder-3 gave no solution" in failed.text
     assert "key refused" in failed.text
     assert "coder-3 is not rated in this cycle" in page.by_id("slot-outcome-1").text

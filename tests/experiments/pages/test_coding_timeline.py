@@ -49,7 +49,7 @@ def test_of_a_contest_at_each_of_its_steps(alice, scripted, start, browser, read
 
 
 def assert_live_text_finds_its_place(page, setter):
-    places = {t.get("id"): t.get("data-place") for t in page.find("template") if "data-place" in t.attributes}
+    places = {t.get("id"): t.get("data-place") for t in page.find("template") if "data-place" in t.attrib}
 
     assert len(places) == 3
     for seat, purpose in (("coder-1", "solution"), ("coder-3", "solution"), (setter, "problem")):

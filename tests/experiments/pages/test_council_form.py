@@ -221,7 +221,7 @@ def test_a_preset_is_deleted(browser, form):
 
 def listed(browser, read, **query):
     page = read(browser.get(ADDRESS, query))
-    return [element.text for element in page.by_id("councils").find_all("a") if "data-open" in element.attributes]
+    return [element.text for element in page.by_id("councils").findall(".//a") if "data-open" in element.attrib]
 
 
 def test_councils_are_found_by_title_and_by_every_question(browser, read, council, start):

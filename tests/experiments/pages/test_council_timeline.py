@@ -6,8 +6,8 @@ from experiments import timeline
 from experiments.councils.slots import ASIDE, arranged
 from experiments.fragments import render, render_envelope
 from experiments.models import Run
-from tests.experiments.pages.conftest import Page
 from tests.experiments.pages.council_pages import ANSWER, BROKEN, REVIEW, drive
+from tests.markup import fragment
 
 pytestmark = pytest.mark.django_db
 
@@ -80,15 +80,15 @@ def test_every_pushed_fragment_finds_its_slot_on_the_page(sit):
         html = render_envelope(event.envelope, "en", "council", cast)
         if html is None:
             continue
-        [element] = Page(html).root.children
+        element = fragment(html)
         slot = element.get("data-slot")
         assert (slot if slot == "transcript" else f"slot-{slot}") in ids, event.type
-        ids |= {part.get("id") for part in element.all()}
+        ids |= {part.get("id") for part in element.iter()}
 
 
 def test_live_text_finds_its_slot(browser, read, sit):
     page = read(browser.get(sit().get_absolute_url()))
-    places = {t.get("id"): t.get("data-place") for t in page.find("template") if "data-place" in t.attributes}
+    places = {t.get("id"): t.get("data-place") for t in page.find("template") if "data-place" in t.attrib}
 
     assert places["live-member-2"].replace("PURPOSE", "review").replace("TURN", "1") == "slot-review-1-member-2"
     assert page.find(id="slot-review-1-member-2")

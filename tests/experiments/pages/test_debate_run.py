@@ -62,8 +62,8 @@ def test_the_refinement_shows_what_it_found_and_asks(hold, page_of):
 
     assert brief["objective"] in shown
     assert all(question in shown for question in brief["clarifying_questions"])
-    labels = [label for label in page.find("label") if "data-question" in label.attributes]
-    fields = [field for field in page.find("textarea") if "data-answer" in field.attributes]
+    labels = [label for label in page.find("label") if "data-question" in label.attrib]
+    fields = [field for field in page.find("textarea") if "data-answer" in field.attrib]
     assert [label.get("for") for label in labels] == [field.get("id") for field in fields]
     assert "{" not in shown
 
@@ -72,7 +72,7 @@ def test_the_final_prompt_is_prefilled_and_sent_without_a_script(hold, page_of, 
     run = hold()
     sent = page_of(run).form(id="say-form") | {"key": pause_of(run).key, "action": "send"}
     editor = page_of(run).by_id("pause-text")
-    assert "".join(editor.words).removeprefix("\n") == pause_of(run).data["default"]
+    assert editor.text_content().removeprefix("\n") == pause_of(run).data["default"]
     assert (editor.get("form"), editor.get("name")) == ("say-form", "text-send")
 
     response = browser.post(f"/runs/{run.pk}/say/", sent | {"text-send": "Share it by the week."})
@@ -116,9 +116,9 @@ def test_points_are_numbered_and_can_be_linked_to(hold, page_of):
     for message in run.messages.filter(seat__in="ABC"):
         for point in (*message.parsed["new_perspectives"], *message.parsed["counterpoints"]):
             item = page.by_id(f"point-{message.seat}1-{point['id']}")
-            assert item.parent.tag == "ol"
-            assert item.find_all("a")[0].get("href") == f"#{item.get('id')}"
-    order = [card.get("data-seat") for card in page.by_id("slot-round-1").find_all("article")]
+            assert item.getparent().tag == "ol"
+            assert item.findall(".//a")[0].get("href") == f"#{item.get('id')}"
+    order = [card.get("data-seat") for card in page.by_id("slot-round-1").findall(".//article")]
     assert order == ["A", "B", "C"]
     assert "{" not in page.by_id("slot-round-1").text
 
@@ -139,7 +139,7 @@ def test_the_second_round_and_the_summary_are_plain_forms(hold, page_of, browser
     drive()
 
     assert Run.objects.get(pk=run.pk).state == Run.State.COMPLETED
-    assert page_of(run).by_id("slot-summary").find_all("article")
+    assert page_of(run).by_id("slot-summary").findall(".//article")
 
 
 def test_the_draft_is_the_addendum_when_nothing_else_is_sent(hold, page_of, browser):
@@ -157,10 +157,10 @@ def test_the_draft_is_the_addendum_when_nothing_else_is_sent(hold, page_of, brow
 def test_a_failed_debater_is_shown_with_its_reason_and_can_be_asked_again(hold, page_of, browser, scripted):
     run = hold("send", B=scripted.model("scripted/late", 404, POINTS))
     page = page_of(run)
-    [trouble] = [note for note in page.by_id("slot-round-1").find_all("div") if note.get("data-seat") == "B"]
+    [trouble] = [note for note in page.by_id("slot-round-1").findall(".//div") if note.get("data-seat") == "B"]
     assert "gave no answer" in trouble.text
     assert "unknown model" in trouble.text
-    [button] = trouble.find_all("button")
+    [button] = trouble.findall(".//button")
     form = page.form(id=button.get("form"))
     keys = [field.get("value") for field in page.find("input", form=button.get("form"), name="key")]
     keep(browser, run, "It must be cheap.")
@@ -170,9 +170,9 @@ def test_a_failed_debater_is_shown_with_its_reason_and_can_be_asked_again(hold, 
     drive()
 
     page = page_of(run)
-    [answer] = [card for card in page.by_id("slot-round-1").find_all("article") if card.get("data-seat") == "B"]
+    [answer] = [card for card in page.by_id("slot-round-1").findall(".//article") if card.get("data-seat") == "B"]
     assert "spoke after the others" in answer.text
-    assert "".join(page.by_id("say-form-addendum").words).strip() == "It must be cheap."
+    assert page.by_id("say-form-addendum").text_content().strip() == "It must be cheap."
 
 
 def test_a_model_that_was_told_too_much_can_be_told_less(hold, page_of, scripted):
@@ -180,9 +180,9 @@ def test_a_model_that_was_told_too_much_can_be_told_less(hold, page_of, scripted
     run = hold("send", B=scripted.model("scripted/small", 400))
     page = page_of(run)
 
-    [trouble] = [note for note in page.by_id("slot-round-1").find_all("div") if note.get("data-seat") == "B"]
+    [trouble] = [note for note in page.by_id("slot-round-1").findall(".//div") if note.get("data-seat") == "B"]
     assert "too long for the model" in trouble.text
-    assert {button.get("value") for button in trouble.find_all("button")} == {"retry_short", "retry_seat"}
+    assert {button.get("value") for button in trouble.findall(".//button")} == {"retry_short", "retry_seat"}
     assert "shorter context" in trouble.text
 
 
@@ -193,18 +193,18 @@ def test_who_answers_in_place_of_a_rate_limited_model_is_said(hold, page_of):
 
     assert f"{limited}: rate limited." in note.text
     assert "answers instead" in note.text
-    assert note.find_all("strong")[0].text == "sim/deceptive:first=0"
+    assert note.findall(".//strong")[0].text == "sim/deceptive:first=0"
     assert run.messages.get(seat="B").model == "sim/deceptive:first=0"
 
 
 def test_an_answer_that_cannot_be_read_is_shown_as_it_came(hold, page_of, scripted):
     run = hold("send", C=scripted.model("scripted/prose", "I would <b>rather</b> not."))
     page = page_of(run)
-    [card] = [card for card in page.by_id("slot-round-1").find_all("article") if card.get("data-seat") == "C"]
+    [card] = [card for card in page.by_id("slot-round-1").findall(".//article") if card.get("data-seat") == "C"]
 
     assert "could not be read" in card.text
     assert "I would <b>rather</b> not." in card.text
-    assert [button.get("value") for button in card.find_all("button") if button.get("value")] == ["retry_seat"]
+    assert [button.get("value") for button in card.findall(".//button") if button.get("value")] == ["retry_seat"]
 
 
 def test_a_round_without_any_answer_can_be_resumed(hold, page_of):
@@ -222,12 +222,12 @@ def test_a_round_without_any_answer_can_be_resumed(hold, page_of):
 def test_advice_names_the_model_and_the_round_and_leads_to_the_point(hold, page_of):
     run = hold("send", "round", "summarize")
     page = page_of(run)
-    sources = [link for link in page.by_id("slot-summary").find_all("a") if "data-source" in link.attributes]
+    sources = [link for link in page.by_id("slot-summary").findall(".//a") if "data-source" in link.attrib]
 
     assert sources
     for link in sources:
         seat, turn = link.get("data-source")
-        assert page.by_id(link.get("href").removeprefix("#"))
+        assert page.find(id=link.get("href").removeprefix("#"))
         assert run.messages.get(seat=seat, turn=turn).model in link.text
         assert f"round {turn}" in link.text
 
@@ -238,7 +238,7 @@ def test_after_the_end_another_round_and_another_summary_are_offered(hold, page_
     assert {b.get("value") for b in page.find("button", form="offer-form")} == {"round", "summarize"}
     assert page.find("a", href=f"/debate/?clone={run.pk}")
     keep(browser, run, "It must be cheap.")
-    assert "It must be cheap." in "".join(page_of(run).by_id("offer-form-addendum").words)
+    assert "It must be cheap." in page_of(run).by_id("offer-form-addendum").text_content()
 
     browser.post(f"/runs/{run.pk}/say/", {"key": pause_of(run).key, "action": "round", "text": "Or free."})
     drive()

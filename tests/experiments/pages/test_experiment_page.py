@@ -41,8 +41,8 @@ def cells(read, response, measure):
     found = []
     for body in read(response).find("tbody", class_="measure"):
         if body.text.startswith(measure):
-            for row in body.children:
-                found.append([cell.text for cell in row.children if cell.get("scope") != "rowgroup"])
+            for row in body:
+                found.append([cell.text for cell in row if cell.get("scope") != "rowgroup"])
     return found
 
 
@@ -75,7 +75,7 @@ def test_a_stranger_finds_nothing(charlies, visitor, repeated):
 
 def test_every_run_is_listed_with_why_it_does_not_count(browser, read, repeated):
     [table] = [t for t in read(browser.get(page_of(repeated))).find("table") if t.get("class") == "rows run-list"]
-    rows = [row.text for row in table.all() if row.tag == "tr"][1:]
+    rows = [row.text for row in table.iter("tr")][1:]
 
     assert len(rows) == 6
     assert "no: not ended yet" in rows[0]
@@ -145,11 +145,11 @@ def test_one_run_has_no_interval_and_the_page_says_why(browser, read, experiment
 def test_every_run_has_small_charts_on_the_same_turns_and_there_is_one_of_the_mean(browser, read, repeated):
     page = read(browser.get(page_of(repeated)))
     drawings = [svg for svg in page.find("svg") if svg.get("class") == "lines"]
-    bands = [len([e for e in svg.all() if e.get("class") == "band"]) for svg in drawings]
+    bands = [len([e for e in svg.iter() if e.get("class") == "band"]) for svg in drawings]
 
     assert len(drawings) == 2 + 2 * 3
     assert set(bands) == {3}
-    assert len([e for e in page.root.all() if (e.get("class") or "").startswith("area ")]) == 4
+    assert len([e for e in page.root.iter() if (e.get("class") or "").startswith("area ")]) == 4
     assert len([d for d in page.find("details") if "table" in (d.get("class") or "")]) == len(drawings)
 
 

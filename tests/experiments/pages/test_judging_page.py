@@ -42,7 +42,7 @@ def shown(browser, read, run):
 def test_the_form_shows_the_usual_rules(browser, read, run):
     page = read(browser.get(reverse("run-judge", args=[run.pk])))
 
-    assert "".join(page.by_id("id_rubric").words).strip() == fill("rubric")
+    assert page.by_id("id_rubric").text_content().strip() == fill("rubric")
 
 
 def test_left_as_they_are_the_rules_are_the_usual_ones(again):
@@ -63,7 +63,7 @@ def test_other_rules_and_another_judge_are_heard(browser, read, again):
 def test_both_scores_stand_beside_each_other(browser, read, again, run):
     page = shown(browser, read, again())
 
-    rows = [e for e in page.by_id("beside").all() if e.tag == "tbody"]
+    rows = page.by_id("beside").findall(".//tbody")
     assert len(rows) == 4
     assert reverse("run", args=[run.pk]) in {a.get("href") for a in page.find("a")}
     assert len(page.find(id="metrics-A")) == len(page.find(id="metrics-B")) == 1
@@ -73,9 +73,7 @@ def test_a_missing_score_makes_no_number_and_no_difference(browser, read, again)
     add_model("sim/judge:first=0:json=broken", is_tool=True)
     page = shown(browser, read, again(model="sim/judge:first=0:json=broken"))
 
-    cells = [
-        [cell.text for cell in row.all() if cell.tag == "td"] for row in page.by_id("beside").all() if row.tag == "tr"
-    ]
+    cells = [[cell.text for cell in row.iter("td")] for row in page.by_id("beside").iter("tr")]
     assert [row[1:] for row in cells if row] == [["missing", "–"]] * 8
     assert all(row[0] != "missing" for row in cells if row)
 
@@ -107,7 +105,7 @@ def test_the_reading_head_says_how_both_sides_stand(browser, read, run):
     run.judgments.filter(subject="B").update(scores=None)
     page = read(browser.get(reverse("run-status", args=[run.pk])))
 
-    sides = [e.text for e in page.by_id("reading-head").all() if "reading-side" in (e.get("class") or "")]
+    sides = [e.text for e in page.by_id("reading-head").iter() if "reading-side" in (e.get("class") or "")]
     assert "−0.40" in sides[0]
     assert "25 %" in sides[0]
     assert "strong" in sides[0]

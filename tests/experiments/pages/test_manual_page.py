@@ -10,6 +10,7 @@ from experiments.models import Run
 from experiments.steering import steering
 from tests.cases import each_case
 from tests.fixtures import add_model
+from tests.markup import value_of
 
 pytestmark = pytest.mark.django_db
 
@@ -47,10 +48,9 @@ def sent(run, key="turn/1/A"):
 def fields_of(page):
     """What a browser sends of the panel, its button aside: fields stand outside of the form that they belong to."""
     form = page.form(id="say-form")
-    for field in page.root.all():
-        if field.get("form") == "say-form" and field.tag in {"input", "textarea"}:
-            value = "".join(field.words).removeprefix("\n") if field.tag == "textarea" else field.get("value") or ""
-            form[field.get("name") or ""] = as_submitted(value)
+    for field in page.root.iter("input", "textarea"):
+        if field.get("form") == "say-form":
+            form[field.get("name") or ""] = as_submitted(value_of(field))
     return form
 
 
@@ -70,7 +70,7 @@ def page_of(browser, read, run):
 
 def buttons(page):
     panel = page.by_id("waiting")
-    return {b.get("value") for b in panel.all() if b.tag == "button" and b.get("form") == "say-form"}
+    return {b.get("value") for b in panel.iter() if b.tag == "button" and b.get("form") == "say-form"}
 
 
 def test_it_says_what_it_waits_for_and_shows_what_would_be_sent(browser, read, manual):
@@ -78,7 +78,7 @@ def test_it_says_what_it_waits_for_and_shows_what_would_be_sent(browser, read, m
     page = page_of(browser, read, run)
 
     assert "Turn 1 waits for you: Model A is to begin" in page.by_id("waiting-title").text
-    assert "".join(page.by_id("pause-text").words) == "\n" + pause(run).data["default"]
+    assert page.by_id("pause-text").text_content() == "\n" + pause(run).data["default"]
     assert buttons(page) == {"send", "default", "skip", "next", "end", "note", "alter"}
     assert "waits for you" in page.by_id("status").text
 

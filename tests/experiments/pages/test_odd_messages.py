@@ -73,7 +73,7 @@ def test_every_attempt_that_failed_is_shown_beside_the_talk_and_not_in_it(browse
 
     failed = run.calls.get(state=Call.State.FAILED)
     assert page.by_id(f"trouble-{failed.pk}").tag != "article"
-    said = [element.get("id") for element in page.by_id("transcript").children if element.tag == "article"]
+    said = [element.get("id") for element in page.by_id("transcript").iterchildren("article")]
     assert said == [f"message-{pk}" for pk in run.messages.values_list("pk", flat=True)]
 
 

@@ -16,7 +16,7 @@ def test_it_shows_everything_that_was_said_and_found_in_order(browser, read, pla
     run = played()
     page = page_of(browser, read, run)
 
-    ids = [element.get("id") for element in page.by_id("transcript").children]
+    ids = [element.get("id") for element in page.by_id("transcript")]
     messages = [f"message-{pk}" for pk in run.messages.values_list("pk", flat=True)]
     assert ids == [
         "turn-1",
@@ -149,7 +149,7 @@ def test_the_status_bar_comes_by_itself(browser, read, played):
 
     assert response.status_code == 200
     assert "<html" not in response.content.decode()
-    parts = {element.get("data-part"): element.text for element in read(response).root.all()}
+    parts = {element.get("data-part"): element.text for element in read(response).root.iter()}
     totals = Run.objects.with_totals().get()
     assert parts["tokens"].replace(",", "") == str(totals.input_tokens + totals.output_tokens)
 
@@ -212,7 +212,7 @@ def test_the_page_offers_the_reports_of_the_run(browser, read, played):
     page = page_of(browser, read, run)
 
     [form] = page.find("form", action=reverse("run-files", args=[run.pk]))
-    offered = {button.get("value") for button in form.all() if button.tag == "button"}
+    offered = {button.get("value") for button in form.iter("button")}
     assert {"html", "pdf", "md", "json", "csv", "jsonl", "inspect"} <= offered
 
 

@@ -120,7 +120,7 @@ def test_a_model_that_gives_no_probabilities_is_said_to(browser, provider, read)
 
     assert silent.slug in page.by_id("silent-models").text
     note = page.by_id("silent-note")
-    assert "hidden" not in note.attributes, "it is the first of the list"
+    assert "hidden" not in note.attrib, "it is the first of the list"
 
 
 def test_a_preset_can_be_named_in_the_address(browser, filled, read):

@@ -52,8 +52,8 @@ def buttons(page):
     form = page.by_id("composer")
     return {
         element.get("value")
-        for element in form.all()
-        if element.tag == "button" and not {"hidden", "disabled"} & set(element.attributes)
+        for element in form.iter()
+        if element.tag == "button" and not {"hidden", "disabled"} & set(element.attrib)
     }
 
 
@@ -62,7 +62,7 @@ def test_it_shows_the_talk_in_order_and_waits(browser, read, talk, say):
     say(run, "send", "And what do you want?")
     page = page_of(browser, read, run)
 
-    articles = [element for element in page.by_id("transcript").children if element.tag == "article"]
+    articles = list(page.by_id("transcript").iterchildren("article"))
     assert [element.get("data-seat") for element in articles] == ["researcher", "model"] * 2
     assert articles[0].text.startswith("Dr. Who")
     assert "And what do you want?" in articles[2].text
@@ -84,7 +84,7 @@ def test_it_works_without_scripts(browser, read, talk, say):
 
 
 def test_without_a_name_the_researcher_is_you(browser, read, talk):
-    [question, *_rest] = page_of(browser, read, talk()).by_id("transcript").find_all("article")
+    [question, *_rest] = page_of(browser, read, talk()).by_id("transcript").findall(".//article")
 
     assert question.text.startswith("You")
 
@@ -119,7 +119,7 @@ def test_an_answer_that_was_replaced_is_folded_and_keeps_its_judgment(browser, r
     assert "superseded" in page.by_id(f"message-{first.pk}").get("class")
     assert "Earlier answer" in page.by_id(f"message-{first.pk}").text
     assert "superseded" not in page.by_id(f"message-{second.pk}").get("class")
-    ids = [element.get("id") for element in page.by_id("transcript").children]
+    ids = [element.get("id") for element in page.by_id("transcript")]
     assert ids == [
         "turn-1",
         f"message-{run.messages.get(seat='researcher').pk}",
@@ -195,7 +195,7 @@ def test_judging_again_is_offered_and_listed(browser, read, talk, alice):
     again = branching.judge_again(run, by=alice, rubric="Be harsh.")
     page = page_of(browser, read, run)
 
-    assert again.get_absolute_url() in [element.get("href") for element in page.by_id("panel-model").all()]
+    assert again.get_absolute_url() in [element.get("href") for element in page.by_id("panel-model").iter()]
 
 
 # --- figures and tokens ---
@@ -225,7 +225,7 @@ def test_an_answers_tokens_spell_it_and_say_how_likely_each_was(browser, read, t
 
     tokens = page.find("span", role="option")
     assert len(tokens) == len(message.call.logprobs)
-    assert "".join(word.replace("↵", "") for token in tokens for word in token.words) == message.raw_text
+    assert "".join(token.text_content() for token in tokens).replace("↵", "") == message.raw_text
     assert all(token.get("data-p") and token.get("aria-label").rpartition(", ")[2] for token in tokens)
     assert [token.get("tabindex") for token in tokens].count("0") == 1
     assert "on average" in page.text

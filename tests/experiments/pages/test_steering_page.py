@@ -36,7 +36,7 @@ def fresh(run):
 
 
 def part(page, name):
-    [element] = [e for e in page.root.all() if e.get("data-part") == name]
+    [element] = [e for e in page.root.iter() if e.get("data-part") == name]
     return element
 
 
@@ -62,13 +62,13 @@ def test_pausing_what_is_over_says_so(browser, read, played):
 
 def test_its_mode_is_changed_and_the_buttons_say_which_it_is(browser, bar, queued):
     run = queued()
-    buttons = {b.get("value"): b.get("aria-pressed") for b in part(bar(run), "mode").all() if b.tag == "button"}
+    buttons = {b.get("value"): b.get("aria-pressed") for b in part(bar(run), "mode").iter("button")}
     assert buttons == {"automatic": "true", "manual": "false"}
 
     browser.post(reverse("run-mode", args=[run.pk]), {"mode": "manual"})
     drive()
     page = bar(run)
-    buttons = {b.get("value"): b.get("aria-pressed") for b in part(page, "mode").all() if b.tag == "button"}
+    buttons = {b.get("value"): b.get("aria-pressed") for b in part(page, "mode").iter("button")}
     assert buttons == {"automatic": "false", "manual": "true"}
     assert part(page, "state").text == "waits for you"
 

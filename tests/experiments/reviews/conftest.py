@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.experiments.pages.conftest import Page
 from tests.fixtures import PASSWORD
+from tests.markup import Page
 
 
 @pytest.fixture(autouse=True)

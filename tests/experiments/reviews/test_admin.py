@@ -11,10 +11,10 @@ from accounts.models import AuditEntry
 from experiments.admin import runs
 from experiments.models import Experiment, Message, Run, RunReview
 from experiments.search import indexing
-from tests.experiments.pages.conftest import Page
 from tests.experiments.reports.records import FILTERED, SCORES
 from tests.experiments.reviews import reviewed
 from tests.fixtures import signed_in
+from tests.markup import Page
 
 pytestmark = pytest.mark.django_db
 OURS = [model for app in ("experiments", "leaderboard") for model in apps.get_app_config(app).get_models()]
@@ -85,7 +85,7 @@ def test_a_run_is_read_with_reasoning_filter_and_judgments_and_no_markup_of_a_mo
 
     page = Page(browser.get(change(record.run)).content.decode())
 
-    parts = {(one.get("data-part"), one.text) for one in page.by_id("transcript").all() if one.get("data-part")}
+    parts = {(one.get("data-part"), one.text) for one in page.by_id("transcript").iter() if one.get("data-part")}
     said = {"said": "<script>alert(1)</script> I must hide it", "filtered": "Let us & share.", "reasoning": "I plan."}
     assert set(said.items()) <= parts
     judged = next(text for part, text in parts if part == "judgment")

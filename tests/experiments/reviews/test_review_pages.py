@@ -56,7 +56,7 @@ def test_the_pieces_of_the_page_are_the_text(queue, bob, bobs, read):
         one for one in page.find("div") if one.get("data-message") == str(item.message_id)
     ]
 
-    assert "".join("".join(piece.words) for piece in words.children) == item.message.text
+    assert "".join(piece.text_content() for piece in words) == item.message.text
 
 
 def test_what_cannot_be_taken_stays_on_the_page(queue, bob, bobs, read):

@@ -10,9 +10,9 @@ from accounts.models import Membership, Project
 from accounts.tokens import create_token
 from experiments.models import Experiment, Run
 from tests.experiments.library.conftest import LibraryApi
-from tests.experiments.pages.conftest import Page
 from tests.experiments.reports.records import Record
 from tests.fixtures import signed_in
+from tests.markup import Page
 
 
 @pytest.fixture(autouse=True)

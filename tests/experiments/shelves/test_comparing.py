@@ -45,8 +45,8 @@ def test_two_runs_show_each_what_the_other_lacks(browser, read, four):
     page = read(browser.get(COMPARE, ids(*four[:2])))
     [left, right] = page.find("section", class_="compare-column")
 
-    assert ([one.text for one in left.find_all("del")], left.find_all("ins")) == (["seven."], [])
-    assert ([one.text for one in right.find_all("ins")], right.find_all("del")) == (["nine."], [])
+    assert ([one.text for one in left.findall(".//del")], left.findall(".//ins")) == (["seven."], [])
+    assert ([one.text for one in right.findall(".//ins")], right.findall(".//del")) == (["nine."], [])
 
 
 def test_what_was_set_up_differently_is_shown_and_the_rest_counted(browser, read, talk):

@@ -83,9 +83,9 @@ def test_a_note_is_written_on_the_page_and_rendered_safely(browser, read, talk):
 
     assert answer["Location"].endswith(f"#note-{run.notes.get().pk}")
     assert note.get("data-message") == f"message-{message.pk}"
-    assert [strong.text for strong in note.find_all("strong")] == ["Odd"]
-    assert not note.find_all("script")
-    assert not [link for link in note.find_all("a") if "javascript" in (link.get("href") or "")]
+    assert [strong.text for strong in note.findall(".//strong")] == ["Odd"]
+    assert not note.findall(".//script")
+    assert not [link for link in note.findall(".//a") if "javascript" in (link.get("href") or "")]
 
 
 def test_a_note_is_edited_and_deleted_on_the_page(browser, mia, shared, alice):
