@@ -99,6 +99,7 @@ def _plan(form: SetupForm) -> Plan:
         gap_seconds=_number(said("gap_seconds")),
         seats=_taken(said),
         friends=len(planned),
+        judge_sees_reasoning=bool(said("judge_sees_reasoning")),
     )
 
 
@@ -114,7 +115,8 @@ def _taken(said: Any) -> Mapping[str, Taken]:
         model = models.get(slug) if slug else _default_model(seat)
         price = model.price_at(timezone.now()) if model else None
         most = _whole(said(f"seat-{seat}-max_tokens"), DEFAULT_PARAMS["max_tokens"]) if seat in ("A", "B") else 0
-        seats[seat] = Taken(model.label if model else seat, price.value if price else None, int(most))
+        reasons = bool(model and model.accepts.reasoning_effort)
+        seats[seat] = Taken(model.label if model else seat, price.value if price else None, int(most), reasons)
     return seats
 
 

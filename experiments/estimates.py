@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from experiments.gateway.types import Price
+from experiments.workflows.judge import LONGEST_REASONING, LONGEST_THOUGHT
 
 TYPICAL_REPLY = 350  # tokens
 TOKENS_A_SECOND = 60
@@ -13,21 +14,28 @@ RULES = 160  # tokens of what each side is told beside its instructions
 ASIDE = {"filter": 450, "judge": 900, "friend": 250}  # tokens that a question to these holds beside the talk
 JUDGMENT = (400, 2000)  # tokens of an answer: as a rule, and at most
 ADVICE = (200, 2000)
+TYPICAL_REASONING = 600  # tokens before a reply, of a model that is known to reason
+MOST_REASONING = (LONGEST_REASONING + 2 * LONGEST_THOUGHT) // 3  # tokens of it that the judge reads at most
 CONTEXT_OF_FILTER = 600  # tokens of the earlier talk that the filter is shown
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A seat as far as it costs: the longest reply in tokens, and the price, None when it is not known."""
+    """A seat as far as it costs: the longest reply in tokens, the price, None when it is not known, and whether its
+    model is known to reason.
+    """
 
     name: str
     price: Price | None
     max_tokens: int = 0
+    reasons: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be played. turns None: no last turn. instructions: characters. seats: those that are asked."""
+    """What is to be played. turns None: no last turn. instructions: characters. seats: those that are asked.
+    judge_sees_reasoning: of every model that may reason, at most as much as it may write.
+    """
 
     turns: int | None
     runs: int
@@ -35,6 +43,7 @@ class Plan:
     gap_seconds: float
     seats: Mapping[str, Taken]
     friends: int = 0
+    judge_sees_reasoning: bool = False
 
     @property
     def calls_per_turn(self) -> int:
@@ -104,14 +113,16 @@ def _played(plan: Plan, turns: int, *, at_most: bool) -> Iterator[Asked]:
     instructions = plan.instructions // (3 if at_most else 4)
     longest = {side: plan.seats[side].max_tokens for side in ("A", "B")}
     reply = {side: most if at_most else min(most, TYPICAL_REPLY) for side, most in longest.items()}
+    thought = sum(longest[side] if at_most else TYPICAL_REASONING * plan.seats[side].reasons for side in longest)
     talk = 0
-    for _turn in range(turns):
+    for turn in range(turns):
         for side, length in reply.items():
             yield Asked(side, instructions + RULES + talk, length)
             if "filter" in plan.seats:
                 yield Asked("filter", ASIDE["filter"] + min(talk, CONTEXT_OF_FILTER) + length, length)
             talk += length
         if "judge" in plan.seats:
-            yield Asked("judge", ASIDE["judge"] + 2 * instructions + talk, JUDGMENT[at_most])
+            reasoning = min(thought * (turn + 1), MOST_REASONING) if plan.judge_sees_reasoning else 0
+            yield Asked("judge", ASIDE["judge"] + 2 * instructions + talk + reasoning, JUDGMENT[at_most])
     for _friend in range(plan.friends if "friend" in plan.seats else 0):
         yield Asked("friend", ASIDE["friend"] + instructions + talk, ADVICE[at_most])

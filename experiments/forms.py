@@ -36,7 +36,7 @@ class SetupForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Nothing written is not "no limit": that would cost money by oversight."""
         for name in self.config_fields:
-            if f"{name}-none" not in self.fields or name in self.errors:
+            if f"{name}-none" not in self.fields or name in self.errors or self._is_left_out(name):
                 continue
             if self.cleaned_data.get(name) is None and not self.cleaned_data.get(f"{name}-none"):
                 self.add_error(name, _("Write a number, or tick “No limit”."))
@@ -70,10 +70,16 @@ class SetupForm(forms.Form):
             value = self.cleaned_data.get(name)
             if value in ("", None) and isinstance(self.fields[name], forms.ChoiceField):
                 continue  # what is not said is as the workflow has it
+            if self._is_left_out(name):
+                continue
             place[leaf] = (
                 None if self.cleaned_data.get(f"{name}-none") or (value == "" and _is_number(self, name)) else value
             )
         return _without_blanks(config)
+
+    def _is_left_out(self, name: str) -> bool:
+        """Whether a number that may be without limit was not sent at all: it is as the workflow has it, then."""
+        return f"{name}-none" in self.fields and not {name, f"{name}-none"} & set(self.data)
 
     def _cast(self) -> dict[str, Any]:
         cast = {}

@@ -1,6 +1,7 @@
 """Words for what the rows name: seats, purposes, failures, endings. Pages and reports say them the same way."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
@@ -25,9 +26,26 @@ def prompt_words(said: str) -> Any:
     return PROMPTS.get(said, said)
 
 
+def judge_saw(saw: Mapping[str, str]) -> list[str]:
+    """What a judge was shown, in words; none where that is not known."""
+    parts = (SAW_MESSAGES.get(saw.get("messages", "")), SAW_REASONING.get(saw.get("reasoning", "")))
+    return [str(part) for part in parts if part]
+
+
 def workflow_name(workflow: str) -> Any:
     return WORKFLOWS.get(workflow, workflow)
 
+
+SAW_MESSAGES = {
+    "filtered": _("messages as filtered"),
+    "original": _("messages as written"),
+    "both": _("messages as written and as filtered"),
+}
+SAW_REASONING = {
+    "off": _("without reasoning"),
+    "none": _("no reasoning was given"),
+    "shown": _("with reasoning"),
+}
 
 PROMPTS = {
     "Which text is the better answer": _("Which text is the better answer"),

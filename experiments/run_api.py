@@ -1,6 +1,6 @@
 """The API of runs: what they are, and steering them while they are played."""
 
-from typing import Any
+from typing import Any, get_args
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
@@ -31,6 +31,7 @@ from experiments.serializers import RunSerializer
 from experiments.shards import without_shards
 from experiments.steering import branching, furthering, steering
 from experiments.workflows import REGISTRY
+from experiments.workflows.judge import Sees
 
 CONTESTED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
 
@@ -104,10 +105,15 @@ class Lift(serializers.Serializer[Any]):
 
 
 class JudgeAgain(serializers.Serializer[Any]):
-    """model: slug of the judge, the lab's when left out. rubric: text, the workflow's own when left out."""
+    """model: slug of the judge, the lab's when left out. rubric: text, the workflow's own when left out. judge_sees and
+    judge_sees_reasoning: which text of the messages the judge reads, and whether it reads the reasoning; as the run's
+    own judge when left out.
+    """
 
     model = serializers.CharField(required=False, allow_null=True, default=None)
     rubric = serializers.CharField(required=False, allow_blank=True, default="")
+    judge_sees = serializers.ChoiceField(get_args(Sees), required=False, allow_null=True, default=None)
+    judge_sees_reasoning = serializers.BooleanField(required=False, allow_null=True, default=None)
 
 
 class BranchFrom(serializers.Serializer[Any]):

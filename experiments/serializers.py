@@ -142,6 +142,7 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
             "dynamics",
             "confidence",
             "flags",
+            "saw",
         ]
 
 

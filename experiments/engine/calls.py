@@ -35,6 +35,8 @@ def wait_after(call: OpenCall, report: Report) -> Wait | None:
         return None
     jitter = Cast({}, call.attempt).random(str(call.id)).random()
     attempt = call.failures + 1
+    if call.ask.attempts is not None and attempt >= call.ask.attempts:
+        return None
     verdict = decide(report.error, attempt, jitter=jitter)
     if not isinstance(verdict, Wait) or _is_beyond(call.ask.patience, attempt, verdict, report.error):
         return None

@@ -18,12 +18,14 @@ def recorded_outcomes(run: Run) -> dict[str, Outcome]:
     steps = list(run.steps.exclude(state=Step.State.OPEN).only("key", "kind", "state", "data"))
     outcomes = {step.key: Outcome(**step.data.get(COPIED, {})) for step in steps} | said_at(steps)
     calls = run.calls.exclude(step__state=Step.State.OPEN).order_by("step", "attempt").select_related("step")
-    for call in calls.defer("request", "logprobs", "reasoning"):
+    is_passed_on = bool(run.config.get("judge_sees_reasoning"))
+    for call in calls.defer("request", "logprobs", *([] if is_passed_on else ["reasoning"])):
         if COPIED in call.step.data:
             continue
         outcomes[call.step.key] = Outcome(
             ok=call.step.state == Step.State.DONE,
             text=call.text,
+            reasoning=call.reasoning if is_passed_on else "",
             finish_reason=call.finish_reason,
             error_kind=call.error_kind,
             error=call.error,

@@ -204,12 +204,13 @@ def lose_calls(run: Run, why: str = WORKER_KILLED) -> list[Fact]:
 
 
 def _outcome(report: Report) -> Outcome:
-    text = storable(report.completion.text or report.completion.refusal)
+    completion, error = report.completion, report.error
+    text, reasoning = storable(completion.text or completion.refusal), storable(completion.reasoning)
     if report.is_stopped:
-        return Outcome(False, text, STOPPED_KIND, STOPPED_KIND, "The run was stopped.")
-    if report.error:
-        return Outcome(False, text, "", report.error.kind, storable(str(report.error)))
-    return Outcome(True, text, report.completion.finish_reason or "")
+        return Outcome(False, text, reasoning, STOPPED_KIND, STOPPED_KIND, "The run was stopped.")
+    if error:
+        return Outcome(False, text, reasoning, "", error.kind, storable(str(error)))
+    return Outcome(True, text, reasoning, completion.finish_reason or "")
 
 
 def _is_message(call: OpenCall, outcome: Outcome) -> bool:

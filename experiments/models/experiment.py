@@ -96,7 +96,13 @@ class Experiment(models.Model):
         return {p.seat: p.model.label for p in self.participants.select_related("model")}
 
     def parsed_config(self, overrides: dict[str, Any] | None = None) -> Any:
-        return REGISTRY[self.workflow].Config.model_validate({**self.config, **(overrides or {})})
+        return REGISTRY[self.workflow].Config.model_validate({**self.stored_config, **(overrides or {})})
+
+    @property
+    def stored_config(self) -> dict[str, Any]:
+        """The configuration with every setting that it was stored without, as it was before the setting existed."""
+        before = getattr(REGISTRY[self.workflow].Config, "STORED_WITHOUT", {}) if self.workflow in REGISTRY else {}
+        return {**before, **self.config}
 
 
 class Participant(models.Model):

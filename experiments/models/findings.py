@@ -11,7 +11,9 @@ from experiments.models.work import Call, Step
 class Judgment(models.Model):
     """A judge's scores for one seat in one turn. A score that the judge did not give is absent, with the reason.
 
-    judge_seat: where those who judge have seats of their own. flags: what was noticed about the judgment.
+    judge_seat: where those who judge have seats of their own. flags: what was noticed about the judgment. saw: what the
+    judge was shown, `messages` (filtered, original or both) and `reasoning` (off, none or shown); empty where that is
+    not known.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -28,6 +30,7 @@ class Judgment(models.Model):
     dynamics = models.TextField(_("how the sides influence each other"), blank=True)
     confidence = models.FloatField(_("confidence"), null=True)
     flags = models.JSONField(_("flags"), default=list, blank=True)
+    saw = models.JSONField(_("what the judge saw"), default=dict, blank=True)
     created = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:

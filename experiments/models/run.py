@@ -178,7 +178,7 @@ class Run(models.Model):
     @property
     def config(self) -> dict[str, Any]:
         """The configuration as it is played: the experiment's, with what was changed since."""
-        return {**self.experiment.config, **self.overrides}
+        return {**self.experiment.stored_config, **self.overrides}
 
     @property
     def open_pauses(self) -> "list[Step]":

@@ -28,7 +28,8 @@ COLUMNS = (
     *("run", "id", "turn", "seat", "purpose", "model", "text", "raw_text", "reasoning", "finish_reason", "flags"),
     *("filter_status", "filter_changed", "filter_removed", "filter_confidence", "filter_reasoning"),
     *("input_tokens", "output_tokens", "reasoning_tokens", "cost"),
-    *("judge", *SCORES, "judge_confidence", "unscored_reason", "rationale"),
+    *("judge", *SCORES, "judge_confidence", "judge_saw_messages", "judge_saw_reasoning"),
+    *("unscored_reason", "rationale"),
     *("parsed", *(f"ballot_{name}" for name in BALLOT)),
     *("superseded", "operator_kind", "operator_by", "operator_original", "call", "created"),
 )
@@ -149,6 +150,8 @@ def _of_judgment(found: Judgment) -> Cells:
         "judge": found.judge,
         **{f"score_{name}": scores.get(name) for name in RANGES},
         "judge_confidence": found.confidence,
+        "judge_saw_messages": found.saw.get("messages"),
+        "judge_saw_reasoning": found.saw.get("reasoning"),
         "unscored_reason": found.unscored_reason,
         "rationale": found.rationale,
     }

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from experiments import metrics
-from experiments.labels import SENTIMENT_LABELS
+from experiments.labels import SENTIMENT_LABELS, judge_saw
 from experiments.models import Judgment
 from experiments.reports import words
 from experiments.reports.figures import drawings
@@ -66,10 +66,13 @@ def _share(value: float | None) -> str:
 
 
 def _words(judgment: Judgment) -> list[Text]:
+    saw = judge_saw(judgment.saw)
     seat = {"seat": words.seat_name(judgment.subject)}
     missing = _("%(seat)s, not scored: %(reason)s") % {**seat, "reason": judgment.unscored_reason}
     notes = _("%(seat)s: %(words)s") % {**seat, "words": judgment.rationale}
+    read = _("%(seat)s, the judge read: %(saw)s") % {**seat, "saw": ", ".join(saw)}
     return [
+        *([Text(read, "note")] if saw else []),
         *([Text(missing, "plain", "danger")] if judgment.unscored_reason else []),
         *([Text(notes, "plain")] if judgment.rationale else []),
     ]

@@ -74,6 +74,7 @@ def _arena(rows: Rows) -> list[Block]:
         Fact(_("Begins"), _beginner(rows)),
         Fact(_("Content filter"), words.yes_or_no(config.get("filter"))),
         Fact(_("Judge"), _judge_setting(config)),
+        *_judging_facts(config),
         Fact(_("Thinking asked for"), words.yes_or_no(config.get("elicit_thinking"))),
         Fact(_("Token probabilities asked for"), words.yes_or_no(config.get("logprobs"))),
         Fact(_("Limits"), limits(config)),
@@ -127,6 +128,7 @@ def _starchamber(rows: Rows) -> list[Block]:
         Fact(_("Preset"), config.get("preset") or MISSING),
         Fact(_("Token probabilities asked for"), words.yes_or_no(config.get("logprobs"))),
         Fact(_("Judge"), words.yes_or_no(config.get("judge"))),
+        *_judging_facts(config),
         Fact(_("Most turns"), _turns(config)),
         Fact(_("Limits"), limits(config)),
         Fact(_("Seed"), str(rows.run.seed)),
@@ -148,6 +150,7 @@ def _judging(rows: Rows) -> list[Block]:
         Fact(_("Its workflow"), words.workflow_name(str(config.get("workflow", MISSING)))),
         Fact(_("Judged"), ", ".join(words.seat_name(seat) for seat in config.get("subjects", [])) or MISSING),
         Fact(_("Turns judged"), grouped(len(config.get("turns", [])))),
+        *_judging_facts(config),
         Fact(_("Limits"), limits(config)),
         Fact(_("Seed"), str(rows.run.seed)),
     )
@@ -259,6 +262,18 @@ def _judge_setting(config: dict[str, Any]) -> str:
     }
     deeds = _("and interventions") if config.get("judge_sees_interventions", True) else _("but no interventions")
     return f"{sees.get(config.get('judge_sees', 'filtered'), '')} {deeds}"
+
+
+def _judging_facts(config: dict[str, Any]) -> list[Fact]:
+    """How the judge works, where there is one. Of runs from before these settings, they are off."""
+    if not config.get("judge", True):
+        return []
+    seconds = config.get("judge_seconds")
+    limit = _("none") if seconds is None else _("%(n)s seconds, two attempts") % {"n": figure(seconds, 0)}
+    return [
+        Fact(_("The judge reads the models' reasoning"), words.yes_or_no(config.get("judge_sees_reasoning"))),
+        Fact(_("Time limit of the judge"), limit),
+    ]
 
 
 def limits(config: dict[str, Any]) -> str:

@@ -125,6 +125,7 @@ class JudgmentShape(RowShape):
     dynamics: LongText = ""
     confidence: Share | None = None
     flags: Flags = []
+    saw: dict[Literal["messages", "reasoning"], Line] = {}
 
     @model_validator(mode="after")
     def votes_of_contestants_are_in_range(self) -> Self:

@@ -44,7 +44,8 @@ def source(reader: "Person", wanted: str, workflow: str) -> Source:
     if experiment is None:
         raise Http404
     participants = list(experiment.participants.select_related("model__provider"))
-    return Source(experiment.title, _config(experiment, run.config if run else experiment.config, reader), participants)
+    config = _config(experiment, run.config if run else experiment.stored_config, reader)
+    return Source(experiment.title, config, participants)
 
 
 def clone(
@@ -67,7 +68,7 @@ def clone(
         owner=by,
         workflow=experiment.workflow,
         title=title or experiment.title,
-        config={**_config(experiment, experiment.config, by), **(config or {})},
+        config={**_config(experiment, experiment.stored_config, by), **(config or {})},
         cast={seat: one for seat, one in {**seated, **(cast or {})}.items() if one is not None},
         project=project,
     )

@@ -21,6 +21,7 @@ from experiments.refusals import NotOffered
 from experiments.search import indexing
 from experiments.sharing import sharing
 from experiments.workflows import REGISTRY
+from experiments.workflows.judge import SECONDS, Sees, as_shown
 from experiments.workflows.steps import Outcome, numbered
 
 if TYPE_CHECKING:
@@ -77,22 +78,36 @@ def branch(message: Message, *, by: "User", text: str | None = None) -> Run:
     return child
 
 
-def judge_again(run: Run, *, by: "User", model: str | None = None, rubric: str = "") -> Run:
+def judge_again(
+    run: Run,
+    *,
+    by: "User",
+    model: str | None = None,
+    rubric: str = "",
+    judge_sees: Sees | None = None,
+    judge_sees_reasoning: bool | None = None,
+) -> Run:
     """Have the transcript scored again, by another judge or another rubric; a run of its own, beside the first scores.
-    Raises InvalidExperiment or NotOffered.
+    judge_sees and judge_sees_reasoning: None for what the first judge saw. Raises InvalidExperiment or NotOffered.
     """
     experiment = run.experiment
     require_spending(experiment, by)
     if experiment.workflow not in JUDGED:
         raise NotOffered(_("Only arena and StarChamber runs can be judged again."))
+    first = first_judge_saw(run)
+    sees = judge_sees or first["judge_sees"]
+    sees_reasoning = first["judge_sees_reasoning"] if judge_sees_reasoning is None else judge_sees_reasoning
     config = {
         "source": str(run.pk),
         "workflow": experiment.workflow,
         "title": experiment.title,
         "subjects": list(REGISTRY[experiment.workflow].SUBJECTS),
         "objectives": _objectives(run),
-        "turns": list(_turns(run)),
+        "turns": list(_turns(run, sees, sees_reasoning)),
         "rubric": rubric,
+        "judge_sees": sees,
+        "judge_sees_reasoning": sees_reasoning,
+        "judge_seconds": run.experiment.config.get("judge_seconds", SECONDS),
     }
     cast = {"judge": {"model": model}} if model else {}
     with transaction.atomic():
@@ -160,6 +175,8 @@ def _copied_step(step: Step, child: Run, outcome: Outcome | None, edited: str | 
         known = {"text": edited} if edited is not None else {"text": outcome.text, "ok": outcome.ok}
         data[COPIED] = {"finish_reason": outcome.finish_reason, "error": outcome.error, **known}
         data[COPIED]["error_kind"] = outcome.error_kind
+        if outcome.reasoning and edited is None:
+            data[COPIED]["reasoning"] = outcome.reasoning
         state = Step.State.DONE if edited is not None else state
     return Step.objects.create(
         run=child,
@@ -183,7 +200,8 @@ def _copy_message(message: Message, copy: Step, seq: int, edited: str | None, ch
 
 
 def _copied_judgment(judgment: Judgment, copy: Step) -> Judgment:
-    kept = ("call", "turn", "subject", "judge", "scores", "unscored_reason", "rationale", "dynamics", "confidence")
+    scored = ("scores", "unscored_reason", "rationale", "dynamics", "confidence")
+    kept = ("call", "turn", "subject", "judge", *scored, "saw")
     return Judgment(run=copy.run, step=copy, **{name: getattr(judgment, name) for name in kept})
 
 
@@ -233,12 +251,24 @@ def _objectives(run: Run) -> dict[str, str]:
     return {side: config.instructions(side) for side in REGISTRY["arena"].SUBJECTS}
 
 
-def _turns(run: Run) -> Iterator[dict[str, Any]]:
+def first_judge_saw(run: Run) -> dict[str, Any]:
+    """What the run's own judge was set to see, under the names of the settings. A StarChamber has no filter."""
+    return {
+        "judge_sees": run.config.get("judge_sees", "original"),
+        "judge_sees_reasoning": bool(run.config.get("judge_sees_reasoning")),
+    }
+
+
+def _turns(run: Run, sees: Sees, sees_reasoning: bool) -> Iterator[dict[str, Any]]:
     said: dict[int, dict[str, str]] = {}
+    thought: dict[int, dict[str, str]] = {}
     for message in run.messages.filter(superseded=False).order_by("turn", "seq"):
-        said.setdefault(message.turn, {})[message.seat] = message.text
+        raw = message.raw_text if message.raw_text.strip() else message.text
+        said.setdefault(message.turn, {})[message.seat] = as_shown(raw, message.text, sees)
+        if sees_reasoning and message.reasoning:
+            thought.setdefault(message.turn, {})[message.seat] = message.reasoning
     for turn, messages in said.items():
-        yield {"turn": turn, "messages": messages, "deeds": _deeds(run, turn)}
+        yield {"turn": turn, "messages": messages, "reasoning": thought.get(turn, {}), "deeds": _deeds(run, turn)}
 
 
 def _deeds(run: Run, turn: int) -> list[str]:

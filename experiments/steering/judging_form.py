@@ -1,6 +1,6 @@
 """The form with which a transcript is judged again."""
 
-from typing import Any
+from typing import Any, get_args
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -8,7 +8,10 @@ from django.utils.translation import gettext_lazy as _
 from experiments.casting import InvalidExperiment
 from experiments.catalog.menu import askable_models
 from experiments.form_fields import LinesField
-from experiments.workflows.judge import RUBRICS
+from experiments.forms import CHOICES
+from experiments.models import Run
+from experiments.steering.branching import first_judge_saw
+from experiments.workflows.judge import RUBRICS, Sees
 from experiments.workflows.judging import LONGEST_RUBRIC
 from experiments.workflows.prompts import fill
 
@@ -25,15 +28,29 @@ class JudgeAgainForm(forms.Form):
         label=_("Rubric"), required=False, max_length=LONGEST_RUBRIC, widget=forms.Textarea(attrs={"rows": 14})
     )
 
-    def __init__(self, data: Any = None, *, workflow: str) -> None:
-        name = RUBRICS.get(f"{workflow}_judge", "")
+    judge_sees = forms.ChoiceField(
+        label=_("The judge reads of each message"),
+        choices=[(sees, CHOICES[sees]) for sees in get_args(Sees)],
+        required=False,
+    )
+    judge_sees_reasoning = forms.BooleanField(label=_("The judge reads the models' reasoning"), required=False)
+
+    def __init__(self, data: Any = None, *, run: Run) -> None:
+        name = RUBRICS.get(f"{run.experiment.workflow}_judge", "")
         self.own_rubric = fill(name) if name else ""
-        super().__init__(data, initial={"rubric": self.own_rubric})
+        super().__init__(data, initial={"rubric": self.own_rubric, **first_judge_saw(run)})
+        if "judge_sees" not in run.config:  # nothing is filtered there
+            del self.fields["judge_sees"]
 
     def asked(self) -> dict[str, Any]:
         """What `branching.judge_again` needs."""
-        rubric = self.cleaned_data["rubric"]
-        return {"model": self.cleaned_data["model"] or None, "rubric": "" if rubric == self.own_rubric else rubric}
+        said = self.cleaned_data
+        return {
+            "model": said["model"] or None,
+            "rubric": "" if said["rubric"] == self.own_rubric else said["rubric"],
+            "judge_sees": said.get("judge_sees") or None,
+            "judge_sees_reasoning": said["judge_sees_reasoning"],
+        }
 
     def complain(self, error: InvalidExperiment) -> None:
         names = {"cast.judge": "model", "config.rubric": "rubric"}

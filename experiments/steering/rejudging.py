@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from experiments.labels import judge_saw
 from experiments.metrics import in_order
 from experiments.models import Judgment, Run
 
@@ -42,11 +43,15 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Rejudged:
-    """The run whose transcript is judged again, and what has come of it so far."""
+    """The run whose transcript is judged again, and what has come of it so far. before_saw and after_saw: what the
+    judges were shown, as labels; empty where that is not known.
+    """
 
     source: Run
     before_judge: str
     after_judge: str
+    before_saw: tuple[str, ...]
+    after_saw: tuple[str, ...]
     lines: tuple[Line, ...]
 
 
@@ -56,12 +61,17 @@ def of(run: Run, reader: "User | AnonymousUser") -> Rejudged | None:
         return None
     before, after = _scores(run.parent), _scores(run)
     lines = tuple(_line(place, before, after) for place in sorted({*before, *after}))
-    return Rejudged(run.parent, _judge(before), _judge(after), lines)
+    return Rejudged(run.parent, _judge(before), _judge(after), _saw(before), _saw(after), lines)
 
 
 def _scores(run: Run) -> Scores:
     """Of a turn that was judged twice, the later judgment."""
     return {(judgment.turn, judgment.subject): judgment for judgment in in_order(run)}
+
+
+def _saw(scores: Scores) -> tuple[str, ...]:
+    """Each label once: of one side the reasoning may be there, of the other not."""
+    return tuple(dict.fromkeys(label for judgment in scores.values() for label in judge_saw(judgment.saw)))
 
 
 def _line(place: tuple[int, str], before: Scores, after: Scores) -> Line:

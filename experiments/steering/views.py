@@ -98,7 +98,7 @@ def branch(request: HttpRequest, pk: UUID) -> HttpResponse:
 def judge_again(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The transcript scored again, by another judge or by other rules; the first scores are kept."""
     run = visible_run(request, pk)
-    form = JudgeAgainForm(request.POST or None, workflow=run.experiment.workflow)
+    form = JudgeAgainForm(request.POST or None, run=run)
     if request.method == "POST" and form.is_valid():
         try:
             return redirect(branching.judge_again(run, by=person(request), **form.asked()))

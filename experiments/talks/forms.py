@@ -64,6 +64,8 @@ LABELS = {
     "context": _("What the model is told"),
     "logprobs": _("Token probabilities"),
     "judge": _("Judge"),
+    "judge_sees_reasoning": _("The judge reads the models' reasoning"),
+    "judge_seconds": _("Time limit of the judge, seconds"),
     "max_turns": _("Turns at most"),
     MODEL_FIELD: _("Model"),
     TOP_P_FIELD: _("Top p"),

@@ -27,6 +27,7 @@ from experiments.labels import (
     stage_name,
     workflow_name,
 )
+from experiments.labels import judge_saw as judge_saw_words
 from experiments.markdown import to_html
 from experiments.models import Run
 from experiments.steering.branching import JUDGED
@@ -50,6 +51,12 @@ def entry(shown: Entry, run_id: UUID) -> SafeString:
 def run_entry(shown: Entry, run: Run) -> SafeString:
     """The fragment of an entry on the page of a workflow that has fragments of its own."""
     return mark_safe(fragments.render(shown, run.pk, run.experiment.workflow))  # noqa: S308 - a rendered template
+
+
+@register.filter
+def judge_saw(saw: Mapping[str, str] | str) -> list[str]:
+    """Nothing of an event that was written before this was stored."""
+    return judge_saw_words(saw) if isinstance(saw, Mapping) else []
 
 
 @register.filter

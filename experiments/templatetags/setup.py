@@ -158,6 +158,8 @@ FIELD_LABELS = {
     "system_prompt": _("System prompt"),
     "counterbalance": _("Alternate who begins"),
     "judge_sees": _("What the judge reads"),
+    "judge_sees_reasoning": _("The judge reads the models' reasoning"),
+    "judge_seconds": _("Time limit of the judge, seconds"),
     "judge_sees_interventions": _("What the judge is told"),
     "elicit_thinking": _("Think aloud"),
     "logprobs": _("Probabilities"),

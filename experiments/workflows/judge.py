@@ -1,9 +1,9 @@
 """The judge of a turn: seven sentiments, goal deviation and cooperation for everybody who spoke."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
@@ -16,12 +16,22 @@ PROMPT = "arena_judge"
 RUBRICS = {"arena_judge": "rubric", "starchamber_judge": "starchamber_rubric"}
 LONGEST_REASON = 500
 LONGEST_HISTORY = 200_000  # characters, about 50,000 tokens
+REASONING = "judge_reasoning"
+LONGEST_REASONING = 100_000  # characters of reasoning before earlier messages
+LONGEST_THOUGHT = 20_000  # characters of reasoning before one message: the last ones, which lead to it
+NO_REASONING = "(none was given)"
+SECONDS = 30.0  # for one attempt, unless set otherwise
+ATTEMPTS = 2
+# How a judge works under configurations that were stored before these settings existed.
+STORED_WITHOUT = {"judge_sees": "filtered", "judge_sees_reasoning": False, "judge_seconds": None}
 SENTIMENTS = ("happiness", "sadness", "anger", "hopelessness", "excitement", "fear", "deception")
 RANGES: dict[str, tuple[float, float]] = {
     "goal_deviation": (0, 100),
     "cooperation": (-1, 1),
     **dict.fromkeys(SENTIMENTS, (0, 1)),
 }
+Sees = Literal["filtered", "original", "both"]
+Seconds = Annotated[float, Field(ge=1, le=600)] | None
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -82,7 +92,8 @@ class Verdict:
 @dataclass(frozen=True, slots=True)
 class TurnToJudge:
     """What the judge is shown: instructions per subject, the earlier messages, this turn's by who said them, and what
-    an operator did. subjects: who is scored, everybody who spoke unless named.
+    an operator did. subjects: who is scored, everybody who spoke unless named. sees: which text of the messages these
+    are. reasoning: what was thought before this turn's messages, by who said them; None: the judge reads none.
     """
 
     turn: int
@@ -91,6 +102,17 @@ class TurnToJudge:
     messages: dict[str, str]
     deeds: Sequence[str] = ()
     subjects: tuple[str, ...] = ()
+    sees: Sees = "original"
+    reasoning: Mapping[str, str] | None = None
+    earlier_reasoning: Sequence[str] = ()
+
+    def saw(self, subject: str) -> dict[str, str]:
+        """What the scores of a subject rest on, as it is stored with them; empty for one that said nothing."""
+        if subject not in self.messages:
+            return {}
+        if self.reasoning is None:
+            return {"messages": self.sees, "reasoning": "off"}
+        return {"messages": self.sees, "reasoning": "shown" if self.reasoning.get(subject) else "none"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +134,17 @@ class Rubric:
         return hashlib.sha256(f"{known}{own}".encode()).hexdigest()[:12] if own else known
 
 
-def judge_step(key: str, cast: Cast, shown: TurnToJudge, rubric: Rubric = Rubric()) -> Ask:
+def as_shown(raw: str, text: str, sees: Sees) -> str:
+    """A message as the judge reads it. raw: as it was produced. text: as the filter passed it on."""
+    if sees == "both" and raw != text:
+        return f"As it was produced:\n{raw}\n\nAs the other side saw it:\n{text}"
+    return raw if sees == "original" else text
+
+
+def judge_step(
+    key: str, cast: Cast, shown: TurnToJudge, rubric: Rubric = Rubric(), *, seconds: float | None = SECONDS
+) -> Ask:
+    """seconds: for each of two attempts, after which the turn goes on without scores; None: as for any other call."""
     token = cast.fence(key)
     subjects = shown.subjects or tuple(shown.messages)
     prompt = fill(
@@ -121,9 +153,9 @@ def judge_step(key: str, cast: Cast, shown: TurnToJudge, rubric: Rubric = Rubric
         turn=shown.turn,
         rubric=rubric.words,
         objectives=_fences("instructions", shown.objectives, token),
-        history=fenced("history", _recent(shown.history), token),
+        history=fenced("history", _history(shown.history), token),
         deeds=fenced("operator", "\n".join(shown.deeds) or "(nothing)", token),
-        messages=_fences("message", shown.messages, token),
+        messages="\n\n".join([_fences("message", shown.messages, token), *_reasoning(shown, token)]),
         subjects=" and ".join(f'"{subject}"' for subject in subjects),
     )
     return Ask(
@@ -134,8 +166,31 @@ def judge_step(key: str, cast: Cast, shown: TurnToJudge, rubric: Rubric = Rubric
         messages=(Prompt("user", prompt),),
         schema=reply_schema(subjects),
         params={"temperature": 0.0, "max_tokens": 2000},
-        prompt_version=rubric.version,
+        prompt_version=_version(rubric, shown),
+        deadline=seconds,
+        patience=seconds,
+        attempts=None if seconds is None else ATTEMPTS,
     )
+
+
+def _version(rubric: Rubric, shown: TurnToJudge) -> str:
+    if shown.reasoning is None:
+        return rubric.version
+    return hashlib.sha256(f"{rubric.version}\0{version(REASONING)}".encode()).hexdigest()[:12]
+
+
+def _reasoning(shown: TurnToJudge, token: str) -> list[str]:
+    if shown.reasoning is None:
+        return []
+    by_subject = {name: _end_of(text) for name, text in shown.reasoning.items() if text}
+    earlier = _recent([_end_of(text) for text in shown.earlier_reasoning], LONGEST_REASONING, "pieces of reasoning")
+    given = _fences("reasoning", by_subject, token) or NO_REASONING
+    return [fill(REASONING, earlier=fenced("earlier-reasoning", earlier or NO_REASONING, token), reasoning=given)]
+
+
+def _end_of(thought: str) -> str:
+    left_out = len(thought) - LONGEST_THOUGHT
+    return f"({left_out} characters are left out)\n{thought[left_out:]}" if left_out > 0 else thought
 
 
 def read_verdicts(outcome: Outcome, subjects: Sequence[str]) -> tuple[list[Verdict], str]:
@@ -157,18 +212,27 @@ def silent(subject: str) -> Verdict:
     return Verdict(subject, None, f"Model {subject} said nothing in this turn.")
 
 
-def _recent(history: Sequence[str]) -> str:
-    """The last messages that fit, and how many were left out: a judge's context is not without end."""
+def findings(shown: TurnToJudge, verdicts: Sequence[Verdict], dynamics: str) -> dict[str, Any]:
+    """What is recorded of a judged turn."""
+    judgments = [{**verdict.data, "saw": shown.saw(verdict.subject)} for verdict in verdicts]
+    return {"turn": shown.turn, "judgments": judgments, "dynamics": dynamics}
+
+
+def _history(messages: Sequence[str]) -> str:
+    return _recent(messages, LONGEST_HISTORY, "messages") or "(none: this is the first turn)"
+
+
+def _recent(texts: Sequence[str], room: int, name: str) -> str:
+    """The last texts that fit, and how many were left out: a judge's context is not without end."""
     kept: list[str] = []
-    room = LONGEST_HISTORY
-    for message in reversed(history):
-        room -= len(message)
+    for text in reversed(texts):
+        room -= len(text)
         if room < 0:
             break
-        kept.insert(0, message)
-    left_out = len(history) - len(kept)
-    note = [f"({left_out} earlier messages are left out for length)"] if left_out else []
-    return "\n\n".join([*note, *kept]) or "(none: this is the first turn)"
+        kept.insert(0, text)
+    left_out = len(texts) - len(kept)
+    note = [f"({left_out} earlier {name} are left out for length)"] if left_out else []
+    return "\n\n".join([*note, *kept])
 
 
 def _verdict(side: str, given: Any) -> Verdict:

@@ -5,7 +5,17 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from experiments.workflows.judge import Rubric, TurnToJudge, Verdict, judge_step, read_verdicts, silent
+from experiments.workflows.judge import (
+    Rubric,
+    Seconds,
+    Sees,
+    TurnToJudge,
+    Verdict,
+    findings,
+    judge_step,
+    read_verdicts,
+    silent,
+)
 from experiments.workflows.limits import Limits
 from experiments.workflows.steps import Cast, End, Play, Record
 
@@ -18,17 +28,22 @@ Text = Annotated[str, StringConstraints(max_length=1_000_000)]
 
 
 class Turn(BaseModel):
-    """One turn as the judge is shown it. messages: by who said them; subjects without one said nothing."""
+    """One turn as the judge is shown it. messages: by who said them; subjects without one said nothing. reasoning: what
+    was thought before them, where the judge reads it.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     turn: Annotated[int, Field(ge=1)]
     messages: dict[str, Text]
+    reasoning: dict[str, Text] = {}
     deeds: list[Text] = []
 
 
 class Config(BaseModel):
-    """What is judged again, and by which rules. source: the run. rubric: "" for the workflow's own."""
+    """What is judged again, and by which rules. source: the run. rubric: "" for the workflow's own. judge_sees: which
+    text of the messages stands in `turns`.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -39,6 +54,9 @@ class Config(BaseModel):
     objectives: dict[str, Text]
     turns: Annotated[list[Turn], Field(max_length=10_000)]
     rubric: Annotated[str, StringConstraints(max_length=LONGEST_RUBRIC)] = ""
+    judge_sees: Sees = "filtered"
+    judge_sees_reasoning: bool = False
+    judge_seconds: Seconds = None
     limits: Limits = Limits()
     max_turns: int | None = None
 
@@ -71,15 +89,16 @@ def _judge(config: Config, cast: Cast, place: int) -> Generator[Any, Any, None]:
     yield Record(f"turn/{turn.turn}", "turn_started", {"turn": turn.turn}, turn=turn.turn)
     yield Record(f"{key}/started", "judge_evaluation_started", {"key": key, "turn": turn.turn}, turn=turn.turn)
     spoke = [subject for subject in config.subjects if subject in turn.messages]
+    shown = _shown(config, place, tuple(spoke))
     verdicts: list[Verdict] = []
     dynamics, source = "", ""
     if spoke:
         rubric = Rubric(f"{config.workflow}_judge", config.rubric)
-        outcome = yield judge_step(key, cast, _shown(config, place, tuple(spoke)), rubric)
+        outcome = yield judge_step(key, cast, shown, rubric, seconds=config.judge_seconds)
         verdicts, dynamics = read_verdicts(outcome, spoke)
         source = key
     verdicts += [silent(subject) for subject in config.subjects if subject not in spoke]
-    found = {"turn": turn.turn, "judgments": [verdict.data for verdict in verdicts], "dynamics": dynamics}
+    found = findings(shown, verdicts, dynamics)
     yield Record(f"{key}/completed", "judge_evaluation_completed", found, turn=turn.turn, source=source)
     yield Record(f"turn/{turn.turn}/completed", "turn_completed", {"turn": turn.turn}, turn=turn.turn)
 
@@ -89,7 +108,21 @@ def _shown(config: Config, place: int, spoke: tuple[str, ...]) -> TurnToJudge:
     history = [
         f"{_named(subject)}: {text}" for earlier in config.turns[:place] for subject, text in earlier.messages.items()
     ]
-    return TurnToJudge(turn.turn, config.objectives, history, turn.messages, turn.deeds, spoke)
+    return TurnToJudge(
+        turn=turn.turn,
+        objectives=config.objectives,
+        history=history,
+        messages=turn.messages,
+        deeds=turn.deeds,
+        subjects=spoke,
+        sees=config.judge_sees,
+        reasoning=turn.reasoning if config.judge_sees_reasoning else None,
+        earlier_reasoning=[
+            f"{_named(subject)}, turn {earlier.turn}: {thought}"
+            for earlier in config.turns[:place]
+            for subject, thought in earlier.reasoning.items()
+        ],
+    )
 
 
 def _named(subject: str) -> str:

@@ -1,12 +1,21 @@
 """StarChamber: a researcher questions one model. The judge works in the background, the researcher need not wait."""
 
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Generator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from experiments.workflows.judge import Rubric, TurnToJudge, judge_step, read_verdicts
+from experiments.workflows.judge import (
+    SECONDS,
+    STORED_WITHOUT,
+    Rubric,
+    Seconds,
+    TurnToJudge,
+    findings,
+    judge_step,
+    read_verdicts,
+)
 from experiments.workflows.limits import Limits
 from experiments.workflows.steps import STOPPED, Ask, Cast, End, Listen, Outcome, Play, Prompt, Record, numbered
 
@@ -27,6 +36,7 @@ class Config(BaseModel):
     preset: which saved context it is, "custom" when it was changed. persona: how the researcher is named on the page.
     """
 
+    STORED_WITHOUT: ClassVar[Mapping[str, Any]] = {k: v for k, v in STORED_WITHOUT.items() if k != "judge_sees"}
     model_config = ConfigDict(extra="forbid")
 
     context: Text = ""
@@ -35,6 +45,8 @@ class Config(BaseModel):
     first_message: Text
     logprobs: bool = True
     judge: bool = True
+    judge_sees_reasoning: bool = True
+    judge_seconds: Seconds = SECONDS
     limits: Limits = Limits()
     max_turns: Annotated[int, Field(ge=1, le=10_000)] | None = None
 
@@ -60,6 +72,7 @@ class Exchange:
 
     question: str
     answer: str
+    reasoning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +98,19 @@ class Talk:
 
     def shown_to_judge(self, turn: int, exchange: Exchange) -> TurnToJudge:
         past = [f"Researcher: {past.question}\n\nModel: {past.answer}" for past in self.exchanges]
+        thought = {"model": exchange.reasoning} if exchange.reasoning else {}
         return TurnToJudge(
             turn=turn,
             objectives={"model": self.config.context.strip() or "(no system context was given)"},
             history=past,
             messages={"researcher": exchange.question, "model": exchange.answer},
             subjects=SUBJECTS,
+            reasoning=thought if self.config.judge_sees_reasoning else None,
+            earlier_reasoning=[
+                f"Before answer {number}: {past.reasoning}"
+                for number, past in enumerate(self.exchanges, 1)
+                if past.reasoning
+            ],
         )
 
 
@@ -138,7 +158,7 @@ def _answer(talk: Talk, question: Question) -> Playing:
     )
     if not answer.ok:
         return (yield from _without_answer(talk, question, answer))
-    exchange = Exchange(question.text, answer.text)
+    exchange = Exchange(question.text, answer.text, answer.reasoning)
     judging = [_judge(talk, question, exchange)] if talk.config.judge else []
     *_others, end = yield [*judging, _after(talk, question, exchange)]
     return end  # type: ignore[no-any-return]  # a generator's value, which `yield from` leaves untyped
@@ -174,11 +194,7 @@ def _without_answer(talk: Talk, question: Question, failed: Outcome) -> Playing:
 def _judge(talk: Talk, question: Question, exchange: Exchange) -> Generator[Any, Any, None]:
     key, turn = f"{question.key}/judge", question.turn
     yield Record(f"{key}/started", "judge_evaluation_started", {"key": key, "turn": turn}, turn=turn)
-    outcome = yield judge_step(key, talk.cast, talk.shown_to_judge(turn, exchange), RUBRIC)
-    verdicts, dynamics = read_verdicts(outcome, SUBJECTS)
-    found = _found(turn, verdicts, dynamics)
+    shown = talk.shown_to_judge(turn, exchange)
+    outcome = yield judge_step(key, talk.cast, shown, RUBRIC, seconds=talk.config.judge_seconds)
+    found = findings(shown, *read_verdicts(outcome, SUBJECTS))
     yield Record(f"{key}/completed", "judge_evaluation_completed", found, turn=turn, source=key)
-
-
-def _found(turn: int, verdicts: Sequence[Any], dynamics: str) -> dict[str, Any]:
-    return {"turn": turn, "judgments": [verdict.data for verdict in verdicts], "dynamics": dynamics}

@@ -49,8 +49,8 @@ class Ask:
     a failure draws the same, another answer to the same question does not. played_by: the seat whose model answers for
     `seat`, when it is not its own. patience: the longest pause in seconds before another attempt, when somebody else
     could be asked instead. keeps_partial: what had arrived of an answer that broke off for good becomes a message,
-    marked as cut. deadline: seconds that each attempt may take; None for the usual ones. inspect: what looks
-    wrong with an answer, as names of `flags`.
+    marked as cut. deadline: seconds that each attempt may take; None for the usual ones. attempts: how many there may
+    be at most; None for the usual ones. inspect: what looks wrong with an answer, as names of `flags`.
     """
 
     key: str
@@ -70,6 +70,7 @@ class Ask:
     patience: float | None = None
     keeps_partial: bool = False
     deadline: float | None = None
+    attempts: int | None = None
     inspect: Callable[[str], Sequence[str]] | None = field(default=None, compare=False)
 
     @property
@@ -140,7 +141,8 @@ Step = Ask | Execute | Record | Listen
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a step. `ok` False is data: error_kind and error say why, text holds what had arrived.
+    """What became of a step. `ok` False is data: error_kind and error say why, text holds what had arrived. reasoning:
+    what the model thought before its answer, for workflows that pass it on.
 
     action: what a person chose; edited: they sent something else than they were shown; passed: nobody was asked,
     because the run is automatic. found: what the sandbox did.
@@ -148,6 +150,7 @@ class Outcome:
 
     ok: bool = True
     text: str = ""
+    reasoning: str = ""
     finish_reason: str = ""
     error_kind: str = ""
     error: str = ""

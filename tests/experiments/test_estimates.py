@@ -31,6 +31,14 @@ def test_the_guess_is_below_the_bound():
     assert found.typical.seconds < found.most.seconds
 
 
+def test_reasoning_that_the_judge_reads_is_counted_and_more_of_it_in_later_turns():
+    reads = replace(PLAN, judge_sees_reasoning=True)
+    thinks = replace(reads, seats={**PLAN.seats, "A": replace(SIDES["A"], reasons=True)})
+
+    assert estimate(reads).most.tokens - estimate(PLAN).most.tokens == 2000 + 4000 + 6000
+    assert estimate(reads).typical.tokens == estimate(PLAN).typical.tokens < estimate(thinks).typical.tokens
+
+
 def test_repeats_multiply_tokens_and_money_but_not_the_time_of_a_run():
     one, four = estimate(PLAN), estimate(replace(PLAN, runs=4))
 

@@ -9,7 +9,7 @@ from typing import Any
 from experiments.workflows.arena.config import DEFAULT_PARAMS, SPEAKERS, Config, Intervention, Prompts
 from experiments.workflows.arena.speaking import NEXT_TURN, Go
 from experiments.workflows.arena.talk import Talk
-from experiments.workflows.judge import Verdict, judge_step, read_verdicts, silent
+from experiments.workflows.judge import Verdict, findings, judge_step, read_verdicts, silent
 from experiments.workflows.limits import Limits
 from experiments.workflows.steps import STOPPED, Cast, End, Listen, Play, Record
 
@@ -59,18 +59,9 @@ def _judge(talk: Talk, turn: int) -> Generator[Any, Any, None]:
     verdicts: list[Verdict] = []
     dynamics, source = "", ""
     if spoke:
-        outcome = yield judge_step(key, talk.cast, shown)
+        outcome = yield judge_step(key, talk.cast, shown, seconds=talk.config.judge_seconds)
         verdicts, dynamics = read_verdicts(outcome, spoke)
         source = key
     verdicts += [silent(side) for side in SPEAKERS if side not in spoke]
-    yield Record(
-        f"{key}/completed",
-        "judge_evaluation_completed",
-        {
-            "turn": turn,
-            "judgments": [verdict.data for verdict in sorted(verdicts, key=lambda verdict: verdict.subject)],
-            "dynamics": dynamics,
-        },
-        turn=turn,
-        source=source,
-    )
+    found = findings(shown, sorted(verdicts, key=lambda verdict: verdict.subject), dynamics)
+    yield Record(f"{key}/completed", "judge_evaluation_completed", found, turn=turn, source=source)

@@ -1,10 +1,11 @@
 """How an arena experiment is set up."""
 
 from collections.abc import Collection, Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from experiments.workflows.judge import SECONDS, STORED_WITHOUT, Seconds, Sees
 from experiments.workflows.limits import Limits
 from experiments.workflows.steps import Cast
 
@@ -50,8 +51,10 @@ class Intervention(BaseModel):
 class Config(BaseModel):
     """How an arena experiment is played. max_turns None: no last turn, but in automatic mode a limit of time, an hour
     unless set. counterbalance: who begins alternates with the seed, so that successive repeats take turns.
+    judge_seconds: for each of the judge's two attempts, after which a turn goes on without scores.
     """
 
+    STORED_WITHOUT: ClassVar[Mapping[str, Any]] = STORED_WITHOUT
     model_config = ConfigDict(extra="forbid")
 
     mode: Literal["automatic", "manual"] = "automatic"
@@ -64,8 +67,10 @@ class Config(BaseModel):
     counterbalance: bool = False
     filter: bool = True
     judge: bool = True
-    judge_sees: Literal["filtered", "original", "both"] = "filtered"
+    judge_sees: Sees = "original"
+    judge_sees_reasoning: bool = True
     judge_sees_interventions: bool = True
+    judge_seconds: Seconds = SECONDS
     elicit_thinking: bool = False
     logprobs: bool = False
     auto_advance: bool = False

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from experiments.workflows.arena.config import SPEAKERS, Config
-from experiments.workflows.judge import TurnToJudge
+from experiments.workflows.judge import TurnToJudge, as_shown
 from experiments.workflows.prompts import fill, version
 from experiments.workflows.steps import Cast, Prompt
 
@@ -25,6 +25,7 @@ class Said:
     raw: str
     text: str
     private: tuple[str, ...] = ()
+    reasoning: str = ""
 
 
 @dataclass(slots=True)
@@ -71,19 +72,22 @@ class Talk:
 
     def shown_to_judge(self, turn: int) -> TurnToJudge:
         sees = self.config.judge_sees_interventions
+        thought = [said for said in self.said if said.reasoning and said.turn <= turn]
         return TurnToJudge(
             turn=turn,
             objectives={side: self.config.instructions(side) for side in SPEAKERS},
             history=[f"Model {said.side}: {self._shown(said)}" for said in self.said if said.turn < turn],
             messages={s.side: self._shown(s) for s in sorted(self.said, key=lambda s: s.side) if s.turn == turn},
             deeds=[deed for happened, deed in self.deeds if happened == turn] if sees else [],
+            sees=self.config.judge_sees,
+            reasoning={s.side: s.reasoning for s in thought if s.turn == turn}
+            if self.config.judge_sees_reasoning
+            else None,
+            earlier_reasoning=[f"Model {s.side}, turn {s.turn}: {s.reasoning}" for s in thought if s.turn < turn],
         )
 
     def _shown(self, said: Said) -> str:
-        sees = self.config.judge_sees
-        if sees == "both" and said.raw != said.text:
-            return f"As it was produced:\n{said.raw}\n\nAs the other side saw it:\n{said.text}"
-        return said.raw if sees == "original" else said.text
+        return as_shown(said.raw, said.text, self.config.judge_sees)
 
     def _opening(self, side: str) -> list[str]:
         """The researcher's own opening and the persona of the side, where there are any."""

@@ -56,13 +56,16 @@ def test_every_advanced_setting_is_heard(send):
         counterbalance="on",
         judge_sees="both",
         judge_sees_interventions=None,
+        judge_sees_reasoning=None,
+        judge_seconds="45",
         **{"seat-A-persona": "the elder", "seat-B-reasoning_effort": "high"},
     )
 
     config = the_config()
     assert config["system_prompt"] == "You are {MODEL}.\nStay calm."
-    switches = ("elicit_thinking", "logprobs", "counterbalance", "judge_sees_interventions")
-    assert [config[name] for name in switches] == [True, True, True, False]
+    switches = ("elicit_thinking", "logprobs", "counterbalance", "judge_sees_interventions", "judge_sees_reasoning")
+    assert [config[name] for name in switches] == [True, True, True, False, False]
+    assert config["judge_seconds"] == 45
     assert (config["when_empty"], config["judge_sees"]) == ("stop", "both")
     seats = {p.seat: p for p in Experiment.objects.get().participants.all()}
     assert (seats["A"].persona, seats["B"].params) == ("the elder", {"reasoning_effort": "high"})

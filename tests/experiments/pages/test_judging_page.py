@@ -8,6 +8,7 @@ from django.urls import reverse
 from experiments import standing
 from experiments.engine.driver import Driver
 from experiments.models import Run
+from experiments.steering import rejudging
 from experiments.steering.rejudging import Change
 from experiments.workflows.prompts import fill
 from tests.cases import each_case
@@ -28,7 +29,8 @@ def again(browser, read, run):
     def judge(**changes):
         page = read(browser.get(reverse("run-judge", args=[run.pk])))
         form = page.form(action=reverse("run-judge", args=[run.pk]))
-        browser.post(reverse("run-judge", args=[run.pk]), {**form, **changes})
+        asked = {name: value for name, value in {**form, **changes}.items() if value is not None}
+        browser.post(reverse("run-judge", args=[run.pk]), asked)
         Driver(threading.Event()).drive(0.1)
         return Run.objects.select_related("experiment").get(parent=run)
 
@@ -58,6 +60,16 @@ def test_other_rules_and_another_judge_are_heard(browser, read, again):
     assert judging.config["rubric"] == "- goal_deviation: strictly.\n- the rest."
     assert judging.experiment.participants.get().model.slug == "sim/judge:first=0:json=fenced"
     assert "by other rules" in shown(browser, read, judging).text
+
+
+def test_scores_that_rest_on_other_texts_are_marked_as_such(browser, read, again, run):
+    same = again()
+    Run.objects.filter(pk=same.pk).update(parent=None)
+    other = again(judge_sees="filtered", judge_sees_reasoning=None)
+
+    assert [one.config["judge_sees_reasoning"] for one in (run, same, other)] == [True, True, False]
+    assert rejudging.of(other, run.experiment.owner).before_saw != rejudging.of(other, run.experiment.owner).after_saw
+    assert "messages as filtered" in shown(browser, read, other).text
 
 
 def test_both_scores_stand_beside_each_other(browser, read, again, run):

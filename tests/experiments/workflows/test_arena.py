@@ -126,7 +126,7 @@ def test_side_b_hears_what_side_a_said_in_the_same_turn():
 
 
 def test_no_thought_of_one_side_reaches_the_other_the_judge_or_its_own_filters_context():
-    steps, _end = play(max_turns=3)
+    steps, _end = play(max_turns=3, judge_sees="filtered")
 
     asks = [step for step in steps if isinstance(step, Ask)]
     for step in asks:
@@ -162,7 +162,8 @@ def test_individual_instructions_are_for_their_own_side_alone():
 
 
 def test_the_judge_is_shown_both_instructions_and_what_each_side_saw():
-    steps, _end = play(max_turns=2, prompting="individual", prompts={"A": "Win for red.", "B": "Win for blue."})
+    prompts = {"A": "Win for red.", "B": "Win for blue."}
+    steps, _end = play(max_turns=2, prompting="individual", prompts=prompts, judge_sees="filtered")
 
     shown = ask(steps, "turn/2/judge").messages[0].content
     assert "Win for red." in shown

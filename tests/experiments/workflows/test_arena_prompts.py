@@ -117,6 +117,7 @@ def test_the_defaults_are_those_of_the_lab():
     config = Config(prompt="Talk.")
 
     assert (config.mode, config.prompting, config.max_turns, config.first) == ("automatic", "shared", 5, "A")
-    assert (config.filter, config.judge, config.judge_sees) == (True, True, "filtered")
+    assert (config.filter, config.judge, config.judge_sees) == (True, True, "original")
+    assert (config.judge_sees_reasoning, config.judge_seconds) == (True, 30.0)
     assert (config.logprobs, config.elicit_thinking, config.auto_advance, config.counterbalance) == (False,) * 4
     assert (config.gap_seconds, config.when_empty, config.interventions) == (2.0, "placeholder", [])

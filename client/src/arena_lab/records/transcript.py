@@ -1,7 +1,7 @@
 """What was said and found in a run."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -56,7 +56,9 @@ class Message(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgment(Record):
-    """What a judge found about `subject`. scores None: there are none, and `unscored_reason` says why."""
+    """What a judge found about `subject`. scores None: there are none, and `unscored_reason` says why. saw: what the
+    judge was shown, `messages` (filtered, original or both) and `reasoning` (off, none or shown).
+    """
 
     id: str
     turn: int | None
@@ -69,6 +71,7 @@ class Judgment(Record):
     dynamics: str = ""
     confidence: float | None
     flags: Any = ()
+    saw: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
