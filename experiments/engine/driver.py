@@ -8,7 +8,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from uuid import UUID
 
@@ -65,11 +65,16 @@ class Driver:
         return self._performers.paused_providers()
 
     def drive(self, idle_seconds: float = 1.0) -> None:
+        for _ in self.steps(idle_seconds):
+            pass
+
+    def steps(self, idle_seconds: float) -> Iterator[None]:
+        """The same, a round at a time."""
         Driver.current = self
         self._performers.start()
         self._keeper.start()
         try:
-            self._drive_until_idle(idle_seconds)
+            yield from self._rounds_until_idle(idle_seconds)
             if self._stop.is_set():
                 self._drain()
         finally:
@@ -80,13 +85,14 @@ class Driver:
 
     # --- the loop ---
 
-    def _drive_until_idle(self, idle_seconds: float) -> None:
+    def _rounds_until_idle(self, idle_seconds: float) -> Iterator[None]:
         idle_since = time.monotonic()
         while not self._stop.is_set() and time.monotonic() - idle_since < idle_seconds:
             was_playing = bool(self._playing)
             self._round(self._claim_waiting)
             if was_playing or self._playing:
                 idle_since = time.monotonic()
+            yield
 
     def _drain(self) -> None:
         """Ask nothing more, and let calls under way come to their end for a while: what they cost is paid already.

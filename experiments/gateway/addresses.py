@@ -110,6 +110,7 @@ class GuardedTransport(httpx.AsyncHTTPTransport):
     """httpx's transport over a pool with our own network backend, for which httpx has no parameter."""
 
     def __init__(self, *, allow_private: bool, max_connections: int, max_idle: int, idle_seconds: float) -> None:
+        self.allow_private = allow_private
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=httpx.create_ssl_context(trust_env=False),
             max_connections=max_connections,

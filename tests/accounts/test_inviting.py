@@ -245,6 +245,7 @@ def test_with_a_mail_server_the_link_is_mailed(settings, admins):
     assert "mailed to zoe@lab.example" in page
 
 
+@pytest.mark.system
 def test_a_mail_server_that_is_away_does_not_lose_the_invitation(settings, admins):
     settings.HAS_MAIL = True
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"

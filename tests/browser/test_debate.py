@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PACED_MODEL, Lab, SignIn, settled, violations
 from tests.fixtures import wait_until
-from tests.scripted import Scripted
+from tests.scripted import Scripted, serving
 
 pytestmark = [pytest.mark.browser, pytest.mark.system]
 
@@ -33,12 +33,10 @@ def points(speaker: str, *contents: str) -> str:
 def scripted(lab: Lab) -> Iterator[Scripted]:
     """A model that gives no answer the first time, and then always the same one."""
     scripted = Scripted()
-    lab.manage(
-        *("add_provider", "--name", "scripted", "--base-url", scripted.base_url, "--allow-private", "--model", LATE)
-    )
-    yield scripted
-    scripted.server.shutdown()
-    scripted.server.server_close()
+    scripted.is_over_http = True
+    with serving(scripted, over_http=True) as base_url:
+        lab.manage("add_provider", "--name", "scripted", "--base-url", base_url, "--allow-private", "--model", LATE)
+        yield scripted
 
 
 def fail_once(scripted: Scripted) -> None:

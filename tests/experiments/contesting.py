@@ -1,13 +1,11 @@
 """Contests for the engine's tests: a problem that is proved with few boxes, and a sandbox that is only played."""
 
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from django.db import connections
 
 from experiments.engine import playing
 from experiments.gateway import concurrency
@@ -16,6 +14,7 @@ from experiments.models import Execution, Run
 from experiments.sandboxing import claims
 from tests.experiments import contests
 from tests.experiments.contests import asked_for, coder, contest, example, play
+from tests.parts import stepped_engine
 
 Answer = Callable[[dict[str, Any]], Any]
 
@@ -73,27 +72,17 @@ def sandbox_as_played(found: Callable[[Execution], Mapping[str, Any] | str] | No
     """A worker that claims and settles as the real one does, and has no boxes: what its programs do is said by `found`;
     a text is why they cannot be run. Without, references and solutions pass everything, and what has to fail fails.
     """
-    stop = threading.Event()
 
-    def work() -> None:
-        try:
-            while not stop.wait(0.01):
-                for execution in claims.take(8):
-                    said = (found or as_expected)(execution)
-                    if isinstance(said, str):
-                        claims.fail(execution, claims.UNAVAILABLE, said)
-                    else:
-                        claims.settle(execution, dict(said))
-        finally:
-            connections.close_all()
+    def step() -> None:
+        for execution in claims.take(8):
+            said = (found or as_expected)(execution)
+            if isinstance(said, str):
+                claims.fail(execution, claims.UNAVAILABLE, said)
+            else:
+                claims.settle(execution, dict(said))
 
-    thread = threading.Thread(target=work, name="sandbox")
-    thread.start()
-    try:
+    with stepped_engine.beside(step):
         yield
-    finally:
-        stop.set()
-        thread.join()
 
 
 def as_expected(execution: Execution) -> dict[str, Any]:

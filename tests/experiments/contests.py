@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.db import connections
-
 from experiments import actions
 from experiments.engine.driver import Driver
 from experiments.models import Run
 from experiments.sandboxing import running
 from tests.experiments.deliberating import fresh
+from tests.parts import stepped_engine
 
 DIMENSIONS = ("correctness", "efficiency", "readability", "robustness", "explanation")
 OPENINGS = {
@@ -98,23 +97,9 @@ def contest(owner: Any, models: list[str], **config: Any) -> Any:
 
 @contextmanager
 def sandbox_at_work() -> Iterator[None]:
-    """A worker that runs all that waits, in a thread: the test needs a database that commits."""
-    stop = threading.Event()
-
-    def work() -> None:
-        try:
-            while not stop.wait(0.02):
-                running.run_all(stop)
-        finally:
-            connections.close_all()
-
-    thread = threading.Thread(target=work, name="sandbox")
-    thread.start()
-    try:
+    """A worker that runs all that waits: the test needs a database that commits."""
+    with stepped_engine.beside(lambda: running.run_all(threading.Event()), 0.02):
         yield
-    finally:
-        stop.set()
-        thread.join()
 
 
 def play(run: Run) -> Run:

@@ -67,6 +67,7 @@ def test_a_rated_cycle_reaches_the_ladder_and_the_artifacts(alice, start, drive,
     assert sum("/raw/judge_" in name for name in archive.namelist()) == 18
 
 
+@pytest.mark.system
 def test_the_last_is_left_out_while_the_next_one_is_played(alice, start, drive, scripted, bells, curator):
     def rival(_body):
         """Between the first cycle and the second: its setter is being asked for a problem."""

@@ -89,6 +89,7 @@ def test_a_board_gets_its_ladder_from_the_worker(alice):
     assert Standing.objects.get().ladder.workflow == "battles"
 
 
+@pytest.mark.system
 def test_the_bell_is_rung_once_for_many_battles(transactional_db, league, alice):
     django_rq.get_queue(jobs.QUEUE).empty()
     ladder = league(contestants=3, battles=60)
@@ -99,6 +100,7 @@ def test_the_bell_is_rung_once_for_many_battles(transactional_db, league, alice)
     assert compute.current(fresh(ladder)).standings.battles == 55
 
 
+@pytest.mark.system
 def test_the_sweep_rings_for_a_lost_bell(transactional_db, league):
     league(contestants=3, battles=60)
     django_rq.get_queue(jobs.QUEUE).empty()
@@ -200,6 +202,7 @@ def test_the_end_is_noted_when_the_last_battles_were_computed_before_it(league, 
     assert ladder.points.values("at").distinct().count() == 2
 
 
+@pytest.mark.system
 def test_the_end_of_a_campaign_rings_the_bell(transactional_db, league, campaign):
     ended = campaign(league(contestants=3, battles=60))
     django_rq.get_queue(jobs.QUEUE).empty()

@@ -11,7 +11,7 @@ from tests.cases import each_case
 from tests.experiments.battles.duels import BALLOT, dataset_of, voted_on
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.system, pytest.mark.django_db]
 
 PATH = "/datasets/duels/voters/"
 

@@ -25,7 +25,7 @@ class Server(uvicorn.Server):
         yield
 
 
-def build_server(app: SimulatedProvider) -> Server:
+def build_server(app: Any) -> Server:
     config = uvicorn.Config(
         app,
         http="h11",
@@ -77,13 +77,20 @@ def running(
 ) -> Iterator[Running]:
     """Serves on a free port from a thread of its own until the block ends."""
     app = SimulatedProvider(api_key=api_key, ledger=Ledger(ledger_path), pacer=Pacer(tps))
+    with serve(app, host=host) as base_url:
+        yield Running(base_url, app)
+
+
+@contextlib.contextmanager
+def serve(app: Any, *, host: str = "127.0.0.1") -> Iterator[str]:
+    """Serves an ASGI app on a free port from a thread of its own until the block ends; gives its base URL."""
     listener, base_url = listen(host, 0)
     server = build_server(app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="simulated-provider", daemon=True)
     thread.start()
     try:
         _wait_until_started(server, thread)
-        yield Running(base_url, app)
+        yield base_url
     finally:
         server.should_exit = True
         thread.join(timeout=10)

@@ -164,6 +164,7 @@ def things(provider, alice, played, starchamber, start, drive, tmp_path, setting
     return lab, Things(lab, played(max_turns=1), talk, tmp_path)
 
 
+@pytest.mark.system
 def test_it_never_fails_and_answers_people_of_three_roles_as_the_schema_says(things):
     lab, alices = things
     wrong, good = [], {}

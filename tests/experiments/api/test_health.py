@@ -34,6 +34,7 @@ def test_it_is_ok_while_every_part_answers(nobodys, provider, worker):
     assert parse_datetime(report["time"]) is not None
 
 
+@pytest.mark.system
 def test_without_a_worker_it_is_down_and_says_how_to_start_one(nobodys, provider):
     response = nobodys.get("health/")
 

@@ -5,7 +5,7 @@ import pytest
 from experiments.battles import boards, outliers
 from tests.experiments.battles.duels import BALLOT, voted_on
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.system, pytest.mark.django_db]
 
 
 @pytest.fixture

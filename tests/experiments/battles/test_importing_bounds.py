@@ -86,12 +86,14 @@ def test_an_encrypted_member_is_refused_in_words(tmp_path, take):
         take(path)
 
 
+@pytest.mark.system
 def test_a_parquet_file_that_is_none_is_refused(tmp_path, take):
     (tmp_path / "v.parquet").write_bytes(b"PAR1nonsense")
 
     assert "no Parquet that can be read" in take(tmp_path / "v.parquet")[1].refusals[0].reason
 
 
+@pytest.mark.system
 def test_a_parquet_file_is_read_by_the_limited_process_and_a_bomb_is_refused_there(tmp_path, take):
     texts = "repeat('a', 3000000) AS conversation_a, repeat('b', 3000000) AS conversation_b"
     query = f"SELECT 'x' AS model_a, 'y' AS model_b, 'tie' AS winner, {texts} FROM range(60)"
@@ -104,6 +106,7 @@ def test_a_parquet_file_is_read_by_the_limited_process_and_a_bomb_is_refused_the
     assert "longer than 4 MiB" in report.refusals[0].reason
 
 
+@pytest.mark.system
 def test_a_reader_of_parquet_that_dies_takes_nobody_with_it(tmp_path, take, monkeypatch):
     (tmp_path / "v.parquet").write_bytes(b"PAR1")
     monkeypatch.setattr(process, "START", "import os; os.abort()")

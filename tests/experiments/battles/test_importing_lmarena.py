@@ -86,6 +86,7 @@ FORMS = {"json": as_json, "csv": as_csv, "parquet": as_parquet}
 
 
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.system
 def test_lists_and_tables_are_read_as_lines_are(form, tmp_path, take):
     rows = [vote("gpt", "llama", "model_b", question=number) for number in range(3)]
     FORMS[form](tmp_path / f"votes.{form}", rows)

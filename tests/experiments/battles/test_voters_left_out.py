@@ -13,7 +13,7 @@ from experiments.refusals import NotAllowed, NotOffered
 from tests.cases import each_case
 from tests.experiments.battles.duels import dataset_of, visitor
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.system, pytest.mark.django_db]
 
 VISITOR = visitor()
 

@@ -189,6 +189,7 @@ def test_a_person_has_so_many_votes_a_day(duels, voter, settings):
     assert votes.offer(duels, voter=voter)
 
 
+@pytest.mark.system
 def test_visitors_vote_where_the_lab_lets_them_and_on_what_everybody_sees(alice, settings):
     public = dataset_of(alice, visibility="public")
     visitor = Voter("visitor:" + "a" * 64, None, "192.0.2.7")
@@ -205,6 +206,7 @@ def test_visitors_vote_where_the_lab_lets_them_and_on_what_everybody_sees(alice,
         votes.offer(public, voter=visitor)
 
 
+@pytest.mark.system
 def test_new_sessions_from_one_address_do_not_make_more_votes(alice, settings):
     settings.PUBLIC_VOTES, settings.VOTES_PER_DAY = True, 5
     public = dataset_of(alice, visibility="public")

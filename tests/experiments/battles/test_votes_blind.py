@@ -185,6 +185,7 @@ def test_who_may_not_vote_is_told_or_asked_to_sign_in(alice, browser, settings):
     assert Client().get("/vote/hers/").status_code == 404
 
 
+@pytest.mark.system
 def test_a_visitor_votes_and_finds_the_votes_of_their_session(alice, settings):
     settings.PUBLIC_VOTES = True
     dataset_of(alice, visibility="public")

@@ -65,6 +65,7 @@ def test_a_dataset_that_is_closed_in_the_middle_shows_nothing_more(alice, browse
     assert "duels" not in browser.get("/vote/").content.decode().lower()
 
 
+@pytest.mark.system
 def test_a_visitors_session_begins_with_the_first_pair(alice, settings):
     settings.PUBLIC_VOTES = True
     dataset_of(alice, visibility="public")
@@ -90,6 +91,7 @@ def test_a_visitor_without_a_session_has_no_ballot(alice, settings, rf):
         votes.cast(Battle(ballot=nobody.ballot), voter=nobody, choice="tie")
 
 
+@pytest.mark.system
 def test_an_address_does_not_begin_sessions_without_end(alice, settings):
     settings.PUBLIC_VOTES, settings.VOTES_PER_DAY = True, 3
     dataset_of(alice, visibility="public")

@@ -140,6 +140,7 @@ def test_tables_hold_every_row_and_no_formula(runs, export):
         assert part["rows"] == len(tables[part["name"]])
 
 
+@pytest.mark.system
 def test_parquet_holds_the_same_rows_with_their_types(runs, export, tmp_path):
     row = export("parquet")
     assert row.state == WorkState.DONE, row.error

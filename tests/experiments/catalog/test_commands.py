@@ -90,6 +90,7 @@ def test_the_models_of_every_active_provider_are_listed(simulated):
     assert f"lab: {count} listed, {count} added, 0 changed, {count} new prices, 0 gone" in said
 
 
+@pytest.mark.system
 def test_a_provider_that_does_not_answer_is_named_and_the_others_are_done(simulated):
     Provider.objects.create(name="away", base_url="http://127.0.0.1:9/v1", allow_private=True)
     add(simulated.base_url, "--allow-private")

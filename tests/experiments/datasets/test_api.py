@@ -31,6 +31,7 @@ def file(text=ROWS, name="a.csv"):
     return SimpleUploadedFile(name, text.encode())
 
 
+@pytest.mark.system
 def test_a_file_becomes_a_dataset_and_gets_outputs(api, work):
     columns = {"instruction": "q", "index": "n", "outputs": {"GPT": "gpt"}}
     asked = {"file": file(), "name": "Mine", "visibility": "lab", "columns": json.dumps(columns)}
@@ -74,6 +75,7 @@ def test_what_is_wrong_with_a_request_is_named(api, asked, field):
     assert not Dataset.objects.exists()
 
 
+@pytest.mark.system
 def test_a_refused_file_says_why(api, work):
     api.post("/api/datasets/", {"file": file("index,prompt\n1,a\n1,b\n"), "name": "Mine"})
 

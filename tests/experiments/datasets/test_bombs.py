@@ -14,7 +14,7 @@ from experiments.datasets.reader.tables import open_table
 from experiments.models import Dataset, DatasetImage, Image
 from tests.experiments.datasets.files import packed, parquet, png
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.system, pytest.mark.django_db]
 
 
 def written(path, query):

@@ -18,6 +18,7 @@ def load(*words, **options):
     return said.getvalue()
 
 
+@pytest.mark.system
 def test_it_prints_what_was_read(alice, tmp_path):
     (tmp_path / "a.csv").write_text(table([{"q": "x", "gpt": "y"}, {"q": "", "gpt": "z"}]))
     (tmp_path / "o.csv").write_text(table([{"index": 1, "contestant": "late", "text": "w"}]))
@@ -35,6 +36,7 @@ def test_it_prints_what_was_read(alice, tmp_path):
     assert Dataset.objects.get().visibility == "public"
 
 
+@pytest.mark.system
 def test_a_folder_of_pictures_is_loaded(alice, tmp_path):
     (tmp_path / "set" / "models" / "a").mkdir(parents=True)
     (tmp_path / "set" / "models" / "a" / "000.png").write_bytes(png())
@@ -54,6 +56,7 @@ def test_a_folder_of_pictures_is_loaded(alice, tmp_path):
         (("a.csv", "--outputs", "other.csv"), "None of the outputs"),
     ],
 )
+@pytest.mark.system
 def test_it_fails_with_the_reason_and_leaves_nothing(alice, tmp_path, monkeypatch, words, said):
     (tmp_path / "a.csv").write_text(table([{"prompt": "x"}]))
     (tmp_path / "bad.zip").write_bytes(b"no")

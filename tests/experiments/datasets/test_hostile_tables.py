@@ -9,7 +9,7 @@ from experiments.datasets.process import Refused
 from experiments.models import Dataset
 from tests.cases import each_case
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.system, pytest.mark.django_db]
 COLUMNS = 1_000_000
 
 

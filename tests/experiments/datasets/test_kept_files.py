@@ -52,6 +52,7 @@ def test_folders_that_nobody_knows_are_taken_away_and_those_in_use_stay(alice, s
     assert all(path.exists() for path in (*kept, used.path, root / "spool-young", root / "logs"))
 
 
+@pytest.mark.system
 def test_pictures_without_a_row_are_taken_away(load, tmp_path):
     load(packed(tmp_path / "set.zip", {"a/0.png": png()}), modality="image")
     kept = images.Image.objects.get().path
@@ -86,6 +87,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(alice, monkeypatch, settings):
     assert list(Path(settings.UPLOADS_DIR).iterdir()) == []
 
 
+@pytest.mark.system
 def test_a_disk_that_is_full_when_pictures_are_taken_over_is_said(load, tmp_path, monkeypatch, settings):
     monkeypatch.setattr(images.shutil, "copyfileobj", full)
 
@@ -95,6 +97,7 @@ def test_a_disk_that_is_full_when_pictures_are_taken_over_is_said(load, tmp_path
     assert [path for path in Path(settings.IMAGES_DIR).rglob("*") if path.is_file()] == []
 
 
+@pytest.mark.system
 def test_a_picture_that_lost_its_bytes_is_written_again(load, tmp_path):
     path = packed(tmp_path / "set.zip", {"a/0.png": png()})
     load(path, modality="image")
@@ -150,6 +153,7 @@ def test_a_dataset_that_a_worker_begins_to_read_is_not_deleted_under_it(alice, m
     assert dataset.uploads.get().path.exists()
 
 
+@pytest.mark.system
 def test_a_dataset_that_was_deleted_half_is_deleted_by_the_next_try(alice, work, monkeypatch):
     dataset = making.create(owner=alice, name="Questions", upload=keep(alice))
     work()
@@ -167,6 +171,7 @@ def test_a_dataset_that_was_deleted_half_is_deleted_by_the_next_try(alice, work,
     assert not Sample.objects.exists()
 
 
+@pytest.mark.system
 def test_whoever_works_long_says_so_all_the_time(alice, work, monkeypatch):
     """Checking and taking away what a first attempt had written may take longer than a worker may be silent."""
     beats = []

@@ -35,6 +35,7 @@ def add(alice, tmp_path):
     return make
 
 
+@pytest.mark.system
 def test_a_table_of_outputs_is_added(questions, add):
     rows = [{"index": n, "contestant": who, "text": f"{who} {n}"} for n in range(3) for who in ("a", "A")]
 
@@ -45,6 +46,7 @@ def test_a_table_of_outputs_is_added(questions, add):
     assert Output.objects.filter(sample__dataset=questions).count() == 5
 
 
+@pytest.mark.system
 def test_outputs_that_are_there_are_kept_and_counted(questions, add):
     add(questions, "o.jsonl", lines([{"index": 0, "model": "a", "response": "first"}]))
 
@@ -55,12 +57,14 @@ def test_outputs_that_are_there_are_kept_and_counted(questions, add):
     assert sorted(Output.objects.values_list("sample__index", "text")) == [(0, "first"), (1, "second")]
 
 
+@pytest.mark.system
 def test_outputs_of_no_sample_are_left_out_and_counted(questions, add):
     added = add(questions, "o.csv", table([{"index": n, "text": "x"} for n in (2, 99)]), contestant="me")
 
     assert (added.new, added.unknown) == ({"me": 1}, 1)
 
 
+@pytest.mark.system
 def test_the_version_is_a_name_and_a_real_day(questions, add):
     text = table([{"index": 0, "text": "x"}])
     with pytest.raises(InvalidExperiment, match="A version is a name, an underscore and a day"):
@@ -83,6 +87,7 @@ def test_the_version_is_a_name_and_a_real_day(questions, add):
         ("index,contestant,text,subset\n0,a,x,no\n", "The dataset has no subset called “no”."),
     ],
 )
+@pytest.mark.system
 def test_what_is_wrong_is_said_and_nothing_is_stored(questions, add, text, said):
     with pytest.raises(Refused) as refused:
         add(questions, "o.csv", text)
@@ -91,6 +96,7 @@ def test_what_is_wrong_is_said_and_nothing_is_stored(questions, add, text, said)
     assert not Contestant.objects.exists()
 
 
+@pytest.mark.system
 def test_a_zip_of_pictures_is_added_to_a_dataset_of_pictures(scenes, alice, tmp_path):
     files = {"run_20260101/a/0.png": png("red"), "run_20260101/a/1.png": png("blue"), "run_20260101/b/0.png": png()}
 
@@ -101,6 +107,7 @@ def test_a_zip_of_pictures_is_added_to_a_dataset_of_pictures(scenes, alice, tmp_
     assert scenes.pictures.count() == 2
 
 
+@pytest.mark.system
 def test_pictures_without_a_folder_belong_to_the_contestant_who_is_named(scenes, alice, tmp_path):
     path = packed(tmp_path / "o.zip", {"0.png": png(), "1.png": png("blue")})
     with pytest.raises(Refused, match="No outputs were found in it"):
@@ -109,6 +116,7 @@ def test_pictures_without_a_folder_belong_to_the_contestant_who_is_named(scenes,
     assert making.add_outputs(scenes, by=alice, path=path, contestant="me").new == {"me": 2}
 
 
+@pytest.mark.system
 def test_texts_for_pictures_and_pictures_for_texts_are_refused(scenes, questions, add, alice, tmp_path):
     with pytest.raises(Refused, match="the outputs of this dataset are pictures"):
         add(scenes, "o.csv", table([{"index": 0, "text": "x"}]), contestant="me")
@@ -116,6 +124,7 @@ def test_texts_for_pictures_and_pictures_for_texts_are_refused(scenes, questions
         making.add_outputs(questions, by=alice, path=packed(tmp_path / "o.zip", {"a/0.png": png()}))
 
 
+@pytest.mark.system
 def test_a_number_in_several_subsets_needs_its_subset(load_text, add):
     rows = [{"index": 0, "prompt": "q", "subset": subset} for subset in ("x", "y")]
     dataset = load_text("a.csv", table(rows))
@@ -128,6 +137,7 @@ def test_a_number_in_several_subsets_needs_its_subset(load_text, add):
     assert Output.objects.get().sample.subset == "y"
 
 
+@pytest.mark.system
 def test_only_owners_curators_and_admins_add(questions, add, charlie):
     text = table([{"index": 0, "text": "x"}])
     with pytest.raises(NotAllowed):

@@ -46,6 +46,7 @@ def html(response):
     return response.content.decode()
 
 
+@pytest.mark.system
 def test_from_a_file_over_its_columns_to_a_dataset(browser, work):
     there = sent(browser)["Location"]
     page = html(browser.get(there))
@@ -78,6 +79,7 @@ def test_from_a_file_over_its_columns_to_a_dataset(browser, work):
         ({"as-1": "instruction", "name": ""}, "Give it a name"),
     ],
 )
+@pytest.mark.system
 def test_a_mapping_that_cannot_be_is_refused_and_what_was_typed_stays(browser, parts, said):
     there = sent(browser)["Location"]
 
@@ -90,6 +92,7 @@ def test_a_mapping_that_cannot_be_is_refused_and_what_was_typed_stays(browser, p
     assert not Dataset.objects.exists()
 
 
+@pytest.mark.system
 def test_a_file_that_cannot_be_read_says_why_and_is_forgotten(browser):
     there = sent(browser, "a.zip", b"no zip")["Location"]
 
@@ -174,6 +177,7 @@ def test_visitors_see_public_datasets_with_their_pictures(alice, visitor):
     assert "A red circle left of a blue square" in page
 
 
+@pytest.mark.system
 def test_samples_are_shown_by_small_pictures_given_or_made(browser, load, work, tmp_path):
     rows = [{"index": n, "instruction": f"scene {n}", "image": "given/0.png" if n == 0 else ""} for n in range(3)]
     files = {"data.csv": table(rows), "given/0.png": png("red"), "models/zealous/0.png": png("green")}
@@ -192,6 +196,7 @@ def test_samples_are_shown_by_small_pictures_given_or_made(browser, load, work, 
     assert 'width="16" height="12"' in html(browser.get(f"/datasets/{dataset.slug}/samples/{sample.pk}/"))
 
 
+@pytest.mark.system
 def test_a_file_that_was_refused_tells_why_whenever_it_is_looked_at(browser):
     file = SimpleUploadedFile("a.csv", "prompt\n中文\n".encode("gbk"))
     there = browser.post(reverse("dataset-new"), {"file": file})["Location"]
@@ -230,6 +235,7 @@ def test_the_list_is_useful_when_it_is_empty(browser, visitor):
     assert "No dataset is public yet." in html(visitor.get("/datasets/"))
 
 
+@pytest.mark.system
 def test_samples_are_found_by_words_category_and_page(alice, browser, load_text):
     rows = [
         {"index": n, "prompt": f"about {'cats' if n % 2 else 'dogs'} {n}", "category": f"c{n % 3}"} for n in range(60)
@@ -294,6 +300,7 @@ def test_a_contestant_is_described_left_out_and_let_back(alice, browser):
     assert one.void_reason == ""
 
 
+@pytest.mark.system
 def test_outputs_are_sent_and_what_became_of_them_is_shown(alice, browser, work, load, tmp_path):
     dataset = load(packed(tmp_path / "s.zip", {"a/0.png": png(), "a/1.png": png("blue")}), modality="image")
     address = reverse("dataset-outputs", args=[dataset.slug])

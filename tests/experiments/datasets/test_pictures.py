@@ -13,7 +13,7 @@ from experiments.datasets.process import Refused
 from experiments.models import Dataset, Image
 from tests.experiments.datasets.files import moving, packed, picture, png, table
 
-pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+pytestmark = [pytest.mark.system, pytest.mark.django_db, pytest.mark.databases]
 
 
 def made(dataset):

@@ -35,6 +35,7 @@ def again(dataset):
     return Dataset.objects.get(pk=dataset.pk)
 
 
+@pytest.mark.system
 def test_an_upload_waits_until_a_worker_has_read_it(send, work):
     dataset = send()
     assert (dataset.state, dataset.uploads.get().state) == ("waiting", "waiting")
@@ -48,6 +49,7 @@ def test_an_upload_waits_until_a_worker_has_read_it(send, work):
     assert not upload.folder.exists()
 
 
+@pytest.mark.system
 def test_what_cannot_be_read_is_refused_with_its_reason_and_stores_nothing(send, work):
     dataset = send(text="index,prompt\n1,a\n1,b\n")
 
@@ -60,6 +62,7 @@ def test_what_cannot_be_read_is_refused_with_its_reason_and_stores_nothing(send,
     assert not dataset.uploads.get().folder.exists()
 
 
+@pytest.mark.system
 def test_the_reason_is_in_the_owners_language(send, work, alice, monkeypatch):
     alice.language = "zh-hans"
     alice.save()
@@ -71,6 +74,7 @@ def test_the_reason_is_in_the_owners_language(send, work, alice, monkeypatch):
     assert again(dataset).refused_reason == "no_instruction in zh-hans"
 
 
+@pytest.mark.system
 def test_a_worker_that_is_asked_to_end_puts_it_back(send):
     dataset, stop = send(), threading.Event()
     upload = reading._claim()
@@ -82,6 +86,7 @@ def test_a_worker_that_is_asked_to_end_puts_it_back(send):
     assert dataset.uploads.get().attempt == 0
 
 
+@pytest.mark.system
 def test_a_worker_whose_claim_was_taken_writes_nothing(send):
     dataset = send()
     upload = reading._claim()
@@ -93,6 +98,7 @@ def test_a_worker_whose_claim_was_taken_writes_nothing(send):
     assert (dataset.uploads.get().attempt, dataset.uploads.get().state) == (7, "reading")
 
 
+@pytest.mark.system
 def test_a_worker_that_loses_its_claim_while_it_writes_takes_back_what_it_was_writing(send, monkeypatch):
     dataset, fair = send(), writing.Writer._write_samples
     upload = reading._claim()
@@ -110,6 +116,7 @@ def test_a_worker_that_loses_its_claim_while_it_writes_takes_back_what_it_was_wr
     assert again(dataset).state == "reading"
 
 
+@pytest.mark.system
 def test_the_sweep_finds_what_a_dead_worker_held_and_it_is_read_from_the_start(send, work):
     dataset = send()
     upload = reading._claim()
@@ -159,6 +166,7 @@ def test_files_that_nobody_says_how_to_read_are_forgotten(alice):
     assert not Upload.objects.exists()
 
 
+@pytest.mark.system
 def test_outputs_that_were_sent_are_read_and_told_of(send, work, alice):
     dataset = send()
     work()
@@ -175,6 +183,7 @@ def test_outputs_that_were_sent_are_read_and_told_of(send, work, alice):
     assert dataset.contestants.get(name="b").version == "x_20260131"
 
 
+@pytest.mark.system
 def test_refused_outputs_leave_the_dataset_as_it_was(send, work, alice):
     dataset = send()
     work()
@@ -280,6 +289,7 @@ def _is_alive(pid):
         return False
 
 
+@pytest.mark.system
 def test_nothing_is_left_in_the_spool(send, work, settings):
     send()
     work()

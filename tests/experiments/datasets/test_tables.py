@@ -9,7 +9,7 @@ from experiments.models import Dataset, Image
 from tests.cases import each_case
 from tests.experiments.datasets.files import lines, packed, parquet, png, table
 
-pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+pytestmark = [pytest.mark.system, pytest.mark.django_db, pytest.mark.databases]
 
 ROWS = [
     {"index": 3, "instruction": "Why is the sky blue?", "task_type": "science", "prompt_source": "me", "level": "easy"},

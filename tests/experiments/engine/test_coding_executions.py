@@ -56,6 +56,7 @@ def told(run):
     return [event.data for event in run.events.filter(type="solution_executed")]
 
 
+@pytest.mark.system
 def test_what_waits_is_run_and_told_once(run):
     execution = wanted(run)
     work()
@@ -69,6 +70,7 @@ def test_what_waits_is_run_and_told_once(run):
     assert event["execution"] == str(execution.pk)
 
 
+@pytest.mark.system
 def test_beginning_twice_is_beginning_once(run):
     assert wanted(run).pk == wanted(run).pk
     assert Execution.objects.count() == 1
@@ -94,6 +96,7 @@ def test_two_workers_never_run_the_same(run):
     assert claims.take(20) == []
 
 
+@pytest.mark.system
 def test_a_worker_that_died_leaves_its_execution_to_another_when_its_lease_ends(run):
     wanted(run)
     [dead] = claims.take(1)
@@ -140,6 +143,7 @@ def test_a_worker_that_stops_gives_back_what_it_had_not_ended(run):
     assert [result["verdict"] for result in Execution.objects.get().results] == ["passed", "passed"]
 
 
+@pytest.mark.system
 def test_what_the_database_refuses_is_found_out_anew(run, monkeypatch):
     wanted(run)
     with monkeypatch.context() as patch:
@@ -172,6 +176,7 @@ def test_what_was_broken_off_and_taken_anew_is_not_settled_by_the_old_box(run, s
     assert claims.settle(again, as_expected(again))
 
 
+@pytest.mark.system
 def test_a_long_value_is_kept_as_its_beginning_and_its_hash(run):
     wanted(run, "def f(number):\n    return 'x' * 50_000\n")
     work()
@@ -255,6 +260,7 @@ def test_a_sandbox_that_is_killed_leaves_no_process_and_no_work(run):
 # --- people who stop it ---
 
 
+@pytest.mark.system
 def test_a_contest_that_is_stopped_while_a_solution_runs_ends_its_box_and_hears_no_more_of_it(
     alice, start, scripted, settings
 ):
@@ -281,6 +287,7 @@ def test_a_contest_that_is_stopped_while_a_solution_runs_ends_its_box_and_hears_
     assert_told_once(run)
 
 
+@pytest.mark.system
 def test_what_arrives_after_the_end_is_written_nowhere(alice, start, scripted):
     run = begun(alice, start, models(scripted, None, None, None))
     taken = []

@@ -174,6 +174,7 @@ def test_a_budget_ends_a_contest_before_it_is_passed_and_keeps_what_was_paid_for
 # --- people ---
 
 
+@pytest.mark.system
 def test_a_contest_that_is_paused_waits_between_two_questions_and_goes_on(alice, start, drive, scripted):
     held = []
 
@@ -220,6 +221,7 @@ def test_another_machine_that_can_is_enough(alice, start, scripted, settings):
     assert begun(alice, start, models(scripted, None, None, None)).state == "queued"
 
 
+@pytest.mark.system
 def test_a_sandbox_that_is_gone_in_the_middle_fails_the_run_and_a_resume_goes_on(
     alice, start, scripted, settings, drive
 ):

@@ -47,6 +47,7 @@ def test_a_machine_that_cannot_leaves_the_work_to_one_that_can(waiting, settings
     assert Execution.objects.get().state == "waiting"
 
 
+@pytest.mark.system
 def test_a_want_of_a_moment_is_tried_again_before_anything_fails(waiting, settings):
     settings.SANDBOX_BACKEND = "off"
     over = threading.Timer(1.0, setattr, (settings, "SANDBOX_BACKEND", ""))
@@ -76,6 +77,7 @@ def test_without_any_machine_that_can_it_fails_with_the_reason(waiting, settings
     assert (failed.state, failed.error_kind, failed.error) == ("failed", "sandbox_unavailable", hosts.SWITCHED_OFF)
 
 
+@pytest.mark.system
 def test_what_an_administrator_has_named_unsafe_is_used_and_says_so(waiting, settings):
     settings.SANDBOX_BACKEND = "unsafe"
     hosts.check(is_fresh=True)

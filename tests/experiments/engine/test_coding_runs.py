@@ -43,6 +43,7 @@ def ordered(values):
 """
 
 
+@pytest.mark.system
 def test_a_contest_is_set_solved_executed_judged_and_rated(alice, start, scripted):
     wrong = "def spread(values):\n    return max(values) - values[0] if values else 0\n"
     kinds = [coder(judgment=judgment(8)), coder(solution=solution(wrong), judgment=judgment(5)), coder()]
@@ -78,6 +79,7 @@ def test_a_contest_is_set_solved_executed_judged_and_rated(alice, start, scripte
         branching.branch(problem, by=alice)
 
 
+@pytest.mark.system
 def test_a_problem_whose_reference_fails_is_mended_once(alice, start, scripted):
     broken = ordered(reference_solution="def ordered(values):\n    return values\n")
     run = played(alice, start, models(scripted, quick(problem=broken, problem_repair=ordered()), None, None))
@@ -93,6 +95,7 @@ def test_a_problem_whose_reference_fails_is_mended_once(alice, start, scripted):
     assert run.cycles.get().state == "rated"
 
 
+@pytest.mark.system
 def test_what_proves_to_be_no_problem_makes_the_cycle_void_with_its_reason(alice, start, scripted):
     """Each sets one that the sandbox refuses, cannot mend it, and then has no other."""
     chance = "import random\n\ndef ordered(values):\n    return random.random()\n"
@@ -151,6 +154,7 @@ def _drive():
     contests.Driver(threading.Event()).drive(0.1)
 
 
+@pytest.mark.system
 def test_solutions_that_hack_earn_nothing_from_the_sandbox(alice, start, scripted):
     forger, same = (quick(solution=solution(code)) for code in (FORGER, ALWAYS_EQUAL))
     run = played(alice, start, models(scripted, None, forger, same))
@@ -162,6 +166,7 @@ def test_solutions_that_hack_earn_nothing_from_the_sandbox(alice, start, scripte
     assert all("It passed 0 of 10 tests." in prompt for prompt in told)
 
 
+@pytest.mark.system
 def test_solutions_of_odd_characters_are_executed_and_judged(alice, start, scripted):
     """Half a surrogate, NUL and a byte order mark, as JSON can write them."""
     returns = [f"def ordered(values):\n    return sorted(values) or '{odd}'\n" for odd in ("\ud800", "\x00")]

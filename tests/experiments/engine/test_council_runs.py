@@ -267,6 +267,7 @@ def test_a_title_that_cannot_be_found_leaves_everything_as_it_is(convene, fails)
     assert_same_page(run)
 
 
+@pytest.mark.system
 def test_a_title_is_never_in_the_way(council, start, alice, scripted, transactional_db):
     may_find = threading.Event()
     run = start(council(*FAST, title=scripted.model("scripted/title", lambda body: may_find.wait(60) and "The sky")))

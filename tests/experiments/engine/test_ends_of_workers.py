@@ -49,6 +49,7 @@ def is_streaming(provider, tokens=20):
     return lambda: any(row["tokens_sent"] >= tokens for row in provider.ledger())
 
 
+@pytest.mark.system
 def test_a_call_under_way_is_heard_out_and_nothing_else_is_asked(arena, start, drive, provider, until, settings):
     settings.DRAIN_SECONDS = 60
     run = start(arena(a=BRIEF, b=BRIEF))
@@ -63,6 +64,7 @@ def test_a_call_under_way_is_heard_out_and_nothing_else_is_asked(arena, start, d
     assert_books_balance(fresh(run), provider)
 
 
+@pytest.mark.system
 def test_a_call_that_takes_too_long_is_broken_off_and_every_word_of_it_is_kept(
     arena, start, drive, provider, until, settings, monkeypatch
 ):
@@ -84,6 +86,7 @@ def test_a_call_that_takes_too_long_is_broken_off_and_every_word_of_it_is_kept(
     assert_books_balance(fresh(run), provider)
 
 
+@pytest.mark.system
 def test_what_still_waits_for_its_turn_at_the_provider_is_forgotten_and_costs_nothing(
     arena, start, provider, until, settings
 ):
@@ -106,6 +109,7 @@ def test_a_run_that_only_waits_for_its_next_attempt_goes_on_elsewhere_at_once(ar
     assert fresh(run).state == Run.State.QUEUED
 
 
+@pytest.mark.system
 def test_a_pause_that_opens_while_the_worker_ends_is_there_for_the_next_one(arena, start, drive, until, provider):
     run = start(arena(a=BRIEF, b=BRIEF, mode="manual"))
     drive()

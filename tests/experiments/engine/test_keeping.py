@@ -47,6 +47,7 @@ def keeper(talk):
     keeper.close()
 
 
+@pytest.mark.system
 def test_words_that_could_not_be_kept_are_kept_later(talk, request, caplog):
     with transaction.atomic(), caplog.at_level(logging.WARNING):
         Call.objects.filter(pk=talk.call.pk).update(attempt=1)  # which locks it, or the database
@@ -82,6 +83,7 @@ def test_at_its_end_it_keeps_what_there_is(talk, monkeypatch):
     assert talk.is_kept
 
 
+@pytest.mark.system
 def test_what_has_ended_meanwhile_stays_as_it_is(talk, keeper):
     Call.objects.filter(pk=talk.call.pk).update(state=Call.State.COMPLETED, text="One panel for each village.")
     talk.said += " for"

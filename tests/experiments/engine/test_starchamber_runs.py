@@ -1,5 +1,6 @@
 """A researcher questions a model: turns, answers asked for again, failures, and nothing that nobody said."""
 
+import asyncio
 import json
 import threading
 
@@ -12,6 +13,7 @@ from experiments.refusals import NotOffered, NotWaiting, SaidAlready
 from experiments.steering import steering
 from tests.experiments.engine.talks import assert_same_page, fresh, pause, roles, said, sent, waits
 from tests.fixtures import add_model, wait_until
+from tests.parts import stepped_engine
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 
@@ -123,21 +125,23 @@ def test_nothing_cannot_be_sent(talk, alice, text):
 
 
 def test_the_judge_works_while_the_next_question_is_answered(starchamber, start, alice, drive, scripted):
-    may_judge = threading.Event()
-    judge = scripted.model("scripted/judge", lambda body: may_judge.wait(60) and "No verdict.", is_tool=True)
+    may_judge = asyncio.Event()
+
+    async def judge_when_let(body):
+        await may_judge.wait()
+        return "No verdict."
+
+    judge = scripted.model("scripted/judge", judge_when_let, is_tool=True)
     run = start(starchamber(judge_model=judge))
-    driver = threading.Thread(target=drive, args=(0.2,))
-    driver.start()
-    try:
+    with stepped_engine.driving(threading.Event()):
         wait_until(lambda: run.steps.filter(key="turn/1/answer/next").exists(), "the pause")
         assert run.judgments.count() == 0
         assert fresh(run).state == "running", "the judge is still at work"
         steering.say(run, by=alice, key="turn/1/answer/next", action="send", text="Next?")
         wait_until(lambda: run.messages.filter(turn=2, seat="model").exists(), "the next answer")
         assert run.judgments.count() == 0
-    finally:
         may_judge.set()
-        driver.join()
+        wait_until(lambda: run.judgments.count() == 2, "both judgments")
 
     assert waits(fresh(run)) == ("waiting", "your_turn", 2)
     assert list(run.judgments.order_by("turn").values_list("turn", flat=True)) == [1, 2]

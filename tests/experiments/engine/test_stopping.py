@@ -6,24 +6,21 @@ import time
 import pytest
 
 from experiments import actions
-from experiments.engine.driver import LOOK_SECONDS, Driver
+from experiments.engine.driver import LOOK_SECONDS
 from experiments.models import Call, Run
 from tests.fixtures import wait_until
+from tests.parts import stepped_engine
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+pytestmark = [pytest.mark.django_db, pytest.mark.databases]
 
 SLOW = {"a": "sim/cooperative:first=0:tps=20:words=2000"}
 
 
 @pytest.fixture
-def driving(transactional_db):
-    """A driver at work in a thread of its own."""
-    stop = threading.Event()
-    thread = threading.Thread(target=lambda: Driver(stop).drive(idle_seconds=60))
-    thread.start()
-    yield
-    stop.set()
-    thread.join(80)
+def driving(db):
+    """A driver at work."""
+    with stepped_engine.driving(threading.Event()):
+        yield
 
 
 def speaking(run):

@@ -1,5 +1,6 @@
 """A run is stopped, or comes to a limit, at whatever it is just doing; it ends once, and what was said is kept."""
 
+import asyncio
 import json
 import threading
 from datetime import timedelta
@@ -142,18 +143,14 @@ def verdict(deviation):
 
 
 def test_a_judge_that_is_late_scores_neither_its_own_turn_nor_the_next(arena, start, drive, impatient, scripted):
-    late = threading.Event()
-
-    def first_turn_late(body):
+    async def first_turn_late(body):
         if "This turn, number 1" not in body["messages"][0]["content"]:
             return verdict(5)
-        late.wait(60)
+        await asyncio.sleep(60)
         return verdict(77)
 
     judge = scripted.model("scripted/judge", first_turn_late)
     run = start(arena(judge_model=judge, filter=False, max_turns=3))
-    drive()
-    late.set()
     drive()
 
     run.refresh_from_db()

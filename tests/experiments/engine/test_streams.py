@@ -71,6 +71,7 @@ def test_ten_thousand_chunks_of_one_character_reach_the_viewers_in_a_few_pieces(
     assert listeners.posts <= seconds / module.FLUSH_SECONDS + 5
 
 
+@pytest.mark.system
 def test_one_very_long_chunk_reaches_the_viewers_whole(performers, listeners, scripted):
     text = "All of it, at once. " * 30_000
     report, _seconds, pieces = heard(performers, listeners, scripted.base_url, scripted.model("scripted/long", text))
@@ -78,6 +79,7 @@ def test_one_very_long_chunk_reaches_the_viewers_whole(performers, listeners, sc
     assert report.completion.text == text == joined(pieces)
 
 
+@pytest.mark.system
 def test_an_emoji_is_one_character_of_an_offset_as_it_is_for_the_page(performers, listeners, scripted):
     slug = scripted.model("scripted/emoji", ["🎈🎈", "漢", "👩‍👩‍👧", "end"])
     report, _seconds, pieces = heard(performers, listeners, scripted.base_url, slug)

@@ -48,6 +48,7 @@ def lowered(scripted):
     return [({name.lower(): value for name, value in headers.items()}, body) for headers, body in scripted.received]
 
 
+@pytest.mark.system
 def test_words_are_written_down_while_the_driver_is_busy_with_another_run(arena, start, drive, monkeypatch):
     claim, kept = leases.claim, []
 

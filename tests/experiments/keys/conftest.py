@@ -2,15 +2,19 @@
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
-from experiments.gateway.simulated import Running, running
+from experiments.gateway.simulated import Running
+from experiments.gateway.simulated.server import SimulatedProvider
+from experiments.gateway.simulated.stream import Pacer
 from experiments.keys import keyring
 from experiments.models import Provider, ProviderKey, ProviderModel, Run
 from tests.experiments.keys.canaries import KEYS, OF_ALICE, OF_LAB, forms, said_by_a_hostile_provider
-from tests.fixtures import PASSWORD
+from tests.fixtures import PASSWORD, is_system
+from tests.scripted import serving
 
 LAB, MINE, OTHER = "sk-lab-0a1b2c3d4e5f6071", "sk-mine-8899aabbccddeeff", "sk-other-1122334455667788"
 
@@ -26,11 +30,15 @@ def keeper(db: None, django_user_model: Any) -> Any:
     return django_user_model.objects.create_user("keeper", password=PASSWORD, role="admin", is_staff=True)
 
 
-@pytest.fixture(scope="session")
-def doors() -> Iterator[dict[str, Running]]:
+@pytest.fixture
+def doors(request: pytest.FixtureRequest) -> Iterator[dict[str, Running]]:
     """Simulated providers by the one key that they accept."""
-    with running(tps=0, api_key=LAB) as of_lab, running(tps=0, api_key=MINE) as of_mine:
-        yield {LAB: of_lab, MINE: of_mine}
+    with ExitStack() as stack:
+        apps = {key: SimulatedProvider(api_key=key, pacer=Pacer(0)) for key in (LAB, MINE)}
+        yield {
+            key: Running(stack.enter_context(serving(app, over_http=is_system(request.node))), app)
+            for key, app in apps.items()
+        }
 
 
 @pytest.fixture

@@ -46,6 +46,7 @@ def unpacked(value):
         return value
 
 
+@pytest.mark.system
 def test_no_key_and_no_value_in_redis_has_one(server, runs, planted, alice):
     """With jobs that wait, sessions that were counted, and keys that were entered, tested and refused."""
     jobs._ring(runs[0].pk)
@@ -84,6 +85,7 @@ def wire(server):
     listener.close()
 
 
+@pytest.mark.system
 def test_nothing_that_is_sent_to_viewers_has_one_also_not_in_pieces(wire, runs, server):
     server.publish("the-end", b"the end")
     wait_until(lambda: wire and wire[-1] == b"the end", "the last message")

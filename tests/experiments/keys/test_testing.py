@@ -38,6 +38,7 @@ def test_of_a_provider_without_models_the_list_of_models_is_asked_for(alice, loc
     ("status", "outcome"),
     [(401, "refused"), (403, "refused"), (402, "no_credit"), (429, "rate_limited"), (500, "unknown"), (404, "unknown")],
 )
+@pytest.mark.system
 def test_each_answer_has_its_words(alice, scripted, add, status, outcome):
     scripted.model("scripted/one", status)
     tested = keyring.test(add(alice, scripted.provider, MINE), by=alice)
@@ -46,6 +47,7 @@ def test_each_answer_has_its_words(alice, scripted, add, status, outcome):
     assert f"HTTP {status}" in tested.test_words
 
 
+@pytest.mark.system
 def test_nobody_there_says_nothing_of_the_key(alice, db, add):
     gone = Provider.objects.create(name="gone", base_url="http://127.0.0.1:9/v1", allow_private=True)
     assert keyring.test(add(alice, gone), by=alice).test_outcome == "unreachable"
@@ -58,6 +60,7 @@ def test_a_private_address_that_was_not_allowed_is_not_asked(alice, locked, add)
     assert "no public address" in keyring.test(add(alice, provider), by=alice).test_words
 
 
+@pytest.mark.system
 def test_a_provider_that_is_silent_is_given_up(alice, locked, add, monkeypatch):
     provider = locked(MINE)
     provider.models.update(is_active=False)

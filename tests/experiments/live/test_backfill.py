@@ -20,6 +20,7 @@ def ten_events(run):
 
 
 @pytest.mark.databases
+@pytest.mark.system
 async def test_it_gets_every_event_in_order(watch_run, run, ten_events):
     messages = await (await watch_run(run)).take(10)
 

@@ -33,6 +33,7 @@ def change_password(person):
     assert browser.post(reverse("account_change_password"), sent).status_code == 302
 
 
+@pytest.mark.system
 async def test_signing_out_closes_the_socket_within_five_seconds(watch_run, run, alices_session):
     viewer = await watch_run(run)
     await sync_to_async(sign_out)(alices_session)

@@ -83,6 +83,7 @@ async def test_an_event_that_the_wire_dropped_comes_with_the_next_one(viewer, ha
     assert await viewer.hears_nothing()
 
 
+@pytest.mark.system
 async def test_a_last_event_that_the_wire_dropped_comes_within_four_seconds(viewer, happens):
     await happens("experiment_stopped", silently=True, state="stopped", reason="", message="")
 
@@ -114,6 +115,7 @@ async def test_a_wire_that_drops_half_of_everything_loses_nothing(viewer, happen
     assert await viewer.events(21) == list(range(2, 23))
 
 
+@pytest.mark.system
 async def test_the_text_of_a_run_streams_in_and_ends_as_the_message(watch_run, arena, start):
     await at_some_pace(lambda pace: listen_to_its_end(watch_run, arena, start, f"tps={150 / pace}"))
 

@@ -12,6 +12,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 SYNC = '{"type": "sync"}'
 
 
+@pytest.mark.system
 async def test_who_asks_without_end_is_sent_away_and_the_others_stay(watch_run, run, happens):
     loud, quiet = await watch_run(run, "?after=1"), await watch_run(run, "?after=1")
     for _ in range(socket_limits.MESSAGES + 1):
@@ -32,6 +33,7 @@ def test_after_a_while_there_is_room_again(monkeypatch):
     assert pace.has_room()
 
 
+@pytest.mark.system
 async def test_nobody_holds_more_sockets_than_their_share(watch_run, run, settings):
     settings.SOCKETS_PER_PERSON = 2
     first, second = await watch_run(run), await watch_run(run)

@@ -212,6 +212,7 @@ def test_the_state_of_the_sandbox_stands_beside_the_form(browser, read):
     assert "without isolation" in text
 
 
+@pytest.mark.system
 def test_every_wall_of_every_box_and_what_the_self_test_says_can_be_translated():
     with attacks() as planned:
         layers = {*WALLS, *docker.NAMES, *(attack.name for attack in planned)}

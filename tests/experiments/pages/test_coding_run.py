@@ -15,7 +15,7 @@ from tests.experiments.pages.contested import (
 
 __all__ = ["page_of", "play"]
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.system, pytest.mark.django_db(transaction=True)]
 
 EVIL = "<script>alert(1)</script> <img src=x onerror=alert(2)>"
 

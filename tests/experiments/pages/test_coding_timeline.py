@@ -3,7 +3,6 @@
 import threading
 
 import pytest
-from django.db import connections
 
 from experiments import actions
 from experiments.engine.driver import Driver
@@ -11,12 +10,14 @@ from experiments.models import Execution
 from tests.experiments.contests import WRONG, coder, contest, judgment, problem, solution
 from tests.experiments.pages.contested import assert_every_fragment_finds_its_place, assert_same_page, play
 from tests.fixtures import wait_until
+from tests.parts import stepped_engine
 
 __all__ = ["play"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.mark.system
 def test_of_two_cycles_of_which_the_page_shows_the_latest(play):
     """The setter of the first one fails for good as a solver of the second."""
     run = play(
@@ -58,16 +59,5 @@ def assert_live_text_finds_its_place(page, setter):
 
 
 def drive_until(condition):
-    stop = threading.Event()
-
-    def drive():
-        Driver(stop).drive(0.1)
-        connections.close_all()
-
-    driving = threading.Thread(target=drive)
-    driving.start()
-    try:
+    with stepped_engine.driving(threading.Event()):
         wait_until(condition, "the run to come so far")
-    finally:
-        stop.set()
-        driving.join()

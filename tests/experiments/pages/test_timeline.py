@@ -4,13 +4,13 @@ import threading
 import time
 
 import pytest
-from django.db import connection, transaction
 
 from experiments import actions, timeline
 from experiments.engine.driver import Driver
 from experiments.fragments import render
 from experiments.models import Call, Run
 from tests.cases import each_case
+from tests.parts import stepped_engine
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
 
@@ -168,29 +168,19 @@ def test_of_a_run_that_nobody_drives_yet(arena, start):
     assert_same_page(start(arena()))
 
 
-@pytest.mark.system
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_at_every_moment_of_a_run(arena, start):
     fails = ":fail=503:times=1:retry_after=0.1"
     run = start(arena(f"sim/cooperative:first=0:tps=400{fails}", "sim/neutral:first=0:tps=400", max_turns=2))
-    driving = threading.Thread(target=drive_and_close)
-    driving.start()
     moments = set()
-    while driving.is_alive():
-        with transaction.atomic():
-            Run.objects.select_for_update().get(pk=run.pk)
+    with stepped_engine.driving(threading.Event()):
+        while not Run.objects.get(pk=run.pk).is_over:
             moments.add(Run.objects.get(pk=run.pk).last_seq)
             assert_same_page(run)
-        time.sleep(0.05)  # the driver's turn
-    driving.join()
+            time.sleep(0.05)
 
     assert len(moments) > 2, "the page was compared while the run was under way"
     assert_same_page(run, "call_retried", "judge_evaluation_completed")
-
-
-def drive_and_close():
-    drive()
-    connection.close()
 
 
 def test_many_turns_take_as_many_queries_as_few(played, django_assert_max_num_queries):

@@ -32,6 +32,7 @@ def file(alice: Any, tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.system
 def test_it_opens_without_network_errors_or_barriers(file: Path) -> None:
     requests: list[str] = []
     errors: list[str] = []

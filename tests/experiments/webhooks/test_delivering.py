@@ -198,6 +198,7 @@ def test_nor_is_a_name_that_leads_to_one_only_when_it_is_asked(alice, deliver, r
     assert receiver.received == []
 
 
+@pytest.mark.system
 @each_case("url", ["http://nowhere.invalid/", "http://127.0.0.1:1/", "http://[::1", "http://127.0.0.1:99999/"])
 def test_an_address_that_leads_nowhere_ends_nothing(alice, deliver, url):
     hooks.test(hook_of(alice, url), by=alice)

@@ -74,6 +74,7 @@ def test_our_secrets_have_the_form_that_scanners_are_told(alice):
     assert re.fullmatch(OURS["webhook"], signing.new_secret())
 
 
+@pytest.mark.system
 def test_a_part_that_crashes_leaves_no_image_of_its_memory(tmp_path):
     log = tmp_path / "child.log"
     program = "import resource; print(resource.getrlimit(resource.RLIMIT_CORE), flush=True)"

@@ -180,6 +180,7 @@ def test_what_is_known_is_named_and_the_exit_code_says_so(osv, capsys):
     assert re.search(r"^django \S+: PYSEC-0000-1", capsys.readouterr().out, re.MULTILINE)
 
 
+@pytest.mark.system
 def test_no_answer_is_no_good_news_and_has_a_code_of_its_own():
     with pytest.raises(CommandError, match="Nothing was learnt, good or bad") as failed:
         call_command("audit_dependencies", "--service", "http://127.0.0.1:1")

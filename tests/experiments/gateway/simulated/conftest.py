@@ -1,13 +1,15 @@
-"""One provider without pacing for the whole session; tests ask it over HTTP and read its ledger."""
+"""A provider without pacing: tests ask it as a client does, and read its ledger."""
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import httpx
 import pytest
 
-from experiments.gateway import simulated
+from experiments.gateway.simulated import Running
+from tests.fixtures import is_system
+from tests.parts import in_process
 
 SCENARIO = (
     "You negotiate over seven computer parts: a graphics card, the memory modules, and one power supply. "
@@ -15,16 +17,15 @@ SCENARIO = (
 )
 
 
-@pytest.fixture(scope="session")
-def provider() -> Iterator[simulated.Running]:
-    with simulated.running(tps=0) as running:
-        yield running
+@pytest.fixture
+def provider(simulated: Running) -> Running:
+    return simulated
 
 
 @pytest.fixture
-async def client(provider: simulated.Running) -> AsyncIterator[httpx.AsyncClient]:
-    provider.clear_ledger()
-    async with httpx.AsyncClient(base_url=provider.base_url, timeout=120, verify=False) as client:
+async def client(request: pytest.FixtureRequest, provider: Running) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.AsyncHTTPTransport(verify=False) if is_system(request.node) else in_process.Transport()
+    async with httpx.AsyncClient(base_url=provider.base_url, timeout=120, transport=transport) as client:
         yield client
 
 

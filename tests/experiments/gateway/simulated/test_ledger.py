@@ -6,6 +6,7 @@ import json
 import time
 
 import httpx
+import pytest
 
 from experiments.gateway import simulated
 from tests.fixtures import wait_until
@@ -82,6 +83,7 @@ async def test_the_ledger_can_be_cleared(client, body):
     assert (await client.post("/chat/completions", json=body("sim/cooperative:fail=500:times=1"))).status_code == 500
 
 
+@pytest.mark.system
 def test_the_ledger_is_appended_to_a_file(tmp_path, body):
     path = tmp_path / "ledger.jsonl"
     with simulated.running(tps=0, ledger_path=path) as provider, httpx.Client(base_url=provider.base_url) as client:

@@ -5,6 +5,7 @@ import json
 import time
 
 import httpx
+import pytest
 
 from experiments.gateway import simulated
 from tests.paces import at_some_pace
@@ -47,6 +48,7 @@ async def test_a_whole_answer_takes_as_long_as_a_streamed_one(client, body):
     await at_some_pace(attempt)
 
 
+@pytest.mark.system
 async def test_two_hundred_streams_keep_their_pace(body):
     async def attempt(pace):
         model = f"sim/cooperative:tps={50 / pace}:words=100:first={0.1 * pace}"

@@ -136,6 +136,7 @@ async def test_a_body_over_eight_mebibytes_is_a_413(client):
     assert answer.status_code == 413
 
 
+@pytest.mark.system
 def test_a_wrong_key_is_a_401(body):
     with simulated.running(tps=0, api_key="open sesame") as locked, httpx.Client(base_url=locked.base_url) as stranger:
         assert stranger.post("/chat/completions", json=body()).status_code == 401

@@ -1,0 +1,167 @@
+"""The engine on one thread: calls advance while the driver waits for them, and text is saved between its rounds."""
+
+import asyncio
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import pytest
+from channels.layers import get_channel_layer
+from django.db import connections
+
+from experiments.engine import driver, keeping
+from experiments.engine.driver import Driver
+from experiments.engine.keeping import Keeper
+from experiments.engine.live import News, group_of
+from experiments.engine.performers import Performers, Report
+from tests.parts import virtual_time
+from tests.parts.virtual_time import VirtualLoop
+
+
+class MemoryOutlet:
+    """Sends to viewers over the channel layer of this process."""
+
+    async def send(self, news: Sequence[News]) -> None:
+        layer: Any = get_channel_layer()
+        for run_id, message in news:
+            await layer.group_send(group_of(run_id), message)
+
+    async def close(self) -> None:
+        pass
+
+
+class SteppedReports(queue.Queue[Report]):
+    """Waiting for a report runs the loop of the calls until there is one, or so much virtual time has passed."""
+
+    def __init__(self, performers: "SteppedPerformers") -> None:
+        super().__init__()
+        self._performers = performers
+        self._came = asyncio.Event()
+
+    def put(self, item: Report, block: bool = True, timeout: float | None = None) -> None:
+        super().put(item, block, timeout)
+        self._came.set()
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Report:
+        if block:
+            self._performers.between_rounds()
+            self._performers.run(self._wait(timeout))
+        return super().get(block=False)
+
+    async def _wait(self, seconds: float | None) -> None:
+        await asyncio.sleep(0)
+        self._came.clear()
+        if self.empty():
+            try:
+                async with asyncio.timeout(seconds):
+                    await self._came.wait()
+            except TimeoutError:
+                return
+
+
+class SteppedPerformers(Performers):
+    def __init__(self, outlet: Any) -> None:
+        super().__init__(MemoryOutlet())
+        self._loop.close()
+        self._loop = VirtualLoop()
+        self.reports = SteppedReports(self)
+        self.keeper: SteppedKeeper | None = None
+
+    def run(self, coroutine: Any) -> Any:
+        return self._loop.run_until_complete(coroutine)
+
+    def between_rounds(self) -> None:
+        virtual_time.work()
+        if self.keeper:
+            self.keeper.keep_if_due()
+
+    def start(self) -> None:
+        self._flusher = self._loop.create_task(self._flush_forever())
+
+    def close(self, timeout: float = 5.0) -> None:
+        self.run(self._empty_outbox())
+        self.run(self._shut_down())
+        self._loop.close()
+
+
+class SteppedKeeper(Keeper):
+    def __init__(self, source: SteppedPerformers) -> None:
+        super().__init__(source)
+        source.keeper = self
+        self._last = time.monotonic()
+
+    def start(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self._keep()
+
+    def keep_if_due(self) -> None:
+        if time.monotonic() - self._last >= keeping.SAVE_SECONDS:
+            self._last = time.monotonic()
+            self._keep()
+
+
+@contextmanager
+def driving(stop: threading.Event, idle_seconds: float = 60.0) -> Iterator[None]:
+    """A driver beside the test: in a thread, or step by step whenever the test waits."""
+    if virtual_time.is_virtual():
+        with _stepped(Driver(stop)):
+            yield
+        return
+    thread = threading.Thread(target=lambda: (Driver(stop).drive(idle_seconds), connections.close_all()))
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(80)
+
+
+@contextmanager
+def beside(step: Callable[[], object], seconds: float = 0.01) -> Iterator[None]:
+    """Does something again and again beside the test: in a thread, or a step whenever the test or a driver waits."""
+    if virtual_time.is_virtual():
+        with virtual_time.working(step):
+            yield
+        return
+    stop = threading.Event()
+
+    def work() -> None:
+        try:
+            while not stop.wait(seconds):
+                step()
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=work, name="beside")
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+@contextmanager
+def _stepped(one: Driver) -> Iterator[None]:
+    steps = one.steps(float("inf"))
+    with virtual_time.working(partial(next, steps, None)):
+        try:
+            yield
+        finally:
+            one._stop.set()
+            for _ in steps:
+                pass
+
+
+def install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For one test."""
+    monkeypatch.setattr(driver, "Performers", SteppedPerformers)
+    monkeypatch.setattr(driver, "Keeper", SteppedKeeper)
+    monkeypatch.setattr(sys, "setswitchinterval", lambda seconds: None)
