@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 # Fast tests compute; system tests wait for processes and browsers as well, so that there can be more of them at a time.
 FAST := $(PYTEST) --numprocesses auto --maxprocesses 4 --dist worksteal -p randomly
-SYSTEM := $(PYTEST) --numprocesses 3 --dist loadgroup
+SYSTEM := $(PYTEST) --numprocesses 3 --dist loadscope
 MANAGE := $(BIN)/python manage.py
 SOURCES := arenasite accounts experiments $(wildcard leaderboard)
 

@@ -3,9 +3,11 @@
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.environment import POSTGRES, WANTS_POSTGRES
 
@@ -28,28 +30,37 @@ NO_CHROMIUM = "Chromium is missing: apt install chromium"
 NO_POSTGRES = "PostgreSQL is missing: apt install postgresql"
 
 
-SYSTEM_FOLDERS = ("arenasite", "browser", "deployment", "reliability")
-ONE_PLATFORM = ("browser", "client")
+SYSTEM_FOLDERS = ("arenasite/", "browser/", "deployment/", "reliability/", "experiments/live/")
+ONE_PLATFORM = ("browser/", "client/")
 SYSTEM_FIXTURES = {"lab", "live_server", "redis_server", "simulated_over_http"}
 
 
-@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Before tests are chosen by their marks."""
+    path = item.path.relative_to(TESTS).as_posix()
+    if path.startswith(SYSTEM_FOLDERS) or SYSTEM_FIXTURES & set(getattr(item, "fixturenames", ())):
+        item.add_marker("system")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.relative_to(TESTS).parts[0] in SYSTEM_FOLDERS or SYSTEM_FIXTURES & set(item.fixturenames):
-            item.add_marker("system")
-        if item.get_closest_marker("system"):
-            item.add_marker(pytest.mark.xdist_group(_group(item)))
         if "browser" in item.keywords and not shutil.which("chromium"):
             _leave_out(item, NO_CHROMIUM)
         if WANTS_POSTGRES and not POSTGRES:
             _leave_out(item, NO_POSTGRES)
 
 
-def _group(item: pytest.Item) -> str:
-    """Tests of one group share a process, and with it their platform: a folder's, or else a module's."""
-    folders = item.path.relative_to(TESTS).parts[:-1]
-    return folders[0] if folders[0] in ONE_PLATFORM else item.path.relative_to(TESTS).as_posix()
+class ByPlatform(LoadScopeScheduling):
+    """Tests that share a platform run in one process: those of a folder with one platform, or else of a module."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        module = nodeid.split("::", maxsplit=1)[0].removeprefix("tests/")
+        return next((folder for folder in ONE_PLATFORM if module.startswith(folder)), module)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByPlatform | None:
+    return ByPlatform(config, log) if config.getvalue("dist") == "loadscope" else None
 
 
 def _leave_out(item: pytest.Item, reason: str) -> None:
