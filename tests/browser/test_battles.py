@@ -118,7 +118,8 @@ def add_a_contestant(lab: Lab, page: Page, slug: str, experiment: str) -> None:
     upload(page, "late.zip", zipped([LATE], with_samples=False))
     expect(page.locator("main")).to_contain_text(f"{LATE}: {SAMPLES} new outputs", timeout=PATIENCE)
     page.goto(experiment)
-    page.click("#resume-button")
+    with page.expect_navigation():
+        page.click("#resume-button")
     watch_to_the_end(page, battles=6 * SAMPLES)
     expect(page.locator(".pair-grid tbody tr")).to_have_count(4)
 
