@@ -12,8 +12,8 @@ MANAGE := $(BIN)/python manage.py
 SOURCES := arenasite accounts experiments $(wildcard leaderboard)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test test-fast test-all check fix bench faults soak bench-ratings fuzz messages audit sbom setup \
-  setup-dev setup-bench setup-fuzz
+.PHONY: help demo run test test-fast test-all check fix bench faults mutants soak bench-ratings fuzz messages audit sbom \
+  setup setup-dev setup-bench setup-fuzz
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,10 @@ bench: setup-dev ## measure, and print what was measured
 faults: setup-dev ## break everything while all workflows are played, then compare the books (SEED, MINUTES, DATABASE, ONLY)
 	$(BIN)/python -m benchmarks.faults --seed $(or $(SEED),7) --minutes $(or $(MINUTES),10) \
 	  --database $(or $(DATABASE),postgresql) $(if $(ONLY),--only $(ONLY))
+
+mutants: setup-dev ## change lines of functions one by one, and count what the fast tests notice (SEED, LINES, ONLY)
+	$(MANAGE) compile_translations --verbosity 0
+	$(BIN)/python -m benchmarks.mutants --seed $(or $(SEED),7) --lines $(or $(LINES),300) $(if $(ONLY),--only $(ONLY))
 
 bench-ratings: setup-bench ## measure the ratings beside evalica, choix, arena-rank and two published methods
 	$(VENV)-bench/bin/python -m benchmarks.ratings

@@ -1,0 +1,178 @@
+"""Runs tests in forks of one process that has everything loaded: each fork has a database and files of its own."""
+
+import gc
+import itertools
+import os
+import resource
+import shutil
+import signal
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any
+
+import hypothesis
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.template import engines
+from django.urls import get_resolver
+
+from benchmarks.mutants.changes import Key
+
+FAST = "not system and not exhaustive"
+MOST_MEMORY = 4 << 30
+IDLE = 120.0  # seconds by the clock, in which even a starved process gets some of the processor's
+
+# Exit statuses of a trial. Those from FIRST_KILLER on say which of its tests failed.
+SURVIVED, NEVER_LIVE, BROKEN, FIRST_KILLER = 0, 1, 2, 100
+
+# Files by name, then the functions of that file that are alive in this process.
+Live = dict[str, list[FunctionType]]
+
+
+class Session:
+    """A pytest plugin: does the work that it is given in place of running the collected tests."""
+
+    def __init__(self, work: Callable[["Session"], None]) -> None:
+        self._work = work
+        self._outcomes: list[str] = []
+        self.items: dict[str, pytest.Item] = {}
+
+    def pytest_configure(self) -> None:
+        hypothesis.settings.load_profile("ci")  # the same examples each time
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        if session.testsfailed:
+            return None  # not all could be collected, which pytest says itself
+        self.items = {item.nodeid: item for item in session.items}
+        self._work(self)
+        return True
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._outcomes.append(report.outcome)
+
+    def run(self, item: pytest.Item, following: pytest.Item | None) -> set[str]:
+        """The outcomes of the test's three phases."""
+        self._outcomes.clear()
+        item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+        return set(self._outcomes)
+
+    def first_failing(self, nodeids: Sequence[str]) -> int | None:
+        items: list[pytest.Item | None] = [*map(self.items.__getitem__, nodeids), None]
+        pairs = enumerate(itertools.pairwise(items))
+        return next((n for n, (item, then) in pairs if item and "failed" in self.run(item, then)), None)
+
+
+def collected(paths: Sequence[str], work: Callable[[Session], None]) -> int:
+    """Collect the fast tests below the paths and do the work with them. Returns pytest's exit code."""
+    quiet = ["-qq", "--no-header", "--no-summary", "--capture=no", "-p", "no:cacheprovider", "-p", "no:tests.metering"]
+    return int(pytest.main([*quiet, "-m", FAST, *paths], plugins=[Session(work)]))
+
+
+def load(modules: Iterable[str]) -> None:
+    """Import what a fork would otherwise import by itself, and check that it can be forked. Raises RuntimeError."""
+    for module in modules:
+        import_module(module)
+    get_resolver()._populate()
+    engines.all()
+    if threading.active_count() > 1:
+        raise RuntimeError(f"threads do not survive a fork, and may hold locks: {threading.enumerate()}")
+
+
+def live_functions(files: set[str]) -> Live:
+    """Whatever holds them: classes, decorators, registries."""
+    found: Live = {}
+    for thing in gc.get_objects():
+        if type(thing) is FunctionType and thing.__code__.co_filename in files:
+            found.setdefault(thing.__code__.co_filename, []).append(thing)
+    return found
+
+
+def exchange(live: Sequence[FunctionType], altered: dict[Key, CodeType]) -> int:
+    """Give the functions their altered code. Returns how many were found."""
+    found = 0
+    for function in live:
+        code = altered.get((function.__code__.co_firstlineno, function.__code__.co_qualname))
+        if code:
+            function.__code__ = code
+            found += 1
+    return found
+
+
+def forked(tasks: Sequence[Callable[[], int]], at_a_time: int = 2) -> Iterator[tuple[int, int]]:
+    """Do each task in a process of its own. Yields its number and its exit code, below 0 for a signal, as it ends.
+    One that waits for ever, which costs no processor time, is ended with SIGKILL.
+    """
+    waiting, running = list(enumerate(tasks))[::-1], dict[int, int]()
+    gc.freeze()  # what is there already is shared with the forks
+    try:
+        while waiting or running:
+            while waiting and len(running) < at_a_time:
+                number, task = waiting.pop()
+                running[_fork(task)] = number
+            for pid in list(running):
+                ended, status = os.waitpid(pid, os.WNOHANG)
+                if ended:
+                    yield running.pop(pid), os.waitstatus_to_exitcode(status)
+            time.sleep(0.01)
+    finally:
+        gc.unfreeze()
+        for pid in running:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+
+
+def _fork(task: Callable[[], int]) -> int:
+    if pid := os.fork():
+        return pid
+    status, seen = BROKEN, -1.0
+
+    def end_if_idle(*_: object) -> None:
+        nonlocal seen
+        if time.process_time() - seen < 0.02:
+            os.kill(os.getpid(), signal.SIGKILL)
+        seen = time.process_time()
+
+    try:
+        signal.signal(signal.SIGALRM, end_if_idle)
+        signal.setitimer(signal.ITIMER_REAL, IDLE, IDLE)
+        status = task()
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def limit(cpu_seconds: float) -> None:
+    """End this process with SIGXCPU when it takes more."""
+    resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_seconds) + 1, int(cpu_seconds) + 5))
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, resource.RLIM_INFINITY))
+
+
+@contextmanager
+def own_files() -> Iterator[None]:
+    """A data directory and a database of this process's own, and no output. For a fork."""
+    data, errors = settings.DATA_DIR, os.dup(2)
+    with tempfile.TemporaryDirectory(prefix="fork-", dir=data.parent) as folder, open(os.devnull, "w") as nowhere:
+        shutil.copytree(data, folder, dirs_exist_ok=True)
+        for name in dir(settings):
+            path = getattr(settings, name)
+            if isinstance(path, Path) and path.is_relative_to(data):
+                setattr(settings, name, Path(folder) / path.relative_to(data))
+        database: dict[str, Any] = {"NAME": f"{folder}/test.sqlite3"}
+        settings.DATABASES["default"]["TEST"] |= database
+        connection.settings_dict["TEST"] |= database
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(errors, 2)
