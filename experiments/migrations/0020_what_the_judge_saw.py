@@ -10,6 +10,11 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="judgment",
             name="saw",
-            field=models.JSONField(blank=True, default=dict, verbose_name="what the judge saw"),
+            field=models.JSONField(
+                blank=True,
+                db_default=models.Value({}, models.JSONField()),
+                default=dict,
+                verbose_name="what the judge saw",
+            ),
         ),
     ]

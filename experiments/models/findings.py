@@ -30,7 +30,9 @@ class Judgment(models.Model):
     dynamics = models.TextField(_("how the sides influence each other"), blank=True)
     confidence = models.FloatField(_("confidence"), null=True)
     flags = models.JSONField(_("flags"), default=list, blank=True)
-    saw = models.JSONField(_("what the judge saw"), default=dict, blank=True)
+    saw = models.JSONField(
+        _("what the judge saw"), default=dict, db_default=models.Value({}, models.JSONField()), blank=True
+    )
     created = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:
