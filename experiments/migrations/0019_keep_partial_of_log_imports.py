@@ -12,6 +12,8 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="logimport",
             name="keep_partial",
-            field=models.BooleanField(db_default=False, default=False, verbose_name="keep the other lines if some are refused"),
+            field=models.BooleanField(
+                db_default=False, default=False, verbose_name="keep the other lines if some are refused"
+            ),
         ),
     ]
