@@ -9,6 +9,8 @@ PYTEST := $(BIN)/python -m pytest
 FAST := $(PYTEST) --numprocesses auto --maxprocesses 4 --dist worksteal -p randomly
 SYSTEM := $(PYTEST) --numprocesses 3 --dist loadscope
 MANAGE := $(BIN)/python manage.py
+# Every process of a platform would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 SOURCES := arenasite accounts experiments $(wildcard leaderboard)
 
 .DEFAULT_GOAL := help
