@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SOURCES := arenasite accounts experiments $(wildcard leaderboard)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test test-fast test-all check fix bench faults mutants soak bench-ratings fuzz messages audit sbom \
+.PHONY: help demo run test test-fast test-all check fix bench faults mutants sizes soak bench-ratings fuzz messages audit sbom \
   setup setup-dev setup-bench setup-fuzz
 
 help: ## this list
@@ -67,6 +67,9 @@ faults: setup-dev ## break everything while all workflows are played, then compa
 mutants: setup-dev ## change lines of functions one by one, and count what the fast tests notice (SEED, LINES, ONLY)
 	$(MANAGE) compile_translations --verbosity 0
 	$(BIN)/python -m benchmarks.mutants --seed $(or $(SEED),7) --lines $(or $(LINES),300) $(if $(ONLY),--only $(ONLY))
+
+sizes: ## how large the project is, and into how many pieces it is cut
+	@$(PYTHON) -m benchmarks.sizes
 
 bench-ratings: setup-bench ## measure the ratings beside evalica, choix, arena-rank and two published methods
 	$(VENV)-bench/bin/python -m benchmarks.ratings
