@@ -1,4 +1,4 @@
-"""The arena's rule of play, followed step by step without a model."""
+"""The arena's rule of play, followed step by step without a model, and what a side is told."""
 
 import json
 
@@ -8,8 +8,9 @@ from pydantic import ValidationError
 from experiments.engine.score import passed
 from experiments.workflows import arena
 from experiments.workflows.arena import Config
+from experiments.workflows.arena.talk import Said, Talk
 from experiments.workflows.filter import NOTHING_LEFT
-from experiments.workflows.steps import Ask, Cast, End, Listen, Outcome, Record, Seat
+from experiments.workflows.steps import Ask, Cast, End, Listen, Outcome, Seat
 from tests.cases import each_case
 
 CAST = Cast({seat: Seat(seat) for seat in arena.SEATS}, seed=5)
@@ -78,51 +79,32 @@ def test_a_turn_is_a_speaks_b_speaks_each_filtered_then_the_judge():
 
     assert [step.key for step in steps] == TURN_1 + [key.replace("/1", "/2") for key in TURN_1]
     assert end == End("max_turns")
+    asks = [step for step in steps if isinstance(step, Ask)]
+    assert [step.key for step in asks if "Open the conversation" in step.messages[-1].content] == ["turn/1/A"]
+    filtered = ask(steps, "turn/1/A/filtered")
+    assert (filtered.data["message"], filtered.source) == ("turn/1/A", "turn/1/A/filter")
+    assert filtered.data["text"] == "Words of turn/1/A."
+    assert play(max_turns=2) == (steps, end), "the same run asks the same questions again"
 
 
-def test_side_b_speaks_first_when_asked_to():
+def test_side_b_speaks_first_when_asked_to_and_without_filter_and_judge_words_pass_as_they_are():
     steps, _end = play(max_turns=1, first="B", filter=False, judge=False)
 
     assert [step.key for step in steps] == ["turn/1", "turn/1/B", "turn/1/A", "turn/1/completed"]
     assert "Open the conversation with Model A" in ask(steps, "turn/1/B").messages[-1].content
-
-
-def test_without_filter_and_judge_nobody_else_is_asked():
-    steps, _end = play(max_turns=3, filter=False, judge=False)
-
-    assert {step.seat for step in steps if isinstance(step, Ask)} == {"A", "B"}
-
-
-def test_keys_are_unique_and_turns_are_numbered():
-    steps, _end = play(max_turns=100, most=2000)
-
-    assert len({step.key for step in steps}) == len(steps) == 1100
-    assert {step.turn for step in steps} == set(range(1, 101))
-
-
-def test_a_side_is_asked_with_its_instructions_as_written_and_the_rules():
-    system = ask(play(max_turns=3)[0], "turn/1/A").messages[0]
-
-    assert system.role == "system"
-    assert system.content.startswith(f"{SCENARIO}\n\n")
-    assert "You are Model A. You are in a conversation of 3 turns with Model B." in system.content
+    assert ask(steps, "turn/1/A").messages[1].content == f"{THOUGHT}\n\nWords of turn/1/B."
 
 
 def test_a_side_sees_its_own_words_raw_and_the_others_filtered():
     steps, _end = play(max_turns=2)
 
+    assert [prompt.content for prompt in ask(steps, "turn/1/B").messages[1:-1]] == ["Words of turn/1/A."]
     roles = [(prompt.role, prompt.content) for prompt in ask(steps, "turn/2/A").messages[1:]]
     assert roles == [
         ("assistant", f"{THOUGHT}\n\nWords of turn/1/A."),
         ("user", "Words of turn/1/B."),
         ("user", "You are Model A. Answer the last message of Model B and carry the conversation on."),
     ]
-
-
-def test_side_b_hears_what_side_a_said_in_the_same_turn():
-    heard = [(prompt.role, prompt.content) for prompt in ask(play(max_turns=1)[0], "turn/1/B").messages[1:-1]]
-
-    assert heard == [("user", "Words of turn/1/A.")]
 
 
 def test_no_thought_of_one_side_reaches_the_other_the_judge_or_its_own_filters_context():
@@ -136,35 +118,13 @@ def test_no_thought_of_one_side_reaches_the_other_the_judge_or_its_own_filters_c
         assert sum(text.count(THOUGHT) for text in others) == allowed, step.key
 
 
-def test_without_a_filter_the_words_pass_as_they_are():
-    steps, _end = play(max_turns=1, filter=False)
-
-    assert ask(steps, "turn/1/B").messages[1].content == f"{THOUGHT}\n\nWords of turn/1/A."
-
-
-def test_the_first_to_speak_opens_and_nobody_else_does():
-    steps, _end = play(max_turns=2)
-
-    opening = [
-        step.key for step in steps if isinstance(step, Ask) and "Open the conversation" in step.messages[-1].content
-    ]
-    assert opening == ["turn/1/A"]
-
-
-def test_individual_instructions_are_for_their_own_side_alone():
-    steps, _end = play(
-        max_turns=2, prompting="individual", prompt="", prompts={"A": "Win for red.", "B": "Win for blue."}
-    )
+def test_individual_instructions_are_for_their_own_side_and_the_judge():
+    prompts = {"A": "Win for red.", "B": "Win for blue."}
+    steps, _end = play(max_turns=2, prompting="individual", prompt="", prompts=prompts, judge_sees="filtered")
 
     for step in (step for step in steps if isinstance(step, Ask) and step.purpose == "reply"):
         text = " ".join(prompt.content for prompt in step.messages)
         assert ("Win for red." in text, "Win for blue." in text) == (step.seat == "A", step.seat == "B")
-
-
-def test_the_judge_is_shown_both_instructions_and_what_each_side_saw():
-    prompts = {"A": "Win for red.", "B": "Win for blue."}
-    steps, _end = play(max_turns=2, prompting="individual", prompts=prompts, judge_sees="filtered")
-
     shown = ask(steps, "turn/2/judge").messages[0].content
     assert "Win for red." in shown
     assert "Win for blue." in shown
@@ -172,20 +132,18 @@ def test_the_judge_is_shown_both_instructions_and_what_each_side_saw():
     assert "Words of turn/2/B." in shown
 
 
-def test_an_open_length_has_no_minus_one_and_no_none_in_its_rules():
-    steps, end = play(max_turns=None, most=500)
+def test_a_side_is_asked_with_its_instructions_as_written_and_the_rules():
+    system = ask(play(max_turns=3)[0], "turn/1/A").messages[0]
+    assert system.role == "system"
+    assert system.content.startswith(f"{SCENARIO}\n\n")
+    assert "You are Model A. You are in a conversation of 3 turns with Model B." in system.content
 
+    steps, end = play(max_turns=None, most=500)
     rules = ask(steps, "turn/1/A").messages[0].content.removeprefix(SCENARIO)
     assert end is None
     assert "open length" in rules
     assert "-1" not in rules
     assert "None" not in rules
-
-
-def test_an_open_length_is_limited_to_an_hour_unless_another_limit_is_set():
-    assert Config(prompt="Talk.", max_turns=None).limits.seconds == 3600
-    assert Config(prompt="Talk.", max_turns=None, limits={"seconds": 60}).limits.seconds == 60
-    assert Config(prompt="Talk.").limits.seconds is None
 
 
 def test_a_reply_that_failed_ends_the_run_as_failed():
@@ -194,14 +152,6 @@ def test_a_reply_that_failed_ends_the_run_as_failed():
     assert steps[-1].key == "turn/2/B"
     assert (end.failed, end.reason) == (True, "overloaded")
     assert "Model B gave no answer in turn 2" in end.message
-
-
-def test_the_words_of_an_error_are_never_spoken():
-    steps, _end = play(lambda step: FAILED if step.key == "turn/1/B" else well(step))
-
-    assert not any(
-        FAILED.error in prompt.content for step in steps if isinstance(step, Ask) for prompt in step.messages
-    )
 
 
 @each_case("broken", [FAILED, Outcome(text="no JSON"), Outcome(text='{"A": {}}'), Outcome(text="")])
@@ -231,13 +181,6 @@ def test_a_filter_that_left_nothing_passes_a_placeholder_instead_of_an_empty_mes
     assert record(steps, "turn/1/A/filtered")["filter"]["status"] == "emptied"
 
 
-def test_a_filtered_record_names_the_message_and_the_call_it_rests_on():
-    filtered = ask(play(max_turns=1)[0], "turn/1/A/filtered")
-
-    assert (filtered.data["message"], filtered.source) == ("turn/1/A", "turn/1/A/filter")
-    assert filtered.data["text"] == "Words of turn/1/A."
-
-
 def test_the_gap_comes_before_each_turn_but_the_first():
     steps, _end = play(max_turns=3, gap_seconds=2.5)
 
@@ -245,29 +188,17 @@ def test_the_gap_comes_before_each_turn_but_the_first():
     assert delays == {"turn/2/A": 2.5, "turn/3/A": 2.5}
 
 
-def test_the_same_run_asks_the_same_questions_again():
-    assert play(max_turns=3) == play(max_turns=3)
-
-
-def test_only_asks_and_records_come_out():
-    assert {type(step) for step in play(max_turns=2)[0]} == {Ask, Record}
-
-
 @each_case(
     ("config", "words"),
     [
-        ({}, "prompt is empty"),
-        ({"prompt": ""}, "prompt is empty"),
         ({"prompt": " \n\t"}, "prompt is empty"),
         ({"prompting": "individual"}, "Model A and Model B are empty"),
         ({"prompting": "individual", "prompts": {"A": "Win.", "B": " "}}, "Model B are empty"),
         ({"prompt": "x" * 100_001}, "at most 100000"),
         ({"prompt": "Talk.", "max_turns": 0}, "greater than or equal to 1"),
         ({"prompt": "Talk.", "max_turns": 101}, "less than or equal to 100"),
-        ({"prompt": "Talk.", "max_turns": "x"}, "valid integer"),
         ({"prompt": "Talk.", "gap_seconds": -1}, "greater than or equal to 0"),
         ({"prompt": "Talk.", "limits": {"cost": 0}}, "greater than 0"),
-        ({"prompt": "Talk.", "limits": {"money": 1}}, "not permitted"),
         ({"prompt": "Talk.", "turns": 5}, "not permitted"),
         ({"prompt": "Talk.", "first": "C"}, "'A' or 'B'"),
     ],
@@ -280,3 +211,110 @@ def test_a_configuration_that_cannot_be_played_is_refused_with_the_reason(config
 def test_the_seats_follow_from_what_is_switched_on():
     assert Config(prompt="Talk.").seats() == ("A", "B", "judge", "filter")
     assert Config(prompt="Talk.", judge=False, filter=False).seats() == ("A", "B")
+
+
+@each_case(
+    ("config", "seconds"),
+    [
+        ({}, None),
+        ({"max_turns": None}, 3600),
+        ({"max_turns": None, "limits": {"seconds": 60}}, 60),
+        ({"mode": "manual", "max_turns": None}, None),
+        ({"mode": "manual", "max_turns": None, "limits": {"seconds": 9}}, 9),
+    ],
+)
+def test_an_open_length_is_limited_to_an_hour_unless_a_person_or_another_limit_ends_it(config, seconds):
+    assert Config(prompt="Talk.", **config).limits.seconds == seconds
+
+
+# --- what a side is told, in automatic and in manual mode ---
+
+PERSONAS = Cast({seat: Seat(seat, persona="A miser." if seat == "A" else "") for seat in arena.SEATS}, seed=5)
+
+
+def talk(cast=PERSONAS, said=(), **config):
+    return Talk(Config(**{"prompt": "Share seven panels.", **config}), cast, list(said))
+
+
+def sent(side, **config):
+    return talk(**config).prompt_for(side, [])
+
+
+HISTORY = [
+    Said("A", 1, "I think. I offer two.", "I offer two.", ("A private note, for your eyes only: Bluff.",)),
+    Said("B", 1, "Five.", "Five."),
+]
+
+
+@pytest.mark.parametrize("side", ["A", "B"])
+def test_opening_and_persona_stand_in_the_system_message_of_their_side(side):
+    [system, *_rest] = sent(side, system_prompt="You, {MODEL}, are {MODEL}; {OTHER} stays.")
+
+    assert system.role == "system"
+    assert system.content.startswith(f"You, {side}, are {side}; {{OTHER}} stays.\n\n")
+    assert sent(side, system_prompt="Be {MODEL}.")[0].content.count(f"Be {side}.") == 1
+    assert sent(side, system_prompt=" \n ") == sent(side)
+    assert ("The part you play: A miser." in system.content) == (side == "A")
+
+
+def test_nobody_is_asked_to_think_aloud_unless_the_researcher_wants_it():
+    plain, eliciting = sent("A")[-1].content, sent("A", elicit_thinking=True)[-1].content
+
+    assert "think" not in plain.lower()
+    assert eliciting.startswith(plain)
+    assert "step by step" in eliciting
+    assert "step by step" in talk(elicit_thinking=True).manual_prompt("A", [])
+    assert "step by step" not in talk().manual_prompt("A", [])
+
+
+def test_the_prompt_of_an_operator_holds_everything_in_its_order():
+    shown = talk(said=HISTORY, system_prompt="Hello {MODEL}.").manual_prompt("A", [])
+
+    parts = [
+        "Hello A.",
+        "The part you play: A miser.",
+        "You are Model A. You are in a conversation of 5 turns with Model B.",
+        "SCENARIO\nShare seven panels.",
+        "CONVERSATION SO FAR",
+        "A private note, for your eyes only: Bluff.",
+        "You said:\nI think. I offer two.",
+        "Model B said:\nFive.",
+        "END OF THE CONVERSATION SO FAR",
+        "Answer the last message of Model B",
+    ]
+    places = [shown.index(part) for part in parts]
+    assert places == sorted(places)
+
+
+def test_the_other_sides_prompt_shows_what_the_filter_let_through_and_nothing_private():
+    prompts = {"A": "Keep it all.", "B": "Share it all."}
+    shown = talk(said=HISTORY, prompting="individual", prompt="", prompts=prompts).manual_prompt("B", [])
+
+    assert "Model A said:\nI offer two." in shown
+    assert "YOUR OWN INSTRUCTIONS\nShare it all." in shown
+    assert not [secret for secret in ("I think.", "Bluff.", "Keep it all.", "A miser.") if secret in shown]
+
+
+@each_case(
+    ("side", "said", "cue"),
+    [
+        ("A", [], "You are Model A. Open the conversation with Model B now."),
+        ("B", [], "You are Model B. Open the conversation with Model A now."),
+        ("B", HISTORY[:1], "You are Model B. Answer the last message of Model A and carry the conversation on."),
+    ],
+)
+def test_the_prompt_ends_with_the_cue_that_fits(side, said, cue):
+    shown = talk(said=said).manual_prompt(side, [])
+
+    assert shown.endswith(cue)
+    assert ("CONVERSATION SO FAR" in shown) == bool(said)
+
+
+def test_the_defaults_are_those_of_the_lab():
+    config = Config(prompt="Talk.")
+
+    assert (config.mode, config.prompting, config.max_turns, config.first) == ("automatic", "shared", 5, "A")
+    assert (config.filter, config.judge, config.judge_sees) == (True, True, "original")
+    assert (config.judge_sees_reasoning, config.judge_seconds) == (True, 30.0)
+    assert (config.logprobs, config.elicit_thinking, config.auto_advance, config.counterbalance) == (False,) * 4
+    assert (config.gap_seconds, config.when_empty, config.interventions) == (2.0, "placeholder", [])

@@ -1,9 +1,10 @@
-"""The rule of a battle, followed step by step without a model: both orders, and what they come to."""
+"""The rule of a battle, followed step by step without a model: both orders, what they come to, judges that fail."""
 
 import pytest
 from pydantic import ValidationError
 
 from experiments.workflows import REGISTRY
+from experiments.workflows.battles.breaker import MOST_FAILURES
 from experiments.workflows.battles.config import Config
 from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.steps import Outcome, Stored
@@ -17,8 +18,30 @@ def test_a_battle_is_asked_in_both_orders_and_recorded_once():
     play = Play(by_order(says("A"), says("B")))
 
     assert play.keys == [f"{KEY}/original", f"{KEY}/swapped"]
-    assert list(play.facts) == [KEY]
+    assert (list(play.facts), play.most_at_once) == ([KEY], 2)
     assert (play.end.reason, play.end.failed) == ("completed", False)
+    one_by_one = Play(by_order(says("A"), says("B")), calls="sequential")
+    assert (one_by_one.most_at_once, one_by_one.battle["winner"]) == (1, "left")
+
+
+def test_the_two_orders_differ_in_who_comes_first_and_show_everything_in_fences_that_it_cannot_close():
+    original, swapped = Play(by_order(says("A"), says("B"))).asked
+    parts = original.messages[0].parts
+    token = original.messages[0].token
+
+    shown = [part for part in parts if isinstance(part, Stored)]
+    assert shown == [Stored("instruction", 1), Stored("images", 1), Stored("output", 1, 1), Stored("output", 1, 2)]
+    other = [part.contestant for part in swapped.messages[0].parts if isinstance(part, Stored)]
+    assert other == [None, None, 2, 1]
+    assert (original.purpose, original.is_spoken, original.schema) == ("verdict", False, PROMPTS["text_quality"].schema)
+    assert original.prompt_version == PROMPTS["text_quality"].version
+    assert original.params["temperature"] == 0.0
+    for place, part in enumerate(parts):
+        if isinstance(part, Stored):
+            assert parts[place - 1].endswith(f" {token}]]\n")
+            assert parts[place + 1].startswith("\n[[/")
+    assert len(token) >= 12
+    assert token not in "".join(part for part in swapped.messages[0].parts if isinstance(part, str))
 
 
 @each_case(
@@ -73,14 +96,6 @@ def test_a_score_out_of_range_is_absent_and_says_why_and_the_verdict_stands():
     assert original["confidence"] is None
 
 
-def test_the_orders_are_asked_at_the_same_time_or_one_after_the_other():
-    answers = by_order(says("A"), says("B"))
-
-    assert Play(answers).most_at_once == 2
-    one_by_one = Play(answers, calls="sequential")
-    assert (one_by_one.most_at_once, one_by_one.battle["winner"]) == (1, "left")
-
-
 def test_the_second_order_is_not_paid_for_when_the_first_one_gave_nothing():
     play = Play(by_order(DOWN, says("B")), calls="sequential")
 
@@ -97,21 +112,15 @@ def test_an_unreadable_verdict_is_asked_for_again_under_another_key():
     assert "held no verdict that could be read" in play.asked[2].messages[0].parts[-1]
 
 
-def test_after_the_last_attempt_the_battle_is_left_open():
+def test_after_the_last_attempt_the_battle_is_left_open_with_its_reason():
     play = Play(lambda ask: TALK, attempts=2)
-
     assert len(play.asked) == 6
     assert play.battle["open_reason"] == "The verdict could not be read: it names no winner."
 
-
-def test_an_answer_cut_off_at_the_limit_says_so():
     cut = Outcome(text=reply("A")[:-30], finish_reason="length")
     assert Play(lambda ask: cut, attempts=0).battle["open_reason"].endswith("It was cut off at the token limit.")
-
-
-def test_what_a_failed_call_had_said_is_not_read():
-    cut = Outcome(ok=False, text=reply("A"), error_kind="interrupted", error="The stream broke.")
-    assert Play(lambda ask: cut).battle["open_reason"] == "The stream broke."
+    broken = Outcome(ok=False, text=reply("A"), error_kind="interrupted", error="The stream broke.")
+    assert Play(lambda ask: broken).battle["open_reason"] == "The stream broke.", "what it had said is not read"
 
 
 def test_one_battles_failure_ends_no_other():
@@ -123,8 +132,8 @@ def test_one_battles_failure_ends_no_other():
 
 
 def test_as_many_battles_are_judged_at_once_as_was_set_up():
-    assert Play(lambda ask: says("tie"), tasks=tasks(50), side_by_side=5).most_at_once == 10
-    assert len(Play(lambda ask: says("tie"), tasks=tasks(50), side_by_side=64).facts) == 50
+    play = Play(lambda ask: says("tie"), tasks=tasks(50), side_by_side=5)
+    assert (play.most_at_once, len(play.facts)) == (10, 50)
 
 
 def test_every_judge_judges_every_battle_unless_the_task_names_others():
@@ -145,35 +154,6 @@ def test_what_is_recorded_is_not_asked_again():
 
 
 # --- what is asked ---
-
-
-def test_the_two_orders_differ_in_nothing_but_who_comes_first():
-    original, swapped = Play(by_order(says("A"), says("B"))).asked
-    shown = [[part for part in ask.messages[0].parts if isinstance(part, Stored)] for ask in (original, swapped)]
-
-    assert shown[0] == [
-        Stored("instruction", 1),
-        Stored("images", 1),
-        Stored("output", 1, 1),
-        Stored("output", 1, 2),
-    ]
-    assert [part.contestant for part in shown[1]] == [None, None, 2, 1]
-    assert (original.purpose, original.is_spoken, original.schema) == ("verdict", False, PROMPTS["text_quality"].schema)
-    assert original.prompt_version == PROMPTS["text_quality"].version
-    assert original.params["temperature"] == 0.0
-
-
-def test_everything_shown_stands_in_fences_that_it_cannot_close():
-    [ask, other] = Play(by_order(says("A"), says("B"))).asked
-    parts = ask.messages[0].parts
-    token = ask.messages[0].token
-
-    assert len(token) >= 12
-    for place, part in enumerate(parts):
-        if isinstance(part, Stored):
-            assert parts[place - 1].endswith(f" {token}]]\n")
-            assert parts[place + 1].startswith("\n[[/")
-    assert token not in "".join(part for part in other.messages[0].parts if isinstance(part, str))
 
 
 def test_battles_are_registered_and_shared_out():
@@ -220,3 +200,96 @@ def test_nothing_is_judged_by_a_prompt_that_was_changed_or_is_gone():
     for changes in ({"prompt_version": "0123456789ab"}, {"prompt": "gone", "prompt_version": "0123456789ab"}):
         play = Play(lambda ask: says("A"), **changes)
         assert (play.asked, play.end.failed, play.end.reason) == ([], True, "prompt_changed")
+
+
+# --- several endpoints of one judge ---
+
+REFUSED = Outcome(ok=False, error_kind="refused", error="The provider refuses this.")
+
+
+def endpoint(ask):
+    return ask.played_by or ask.seat
+
+
+def test_mirrors_share_the_load_and_the_verdicts_are_the_judges():
+    play = Play(lambda ask: says("tie"), cast("judge", "mirror-1", "mirror-2"), tasks=tasks(30))
+    asked = [endpoint(ask) for ask in play.asked]
+
+    assert {seat: asked.count(seat) for seat in set(asked)} == {"judge": 20, "mirror-1": 20, "mirror-2": 20}
+    assert {ask.seat for ask in play.asked} == {fact["seat"] for fact in play.facts.values()} == {"judge"}
+
+
+@each_case("failure", [BUSY, DOWN, BAD_KEY], ids=["busy", "down", "key"])
+def test_another_endpoint_answers_where_one_fails(failure):
+    play = Play(lambda ask: failure if endpoint(ask) == "judge" else says("tie"), cast("judge", "mirror-1"))
+
+    assert play.battle["winner"] == "tie"
+    first, _other, second, _last = play.asked
+    assert (first.key, endpoint(first), first.patience) == ("battle/judge/1-1-2/original", "judge", 5.0)
+    assert (second.key, endpoint(second), second.patience) == ("battle/judge/1-1-2/original/2", "mirror-1", None)
+    assert play.battle["verdicts"][0]["key"] == "battle/judge/1-1-2/original/2"
+
+
+def test_a_battle_is_open_when_every_endpoint_has_failed_or_one_has_refused():
+    play = Play(lambda ask: BUSY, cast("judge", "mirror-1", "mirror-2"), calls="sequential")
+    assert [endpoint(ask) for ask in play.asked] == ["judge", "mirror-1", "mirror-2"]
+    assert play.battle["open_reason"] == BUSY.error
+
+    play = Play(lambda ask: REFUSED, cast("judge", "mirror-1"))
+    assert (len(play.asked), play.battle["open_reason"]) == (2, REFUSED.error)
+
+
+def test_an_endpoint_that_keeps_failing_is_soon_asked_last_and_now_and_then_first():
+    seated = cast("judge", "mirror-1")
+    play = Play(lambda ask: DOWN if endpoint(ask) == "judge" else says("tie"), seated, tasks=tasks(200), side_by_side=1)
+    failed = [ask for ask in play.asked if endpoint(ask) == "judge"]
+
+    assert all(fact["winner"] == "tie" for fact in play.facts.values())
+    assert 2 < len(failed) < 20
+
+
+def test_a_verdict_that_cannot_be_read_is_asked_for_at_all_endpoints_alike():
+    play = Play(lambda ask: TALK, cast("judge", "mirror-1"), attempts=1)
+    assert sorted(play.keys) == sorted(
+        f"battle/judge/1-1-2/{order}{again}" for order in ("original", "swapped") for again in ("", "/2")
+    )
+
+
+# --- judges that are given up ---
+
+
+def test_a_broken_key_does_not_go_through_all_battles():
+    play = Play(lambda ask: BAD_KEY, tasks=tasks(500))
+
+    assert len(play.asked) < 3 * MOST_FAILURES
+    assert (play.end.failed, play.end.reason) == (True, "judge_failed")
+    assert "lab/judge failed 20 times in a row" in play.end.message
+    assert BAD_KEY.error in play.end.message
+    assert all(fact["winner"] == "" for fact in play.facts.values())
+
+
+def test_one_judge_is_given_up_and_the_other_goes_on():
+    play = Play(lambda ask: BAD_KEY if ask.seat == "judge" else says("A"), cast("judge", "judge-2"), tasks=tasks(300))
+
+    by = [fact["seat"] for fact in play.facts.values()]
+    assert by.count("judge-2") == 300
+    assert by.count("judge") < 2 * MOST_FAILURES
+    assert play.end.failed
+
+
+@each_case(
+    "answer",
+    [
+        lambda ask: says("tie") if "0-1-2/" in ask.key else DOWN,
+        lambda ask: says("tie") if "/1-1-2/" in ask.key else REFUSED,
+        lambda ask: TALK,
+    ],
+    ids=["a success now and then", "samples that are refused", "unreadable answers"],
+)
+def test_a_judge_that_is_not_broken_keeps_its_seat(answer):
+    play = Play(answer, tasks=tasks(100), attempts=0)
+    assert (len(play.facts), play.end.reason) == (100, "completed")
+
+
+def test_a_judge_that_refuses_everything_is_given_up():
+    assert Play(lambda ask: REFUSED, tasks=tasks(100)).end.reason == "judge_failed"

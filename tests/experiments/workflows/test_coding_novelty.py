@@ -2,8 +2,6 @@
 
 import random
 
-import pytest
-
 from experiments.workflows.coding.mutants import MOST_MUTANTS, mutants, trivial
 from experiments.workflows.coding.novelty import SIZE, as_earlier, fingerprint, likeness, nearest
 from experiments.workflows.coding.problems import read_problem
@@ -33,6 +31,7 @@ def test_a_problem_is_near_to_itself_and_far_from_others():
     assert likeness(mine, mine) == 1
     assert likeness(mine, fingerprint(read_problem(contests.json.dumps(other_words(1))))) < 0.2
     assert all(0 <= number < 2**32 for number in mine)
+    assert likeness(mine, []) == likeness([], []) == 0, "a fingerprint of another size is like nothing"
 
 
 @each_case(
@@ -60,25 +59,17 @@ def test_which_one_it_repeats_is_known():
     assert found.title == "Ferry"
 
 
-@each_case("number", range(20))
-def test_other_problems_are_new(number):
-    others = [read_problem(contests.json.dumps(other_words(other))) for other in range(20) if other != number]
-    assert is_new(read_problem(contests.json.dumps(other_words(number))), *others)
-
-
-def test_titles_without_a_word_are_not_the_same():
-    one, other = problem("→", "Count the ways."), problem("☃", "Draw a map of all the islands in the lake.")
-    assert is_new(one, other)
+def test_other_problems_are_new():
+    others = [read_problem(contests.json.dumps(other_words(number))) for number in range(20)]
+    for one in others:
+        assert is_new(one, *(other for other in others if other is not one))
+    assert is_new(problem("→", "Count the ways."), problem("☃", "Draw a map of all the islands in the lake."))
 
 
 @each_case("description", ["x", "…", "数一数岛屿的数量。", "word " * 4_000])
 def test_any_statement_has_a_fingerprint(description):
     with without_hanging():
         assert len(fingerprint(problem(description=description))) == SIZE
-
-
-def test_a_fingerprint_of_another_size_is_like_nothing():
-    assert likeness(fingerprint(problem()), []) == likeness([], []) == 0
 
 
 # --- programs that must not pass ---
@@ -97,8 +88,8 @@ def test_the_trivial_programs_are_programs():
     assert run(programs["echo"], "spread") is None
 
 
-@pytest.mark.parametrize("entry", ["json", "given", "loads", "print", "solve"])
-@pytest.mark.parametrize("expected", ['a "quoted" \\ text', "\n", {"a": [None, True]}, 0.1, "日本\u2028語"])
+@each_case("expected", ['a "quoted" \\ text', "\n", {"a": [None, True]}, 0.1, "日本\u2028語"])
+@each_case("entry", ["json", "given", "loads", "print", "solve"])
 def test_the_constant_program_gives_its_value_whatever_the_function_is_called(entry, expected):
     shown = [contests.example([number], expected) for number in range(5)]
     found = problem(function_name=entry, test_cases=shown)
@@ -132,16 +123,7 @@ def test_one_token_is_changed_and_everything_else_stays(code):
 
 @each_case(
     "code",
-    [
-        "this is no Python ((",
-        "def f(:\n",
-        "'unclosed",
-        "\tx\n  y",
-        "def spread(v):\n    return v\n",
-        "\ud800",
-        "\x00 < 1",
-        "(" * 5_000,
-    ],
+    ["this is no Python ((", "def f(:\n", "'unclosed", "\tx\n  y", "def spread(v):\n    return v\n", "(" * 5_000],
 )
 def test_code_in_which_nothing_can_be_changed_has_no_mutants(code):
-    assert mutants(problem(reference_solution=code), random.Random(0)) in ([], ["� < 2"], ["� <= 1"]) or "\x00" in code
+    assert mutants(problem(reference_solution=code), random.Random(0)) == []

@@ -31,63 +31,41 @@ def until_solutions(coders: int = 3) -> Play:
     return play
 
 
-def test_a_solution_is_executed_and_judged_while_others_are_still_being_written():
+def test_nobody_waits_for_a_solution_or_a_repair_of_somebody_else():
     play = until_solutions()
     play.give("cycle/1/solution/coder-2")
     assert play.open() == [f"cycle/1/{what}" for what in ("solution/coder-1", "solution/coder-3", "execution/coder-2")]
     play.give("cycle/1/execution/coder-2")
-
     judges = {f"cycle/1/judge/coder-{judge}/of/coder-2" for judge in (1, 3)}
     assert set(play.open()) == {"cycle/1/solution/coder-1", "cycle/1/solution/coder-3"} | judges
+
     play.give("cycle/1/judge/coder-3/of/coder-2")
     assert "cycle/1/judge/coder-3/of/coder-2/vote" in play.keys, "a vote is recorded the moment it is there"
-
-
-def test_a_repair_keeps_nobody_waiting():
-    play = until_solutions()
     play.give("cycle/1/solution/coder-1", lambda step: GARBAGE)
-    play.give("cycle/1/solution/coder-2")
-    play.give("cycle/1/execution/coder-2")
     play.give("cycle/1/judge/coder-1/of/coder-2", lambda step: GARBAGE)
-    play.give("cycle/1/judge/coder-3/of/coder-2")
+    repairs = {"cycle/1/solution/coder-1/repair", "cycle/1/judge/coder-1/of/coder-2/repair"}
+    assert set(play.open()) == {"cycle/1/solution/coder-3"} | repairs
 
-    assert set(play.open()) == {
-        "cycle/1/solution/coder-1/repair",
-        "cycle/1/solution/coder-3",
-        "cycle/1/judge/coder-1/of/coder-2/repair",
-    }
-
-
-def test_the_cycle_is_rated_when_the_last_vote_is_in_and_not_before():
-    play = until_solutions()
     while len(play.waiting) > 1 or play.waiting[0].key != "cycle/1/judge/coder-2/of/coder-3":
-        others = [key for key in play.open() if key != "cycle/1/judge/coder-2/of/coder-3"]
-        play.give(others[-1])
+        play.give([key for key in play.open() if key != "cycle/1/judge/coder-2/of/coder-3"][-1])
     assert "cycle/1/rated" not in play.keys
     play.give("cycle/1/judge/coder-2/of/coder-3")
-    assert play.keys[-2:] == ["cycle/1/rated", "cycle/1/completed"]
+    assert play.keys[-2:] == ["cycle/1/rated", "cycle/1/completed"], "with the last vote"
 
 
-@each_case("coders", [3, 4, 10, 20])
-def test_everybody_judges_everybody_else_once_and_nobody_themselves(coders):
+@each_case("coders", [3, 10])
+def test_everybody_judges_everybody_else_once_in_an_order_drawn_by_the_seed(coders):
     judged = [(data["judge_seat"], data["subject"]) for data in one_cycle(coders=coders).found("solution_judged")]
-
     seats = [coder(number) for number in range(1, coders + 1)]
     assert sorted(judged) == sorted((judge, solver) for judge in seats for solver in seats if judge != solver)
 
-
-def test_the_order_of_the_judges_is_drawn_by_the_seed():
-    def order(seed):
+    def order(seed, of=1):
         play = Play(cast(6, seed=seed), health_check=False, setters="in_turn")
-        return tuple(step.seat for step in play.asked("judge") if step.key.endswith("/of/coder-1"))
+        return tuple(step.seat for step in play.asked("judge") if step.key.endswith(f"/of/coder-{of}"))
 
-    assert len({order(seed) for seed in range(6)}) > 4
+    assert len({order(seed) for seed in range(4)}) > 2
     assert order(3) == order(3)
-    of_others = {
-        tuple(step.seat for step in one_cycle(coders=6).asked("judge") if step.key.endswith(f"/of/{coder(number)}"))
-        for number in range(1, 7)
-    }
-    assert len(of_others) == 6, "it is another one for each solution"
+    assert len({order(3, of) for of in range(1, 7)}) == 6, "it is another one for each solution"
 
 
 # --- what is missing is left out ---
@@ -133,10 +111,8 @@ def test_without_any_vote_nobody_is_rated_and_nothing_is_0():
     ("first", "second", "reason"),
     [
         (OFFLINE, None, f"It gave no solution. {OFFLINE.error}"),
-        (GARBAGE, OFFLINE, f"It gave no solution. {OFFLINE.error}"),
         (GARBAGE, GARBAGE, "Its solution could not be read: the answer holds no JSON object."),
         ({"solution_code": ""}, {"solution_code": None}, "solution_code is missing, is empty"),
-        ({"solution_code": []}, {"solution_code": ["x"]}, "solution_code is missing, is empty"),
     ],
 )
 def test_who_gives_no_solution_is_neither_executed_nor_judged(first, second, reason):
@@ -151,9 +127,18 @@ def test_who_gives_no_solution_is_neither_executed_nor_judged(first, second, rea
     assert any(step.seat == "coder-2" for step in play.asked("judge")), "it judges the others all the same"
 
 
-def test_a_solution_that_was_mended_counts():
-    play = one_cycle(but({"cycle/1/solution/coder-2": GARBAGE}))
+def test_a_solution_that_was_mended_counts_and_what_passed_is_a_share_of_all_tests():
+    play = one_cycle(
+        but(
+            {
+                "cycle/1/solution/coder-2": GARBAGE,
+                "cycle/1/execution/coder-1": lambda step: ran(step, ["failed", "timeout", "error"]),
+                "cycle/1/execution/coder-2": lambda step: ran(step, complaint="SyntaxError: no (line 1)"),
+            }
+        )
+    )
     assert rated(play)["unrated"] == {}
+    assert rated(play)["passed"] == {"coder-1": 0.7, "coder-2": 0, "coder-3": 1}
     assert play.found("message_superseded") == [{"message": "cycle/1/solution/coder-2"}]
     assert play.step("cycle/1/solution/coder-2/repair").purpose == "solution"
 
@@ -170,15 +155,6 @@ def test_a_judgment_that_cannot_be_read_is_asked_for_once_more():
     assert (vote["scores"], vote["rationale"]) == (None, "")
     assert vote["unscored_reason"] == "Its judgment could not be read: correctness is not a number."
     assert "coder-1" not in rated(play)["votes"]["coder-2"]
-
-
-def test_a_judge_that_names_itself_is_flagged():
-    key = "cycle/1/judge/coder-1/of/coder-2"
-    says = judgment(7, feedback="As acme/sage-7 I find it right.")
-    play = one_cycle(but({key: says}), called={"coder-1": ("acme/sage-7",)})
-    votes = {vote["key"]: vote["flags"] for vote in play.found("solution_judged")}
-    assert votes[key] == ["names_itself"]
-    assert sum(map(bool, votes.values())) == 1
 
 
 def test_a_solution_that_the_sandbox_could_not_run_is_judged_and_has_no_share():
@@ -201,14 +177,6 @@ def test_without_a_sandbox_the_cycle_is_not_rated_and_the_contest_fails():
     assert not {step.key for step in resumed.steps if not isinstance(step, Record)} & set(kept), (
         "nothing is asked twice"
     )
-
-
-def test_what_passed_is_a_share_of_all_tests():
-    replies = {
-        "cycle/1/execution/coder-1": lambda step: ran(step, ["failed", "timeout", "error"]),
-        "cycle/1/execution/coder-2": lambda step: ran(step, complaint="SyntaxError: no (line 1)"),
-    }
-    assert rated(one_cycle(but(replies)))["passed"] == {"coder-1": 0.7, "coder-2": 0, "coder-3": 1}
 
 
 # --- whatever the order in which answers arrive ---
@@ -257,12 +225,12 @@ SETUPS = [
 
 
 @each_case("setup", SETUPS, ids=["in turn", "random", "without a check"])
-@each_case("seed", range(4))
+@each_case("seed", [0])
 def test_the_same_is_asked_in_whatever_order_answers_arrive(setup, seed):
     config = dict(setup)
     seats = cast(config.pop("coders"), seed=seed)
     first = Play(seats, fickle, **config)
-    for shuffle in range(3):
+    for shuffle in range(2):
         other = Play(seats, fickle, order=random.Random(f"{seed}/{shuffle}"), **config)
         assert asked(other) == asked(first)
         assert other.end == first.end
@@ -274,7 +242,7 @@ def test_played_anew_from_any_moment_it_asks_exactly_what_is_missing(setup):
     seats = cast(config.pop("coders"))
     whole = Play(seats, fickle, **config)
     draw = random.Random(len(whole.steps))
-    for stop_after in sorted(draw.sample(range(len(whole.answered)), 12)):
+    for stop_after in sorted(draw.sample(range(len(whole.answered)), 6)):
         before = Play(seats, fickle, order=draw, stop_after=stop_after, **config)
         after = Play(seats, fickle, order=draw, recorded=before.outcomes, **config)
 
@@ -294,18 +262,3 @@ def test_a_record_that_was_lost_is_made_again_without_asking_anybody():
     assert again.taken_up == []
     facts = [step for step in whole.steps if isinstance(step, Record)]
     assert {step.key: _content(step) for step in again.steps} == {step.key: _content(step) for step in facts}
-
-
-def test_ten_models_give_ninety_judgments_and_forty_of_them_leave_fifty():
-    def killed(play) -> bool:
-        return sum(key.startswith("cycle/1/judge/") for key in play.answered) == 40
-
-    before = one_cycle(coders=10, stop_after=9)
-    draw = random.Random(4)
-    while not killed(before):
-        before.give(draw.choice(before.open()))
-    after = one_cycle(coders=10, recorded=before.outcomes)
-
-    assert len(after.asked("judge")) == 50
-    assert len(after.found("cycle_rated")) == 1
-    assert not {step.key for step in after.asked("judge")} & set(before.outcomes)

@@ -36,12 +36,12 @@ def test_everybody_is_asked_for_a_word_at_once_before_anything_else():
     step = play.step("health/1/coder-1")
     assert (step.purpose, step.is_spoken, step.patience) == ("health", False, 0.0)
     assert step.deadline < Config().call_seconds
+    assert step.params["max_tokens"] >= 1000, "room for thoughts"
 
 
-def test_the_check_leaves_room_for_thoughts_and_an_answer_of_thoughts_alone_is_one():
-    play = Play(cast(), but({"health/1/coder-2": EMPTY}))
-    assert play.step("health/1/coder-2").params["max_tokens"] >= 1000
-    [checked] = play.found("pool_checked")
+@each_case("answer", [EMPTY, "429 rate_limit RateLimitError"])
+def test_an_answer_of_thoughts_alone_or_about_limits_is_one(answer):
+    [checked] = Play(cast(), but({"health/1/coder-2": answer})).found("pool_checked")
     assert [one["state"] for one in checked["checked"]] == ["ok", "ok", "ok"]
 
 
@@ -69,24 +69,16 @@ def test_a_check_that_is_skipped_is_said_to_be_and_leaves_everybody_in():
     assert checked["pool"] == [f"coder-{number}" for number in (1, 2, 3, 4)]
 
 
-def test_what_a_model_says_of_429_in_its_answer_is_no_rate_limit():
-    play = Play(cast(), but({"health/1/coder-2": "429 rate_limit RateLimitError"}))
-    assert {one["state"] for one in play.found("pool_checked")[0]["checked"]} == {"ok"}
-
-
-@each_case("failure", [LIMITED, OFFLINE, BAD_KEY])
-def test_with_fewer_than_three_no_contest_begins_and_every_reason_is_told(failure):
-    play = Play(cast(4), but({"health/1/coder-2": failure, "health/1/coder-3": OFFLINE}))
+@each_case("failure", [LIMITED, OFFLINE])
+def test_with_fewer_than_three_or_than_a_quorum_needs_no_contest_begins_and_every_reason_is_told(failure):
+    failing = but({"health/1/coder-2": failure, "health/1/coder-3": OFFLINE})
+    play = Play(cast(4), failing)
 
     assert (play.end.reason, play.end.failed) == ("pool_too_small", True)
     assert "Only 2 of 4 models can take part, and 3 are needed." in play.end.message
     assert f"Coder 2: {failure.error}; Coder 3: {OFFLINE.error}" in play.end.message
     assert {step.key.split("/")[0] for step in play.steps} == {"known", "health"}
-
-
-def test_where_a_quorum_cannot_be_reached_any_more_no_cycle_begins():
-    play = Play(cast(5), but({"health/1/coder-2": OFFLINE, "health/1/coder-3": OFFLINE}), quorum=3)
-    assert play.end.reason == "pool_too_small"
+    play = Play(cast(5), failing, quorum=3)
     assert "Only 3 of 5 models can take part, and 4 are needed." in play.end.message
 
 
@@ -101,21 +93,12 @@ def test_a_model_that_was_rate_limited_comes_back_when_it_answers():
     assert [checked["turn"] for checked in play.found("pool_checked")] == [1, 2]
 
 
-def test_one_that_stays_rate_limited_is_asked_once_a_cycle_and_not_after_the_last():
-    play = Play(cast(4), but({"health/*": lambda step: LIMITED if step.seat == "coder-3" else Outcome(text="ready")}))
-    assert [step.key for step in play.asked("health")][4:] == []
-    play = Play(
-        cast(4),
-        but({f"health/{turn}/coder-3": LIMITED for turn in range(1, 9)}),
-        cycles=3,
-        setters="random",
-    )
+def test_one_that_stays_rate_limited_is_asked_once_a_cycle_until_it_fails_and_not_after_the_last():
+    limited = {f"health/{turn}/coder-3": LIMITED for turn in range(1, 9)}
+    play = Play(cast(4), but(limited), cycles=3, setters="random")
     assert [step.key for step in play.asked("health")][4:] == ["health/2/coder-3", "health/3/coder-3"]
     assert pools(play) == [["1", "2", "4"]] * 3
-
-
-def test_one_that_was_rate_limited_and_then_failed_is_not_asked_again():
-    play = Play(cast(4), but({"health/1/coder-3": LIMITED, "health/2/coder-3": OFFLINE}), cycles=4, setters="random")
+    play = Play(cast(4), but({**limited, "health/2/coder-3": OFFLINE}), cycles=4, setters="random")
     assert [step.key for step in play.asked("health")][4:] == ["health/2/coder-3"]
 
 
@@ -123,7 +106,7 @@ KEYS = ["cycle/1/solution/coder-2", "cycle/1/judge/coder-2/of/coder-1", "cycle/1
 
 
 @each_case("key", KEYS)
-@each_case("kind", ["bad_key", "out_of_credit", "unknown_model", "forbidden_address"])
+@each_case("kind", ["bad_key", "unknown_model"])
 def test_a_model_that_nobody_can_ask_any_more_leaves_after_the_cycle(key, kind):
     gone = Outcome(ok=False, error_kind=kind, error="It is gone.")
     play = Play(cast(4), but({key: gone}), cycles=2, setters="random")
@@ -147,26 +130,21 @@ def test_a_pool_that_drops_to_two_ends_the_contest_after_the_cycle_with_every_re
     assert f"Coder 2: {BAD_KEY.error}" in play.end.message
     assert len(play.found("cycle_rated")) == 1, "the cycle itself is played to its end"
     assert len(play.found("cycle_begun")) == 1
-
-
-def test_a_contest_whose_last_cycle_loses_a_model_is_completed():
     play = Play(cast(3), but({"cycle/1/judge/coder-2/of/coder-1": BAD_KEY}))
-    assert (play.end.reason, play.end.failed) == ("completed", False)
-    assert len(play.asked("health")) == 3
+    assert (play.end.reason, len(play.asked("health"))) == ("completed", 3), "in the last cycle it does not matter"
 
 
 # --- whose turn it is ---
 
 
-@each_case(("coders", "cycles", "mode"), [(3, 3, "in_turn"), (3, 6, "in_turn"), (3, 4, "random")])
+@each_case(("coders", "cycles", "mode"), [(3, 6, "in_turn"), (3, 4, "random")])
 def test_setters_take_turns_where_the_cycles_are_a_multiple_of_the_pool(coders, cycles, mode):
     play = Play(cast(coders), cycles=cycles)
 
     [planned] = play.found("cycles_planned")
     assert planned == {"cycles": cycles, "setters": mode, "pool": [f"coder-{n}" for n in range(1, coders + 1)]}
-    assert len(setters(play)) == cycles
-    if mode == "in_turn":
-        assert setters(play) == [str(number % coders + 1) for number in range(cycles)]
+    in_turn = [str(number % coders + 1) for number in range(cycles)]
+    assert (setters(play) == in_turn, len(setters(play))) == (mode == "in_turn", cycles)
 
 
 def test_a_model_that_is_left_out_changes_how_setters_are_chosen_and_it_is_said():
@@ -174,20 +152,19 @@ def test_a_model_that_is_left_out_changes_how_setters_are_chosen_and_it_is_said(
     assert play.found("cycles_planned")[0]["setters"] == "random"
     play = Play(cast(4), but({"health/1/coder-4": OFFLINE}), cycles=4, setters="in_turn")
     assert setters(play) == ["1", "2", "3", "1"]
-
-
-def test_in_turn_as_it_was_set_up_holds_for_any_number_of_cycles():
     assert setters(Play(cast(4), cycles=6, setters="in_turn")) == ["1", "2", "3", "4", "1", "2"]
     assert setters(Play(cast(4), cycles=2, setters="in_turn")) == ["1", "2"]
 
 
-def test_at_random_setters_are_drawn_by_the_seed():
-    drawn = {tuple(setters(Play(cast(5, seed=seed), cycles=6, setters="random"))) for seed in range(6)}
-    assert len(drawn) > 3
-    assert setters(Play(cast(5), cycles=6, setters="random")) == setters(Play(cast(5), cycles=6, setters="random"))
-    many = Counter(setters(Play(cast(3), cycles=60, setters="random")))
+def test_at_random_setters_are_drawn_by_the_seed_and_a_void_cycle_counts():
+    drawn = {tuple(setters(Play(cast(5, seed=seed), cycles=4, setters="random"))) for seed in range(4)}
+    assert len(drawn) > 2
+    assert tuple(setters(Play(cast(5, seed=3), cycles=4, setters="random"))) in drawn
+    many = Counter(setters(Play(cast(3), cycles=30, setters="random")))
     assert set(many) == {"1", "2", "3"}
-    assert min(many.values()) > 8
+    assert min(many.values()) > 3
+    play = Play(cast(3), but(void(1)), cycles=2, setters="random")
+    assert (len(setters(play)), len(play.found("cycle_rated"))) == (2, 1)
 
 
 def test_in_turn_a_seat_whose_cycle_was_void_is_asked_again_after_the_others():
@@ -204,15 +181,6 @@ def test_a_seat_whose_second_try_is_void_too_is_not_asked_a_third_time():
     assert setters(play) == ["1", "2", "3", "1", "2"]
     assert [one["turn"] for one in play.found("cycle_rated")] == [3]
     assert play.end.reason == "completed"
-
-
-def test_at_random_a_void_cycle_is_one_of_those_that_were_asked_for():
-    play = Play(cast(3), but(void(1)), cycles=2, setters="random")
-    assert len(setters(play)) == 2
-    assert len(play.found("cycle_rated")) == 1
-
-
-def test_a_contest_of_void_cycles_alone_is_completed_without_a_rating():
     play = Play(cast(3), but(void(*range(1, 7))), cycles=3)
     assert (play.end.reason, len(play.found("cycle_void")), play.found("cycle_rated")) == ("completed", 6, [])
 
@@ -236,30 +204,18 @@ def test_a_seat_that_has_left_for_good_has_its_turn_at_the_end_and_the_cycle_say
 # --- how a contest may be set up ---
 
 
-@each_case("cycles", [0, -1, 1_000_000, 201, 1.5, "many", None])
-def test_a_number_of_cycles_that_cannot_be_played_is_refused(cycles):
-    with pytest.raises(ValidationError):
-        Config.model_validate({"cycles": cycles})
-
-
-@pytest.mark.parametrize(
+@each_case(
     "given",
     [
-        {"quorum": 0},
-        {"quorum": 20},
-        {"call_seconds": 0},
-        {"call_seconds": float("nan")},
-        {"test_seconds": 0},
-        {"test_seconds": float("inf")},
-        {"test_megabytes": 1},
-        {"test_megabytes": 1_000_000},
-        {"topic": "x" * 2_001},
-        {"setters": "alphabetical"},
-        {"language": "cobol"},
-        {"cycle": 3},
+        *({"cycles": cycles} for cycles in (0, 201, 1.5, "many", None)),
+        *({"quorum": quorum} for quorum in (0, 20)),
+        *({"call_seconds": seconds} for seconds in (0, float("nan"))),
+        *({"test_seconds": seconds} for seconds in (0, float("inf"))),
+        *({"test_megabytes": megabytes} for megabytes in (1, 1_000_000)),
+        *({"topic": "x" * 2_001}, {"setters": "alphabetical"}, {"language": "cobol"}, {"cycle": 3}),
     ],
 )
-def test_other_rules_that_cannot_be_played_are_refused(given):
+def test_rules_that_cannot_be_played_are_refused(given):
     with pytest.raises(ValidationError):
         Config.model_validate(given)
 

@@ -42,26 +42,7 @@ def test_a_problem_is_read_as_it_stands():
     assert [test.name for test in found.hidden] == ["h1", "h2", "h3", "h4", "h5"]
     assert found.criteria == ("It handles the empty list.",)
     assert found.reference == REFERENCE.strip()
-
-
-@each_case(
-    "text",
-    [
-        "Here it is:\n```json\n{}\n```\nGood luck!",
-        '<think>{{"title": "a draft"}}</think>\n{}',
-        'A set {{x}} is not JSON, and neither is this quote " alone.\n{}',
-        "{}\n\nThat is all.",
-        "[{}]",
-        '{{"problem": {}}}',
-    ],
-)
-def test_it_is_found_in_what_stands_around_it(text):
-    assert read_problem(text.format(json.dumps(problem()))).title == "Spread of readings"
-
-
-def test_a_last_comma_and_a_raw_line_end_are_forgiven():
-    text = json.dumps(problem(description="Two\nlines.")).replace("\\nlines", "\nlines")
-    assert read_problem(f"{text[:-1]},}}").description == "Two\nlines."
+    assert read(title="Two\nlines").title == "Two lines"
 
 
 @each_case(
@@ -72,10 +53,6 @@ def test_a_last_comma_and_a_raw_line_end_are_forgiven():
         ('["a", "b"]', "the answer is a list"),
         ('[{"a": 1}, {"b": 2}]', "the answer is a list"),
         ("{}", "has none of the names"),
-        ("null", "holds no JSON object"),
-        ("", "holds no JSON object"),
-        ('{"title": "Cut o', "was cut short"),
-        ('{"title": "One"} {"title": "Two"}', "two JSON objects that differ"),
     ],
 )
 def test_what_is_no_object_is_no_problem(answer, reason):
@@ -100,30 +77,19 @@ def test_every_part_is_needed(name, reason, value):
     assert reason in said or f"{name} holds 0 tests" in said
 
 
-@each_case(("name", "count"), [("test_cases", 4), ("test_cases", 6), ("hidden_test_cases", 4)])
-def test_the_number_of_tests_is_exact(name, count):
+@each_case(
+    ("name", "count"), [("test_cases", 4), ("test_cases", 6), ("hidden_test_cases", 4), ("hidden_test_cases", 16)]
+)
+def test_five_tests_are_shown_and_five_to_fifteen_hidden(name, count):
     tests = [example([number], 0) for number in range(100, 100 + count)]
     assert f"{name} holds {count} tests" in wrong(problem(**{name: tests}))
+    assert len(read(hidden_test_cases=[example([number, 0], 0) for number in range(100, 115)]).hidden) == 15
 
 
-def test_between_five_and_fifteen_tests_are_hidden():
-    hidden = [example([number, 0], number) for number in range(100, 115)]
-    assert len(read(hidden_test_cases=hidden).hidden) == 15
-    assert "5 to 15 are needed" in wrong(problem(hidden_test_cases=[*hidden, example([1, 1, 1], 0)]))
-
-
-@pytest.mark.parametrize(
-    ("first", "again"),
-    [
-        ([[3, 1, 2]], [[3, 1, 2]]),
-        ([{"a": 1, "b": 2}], [{"b": 2, "a": 1}]),
-    ],
-    ids=["the same", "the same in another order of names"],
-)
-def test_no_two_tests_have_the_same_input(first, again):
+def test_no_two_tests_have_the_same_input():
     shown, hidden = problem()["test_cases"], problem()["hidden_test_cases"]
-    shown[0] = {"input": json.dumps(first), "expected_output": "2"}
-    hidden[2] = {"input": json.dumps(again), "expected_output": "2"}
+    shown[0] = {"input": json.dumps([{"a": 1, "b": 2}]), "expected_output": "2"}
+    hidden[2] = {"input": json.dumps([{"b": 2, "a": 1}]), "expected_output": "2"}
     assert "tests 1 and h3 have the same input" in wrong(problem(test_cases=shown, hidden_test_cases=hidden))
 
 
@@ -145,56 +111,34 @@ def test_criteria_are_a_text_or_a_list_of_texts(criteria, taken):
 
 @each_case(
     "value",
-    [
-        True,
-        False,
-        None,
-        0,
-        -1.5,
-        "a text",
-        "",
-        [],
-        {},
-        [[1, [2, {"x": None}]], "ß"],
-        "日本語 😀 \u2028",
-        10**400,
-        1e308,
-    ],
+    [True, None, 0, -1.5, "", [], {}, [[1, [2, {"x": None}]], "ß"], "日本語 😀 \u2028", 10**400, 1e308],
+    ids=lambda value: repr(value)[:20],
 )
 def test_inputs_and_outputs_are_any_plain_json(value):
     shown = [example([value], value), *problem()["test_cases"][1:]]
     test = read(test_cases=shown).shown[0]
     assert (test.arguments, test.expected) == ([[value]], value)
     assert type(test.expected) is type(value)
-
-
-def test_values_may_stand_as_they_are_where_they_are_no_text():
-    shown = [{"input": [[1, 2], None], "expected_output": True}, *problem()["test_cases"][1:]]
-    test = read(test_cases=shown).shown[0]
-    assert (test.arguments, test.expected) == ([[1, 2], None], True)
+    as_it_is = [{"input": [[value], None], "expected_output": True}, *problem()["test_cases"][1:]]
+    test = read(test_cases=as_it_is).shown[0]
+    assert (test.arguments, test.expected) == ([[value], None], True)
 
 
 @each_case(
     ("test", "reason"),
     [
         ({"expected_output": "NaN"}, "expected_output is not valid JSON text"),
-        ({"expected_output": "[1, -Infinity]"}, "expected_output is not valid JSON text"),
         ({"expected_output": float("nan")}, "expected_output holds what JSON or a database cannot"),
         ({"expected_output": "1e999"}, "expected_output holds what JSON or a database cannot"),
         ({"expected_output": "an unquoted text"}, "a text stands in quotation marks"),
-        ({"expected_output": "True"}, "expected_output is not valid JSON text"),
         ({"expected_output": "'single'"}, "expected_output is not valid JSON text"),
-        ({"expected_output": '"\\ud800"'}, "expected_output holds what JSON or a database cannot"),
         ({"expected_output": '"\\u0000"'}, "expected_output holds what JSON or a database cannot"),
         ({"expected_output": "[" * 100 + "]" * 100}, "expected_output holds what JSON or a database cannot"),
-        ({"expected_output": "[" * 9_000 + "]" * 9_000}, "expected_output"),
         ({"expected_output": "9" * 5_000}, "expected_output is not valid JSON text"),
         ({"expected_output": json.dumps("x" * 30_000)}, "expected_output is longer than"),
         ({"expected_output": ["x" * 30_000]}, "expected_output is longer than"),
         ({"input": "[1] [2]"}, "input is not valid JSON text"),
         ({"input": "5"}, "input is not the JSON list of all arguments"),
-        ({"input": '{"values": [1]}'}, "input is not the JSON list of all arguments"),
-        ({"input": None}, "input is not the JSON list of all arguments"),
         ({"input": ""}, "input is not valid JSON text"),
     ],
 )
@@ -219,35 +163,22 @@ def test_ten_megabytes_are_refused_quickly_and_not_quoted(name):
     assert len(said) < 500
 
 
-def test_what_fits_into_an_answer_but_not_into_a_problem_is_refused():
-    said = wrong(problem(title="t" * 201, description="d" * 20_001, reference_solution="#" * 60_001))
-    assert [line.split(" ")[0] for line in said.splitlines()] == ["title", "description", "reference_solution"]
-
-
-@each_case(
-    "name", ["def", "None", "lambda", "a b", "a-b", "_hidden", "1st", "f()", "größe", "x" * 61, "f\n", "a.b", " "]
-)
+@each_case("name", ["def", "None", "a b", "_hidden", "1st", "f()", "größe", "x" * 61, "a.b", " "])
 def test_the_name_of_the_function_is_a_plain_one(name):
-    said = wrong(problem(function_name=name)) if name != "f\n" else ""
-    assert not said or "function_name is no name of a function" in said
+    assert "function_name is no name of a function" in wrong(problem(function_name=name))
 
 
-@each_case("comparison", ["", "EXACT", "text", 3, ["exact"], {}, None])
+@each_case("comparison", ["", "EXACT", 3, ["exact"], None])
 def test_a_comparison_is_one_of_three(comparison):
     assert "comparison is none of exact, tolerance, unordered" in wrong(problem(comparison=comparison))
-
-
-def test_without_a_comparison_values_are_compared_exactly():
     assert read_problem(json.dumps(without("comparison"))).comparison == "exact"
 
 
 def test_all_that_is_wrong_is_said_at_once():
     said = wrong(problem(title="", function_name="", test_cases=[], comparison="x"))
     assert len(said.splitlines()) == 4
-
-
-def test_a_title_is_one_line():
-    assert read(title="Two\nlines").title == "Two lines"
+    said = wrong(problem(title="t" * 201, description="d" * 20_001, reference_solution="#" * 60_001))
+    assert [line.split(" ")[0] for line in said.splitlines()] == ["title", "description", "reference_solution"]
 
 
 def test_solvers_read_neither_the_hidden_tests_nor_the_reference():
@@ -259,44 +190,24 @@ def test_solvers_read_neither_the_hidden_tests_nor_the_reference():
 
 # --- code within fences ---
 
+LIKE_A_FENCE = 'def f():\n    """Like\n    ```\n    f()\n    ```\n    """'
+
 
 @each_case(
-    "text",
+    ("text", "code"),
     [
-        "x = 1",
-        "```python\nx = 1\n```",
-        "```\nx = 1\n```",
-        "  ```py \nx = 1```  ",
-        "```python\r\nx = 1\r\n```\r\n",
-        "\n\nx = 1\n\n",
+        *((text, "x = 1") for text in ("x = 1", "```python\nx = 1\n```", "```\nx = 1\n```", "  ```py \nx = 1```  ")),
+        *((text, "x = 1") for text in ("```python\r\nx = 1\r\n```\r\n", "\n\nx = 1\n\n")),
+        ("\n    x = 1\n", "    x = 1"),
+        (LIKE_A_FENCE, LIKE_A_FENCE),
+        (f"```python\n{LIKE_A_FENCE}\n```", LIKE_A_FENCE),
+        ("x = '\ud800'\ny = '\x00'", "x = '\ufffd'\ny = '\ufffd'"),
+        *((no_code, "") for no_code in (None, 7, ["x = 1"], {"code": "x = 1"}, "", "\n\n", "```python\n```")),
     ],
+    ids=lambda text: repr(text)[:30],
 )
-def test_a_fence_is_no_part_of_the_code(text):
-    assert code_of(text) == "x = 1"
-
-
-def test_a_fence_within_the_code_is_part_of_it():
-    code = 'def f():\n    """Like\n    ```\n    f()\n    ```\n    """'
-    assert code_of(code) == code
-    assert code_of(f"```python\n{code}\n```") == code
-
-
-def test_the_first_line_keeps_its_indentation():
-    assert code_of("\n    x = 1\n") == "    x = 1"
-
-
-@each_case("value", [None, 7, True, ["x = 1"], {"code": "x = 1"}, "", "\n\n", "```python\n```"])
-def test_what_is_no_text_is_no_code(value):
-    assert code_of(value) == ""
-
-
-def test_code_holds_nothing_that_a_database_or_a_request_cannot():
-    assert code_of("x = '\ud800'\ny = '\x00'") == "x = '\ufffd'\ny = '\ufffd'"
-
-
-def test_many_unclosed_fences_do_not_hang():
-    with without_hanging():
-        code_of("```python\n" + "``` \n" * 30_000 + "x")
+def test_a_fence_around_the_code_is_no_part_of_it(text, code):
+    assert code_of(text) == code
 
 
 @each_case(

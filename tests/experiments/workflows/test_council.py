@@ -31,32 +31,27 @@ def test_a_question_takes_these_steps():
     assert play.end is None, "the offer stays open"
     [offer] = play.offers
     assert (offer.reason, offer.actions, offer.is_offer) == ("your_turn", ("send", "conclude", "deliberate"), True)
-
-
-def test_all_members_are_asked_at_once_and_all_reviewers_too():
-    asked = [step.key for step in Play(cast()).steps]
-    assert asked[3:6] == [f"turn/1/answer/member-{number}" for number in (1, 2, 3)]
-    assert asked[7:10] == [f"turn/1/review/member-{number}" for number in (1, 2, 3)]
+    asked = [step.key for step in play.steps]
+    assert asked[3:6] == [f"turn/1/answer/member-{number}" for number in (1, 2, 3)], "all members at once"
+    assert asked[7:10] == [f"turn/1/review/member-{number}" for number in (1, 2, 3)], "and all reviewers"
 
 
 # --- stage 1 ---
 
 
-def test_a_member_is_told_nothing_but_the_question():
-    step = Play(cast()).step("turn/1/answer/member-1")
+def test_a_member_is_told_the_question_and_what_every_member_is_told_before_it():
+    step = Play(cast(), system_prompt=" \n").step("turn/1/answer/member-1")
     assert [(prompt.role, prompt.content) for prompt in step.messages] == [("user", QUESTION)]
     assert step.params == {}
 
-
-def test_what_every_member_is_told_comes_before_the_question():
     told = "Answer as a physicist.\n {$x}"
     step = Play(cast(), system_prompt=told).step("turn/1/answer/member-2")
     assert [(prompt.role, prompt.content) for prompt in step.messages] == [("system", told), ("user", QUESTION)]
-    assert len(Play(cast(), system_prompt=" \n").step("turn/1/answer/member-2").messages) == 1
 
 
-def test_a_failed_member_takes_no_part_in_the_reviews():
-    play = Play(cast(4), but({"turn/1/answer/member-2": OFFLINE}))
+@each_case("failure", [OFFLINE, "", " \n"])
+def test_a_member_without_an_answer_takes_no_part_in_the_reviews(failure):
+    play = Play(cast(4), but({"turn/1/answer/member-2": failure}))
 
     assert [step.seat for step in play.asked("review")] == ["member-1", "member-3", "member-4"]
     assert play.data("turn/1/count")["seats"] == ["member-1", "member-3", "member-4"]
@@ -102,34 +97,19 @@ def test_an_answer_that_was_all_reasoning_is_asked_for_again_with_more_room():
     assert len(play.asked("review")) == 3
 
 
-@pytest.mark.parametrize("blank", ["", " \n"])
-def test_an_answer_without_a_word_is_no_answer(blank):
-    play = Play(cast(), but({"turn/1/answer/member-2": blank}))
-    assert len(play.asked("review")) == 2
-
-
 # --- stage 2 ---
 
 
-@each_case("members", [3, 4, 5, 9, 30])
-def test_each_answer_stands_at_each_place_once_and_nobody_sees_their_own(members):
-    reviews = Play(cast(members)).asked("review")
+@each_case(("members", "own"), [(3, "excluded"), (5, "excluded"), (30, "excluded"), (2, "included"), (5, "included")])
+def test_each_answer_stands_at_each_place_once_and_nobody_sees_their_own_unless_set_up_so(members, own):
+    play = Play(cast(members), own_answers=own)
 
     places = Counter()
-    for step in reviews:
+    for step in play.asked("review"):
         answers = list(shown(step).values())
-        assert f"The answer of {step.seat}." not in answers
+        assert (f"The answer of {step.seat}." in answers) == (own == "included")
         places.update(enumerate(answers))
-    assert len(places) == (members - 1) * members
-    assert set(places.values()) == {1}
-
-
-@each_case("members", [2, 3, 5])
-def test_with_their_own_answers_each_answer_stands_at_each_place_once(members):
-    reviews = Play(cast(members), own_answers="included").asked("review")
-
-    places = Counter(place for step in reviews for place in enumerate(shown(step).values()))
-    assert len(places) == members**2
+    assert len(places) == members * (members - (own == "excluded"))
     assert set(places.values()) == {1}
 
 
@@ -179,18 +159,13 @@ def test_a_structured_review_is_read_as_such():
     assert "Fine, both." in play.told("turn/1/conclusion")
 
 
-def test_a_schema_is_only_for_models_that_take_one_but_for_repairs_it_is_for_all():
+def test_an_unreadable_ranking_is_asked_for_once_more_by_a_schema_for_all_models():
     play = Play(cast(), but({"turn/1/review/member-1": "I like both."}))
+
     assert all(step.if_native for step in play.asked("review"))
     [repair] = play.asked("repair")
-    assert (repair.if_native, set(repair.schema["properties"])) == (False, {"ranking"})
-
-
-def test_an_unreadable_ranking_is_asked_for_once_more():
-    play = Play(cast(), but({"turn/1/review/member-1": "I like both."}))
-
-    [repair] = play.asked("repair")
-    assert repair.key == "turn/1/review/member-1/repair"
+    assert (repair.key, repair.if_native) == ("turn/1/review/member-1/repair", False)
+    assert set(repair.schema["properties"]) == {"ranking"}
     assert "I like both." in repair.messages[-1].content
     ballot = play.step("turn/1/review/member-1/ballot")
     assert (ballot.data["reading"], ballot.source) == ("repaired", repair.key)
@@ -260,25 +235,21 @@ def test_what_a_model_wrote_stays_within_fences():
 
 
 def test_the_chair_is_told_whose_answers_and_reviews_they_are_and_how_they_rank():
-    told = Play(cast()).told("turn/1/conclusion")
+    names = {"member-2": ("acme/sage-7",)}
+    answers = but({"turn/1/answer/member-2": "As acme/sage-7 I say: blue."})
+    told = Play(cast(called=names), answers).told("turn/1/conclusion")
 
     assert "Member 2's answer:\n[[answer-2 " in told
     assert "Member 1's review. Response A is Member " in told
-    assert "1. Member 3 (answer 3): mean rank 1.00, named on 2 ballots, Borda 1.00" in told
+    assert "mean rank 1.00, named on 2 ballots, Borda 1.00" in told
     assert "3 of 3 reviewers gave a ranking; they ranked the answers without their own." in told
     assert "Where the members disagree" in told
-
-
-def test_the_chair_knows_members_by_number_not_by_model():
-    names = {"member-2": ("acme/sage-7",)}
-    play = Play(cast(called=names), but({"turn/1/answer/member-2": "As acme/sage-7 I say: blue."}))
-    assert "sage" not in play.told("turn/1/conclusion")
+    assert "sage" not in told, "members are known by number, not by model"
 
 
 def test_the_next_chair_concludes_where_the_first_cannot():
-    play = Play(
-        cast(3, "chair-2", "chair-3"), but({"turn/1/conclusion": OFFLINE, "turn/1/conclusion/chair-2": OFFLINE})
-    )
+    failing = but({"turn/1/conclusion": OFFLINE, "turn/1/conclusion/chair-2": OFFLINE})
+    play = Play(cast(3, "chair-2", "chair-3"), failing)
 
     assert [(step.key, step.seat, step.played_by) for step in play.asked("conclusion")] == [
         ("turn/1/conclusion", "chair", ""),
@@ -291,9 +262,11 @@ def test_the_next_chair_concludes_where_the_first_cannot():
         {"key": "turn/1/conclusion/chair-3", "by": "chair-3", "instead_of": "chair-2", **same},
     ]
     assert play.found("concluded_by_rank") == []
+    assert play.step("turn/1/conclusion").patience is not None
+    assert Play(cast()).step("turn/1/conclusion").patience is None, "it waits where no other could conclude"
 
 
-def test_where_no_chair_can_the_best_ranked_answer_stands_in():
+def test_where_no_chair_can_the_best_ranked_answer_stands_in_if_there_is_one():
     play = Play(cast(), but({"turn/1/conclusion": OFFLINE}))
 
     [by_rank] = play.found("concluded_by_rank")
@@ -302,16 +275,8 @@ def test_where_no_chair_can_the_best_ranked_answer_stands_in():
     assert "turn/1/completed" in play.keys
     assert "conclude" in play.offers[0].actions
 
-
-def test_without_a_chair_and_without_a_ranking_there_is_no_conclusion():
     play = Play(cast(), lambda step: OFFLINE if step.purpose in ("review", "conclusion") else but({})(step))
-
     assert (play.end.reason, play.end.failed) == ("no_conclusion", True)
-
-
-def test_a_chair_waits_for_a_rate_limit_only_where_no_other_could_conclude():
-    assert Play(cast()).step("turn/1/conclusion").patience is None
-    assert Play(cast(3, "chair-2")).step("turn/1/conclusion").patience is not None
 
 
 def test_answers_reviews_and_conclusion_are_held_to_the_language_of_the_question():

@@ -1,22 +1,29 @@
 """The rule of play of a debate, followed step by step without a model."""
 
 import pytest
+from pydantic import ValidationError
 
-from experiments.workflows.steps import STOPPED, Ask, End, Record
+from experiments.workflows import debate
+from experiments.workflows.steps import STOPPED, Ask, End, Listen, Outcome, Record
 from tests.cases import each_case
 from tests.experiments.debated import (
+    RATE_LIMITED,
     REQUEST,
+    actions,
     answering,
     asked,
     brief,
     calls,
+    cast,
     failed,
     keys,
     parsed,
     play,
     points,
+    rate_limited,
     spoken,
     step,
+    well,
 )
 
 ONE_ROUND = [
@@ -49,37 +56,34 @@ def test_two_rounds_are_spoken_in_strict_order_and_summed_up_once():
     steps, _end = play(rounds=2)
 
     assert (spoken(steps, 1), spoken(steps, 2)) == (["A", "B", "C"], ["A", "B", "C"])
-    assert step(steps, "summary").turn == 3
     assert steps[-1].actions == ("summarize",), "there is no third round"
-
-
-def test_turns_stages_purposes_and_roles_are_those_of_the_parts():
-    steps, _end = play(rounds=2)
-
     asks = {each.key: (each.turn, each.purpose, each.role) for each in steps if isinstance(each, Ask)}
     assert asks["refine"] == (0, "refinement", "refiner")
     assert asks["round/2/B"] == (2, "reply", "debater")
     assert asks["summary"] == (3, "summary", "summarizer")
     assert step(steps, "round/1/stage/C").data == {"turn": 1, "stage": "C", "number": 3, "of": 3}
     assert [each.data["turn"] for each in steps if isinstance(each, Record) and each.kind == "turn_completed"] == [1, 2]
+    assert play(rounds=2)[0] == steps, "two plays of the same seed ask the same"
 
 
-def test_the_final_prompt_is_prefilled_from_the_refinement_with_room_for_answers():
+def test_every_pause_may_be_passed_and_offers_what_happens_then():
+    steps, _end = play(rounds=2)
+
+    pauses = [each for each in steps if isinstance(each, Listen) and not each.is_offer]
+    assert [pause.key for pause in pauses] == ["prompt", "round/1/next", "round/2/next"]
+    assert all(pause.may_pass and "default" in pause.actions for pause in pauses)
+
+
+def test_the_final_prompt_is_prefilled_with_room_for_answers_and_without_them_where_nobody_is_asked():
     steps, _end = play()
 
     pause = step(steps, "prompt")
     assert (pause.reason, pause.actions) == ("final_prompt", ("send", "default", "retry", "end"))
     assert pause.default.startswith("**Objective**\n\nShare one telescope fairly")
     assert "- Who pays for the repairs?\n  Answer: " in pause.default
-
-
-def test_where_nobody_is_asked_the_final_prompt_leaves_out_the_questions():
-    steps, _end = play()
-
     final = step(steps, "prompt/final").data["text"]
-    assert final.startswith("**Objective**\n\nShare one telescope fairly")
     assert "Who pays for the repairs?" not in final
-    assert step(steps, "prompt").default.startswith(final)
+    assert pause.default.startswith(final)
 
 
 def test_without_a_refiner_the_request_is_the_final_prompt_unless_a_person_changes_it():
@@ -115,12 +119,8 @@ def test_when_the_refiner_fails_the_request_can_be_sent_and_it_is_said_why():
     pause = step(steps, "prompt")
     assert (pause.default, pause.error) == (REQUEST, "The provider is overloaded.")
     assert step(steps, "prompt/final").data["text"] == REQUEST
-
-
-def test_an_automatic_debate_whose_refiner_fails_ends_and_can_be_resumed():
     steps, end = play(answering(refine=failed()))
-
-    assert (keys(steps)[-1], end.reason, end.failed) == ("prompt", "refine_failed", True)
+    assert (keys(steps)[-1], end.reason, end.failed) == ("prompt", "refine_failed", True), "where nobody is asked"
 
 
 def test_a_refinement_that_cannot_be_read_is_shown_and_the_request_stands():
@@ -148,7 +148,7 @@ def test_a_failed_debater_is_recorded_and_the_next_one_sees_only_those_who_spoke
     assert "Debater B gave no answer in round 1 (overloaded)." in asked(steps, "summary")
 
 
-def test_a_failed_debater_is_asked_again_alone_and_out_of_order():
+def test_a_failed_debater_is_asked_again_alone_and_out_of_order_unless_it_was_the_last():
     says = {"round/1/next": ("retry_seat", "B"), "round/1/next/2": "summarize"}
     steps, _end = play(answering(round__1__B=failed(), round__1__B__2=points("B", 3, 2)), says)
 
@@ -159,10 +159,7 @@ def test_a_failed_debater_is_asked_again_alone_and_out_of_order():
     assert "B1.p1: Perspective 1 of B" in asked(steps, "summary")
     assert "retry_seat" not in step(steps, "round/1/next/2").actions
 
-
-def test_the_last_debater_who_is_asked_again_is_in_order():
     steps, _end = play(answering(round__1__C=failed()), {"round/1/next": ("retry_seat", "C")})
-
     assert parsed(steps, "round/1/C/2")["flags"] == []
 
 
@@ -189,28 +186,24 @@ def test_a_round_in_which_all_fail_is_a_failed_round_without_a_summary():
     assert end.message.splitlines()[0] == "A: The provider is overloaded."
     assert "round/1/completed" not in keys(steps)
     assert calls(steps)[-1] == "round/1/C"
-
-
-def test_a_summary_that_fails_fails_the_run():
     _steps, end = play(answering(summary=failed()))
-
     assert end == End("summary_failed", failed=True, message="The provider is overloaded.")
 
 
-@pytest.mark.parametrize("text", ["", " \n\t "])
-def test_an_addendum_of_blanks_is_none(text):
-    steps, _end = play(says={"round/1/next": ("round", text)})
+def test_what_is_added_reaches_the_second_round_and_the_summary():
+    steps, _end = play(says={"round/1/next": ("summarize", "  There are only ten clear nights.\n")})
+    addendum = step(steps, "addendum")
+    assert (addendum.data["text"], addendum.turn) == ("There are only ten clear nights.", 2)
+    assert "There are only ten clear nights." in asked(steps, "summary")
 
+    steps, _end = play(rounds=2, addendum=" Ten nights. ")
+    assert step(steps, "addendum").data["text"] == "Ten nights."
+    assert "Ten nights." not in asked(steps, "round/1/C")
+    assert "Ten nights." in asked(steps, "round/2/A")
+
+    steps, _end = play(says={"round/1/next": ("round", " \n\t ")})
     assert "addendum" not in keys(steps)
     assert spoken(steps, 2) == ["A", "B", "C"]
-
-
-def test_without_a_second_round_the_summary_has_the_addendum():
-    steps, _end = play(says={"round/1/next": ("summarize", "  There are only ten clear nights.\n")})
-
-    assert step(steps, "addendum").data["text"] == "There are only ten clear nights."
-    assert step(steps, "addendum").turn == 2
-    assert "There are only ten clear nights." in asked(steps, "summary")
 
 
 def test_in_two_rounds_the_addendum_stays_what_it_was_when_the_second_began():
@@ -223,9 +216,138 @@ def test_in_two_rounds_the_addendum_stays_what_it_was_when_the_second_began():
     assert not any("Twelve nights" in asked(steps, key) for key in calls(steps))
 
 
-def test_an_automatic_debate_adds_what_was_planned():
-    steps, _end = play(rounds=2, addendum=" Ten nights. ")
+# --- where somebody stands in, something is shortened, or more is asked for after the summary ---
 
-    assert step(steps, "addendum").data["text"] == "Ten nights."
-    assert "Ten nights." not in asked(steps, "round/1/C")
-    assert "Ten nights." in asked(steps, "round/2/A")
+
+def test_a_rate_limited_model_is_replaced_by_the_next_of_the_pool():
+    seated = cast("model one", "model two")
+    steps, _end = play(rate_limited("round/1/B", "round/1/B/pool-1"), seated=seated)
+
+    first, second = step(steps, "round/1/B/instead").data, step(steps, "round/1/B/instead/2").data
+    assert (first["by"], first["key"], first["reason"]) == ("pool-1", "round/1/B/pool-1", "rate_limited")
+    assert (second["by"], second["instead_of"]) == ("pool-2", "pool-1")
+    answered = step(steps, "round/1/B/pool-2")
+    assert (answered.seat, answered.played_by, answered.patience) == ("B", "pool-2", 5)
+    assert parsed(steps, "round/1/B/pool-2")["parsed"]["speaker"] == "B"
+    assert "B1.p1" in asked(steps, "round/1/C")
+
+
+def test_when_no_model_of_the_pool_answers_the_failure_names_those_tried():
+    limited = {f"round/1/B{end}" for end in ("", "/pool-1", "/pool-2")}
+    steps, _end = play(rate_limited(*limited), seated=cast("model one", "model two"))
+    error = step(steps, "round/1/next").error
+    assert error.startswith("B: Every model that was tried is rate-limited: B, model one, model two.")
+
+    outcomes = {"round/1/B": RATE_LIMITED, "round/1/B/pool-1": failed()}
+    steps, _end = play(lambda ask: outcomes.get(ask.key) or well(ask), seated=cast("one", "two"))
+    assert "round/1/B/pool-2" not in keys(steps), "another failure ends the attempt"
+    assert step(steps, "round/1/next").error == "B: B: rate-limited. one: The provider is overloaded."
+
+
+def test_refiner_and_summarizer_are_replaced_like_the_debaters_and_waited_for_where_nobody_else_is():
+    steps, _end = play(rate_limited("refine", "summary"), seated=cast("one"))
+
+    assert {"refine/pool-1/parsed", "summary/pool-1/parsed"} <= set(keys(steps))
+    assert {each.patience for each in play()[0] if isinstance(each, Ask)} == {None}
+
+
+def test_the_repair_is_asked_of_whoever_gave_the_answer():
+    outcomes = {"round/1/B": RATE_LIMITED, "round/1/B/pool-1": Outcome(text="prose")}
+    steps, _end = play(lambda ask: outcomes.get(ask.key) or well(ask), seated=cast("one"))
+
+    repair = step(steps, "round/1/B/pool-1/repair")
+    assert (repair.seat, repair.played_by, repair.purpose, repair.role) == ("B", "pool-1", "repair", "debater")
+
+
+def test_a_context_that_was_too_long_is_offered_to_be_shortened():
+    too_long = failed("context_exceeded", "The prompt is too long.")
+    long = points("A", new_perspectives=[{"id": f"p{n}", "contents": f"{n} " + "long " * 200} for n in (1, 2, 3)])
+    answer = answering(round__1__A=long, round__1__C=too_long)
+    steps, _end = play(answer, {"round/1/next": ("retry_short", "C")})
+
+    pause = step(steps, "round/1/next")
+    assert "retry_short" in pause.actions
+    assert "Ask again with a shortened context" in pause.error
+    whole, short = asked(steps, "round/1/C"), asked(steps, "round/1/C/2")
+    assert len(short) < len(whole) - 2000
+    assert "A1.p3: 3 long" in short
+    assert parsed(steps, "round/1/C/2")["parsed"]["kind"] == "points"
+    steps, _end = play(answering(round__1__C=failed()))
+    assert "retry_short" not in step(steps, "round/1/next").actions
+
+
+def test_a_summary_that_was_too_long_is_asked_for_once_more_with_less_before_it():
+    steps, _end = play(answering(summary=failed("context_exceeded", "Too long.")))
+
+    assert calls(steps)[-2:] == ["summary", "summary/2"]
+    assert keys(steps)[-1] == "summary/next/2"
+
+
+def test_after_a_limit_what_there_is_is_summed_up():
+    steps, _end = play(answering(round__1__C=failed("limit", "A limit was reached.")), rounds=2)
+
+    assert calls(steps)[-1] == "summary"
+    assert spoken(steps, 2) == []
+    assert "Debater C gave no answer in round 1 (limit)." in asked(steps, "summary")
+
+
+def test_a_blind_first_round_shows_nobody_the_others_points():
+    steps, _end = play(rounds=2, blind=True)
+
+    assert "A1.p1" not in asked(steps, "round/1/C")
+    assert "leave counterpoints empty" in asked(steps, "round/1/C")
+    assert {"A1.p1", "C1.p3"} <= set(asked(steps, "round/2/A").replace(":", " ").split())
+
+
+def test_the_second_round_begins_with_another_debater_when_it_rotates():
+    steps, _end = play(rounds=2, rotate=True)
+
+    assert (spoken(steps, 1), spoken(steps, 2)) == (["A", "B", "C"], ["B", "C", "A"])
+    assert "C2.p1" in asked(steps, "round/2/A")
+
+
+def test_after_the_summary_a_second_round_can_be_played_and_summed_up():
+    says = {"round/1/next": ("summarize", "Ten nights."), "summary/next": ("round", "And who pays?")}
+    steps, _end = play(says=says | {"round/2/next": "summarize", "summary/next/2": None})
+
+    assert step(steps, "summary/superseded").data == {"message": "summary"}
+    assert {"Ten nights.", "And who pays?"} <= set(asked(steps, "round/2/A").splitlines())
+    assert [key for key in calls(steps) if key.startswith("summary")] == ["summary", "summary/2"]
+    assert (step(steps, "summary").turn, step(steps, "summary/2").turn) == (2, 3)
+    steps, _end = play(says={"summary/next": "summarize"})
+    assert keys(steps)[-4:] == ["stage/summary/2", "summary/2", "summary/2/parsed", "summary/next/2"]
+
+
+def test_an_attempt_after_a_failure_draws_the_same_and_another_answer_does_not():
+    says = {"round/1/next": ("retry_seat", "B"), "round/1/next/2": ("retry_seat", "C")}
+    unread = {"round__1__C": "prose", "round__1__C__repair": "prose"}
+    steps, _end = play(answering(round__1__B=failed(), **unread), says)
+
+    draws = {key: step(steps, key).draw for key in ("round/1/B", "round/1/B/2", "round/1/C", "round/1/C/2")}
+    assert draws["round/1/B"] == draws["round/1/B/2"]
+    assert draws["round/1/C"] != draws["round/1/C/2"]
+
+
+@each_case(
+    "config",
+    [
+        {"prompt": " \n"},
+        {"rounds": 0},
+        {"rounds": 3},
+        {"mode": "blind"},
+        {"max_tokens": 9000},
+        {"prompt": "x" * 100_001},
+    ],
+    ids=["blank", "no round", "three rounds", "mode", "tokens", "too long"],
+)
+def test_what_cannot_be_played_is_refused(config):
+    with pytest.raises(ValidationError):
+        debate.Config(**{"prompt": REQUEST, **config})
+
+
+def test_the_summary_asks_for_sources_and_names_them_all():
+    steps, _end = play(answering(summary=actions("A1.p1", "C1.c2")), rounds=1)
+
+    told = asked(steps, "summary")
+    assert all(f"{seat}1.p3: " in told for seat in "ABC")
+    assert parsed(steps, "summary")["parsed"]["recommended"][0]["sources"] == ["A1.p1", "C1.c2"]

@@ -1,9 +1,10 @@
 """Finding the JSON answer in what a model wrote: a value or a reason, never a default, never another object."""
 
 import json
+import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experiments.workflows.ballots import read_ballot, read_repaired
@@ -25,12 +26,11 @@ from experiments.workflows.json_reader import (
 )
 from experiments.workflows.judge import RANGES, read_verdicts
 from experiments.workflows.labels import labels_for
-from experiments.workflows.parsing import Unreadable
+from experiments.workflows.parsing import Unreadable, number, plain
 from experiments.workflows.steps import Outcome
 from tests.cases import each_case
 from tests.experiments import contests
 from tests.experiments.battling import reply
-from tests.hanging import without_hanging
 
 NAMES = ("points", "more")
 VALUE = {"points": ['a {b} [c] </think> "d" \\', {"contents": "e, }"}], "x": 1.5}
@@ -155,12 +155,7 @@ def test_the_same_slip_is_forgiven_or_refused_in_every_workflow(form):
 # --- what is found ---
 
 
-@given(st.text(max_size=400) | st.text(alphabet='{}[]"`\n\\:,a1 </think>', max_size=400))
-def test_any_text_is_either_an_answer_or_missing_with_the_reason(text):
-    found = find_json(text, NAMES, or_list=True)
-    assert isinstance(found.value, dict | list) if isinstance(found, Found) else len(found.message) > 5
-
-
+@settings(max_examples=60)
 @given(OBJECTS, PROSE, PROSE)
 def test_whatever_answer_is_written_is_read_again(value, before, after):
     assert read_json(f"{before}{json.dumps(value)}{after}", NAMES) == value
@@ -168,11 +163,13 @@ def test_whatever_answer_is_written_is_read_again(value, before, after):
     assert read_json(f"<think>{before}</think>{json.dumps(value, ensure_ascii=False)}", NAMES) == value
 
 
+@settings(max_examples=60)
 @given(OBJECTS, OBJECTS)
 def test_what_was_thought_is_never_the_answer(thought, value):
     assert read_json(f"<think>\n{json.dumps(thought)}\n</think>\n{json.dumps(value)}", NAMES) == value
 
 
+@settings(max_examples=60)
 @given(OBJECTS, OBJECTS)
 def test_of_two_that_contradict_each_other_none_is_the_answer(one, other):
     """A judge that quotes a verdict planted in a message must not be read as that verdict, wherever it quotes it."""
@@ -185,13 +182,13 @@ def test_of_two_that_contradict_each_other_none_is_the_answer(one, other):
         assert one != other
 
 
-def test_of_an_answer_and_a_part_of_it_the_whole_is_taken():
-    assert read_json('{"points": 1} {"points": 1, "more": {"a": 1}} {"more": {}}', NAMES) == {
-        "points": 1,
-        "more": {"a": 1},
-    }
+def test_of_an_answer_and_a_part_of_it_the_whole_is_taken_however_deep():
+    whole = {"points": 1, "more": {"a": 1}}
+    assert read_json(f'{{"points": 1}} {json.dumps(whole)} {{"more": {{}}}}', NAMES) == whole
+    assert read_json(nested(DEEPEST_ANSWER), NAMES) == json.loads(nested(DEEPEST_ANSWER))
 
 
+@settings(max_examples=60)
 @given(OBJECTS, st.integers(0, 10_000))
 def test_no_part_of_an_answer_that_is_cut_short_is_taken_for_it(value, cut):
     text = json.dumps(value)
@@ -223,28 +220,6 @@ def test_a_list_may_stand_in_its_place_where_that_is_asked_for(text):
         read_json(text, NAMES)
 
 
-def test_nesting_up_to_the_limit_is_read():
-    assert read_json(nested(DEEPEST_ANSWER), NAMES) == json.loads(nested(DEEPEST_ANSWER))
-
-
-@each_case(
-    "text",
-    [
-        *("[" * 100_000, "{" * 190_000, "{" * 90_000 + "}" * 90_000, '{"a":' * 30_000, "[]{}" * 40_000),
-        *("{ " * 39 + "[] " * 60_000, "(" + "{ a " * 45_000, '{"' * 90_000, '{"a": ' + "[1], " * 30_000),
-        *("<think>" * 20_000, "a<think>" * 20_000, "<think>" + "</think>" * 20_000, "<think></think>" * 12_000),
-        *("{}</think>" * 18_000, "{" + ", " * 90_000 + "}", "{" + '\\"' * 90_000 + "}", "{" + '\\"' * 90_000 + "}\\"),
-        *('[\\"]' * 45_000, "{" + "\\'" * 90_000 + "}", "{" + "a: '" * 40_000 + "}", "{" + "/*" * 90_000 + "}"),
-        *("```" + "\n" * 20_000, "```json" + " \n" * 10_000, "```{\n" * 40_000, "{x}" * 60_000, "{x: }" * 40_000),
-        *('{"a": "{' * 9 + "\\" * 10 + "[" * 50_000, '{"a":1}' * 28_000, "{" + " " * 190_000, "{ \n" * 60_000),
-    ],
-    ids=lambda text: text[:12],
-)
-def test_no_answer_hangs_its_reader(text):
-    with without_hanging():
-        assert isinstance(find_json(text, NAMES, or_list=True), Missing)
-
-
 @each_case(
     "text",
     [
@@ -255,3 +230,40 @@ def test_no_answer_hangs_its_reader(text):
 )
 def test_a_quotation_mark_that_opens_nothing_hides_no_answer(text):
     assert read_json(text, NAMES) == {"points": "it's", "more": 'a 24" screen'}
+
+
+# --- numbers and texts within it ---
+
+
+@each_case(("value", "read"), [(0, 0.0), (100, 100.0), (12.5, 12.5), (-0.0, 0.0), (1e-9, 1e-9)])
+def test_a_number_within_its_range_is_read_as_it_is(value, read):
+    assert number(value, 0, 100) == read
+    assert isinstance(number(value, 0, 100), float)
+
+
+@each_case(
+    ("value", "reason"),
+    [
+        (None, "is missing"),
+        ("50", "is not a number"),
+        (True, "is not a number"),
+        ([50], "is not a number"),
+        (math.nan, "is not a finite number"),
+        (-math.inf, "is not a finite number"),
+        (150, "is 150, outside 0 to 100"),
+        (-3, "is -3, outside 0 to 100"),
+        (100.0001, "outside 0 to 100"),
+        (10**400, "outside 0 to 100"),
+        (-(10**4000), "outside 0 to 100"),
+    ],
+)
+def test_anything_else_is_no_number_and_the_reason_says_why(value, reason):
+    with pytest.raises(Unreadable, match=reason):
+        number(value, 0, 100)
+
+
+@each_case(
+    ("value", "text"), [(" a\n", "a"), ("", ""), (None, ""), (3, ""), (["a"], ""), ("\x00a\ud800", "\ufffda\ufffd")]
+)
+def test_a_text_is_taken_without_blanks_and_anything_else_is_none(value, text):
+    assert plain(value) == text

@@ -6,7 +6,6 @@ from pydantic import ValidationError
 from experiments.engine.score import Score
 from experiments.workflows import outputs
 from experiments.workflows.steps import Ask, Cast, Outcome, Record, Seat, Stored
-from tests.cases import each_case
 
 BAD_KEY = Outcome(ok=False, error_kind="bad_key", error="The key is not accepted.")
 
@@ -77,15 +76,8 @@ def test_a_seat_in_which_nobody_sits_is_said_so():
 def test_the_seats_are_those_that_were_named():
     assert config().seats() == ("contestant-1",)
     assert config().seats(["contestant-30", "contestant-2"]) == ("contestant-2", "contestant-30")
-    assert len(outputs.SEATS) == 30
-
-
-@each_case("seat", ["contestant-0", "contestant-31", "judge", "contestant-1x"])
-def test_other_seats_are_refused(seat):
-    with pytest.raises(ValidationError):
-        config(tasks=[{"sample": 1, "contestant": 1, "seat": seat}])
-
-
-def test_nothing_is_named_twice():
+    for seat in ("contestant-0", "contestant-31", "judge", "contestant-1x"):
+        with pytest.raises(ValidationError):
+            config(tasks=[{"sample": 1, "contestant": 1, "seat": seat}])
     with pytest.raises(ValidationError, match="named twice"):
         config(subsets=["one", "one"])
