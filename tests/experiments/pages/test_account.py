@@ -20,85 +20,46 @@ def shown_token(page):
     return field.get("value")
 
 
-def test_a_new_token_is_shown_once_and_opens_the_api(browser, read, alice):
-    response = browser.post(ACCOUNT, {"name": "notebook", "days": "30", "scopes": ["read"]})
+def test_a_new_token_is_shown_once_and_opens_the_api_until_it_is_revoked(browser, read, alice):
+    name = '"><script>alert(1)</script>'
+    response = browser.post(ACCOUNT, {"name": name, "days": "30", "scopes": ["read"]})
+    token = ApiToken.objects.get(user=alice)
+    headers = {"Authorization": f"Bearer {shown_token(read(response))}"}
+    assert (response.status_code, response["Cache-Control"]) == (200, "no-store")
+    assert (token.name, token.scopes) == (name, ["read"])
+    assert "never" in read(browser.get(ACCOUNT)).text
 
-    token = shown_token(read(response))
-    assert response.status_code == 200
-    assert ApiToken.objects.get(user=alice).name == "notebook"
-    assert Client().get("/api/runs/", headers={"Authorization": f"Bearer {token}"}).status_code == 200
-    assert token not in browser.get(ACCOUNT).content.decode()
-    assert read(browser.get(ACCOUNT)).find(id="new-token") == []
+    assert Client().get("/api/runs/", headers=headers).status_code == 200
+    html, page = browser.get(ACCOUNT).content.decode(), read(browser.get(ACCOUNT))
+    assert shown_token(read(response)) not in html
+    assert "<script>alert" not in html
+    assert token.token_key in page.text
+    assert "127.0.0.1" in page.text, "it says from where the token was used last"
 
-
-def test_no_cache_keeps_the_page(browser):
-    assert browser.get(ACCOUNT)["Cache-Control"] == "no-store"
-    assert browser.post(ACCOUNT, {"name": "x", "days": "1", "scopes": ["read"]})["Cache-Control"] == "no-store"
+    revoke = reverse("token-revoke", args=[token.token_key])
+    assert browser.get(revoke).status_code == 405
+    assert browser.post(revoke)["Location"] == ACCOUNT
+    assert Client().get("/api/runs/", headers=headers).status_code == 401
 
 
 @each_case(
-    ("typed", "field", "words"),
+    ("typed", "field"),
     [
-        ({"name": "", "days": "5"}, "name", "required"),
-        ({"name": "x" * 101, "days": "5"}, "name", "100 characters"),
-        ({"name": "a\x00b", "days": "5"}, "name", "Null characters"),
-        ({"name": "x", "days": "0"}, "days", "greater than or equal to 1"),
-        ({"name": "x", "days": "366"}, "days", "less than or equal to 365"),
-        ({"name": "x", "days": ""}, "days", "required"),
-        ({"name": "x", "days": "soon"}, "days", "whole number"),
+        ({"name": "", "days": "5"}, "name"),
+        ({"name": "a\x00b", "days": "5"}, "name"),
+        ({"name": "x", "days": "0"}, "days"),
+        ({"name": "x", "days": "366"}, "days"),
+        ({"name": "x", "days": ""}, "days"),
+        ({"name": "x", "days": "5", "scopes": []}, None),
+        ({"name": "x", "days": "5", "scopes": ["fly"]}, None),
     ],
 )
-def test_a_token_that_makes_no_sense_is_not_made(browser, read, typed, field, words):
+def test_a_token_that_makes_no_sense_is_not_made(browser, read, typed, field):
     page = read(browser.post(ACCOUNT, {"scopes": ["read"], **typed}))
 
-    assert words in page.by_id(f"id_{field}-error").text
+    assert page.find(id=f"id_{field}-error") or field is None
     assert page.by_id("id_name").get("value") == (typed["name"].replace("\0", "\ufffd") or None)
     assert ApiToken.objects.count() == 0
-
-
-@pytest.mark.parametrize(("scopes", "words"), [([], "Choose at least one"), (["fly"], "fly is not one of")])
-def test_a_token_that_may_nothing_is_not_made(browser, scopes, words):
-    page = browser.post(ACCOUNT, {"name": "x", "days": "1", "scopes": scopes}).content.decode()
-
-    assert words in page
-    assert ApiToken.objects.count() == 0
-
-
-def test_the_page_says_what_each_token_may_do_and_when_it_was_used_last(browser, read, alice):
-    token = create_token(alice, name="reader", scopes=["read"])
-    assert "never" in read(browser.get(ACCOUNT)).text
-
-    Client().get("/api/runs/", headers={"Authorization": f"Bearer {token}"})
-
-    page = read(browser.get(ACCOUNT)).text
-    assert "127.0.0.1" in page
-    assert ApiToken.objects.get().scopes == ["read"]
-
-
-def test_tokens_are_listed_by_name_and_beginning(browser, read, alice):
-    create_token(alice, name="notebook")
-    key = ApiToken.objects.get().token_key
-
-    text = read(browser.get(ACCOUNT)).text
-    assert "notebook" in text
-    assert key in text
-
-
-def test_a_name_is_no_markup_of_ours(browser, alice):
-    create_token(alice, name='"><script>alert(1)</script>')
-
-    assert "<script>alert" not in browser.get(ACCOUNT).content.decode()
-
-
-def test_a_revoked_token_is_void_at_once(browser, alice):
-    token = create_token(alice)
-    headers = {"Authorization": f"Bearer {token}"}
-    assert Client().get("/api/runs/", headers=headers).status_code == 200
-
-    response = browser.post(reverse("token-revoke", args=[ApiToken.objects.get().token_key]))
-
-    assert response["Location"] == ACCOUNT
-    assert Client().get("/api/runs/", headers=headers).status_code == 401
 
 
 def test_a_token_of_somebody_else_is_not_seen_and_not_revoked(charlies, alice):
@@ -110,33 +71,31 @@ def test_a_token_of_somebody_else_is_not_seen_and_not_revoked(charlies, alice):
     assert ApiToken.objects.count() == 1
 
 
-def test_a_token_is_revoked_by_posting_alone(browser, alice):
-    create_token(alice)
-
-    assert browser.get(reverse("token-revoke", args=[ApiToken.objects.get().token_key])).status_code == 405
-    assert ApiToken.objects.count() == 1
-
-
-def test_signing_in_leads_to_the_page_that_was_asked_for(visitor, alice):
-    response = visitor.post("/sign-in/", {"username": "alice", "password": PASSWORD, "next": "/runs/"})
-
-    assert response["Location"] == "/runs/"
-    assert visitor.get("/runs/").status_code == 200
-
-
-@pytest.mark.parametrize(
-    "target", ["https://evil.example/", "//evil.example", "javascript:alert(1)", "/\\evil.example", ""]
+@each_case(
+    ("target", "leads_to"),
+    [
+        ("/runs/", "/runs/"),
+        ("https://evil.example/", "/arena/"),
+        ("//evil.example", "/arena/"),
+        ("javascript:alert(1)", "/arena/"),
+        ("/\\evil.example", "/arena/"),
+        ("", "/arena/"),
+    ],
 )
-def test_signing_in_never_leads_elsewhere(visitor, alice, target):
-    response = visitor.post("/sign-in/", {"username": "alice", "password": PASSWORD, "next": target})
+def test_signing_in_leads_to_the_page_that_was_asked_for_and_never_elsewhere(alice, target, leads_to):
+    response = Client().post("/sign-in/", {"username": "alice", "password": PASSWORD, "next": target})
 
-    assert response["Location"] == "/arena/"
+    assert response["Location"] == leads_to
 
 
-@pytest.mark.parametrize(
-    ("name", "password"), [("alice", "wrong"), ("nobody", PASSWORD), ("alice", ""), ("", ""), ("a\x00", "b\x00")]
+@each_case(
+    ("name", "password"),
+    [("alice", "wrong"), ("nobody", PASSWORD), ("gone", PASSWORD), ("alice", ""), ("", ""), ("a\x00", "b\x00")],
 )
-def test_a_wrong_password_and_an_unknown_name_look_the_same(visitor, alice, read, name, password):
+def test_a_wrong_password_an_unknown_name_and_one_that_has_left_look_the_same(
+    visitor, alice, django_user_model, read, name, password
+):
+    django_user_model.objects.create_user("gone", password=PASSWORD, is_active=False)
     response = visitor.post("/sign-in/", {"username": name, "password": password})
 
     assert response.status_code == 200
@@ -144,32 +103,17 @@ def test_a_wrong_password_and_an_unknown_name_look_the_same(visitor, alice, read
     assert visitor.get("/runs/").status_code == 302
 
 
-def test_a_deactivated_person_cannot_sign_in(visitor, alice, read):
-    alice.is_active = False
-    alice.save()
-
-    assert "do not belong together" in read(visitor.post("/sign-in/", {"username": "alice", "password": PASSWORD})).text
-
-
-def test_the_demo_people_are_not_shown_outside_a_demo(visitor):
+def test_a_demo_alone_shows_its_people_and_their_password(visitor, settings):
     assert demo.PASSWORD not in visitor.get("/sign-in/").content.decode()
-
-
-def test_a_demo_shows_its_people_and_their_password(visitor, settings):
     settings.DEMO_MODE = True
 
     assert demo.PASSWORD in visitor.get("/sign-in/").content.decode()
 
 
 def test_signing_out_ends_the_session_and_leads_to_the_door(browser):
-    assert browser.post("/sign-out/")["Location"] == "/sign-in/"
-    assert browser.get("/runs/").status_code == 302
-
-
-def test_signing_out_is_posted(browser):
+    assert browser.get("/sign-in/")["Location"] == "/arena/", "whoever is signed in needs no door"
     assert browser.get("/sign-out/").status_code == 405
     assert browser.get("/runs/").status_code == 200
 
-
-def test_whoever_is_signed_in_needs_no_door(browser):
-    assert browser.get("/sign-in/")["Location"] == "/arena/"
+    assert browser.post("/sign-out/")["Location"] == "/sign-in/"
+    assert browser.get("/runs/").status_code == 302

@@ -7,7 +7,7 @@ from django.utils import timezone
 from experiments.models import Experiment, ModelPrice, ProviderModel, Run
 from experiments.workflows.prompts import fill
 from tests.cases import each_case
-from tests.fixtures import add_model, signed_in
+from tests.fixtures import add_model
 
 pytestmark = pytest.mark.django_db
 
@@ -39,16 +39,10 @@ def the_config():
     return Experiment.objects.get().config
 
 
-def test_manual_mode_starts_a_manual_run(send):
-    send(mode="manual", auto_advance="on", **{"max_turns-none": "on"})
-
-    config = the_config()
-    assert (config["mode"], config["auto_advance"], config["max_turns"]) == ("manual", True, None)
-    assert Run.objects.get().mode == "manual"
-
-
 def test_every_advanced_setting_is_heard(send):
     send(
+        mode="manual",
+        auto_advance="on",
         system_prompt="You are {MODEL}.\r\nStay calm.",
         elicit_thinking="on",
         logprobs="on",
@@ -58,17 +52,23 @@ def test_every_advanced_setting_is_heard(send):
         judge_sees_interventions=None,
         judge_sees_reasoning=None,
         judge_seconds="45",
-        **{"seat-A-persona": "the elder", "seat-B-reasoning_effort": "high"},
+        **{"seat-A-persona": "the elder", "seat-B-reasoning_effort": "high", "max_turns-none": "on"},
+        **row(0, kind="note", side="A", turn="", text=" "),
+        **row(2, **{**NOTE, "text": "Be brief.\r\nPlease."}),
     )
 
     config = the_config()
+    assert (config["mode"], config["auto_advance"], config["max_turns"]) == ("manual", True, None)
+    assert Run.objects.get().mode == "manual"
     assert config["system_prompt"] == "You are {MODEL}.\nStay calm."
     switches = ("elicit_thinking", "logprobs", "counterbalance", "judge_sees_interventions", "judge_sees_reasoning")
     assert [config[name] for name in switches] == [True, True, True, False, False]
     assert config["judge_seconds"] == 45
     assert (config["when_empty"], config["judge_sees"]) == ("stop", "both")
+    assert config["interventions"] == [NOTE], "blank rows are none"
     seats = {p.seat: p for p in Experiment.objects.get().participants.all()}
     assert (seats["A"].persona, seats["B"].params) == ("the elder", {"reasoning_effort": "high"})
+    assert set(seats) == {"A", "B", "judge", "filter"}, "nobody is the friend unless chosen"
 
 
 def test_thinking_is_not_asked_for_unless_switched_on_and_its_words_are_shown(browser, provider, read, send):
@@ -77,19 +77,6 @@ def test_thinking_is_not_asked_for_unless_switched_on_and_its_words_are_shown(br
 
     assert " ".join(fill("arena_think").split()) in page.text
     assert not the_config()["elicit_thinking"]
-
-
-def test_rows_of_interventions_are_planned_and_blank_ones_are_none(send):
-    send(**row(0, kind="note", side="A", turn="", text=" "), **row(2, **{**NOTE, "text": "Be brief.\r\nPlease."}))
-
-    assert the_config()["interventions"] == [NOTE]
-
-
-def test_the_form_has_blank_rows_without_a_script(browser, provider, read):
-    page = read(browser.get(ARENA))
-
-    numbers = [n for n in range(5) if page.find("select", name=f"interventions-{n}-kind")]
-    assert numbers == [0, 1, 2]
 
 
 @each_case(
@@ -117,40 +104,24 @@ def test_what_is_wrong_with_a_row_is_said_at_the_row_and_everything_is_kept(send
 
 
 def test_a_planned_friend_needs_somebody_to_be_it(send, read):
-    page = read(send(**row(0, **{**NOTE, "kind": "friend"})))
+    planned = row(0, **{**NOTE, "kind": "friend"})
+    assert read(send(**planned)).by_id("id_seat-friend-model-error").text
 
-    assert "Choose a model" in page.by_id("id_seat-friend-model-error").text
-
-
-def test_nobody_is_the_friend_unless_chosen(send):
-    send()
-    assert set(Experiment.objects.get().participants.values_list("seat", flat=True)) == {"A", "B", "judge", "filter"}
-
-
-def test_a_chosen_friend_is_seated(send):
-    send(**{"seat-friend-model": "sim/neutral:first=0"}, **row(0, **{**NOTE, "kind": "friend"}))
-
+    send(**{"seat-friend-model": "sim/neutral:first=0"}, **planned)
     assert Experiment.objects.get().participants.get(seat="friend").model.slug == "sim/neutral:first=0"
 
 
-def test_repeats_start_as_many_runs_with_successive_seeds(send):
-    response = send(repeats="3", counterbalance="on")
+def test_repeats_start_as_many_runs_with_successive_seeds(send, read):
+    for repeats in ("0", "51", "many"):
+        refused = send(repeats=repeats)
+        assert (refused.status_code, Run.objects.count()) == (422, 0)
+        assert read(refused).by_id("id_repeats").get("aria-invalid") == "true"
 
+    response = send(repeats="3", counterbalance="on")
     experiment = Experiment.objects.get()
     seeds = sorted(experiment.runs.values_list("seed", flat=True))
     assert seeds == list(range(seeds[0], seeds[0] + 3))
     assert response["Location"] == reverse("experiment", args=[experiment.pk])
-
-
-@each_case("repeats", ["0", "51", "many"])
-def test_too_many_repeats_are_refused_and_the_form_is_kept(send, read, repeats):
-    response = send(repeats=repeats, system_prompt="Calm.")
-
-    page = read(response)
-    assert response.status_code == 422
-    assert page.by_id("id_repeats").get("aria-invalid") == "true"
-    assert page.form(id="setup")["system_prompt"] == "Calm."
-    assert Run.objects.count() == 0
 
 
 def test_a_run_is_set_up_again_as_it_was(browser, read, send):
@@ -179,14 +150,6 @@ def test_what_cannot_be_carried_over_is_said(browser, read, send):
     assert "Not carried over for seat B: top_p." in page.text
 
 
-@each_case("clone", ["", "x", "01a1fcd3-133b-77c5-9c81-473b169c724e"])
-def test_only_my_own_runs_can_be_set_up_again(charlie, send, clone):
-    send()
-    clone = clone or str(Run.objects.get().pk)
-
-    assert signed_in(charlie).get(ARENA, {"clone": clone}).status_code == 404
-
-
 def test_a_scenario_fills_the_form(browser, filled, read):
     form = read(browser.get(ARENA, {"scenario": "emergency-recovery"})).form(id="setup")
 
@@ -196,24 +159,17 @@ def test_a_scenario_fills_the_form(browser, filled, read):
     assert browser.get(ARENA, {"scenario": "no-such-scenario"}).status_code == 404
 
 
-def test_the_estimate_says_that_prices_are_unknown(browser, filled):
-    html = browser.post(reverse("arena-estimate"), filled).content.decode()
+def test_the_estimate_says_what_a_form_may_cost_also_an_unfinished_one(browser, filled):
+    address = reverse("arena-estimate")
+    unpriced = browser.post(address, filled).content.decode()
+    assert "25 calls" in unpriced
+    assert "<b>price unknown</b> of Anna, Nora" in unpriced
+    assert "$" not in unpriced
 
-    assert "25 calls" in html
-    assert "<b>price unknown</b> of Anna, Nora" in html
-    assert "$" not in html
-
-
-def test_the_estimate_says_what_it_may_cost(browser, filled):
     for model in ProviderModel.objects.all():
         ModelPrice.objects.create(model=model, since=timezone.now(), input="0.000001", output="0.000002")
-    html = browser.post(reverse("arena-estimate"), {**filled, "repeats": "4"}).content.decode()
-
+    html = browser.post(address, {**filled, "repeats": "4"}).content.decode()
     assert "100 calls</b> in 4 runs" in html
     assert "at most $" in html
-
-
-@pytest.mark.parametrize("changes", [{"max_turns": "x", "gap_seconds": "y", "repeats": ""}, {"max_turns-none": "on"}])
-def test_an_unfinished_form_still_has_an_estimate(browser, filled, changes):
-    assert browser.post(reverse("arena-estimate"), {**filled, **changes}).status_code == 200
-    assert browser.post(reverse("arena-estimate"), {}).status_code == 200
+    for unfinished in ({**filled, "max_turns": "x", "gap_seconds": "y", "repeats": ""}, {}):
+        assert browser.post(address, unfinished).status_code == 200

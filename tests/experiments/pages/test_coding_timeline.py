@@ -14,9 +14,10 @@ from tests.parts import stepped_engine
 
 __all__ = ["play"]
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.system
 def test_of_two_cycles_of_which_the_page_shows_the_latest(play):
     """The setter of the first one fails for good as a solver of the second."""

@@ -4,12 +4,13 @@ import pytest
 from django.urls import reverse
 
 from experiments.models import Call, Run
+from experiments.steering import steering
 from tests.experiments.pages.council_pages import ANSWER, BROKEN, REVIEW, drive, page_of, retry_buttons
 
 pytestmark = pytest.mark.django_db
 
 
-def test_every_stage_stands_in_its_place(browser, read, scripted_sit):
+def test_every_stage_stands_in_its_place_and_names_stand_for_labels_in_reviews(browser, read, scripted_sit):
     run = scripted_sit([ANSWER, REVIEW], [ANSWER, REVIEW], [ANSWER, REVIEW])
     page = page_of(browser, read, run)
 
@@ -22,60 +23,37 @@ def test_every_stage_stands_in_its_place(browser, read, scripted_sit):
     assert "Chair: lab/chair" in page.by_id("slot-conclusion-1-chair").text
     assert "The council has answered" in page.by_id("slot-ending").text
 
-
-def test_names_stand_for_labels_in_reviews_and_nowhere_else(browser, read, scripted_sit):
-    run = scripted_sit([ANSWER, REVIEW], [ANSWER, REVIEW], [ANSWER, REVIEW])
-    page = page_of(browser, read, run)
     review = page.by_id("slot-review-1-member-1")
     ballot = run.ballots.get(reviewer="member-1")
-
     names = [element.text for element in review.iter() if element.get("class") == "named"]
     shown = [f"model-{ballot.labels[label][-1]}" for label in ("Response A", "Response B")]
     assert names == shown * 2
     assert "Response Analysis" in review.text
     assert [element.text for element in review.findall(".//code")] == ["Response A"]
     assert [element.text for element in review.findall(".//blockquote")] == ["Response A said so"]
-    assert "the reviewers saw labels" in page.text
 
 
-def test_two_seats_of_one_model_can_be_told_apart(browser, read, sit):
-    page = page_of(browser, read, sit("sim/neutral:first=0", "sim/neutral:first=0", "sim/cooperative:first=0"))
-
-    names = [element.get("data-name") for element in page.find(class_="panel")][:3]
-    assert names == ["neutral:first=0 #1", "neutral:first=0 #2", "cooperative:first=0"]
-
-
-def test_a_structured_review_is_shown_in_words(browser, read, scripted_sit, scripted):
-    answer = '{"review": "Response A is **best**.", "ranking": ["Response A", "Response B"]}'
-    run = scripted_sit([ANSWER, answer], [ANSWER, REVIEW], [ANSWER, REVIEW])
-    review = page_of(browser, read, run).by_id("slot-review-1-member-1")
-
-    assert "{" not in review.text
-    assert "read from a structured answer" in review.text
-
-
-def test_a_member_that_failed_says_why_and_is_asked_again(browser, read, sit, press):
-    run = sit("sim/cooperative:first=0", "sim/competitive:first=0", f"{BROKEN}:times=1")
+def test_a_member_that_failed_says_why_is_asked_again_and_ranked_again(browser, read, sit, press):
+    run = sit("sim/cooperative:first=0", "sim/cooperative:first=0", f"{BROKEN}:times=1")
     page = page_of(browser, read, run)
     call = run.calls.get(state=Call.State.FAILED)
     failed = page.by_id("slot-reply-1-member-3")
 
-    assert "gave no answer" in failed.text
+    names = [element.get("data-name") for element in page.find(class_="panel")][:2]
+    assert names == ["cooperative:first=0 #1", "cooperative:first=0 #2"], "two seats of one model can be told apart"
     assert "key refused" in failed.text
     assert reverse("call", args=[call.pk]) in [element.get("href") for element in failed.findall(".//a")]
     assert retry_buttons(page) == ["member-3"]
+    rows = [element.text for element in page.by_id("figures-1").findall(".//tr")]
+    [whole] = [row for row in rows if row.startswith("Whole turn")]
+    assert whole.split()[2] == str(run.calls.count()), "the figures add up to every call"
+    assert any(row.startswith("Answers, by the members 3 1 failed") for row in rows)
+
     assert press(run, retry="member-3").status_code == 303
     late = page_of(browser, read, run).by_id("slot-reply-1-member-3")
     assert [element.tag for element in late] == ["div", "article"]
-    assert "answered after the ranking" in late.text
-
-
-def test_answers_are_ranked_again_with_the_late_one(browser, read, sit, press):
-    run = sit("sim/cooperative:first=0", "sim/competitive:first=0", f"{BROKEN}:times=1")
-    press(run, retry="member-3")
     press(run, action="deliberate")
     page = page_of(browser, read, run)
-
     assert len(page.by_id("slot-ranking-1")) == 2
     assert len(page.by_id("count-1-2").findall(".//tbody")[0].findall(".//tr")) == 3
     assert "Earlier conclusion" in page.by_id("slot-conclusion-1-chair").text
@@ -107,25 +85,13 @@ def test_another_chair_that_concludes_is_called_so(browser, read, sit):
     assert "key refused" in conclusion
 
 
-def test_the_best_ranked_answer_that_stands_in_is_called_so(browser, read, sit):
-    run = sit(chair=BROKEN)
-    page = page_of(browser, read, run)
-
-    assert "Best ranked answer" in page.by_id("slot-conclusion-1-chair").text
-    assert "No chair could conclude" in page.by_id("slot-conclusion-1-chair").text
-
-
-def test_one_answer_needs_no_ranking(browser, read, sit):
-    page = page_of(browser, read, sit("sim/cooperative:first=0", BROKEN))
-
-    assert "Only one member answered" in page.by_id("slot-ranking-1").text
-    assert "Chair:" in page.by_id("slot-conclusion-1-chair").text
-
-
-def test_without_a_ballot_the_page_says_so(browser, read, scripted_sit):
-    run = scripted_sit([ANSWER, "None."], [ANSWER, "None."])
-
-    assert "No reviewer gave a ranking" in page_of(browser, read, run).by_id("slot-ranking-1").text
+def test_what_stands_in_for_a_ranking_or_a_chair_is_called_so(browser, read, sit, scripted_sit):
+    unranked = page_of(browser, read, sit("sim/cooperative:first=0", BROKEN))
+    assert "Only one member answered" in unranked.by_id("slot-ranking-1").text
+    unconcluded = page_of(browser, read, sit(chair=BROKEN))
+    assert "Best ranked answer" in unconcluded.by_id("slot-conclusion-1-chair").text
+    without_a_ballot = page_of(browser, read, scripted_sit([ANSWER, "None."], [ANSWER, "None."]))
+    assert "No reviewer gave a ranking" in without_a_ballot.by_id("slot-ranking-1").text
 
 
 def test_when_nobody_answers_every_reason_is_shown(browser, read, sit):
@@ -143,46 +109,18 @@ def test_when_nobody_answers_every_reason_is_shown(browser, read, sit):
 def test_the_count_is_a_page_and_a_part(browser, read, sit):
     run = sit()
     address = reverse("run-ranking", args=[run.pk, 1])
-    part = browser.get(address, {"part": 1}).content.decode()
+    part, shown = browser.get(address, {"part": 1}), page_of(browser, read, run)
 
-    assert "Ranking of the answers to question 1" in read(browser.get(address)).text
-    assert "<html" not in part
-    assert "Krippendorff" in part
-    assert read(browser.get(address, {"part": 1})).text in page_of(browser, read, run).by_id("ranking-1-1").text
-
-
-def test_a_count_that_was_not_made_is_not_found(browser, charlies, sit):
-    run = sit()
-
+    assert read(browser.get(address)).find("h1")
+    assert "<html" not in part.content.decode()
+    assert "Krippendorff" in part.content.decode()
+    assert read(part).text in shown.by_id("ranking-1-1").text
+    assert "not defined: the reviewers did not all rank the same answers" in shown.by_id("slot-ranking-1").text
     assert browser.get(reverse("run-ranking", args=[run.pk, 2])).status_code == 404
-    assert browser.get(reverse("run-ranking", args=[run.pk, 1]), {"count": 7}).status_code == 404
-    assert charlies.get(reverse("run-ranking", args=[run.pk, 1])).status_code == 404
-
-
-def test_agreement_that_does_not_exist_says_why(browser, read, sit):
-    text = page_of(browser, read, sit()).by_id("slot-ranking-1").text
-
-    assert "not defined: the reviewers did not all rank the same answers" in text
-
-
-def test_own_answers_show_what_a_reviewer_thinks_of_itself(browser, read, sit):
-    text = page_of(browser, read, sit(own_answers="included")).by_id("slot-ranking-1").text
-
-    assert "below 0: it prefers itself" in text
-    assert "Kendall's W not defined" not in text
+    assert browser.get(address, {"count": 7}).status_code == 404
 
 
 # --- Cost and time ---
-
-
-def test_the_figures_add_up_to_every_call(browser, read, sit):
-    run = sit("sim/cooperative:first=0", "sim/competitive:first=0", BROKEN)
-    rows = [element.text for element in page_of(browser, read, run).by_id("figures-1").findall(".//tr")]
-
-    [whole] = [row for row in rows if row.startswith("Whole turn")]
-    assert whole.split()[2] == str(run.calls.count())
-    assert any(row.startswith("Answers, by the members 3 1 failed") for row in rows)
-    assert any(row.startswith("Conclusion, by the chair 1") for row in rows)
 
 
 # --- When it is over ---
@@ -200,6 +138,7 @@ def test_a_council_that_a_limit_stopped_can_go_on(browser, read, sit, press):
     assert len(page_of(browser, read, run).by_id("slot-conclusion-1-chair"))
 
 
+@pytest.mark.exhaustive
 def test_thirty_members_have_a_page(browser, read, sit):
     run = sit(*["sim/neutral:first=0:words=30"] * 30)
     page = page_of(browser, read, run)
@@ -221,3 +160,29 @@ def test_a_question_is_branched_from_and_answers_offer_no_branch(browser, read, 
     page = read(browser.get(branched["Location"]))
     assert "Why is the sea blue?" in page.by_id("slot-question-1").text
     assert len(page.by_id("slot-conclusion-1-chair"))
+
+
+# --- Asking on ---
+
+
+def test_a_question_asked_while_the_council_works_is_queued_and_makes_the_next_turn(
+    browser, read, council, start, press
+):
+    run = start(council())
+    address = reverse("run-ask", args=[run.pk])
+    assert press(run, is_driven=False, text="And why are sunsets red?")["Location"] == run.get_absolute_url()
+    assert "And why are sunsets red?" in page_of(browser, read, run).by_id("queued").text
+
+    drive()
+    page = page_of(browser, read, run)
+    assert "And why are sunsets red?" in page.by_id("slot-question-2").text
+    assert len(page.by_id("slot-conclusion-2-chair"))
+    assert page.by_id("queued").text == ""
+    assert retry_buttons(page) == []
+
+    [offer] = Run.objects.get(pk=run.pk).open_offers
+    asked = {"key": offer.key, "text": "  "}
+    assert browser.post(address, asked, headers={"Accept": "application/json"}).status_code == 422
+    steering.say(run, by=run.experiment.owner, key=offer.key, action="conclude")
+    late = browser.post(address, {**asked, "action": "conclude"}, headers={"Accept": "application/json"})
+    assert late.status_code == 409

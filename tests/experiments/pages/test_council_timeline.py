@@ -29,13 +29,11 @@ def assert_same_page(run, *kinds):
         assert kind in {shown.type for shown in rows}, kind
 
 
-def test_of_a_council_that_has_answered(sit):
-    assert_same_page(sit(), "turn_started", "ballot_read", "ballots_counted", "offer_opened")
-
-
-def test_of_a_council_with_a_failing_member_asked_again_and_ranked_again(sit, press):
+def test_of_a_council_with_a_failing_member_asked_again_and_ranked_again(sit, press, browser, read):
     run = sit("sim/cooperative:first=0", "sim/competitive:first=0", f"{BROKEN}:times=1")
-    assert_same_page(run, "call_failed")
+    assert_same_page(run, "turn_started", "call_failed", "ballot_read", "ballots_counted", "offer_opened")
+    assert_every_fragment_finds_its_slot(run)
+    assert_live_text_finds_its_slot(read(browser.get(run.get_absolute_url())))
     press(run, retry="member-3")
     assert_same_page(run)
     press(run, action="deliberate")
@@ -43,6 +41,27 @@ def test_of_a_council_with_a_failing_member_asked_again_and_ranked_again(sit, pr
     press(run, action="conclude")
     press(run, text="And why are sunsets red?")
     assert_same_page(run)
+
+
+def assert_every_fragment_finds_its_slot(run):
+    """What the page does with an event: it looks for the slot that the fragment names, in what was pushed before."""
+    cast, ids = run.experiment.labels, {"transcript", "slot-aside", "slot-ending", "slot-offer"}
+    for event in run.events.order_by("seq"):
+        html = render_envelope(event.envelope, "en", "council", cast)
+        if html is None:
+            continue
+        element = fragment(html)
+        slot = element.get("data-slot")
+        assert (slot if slot == "transcript" else f"slot-{slot}") in ids, event.type
+        ids |= {part.get("id") for part in element.iter()}
+
+
+def assert_live_text_finds_its_slot(page):
+    places = {t.get("id"): t.get("data-place") for t in page.find("template") if "data-place" in t.attrib}
+
+    assert places["live-member-2"].replace("PURPOSE", "review").replace("TURN", "1") == "slot-review-1-member-2"
+    assert page.find(id="slot-review-1-member-2")
+    assert page.find(id=places["live-chair"].replace("TURN", "1"))
 
 
 def test_of_a_council_whose_chairs_fail(sit):
@@ -70,26 +89,3 @@ def test_of_a_queued_council(council, start, press):
     assert_same_page(run)
     drive()
     assert_same_page(run)
-
-
-def test_every_pushed_fragment_finds_its_slot_on_the_page(sit):
-    """What the page does with an event: it looks for the slot that the fragment names, in what was pushed before."""
-    run = sit("sim/cooperative:first=0", "sim/competitive:first=0", BROKEN)
-    cast, ids = run.experiment.labels, {"transcript", "slot-aside", "slot-ending", "slot-offer"}
-    for event in run.events.order_by("seq"):
-        html = render_envelope(event.envelope, "en", "council", cast)
-        if html is None:
-            continue
-        element = fragment(html)
-        slot = element.get("data-slot")
-        assert (slot if slot == "transcript" else f"slot-{slot}") in ids, event.type
-        ids |= {part.get("id") for part in element.iter()}
-
-
-def test_live_text_finds_its_slot(browser, read, sit):
-    page = read(browser.get(sit().get_absolute_url()))
-    places = {t.get("id"): t.get("data-place") for t in page.find("template") if "data-place" in t.attrib}
-
-    assert places["live-member-2"].replace("PURPOSE", "review").replace("TURN", "1") == "slot-review-1-member-2"
-    assert page.find(id="slot-review-1-member-2")
-    assert page.find(id=places["live-chair"].replace("TURN", "1"))

@@ -8,7 +8,6 @@ from django.template.loader import render_to_string
 from experiments import actions, progress
 from experiments.models import Run
 from experiments.timeline import from_rows
-from tests.cases import each_case
 from tests.experiments.pages.held import JSON, drive, keep, pause_of, steps
 
 pytestmark = pytest.mark.django_db
@@ -22,33 +21,12 @@ POINTS = json.dumps(
 # --- where it stands ---
 
 
-def test_the_way_says_that_the_final_prompt_waits(hold, page_of):
-    page = page_of(hold())
-
-    wanted = {"Refinement": "done", "Final prompt": "current", "Round 1": "ahead", "Round 2": "ahead"}
-    assert steps(page) == {**wanted, "Summary": "ahead"}
-    assert "waits for you" in page.by_id("path").text
-
-
-def test_the_way_after_a_debate_of_one_round(hold, page_of):
-    page = page_of(hold("send", "summarize"))
-
-    states = list(steps(page).values())
-    assert states == ["done", "done", "done", "left_out", "done"]
-    assert "not held" in page.by_id("path").text
-
-
 def test_the_way_says_where_a_debate_was_stopped(hold, page_of, alice):
-    run = hold("send")
+    run = hold("send", refine=False)
     actions.stop(run, by=alice)
 
     states = steps(page_of(run))
-    assert list(states.values()) == ["done", "done", "stopped", "ahead", "ahead"]
-    assert states["Round 1"] == "stopped"
-
-
-def test_without_a_refiner_the_way_begins_with_the_final_prompt(hold, page_of):
-    assert next(iter(steps(page_of(hold(refine=False))))) == "Final prompt"
+    assert states == {"Final prompt": "done", "Round 1": "stopped", "Round 2": "ahead", "Summary": "ahead"}
 
 
 # --- the refinement and the final prompt ---
@@ -60,6 +38,8 @@ def test_the_refinement_shows_what_it_found_and_asks(hold, page_of):
     page = page_of(run)
     shown = page.by_id("slot-refine").text
 
+    wanted = {"Refinement": "done", "Final prompt": "current", "Round 1": "ahead", "Round 2": "ahead"}
+    assert steps(page) == {**wanted, "Summary": "ahead"}
     assert brief["objective"] in shown
     assert all(question in shown for question in brief["clarifying_questions"])
     labels = [label for label in page.find("label") if "data-question" in label.attrib]
@@ -109,23 +89,10 @@ def test_changing_the_locked_prompt_makes_a_version_and_leaves_the_first(hold, p
 # --- rounds ---
 
 
-def test_points_are_numbered_and_can_be_linked_to(hold, page_of):
+def test_a_debate_of_two_rounds_is_played_by_plain_forms(hold, page_of, browser):
     run = hold("send")
     page = page_of(run)
-
-    for message in run.messages.filter(seat__in="ABC"):
-        for point in (*message.parsed["new_perspectives"], *message.parsed["counterpoints"]):
-            item = page.by_id(f"point-{message.seat}1-{point['id']}")
-            assert item.getparent().tag == "ol"
-            assert item.findall(".//a")[0].get("href") == f"#{item.get('id')}"
-    order = [card.get("data-seat") for card in page.by_id("slot-round-1").findall(".//article")]
-    assert order == ["A", "B", "C"]
-    assert "{" not in page.by_id("slot-round-1").text
-
-
-def test_the_second_round_and_the_summary_are_plain_forms(hold, page_of, browser):
-    run = hold("send")
-    page = page_of(run)
+    assert_points_can_be_linked_to(run, page)
     key = next(field.get("value") for field in page.find("input", form="say-form", name="key"))
     assert {b.get("value") for b in page.find("button", form="say-form")} == {"round", "summarize", "end"}
 
@@ -139,19 +106,31 @@ def test_the_second_round_and_the_summary_are_plain_forms(hold, page_of, browser
     drive()
 
     assert Run.objects.get(pk=run.pk).state == Run.State.COMPLETED
-    assert page_of(run).by_id("slot-summary").findall(".//article")
+    assert_advice_leads_to_its_points(run, page_of(run))
 
 
-def test_the_draft_is_the_addendum_when_nothing_else_is_sent(hold, page_of, browser):
-    run = hold("send")
-    keep(browser, run, "It must be cheap.")
-    browser.post(f"/runs/{run.pk}/say/", {"key": pause_of(run).key, "action": "summarize"})
-    drive()
+def assert_points_can_be_linked_to(run, page):
+    for message in run.messages.filter(seat__in="ABC"):
+        for point in (*message.parsed["new_perspectives"], *message.parsed["counterpoints"]):
+            item = page.by_id(f"point-{message.seat}1-{point['id']}")
+            assert item.getparent().tag == "ol"
+            assert item.findall(".//a")[0].get("href") == f"#{item.get('id')}"
+    order = [card.get("data-seat") for card in page.by_id("slot-round-1").findall(".//article")]
+    assert order == ["A", "B", "C"]
+    assert "{" not in page.by_id("slot-round-1").text
 
-    assert run.messages.get(parsed__kind="addendum").raw_text == "It must be cheap."
-    page = page_of(run)
-    assert "It must be cheap." in page.by_id("slot-addendum").text
-    assert steps(page)["Round 2"] == "left_out"
+
+def assert_advice_leads_to_its_points(run, page):
+    sources = [link for link in page.by_id("slot-summary").findall(".//a") if "data-source" in link.attrib]
+    assert sources
+    for link in sources:
+        seat, turn = link.get("data-source")
+        assert page.find(id=link.get("href").removeprefix("#"))
+        assert run.messages.get(seat=seat, turn=turn).model in link.text
+        assert f"round {turn}" in link.text
+
+
+# --- rounds ---
 
 
 def test_a_failed_debater_is_shown_with_its_reason_and_can_be_asked_again(hold, page_of, browser, scripted):
@@ -219,30 +198,23 @@ def test_a_round_without_any_answer_can_be_resumed(hold, page_of):
 # --- the summary, and after it ---
 
 
-def test_advice_names_the_model_and_the_round_and_leads_to_the_point(hold, page_of):
-    run = hold("send", "round", "summarize")
-    page = page_of(run)
-    sources = [link for link in page.by_id("slot-summary").findall(".//a") if "data-source" in link.attrib]
-
-    assert sources
-    for link in sources:
-        seat, turn = link.get("data-source")
-        assert page.find(id=link.get("href").removeprefix("#"))
-        assert run.messages.get(seat=seat, turn=turn).model in link.text
-        assert f"round {turn}" in link.text
-
-
-def test_after_the_end_another_round_and_another_summary_are_offered(hold, page_of, browser):
-    run = hold("send", "summarize")
-    page = page_of(run)
-    assert {b.get("value") for b in page.find("button", form="offer-form")} == {"round", "summarize"}
-    assert page.find("a", href=f"/debate/?clone={run.pk}")
+def test_after_a_summary_the_draft_is_the_addendum_and_another_round_is_offered(hold, page_of, browser):
+    run = hold("send")
     keep(browser, run, "It must be cheap.")
-    assert "It must be cheap." in page_of(run).by_id("offer-form-addendum").text_content()
-
-    browser.post(f"/runs/{run.pk}/say/", {"key": pause_of(run).key, "action": "round", "text": "Or free."})
+    browser.post(f"/runs/{run.pk}/say/", {"key": pause_of(run).key, "action": "summarize"})
     drive()
 
+    assert run.messages.get(parsed__kind="addendum").raw_text == "It must be cheap."
+    page = page_of(run)
+    assert "It must be cheap." in page.by_id("slot-addendum").text
+    assert list(steps(page).values()) == ["done", "done", "done", "left_out", "done"]
+    assert {b.get("value") for b in page.find("button", form="offer-form")} == {"round", "summarize"}
+    assert page.find("a", href=f"/debate/?clone={run.pk}")
+
+    keep(browser, run, "Or free.")
+    assert "Or free." in page_of(run).by_id("offer-form-addendum").text_content()
+    browser.post(f"/runs/{run.pk}/say/", {"key": pause_of(run).key, "action": "round", "text": "Or free."})
+    drive()
     assert "Or free." in page_of(run).by_id("slot-addendum").text
     assert run.messages.filter(seat="A", turn=2).exists()
 
@@ -256,20 +228,68 @@ def test_a_debate_whose_models_are_gone_says_so_instead_of_going_on(hold, browse
     assert Run.objects.get(pk=run.pk).state == Run.State.COMPLETED
 
 
-# --- strangers and visitors ---
+# --- drafts ---
 
 
-@each_case("route", ["", "status/", "news/", "draft/", "lift/", "say/", "mode/", "stop/", "pause/"])
-def test_a_stranger_learns_nothing_and_moves_nothing(hold, charlies, route):
+def test_a_draft_is_shown_again_in_every_language_and_refused_where_nothing_waits_for_it(hold, page_of, browser):
     run = hold()
-    before = run.last_seq
-    method = charlies.get if route in {"", "status/", "news/"} else charlies.post
+    response = keep(browser, run, "Share it\r\nby the week.")
+    assert (response.status_code, response.content) == (204, b"")
 
-    response = method(f"/runs/{run.pk}/{route}", {"key": "prompt", "text": "x", "action": "send"})
+    browser.post("/language/", {"language": "zh-hans", "next": f"/runs/{run.pk}/"})
+    page = page_of(run)
+    assert page.find("html")[0].get("lang") == "zh-hans"
+    editor = page.by_id("pause-text")
+    assert editor.text_content().strip("\n") == "Share it\nby the week."
+    assert editor.get("data-default") == pause_of(run).data["default"]
 
-    assert response.status_code == 404
-    assert Run.objects.get(pk=run.pk).last_seq == before
-    assert "draft" not in pause_of(run).data
+    assert keep(browser, run, "x", "no/such").status_code == 409
+    assert keep(browser, run, "x\x00").status_code == 422
+    assert keep(browser, run, "x" * 1_000_001).status_code == 422
+
+
+def test_who_comes_second_is_told_who_was_first(hold, browser):
+    run = hold()
+    sent = {"key": pause_of(run).key, "action": "send"}
+    browser.post(f"/runs/{run.pk}/say/", sent | {"text-send": "Mine."}, **JSON)
+    rival = browser.post(f"/runs/{run.pk}/say/", sent | {"text-send": "Theirs."}, **JSON)
+    late = keep(browser, run, "Later.", sent["key"])
+
+    assert (rival.status_code, late.status_code) == (409, 409)
+    assert "alice" in rival.json()["problem"]
+
+
+# --- limits ---
+
+
+def test_a_debate_that_a_limit_has_stopped_goes_on_with_or_without_the_answer(hold, page_of, browser, read):
+    for action in ("lift", "skip"):
+        run = hold("send", limits={"tokens": 1000}, refine=False)
+        assert (run.state, run.stop_reason) == (Run.State.STOPPED, "limit_tokens")
+        assert page_of(run).by_id("lift-tokens").get("value") == "1000"
+        for nonsense in ({"tokens": "-1"}, {"cost": "much"}, {"seconds": "0"}):
+            refused = read(browser.post(f"/runs/{run.pk}/lift/", nonsense, follow=True))
+            assert "no limits that a run could have" in refused.text
+
+        assert browser.post(f"/runs/{run.pk}/lift/", {"tokens": "90000", "action": action}).status_code == 302
+        drive()
+        assert pause_of(run).purpose == "after_round"
+        assert not page_of(run).by_id("lift-place").text
+        skipped = "was not asked: a limit was reached" in page_of(run).by_id("slot-round-1").text
+        assert skipped is (action == "skip")
+
+
+def test_a_debate_that_no_limit_has_stopped_is_not_lifted(hold, browser, alice, read, page_of):
+    run = hold()
+    actions.stop(run, by=alice)
+    assert not page_of(run).by_id("lift-place").text
+
+    response = browser.post(f"/runs/{run.pk}/lift/", {"tokens": "9000"}, follow=True)
+
+    assert "No limit has stopped this run." in read(response).text
+
+
+# --- who may not control ---
 
 
 def test_who_may_see_but_not_control_reads_on_and_is_offered_no_form(hold, rf, alice):

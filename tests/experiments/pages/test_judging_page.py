@@ -9,7 +9,6 @@ from experiments import standing
 from experiments.engine.driver import Driver
 from experiments.models import Run
 from experiments.steering import rejudging
-from experiments.steering.rejudging import Change
 from experiments.workflows.prompts import fill
 from tests.cases import each_case
 from tests.fixtures import add_model
@@ -41,16 +40,18 @@ def shown(browser, read, run):
     return read(browser.get(reverse("run", args=[run.pk])))
 
 
-def test_the_form_shows_the_usual_rules(browser, read, run):
-    page = read(browser.get(reverse("run-judge", args=[run.pk])))
-
-    assert page.by_id("id_rubric").text_content().strip() == fill("rubric")
-
-
-def test_left_as_they_are_the_rules_are_the_usual_ones(again):
+def test_left_as_they_are_the_rules_are_the_usual_ones_and_both_scores_stand_beside_each_other(
+    browser, read, again, run
+):
+    form = read(browser.get(reverse("run-judge", args=[run.pk])))
+    assert form.by_id("id_rubric").text_content().strip() == fill("rubric")
     judging = again()
 
     assert (judging.experiment.workflow, judging.config["rubric"], judging.state) == ("judging", "", "completed")
+    page = shown(browser, read, judging)
+    assert len(page.by_id("beside").findall(".//tbody")) == 4
+    assert reverse("run", args=[run.pk]) in {a.get("href") for a in page.find("a")}
+    assert len(page.find(id="metrics-A")) == len(page.find(id="metrics-B")) == 1
 
 
 def test_other_rules_and_another_judge_are_heard(browser, read, again):
@@ -72,15 +73,6 @@ def test_scores_that_rest_on_other_texts_are_marked_as_such(browser, read, again
     assert "messages as filtered" in shown(browser, read, other).text
 
 
-def test_both_scores_stand_beside_each_other(browser, read, again, run):
-    page = shown(browser, read, again())
-
-    rows = page.by_id("beside").findall(".//tbody")
-    assert len(rows) == 4
-    assert reverse("run", args=[run.pk]) in {a.get("href") for a in page.find("a")}
-    assert len(page.find(id="metrics-A")) == len(page.find(id="metrics-B")) == 1
-
-
 def test_a_missing_score_makes_no_number_and_no_difference(browser, read, again):
     add_model("sim/judge:first=0:json=broken", is_tool=True)
     page = shown(browser, read, again(model="sim/judge:first=0:json=broken"))
@@ -97,11 +89,6 @@ def test_a_run_in_which_nothing_was_said_cannot_be_judged(browser, read, arena, 
     assert response.status_code == 422
     assert "Nothing has been said yet" in read(response).text
     assert Run.objects.count() == 1
-
-
-def test_a_difference_is_only_taken_of_two_numbers():
-    assert Change("cooperation", 0.5, -0.25).difference == -0.75
-    assert (Change("cooperation", None, 0.0).difference, Change("cooperation", 0.0, None).difference) == (None, None)
 
 
 @each_case(

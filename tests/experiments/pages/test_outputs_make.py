@@ -7,9 +7,10 @@ from experiments import timeline
 from experiments.datasets import demonstration
 from experiments.fragments import render
 from experiments.models import Campaign, Experiment, Output
+from tests.cases import each_case
 from tests.fixtures import add_model, wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 MODEL = "sim/cooperative:first=0:tps=0"
 
@@ -47,15 +48,7 @@ def test_models_are_asked_and_their_answers_become_outputs(browser, read, texts,
         )
 
 
-def test_those_that_lack_outputs_are_offered_first(browser, read, texts, address):
-    texts.contestants.create(name="half-done", model=add_model(MODEL))
-    sent = read(browser.get(address)).form(id="setup")
-
-    assert (sent["makers-0-model"], sent["makers-0-name"]) == (MODEL, "half-done")
-    assert sent["makers-1-model"] == ""
-
-
-@pytest.mark.parametrize(
+@each_case(
     ("sent", "said"),
     [
         ({}, "Choose at least one model"),
@@ -74,19 +67,22 @@ def test_what_is_wrong_is_said_and_what_was_typed_stays(browser, read, address, 
     assert not Experiment.objects.exists()
 
 
-def test_the_preview_follows_the_form(browser, texts):
-    address = reverse("outputs-estimate", args=[texts.slug])
+def test_those_that_lack_outputs_are_offered_first_and_the_preview_follows_the_form(browser, read, texts, address):
+    preview = reverse("outputs-estimate", args=[texts.slug])
     sent = {"makers-0-model": MODEL, "subsets": [""]}
+    assert "<b>12</b> outputs" in browser.post(preview, sent).content.decode()
+    assert "Choose at least one model" in browser.post(preview, {"subsets": [""]}).content.decode()
 
-    assert "<b>12</b> outputs" in browser.post(address, sent).content.decode()
-    assert "Choose at least one model" in browser.post(address, {"subsets": [""]}).content.decode()
+    texts.contestants.create(name="half-done", model=add_model(MODEL))
+    offered = read(browser.get(address)).form(id="setup")
+    assert (offered["makers-0-model"], offered["makers-0-name"]) == (MODEL, "half-done")
+    assert offered["makers-1-model"] == ""
 
 
-def test_only_whoever_may_fill_a_dataset_asks_for_outputs(charlies, charlie, alice, texts, address):
-    pictures = demonstration.make_images(alice)
-    assert charlies.get(address).status_code == 404
-
+def test_only_datasets_of_texts_are_filled_and_by_curators_too(charlies, charlie, alice, address):
     charlie.role = charlie.Role.CURATOR
     charlie.save()
+    pictures = demonstration.make_images(alice)
+
     assert charlies.get(address).status_code == 200
     assert charlies.get(reverse("outputs-make", args=[pictures.slug])).status_code == 404

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from experiments.engine.driver import Driver
-from experiments.models import Call, Message, ProviderModel, Run
+from experiments.models import Call, Message, Run
 from experiments.steering import branching, steering
 from experiments.timeline import from_rows, replayed
 
@@ -57,36 +57,53 @@ def buttons(page):
     }
 
 
-def test_it_shows_the_talk_in_order_and_waits(browser, read, talk, say):
-    run = talk(persona="Dr. Who")
-    say(run, "send", "And what do you want?")
+def test_a_talk_is_shown_in_order_and_steered_without_scripts(browser, read, talk, say, alice):
+    run = talk(persona="Dr. Who", context="You are Ines.", preset="custom")
+    assert say(run, "send", "And what do you want?")["Location"] == run.get_absolute_url()
+    for judgment, deviation in zip(run.judgments.order_by("turn"), (10, 30), strict=True):
+        judgment.scores = {**judgment.scores, "goal_deviation": deviation}
+        judgment.save()
+    again = branching.judge_again(run, by=alice, rubric="Be harsh.")
     page = page_of(browser, read, run)
 
     articles = list(page.by_id("transcript").iterchildren("article"))
     assert [element.get("data-seat") for element in articles] == ["researcher", "model"] * 2
     assert articles[0].text.startswith("Dr. Who")
     assert "And what do you want?" in articles[2].text
+    assert "You are Ines." in page.text
     assert buttons(page) == {"send", "regenerate", "end"}
     assert page.form(id="composer")["key"] == "turn/2/answer/next"
+    assert "goal deviation 30 % 20 % 2" in page.by_id("metrics-model").text, "the latest value and the average"
+    assert again.get_absolute_url() in [element.get("href") for element in page.by_id("panel-model").iter()]
 
-
-def test_it_works_without_scripts(browser, read, talk, say):
-    run = talk()
-    assert say(run, "send", "Once more?")["Location"] == run.get_absolute_url()
-    say(run, "regenerate")
     say(run, "end")
+    assert Run.objects.get(pk=run.pk).state == Run.State.STOPPED
+    assert buttons(page_of(browser, read, run)) == set()
 
+
+def test_a_replaced_answer_is_folded_keeps_its_judgment_and_is_counted(browser, read, talk, say):
+    run = talk(context=" ")
+    say(run, "regenerate")
     page = page_of(browser, read, run)
-    assert Run.objects.get().state == Run.State.STOPPED
-    assert run.messages.filter(seat="model").count() == 3
-    assert "The talk is over" in page.by_id("composer-state").text
-    assert buttons(page) == set()
 
-
-def test_without_a_name_the_researcher_is_you(browser, read, talk):
-    [question, *_rest] = page_of(browser, read, talk()).by_id("transcript").findall(".//article")
-
-    assert question.text.startswith("You")
+    first, second = run.messages.filter(seat="model")
+    question = run.messages.get(seat="researcher")
+    assert page.by_id(f"message-{question.pk}").text.startswith("You")
+    assert "no system message is sent" in page.text
+    assert "superseded" in page.by_id(f"message-{first.pk}").get("class")
+    assert "superseded" not in page.by_id(f"message-{second.pk}").get("class")
+    ids = [element.get("id") for element in page.by_id("transcript")]
+    assert ids == [
+        "turn-1",
+        f"message-{question.pk}",
+        f"message-{first.pk}",
+        "judge-turn-1-answer-judge",
+        f"message-{second.pk}",
+        "judge-turn-1-answer-2-judge",
+    ]
+    figures = read(browser.get(reverse("talk-figures", args=[run.pk]))).text
+    assert "Answers 1 + 1 replaced" in figures
+    assert "% on average" in figures
 
 
 def test_nothing_that_somebody_wrote_is_markup_of_ours(browser, talk, say, read):
@@ -108,26 +125,6 @@ def test_nothing_that_somebody_wrote_is_markup_of_ours(browser, talk, say, read)
         assert "<script>alert" not in html
         assert "<img" not in html
         assert 'href="javascript' not in html
-
-
-def test_an_answer_that_was_replaced_is_folded_and_keeps_its_judgment(browser, read, talk, say):
-    run = talk()
-    say(run, "regenerate")
-    page = page_of(browser, read, run)
-
-    first, second = run.messages.filter(seat="model")
-    assert "superseded" in page.by_id(f"message-{first.pk}").get("class")
-    assert "Earlier answer" in page.by_id(f"message-{first.pk}").text
-    assert "superseded" not in page.by_id(f"message-{second.pk}").get("class")
-    ids = [element.get("id") for element in page.by_id("transcript")]
-    assert ids == [
-        "turn-1",
-        f"message-{run.messages.get(seat='researcher').pk}",
-        f"message-{first.pk}",
-        "judge-turn-1-answer-judge",
-        f"message-{second.pk}",
-        "judge-turn-1-answer-2-judge",
-    ]
 
 
 def test_a_failed_answer_says_why_and_can_be_asked_for_again(browser, read, talk, say):
@@ -164,109 +161,35 @@ def test_a_page_from_its_rows_is_the_page_of_its_events(talk, say):
     ]
 
 
-def test_the_context_is_shown_in_full_or_said_to_be_none(browser, read, talk):
-    with_context = page_of(browser, read, talk(context="You are Ines.", preset="custom"))
-    without = page_of(browser, read, talk(context=" "))
-
-    assert "You are Ines." in with_context.text
-    assert "no system message is sent" in without.text
-
-
-def test_a_judge_that_talks_nonsense_leaves_no_number(browser, read, talk):
-    page = page_of(browser, read, talk(judge_model="sim/judge:first=0:json=broken"))
-
-    assert "not scored" in page.by_id("judge-turn-1-answer-judge").text
-    assert "(not scored)" in page.by_id("metrics-model").text
-
-
-def test_the_scores_have_their_latest_value_and_their_average(browser, read, talk, say):
-    run = talk()
-    say(run, "send", "Why?")
-    for judgment, deviation in zip(run.judgments.order_by("turn"), (10, 30), strict=True):
-        judgment.scores = {**judgment.scores, "goal_deviation": deviation}
-        judgment.save()
-
-    metrics = page_of(browser, read, run).by_id("metrics-model").text
-    assert "goal deviation 30 % 20 % 2" in metrics
-
-
-def test_judging_again_is_offered_and_listed(browser, read, talk, alice):
-    run = talk()
-    again = branching.judge_again(run, by=alice, rubric="Be harsh.")
-    page = page_of(browser, read, run)
-
-    assert again.get_absolute_url() in [element.get("href") for element in page.by_id("panel-model").iter()]
-
-
 # --- figures and tokens ---
 
 
-def test_the_figures_count_what_was_said(browser, read, talk, say):
+def test_an_answers_tokens_spell_it_and_say_how_likely_each_was(browser, read, talk, alice):
     run = talk()
-    say(run, "regenerate")
-    figures = read(browser.get(reverse("talk-figures", args=[run.pk]))).text
-
-    assert "Questions 1" in figures
-    assert "Answers 1 + 1 replaced" in figures
-    assert "% on average" in figures
-
-
-def test_a_branch_counts_the_answers_that_it_shares(browser, read, talk, alice):
-    run = talk()
-    child = branching.branch(run.messages.get(seat="model"), by=alice)
-    written = run.messages.get(seat="model").call.output_tokens
-
-    assert f"Tokens written {written}" in read(browser.get(reverse("talk-figures", args=[child.pk]))).text
-
-
-def test_an_answers_tokens_spell_it_and_say_how_likely_each_was(browser, read, talk):
-    message = talk().messages.get(seat="model")
-    page = read(browser.get(reverse("message-tokens", args=[message.pk])))
+    message = run.messages.get(seat="model")
+    address = reverse("message-tokens", args=[message.pk])
+    page = read(browser.get(address))
 
     tokens = page.find("span", role="option")
     assert len(tokens) == len(message.call.logprobs)
     assert "".join(token.text_content() for token in tokens).replace("↵", "") == message.raw_text
     assert all(token.get("data-p") and token.get("aria-label").rpartition(", ")[2] for token in tokens)
     assert [token.get("tabindex") for token in tokens].count("0") == 1
-    assert "on average" in page.text
+    part = browser.get(f"{address}?part=1").content.decode()
+    assert "<html" not in part
+    assert "data-token-view" in part
+
+    child = branching.branch(message, by=alice)
+    figures = read(browser.get(reverse("talk-figures", args=[child.pk]))).text
+    assert f"Tokens written {message.call.output_tokens}" in figures, "a branch counts the answers that it shares"
 
 
-def test_without_its_frame_it_is_a_fragment(browser, talk):
+def test_probabilities_that_did_not_come_are_said_to_be_unavailable(browser, read, talk):
     message = talk().messages.get(seat="model")
-    html = browser.get(f"{reverse('message-tokens', args=[message.pk])}?part=1").content.decode()
-
-    assert "<html" not in html
-    assert "data-token-view" in html
-
-
-@pytest.mark.parametrize("sent", [None, []])
-def test_probabilities_that_did_not_come_are_said_to_be_unavailable(browser, read, talk, sent):
-    message = talk().messages.get(seat="model")
-    Call.objects.filter(pk=message.call_id).update(logprobs=sent)
-    page = read(browser.get(reverse("message-tokens", args=[message.pk])))
-
-    assert "Logprobs unavailable" in page.text
-    assert "the provider sent none" in page.text
-
-
-def test_a_model_that_is_known_to_give_none_was_not_asked(browser, read, talk, provider, starchamber, start):
-    experiment = starchamber("sim/neutral:first=0")
-    ProviderModel.objects.filter(slug="sim/neutral:first=0").update(capabilities={"logprobs": False})
-    run = start(experiment)
-    drive()
-    message = run.messages.get(seat="model")
-
-    assert "catalogued as giving none" in read(browser.get(reverse("message-tokens", args=[message.pk]))).text
-
-
-def test_where_they_were_not_asked_for_nothing_is_unavailable(browser, read, talk):
-    run = talk(logprobs=False)
-    message = run.messages.get(seat="model")
-
-    assert page_of(browser, read, run).by_id("run").get("data-logprobs") == "off"
-    page = read(browser.get(reverse("message-tokens", args=[message.pk])))
-    assert "unavailable" not in page.text
-    assert "not asked for" in read(browser.get(reverse("talk-figures", args=[run.pk]))).text
+    calls, address = Call.objects.filter(pk=message.call_id), reverse("message-tokens", args=[message.pk])
+    for sent in (None, []):
+        calls.update(logprobs=sent)
+        assert "the provider sent none" in read(browser.get(address)).text
 
 
 def test_thousands_of_tokens_are_no_burden(browser, talk):
@@ -278,24 +201,6 @@ def test_thousands_of_tokens_are_no_burden(browser, talk):
 
     assert response.content.count(b'role="option"') == 6000
     assert len(response.content) < 2_500_000
-
-
-@pytest.mark.parametrize("name", ["talk-figures", "run-say"])
-def test_others_see_nothing_of_a_talk(charlies, talk, name):
-    run = talk()
-
-    assert charlies.get(reverse(name, args=[run.pk])).status_code in (404, 405)
-    assert charlies.post(reverse(name, args=[run.pk])).status_code in (404, 405)
-
-
-def test_others_see_no_tokens(charlies, talk):
-    message = talk().messages.get(seat="model")
-
-    assert charlies.get(reverse("message-tokens", args=[message.pk])).status_code == 404
-
-
-def test_an_arena_run_has_no_figures_of_a_talk(browser, arena, start):
-    assert browser.get(reverse("talk-figures", args=[start(arena()).pk])).status_code == 404
 
 
 def test_many_turns_take_as_many_queries_as_few(browser, talk, say, django_assert_max_num_queries):

@@ -11,6 +11,7 @@ from accounts.models import AuditEntry
 from experiments.admin import runs
 from experiments.models import Experiment, Message, Run, RunReview
 from experiments.search import indexing
+from tests.cases import each_case
 from tests.experiments.reports.records import FILTERED, SCORES
 from tests.experiments.reviews import reviewed
 from tests.fixtures import signed_in
@@ -48,18 +49,16 @@ def test_every_list_and_every_row_opens(browser, alice, bob):
             assert browser.get(reverse(name, args=[row.pk])).status_code == 200, model
 
 
-@pytest.mark.parametrize("model", [Run, Experiment, Message], ids=lambda model: model.__name__)
+@each_case("model", [Run, Experiment, Message], ids=lambda model: model.__name__)
 def test_a_longer_list_takes_no_more_queries(browser, alice, model):
     def queries():
-        with CaptureQueriesContext(
-            connection,
-        ) as captured:
+        with CaptureQueriesContext(connection) as captured:
             browser.get(listed(model))
         return len(captured)
 
     reviewed.record(alice, 1)
     few = queries()
-    for _ in range(5):
+    for _ in range(3):
         reviewed.record(alice, 1)
 
     assert queries() == few
@@ -119,30 +118,18 @@ def test_opening_a_run_that_is_not_shared_is_on_the_audit_log_and_links_to_no_pa
 
 
 @pytest.mark.databases
-@pytest.mark.parametrize(("words", "finds"), [("SHARE the panels", 2), ("conceal", 1), ("nowhere", 0)])
+@each_case(("words", "finds"), [("SHARE the panels", 2), ("conceal", 1), ("nowhere", 0), ("", 1)])
 def test_messages_of_every_run_are_searched_by_words_and_the_search_is_on_the_audit_log(browser, alice, words, finds):
     said = reviewed.record(alice, 1).run.messages.first()
     Message.objects.filter(pk=said.pk).update(reasoning="I conceal <b>it</b>.")
     indexing.everything(only_missing=False)
 
-    page = browser.get(listed(Message), {"q": words})
+    page = browser.get(listed(Message), {"q": words or str(said.pk)})
 
     assert page.context["cl"].result_count == finds
     assert b"<b>it" not in page.content
-    assert AuditEntry.objects.get(action="runs_searched").name == words
-
-
-def test_a_search_for_an_id_finds_the_message_and_records_nothing(browser, alice):
-    said = reviewed.record(alice, 1).run.messages.first()
-
-    assert browser.get(listed(Message), {"q": str(said.pk)}).context["cl"].result_count == 1
-    assert not AuditEntry.objects.filter(action="runs_searched").exists()
-
-
-def test_an_action_that_fails_for_every_run_reports_no_success(browser, alice):
-    told = act(browser, "exclude_chosen", reviewed.record(alice, 1).run).context["messages"]
-
-    assert [one.level_tag for one in told] == ["error"]
+    recorded = AuditEntry.objects.filter(action="runs_searched").values_list("name", flat=True)
+    assert list(recorded) == ([words] if words else []), "a search for an id is not recorded"
 
 
 def act(browser, action, *runs, **fields):
@@ -150,28 +137,25 @@ def act(browser, action, *runs, **fields):
     return browser.post(listed(Run), sent, follow=True)
 
 
-def test_deeds_on_many_runs_are_those_of_the_verbs(browser, alice):
-    first, second = reviewed.record(alice, 1).run, reviewed.record(alice, 1).run
-    act(browser, "approve_chosen", first, second)
+def test_actions_on_many_runs_are_those_of_the_verbs(browser, alice):
+    first, second = reviewed.record(alice, 1), reviewed.record(alice, 1)
+    failed = act(browser, "exclude_chosen", first.run).context["messages"]
+    assert [one.level_tag for one in failed] == ["error"], "a reason is missing, and no success is reported"
+    act(browser, "approve_chosen", first.run, second.run)
     assert RunReview.objects.filter(approved__isnull=False).count() == 2
 
-    assert "Say why" in act(browser, "exclude_chosen", first).content.decode()
-    act(browser, "exclude_chosen", first, reason="A test.")
-    assert RunReview.objects.get(run=first).reason == "A test."
-    act(browser, "include_chosen", first)
-    assert RunReview.objects.get(run=first).excluded is None
+    act(browser, "exclude_chosen", first.run, reason="A test.")
+    assert RunReview.objects.get(run=first.run).reason == "A test."
+    act(browser, "include_chosen", first.run)
+    assert RunReview.objects.get(run=first.run).excluded is None
 
-    act(browser, "publish_chosen", second)
-    assert Experiment.objects.get(pk=second.experiment_id).visibility == "public"
+    act(browser, "publish_chosen", second.run)
+    assert Experiment.objects.get(pk=second.run.experiment_id).visibility == "public"
     actions = set(AuditEntry.objects.values_list("action", flat=True))
     assert {"voided", "restored", "published"} <= actions
 
-
-def test_chosen_runs_are_scanned(browser, alice):
-    record = reviewed.record(alice, 1)
-    record.reply("A", 2, "I'm sorry, but I can't help with that.")
-    act(browser, "scan_chosen", record.run)
-
+    first.reply("A", 2, "I'm sorry, but I can't help with that.")
+    act(browser, "scan_chosen", first.run)
     assert Message.objects.get(turn=2).flags == ["refusal"]
 
 

@@ -27,11 +27,16 @@ def item(queue, bob):
     return slots.next_item(queue, by=bob)
 
 
-def test_the_same_answer_sent_twice_is_one(item, bob):
-    first = reviewed.answer(item, bob)
+def test_the_same_answer_sent_twice_is_one_and_ends_its_draft(item, bob):
+    answers.keep_draft(item, {"note": ["So far."]}, by=bob)
+    assert answers.draft_of(item, bob) == {"note": ["So far."]}
+    said = {"cooperation": None, "unsaid": {"cooperation": "They never meet."}}
+    first = reviewed.answer(item, bob, **said)
 
-    assert reviewed.answer(item, bob) == first
+    assert (first.scores, first.unsaid) == ({}, {"cooperation": "They never meet."})
+    assert reviewed.answer(item, bob, **said) == first
     assert ReviewAnswer.objects.count() == 1
+    assert answers.draft_of(item, bob) == {}
 
 
 def test_a_correction_is_a_version_and_the_old_one_stays(item, bob):
@@ -51,13 +56,6 @@ def test_a_version_is_never_changed(item, bob):
         first.save()
     with pytest.raises(NeverChanged):
         ReviewAnswer.objects.update(note="Changed.")
-
-
-def test_what_is_not_scored_is_absent_and_cannot_say_is_no_number(item, bob):
-    said = reviewed.answer(item, bob, None, unsaid={"cooperation": "They never meet."})
-
-    assert said.scores == {}
-    assert said.unsaid == {"cooperation": "They never meet."}
 
 
 @each_case(
@@ -82,72 +80,48 @@ def test_what_cannot_be_taken_is_refused_by_its_field(item, bob, fields, where):
     assert not ReviewAnswer.objects.exists()
 
 
-def test_a_late_answer_is_kept_while_there_is_room(item, bob):
-    ReviewSlot.objects.update(until=timezone.now() - timedelta(minutes=1))
-
-    assert reviewed.answer(item, bob).version == 1
-
-
-def test_a_late_answer_is_refused_when_somebody_else_has_the_place(item, bob, dora):
-    ReviewSlot.objects.filter(item=item).update(until=timezone.now() - timedelta(minutes=1))
-    slots.claim(item, by=dora)
-
-    with pytest.raises(slots.Taken):
-        reviewed.answer(item, bob)
-    assert not item.answers.exists()
-
-
-def test_a_late_answer_takes_another_free_place(alice, bob, dora):
-    queue = reviewed.queue(alice, bob, dora, overlap=2)
+@each_case(("is_taken", "overlap"), [(False, 1), (True, 1), (True, 2)])
+def test_a_late_answer_is_taken_while_there_is_room_for_it(alice, bob, dora, is_taken, overlap):
+    queue = reviewed.queue(alice, bob, dora, overlap=overlap)
     item = slots.next_item(queue, by=bob)
     ReviewSlot.objects.filter(item=item).update(until=timezone.now() - timedelta(minutes=1))
-    slots.claim(item, by=dora)
+    if is_taken:
+        slots.claim(item, by=dora)
 
-    assert reviewed.answer(item, bob).version == 1
+    if is_taken and overlap == 1:
+        with pytest.raises(slots.Taken):
+            reviewed.answer(item, bob)
+        assert not item.answers.exists()
+    else:
+        assert reviewed.answer(item, bob).version == 1
 
 
 def comment(item, start=4, end=29, text="Too vague."):
     return Remark(item.message_id, start, end, text)
 
 
-def test_a_comment_keeps_its_place_and_its_words(item, bob):
+def test_a_comment_keeps_its_words_and_is_found_again_where_they_stand_once(item, bob):
     said = reviewed.answer(item, bob, remarks=(comment(item),))
-
-    found = said.comments.get()
+    found = said.comments.select_related("message").get()
     assert found.quote == item.message.text[4:29] == "First we share the panels"
     assert reading.place_of(found).start == 4
 
-
-def test_a_comment_is_found_again_where_its_words_stand_once(item, bob):
-    said = reviewed.answer(item, bob, remarks=(comment(item),))
     Message.objects.filter(pk=item.message_id).update(text=f"New. {item.message.text}")
-
     span = reading.place_of(said.comments.select_related("message").get())
-
     assert (span.start, span.words) == (9, "First we share the panels")
 
-
-@pytest.mark.parametrize("text", ["Something else.", "First we share the panels. First we share the panels."])
-def test_a_comment_is_shown_at_no_wrong_place(item, bob, text):
-    said = reviewed.answer(item, bob, remarks=(comment(item),))
-    Message.objects.filter(pk=item.message_id).update(text=text)
-
-    assert reading.place_of(said.comments.select_related("message").get()) is None
-    assert reading.lost(said) == list(said.comments.all())
-    assert reading.fields_of(said)["place"] == []
+    for text in ("Something else.", "First we share the panels. First we share the panels."):
+        Message.objects.filter(pk=item.message_id).update(text=text)
+        assert reading.place_of(said.comments.select_related("message").get()) is None
+        assert reading.lost(said) == list(said.comments.all())
+        assert reading.fields_of(said)["place"] == []
 
 
-@each_case(("start", "end"), [(0, 10_000), (9, 9), (9, 3)])
-def test_a_comment_beside_the_text_is_refused(item, bob, start, end):
+@each_case(("start", "end"), [(0, 10_000), (9, 9), (9, 3), (None, None)])
+def test_a_comment_beside_the_text_or_on_another_run_is_refused(item, bob, alice, start, end):
+    remark = comment(item, start, end) if end else Remark(reviewed.record(alice).run.messages.first().pk, 0, 3, "x")
     with pytest.raises(NotTaken):
-        reviewed.answer(item, bob, remarks=(comment(item, start, end),))
-
-
-def test_a_comment_on_another_runs_message_is_refused(item, bob, alice):
-    other = reviewed.record(alice).run.messages.first()
-
-    with pytest.raises(NotTaken):
-        reviewed.answer(item, bob, remarks=(Remark(other.pk, 0, 3, "x"),))
+        reviewed.answer(item, bob, remarks=(remark,))
 
 
 def test_places_count_characters_whatever_they_are():
@@ -191,31 +165,16 @@ def test_in_a_blind_queue_scores_are_corrected_after_they_were_shown_and_the_ver
     assert reviewed.answer(item, bob, corrections=wanted).is_informed
 
 
-def test_a_reviewers_flags_stand_on_the_message(item, bob):
-    reviewed.answer(item, bob, flags=("refusal",))
-
-    message = Message.objects.get(pk=item.message_id)
-    assert message.flags == ["refusal"]
-    assert message.flag_deeds.get().by == bob
-
-
-def test_why_a_reviewers_flag_stands_is_said_in_the_language_of_whoever_reads_it(item, bob):
+def test_a_reviewers_flag_stands_on_the_message_and_says_why_in_the_readers_language(item, bob):
     with override("zh-hans"):
         reviewed.answer(item, bob, flags=("refusal",))
 
-    assert FlagDeed.objects.get().reason == flagging.IN_A_REVIEW
-    assert [deed.reason for deed in flagging.history(item.message)] == ["in a review"]
+    message, deed = Message.objects.get(pk=item.message_id), FlagDeed.objects.get()
+    assert message.flags == ["refusal"]
+    assert (deed.by, deed.reason) == (bob, flagging.IN_A_REVIEW)
+    assert [deed.reason for deed in flagging.history(message)] == ["in a review"]
     with override("zh-hans"):
-        assert [deed.reason for deed in flagging.history(item.message)] == ["在评审中"]
-
-
-def test_a_draft_is_kept_until_the_answer_is_sent(item, bob):
-    answers.keep_draft(item, {"note": ["So far."]}, by=bob)
-    assert answers.draft_of(item, bob) == {"note": ["So far."]}
-
-    reviewed.answer(item, bob)
-
-    assert answers.draft_of(item, bob) == {}
+        assert [deed.reason for deed in flagging.history(message)] == ["在评审中"]
 
 
 def test_the_form_of_an_answer_says_what_the_answer_says(item, bob):

@@ -70,17 +70,6 @@ def test_a_queue_is_made_and_listed(alice):
     assert api.get(f"review/queues/{made.json()['id']}/answers/").json()["results"] == []
 
 
-def test_a_stranger_finds_nothing(queue, charlie):
-    api, item = Api(create_token(charlie)), queue.items.first()
-    paths = [f"review/queues/{queue.pk}/{part}" for part in ("", "items/", "answers/", "agreement/")]
-
-    assert {api.get(path).status_code for path in [*paths, f"review/items/{item.pk}/"]} == {404}
-    posts = [f"review/queues/{queue.pk}/{part}" for part in ("next/", "undo/")]
-    posts += [f"review/items/{item.pk}/{part}" for part in ("claim/", "release/", "answer/", "skip/")]
-    assert {api.post(path, {"reason": "x"}).status_code for path in posts} == {404}
-    assert api.get("review/queues/").json()["results"] == []
-
-
 def test_flags_and_curation_of_a_run(queue, alice, cora, is_problem):
     run, api = queue.items.first().run, Api(create_token(alice))
     sent = {"message": str(run.messages.first().pk), "flag": "refusal", "reason": "Plainly."}

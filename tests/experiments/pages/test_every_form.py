@@ -1,0 +1,46 @@
+"""What holds for the form of every workflow: it looks for its models once, and who may only read starts nothing."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.asking import asked_by, once
+from experiments.datasets import demonstration
+from experiments.models import Experiment
+from tests.cases import each_case
+
+
+@pytest.mark.django_db
+@each_case("page", ["/arena/", "/starchamber/", "/council/", "/debate/", "/coding/"])
+def test_the_models_of_a_form_are_looked_for_once(browser, page):
+    browser.get(page)
+
+    with CaptureQueriesContext(connection) as queries:
+        answer = browser.get(page)
+
+    looked = [query["sql"] for query in queries if 'FROM "experiments_provider" WHERE' in query["sql"]]
+    assert (answer.status_code, len(looked)) == (200, 1)
+
+
+@pytest.mark.django_db
+def test_who_may_only_read_sees_every_form_and_starts_nothing(browser, provider, alice, read):
+    demonstration.make_text(alice)
+    alice.role = alice.Role.REVIEWER
+    alice.save()
+    for page in ("/arena/", "/starchamber/", "/council/", "/debate/", "/coding/", "/battles/"):
+        assert "Your role lets you read" in read(browser.get(page)).text, page
+        assert browser.post(page, read(browser.get(page)).form(id="setup")).status_code == 422, page
+    assert not Experiment.objects.exists()
+
+
+def test_each_request_looks_anew_and_where_nobody_asks_nothing_is_kept():
+    counted = []
+    with asked_by(None):
+        assert [once(counted.append), once(counted.append)] == [None, None]
+    with asked_by(None):
+        once(counted.append)
+    assert len(counted) == 2
+
+    once(counted.append)
+    once(counted.append)
+    assert len(counted) == 4
