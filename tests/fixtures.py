@@ -111,6 +111,7 @@ def parts_in_memory() -> Iterator[None]:
             name: {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": name}
             for name in settings.CACHES
         },
+        WHITENOISE_USE_FINDERS=False,  # every test client would look for all static files
     ):
         yield
 
