@@ -1,26 +1,36 @@
-"""A whole platform with simulated models that answer at once, and a server on loopback that answers as it is told."""
+"""The application in this process, answers as a test tells them, and a whole platform with simulated models."""
 
+import asyncio
+import json
 import os
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+from django.test import Client
 
-from arena_lab import Arena, Patience
+from accounts.tokens import create_token
+from arena_lab import Arena, AsyncArena, Patience
 from arena_lab.cli import main
 from tests.arenasite.platforms import Platform, manage
+from tests.fixtures import add_model
+from tests.parts.stepped_engine import driving
+from tests.parts.virtual_time import VirtualLoop
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCE = ROOT / "client" / "src"
+COMMAND = [sys.executable, "-c", "import sys; from arena_lab.cli import main; sys.exit(main())"]
+IN_PROCESS = "http://testserver"
 SLOW = "sim/slow"  # says so much that there is time to interfere
-MORE = {SLOW: "sim/cooperative:tps=60:words=120:first=0", "sim/failing": "sim/cooperative:fail=401"}
+MODELS = {"sim/failing": "sim/cooperative:fail=401", SLOW: "sim/cooperative:tps=60:words=120:first=0"}
+Ended = subprocess.CompletedProcess[str]
+NEUTRAL = {f"sim/{name}": f"sim/{name}:first=0" for name in ("cooperative", "competitive", "neutral", "sceptical")}
 SETTING_UP = f"""
 from accounts.models import User
 from accounts.tokens import create_token
@@ -29,11 +39,142 @@ provider = Provider.objects.get(name="simulated")
 for model in provider.models.all():
     model.upstream += ":tps=0:first=0"
     model.save(update_fields=["upstream"])
-for slug, upstream in {MORE!r}.items():
+for slug, upstream in {MODELS!r}.items():
     ProviderModel.objects.create(provider=provider, slug=slug, upstream=upstream, label=slug, is_active=True)
 print(create_token(User.objects.create_user("ada", password="correct horse battery")))
 """
-HURRIED = Patience(attempts=4, first=0.01)
+
+
+# --- Answers as they are told ---
+
+
+class Scripted(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """Answers one request after another as it was told, the last answer for ever."""
+
+    url = "http://platform.test"
+
+    def __init__(self) -> None:
+        self.answers: list[httpx.Response | type[httpx.TransportError]] = []
+        self.asked: list[httpx.Request] = []
+
+    def says(self, status: int, document: Any = None, **headers: str) -> "Scripted":
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        body = document if isinstance(document, str) else json.dumps(document or {})
+        self.answers.append(httpx.Response(status, headers=named, text=body))
+        return self
+
+    def breaks(self, error: type[httpx.TransportError] = httpx.ReadError) -> "Scripted":
+        self.answers.append(error)
+        return self
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        self.asked.append(request)
+        said = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if not isinstance(said, httpx.Response):
+            raise said("broken", request=request)
+        return httpx.Response(said.status_code, headers=said.headers, content=said.content)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        return self.handle_request(request)
+
+    def arena(self) -> Arena:
+        return Arena(self.url, "a-token", patience=Patience(attempts=4), transport=self)
+
+    def awaited(self) -> AsyncArena:
+        return AsyncArena(self.url, "a-token", patience=Patience(attempts=4), transport=self)
+
+
+@pytest.fixture
+def scripted() -> Scripted:
+    return Scripted()
+
+
+def run_awaiting(coroutine: Any) -> Any:
+    """Its result; waiting takes no time."""
+    return VirtualLoop().run_until_complete(coroutine)
+
+
+# --- The application in this process ---
+
+
+def answer(_transport: Any, request: httpx.Request) -> httpx.Response:
+    """What the application says to it."""
+    path, headers = request.url.raw_path.decode(), dict(request.headers)
+    said = Client().generic(request.method, path, request.read(), headers.get("content-type", ""), headers=headers)
+    return httpx.Response(said.status_code, headers=list(said.items()), content=said.getvalue())
+
+
+async def answer_awaiting(_transport: Any, request: httpx.Request) -> httpx.Response:
+    """On the thread and the connection of the test, as if no loop were running."""
+    loop = asyncio.get_running_loop()
+    asyncio._set_running_loop(None)
+    try:
+        return answer(_transport, request)
+    finally:
+        asyncio._set_running_loop(loop)
+
+
+@pytest.fixture
+def token(provider: Any, django_user_model: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A person's token. Every client reaches the application, by HTTP alone; the engine works while it waits."""
+
+    def no_library(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", answer)
+    monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", answer_awaiting)
+    monkeypatch.setattr("arena_lab.following.import_module", no_library)
+    for slug, upstream in {**NEUTRAL, **MODELS}.items():
+        add_model(slug, upstream=upstream)
+    with driving(threading.Event()):
+        yield create_token(django_user_model.objects.create_user("ada"))
+
+
+@pytest.fixture
+def arena(token: str) -> Iterator[Arena]:
+    with Arena(IN_PROCESS, token) as found:
+        yield found
+
+
+@pytest.fixture
+def begin(arena: Arena, quiet_doorbell: Any) -> Callable[..., Any]:
+    """Starts a run of the arena, without a filter and a judge unless they are wanted."""
+    return lambda *models, **config: begun(arena, *models, **config)
+
+
+def begun(arena: Arena, a: str = "sim/cooperative", b: str = "sim/competitive", **config: Any) -> Any:
+    asked = {"prompt": "Share seven panels.", "max_turns": 1, "gap_seconds": 0, "filter": False, "judge": False}
+    experiment = arena.experiments.create("arena", {"A": a, "B": b}, {**asked, **config})
+    [run] = arena.experiments.start(experiment, seed=7)
+    return run
+
+
+@pytest.fixture
+def typed(
+    token: str,
+    quiet_doorbell: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsysbinary: pytest.CaptureFixture[bytes],
+) -> Callable[..., Ended]:
+    """The command `arena` in this process."""
+
+    def call(*arguments: str, stdin: str = "", **changes: str) -> Ended:
+        ours = {"ARENA_URL": IN_PROCESS, "ARENA_TOKEN": token, "XDG_CONFIG_HOME": str(tmp_path / "nobodys")}
+        for name, value in {**ours, **changes}.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr(sys, "stdin", StringIO(stdin))
+        try:
+            code = main(arguments)
+        except SystemExit as ended:
+            code = int(str(ended.code))
+        said = capsysbinary.readouterr()
+        return Ended(arguments, code, said.out.decode(), said.err.decode())
+
+    return call
+
+
+# --- A whole platform ---
 
 
 class Lab:
@@ -54,6 +195,9 @@ class Lab:
         }
         return {**kept, "PYTHONPATH": str(SOURCE), "PYTHONUNBUFFERED": "1", **ours, **changes}
 
+    def run(self, *command: str, **options: Any) -> Ended:
+        return subprocess.run(command, env=self.environment(), capture_output=True, text=True, timeout=240, **options)
+
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
@@ -65,126 +209,3 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     finally:
         platform.process.terminate()
         platform.process.wait(80)
-
-
-@pytest.fixture
-def arena(lab: Lab) -> Iterator[Arena]:
-    with Arena(lab.url, lab.token) as found:
-        yield found
-
-
-@pytest.fixture
-def begin(arena: Arena) -> Callable[..., Any]:
-    """Starts a run of the arena, without a filter and a judge unless they are wanted."""
-
-    def start(a: str = "sim/cooperative", b: str = "sim/competitive", **config: Any) -> Any:
-        asked = {"prompt": "Share seven panels.", "max_turns": 1, "gap_seconds": 0, "filter": False, "judge": False}
-        experiment = arena.experiments.create("arena", {"A": a, "B": b}, {**asked, **config})
-        [run] = arena.experiments.start(experiment, seed=7)
-        return run
-
-    return start
-
-
-@pytest.fixture
-def command(lab: Lab) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs the command `arena` in a process of its own, with its output in no terminal."""
-
-    def call(*arguments: str, stdin: str = "", **changes: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*COMMAND, *arguments],
-            env=lab.environment(**changes),
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=240,
-        )
-
-    return call
-
-
-@dataclass(frozen=True)
-class Typed:
-    """What a command ended with, and what it said."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-@pytest.fixture
-def typed(lab: Lab, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Typed]:
-    """The same in this process, which begins sooner."""
-
-    def call(*arguments: str, stdin: str = "", **changes: str) -> Typed:
-        ours = {"ARENA_URL": lab.url, "ARENA_TOKEN": lab.token, "XDG_CONFIG_HOME": str(lab.folder / "nobodys")}
-        for name, value in {**ours, **changes}.items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setattr(sys, "stdin", StringIO(stdin))
-        try:
-            code = main(arguments)
-        except SystemExit as ended:
-            code = int(str(ended.code))
-        said = capsys.readouterr()
-        return Typed(code, said.out, said.err)
-
-    return call
-
-
-COMMAND = [sys.executable, "-c", "import sys; from arena_lab.cli import main; sys.exit(main())"]
-
-
-class Scripted:
-    """Answers one request after another as it was told, the last answer for ever; None breaks the connection."""
-
-    def __init__(self) -> None:
-        self.answers: list[tuple[int, dict[str, str], bytes] | None] = []
-        self.asked: list[tuple[str, str, dict[str, str]]] = []
-        handler = type("Handler", (_Handler,), {"scripted": self})
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-
-    def says(self, status: int, body: str = "{}", **headers: str) -> "Scripted":
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        self.answers.append((status, named, body.encode()))
-        return self
-
-    def breaks(self) -> "Scripted":
-        self.answers.append(None)
-        return self
-
-    def next(self) -> tuple[int, dict[str, str], bytes] | None:
-        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-
-
-class _Handler(BaseHTTPRequestHandler):
-    scripted: Scripted
-
-    def answer(self) -> None:
-        self.rfile.read(int(self.headers.get("content-length", 0)))
-        self.scripted.asked.append((self.command, self.path, dict(self.headers)))
-        said = self.scripted.next()
-        if said is None:
-            self.close_connection = True
-            self.connection.close()
-            return
-        status, headers, body = said
-        self.send_response(status)
-        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(body)), **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    do_GET = do_POST = answer  # noqa: N815  # the names that http.server looks for
-
-    def log_message(self, *args: Any) -> None:
-        pass
-
-
-@pytest.fixture
-def scripted() -> Iterator[Scripted]:
-    found = Scripted()
-    yield found
-    found.server.shutdown()
-    found.server.server_close()

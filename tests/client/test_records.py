@@ -1,16 +1,21 @@
-"""JSON becomes frozen, typed values, and an API that has grown breaks nobody."""
+"""JSON becomes frozen, typed values and tables; an API that has grown breaks nobody, one that has lost a field does."""
 
 from dataclasses import FrozenInstanceError
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any, get_args
 
 import pytest
+from drf_spectacular.generators import SchemaGenerator
 
-from arena_lab import BadAnswer, Event, Said
+from arena_lab import BadAnswer, Event, Said, records, to_dataframe
 from arena_lab.events import read_event
-from arena_lab.records import Experiment, Run
+from arena_lab.frames import tidy
+from arena_lab.records import Experiment, Judgment, Run
+from arena_lab.records.base import fields_of
 from tests.cases import each_case
 
+PAUSE = {"key": "turn/1/next", "reason": "turn_completed", "seat": "", "turn": 1, "actions": ["next", "end"]}
 RUN = {
     "id": "0195",
     "experiment": "0194",
@@ -19,13 +24,7 @@ RUN = {
     "state": "waiting",
     "seed": 7,
     "turn": 1,
-    "waiting_for": {
-        "key": "turn/1/next",
-        "reason": "turn_completed",
-        "seat": "",
-        "turn": 1,
-        "actions": ["next", "end"],
-    },
+    "waiting_for": PAUSE,
     "offer": None,
     "usage": {"input_tokens": 10, "output_tokens": 5, "reasoning_tokens": 0, "calls": 2},
     "cost": "0.0000595000",
@@ -34,49 +33,59 @@ RUN = {
     "last_seq": 9,
     "mood": "sunny",
 }
+JUDGMENT = {"id": "1", "turn": 2, "subject": "A", "judge": "sim/judge", "confidence": 0.9, "unscored_reason": ""}
 ENVELOPE = {"v": 1, "run": "0195", "seq": 3, "type": "stars_aligned", "data": {"turn": 2}, "at": "2026-02-28T10:00:00Z"}
+RECORDS = {getattr(records, name) for name in records.__all__} - {records.Record} | {Event}
+COMPONENTS = {  # of the schema, where they have other names than the records
+    records.Dataset: "DatasetDetail",
+    records.Filtered: "Filter",
+    records.Ladder: "LadderDetail",
+    records.LadderEntry: "Ladder",
+    records.Model: "ProviderModel",
+    records.Part: "UsagePart",
+    records.Pause: "WaitingFor",
+    records.Run: "RunDetail",
+    records.Spent: "Totals",
+    records.Standing: "StandingRow",
+    records.Totals: "RunTotals",
+}
+UNSAID = {"Judgment.saw"}  # the schema does not say that it is an object
 
 
-def test_money_is_exact_times_know_their_zone_and_what_is_missing_is_none():
+def judged(**fields):
+    return Judgment.read({**JUDGMENT, **fields})
+
+
+def test_a_record_has_exact_money_times_with_a_zone_and_whatever_else_there_was():
     run = Run.read(RUN)
 
     assert run.cost == Decimal("0.0000595000")
     assert run.created.utcoffset() == timedelta(hours=1)
     assert (run.started, run.ended, run.metrics) == (None, None, None)
     assert run.waiting_for.actions == ("next", "end")
-
-
-def test_what_is_not_known_is_kept():
-    run = Run.read(RUN)
-
     assert run.extra == {"mood": "sunny"}
-    assert run.to_json()["mood"] == "sunny"
+    with pytest.raises(FrozenInstanceError):
+        run.state = "completed"
 
 
 def test_a_record_becomes_the_json_that_it_was():
     json = Run.read(RUN).to_json()
 
-    assert {
-        name: json[name] for name in ("cost", "created", "seed", "waiting_for", "usage") if name != "waiting_for"
-    } == {name: RUN[name] for name in ("cost", "created", "seed", "usage")}
+    same = ("cost", "created", "seed", "usage", "mood")
+    assert {name: json[name] for name in same} == {name: RUN[name] for name in same}
     assert Run.read(json) == Run.read(RUN)
-
-
-def test_it_cannot_be_changed():
-    with pytest.raises(FrozenInstanceError):
-        Run.read(RUN).state = "completed"
 
 
 @each_case(
     ("field", "value"),
     [("seed", "7"), ("seed", True), ("cost", 0.1), ("cost", "much"), ("created", "2026-02-28T10:00:00"), ("usage", [])],
 )
-def test_what_is_of_another_kind_is_no_answer(field, value):
+def test_a_value_of_another_kind_is_a_bad_answer(field, value):
     with pytest.raises(BadAnswer, match=f"Run.{field}|Totals"):
         Run.read({**RUN, field: value})
 
 
-def test_what_has_to_be_there_is_named_when_it_is_not():
+def test_a_missing_field_is_named():
     with pytest.raises(BadAnswer, match=r"Run\.workflow is missing"):
         Run.read({name: value for name, value in RUN.items() if name != "workflow"})
 
@@ -89,17 +98,11 @@ def test_a_notebook_shows_a_run_as_a_table_in_which_a_title_is_text():
     assert "$0.0000595" in html
 
 
-def test_an_event_of_a_type_that_is_not_known_is_an_event():
-    event = read_event(ENVELOPE)
-
-    assert type(event) is Event
-    assert event.turn == 2
-    assert str(event) == "[3] stars aligned 2"
-
-
-def test_an_event_that_is_known_has_what_it_is_about():
+def test_an_event_has_what_it_is_about_and_one_of_an_unknown_type_is_an_event():
+    unknown = read_event(ENVELOPE)
     said = read_event({**ENVELOPE, "type": "message_completed", "data": {"seat": "A", "text": "Good morning."}})
 
+    assert (type(unknown), unknown.turn, str(unknown)) == (Event, 2, "[3] stars aligned 2")
     assert isinstance(said, Said)
     assert str(said) == "[3] A: Good morning."
 
@@ -110,3 +113,72 @@ def test_an_experiment_knows_how_many_turns_there_are_to_be(workflow, name):
 
     assert Experiment.read({**rest, "workflow": workflow, "config": {name: 3}}).turns == 3
     assert Experiment.read({**rest, "workflow": workflow, "config": {name: None}}).turns is None
+
+
+# --- As tables ---
+
+
+def test_a_judgment_has_one_row_per_score_or_one_that_says_why_there_is_none():
+    rows = list(tidy(judged(scores={"cooperation": 0.7, "sentiment": {"anger": 0.0}})))
+    [bare] = tidy(judged(scores=None, unscored_reason="no JSON"))
+
+    assert [(row["measure"], row["score"]) for row in rows] == [("cooperation", 0.7), ("sentiment.anger", 0.0)]
+    assert (bare["measure"], bare["score"], bare["unscored_reason"]) == (None, None, "no JSON")
+
+
+def test_a_record_within_a_record_has_columns_of_its_own_whether_it_is_there_or_not():
+    [full] = tidy(Run.read(RUN))
+    [bare] = tidy(Run.read({**RUN, "waiting_for": None, "cost": None}))
+
+    assert (full["usage_input_tokens"], full["waiting_for"]) == (10, "turn/1/next")
+    assert isinstance(full["cost"], float)
+    assert full["cost"] == float(RUN["cost"])
+    assert set(full) == set(bare)
+    assert bare["cost"] is None
+
+
+def test_a_frame_has_the_columns_that_are_given_first():
+    frame = to_dataframe([judged(scores={"a": 1.0, "b": 2.0}), judged(scores={"a": 3.0})], run="0195")
+
+    assert list(frame.columns[:2]) == ["run", "id"]
+    assert frame.groupby("measure")["score"].mean().to_dict() == {"a": 2.0, "b": 2.0}
+
+
+# --- Against the schema of the API ---
+
+
+def test_records_read_what_the_schema_promises():
+    components = SchemaGenerator().get_schema(request=None, public=True)["components"]["schemas"]
+    wrong = []
+    for record in RECORDS:
+        properties = components[COMPONENTS.get(record, record.__name__)]["properties"]
+        for name, kind in fields_of(record).items():
+            field = f"{record.__name__}.{name}"
+            if name not in properties:
+                wrong.append(f"{field} is not in the schema")
+            elif may_be_null(properties[name]) and not may_be_none(kind):
+                wrong.append(f"{field} may be null")
+            elif may_be_anything(properties[name]) and not is_free(kind) and field not in UNSAID:
+                wrong.append(f"{field} may be anything")
+
+    assert wrong == []
+
+
+def may_be_null(schema: dict[str, Any]) -> bool:
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        return "null" in kind
+    return kind == "null" or any(may_be_null(one) for one in schema.get("oneOf", ()))
+
+
+def may_be_none(kind: Any) -> bool:
+    return kind is Any or type(None) in get_args(kind)
+
+
+def may_be_anything(schema: dict[str, Any]) -> bool:
+    says = {"type", "$ref", "allOf", "oneOf", "anyOf", "enum"} & set(schema)
+    return not says or any(may_be_anything(one) for one in schema.get("oneOf", ()))
+
+
+def is_free(kind: Any) -> bool:
+    return kind is Any or any(is_free(one) for one in get_args(kind))

@@ -31,25 +31,17 @@ def test_prompt_and_turns_are_what_the_workflow_calls_so(workflow, config):
     assert plan(workflow, "--prompt", "Why?", "--turns", "2").config == config
 
 
-def test_models_without_a_seat_take_the_free_ones_in_order():
-    assert models(plan("arena", "--model", "sim/b", "--model", "A=sim/a", "--model", "judge=sim/j")) == {
-        "A": "sim/a",
-        "B": "sim/b",
-        "judge": "sim/j",
-    }
-    assert models(plan("council", "--model", "x/1", "--model", "chair=x/2", "--model", "x/3")) == {
-        "member-1": "x/1",
-        "chair": "x/2",
-        "member-2": "x/3",
-    }
-    assert models(plan("battles", "--model", "x/1")) == {"judge": "x/1"}
-
-
-def test_a_model_may_have_an_equals_sign_in_its_name():
-    assert models(plan("arena", "--model", "sim/a:tps=0", "--model", "B=sim/b:tps=0")) == {
-        "A": "sim/a:tps=0",
-        "B": "sim/b:tps=0",
-    }
+@each_case(
+    ("workflow", "given", "seats"),
+    [
+        ("arena", ("sim/b", "A=sim/a", "judge=sim/j"), {"A": "sim/a", "B": "sim/b", "judge": "sim/j"}),
+        ("arena", ("sim/a:tps=0", "B=sim/b:tps=0"), {"A": "sim/a:tps=0", "B": "sim/b:tps=0"}),
+        ("council", ("x/1", "chair=x/2", "x/3"), {"member-1": "x/1", "chair": "x/2", "member-2": "x/3"}),
+        ("battles", ("x/1",), {"judge": "x/1"}),
+    ],
+)
+def test_models_without_a_seat_take_the_free_ones_in_order(workflow, given, seats):
+    assert models(plan(workflow, *(f"--model={one}" for one in given))) == seats
 
 
 def test_one_model_too_many_is_asked_for_its_seat():
@@ -57,22 +49,16 @@ def test_one_model_too_many_is_asked_for_its_seat():
         plan("arena", "--model", "x/1", "--model", "x/2", "--model", "x/3")
 
 
-def test_any_setting_can_be_set_as_json_or_as_text():
+def test_any_setting_and_parameter_can_be_set_as_json_or_as_text():
     found = plan("arena", "--set", "limits.cost=0.5", "--set", "judge=false", "--set", "first=B", "--dataset", "trees")
-
     assert found.config == {"limits": {"cost": 0.5}, "judge": False, "first": "B", "dataset": "trees"}
 
-
-def test_what_a_model_is_asked_with_can_be_set():
     found = plan("arena", "--model", "A=x/1", "--param", "A.temperature=0.2")
-
     assert found.cast == {"A": {"model": "x/1", "params": {"temperature": 0.2}}}
 
-
-@pytest.mark.parametrize("option", ["--set", "--param"])
-def test_a_name_without_a_value_is_no_setting(option):
-    with pytest.raises(Misunderstood, match="a name and a value"):
-        plan("arena", option, "judge")
+    for option in ("--set", "--param"):
+        with pytest.raises(Misunderstood, match="a name and a value"):
+            plan("arena", option, "judge")
 
 
 @pytest.mark.parametrize(
@@ -91,7 +77,7 @@ def test_a_file_says_it_all_and_the_command_line_has_the_last_word(tmp_path, nam
     assert models(found) == {"A": "x/1", "B": "x/2"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "said"),
     [("{", "cannot be understood"), ('{"turns": 2}', "nothing else"), ('{"workflow": "council"}', "not for arena")],
 )

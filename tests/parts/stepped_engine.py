@@ -151,13 +151,13 @@ def beside(step: Callable[[], object], seconds: float = 0.01) -> Iterator[None]:
 @contextmanager
 def _stepped(one: Driver) -> Iterator[None]:
     steps = one.steps(float("inf"))
-    with virtual_time.working(partial(next, steps, None)):
-        try:
+    try:
+        with virtual_time.working(partial(next, steps, None)):
             yield
-        finally:
-            one._stop.set()
-            for _ in steps:
-                pass
+    finally:
+        one._stop.set()
+        for _ in steps:
+            pass
 
 
 def install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,166 @@
+"""What is asked again, when, and what is not; and what is no answer of a platform."""
+
+import time
+
+import httpx
+import pytest
+
+from arena_lab import BadAnswer, Conflict, Invalid, NotSetUp, SignInNeeded, TooMany, Unreachable
+from arena_lab.asking import get, retry_after
+from arena_lab.events import BallotRead, Judged
+from arena_lab.following import ALARM_AFTER, Follower, Trouble, uses_socket
+from arena_lab.records import Run
+from tests.cases import each_case
+from tests.client.conftest import Scripted, run_awaiting
+
+NOTHING = {"next": None, "previous": None, "results": []}
+STARTED = {"runs": []}
+EVENT = {"v": 1, "run": "r", "seq": 1, "at": "2026-03-01T12:00:00Z"}
+
+
+def keys(scripted):
+    return [request.headers.get("Idempotency-Key") for request in scripted.asked]
+
+
+def test_a_client_that_is_turned_away_waits_as_long_as_it_was_told(scripted):
+    scripted.says(429, Retry_After="30").says(503).says(200, NOTHING)
+    began = time.monotonic()
+
+    assert scripted.arena().models().all() == []
+    assert 30 <= time.monotonic() - began < 60
+    assert len(scripted.asked) == 3
+
+
+def test_the_awaiting_client_does_the_same(scripted):
+    scripted.says(429, Retry_After="30").says(503).says(200, NOTHING)
+    began = time.monotonic()
+
+    async def models():
+        async with scripted.awaited() as arena:
+            return await arena.models().all()
+
+    assert run_awaiting(models()) == []
+    assert 30 <= time.monotonic() - began < 60
+    assert len(scripted.asked) == 3
+
+
+def test_a_start_is_sent_again_under_the_same_key_and_two_starts_have_two(scripted):
+    arena = scripted.says(503).breaks().says(201, STARTED).arena()
+
+    assert arena.experiments.start("an-id") == ()
+    for key in (None, "mine", "mine"):
+        arena.experiments.start("an-id", idempotency_key=key)
+    first, second, third, other, *named = keys(scripted)
+    assert first
+    assert first == second == third != other
+    assert named == ["mine", "mine"]
+
+
+@each_case(
+    ("error", "times"), [(httpx.ReadError, 1), (httpx.ConnectError, 4)], ids=["it may have arrived", "it never did"]
+)
+def test_what_could_be_done_twice_is_sent_again_only_when_it_never_arrived(error, times):
+    scripted = Scripted().breaks(error)
+
+    with pytest.raises(Unreachable, match="look before you repeat it" if times == 1 else scripted.url):
+        scripted.arena().experiments.create("arena", {}, {})
+    assert len(scripted.asked) == times
+
+
+@each_case(
+    ("headers", "times", "seconds"), [({}, 4, None), ({"Retry_After": "3600"}, 1, 3600)], ids=["no time", "an hour"]
+)
+def test_it_gives_up_after_some_attempts_or_when_it_had_to_wait_too_long(headers, times, seconds):
+    scripted = Scripted().says(429, {"title": "T", "status": 429, "detail": "Wait a minute."}, **headers)
+
+    with pytest.raises(TooMany, match="Wait a minute") as refused:
+        scripted.arena().models().all()
+    assert refused.value.retry_after == seconds
+    assert len(scripted.asked) == times
+
+
+@each_case(
+    ("said", "seconds"),
+    [
+        *(("7", 7), ("Wed, 21 Oct 2015 07:28:00 GMT", 0), ("Mon, 1 Jan 0001 00:00:00 -0000", 0)),
+        *(("", None), ("soon", None), (f"1 Jan {'9' * 30} 00:00:00 GMT", None)),
+    ],
+)
+def test_the_time_to_wait_is_read_as_a_number_and_as_a_date(said, seconds):
+    assert retry_after(httpx.Response(429, headers={"retry-after": said})) == seconds
+
+
+@each_case(("status", "kind"), [(400, Invalid), (401, SignInNeeded), (409, Conflict)])
+def test_a_refusal_has_what_the_platform_said_and_is_not_repeated(status, kind):
+    document = {"title": "T", "status": status, "detail": "D.", "errors": {"cast": ["Choose a model."]}}
+    scripted = Scripted().says(status, document)
+
+    with pytest.raises(kind) as refused:
+        scripted.arena().experiments.create("arena", {}, {})
+    assert (refused.value.status, refused.value.title, refused.value.detail[:2]) == (status, "T", "D.")
+    assert refused.value.errors == {"cast": ["Choose a model."]}
+    assert len(scripted.asked) == 1
+
+
+def test_the_token_is_sent_neither_where_a_redirect_points_nor_where_the_next_page_is_said_to_be(scripted):
+    scripted.says(302, Location="http://evil.example/")
+    scripted.says(200, {"next": "http://evil.example/api/models/?cursor=abc", "results": []}).says(200, NOTHING)
+
+    with pytest.raises(BadAnswer):
+        scripted.arena().models().all()
+    scripted.arena().models().all()
+    assert {request.url.host for request in scripted.asked} == {"platform.test"}
+    assert [request.url.params.get("cursor") for request in scripted.asked] == [None, None, "abc"]
+
+
+# --- No answer of a platform ---
+
+
+@each_case("body", ["<html>", "[" * 100_000, "{}", '{"last_seq": 1' + "0" * 400 + "}"])
+def test_what_is_no_record_is_a_bad_answer(body):
+    response = httpx.Response(200, text=body, request=httpx.Request("GET", "http://platform.test/"))
+
+    with pytest.raises(BadAnswer):
+        get("runs/1/", Run).read(response)
+
+
+@each_case(
+    "text", ["", "hello", "null", "3", '"seq"', "[]", "[" * 100_000, '{"type": "message_stream"}', '{"seq": null}']
+)
+def test_what_a_socket_says_that_is_no_event_is_a_bad_answer(text):
+    with pytest.raises(BadAnswer):
+        Follower().read(text)
+
+
+@each_case("data", [{}, {"judgments": 3}, {"ballot": 3}, {"judgment": "x"}])
+def test_an_event_without_what_its_type_tells_of_is_a_bad_answer(data):
+    event = {**EVENT, "type": "ballot_read" if "ballot" in data or not data else "solution_judged", "data": data}
+    found = Follower().read(httpx.Response(200, json=event).text)
+
+    assert isinstance(found, BallotRead | Judged)
+    with pytest.raises(BadAnswer):
+        found.words()
+
+
+# --- While a run is watched ---
+
+
+def test_a_socket_that_is_wanted_needs_its_library(monkeypatch):
+    def no_library(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr("arena_lab.following.import_module", no_library)
+
+    assert not uses_socket(None)
+    assert not uses_socket(False)
+    with pytest.raises(NotSetUp, match="live"):
+        uses_socket(True)
+
+
+def test_a_server_that_asks_for_time_is_given_it_and_one_that_stays_away_is_given_up():
+    trouble = Trouble(told=None)
+    assert trouble.wait(TooMany(429, "Too Many Requests", "", retry_after=7)) == 7
+
+    trouble.waited = ALARM_AFTER
+    with pytest.raises(Unreachable, match="No answer for"):
+        trouble.wait(Unreachable("gone"))

@@ -1,0 +1,165 @@
+"""What needs a platform of its own: sockets, processes, a terminal, a server that dies, and the printed examples."""
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import httpx
+import pytest
+
+from arena_lab import Arena, AsyncArena, Delta, Said
+from tests.client.conftest import COMMAND, ROOT, SLOW, begun
+from tests.fixtures import wait_until
+
+pytestmark = pytest.mark.system
+
+EXAMPLES = re.findall(
+    r"^```python\n(.*?)^```$", (ROOT / "docs" / "client.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
+)
+OPENING = "from arena_lab import Arena\narena = Arena()\n"
+PLATFORMS = {"django", "rest_framework", "accounts", "experiments", "leaderboard", "arenasite", "pandas"}
+ENDLESS = ("run", "arena", "--prompt", "Share.", "--set", "judge=false", "--model", SLOW, "--model", SLOW)
+
+
+@pytest.fixture
+def arena(lab):
+    with Arena(lab.url, lab.token) as found:
+        yield found
+
+
+def test_the_examples_of_the_page_run_exactly_as_they_are_printed(lab, tmp_path):
+    first = lab.run(sys.executable, "-c", EXAMPLES[0], cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    assert first.stdout.startswith("[1] experiment created\n")
+    assert "A: " in first.stdout
+    assert "completed: max_turns" in first.stdout.splitlines()[-1]
+
+    rest = lab.run(sys.executable, "-c", OPENING + "\n".join(EXAMPLES[1:]), cwd=tmp_path)
+    assert rest.returncode == 0, rest.stderr
+    assert "('completed', 2, Decimal(" in rest.stdout
+    assert "cooperation" in rest.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"panels.html", "panels.jsonl"}
+
+
+@pytest.mark.parametrize("live", [True, False], ids=["socket", "asking"])
+def test_nobody_who_watches_misses_anything_when_the_server_dies(lab, arena, live):
+    run, seqs, troubles = begun(arena, SLOW, SLOW, max_turns=2), [], []
+    killed = lab.platform.pids("web")
+
+    for event in arena.watch(run, live=live, on_trouble=lambda said, seconds: troubles.append((said, seconds))):
+        seqs.append(event.seq)
+        if event.type == "turn_started" and event.turn == 1:
+            for pid in killed:
+                os.kill(pid, signal.SIGKILL)
+
+    assert all(said and seconds > 0 for said, seconds in troubles)
+    assert troubles or not live
+    assert seqs == list(range(1, arena.runs.get(run).last_seq + 1))
+    assert arena.runs.get(run).state == "completed"
+    assert not set(killed) & set(lab.platform.pids("web"))
+
+
+async def test_words_come_by_a_socket_while_they_are_said_and_are_those_of_the_message(lab, arena):
+    """Whoever comes late hears a message from its middle on."""
+    run, heard, seqs, compared = begun(arena, SLOW, SLOW, max_turns=2), {}, [], 0
+    async with AsyncArena(lab.url, lab.token) as awaiting:
+        async for item in awaiting.watch(run, live=True, deltas=True):
+            if isinstance(item, Delta):
+                heard.setdefault(item.call, []).append(item)
+                continue
+            seqs.append(item.seq)
+            for delta in heard.get(item.message.call, []) if isinstance(item, Said) else ():
+                assert item.message.raw_text[delta.offset :][: len(delta.text)] == delta.text
+                compared += 1
+
+    assert compared
+    assert seqs == list(range(1, arena.runs.get(run).last_seq + 1))
+    assert [event.seq for event in arena.watch(run, live=True, after=seqs[-3])] == seqs[-2:]
+
+
+def heeding_interrupts():
+    """As from a terminal: what a shell starts in the background ignores them, and hands that on."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def test_a_terminal_has_colours_and_a_bar_and_ctrl_c_leaves_while_the_run_goes_on(lab, arena):
+    screen, terminal = pty.openpty()
+    watcher = subprocess.Popen(
+        [*COMMAND, *ENDLESS, "--turns", "2", "--watch"],
+        env=lab.environment(TERM="xterm"),
+        stdout=terminal,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heeding_interrupts,
+    )
+    os.close(terminal)
+    said = ""
+    while not re.search(r"turn \d/2.*tokens · \$", said):
+        said += read_from(screen).decode(errors="replace")
+
+    watcher.send_signal(signal.SIGINT)
+    while read_from(screen):
+        pass
+    left = watcher.communicate(timeout=60)[1]
+
+    assert "\x1b[" in said
+    assert watcher.returncode == 130
+    assert arena.wait(re.search(r"arena watch (\S+)", left)[1]).state == "completed"
+
+
+def read_from(screen):
+    try:
+        return os.read(screen, 65536)
+    except OSError:  # whoever wrote to it has gone
+        return b""
+
+
+def test_a_dataset_is_sent_and_its_battles_are_seen_to_their_end(lab, arena, tmp_path):
+    file = tmp_path / "trees.jsonl"
+    file.write_text('{"instruction": "Describe an ash.", "one": "Tall.", "two": "Grey."}\n')
+    columns = {"instruction": "instruction", "outputs": {"ada": "one", "bob": "two"}}
+    sent = arena.datasets.upload(file, "Trees", slug="trees", takes_votes=False, columns=columns)
+    wait_until(lambda: arena.datasets.get(sent.slug).state in ("ready", "refused"), "the file to be read")
+    ready = arena.datasets.get(sent.slug)
+    assert (ready.state, ready.samples, ready.takes_votes) == ("ready", 1, False)
+    assert {one["name"] for one in ready.contestants} == {"ada", "bob"}
+    assert sent.slug in {one.slug for one in arena.datasets.list()}
+
+    battles = ("battles", "--dataset", sent.slug, "--model", "sim/judge", "--prompt", "text_quality")
+    done = lab.run(*COMMAND, "run", *battles, "--watch")
+    assert done.returncode == 0, done.stderr
+    assert "1 of 1 battles are decided; completed" in done.stdout
+    assert "\x1b" not in done.stdout + done.stderr
+    [battle] = [battle for battle in arena.battles(state="decided") if battle.board.startswith(sent.slug)]
+    assert {battle.left, battle.right} == {"ada", "bob"}
+    assert len(battle.verdicts) == 2
+    for entry in arena.ladders.list():
+        assert arena.ladders.get(entry.slug).slug == entry.slug
+
+
+def test_a_contest_of_coders_is_run_and_watched(lab):
+    coders = (f"--model=sim/coder-{name}" for name in ("oak", "ash", "elm"))
+    done = lab.run(*COMMAND, "run", "coding", *coders, "--watch")
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_command_is_linked_into_an_environment_and_imports_nothing_of_the_platform(tmp_path):
+    venv.create(tmp_path / "venv", with_pip=False, symlinks=True)
+    programs = tmp_path / "venv" / "bin"
+    subprocess.run([programs / "python", ROOT / "client" / "link.py"], check=True)
+    libraries = {**os.environ, "PYTHONPATH": str(Path(httpx.__file__).parent.parent)}  # what `make setup` installs
+
+    version = subprocess.run([programs / "arena", "--version"], env=libraries, capture_output=True, text=True)
+    assert version.stdout.startswith("arena 0."), version.stderr
+    names = "import sys; import arena_lab.cli; print(*{name.partition('.')[0] for name in sys.modules})"
+    loaded = subprocess.run(
+        [programs / "python", "-c", names], env=libraries, cwd="/", capture_output=True, text=True, check=True
+    )
+    assert "arena_lab" in loaded.stdout.split()
+    assert not PLATFORMS & set(loaded.stdout.split())

@@ -1,0 +1,162 @@
+"""Runs played, read, steered, watched and taken home through the application in this process."""
+
+import inspect
+import itertools
+import json
+from decimal import Decimal
+
+import httpx
+import pytest
+from django.utils import timezone
+
+from arena_lab import Arena, AsyncArena, Conflict, Invalid, NotFound, NothingOpen, SignInNeeded, questions
+from arena_lab.records import Judgment
+from experiments.models import ProviderModel
+from tests.cases import each_case
+from tests.client.conftest import IN_PROCESS, SLOW, answer, answer_awaiting, run_awaiting
+
+NOBODYS = "01900000-0000-7000-8000-000000000000"
+
+
+def test_a_run_is_played_and_everything_in_it_can_be_read(arena, begin, monkeypatch, tmp_path):
+    for model in ProviderModel.objects.all():
+        model.prices.create(since=timezone.now(), input=Decimal("0.000001"), output=Decimal("0.000004"))
+    run = arena.wait(begin(judge=True, filter=True, max_turns=2))
+
+    assert (run.state, run.stop_reason, run.turn) == ("completed", "max_turns", 2)
+    assert run.metrics
+    judgments = arena.runs.judgments(run).all()
+    assert {judgment.subject for judgment in judgments} == {"A", "B"}
+    assert all(isinstance(judgment, Judgment) and judgment.scores for judgment in judgments)
+    assert run.cost > 0
+    assert isinstance(run.cost, Decimal)
+    assert sum(call.cost for call in arena.runs.calls(run)) == run.cost
+    for rows in (arena.runs.ballots(run), arena.runs.battles(run), arena.runs.executions(run)):
+        assert rows.all() == []
+
+    monkeypatch.setattr(questions, "ROWS", 3)  # pages are turned by themselves
+    messages = arena.runs.messages(run).all()
+    assert [(message.seat, message.turn) for message in messages] == [("A", 1), ("B", 1), ("A", 2), ("B", 2)]
+    assert all(message.usage.output_tokens > 0 and message.created.tzinfo for message in messages)
+
+    assert "Share seven panels." in arena.runs.report(run, "md").text
+    path = arena.runs.export(run, "jsonl").save(tmp_path)
+    assert path.suffix == ".jsonl"
+    assert all(json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+    with pytest.raises(Invalid, match="not offered"):
+        arena.runs.export(run, "papyrus")
+
+    assert {"sim/cooperative", SLOW} <= {model.slug for model in arena.models(available=True)}
+    usage = arena.usage()
+    assert usage.total.calls == sum(spent.calls for spent in usage.role) > 0
+    assert arena.budgets().all() == []
+
+
+def test_a_run_that_waits_is_answered_at_its_pause(arena, begin):
+    run = begin(mode="manual", max_turns=2)
+    heard = []
+    for event in arena.watch(run):
+        heard.append(event.seq)
+        now = arena.runs.get(run)
+        if now.waiting_for:
+            arena.runs.say(now, action="end" if "end" in now.waiting_for.actions else "default")
+
+    now = arena.runs.get(run)
+    assert now.state == "stopped"
+    assert heard == list(range(1, now.last_seq + 1))
+    with pytest.raises(NothingOpen, match="waits for nobody"):
+        arena.runs.say(run, "Hello?")
+    with pytest.raises(Conflict):
+        arena.runs.pause(run)
+
+
+def test_a_run_is_stopped_and_stopping_it_again_changes_nothing(arena, begin):
+    run = begin(SLOW, max_turns=50)
+
+    arena.runs.stop(run)
+    assert arena.wait(run).state == "stopped"
+    assert arena.runs.stop(run).state == "stopped"
+
+
+def test_a_branch_says_something_else_and_repeats_have_seeds_of_their_own(arena, begin):
+    run = arena.wait(begin(max_turns=2))
+    first = arena.runs.messages(run).first()
+
+    branch = arena.wait(arena.runs.branch(first, "Let us share them by need."))
+    assert (branch.parent, branch.branched_from) == (run.id, first.id)
+    assert arena.runs.messages(branch).first().text == "Let us share them by need."
+
+    experiment = arena.experiments.get(run.experiment)
+    repeats = arena.experiments.start(experiment, repeats=2, seed=70)
+    assert [run.seed for run in repeats] == [70, 71]
+    assert {run.id for run in arena.runs.list(experiment=experiment)} >= {run.id for run in (run, *repeats)}
+
+
+def away_at(monkeypatch, transport, *times):
+    """The platform cannot be reached when it is asked for the first, second … time, as they are given."""
+    asked = itertools.count(1)
+
+    def is_away():
+        if next(asked) in times:
+            raise httpx.ConnectError("nobody listens")
+
+    def sometimes(_transport, request):
+        is_away()
+        return answer(_transport, request)
+
+    async def awaited(_transport, request):
+        is_away()
+        return await answer_awaiting(_transport, request)
+
+    if transport is httpx.HTTPTransport:
+        monkeypatch.setattr(transport, "handle_request", sometimes)
+    else:
+        monkeypatch.setattr(transport, "handle_async_request", awaited)
+
+
+def test_every_event_comes_once_and_in_order_from_anywhere_even_when_the_platform_was_away(arena, begin, monkeypatch):
+    run, troubles = begin(), []
+    away_at(monkeypatch, httpx.HTTPTransport, 1, 4)
+
+    seqs = [event.seq for event in arena.watch(run, on_trouble=lambda said, seconds: troubles.append((said, seconds)))]
+    assert len(troubles) == 2
+    assert all(said and seconds > 0 for said, seconds in troubles)
+    assert seqs == list(range(1, arena.runs.get(run).last_seq + 1))
+    assert [event.seq for event in arena.watch(run, after=seqs[-3])] == seqs[-2:]
+    assert list(arena.watch(run, after=seqs[-1])) == []
+
+
+def test_the_awaiting_client_hears_the_same(arena, begin, monkeypatch, token):
+    run, troubles = arena.wait(begin()), []
+    away_at(monkeypatch, httpx.AsyncHTTPTransport, 1, 3)
+
+    async def heard():
+        async with AsyncArena(IN_PROCESS, token) as arena:
+            events = arena.watch(run, on_trouble=lambda said, seconds: troubles.append(said))
+            seqs = [event.seq async for event in events]
+            return seqs, [message.seat async for message in arena.runs.messages(run)]
+
+    assert run_awaiting(heard()) == (list(range(1, run.last_seq + 1)), ["A", "B"])
+    assert len(troubles) == 2
+
+
+def test_refusals_are_errors_of_their_own(arena):
+    with pytest.raises(SignInNeeded, match="arena login"), Arena(IN_PROCESS, "alab_wrong") as stranger:
+        stranger.runs.list().all()
+    with pytest.raises(NotFound):
+        arena.runs.get(NOBODYS)
+    with pytest.raises(NotFound):
+        list(arena.watch(NOBODYS))
+    with pytest.raises(Invalid) as refused:
+        arena.experiments.create("arena", {"A": "sim/cooperative"}, prompt="")
+    assert refused.value.errors
+
+
+@each_case("name", ["", "experiments", "runs", "ladders", "datasets"])
+def test_both_faces_of_the_client_can_do_the_same(name):
+    def verbs(face):
+        part = getattr(face, name) if name else face
+        found = inspect.getmembers(type(part), inspect.isfunction)
+        return {verb: list(inspect.signature(do).parameters) for verb, do in found if not verb.startswith("_")}
+
+    assert verbs(Arena(IN_PROCESS, "a-token")) == verbs(AsyncArena(IN_PROCESS, "a-token"))
