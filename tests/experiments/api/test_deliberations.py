@@ -8,7 +8,7 @@ from experiments.models import Run, Step
 from tests.experiments.reports import deliberations
 from tests.experiments.reports.deliberations import LABELS, counted
 
-pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+pytestmark = pytest.mark.django_db
 
 BALLOT = {
     *("id", "turn", "count", "reviewer", "model", "labels", "order", "abstained_reason", "flags", "reading"),
@@ -16,7 +16,8 @@ BALLOT = {
 }
 
 
-def test_ballots_come_by_turn_in_the_order_they_were_read(api: Any, alice: Any) -> None:
+@pytest.mark.databases
+def test_ballots_come_by_turn_in_the_order_they_were_read(api: Any, alice: Any, arena: Any) -> None:
     run = deliberations.council(alice).run
     page = api.get(f"runs/{run.pk}/ballots/", page_size=2).json()
     rest = api.client.get(page["next"], headers=api.headers).json()
@@ -26,13 +27,10 @@ def test_ballots_come_by_turn_in_the_order_they_were_read(api: Any, alice: Any) 
     assert all(set(one) == BALLOT for one in ballots)
     assert ballots[0]["labels"] == LABELS["member-1"]
     assert ballots[1]["order"] == [["member-1", "member-3"]]
-    assert ballots[2]["order"] is None
-    assert "could not be read" in ballots[2]["abstained_reason"]
+    assert (ballots[2]["order"], ballots[2]["abstained_reason"]) == (None, deliberations.NO_BALLOT)
     assert rest["next"] is None
-
-
-def test_a_run_of_another_workflow_has_no_ballots(api: Any, played: Any) -> None:
-    assert api.get(f"runs/{played(max_turns=1).pk}/ballots/").json()["results"] == []
+    of_another_workflow = Run.objects.create(experiment=arena(), seed=1)
+    assert api.get(f"runs/{of_another_workflow.pk}/ballots/").json()["results"] == []
 
 
 def test_the_ranking_has_every_methods_values_and_order(api: Any, alice: Any) -> None:
@@ -50,12 +48,7 @@ def test_the_ranking_has_every_methods_values_and_order(api: Any, alice: Any) ->
     assert orders["borda"] == [["member-3"], ["member-1"], ["member-2"]]
     assert orders["kemeny"] == [["member-1", "member-3"], ["member-2"]]
     assert not found["agree_on_winner"]
-    assert found["abstained"] == [{"reviewer": "member-3", "reason": found["abstained"][0]["reason"]}]
-
-
-def test_agreement_that_is_undefined_is_null_with_its_reason(api: Any, alice: Any) -> None:
-    found = api.get(f"runs/{deliberations.council(alice).run.pk}/ranking/").json()
-
+    assert found["abstained"] == [{"reviewer": "member-3", "reason": deliberations.NO_BALLOT}]
     assert found["kendalls_w"] == {"value": None, "reason": "incomplete_ballots"}
     assert found["krippendorff_alpha"] == {"value": 0.0, "reason": ""}
     assert found["position_effect"] == [{"place": 1, "mean": 1.75, "n": 2}, {"place": 2, "mean": 1.25, "n": 2}]
@@ -74,9 +67,11 @@ def test_the_latest_count_of_a_turn_is_the_ranking(api: Any, alice: Any) -> None
 
 
 def test_where_nothing_was_counted_there_is_no_ranking(api: Any, alice: Any, is_problem: Any) -> None:
-    is_problem(api.get(f"runs/{deliberations.council(alice).run.pk}/ranking/", turn=2), 404)
-    is_problem(api.get(f"runs/{deliberations.debate(alice).run.pk}/ranking/"), 404)
-    is_problem(api.get(f"runs/{deliberations.council(alice).run.pk}/ranking/", turn="first"), 400, "whole number")
+    council, debate = deliberations.council(alice).run, deliberations.debate(alice).run
+
+    is_problem(api.get(f"runs/{council.pk}/ranking/", turn=2), 404)
+    is_problem(api.get(f"runs/{debate.pk}/ranking/"), 404)
+    is_problem(api.get(f"runs/{council.pk}/ranking/", turn="first"), 400, "whole number")
 
 
 def test_messages_say_what_they_are_and_what_was_read_out_of_them(api: Any, alice: Any) -> None:
@@ -88,38 +83,6 @@ def test_messages_say_what_they_are_and_what_was_read_out_of_them(api: Any, alic
     assert (by_seat["refiner"]["purpose"], by_seat["summarizer"]["purpose"]) == ("refinement", "summary")
 
 
-def test_a_run_that_is_over_says_what_may_still_be_said(api: Any, alice: Any) -> None:
-    run = api.get(f"runs/{deliberations.council(alice).run.pk}/").json()
-
-    assert (run["state"], run["waiting_for"]) == ("completed", None)
-    assert (run["offer"]["key"], run["offer"]["reason"]) == ("turn/1/next", "your_turn")
-    assert "send" in run["offer"]["actions"]
-
-
-def test_a_council_is_asked_further(api: Any, council: Any, start: Any, nobody_is_woken: Any) -> None:
-    run = offering(start(council()))
-
-    response = api.post(f"runs/{run.pk}/ask/", {"text": "And at sunset?"})
-
-    assert response.status_code == 200, response.content
-    assert response.json()["state"] == "queued"
-    assert nobody_is_woken[-1] == run.pk
-    assert run.steps.get(key="turn/1/next").data["text"] == "And at sunset?"
-
-
-def test_a_question_asked_twice_under_one_key_is_heard_once(
-    api: Any, council: Any, start: Any, nobody_is_woken: Any, is_problem: Any
-) -> None:
-    run = offering(start(council()))
-    first = api.post(f"runs/{run.pk}/ask/", {"text": "And at sunset?"}, Idempotency_Key="k")
-
-    again = api.post(f"runs/{run.pk}/ask/", {"text": "And at sunset?"}, Idempotency_Key="k")
-
-    assert (first.status_code, again.status_code) == (200, 200)
-    assert [step.data["text"] for step in run.steps.filter(kind="offer")] == ["And at sunset?"]
-    is_problem(api.post(f"runs/{run.pk}/ask/", {"text": "And at dawn?"}, Idempotency_Key="k"), 409, "key")
-
-
 def offering(run: Run) -> Run:
     """A run that has answered its first question."""
     Run.objects.filter(pk=run.pk).update(state=Run.State.COMPLETED, stop_reason="your_turn")
@@ -128,26 +91,38 @@ def offering(run: Run) -> Run:
     return run
 
 
+def test_a_council_is_asked_further_once_under_one_key(
+    api: Any, council: Any, start: Any, nobody_is_woken: Any, is_problem: Any
+) -> None:
+    run = offering(start(council()))
+    said = api.get(f"runs/{run.pk}/").json()
+    assert (said["state"], said["waiting_for"]) == ("completed", None)
+    assert (said["offer"]["key"], said["offer"]["reason"]) == ("turn/1/next", "your_turn")
+    assert "send" in said["offer"]["actions"]
+
+    first = api.post(f"runs/{run.pk}/ask/", {"text": "And at sunset?"}, Idempotency_Key="k")
+    again = api.post(f"runs/{run.pk}/ask/", {"text": "And at sunset?"}, Idempotency_Key="k")
+
+    assert (first.status_code, again.status_code) == (200, 200), first.content
+    assert first.json()["state"] == "queued"
+    assert nobody_is_woken[-1] == run.pk
+    assert [step.data["text"] for step in run.steps.filter(kind="offer")] == ["And at sunset?"]
+    is_problem(api.post(f"runs/{run.pk}/ask/", {"text": "And at dawn?"}, Idempotency_Key="k"), 409, "key")
+
+
 def test_a_question_needs_words_and_a_council_that_listens(
     api: Any, council: Any, debate: Any, start: Any, is_problem: Any
 ) -> None:
     run = offering(start(council()))
-    is_problem(api.post(f"runs/{run.pk}/ask/", {"text": "  "}), 400, "text")
-    is_problem(api.post(f"runs/{run.pk}/ask/", {}), 400, "text")
-    is_problem(api.post(f"runs/{run.pk}/ask/", {"text": "a\x00"}), 400, "text")
+    for body in ({"text": "  "}, {}, {"text": "a\x00"}):
+        is_problem(api.post(f"runs/{run.pk}/ask/", body), 400, "text")
     Run.objects.filter(pk=run.pk).update(state=Run.State.STOPPED)
     is_problem(api.post(f"runs/{run.pk}/ask/", {"text": "And now?"}), 409, "over")
     is_problem(api.post(f"runs/{start(debate()).pk}/ask/", {"text": "And now?"}), 409)
-
-
-def test_a_council_that_was_asked_all_it_may_be_asked_hears_no_more(
-    api: Any, council: Any, start: Any, is_problem: Any
-) -> None:
-    run = offering(start(council()))
+    Run.objects.filter(pk=run.pk).update(state=Run.State.COMPLETED)
     run.steps.all().delete()
-
     is_problem(api.post(f"runs/{run.pk}/ask/", {"text": "And now?"}), 409, "over")
-    assert not run.steps.exists()
+    assert not run.steps.exists(), "it was asked all that it may be asked"
 
 
 def test_a_run_from_elsewhere_is_not_gone_on_with(api: Any, council: Any, start: Any, is_problem: Any) -> None:
@@ -156,95 +131,58 @@ def test_a_run_from_elsewhere_is_not_gone_on_with(api: Any, council: Any, start:
 
     assert api.get(f"runs/{run.pk}/").json()["offer"] is None
     is_problem(api.post(f"runs/{run.pk}/ask/", {"text": "And now?"}), 409)
-    said = {"key": "turn/1/next", "action": "deliberate"}
-    is_problem(api.post(f"runs/{run.pk}/say/", said), 409)
+    is_problem(api.post(f"runs/{run.pk}/say/", {"key": "turn/1/next", "action": "deliberate"}), 409)
     assert run.steps.get(key="turn/1/next").state == Step.State.OPEN
 
 
-def waiting(run: Run) -> Run:
-    """A debate that asks for its final prompt."""
+def test_a_draft_is_kept_while_its_pause_is_open_and_not_said(
+    api: Any, debate: Any, start: Any, is_problem: Any
+) -> None:
+    run, path = start(debate()), "runs/{}/{}/"
     Run.objects.filter(pk=run.pk).update(state=Run.State.WAITING)
     data = {"default": "Share it.", "actions": ["send", "default"], "error": ""}
-    Step.objects.create(run=run, key="prompt", kind="listen", purpose="final_prompt", turn=0, data=data)
-    return run
+    step = Step.objects.create(run=run, key="prompt", kind="listen", purpose="final_prompt", turn=0, data=data)
+    draft, kept = path.format(run.pk, "draft"), {"key": "prompt", "text": " Share it well.\n"}
 
+    response = api.put(draft, kept)
 
-def test_a_draft_is_kept_and_not_said(api: Any, debate: Any, start: Any) -> None:
-    run = waiting(start(debate()))
-
-    response = api.put(f"runs/{run.pk}/draft/", {"key": "prompt", "text": " Share it well.\n"})
-
-    assert (response.status_code, response.json()) == (200, {"key": "prompt", "text": " Share it well.\n"})
-    step = run.steps.get(key="prompt")
+    assert (response.status_code, response.json()) == (200, kept)
+    step.refresh_from_db()
     assert (step.state, step.draft) == (Step.State.OPEN, " Share it well.\n")
+    is_problem(api.put(draft, {"key": "round/9/next", "text": "x"}), 409)
+    is_problem(api.put(draft, {"key": "prompt", "text": "\ud800"}), 400)
+    api.post(path.format(run.pk, "say"), {"key": "prompt", "action": "send", "text": "Share it."})
+    is_problem(api.put(draft, {"key": "prompt", "text": "x"}), 409, "something else was said")
 
 
-def test_a_draft_needs_an_open_pause(api: Any, debate: Any, start: Any, is_problem: Any) -> None:
-    run = waiting(start(debate()))
-    is_problem(api.put(f"runs/{run.pk}/draft/", {"key": "round/9/next", "text": "x"}), 409)
-    is_problem(api.put(f"runs/{run.pk}/draft/", {"key": "prompt", "text": "\ud800"}), 400)
-    api.post(f"runs/{run.pk}/say/", {"key": "prompt", "action": "send", "text": "Share it."})
-    is_problem(api.put(f"runs/{run.pk}/draft/", {"key": "prompt", "text": "x"}), 409, "something else was said")
-
-
-def test_a_limit_that_stopped_a_run_is_lifted(api: Any, debate: Any, start: Any, nobody_is_woken: Any) -> None:
+def test_only_a_limit_that_stopped_a_run_is_lifted(
+    api: Any, debate: Any, start: Any, is_problem: Any, nobody_is_woken: Any
+) -> None:
     run = start(debate(limits={"tokens": 10}))
+    path = f"runs/{run.pk}/lift/"
+    is_problem(api.post(path, {"limits": {}}), 409, "no limit")
     Run.objects.filter(pk=run.pk).update(state=Run.State.STOPPED, stop_reason="limit_tokens")
+    for body in ({"limits": {"tokens": -1}}, {"limits": "none"}, {}):
+        is_problem(api.post(path, body), 400, "limits")
 
-    response = api.post(f"runs/{run.pk}/lift/", {"limits": {"tokens": 100_000}})
+    response = api.post(path, {"limits": {"tokens": 100_000}})
 
     assert response.status_code == 200, response.content
     assert (response.json()["state"], nobody_is_woken[-1]) == ("queued", run.pk)
     assert Run.objects.get(pk=run.pk).config["limits"]["tokens"] == 100_000
 
 
-def test_only_a_limit_that_stopped_a_run_is_lifted(api: Any, debate: Any, start: Any, is_problem: Any) -> None:
-    run = start(debate())
-    is_problem(api.post(f"runs/{run.pk}/lift/", {"limits": {}}), 409, "no limit")
-    Run.objects.filter(pk=run.pk).update(state=Run.State.STOPPED, stop_reason="limit_tokens")
-    is_problem(api.post(f"runs/{run.pk}/lift/", {"limits": {"tokens": -1}}), 400, "limits")
-    is_problem(api.post(f"runs/{run.pk}/lift/", {"limits": "none"}), 400, "limits")
-    is_problem(api.post(f"runs/{run.pk}/lift/", {}), 400, "limits")
-
-
-def test_a_debate_has_a_mode_and_a_council_has_none(
+def test_a_debate_has_a_mode_and_a_council_which_is_made_and_started_as_well_has_none(
     api: Any, council: Any, debate: Any, start: Any, is_problem: Any
 ) -> None:
-    run = start(debate())
-    assert api.post(f"runs/{run.pk}/mode/", {"mode": "automatic"}).json()["mode"] == "automatic"
-    is_problem(api.post(f"runs/{start(council()).pk}/mode/", {"mode": "automatic"}), 400, "mode")
-
-
-@pytest.mark.parametrize("path", ["ballots/", "ranking/"])
-def test_a_stranger_reads_nothing(charlies: Any, alice: Any, is_problem: Any, path: str) -> None:
-    is_problem(charlies.get(f"runs/{deliberations.council(alice).run.pk}/{path}"), 404)
-
-
-def test_a_stranger_says_nothing(charlies: Any, debate: Any, start: Any, is_problem: Any) -> None:
-    run = waiting(start(debate()))
-    is_problem(charlies.put(f"runs/{run.pk}/draft/", {"key": "prompt", "text": "x"}), 404)
-    for path, body in (("ask/", {"text": "x"}), ("lift/", {"limits": {}})):
-        is_problem(charlies.post(f"runs/{run.pk}/{path}", body), 404)
-    assert "draft" not in run.steps.get(key="prompt").data
-
-
-def test_a_council_is_made_and_started_over_http(api: Any, council: Any, start: Any) -> None:
-    made = council()
-    cast = {one.seat: {"model": one.model.slug} for one in made.participants.select_related("model")}
+    assert api.post(f"runs/{start(debate()).pk}/mode/", {"mode": "automatic"}).json()["mode"] == "automatic"
+    cast = {one.seat: {"model": one.model.slug} for one in council().participants.select_related("model")}
     body = {"workflow": "council", "config": {"question": "Why?", "title": False}, "cast": cast}
 
     created = api.post("experiments/", body)
 
     assert created.status_code == 201, created.content
     assert created.json()["config"]["own_answers"] == "excluded"
-    started = api.post(f"experiments/{created.json()['id']}/start/", {"seed": 3})
-    assert started.json()["runs"][0]["workflow"] == "council"
-
-
-@pytest.mark.parametrize("make", [deliberations.council, deliberations.debate])
-def test_markdown_is_a_report(api: Any, alice: Any, make: Any) -> None:
-    response = api.get(f"runs/{make(alice).run.pk}/report/", format="md")
-
-    assert response["Content-Type"] == "text/markdown; charset=utf-8"
-    assert response["Content-Disposition"].endswith('.md"')
-    assert response.content.decode().startswith("# A crafted run\n")
+    [run] = api.post(f"experiments/{created.json()['id']}/start/", {"seed": 3}).json()["runs"]
+    assert run["workflow"] == "council"
+    is_problem(api.post(f"runs/{run['id']}/mode/", {"mode": "automatic"}), 400, "mode")

@@ -1,16 +1,21 @@
-"""Creating and reading experiments."""
+"""Creating, reading and starting experiments: what is stored, which seeds, and once however often it is sent."""
 
+import threading
 from uuid import UUID
 
 import pytest
+from django.db import connection
 
-from experiments.models import Experiment, ProviderModel
+from experiments import actions
+from experiments.models import Experiment, IdempotentRequest, ProviderModel, Run
 from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
 
 
-def test_an_experiment_is_created_with_everything_it_was_asked_for(api, body, alice):
+def test_an_experiment_is_created_with_everything_it_was_asked_for_and_starts_nothing(
+    api, body, alice, counts, nobody_is_woken
+):
     body["cast"]["A"] |= {"persona": "Negotiator", "params": {"temperature": 0.2, "max_tokens": 300, "seed": 9}}
     response = api.post("experiments/", body)
 
@@ -27,110 +32,164 @@ def test_an_experiment_is_created_with_everything_it_was_asked_for(api, body, al
         "persona": "Negotiator",
         "params": {"temperature": 0.2, "max_tokens": 300, "seed": 9},
     }
+    assert (counts()["Run"], nobody_is_woken) == (0, [])
+    assert api.get(f"experiments/{said['id']}/").json() == said
 
 
-def test_the_judge_and_the_filter_are_the_labs_unless_named(api, body):
-    cast = {seat["seat"]: seat["model"] for seat in api.post("experiments/", body).json()["cast"]}
+def test_the_judge_and_the_filter_are_the_labs_unless_named_or_not_wanted(api, body):
+    def seats():
+        return {seat["seat"]: seat["model"] for seat in api.post("experiments/", body).json()["cast"]}
+
+    cast = seats()
     assert cast["judge"].startswith("sim/judge")
     assert cast["filter"].startswith("sim/filter")
+    body["cast"]["judge"] = body["cast"]["B"] = body["cast"]["A"]
+    assert {model for seat, model in seats().items() if seat != "filter"} == {"sim/cooperative:first=0"}
 
-    body["cast"]["judge"] = {"model": "sim/neutral:first=0"}
-    cast = {seat["seat"]: seat["model"] for seat in api.post("experiments/", body).json()["cast"]}
-    assert cast["judge"] == "sim/neutral:first=0"
-
-
-def test_without_judge_and_filter_nobody_takes_their_seats(api, body):
+    del body["cast"]["judge"]
     body["config"] |= {"judge": False, "filter": False}
-    ProviderModel.objects.filter(is_tool=True).delete()
-
-    response = api.post("experiments/", body)
-
-    assert response.status_code == 201
-    assert [seat["seat"] for seat in response.json()["cast"]] == ["A", "B"]
+    ProviderModel.objects.update(is_default_judge=False, is_default_filter=False)
+    assert list(seats()) == ["A", "B"]
 
 
 def test_what_is_left_out_is_filled_in_and_shown(api, body):
-    body["config"] = {"prompt": "Talk."}
-    config = api.post("experiments/", body).json()["config"]
+    del body["title"]
+    body["config"] = {"prompt": "  Share\nseven   panels. " + "x" * 500}
+    said = api.post("experiments/", body).json()
+    body["config"]["max_turns"] = None
+    unlimited = api.post("experiments/", body).json()["config"]
 
+    config = said["config"]
     assert (config["mode"], config["prompting"], config["max_turns"]) == ("automatic", "shared", 5)
     assert (config["first"], config["filter"], config["judge"], config["gap_seconds"]) == ("A", True, True, 2.0)
     assert config["limits"] == {"tokens": None, "seconds": None, "cost": None}
+    assert (unlimited["max_turns"], unlimited["limits"]["seconds"]) == (None, 3600.0)
+    assert said["title"].startswith("Share seven panels. xxx")
+    assert said["title"].endswith("…")
+    assert len(said["title"]) == 200
 
 
-def test_an_open_length_comes_with_a_limit_of_time(api, body):
-    body["config"]["max_turns"] = None
-    config = api.post("experiments/", body).json()["config"]
-
-    assert (config["max_turns"], config["limits"]["seconds"]) == (None, 3600.0)
-
-
-def test_an_experiment_without_a_title_is_called_by_the_beginning_of_its_prompt(api, body):
-    del body["title"]
-    body["config"]["prompt"] = "  Share\nseven   panels. " + "x" * 500
-
-    title = api.post("experiments/", body).json()["title"]
-
-    assert title.startswith("Share seven panels. xxx")
-    assert title.endswith("…")
-    assert len(title) == 200
-
-
-def test_the_prompt_is_kept_to_the_last_blank(api, body):
-    prompt = "  Zwölf 太阳能板 🌞\r\n\tteilen. \u202e <script>alert(1)</script>  "
-    body["config"]["prompt"] = prompt
-
-    created = api.post("experiments/", body).json()
-
-    assert created["config"]["prompt"] == prompt
-    assert api.get(f"experiments/{created['id']}/").json()["config"]["prompt"] == prompt
-
-
-def test_the_longest_prompt_is_taken(api, body):
-    body["config"]["prompt"] = "字" * 100_000
-
-    assert api.post("experiments/", body).status_code == 201
-
-
-def test_the_same_model_may_take_both_seats(api, body):
-    body["cast"]["B"] = body["cast"]["A"]
-
-    assert api.post("experiments/", body).status_code == 201
-
-
-def test_an_experiment_is_read_as_it_was_answered(api, body):
-    created = api.post("experiments/", body).json()
-
-    assert api.get(f"experiments/{created['id']}/").json() == created
-
-
-def test_experiments_are_listed_newest_first(api, body):
+def test_experiments_are_listed_newest_first_and_by_workflow(api, body):
     ids = [api.post("experiments/", body | {"title": str(number)}).json()["id"] for number in range(3)]
 
-    listed = api.get("experiments/").json()
+    listed = api.get("experiments/", workflow="arena").json()
 
     assert [experiment["id"] for experiment in listed["results"]] == ids[::-1]
     assert (listed["next"], listed["previous"]) == (None, None)
-
-
-def test_experiments_are_listed_by_workflow(api, body):
-    api.post("experiments/", body)
-
-    assert len(api.get("experiments/", workflow="arena").json()["results"]) == 1
     assert api.get("experiments/", workflow="council").json()["results"] == []
 
 
-@each_case("method", ["PUT", "PATCH", "DELETE"])
-def test_an_experiment_does_not_change_once_created(api, body, counts, is_problem, method):
-    created = api.post("experiments/", body).json()
-    before = counts()
+# --- starting ---
 
-    is_problem(api.send(method, f"experiments/{created['id']}/"), 405, method)
+
+@pytest.fixture
+def path(arena):
+    return f"experiments/{arena().pk}/start/"
+
+
+def seeds(response):
+    return [run["seed"] for run in response.json()["runs"]]
+
+
+def test_a_start_queues_a_run_and_answers_with_it(api, path, nobody_is_woken):
+    response = api.post(path, {"seed": 7})
+
+    [said] = response.json()["runs"]
+    run = Run.objects.get()
+    event = run.events.get()
+    assert response.status_code == 201
+    assert (said["id"], said["state"], said["seed"]) == (str(run.pk), "queued", 7)
+    assert nobody_is_woken == [run.pk]
+    assert (event.seq, event.type, event.data["seed"]) == (1, "experiment_created", 7)
+    assert event.data["config"] == run.experiment.config
+    assert [seat["seat"] for seat in event.data["cast"]] == ["A", "B", "judge", "filter"]
+
+
+def test_repeats_get_successive_seeds(api, path, nobody_is_woken):
+    assert seeds(api.post(path, {"seed": 40, "repeats": 4})) == [40, 41, 42, 43]
+    assert len(nobody_is_woken) == 4
+    assert len(seeds(api.post(path, {"repeats": 50}))) == 50
+
+
+def test_without_a_seed_each_start_draws_one(api, path):
+    without_body = api.client.generic("POST", f"/api/{path}", headers=api.headers)
+
+    drawn = [seeds(without_body), seeds(api.post(path, {})), seeds(api.post(path, {"seed": None}))]
+
+    assert len({seed for [seed] in drawn}) == 3
+    assert all(0 <= seed < 2**31 for [seed] in drawn)
+
+
+@pytest.mark.databases
+@each_case("seed", [0, 2**53])
+def test_the_smallest_and_the_largest_seed_are_kept(api, path, seed):
+    assert seeds(api.post(path, {"seed": seed, "repeats": 2})) == [seed, seed + 1]
+    assert Run.objects.filter(seed=seed).count() == 1
+
+
+def test_more_live_runs_than_are_allowed_are_refused_and_those_that_have_ended_do_not_count(
+    api, arena, counts, is_problem
+):
+    experiment = arena()
+    Run.objects.bulk_create(Run(experiment=experiment, seed=n) for n in range(actions.MOST_LIVE_RUNS - 1))
+    Run.objects.bulk_create(Run(experiment=experiment, seed=n, state="completed") for n in range(2))
+    before, path = counts(), f"experiments/{experiment.pk}/start/"
+
+    is_problem(api.post(path, {"repeats": 2}, Idempotency_Key="k"), 403, f"{actions.MOST_LIVE_RUNS} live runs")
+
+    assert counts() == before
+    assert api.post(path, {"repeats": 1}, Idempotency_Key="k").status_code == 201
+
+
+@pytest.mark.parametrize("body", [{}, {"seed": 5, "repeats": 3}])
+def test_the_same_key_and_body_give_the_same_runs_as_they_stand_and_nothing_new(
+    api, path, counts, nobody_is_woken, body
+):
+    first = api.post(path, body, Idempotency_Key="key-1")
+    before, woken = counts(), list(nobody_is_woken)
+
+    again = api.post(path, body, Idempotency_Key="key-1")
+
+    assert (again.status_code, again.json()) == (first.status_code, first.json())
+    assert (counts(), nobody_is_woken) == (before, woken)
+    Run.objects.update(state=Run.State.COMPLETED)
+    assert api.post(path, body, Idempotency_Key="key-1").json()["runs"][0]["state"] == "completed"
+
+
+def test_the_same_key_for_something_else_is_a_conflict(api, path, counts, is_problem, arena):
+    api.post(path, {"seed": 5}, Idempotency_Key="key-1")
+    other, before = arena(), counts()
+
+    for body in ({"seed": 6}, {"seed": 5, "repeats": 2}, {}):
+        is_problem(api.post(path, body, Idempotency_Key="key-1"), 409, "Idempotency-Key")
+    is_problem(api.post(f"experiments/{other.pk}/start/", {"seed": 5}, Idempotency_Key="key-1"), 409)
 
     assert counts() == before
 
 
-def test_creating_an_experiment_starts_nothing(api, body, counts, nobody_is_woken):
-    api.post("experiments/", body)
+def test_under_another_key_and_without_one_every_request_starts_a_run(api, path):
+    for headers in ({"Idempotency_Key": "key-1"}, {"Idempotency_Key": "key-2"}, {}, {}):
+        api.post(path, {"seed": 5}, **headers)
 
-    assert (counts()["Run"], nobody_is_woken) == (0, [])
+    assert (Run.objects.count(), IdempotentRequest.objects.count()) == (4, 2)
+
+
+@pytest.mark.databases
+@pytest.mark.django_db(transaction=True)
+def test_two_requests_racing_with_the_same_key_start_one_run(api, path):
+    answers, ready = [], threading.Barrier(4)
+
+    def ask():
+        ready.wait()
+        answers.append(api.post(path, {"seed": 5}, Idempotency_Key="key-1"))
+        connection.close()
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert [answer.status_code for answer in answers] == [201] * 4
+    assert {answer.json()["runs"][0]["id"] for answer in answers} == {str(Run.objects.get().pk)}
+    assert (IdempotentRequest.objects.count(), Run.objects.get().events.count()) == (1, 1)

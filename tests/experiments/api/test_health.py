@@ -52,16 +52,16 @@ def test_a_worker_that_has_been_silent_for_long_counts_as_gone(nobodys, provider
     assert nobodys.get("health/").json()["services"]["workers"]["ok"] is False
 
 
-@pytest.mark.parametrize("off", [-3600, 3600])
-def test_a_worker_on_a_machine_whose_clock_is_wrong_counts_as_there(nobodys, provider, worker, off):
-    wrong = time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime(time.time() + off))
-    django_rq.get_connection(QUEUE).hset(worker.key, "last_heartbeat", wrong)
+def test_a_worker_on_a_machine_whose_clock_is_wrong_counts_as_there(nobodys, provider, worker):
+    for off in (-3600, 3600):
+        wrong = time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime(time.time() + off))
+        django_rq.get_connection(QUEUE).hset(worker.key, "last_heartbeat", wrong)
 
-    assert nobodys.get("health/").json()["services"]["workers"] == {"ok": True, "detail": "1 at work"}
+        assert nobodys.get("health/").json()["services"]["workers"] == {"ok": True, "detail": "1 at work"}
 
 
 @pytest.mark.system
-def test_without_redis_it_is_down_and_answers_soon(nobodys, provider, redis_server):
+def test_without_redis_it_is_down_and_answers_soon_and_ok_when_it_is_back(nobodys, provider, redis_server):
     redis_server.stop()
     try:
         began = time.monotonic()
@@ -77,16 +77,6 @@ def test_without_redis_it_is_down_and_answers_soon(nobodys, provider, redis_serv
     assert services["workers"] == {"ok": False, "detail": "unknown while Redis is away"}
     assert services["database"]["ok"]
     assert seconds < 30, "it would wait for Redis for ever"
-
-
-@pytest.mark.system
-def test_when_redis_is_back_it_is_ok_again(nobodys, provider, redis_server):
-    redis_server.stop()
-    try:
-        nobodys.get("health/")
-    finally:
-        redis_server.start()
-
     assert nobodys.get("health/").json()["services"]["redis"] == {"ok": True, "detail": "answers"}
 
 
@@ -114,17 +104,12 @@ def test_a_part_that_is_being_restarted_is_named(nobodys, provider, worker, sett
 
 
 @pytest.mark.system
-def test_it_tells_nobody_an_address_or_a_key(nobodys, provider, monkeypatch, redis_server):
+def test_it_tells_nobody_an_address_or_a_key_whatever_token_is_sent(nobodys, provider, monkeypatch, redis_server):
     monkeypatch.setenv("A_KEY_OF_SOMEBODY", "sk-very-secret")
     Provider.objects.create(name="keyed", base_url="https://secret.example.org/v1", api_key_env="A_KEY_OF_SOMEBODY")
+    nobodys.headers = {"Authorization": "Bearer wrong"}
 
     text = nobodys.get("health/").content.decode()
 
     assert "keyed" in text
     assert not any(secret in text for secret in ("sk-very-secret", "secret.example.org", str(redis_server.socket)))
-
-
-def test_it_answers_with_a_token_of_nobody_too(nobodys, provider):
-    nobodys.headers = {"Authorization": "Bearer wrong"}
-
-    assert nobodys.get("health/").json()["services"]["database"]["ok"]

@@ -1,26 +1,26 @@
-"""Text in any script goes through unchanged; what no database can hold, or nobody can mean, is refused by name."""
+"""Text in any script goes through unchanged, to the provider and back."""
 
 import pytest
 
 from experiments.models import Run
 from experiments.workflows.arena.config import LONGEST_PROMPT
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
-ODD = "שלום \u200fمرحبا 👩‍👩‍👧‍👦 漢字 \u202e e\u0301 \ufeff end\r\n\t "
+ODD = "שלום \u200fمرحبا 👩‍👩‍👧‍👦 漢字 \u202e e\u0301 <script>alert(1)</script> \ufeff end\r\n\t "
 
 
-def test_a_prompt_in_any_script_reaches_the_provider_as_it_was_typed(api, body, start, drive, provider):
+@pytest.mark.databases
+def test_a_prompt_in_any_script_reaches_the_provider_as_it_was_typed(api, body, drive, provider):
     body["config"] |= {"prompt": ODD, "max_turns": 1, "filter": False, "judge": False}
-    created = api.post("experiments/", body)
-    assert created.status_code == 201
-    api.post(f"experiments/{created.json()['id']}/start/", {"seed": 1})
+    created = api.post("experiments/", body).json()
+    api.post(f"experiments/{created['id']}/start/", {"seed": 1})
     drive()
 
     run = Run.objects.get()
     assert run.state == "completed"
     assert run.calls.first().request["messages"][0]["content"].startswith(ODD)
-    assert api.get(f"experiments/{run.experiment_id}/").json()["config"]["prompt"] == ODD
+    assert api.get(f"experiments/{created['id']}/").json()["config"]["prompt"] == ODD
 
 
 def test_what_models_say_in_any_script_is_kept_and_answered_as_it_is(api, arena, start, drive, scripted):
@@ -28,11 +28,14 @@ def test_what_models_say_in_any_script_is_kept_and_answered_as_it_is(api, arena,
     run = start(arena(scripted.model("scripted/odd", [said[:7], said[7:]]), judge=False, filter=False, max_turns=1))
     drive()
 
-    [message, _] = api.get(f"runs/{run.pk}/messages/").json()["results"]
+    response = api.get(f"runs/{run.pk}/messages/")
+    [message, _] = response.json()["results"]
     assert message["raw_text"] == message["text"] == said
+    assert response["Content-Type"] == "application/json"
     assert said in str([m["content"] for m in run.calls.get(step__key="turn/1/B").request["messages"]][1])
 
 
+@pytest.mark.databases
 def test_a_nul_and_half_an_emoji_of_a_model_become_replacement_characters(arena, start, drive, scripted):
     odd = scripted.model("scripted/nul", ["a\x00b ", "\ud83d", "!"])
     run = start(arena(odd, judge=False, filter=False, max_turns=1))
@@ -40,23 +43,6 @@ def test_a_nul_and_half_an_emoji_of_a_model_become_replacement_characters(arena,
 
     assert Run.objects.get(pk=run.pk).state == "completed"
     assert run.messages.get(seat="A").raw_text == "a\ufffdb \ufffd!"
-
-
-@pytest.mark.parametrize("prompt", ["Talk.\x00", "Talk.\ud800"], ids=["NUL", "half a pair"])
-def test_a_prompt_that_cannot_be_stored_is_refused(api, body, is_problem, counts, prompt):
-    before = counts()
-    body["config"]["prompt"] = prompt
-
-    is_problem(api.post("experiments/", body), 400, "cannot be stored")
-    assert counts() == before
-
-
-def test_a_prompt_of_a_megabyte_is_refused_with_the_limit(api, body, is_problem, counts):
-    before = counts()
-    body["config"]["prompt"] = "x" * 1_000_000
-
-    is_problem(api.post("experiments/", body), 400, str(LONGEST_PROMPT))
-    assert counts() == before
 
 
 def test_the_longest_prompt_is_played(api, body, drive, provider):

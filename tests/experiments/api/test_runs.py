@@ -1,12 +1,13 @@
-"""Runs in lists and one by one."""
+"""Runs in lists and one by one, stopped, and gone on with after a failure."""
 
-from datetime import timedelta
+import threading
 
 import pytest
-from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from experiments.models import Run
+from experiments.engine.driver import Driver
+from experiments.models import Call, Run
+from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
 
@@ -18,6 +19,11 @@ CONTRACT = {
 
 def ids(response):
     return [run["id"] for run in response.json()["results"]]
+
+
+def queued(experiment, count=1):
+    """Rows of runs, oldest first."""
+    return Run.objects.bulk_create(Run(experiment=experiment, seed=seed) for seed in range(count))
 
 
 def test_a_run_that_waits_for_a_driver_has_everything_the_contract_names(api, arena, start):
@@ -43,52 +49,27 @@ def test_a_run_that_has_ended_says_what_it_took(api, played):
     assert said["usage"]["calls"] == len(calls) == 10
     assert said["usage"]["input_tokens"] == sum(call.input_tokens for call in calls)
     assert said["usage"]["output_tokens"] == sum(call.output_tokens for call in calls)
+    assert isinstance(said["cost"], str), "so that no digit is lost"
     assert float(said["cost"]) == pytest.approx(float(sum(call.cost or 0 for call in calls)))
     assert said["created"] <= said["started"] <= said["ended"]
     assert [point["turn"] for point in said["metrics"]["A"]["turns"]] == [1, 2]
+    run.calls.update(cost=None)
+    assert api.get(f"runs/{run.pk}/").json()["cost"] is None, "unknown is not zero"
 
 
-def test_a_cost_that_is_unknown_is_null_and_not_zero(api, played):
-    run = played(max_turns=1)
+def test_runs_are_listed_newest_first_by_what_is_asked_for_and_all_of_it(api, arena):
+    experiment, other = arena(prompt="Solar panels"), arena(prompt="Something else")
+    runs = queued(experiment, len(Run.State))
+    [elsewhere] = queued(other)
+    for run, state in zip(runs, Run.State.values, strict=True):
+        Run.objects.filter(pk=run.pk).update(state=state)
+    newest_first = [str(run.pk) for run in reversed(runs)]
 
-    assert run.calls.filter(cost__isnull=False).count() == 0
-    assert api.get(f"runs/{run.pk}/").json()["cost"] is None
-
-
-def test_a_cost_is_a_text_so_that_no_digit_is_lost(api, played):
-    run = played("sim/cooperative:first=0:cost", max_turns=1, judge=False, filter=False)
-
-    assert isinstance(api.get(f"runs/{run.pk}/").json()["cost"], str)
-
-
-def test_runs_are_listed_newest_first(api, arena, start):
-    experiment = arena()
-    runs = [start(experiment, seed) for seed in range(3)]
-
-    assert ids(api.get("runs/")) == [str(run.pk) for run in reversed(runs)]
-
-
-def test_runs_are_listed_by_experiment(api, arena, start):
-    wanted = start(arena())
-    start(arena())
-
-    assert ids(api.get("runs/", experiment=str(wanted.experiment_id))) == [str(wanted.pk)]
-
-
-@pytest.mark.parametrize("state", Run.State.values)
-def test_runs_are_listed_by_state(api, arena, start, state):
-    experiment = arena()
-    runs = {value: start(experiment, seed) for seed, value in enumerate(Run.State.values)}
-    for value, run in runs.items():
-        Run.objects.filter(pk=run.pk).update(state=value)
-
-    assert ids(api.get("runs/", state=state)) == [str(runs[state].pk)]
-
-
-def test_runs_are_listed_by_workflow(api, arena, start):
-    run = start(arena())
-
-    assert ids(api.get("runs/", workflow="arena")) == [str(run.pk)]
+    assert ids(api.get("runs/")) == [str(elsewhere.pk), *newest_first]
+    assert ids(api.get("runs/", experiment=str(experiment.pk))) == newest_first
+    for run, state in zip(runs, Run.State.values, strict=True):
+        assert ids(api.get("runs/", experiment=str(experiment.pk), state=state, search="solar")) == [str(run.pk)]
+    assert len(ids(api.get("runs/", workflow="arena"))) == len(runs) + 1
     assert ids(api.get("runs/", workflow="council")) == []
 
 
@@ -102,18 +83,9 @@ def test_runs_are_found_by_words_of_their_title_in_any_case(api, arena, start):
     assert ids(api.get("runs/", search="100%else")) == []
 
 
-def test_filters_hold_together(api, arena, start):
-    experiment = arena()
-    run, other = start(experiment, 1), start(experiment, 2)
-    Run.objects.filter(pk=other.pk).update(state=Run.State.FAILED)
-
-    assert ids(api.get("runs/", experiment=str(experiment.pk), state="queued", search="solar")) == [str(run.pk)]
-
-
 @pytest.mark.databases
 def test_pages_hold_every_run_once_there_and_back(api, arena):
-    experiment = arena()
-    Run.objects.bulk_create(Run(experiment=experiment, seed=n) for n in range(7))
+    queued(arena(), 7)
     expected = [str(pk) for pk in Run.objects.order_by("-id").values_list("pk", flat=True)]
 
     forth, url = [], "/api/runs/?page_size=3"
@@ -129,50 +101,120 @@ def test_pages_hold_every_run_once_there_and_back(api, arena):
     assert [run["id"] for run in back["results"]] == forth[1]
 
 
-def test_a_new_run_does_not_shift_the_pages(api, arena, start):
+def test_filters_stay_on_the_next_page_which_a_new_run_does_not_shift(api, arena):
     experiment = arena()
-    runs = [start(experiment, seed) for seed in range(4)]
-    first = api.get("runs/", page_size=2).json()
-    start(experiment, 99)
+    runs = queued(experiment, 5)
+    Run.objects.filter(pk=runs[3].pk).update(state=Run.State.FAILED)
 
-    second = api.client.get(first["next"], headers=api.headers)
-
-    assert ids(second) == [str(runs[1].pk), str(runs[0].pk)]
-
-
-def test_filters_stay_on_the_next_page(api, arena, start):
-    experiment = arena()
-    for seed in range(3):
-        start(experiment, seed)
-    Run.objects.filter(seed=1).update(state=Run.State.FAILED)
-
-    first = api.get("runs/", page_size=1, state="queued").json()
+    first = api.get("runs/", page_size=2, state="queued").json()
+    queued(experiment)
     second = api.client.get(first["next"], headers=api.headers).json()
 
-    assert [run["seed"] for run in first["results"] + second["results"]] == [2, 0]
+    assert [run["seed"] for run in first["results"] + second["results"]] == [4, 2, 1, 0]
     assert second["next"] is None
 
 
-@pytest.mark.parametrize(("asked", "given"), [("0", 50), ("x", 50), ("-3", 50), ("60", 55), ("100000", 55)])
+@each_case(("asked", "given"), [("0", 50), ("x", 50), ("-3", 50), ("60", 55), ("100000", 55)])
 def test_a_page_has_fifty_rows_unless_another_number_makes_sense(api, arena, asked, given):
-    experiment = arena()
-    Run.objects.bulk_create(Run(experiment=experiment, seed=n) for n in range(55))
+    queued(arena(), 55)
 
     assert len(ids(api.get("runs/", page_size=asked))) == given
 
 
-def test_a_list_asks_the_database_as_often_for_many_runs_as_for_one(api, arena, start, django_assert_max_num_queries):
-    experiment = arena()
-    for seed in range(12):
-        start(experiment, seed)
+def test_a_list_asks_the_database_as_often_for_many_runs_as_for_one(api, arena, django_assert_max_num_queries):
+    queued(arena(), 12)
     api.get("runs/")
 
     with django_assert_max_num_queries(6):
         assert len(ids(api.get("runs/"))) == 12
 
 
-def test_a_run_that_waited_long_is_still_the_same(api, arena, start):
-    run = start(arena())
-    Run.objects.filter(pk=run.pk).update(created=timezone.now() - timedelta(days=900))
+# --- stopping and resuming ---
 
-    assert ids(api.get("runs/")) == [str(run.pk)]
+BROKEN = "sim/cooperative:first=0:fail=404"
+HEALS = "sim/cooperative:first=0:fail=404:times=1"
+
+
+def state(run):
+    return Run.objects.get(pk=run.pk).state
+
+
+def test_a_queued_run_is_stopped_at_once_and_asks_no_model(api, arena, start, provider, drive):
+    run = start(arena())
+    response = api.post(f"runs/{run.pk}/stop/")
+
+    said = response.json()
+    assert (response.status_code, said["state"], said["stop_reason"]) == (200, "stopped", "manual_stop")
+    assert said["ended"] is not None
+    assert run.events.last().type == "experiment_stopped"
+    drive()
+    assert (state(run), provider.ledger()) == (Run.State.STOPPED, [])
+
+
+def test_a_running_run_is_asked_to_stop(api, arena, start, alice):
+    run = start(arena())
+    Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING)
+
+    assert api.post(f"runs/{run.pk}/stop/").json()["state"] == "stopping"
+    event = run.events.last()
+    assert (event.type, event.data) == ("experiment_state", {"state": "stopping", "by": "alice"})
+
+
+@each_case("before", Run.State.values)
+def test_stopping_twice_or_after_the_end_changes_nothing_more(api, arena, start, before):
+    run = start(arena())
+    Run.objects.filter(pk=run.pk).update(state=before)
+    first = api.post(f"runs/{run.pk}/stop/").json()
+    events = run.events.count()
+
+    second = api.post(f"runs/{run.pk}/stop/")
+
+    assert (second.status_code, second.json()) == (200, first)
+    assert run.events.count() == events
+    if before in {Run.State.COMPLETED, Run.State.FAILED, Run.State.STOPPED}:
+        assert (first["state"], events) == (before, 1)
+
+
+def test_only_a_failed_or_a_paused_run_can_be_resumed(api, arena, start, is_problem, nobody_is_woken):
+    experiment = arena()
+    for other in set(Run.State) - {Run.State.FAILED}:
+        run = start(experiment)
+        Run.objects.filter(pk=run.pk).update(state=other)
+        woken = len(nobody_is_woken)
+
+        is_problem(api.post(f"runs/{run.pk}/resume/"), 409, "was paused")
+
+        assert (state(run), run.events.count(), len(nobody_is_woken)) == (other, 1, woken)
+
+
+@pytest.mark.databases
+def test_a_failed_run_goes_on_from_the_step_that_failed(api, played, nobody_is_woken):
+    run = played(a="sim/neutral:first=0", b=HEALS, max_turns=1)
+    said = api.get(f"runs/{run.pk}/").json()
+    assert (said["state"], said["stop_reason"]) == ("failed", "unknown_model")
+    assert "Model B gave no answer in turn 1" in said["error"]
+    first = run.messages.get()
+
+    resumed = api.post(f"runs/{run.pk}/resume/")
+    assert (resumed.status_code, resumed.json()["state"]) == (200, "queued")
+    assert (resumed.json()["error"], resumed.json()["stop_reason"], resumed.json()["ended"]) == ("", "", None)
+    assert nobody_is_woken[-1] == run.pk
+    Driver(threading.Event()).drive(0.1)
+
+    assert state(run) == Run.State.COMPLETED
+    assert [message.seat for message in run.messages.all()] == ["A", "B"]
+    assert run.messages.first() == first
+    attempts = run.calls.filter(step__key="turn/1/B").order_by("attempt").values_list("attempt", "state")
+    assert list(attempts) == [(1, Call.State.FAILED), (2, Call.State.COMPLETED)]
+
+
+def test_a_run_that_fails_again_can_be_resumed_again_once_each_time(api, played, is_problem):
+    run = played(a=BROKEN, max_turns=1)
+    for _ in range(2):
+        assert api.post(f"runs/{run.pk}/resume/").status_code == 200
+        is_problem(api.post(f"runs/{run.pk}/resume/"), 409)
+        Driver(threading.Event()).drive(0.1)
+        assert state(run) == Run.State.FAILED
+
+    assert run.calls.count() == 3
+    assert [event.type for event in run.events.all()].count("experiment_error") == 3

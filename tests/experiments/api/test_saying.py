@@ -3,8 +3,9 @@
 import pytest
 
 from experiments.models import Run
+from tests.cases import each_case
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def test_the_second_tab_gets_a_conflict(api, run, drive, is_problem):
     assert run.messages.filter(seat="A").count() == 1
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("said", "status"),
     [
         ({"key": "turn/1/B/prompt", "action": "default"}, 409),
@@ -53,17 +54,7 @@ def test_the_second_tab_gets_a_conflict(api, run, drive, is_problem):
         ({"key": ["a"], "action": "default"}, 400),
         ({}, 400),
     ],
-    ids=[
-        "other side",
-        "beyond the last turn",
-        "not offered",
-        "NUL",
-        "too long",
-        "no action",
-        "no key",
-        "list",
-        "empty",
-    ],
+    ids=["other side", "beyond the end", "not offered", "NUL", "too long", "no action", "no key", "list", "empty"],
 )
 def test_what_makes_no_sense_here_is_refused_and_asks_nobody(api, run, drive, provider, is_problem, said, status):
     is_problem(api.post(f"runs/{run.pk}/say/", said), status)
@@ -83,13 +74,28 @@ def test_a_run_that_was_stopped_hears_nothing(api, run, drive, provider, is_prob
     assert waiting_for(api, run) is None
 
 
-def test_pausing_and_resuming_and_the_mode_are_told(api, run, drive, is_problem):
-    assert api.post(f"runs/{run.pk}/mode/", {"mode": "automatic"}).json()["mode"] == "automatic"
+def test_a_run_whose_end_was_moved_is_played_on_by_itself_and_can_be_branched_and_judged_again(
+    api, run, drive, is_problem
+):
+    path = f"runs/{run.pk}/"
+    is_problem(api.post(f"{path}mode/", {"mode": "sideways"}), 400)
+    assert api.post(f"{path}extend/", {"max_turns": 2}).status_code == 200
+    assert api.post(f"{path}mode/", {"mode": "automatic"}).json()["mode"] == "automatic"
     drive()
-    assert api.get(f"runs/{run.pk}/").json()["state"] == "completed"
-    is_problem(api.post(f"runs/{run.pk}/mode/", {"mode": "manual"}), 409)
-    is_problem(api.post(f"runs/{run.pk}/pause/"), 409)
-    is_problem(api.post(f"runs/{run.pk}/mode/", {"mode": "sideways"}), 400)
+
+    said = api.get(f"{path}messages/").json()["results"]
+    assert [m["turn"] for m in said] == [1, 1, 2, 2]
+    assert api.get(path).json()["state"] == "completed"
+    is_problem(api.post(f"{path}mode/", {"mode": "manual"}), 409)
+    is_problem(api.post(f"{path}pause/"), 409)
+
+    branched = api.post(f"messages/{said[0]['id']}/branch/", {"text": "I give you all of it."})
+    judged = api.post(f"{path}judge/", {"rubric": "Count the offers."})
+    is_problem(api.post(f"messages/{said[0]['id']}/branch/", {"text": " "}), 400)
+    assert (branched.status_code, judged.status_code) == (201, 201)
+    made = branched.json()
+    assert (made["origin"], made["parent"], made["branched_from"]) == ("branch", str(run.pk), said[0]["id"])
+    assert (judged.json()["workflow"], judged.json()["parent"]) == ("judging", str(run.pk))
 
 
 def test_a_queued_run_can_be_paused_and_says_so(api, arena, start, drive):
@@ -101,29 +107,3 @@ def test_a_queued_run_can_be_paused_and_says_so(api, arena, start, drive):
     assert api.post(f"runs/{run.pk}/resume/").json()["is_held"] is False
     drive()
     assert api.get(f"runs/{run.pk}/").json()["state"] == "completed"
-
-
-def test_the_last_turn_can_be_moved_while_it_is_played(api, run, drive):
-    assert api.post(f"runs/{run.pk}/extend/", {"max_turns": 2}).status_code == 200
-    api.post(f"runs/{run.pk}/mode/", {"mode": "automatic"})
-    drive()
-
-    assert [m["turn"] for m in api.get(f"runs/{run.pk}/messages/").json()["results"]] == [1, 1, 2, 2]
-
-
-def test_a_branch_and_a_second_judging_are_runs_of_their_own(api, run, drive, is_problem):
-    api.post(f"runs/{run.pk}/mode/", {"mode": "automatic"})
-    drive()
-    [first, *_] = api.get(f"runs/{run.pk}/messages/").json()["results"]
-
-    branched = api.post(f"messages/{first['id']}/branch/", {"text": "I give you all of it."})
-    judged = api.post(f"runs/{run.pk}/judge/", {"rubric": "Count the offers."})
-    is_problem(api.post(f"messages/{first['id']}/branch/", {"text": " "}), 400)
-
-    assert (branched.status_code, judged.status_code) == (201, 201)
-    assert (branched.json()["origin"], branched.json()["parent"], branched.json()["branched_from"]) == (
-        "branch",
-        str(run.pk),
-        first["id"],
-    )
-    assert (judged.json()["workflow"], judged.json()["parent"]) == ("judging", str(run.pk))

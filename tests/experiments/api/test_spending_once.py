@@ -15,41 +15,23 @@ from tests.fixtures import add_model
 
 pytestmark = pytest.mark.django_db
 
-SPENDING = """
-    api-experiment-start api-run-say api-run-resume api-run-mode api-run-extend api-run-ask api-run-lift api-run-judge
-    api-branch api-campaign-resume api-key-test compat-start compat-status compat-turn compat-manual-continue
-    compat-next-turn compat-starchamber-start compat-starchamber-turn compat-message compat-stream compat-llm-test
-"""
-NOT_SPENDING = """
-    api-experiment-list api-run-stop api-run-pause api-run-draft api-run-import api-run-files api-run-flags
-    api-run-curation api-dataset-list api-dataset-outputs api-dataset-battles api-vote api-keys api-key api-budgets
-    api-budget api-campaign-stop api-experiment-share api-experiment-links api-link api-cycle-void api-cycle-restore
-    api-scenarios api-scenario-versions api-scenario-share api-scenario-archive api-scenario-copy api-demonstration
-    api-presets api-preset api-review-queues api-review-next api-review-undo api-review-claim api-review-release
-    api-review-answer api-review-skip api-tokens api-token api-person api-person-deactivate api-person-reactivate
-    api-person-factors api-invitations api-invitation api-projects api-project api-project-members api-project-member
-    api-review-queue-change api-review-queue-fill api-review-reveal api-review-rubrics api-review-rubric
-    api-dataset-visibility api-dataset-detail api-contestant api-battle api-council-presets api-council-preset
-    api-webhooks api-webhook api-webhook-secret api-webhook-test api-delivery-again api-tags api-run-tags
-    api-run-notes api-note api-views api-view api-experiment-clone api-run-import-file api-run-import-store
-    api-bulk-exports api-bulk-export api-dataset-voters compat-stop compat-starchamber-stop compat-conversations
-"""
-
 
 def effects():
     return Run.objects.count(), Step.objects.count(), Event.objects.count(), AuditEntry.objects.count()
 
 
-def test_each_request_that_changes_something_is_known_to_spend_or_not_to():
-    spending = {one.name for one in handlers() if getattr(one.does, "spends", False)}
-    silent = {one.name for one in handlers() if one.changes} - spending
+SPENDING = """
+    api-experiment-start api-run-say api-run-resume api-run-mode api-run-extend api-run-ask api-run-lift api-run-judge
+    api-branch api-campaign-resume api-key-test compat-start compat-status compat-turn compat-manual-continue
+    compat-next-turn compat-starchamber-start compat-starchamber-turn compat-message compat-stream compat-llm-test
+"""
 
-    assert spending == set(SPENDING.split())
-    assert silent == set(NOT_SPENDING.split()), "say of each new one whether models may be asked because of it"
 
+def test_because_of_these_models_may_be_asked_and_they_need_the_scope_to_spend():
+    spending = {one.name: one.does.scope for one in handlers() if getattr(one.does, "spends", False)}
 
-def test_what_spends_needs_the_scope_to_spend():
-    assert {one.does.scope for one in handlers() if getattr(one.does, "spends", False)} == {Scope.SPEND}
+    assert set(spending) == set(SPENDING.split())
+    assert set(spending.values()) == {Scope.SPEND}
 
 
 @pytest.fixture
@@ -100,18 +82,14 @@ def test_the_same_request_under_the_same_key_has_one_effect(request, api, is_pro
         is_problem(api.post(path, {**body, **other}, Idempotency_Key="once"), 409, "Idempotency-Key")
 
 
-def test_one_key_is_for_one_address(api, queued, is_problem):
-    api.post(f"runs/{queued.pk}/extend/", {"max_turns": 9}, Idempotency_Key="once")
+def test_one_key_is_for_one_address_and_free_after_a_refusal(api, queued, is_problem):
+    path = f"runs/{queued.pk}/extend/"
+    is_problem(api.post(path, {"max_turns": 101}, Idempotency_Key="once"), 400)
+    assert api.post(path, {"max_turns": 9}, Idempotency_Key="once").status_code == 200
 
     is_problem(api.post(f"runs/{queued.pk}/mode/", {"mode": "manual"}, Idempotency_Key="once"), 409)
 
     assert Run.objects.get().mode == "automatic"
-
-
-def test_what_was_refused_leaves_the_key_free(api, queued, is_problem):
-    is_problem(api.post(f"runs/{queued.pk}/extend/", {"max_turns": 101}, Idempotency_Key="once"), 400)
-
-    assert api.post(f"runs/{queued.pk}/extend/", {"max_turns": 9}, Idempotency_Key="once").status_code == 200
 
 
 def test_a_campaign_is_resumed_once(api, alice, provider, nobody_is_woken):
@@ -135,29 +113,18 @@ def key(alice, provider):
     return keyring.add(by=alice, provider=Provider.objects.get(), key="sk-nobody-reads-this-key")
 
 
-def test_a_provider_is_asked_about_a_key_once(api, key, provider):
-    first = api.post(f"keys/{key.pk}/test/", Idempotency_Key="once")
-    asked = AuditEntry.objects.filter(action="key_tested").count()
-
-    again = api.post(f"keys/{key.pk}/test/", Idempotency_Key="once")
-
-    assert (again.status_code, again.json()) == (first.status_code, first.json())
-    assert asked == AuditEntry.objects.filter(action="key_tested").count() == 1
-
-
 @pytest.mark.databases
-def test_a_test_that_is_under_way_is_not_begun_again(api, alice, key, is_problem):
-    api.post(f"keys/{key.pk}/test/", Idempotency_Key="once")
+def test_a_provider_is_asked_about_a_key_once_unless_the_process_was_killed(api, key, is_problem):
+    path, tested = f"keys/{key.pk}/test/", AuditEntry.objects.filter(action="key_tested")
+    first = api.post(path, Idempotency_Key="once")
+    again = api.post(path, Idempotency_Key="once")
+    assert (again.status_code, again.json(), tested.count()) == (first.status_code, first.json(), 1)
+
     IdempotentRequest.objects.update(answer={idempotency.BEGUN: True})
+    is_problem(api.post(path, Idempotency_Key="once"), 409, "at this moment")
+    assert tested.count() == 1
 
-    is_problem(api.post(f"keys/{key.pk}/test/", Idempotency_Key="once"), 409, "at this moment")
-
-
-@pytest.mark.databases
-def test_a_test_whose_process_was_killed_can_be_asked_for_again(api, key):
-    api.post(f"keys/{key.pk}/test/", Idempotency_Key="once")
-    begun = IdempotentRequest.objects.get()
-    IdempotentRequest.objects.update(answer={idempotency.BEGUN: True}, created=begun.created - idempotency.GIVEN_UP)
-
-    assert api.post(f"keys/{key.pk}/test/", Idempotency_Key="once").status_code == 200
-    assert AuditEntry.objects.filter(action="key_tested").count() == 2
+    begun = IdempotentRequest.objects.get().created - idempotency.GIVEN_UP
+    IdempotentRequest.objects.update(created=begun)
+    assert api.post(path, Idempotency_Key="once").status_code == 200
+    assert tested.count() == 2

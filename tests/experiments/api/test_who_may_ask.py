@@ -1,34 +1,33 @@
-"""Who may ask: people with a token or a session that holds, whose role allows what they ask for."""
+"""Who may ask: people with a token or a session that holds, whose role and scopes allow what they ask for."""
 
 import json
 from datetime import timedelta
 
 import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import AnonymousUser
+from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import ApiToken, User
+from accounts.models import ApiToken, AuditEntry, User
+from accounts.permissions import HasScope, scope_of
+from accounts.sockets import SocketAuthentication
 from accounts.tokens import create_token
 from tests.cases import each_case
+from tests.experiments.api.conftest import Api
+from tests.experiments.api.handlers import handlers
 
 pytestmark = pytest.mark.django_db
 
-READS = ["models/", "experiments/", "runs/"]
 
-
-@each_case("path", READS)
-def test_nobody_reads_anything(nobodys, is_problem, path):
-    response = nobodys.get(path)
-
-    is_problem(response, 401, "credentials")
-    assert response["WWW-Authenticate"] == "Bearer"
-
-
-def test_nobody_creates_anything(nobodys, body, counts, is_problem):
+def test_nobody_reads_or_creates_anything(nobodys, body, counts, is_problem):
     before = counts()
 
+    response = nobodys.get("runs/")
+    is_problem(response, 401, "credentials")
+    assert response["WWW-Authenticate"] == "Bearer"
     is_problem(nobodys.post("experiments/", body), 401)
-
     assert counts() == before
 
 
@@ -46,76 +45,50 @@ def test_nobody_creates_anything(nobodys, body, counts, is_problem):
     ],
     ids=ascii,
 )
-def test_a_token_that_is_none_opens_nothing(nobodys, is_problem, header):
+def test_a_token_that_is_none_opens_nothing_not_even_beside_a_session(nobodys, alice, is_problem, header):
     nobodys.headers = {"Authorization": header}
-
     is_problem(nobodys.get("runs/"), 401)
 
-
-@each_case("cut", [1, 10, 40])
-def test_a_part_of_a_token_opens_nothing(api, is_problem, cut):
-    api.headers = {"Authorization": api.headers["Authorization"][:-cut]}
-
-    is_problem(api.get("runs/"), 401)
+    if header.startswith("Bearer "):
+        nobodys.client.force_login(alice)
+        is_problem(nobodys.get("runs/"), 401)
 
 
-def test_a_token_that_has_expired_opens_nothing(api, alice, is_problem):
-    ApiToken.objects.filter(user=alice).update(expiry=timezone.now() - timedelta(seconds=1))
+@each_case("end", ["cut", "expired", "revoked", "deactivated"])
+def test_a_token_opens_nothing_after_its_end(api, alice, is_problem, end):
+    assert api.get("runs/").status_code == 200
+    if end == "cut":
+        api = Api(api.headers["Authorization"].removeprefix("Bearer ")[:-1])
+    elif end == "expired":
+        ApiToken.objects.update(expiry=timezone.now() - timedelta(seconds=1))
+    elif end == "revoked":
+        ApiToken.objects.all().delete()
+    else:
+        User.objects.filter(pk=alice.pk).update(is_active=False)
 
-    is_problem(api.get("runs/"), 401)
+    is_problem(api.get("runs/"), 401, "inactive" if end == "deactivated" else "")
 
 
-def test_a_token_is_valid_for_the_days_asked_for(alice):
-    create_token(alice, days=3)
-
-    expiry = ApiToken.objects.get(user=alice).expiry
-    assert timedelta(days=2.9) < expiry - timezone.now() < timedelta(days=3.1)
-
-
-def test_a_token_is_stored_as_a_hash_alone(alice):
-    token = create_token(alice, name="script")
+def test_a_token_is_stored_as_a_hash_with_its_days_which_using_it_does_not_prolong(alice):
+    token = create_token(alice, days=3)
 
     row = ApiToken.objects.get(user=alice)
     assert token.startswith("alab_")
     assert not any(token in str(value) for value in vars(row).values())
+    assert timedelta(days=2.9) < row.expiry - timezone.now() < timedelta(days=3.1)
+    Api(token).get("runs/")
+    assert ApiToken.objects.get().expiry == row.expiry
 
 
-def test_using_a_token_does_not_prolong_it(api, alice):
-    before = ApiToken.objects.get(user=alice).expiry
-    api.get("runs/")
-
-    assert ApiToken.objects.get(user=alice).expiry == before
-
-
-def test_a_token_is_void_as_soon_as_it_is_revoked(api, alice, is_problem):
-    assert api.get("runs/").status_code == 200
-    ApiToken.objects.filter(user=alice).delete()
-
-    is_problem(api.get("runs/"), 401)
-
-
-def test_a_token_is_void_as_soon_as_its_owner_is_deactivated(api, alice, is_problem):
-    User.objects.filter(pk=alice.pk).update(is_active=False)
-
-    is_problem(api.get("runs/"), 401, "inactive")
-
-
-def test_a_session_is_void_as_soon_as_its_owner_is_deactivated(alice, is_problem):
-    browser = Client()
-    browser.force_login(alice)
-    assert browser.get("/api/runs/").status_code == 200
-    User.objects.filter(pk=alice.pk).update(is_active=False)
-
-    is_problem(browser.get("/api/runs/"), 401)
-
-
-def test_a_session_opens_what_a_token_does(alice, body):
+def test_a_session_opens_what_a_token_does_until_its_owner_is_deactivated(alice, body, is_problem):
     browser = Client()
     browser.force_login(alice)
 
     response = browser.post("/api/experiments/", json.dumps(body), "application/json")
     assert response.status_code == 201
     assert browser.get(f"/api/experiments/{response.json()['id']}/").status_code == 200
+    User.objects.filter(pk=alice.pk).update(is_active=False)
+    is_problem(browser.get("/api/runs/"), 401)
 
 
 def test_a_session_needs_its_csrf_token_to_change_anything(alice, body, counts, is_problem):
@@ -128,43 +101,104 @@ def test_a_session_needs_its_csrf_token_to_change_anything(alice, body, counts, 
     assert counts() == before
 
 
-def test_a_wrong_token_is_not_healed_by_a_session(alice, is_problem):
-    browser = Client()
-    browser.force_login(alice)
-
-    is_problem(browser.get("/api/runs/", headers={"Authorization": "Bearer wrong"}), 401)
-
-
-def test_a_reviewer_may_not_create_experiments(api, alice, body, counts, is_problem):
+def test_a_reviewer_reads_what_was_theirs_and_neither_creates_nor_starts(
+    api, alice, arena, body, counts, is_problem, nobody_is_woken
+):
+    experiment = arena()
     User.objects.filter(pk=alice.pk).update(role=User.Role.REVIEWER)
     before = counts()
 
     is_problem(api.post("experiments/", body), 403, "role")
-
-    assert counts() == before
-
-
-def test_a_reviewer_may_not_start_experiments_of_former_days(api, alice, arena, counts, is_problem, nobody_is_woken):
-    experiment = arena()
-    User.objects.filter(pk=alice.pk).update(role=User.Role.REVIEWER)
-    before = counts()
-
     is_problem(api.post(f"experiments/{experiment.pk}/start/"), 403, "role")
 
     assert (counts(), nobody_is_woken) == (before, [])
-
-
-def test_a_reviewer_still_reads_what_is_theirs(api, alice, arena):
-    experiment = arena()
-    User.objects.filter(pk=alice.pk).update(role=User.Role.REVIEWER)
-
     assert api.get(f"experiments/{experiment.pk}/").status_code == 200
 
 
-@each_case("role", [User.Role.RESEARCHER, User.Role.CURATOR, User.Role.ADMIN])
-def test_other_roles_may_create_and_start(api, alice, body, role):
-    User.objects.filter(pk=alice.pk).update(role=role)
+# --- what a token may be used for, and when it was ---
 
-    created = api.post("experiments/", body)
-    assert created.status_code == 201
-    assert api.post(f"experiments/{created.json()['id']}/start/").status_code == 201
+OPEN = {"api-health", "compat-health", "api-schema", "api-docs"}  # nobody is asked who they are
+
+
+def limited(person, *scopes, **more):
+    return Api(create_token(person, scopes=scopes, **more))
+
+
+def test_every_view_asks_for_a_scope_and_every_handler_that_changes_something_for_its_own():
+    changing = [one for one in handlers() if one.changes]
+
+    assert {one.name for one in handlers() if HasScope not in one.view.permission_classes} == OPEN
+    assert len(changing) >= 50
+    assert [one for one in changing if not (getattr(one.does, "scope", None) or scope_of(one.view, one.method))] == []
+
+
+def test_a_refusal_names_the_scope_that_reading_needs_and_is_in_the_audit_record(alice, is_problem):
+    cache.clear()  # a refusal is written down once a minute
+
+    response = limited(alice, "write").get("runs/")
+
+    said = is_problem(response, 403, "lacks the scope", "read")
+    assert "account page" in said["detail"]
+    assert response["WWW-Authenticate"] == 'Bearer error="insufficient_scope", scope="read"'
+    assert AuditEntry.objects.filter(action="rights_refused", name="GET /api/runs/").exists()
+    assert limited(alice, "read").get("runs/").status_code == 200
+
+
+def test_starting_needs_the_scope_to_spend_and_setting_up_the_one_to_write(
+    alice, arena, body, counts, is_problem, nobody_is_woken
+):
+    path, before = f"experiments/{arena().pk}/start/", counts()
+    is_problem(limited(alice, "read", "write").post(path), 403, "spend")
+    is_problem(limited(alice, "read", "spend").post("experiments/", body), 403, "write")
+    assert (counts(), nobody_is_woken) == (before, [])
+
+    assert limited(alice, "spend").post(path).status_code == 201
+    assert limited(alice, "write").post("experiments/", body).status_code == 201
+
+
+@each_case("path", ["keys/", "budgets/", "webhooks/"])
+def test_keys_budgets_and_webhooks_need_the_scope_of_managing(alice, is_problem, path):
+    method = "PUT" if path == "budgets/" else "POST"
+
+    is_problem(limited(alice, "read", "write", "spend", "review").send(method, path), 403, "admin")
+
+
+def test_a_scope_is_needed_beside_the_rights_of_a_person_and_for_what_is_public(alice, charlie, arena, is_problem):
+    assert limited(charlie, "spend").post(f"experiments/{arena().pk}/start/").status_code == 404
+    assert limited(alice, "read").send("DELETE", "models/").status_code == 405, "that is told first"
+    is_problem(limited(alice, "write").get("ladders/"), 403, "read")
+    assert Client().get("/api/ladders/").status_code == 200
+
+
+def test_a_token_may_do_everything_unless_it_was_said(alice):
+    create_token(alice)
+
+    assert ApiToken.objects.get().scopes == ["read", "write", "spend", "review", "admin"]
+
+
+def test_its_last_use_is_known_to_the_minute_with_the_address(alice):
+    script = limited(alice, "read")
+    ApiToken.objects.update(last_used=timezone.now() - timedelta(days=1), last_address="192.0.2.1")
+
+    script.get("runs/")
+
+    used = ApiToken.objects.get()
+    assert timezone.now() - used.last_used < timedelta(minutes=1)
+    assert used.last_address == "127.0.0.1"
+    script.get("runs/")
+    assert ApiToken.objects.get().last_used == used.last_used
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_socket_opens_to_a_token_that_may_read(alice):
+    met = []
+
+    async def inner(scope, receive, send):
+        met.append(scope["user"])
+
+    for scopes in (["read"], ["spend"]):
+        token = await sync_to_async(create_token)(alice, scopes=scopes)
+        headers = [(b"authorization", f"Bearer {token}".encode())]
+        await SocketAuthentication(inner)({"type": "websocket", "headers": headers}, None, None)
+
+    assert met == [alice, AnonymousUser()]

@@ -1,0 +1,200 @@
+"""Lists are read page by page, what is known already is not sent again, and one may ask so often in a minute."""
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts import throttling
+from experiments.keys import keyring
+from experiments.library import keeping
+from experiments.models import Event, Provider, ProviderModel, Run
+from tests.cases import each_case
+from tests.fixtures import add_model
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ended(arena, start):
+    run = start(arena())
+    Run.objects.filter(pk=run.pk).update(state=Run.State.COMPLETED)
+    return run
+
+
+@each_case("path", ["runs/", "experiments/", "models/", "ladders/", "presets/"])
+def test_what_has_not_changed_is_not_sent_again(api, path):
+    first = api.get(path)
+
+    again = api.client.get(f"/api/{path}", headers={**api.headers, "If-None-Match": first["ETag"]})
+
+    assert (first.status_code, again.status_code, again.content) == (200, 304, b"")
+    assert again["ETag"] == first["ETag"]
+    assert "private" in first["Cache-Control"]
+
+
+def test_what_has_changed_is_sent(api, arena):
+    known = api.get("experiments/")["ETag"]
+    arena()
+
+    again = api.client.get("/api/experiments/", headers={**api.headers, "If-None-Match": known})
+
+    assert again.status_code == 200
+    assert again["ETag"] != known
+
+
+def test_of_a_run_that_has_ended_the_rows_are_not_even_read(api, charlies, ended):
+    path = f"/api/runs/{ended.pk}/events/"
+    known = {"If-None-Match": api.client.get(path, headers=api.headers)["ETag"]}
+
+    with CaptureQueriesContext(connection) as asked:
+        again = api.client.get(path, headers={**api.headers, **known})
+
+    assert again.status_code == 304
+    assert not [query["sql"] for query in asked if Event._meta.db_table in query["sql"]]
+    assert api.client.get(path, headers={**charlies.headers, **known}).status_code == 404, "a tag tells nothing"
+    Run.objects.filter(pk=ended.pk).update(last_seq=99)
+    assert api.client.get(path, headers={**api.headers, **known}).status_code == 200, "it went on"
+
+
+@each_case("part", ["events", "calls", "messages"])
+def test_who_asks_and_which_run_is_looked_up_once(api, ended, django_assert_num_queries, part):
+    api.client.get(f"/api/runs/{ended.pk}/{part}/", headers=api.headers)
+
+    with django_assert_num_queries(3):
+        answer = api.client.get(f"/api/runs/{ended.pk}/{part}/", headers=api.headers)
+
+    assert answer.status_code == 200
+
+
+def walked(api, path, size):
+    """The names of everything, page by page, and back again."""
+    answer, there, back = api.get(path, page_size=size).json(), [], []
+    while True:
+        there.append([row["id"] for row in answer["results"]])
+        if answer["next"] is None:
+            break
+        answer = api.client.get(answer["next"], headers=api.headers).json()
+    while True:
+        back.append([row["id"] for row in answer["results"]])
+        if answer["previous"] is None:
+            return there, back[::-1]
+        answer = api.client.get(answer["previous"], headers=api.headers).json()
+
+
+@each_case("path", ["presets/", "scenarios/"])
+def test_a_shelf_is_read_page_by_page_and_back(api, alice, path):
+    for number in range(3):
+        keeping.save_preset(owner=alice, name=f"Mine {number}", context="Be brief.")
+    whole = [row["id"] for row in api.get(path).json()["results"]]
+
+    there, back = walked(api, path, 2)
+
+    assert len(whole) > 2
+    assert [name for page in there for name in page] == whole
+    assert back == there
+
+
+@each_case("asked", [{"cursor": "x"}, {"cursor": "bm9uZQ=="}, {"page_size": "x"}, {"page_size": "0"}])
+def test_a_page_that_there_is_not_is_said(api, is_problem, asked):
+    is_problem(api.get("presets/", **asked), 404 if "cursor" in asked else 400)
+
+
+def slugs(response):
+    return {model["slug"] for model in response.json()["results"]}
+
+
+@pytest.fixture
+def catalogue(provider, monkeypatch):
+    """One model that can be asked, and one for each reason why not."""
+    monkeypatch.delenv("A_KEY_OF_NOBODY", raising=False)
+    add_model("sim/neutral", label="Neutral", capabilities={"images": True})
+    add_model("sim/off", is_active=False)
+    closed = Provider.objects.create(name="closed", base_url="https://api.example.org/v1", is_active=False)
+    keyless = Provider.objects.create(
+        name="keyless", base_url="https://b.example.org/v1", api_key_env="A_KEY_OF_NOBODY"
+    )
+    ProviderModel.objects.create(provider=closed, slug="closed/one", upstream="one", label="One")
+    ProviderModel.objects.create(provider=keyless, slug="keyless/one", upstream="one", label="One")
+    return {"sim/off", "closed/one", "keyless/one"}
+
+
+def test_a_model_is_listed_with_its_provider_and_what_it_accepts(api, catalogue):
+    [model] = [model for model in api.get("models/").json()["results"] if model["slug"] == "sim/neutral"]
+
+    assert model == {
+        "slug": "sim/neutral",
+        "label": "Neutral",
+        "provider": "simulated",
+        "simulated": True,
+        "available": True,
+        "capabilities": {"images": True},
+    }
+
+
+def test_models_that_cannot_be_asked_are_listed_as_such_in_the_order_of_their_names(api, catalogue, monkeypatch):
+    models = api.get("models/").json()["results"]
+    available = api.get("models/", available="true")
+
+    assert [model["slug"] for model in models] == sorted(ProviderModel.objects.values_list("slug", flat=True))
+    assert {model["slug"] for model in models if not model["available"]} == catalogue
+    assert slugs(available) == {model["slug"] for model in models} - catalogue
+    assert all(model["available"] for model in available.json()["results"])
+    assert slugs(api.get("models/", available="false")) == catalogue
+
+    monkeypatch.setenv("A_KEY_OF_NOBODY", "sk-secret")
+    with_a_key = api.get("models/", available="true")
+    assert "keyless/one" in slugs(with_a_key)
+    assert "sk-secret" not in with_a_key.content.decode()
+
+
+@pytest.fixture(autouse=True)
+def a_minute_that_stands_still(monkeypatch):
+    cache.clear()
+    monkeypatch.setattr(throttling.time, "time", lambda: 600_000.0 * 60 + 20)
+    yield
+    cache.clear()
+
+
+def test_each_answer_says_how_many_requests_are_left_and_one_too_many_when_to_come_again(
+    api, charlies, settings, is_problem, monkeypatch
+):
+    settings.API_PER_PERSON = 2
+    answer = api.get("runs/")
+    assert [answer[f"X-RateLimit-{name}"] for name in ("Limit", "Remaining", "Reset")] == ["2", "1", "40"]
+    api.get("runs/")
+
+    answer = api.get("runs/")
+
+    is_problem(answer, 429, "available in 40 seconds")
+    assert (answer["Retry-After"], answer["X-RateLimit-Remaining"]) == ("40", "0")
+    assert charlies.get("runs/").status_code == 200
+    monkeypatch.setattr(throttling.time, "time", lambda: 600_001.0 * 60)
+    assert api.get("runs/").status_code == 200, "the next minute begins anew"
+
+
+def test_visitors_are_counted_by_address(settings, is_problem):
+    settings.API_PER_ADDRESS = 1
+    Client().get("/api/ladders/")
+
+    is_problem(Client().get("/api/ladders/"), 429)
+
+    assert Client(REMOTE_ADDR="192.0.2.7").get("/api/ladders/").status_code == 200
+
+
+def test_keys_are_tested_less_often(api, alice, provider, settings, is_problem):
+    settings.API_KEY_TESTS = 1
+    key = keyring.add(by=alice, provider=Provider.objects.get(), key="sk-nobody-reads-this-key")
+    assert api.post(f"keys/{key.pk}/test/").status_code == 200
+
+    is_problem(api.post(f"keys/{key.pk}/test/"), 429)
+
+    assert api.get("runs/").status_code == 200
+
+
+def test_the_smaller_of_two_limits_is_the_one_that_is_told(api, settings):
+    assert "X-RateLimit-Limit" not in api.get("runs/")
+    settings.API_PER_PERSON, settings.API_PER_ADDRESS = 9, 4
+
+    assert api.get("runs/")["X-RateLimit-Limit"] == "4"
