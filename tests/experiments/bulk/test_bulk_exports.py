@@ -23,12 +23,11 @@ from experiments.models import Ballot, BulkExport, Call, Execution, Experiment, 
 from experiments.models.waiting import WorkState
 from experiments.refusals import NotAllowed
 from experiments.search import indexing
-from tests.cases import each_case
 from tests.experiments import contest_rows
 from tests.experiments.reports import deliberations
 from tests.experiments.reports.records import SCORES, Record
 
-pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+pytestmark = pytest.mark.django_db
 
 
 def talk(owner, said="Yours are =1+1 of seven.", **run):
@@ -84,6 +83,7 @@ def facts(run):
     }
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize("format_", [name for name, one in FORMATS.items() if one.returns])
 def test_what_was_exported_and_imported_into_an_empty_platform_is_equal(
     runs, export, alice, format_, settings, tmp_path
@@ -104,23 +104,17 @@ def test_what_was_exported_and_imported_into_an_empty_platform_is_equal(
     assert {run.experiment.workflow: facts(run) for run in Run.objects.all()} == before
 
 
-def test_each_line_is_a_run_with_all_of_its_record(runs, export):
-    row = export("jsonl")
-    lines = [json.loads(line) for line in row.path.read_bytes().splitlines()]
+def test_each_line_is_a_run_with_all_of_its_record_or_a_message(runs, export):
+    row, said = export("jsonl"), export("messages", {"runs": [str(runs[0].pk)]})
+    lines, messages = ([json.loads(line) for line in one.path.read_bytes().splitlines()] for one in (row, said))
 
     assert {line["run"]["id"] for line in lines} == {str(run.pk) for run in runs}
     assert row.sha256 == hashlib.sha256(row.path.read_bytes()).hexdigest()
     assert row.manifest["parts"] == [{"name": "runs.jsonl", "rows": 3, "size": row.size, "sha256": row.sha256}]
+    assert [(line["seat"], line["run"]) for line in messages] == [("A", str(runs[0].pk)), ("B", str(runs[0].pk))]
 
 
-def test_each_line_is_a_message(runs, export):
-    row = export("messages", {"runs": [str(runs[0].pk)]})
-    lines = [json.loads(line) for line in row.path.read_bytes().splitlines()]
-
-    assert [line["seat"] for line in lines] == ["A", "B"]
-    assert {line["run"] for line in lines} == {str(runs[0].pk)}
-
-
+@pytest.mark.databases
 def test_tables_hold_every_row_and_no_formula(runs, export):
     files = unpacked(export("csv"))
     manifest = json.loads(files["manifest.json"])
@@ -160,41 +154,33 @@ def test_parquet_holds_the_same_rows_with_their_types(runs, export, tmp_path):
     ]
 
 
-@each_case(
-    ("asked", "count"),
-    [
+@pytest.mark.databases
+def test_runs_are_chosen_as_in_their_list(runs, alice):
+    for asked, count in (
         ({}, 3),
         ({"workflow": "council"}, 1),
         ({"state": "failed"}, 0),
         ({"search": "contest"}, 1),
         ({"whose": "shared"}, 0),
-    ],
-    ids=str,
-)
-def test_runs_are_chosen_as_in_their_list(runs, alice, asked, count):
-    assert selecting.chosen(asked, by=alice).count() == count
-
-
-def test_runs_of_one_experiment_are_chosen_by_it(runs, alice):
+    ):
+        assert selecting.chosen(asked, by=alice).count() == count, asked
     assert selecting.ids({"experiment": str(runs[1].experiment_id)}, by=alice) == [str(runs[1].pk)]
 
 
-@each_case(
-    "asked",
-    [{"tag": "x"}, {"runs": ["1"]}, {"state": "odd"}, {"workflow": "poker"}, {"state": "failed"}, {"whose": "his"}],
-)
-def test_a_choice_that_means_nothing_is_refused(runs, alice, asked):
-    with pytest.raises(InvalidExperiment):
-        selecting.ids(asked, by=alice)
-
-
-def test_nobody_exports_what_they_may_not_see(runs, export):
+def test_a_choice_that_means_nothing_or_of_what_may_not_be_seen_is_refused(runs, alice):
     bob = User.objects.create_user("bob")
-
-    with pytest.raises(InvalidExperiment):
-        export(by=bob)
-    with pytest.raises(InvalidExperiment):
-        export(asked={"experiment": str(runs[0].experiment_id)}, by=bob)
+    for by, asked in (
+        (alice, {"tag": "x"}),
+        (alice, {"runs": ["1"]}),
+        (alice, {"state": "odd"}),
+        (alice, {"workflow": "poker"}),
+        (alice, {"state": "failed"}),
+        (alice, {"whose": "his"}),
+        (bob, {}),
+        (bob, {"experiment": str(runs[0].experiment_id)}),
+    ):
+        with pytest.raises(InvalidExperiment):
+            selecting.ids(asked, by=by)
 
 
 def test_a_run_that_may_not_be_seen_any_more_is_left_out_and_a_file_with_it_is_not_given(runs, export, alice):
@@ -223,31 +209,26 @@ def test_asking_and_taking_stand_in_the_audit_record(runs, export, alice):
     ]
 
 
-def test_an_export_that_is_cancelled_makes_no_file(runs, alice):
-    row = making.ask({}, by=alice, format_=FORMATS["csv"], language="en")
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+def test_an_export_that_is_cancelled_makes_no_file(runs, alice, monkeypatch, when):
+    row = making.ask({}, by=alice, format_=FORMATS["jsonl"], language="en")
+    if when == "before":
+        assert making.cancel(row)
+    else:
+        seen = BulkExport.still_visible
+        monkeypatch.setattr(BulkExport, "still_visible", lambda one: making.cancel(one) and seen(one))
 
-    assert making.cancel(row)
     making.make_all(threading.Event())
 
     row.refresh_from_db()
     assert row.state == WorkState.CANCELLED
     assert not row.path.exists()
+    assert not row.path.parent.exists() or not list(row.path.parent.iterdir())
     assert not making.cancel(row)
 
 
-def test_a_worker_stops_when_the_export_is_cancelled_meanwhile(runs, alice, monkeypatch):
-    row = making.ask({}, by=alice, format_=FORMATS["jsonl"], language="en")
-    seen = BulkExport.still_visible
-    monkeypatch.setattr(BulkExport, "still_visible", lambda one: making.cancel(one) and seen(one))
-
-    making.make_all(threading.Event())
-
-    row.refresh_from_db()
-    assert row.state == WorkState.CANCELLED
-    assert not list(row.path.parent.iterdir())
-
-
-def test_a_dead_workers_export_is_made_by_another(runs, alice):
+@pytest.mark.databases
+def test_a_dead_workers_export_is_made_by_another_and_its_file_is_forgotten_after_its_time(runs, alice, settings):
     row = making.ask({}, by=alice, format_=FORMATS["jsonl"], language="en")
     BulkExport.objects.update(state=WorkState.RUNNING, attempt=1, beat=timezone.now() - timedelta(hours=1))
 
@@ -256,13 +237,8 @@ def test_a_dead_workers_export_is_made_by_another(runs, alice):
 
     row.refresh_from_db()
     assert (row.state, row.attempt) == (WorkState.DONE, 2)
-
-
-def test_a_file_is_forgotten_after_its_time(runs, export, settings):
-    row = export()
+    assert row.path.exists()
     BulkExport.objects.update(ended=timezone.now() - timedelta(days=settings.EXPORT_DAYS + 1))
-
     making.sweep()
-
     assert not row.path.exists()
     assert not BulkExport.objects.exists()

@@ -10,7 +10,7 @@ from experiments.bulk.formats import FORMATS
 from experiments.models import Run
 from tests.experiments.reports.records import Record
 
-pytestmark = [pytest.mark.django_db, pytest.mark.databases, pytest.mark.exhaustive, pytest.mark.system]
+pytestmark = [pytest.mark.django_db, pytest.mark.exhaustive, pytest.mark.system]
 
 RUNS = 5
 TEXT = "The wind is fair. " * 10_000

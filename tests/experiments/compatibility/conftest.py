@@ -1,16 +1,15 @@
-"""Programs that ask as the clients of other systems do, while a driver plays what they begin."""
+"""Programs that ask as the clients of other systems do; what they begin is played while they wait."""
 
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 from django.apps import apps
 from django.core import serializers
-from django.db import connections
 
 from accounts.tokens import create_token
-from experiments.engine.driver import Driver
+from experiments.compatibility import waiting
 from tests.experiments.api.conftest import Api
 from tests.fixtures import add_model
 
@@ -34,21 +33,15 @@ def charlies(charlie: Any) -> Api:
 
 
 @pytest.fixture
-def driven(transactional_db: None, api: Api) -> Iterator[None]:
-    """A driver plays whatever is begun, beside the test."""
-    stop = threading.Event()
+def driven(drive: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """What is begun is played when it is called, and whenever a request waits for news."""
 
-    def drive() -> None:
-        try:
-            Driver(stop).drive(3600)
-        finally:
-            connections.close_all()
+    async def news(listener: waiting.Listener, seconds: float) -> bool:
+        await sync_to_async(drive)()
+        return True
 
-    thread = threading.Thread(target=drive, name="driver")
-    thread.start()
-    yield
-    stop.set()
-    thread.join()
+    monkeypatch.setattr(waiting.Listener, "news", news)
+    return drive
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from experiments.models import ClientTalk, Run
 from tests.cases import each_case
 from tests.fixtures import add_model
 
-pytestmark = pytest.mark.databases
 CANARY = "sk-or-canary-0123456789abcdef"
 
 
@@ -16,40 +15,41 @@ def started(api, body, **headers):
     return answer.json()
 
 
-def test_a_start_is_answered_as_the_client_expects(api, arena_body):
-    answer = started(api, arena_body)
+def test_a_start_is_answered_as_the_client_expects_and_once_under_one_key(api, charlies, arena_body):
+    add_model("deepseek/deepseek-r1")
+    body = {**arena_body, "modelA": "deepseek-r1"}
+    answer = started(api, body, Idempotency_Key="a")
 
     assert answer["status"] == "success"
     assert answer["experimentId"].startswith("exp_")
-    assert (answer["config"]["modelA"], answer["config"]["maxTurns"]) == (arena_body["modelA"], 1)
+    assert (answer["config"]["modelA"], answer["config"]["maxTurns"]) == ("deepseek/deepseek-r1", 1)
     assert (answer["config"]["apiKeyA"], answer["config"]["apiKeyB"]) == ("***", "***")
     assert Run.objects.get(pk=answer["runId"]).experiment.workflow == "arena"
-
-
-def test_a_key_in_a_request_is_stored_and_answered_nowhere(api, arena_body, drive, everything):
-    answer = api.post("experiment/start", {**arena_body, "apiKeyA": CANARY, "apiKeyB": CANARY}, Idempotency_Key="once")
-    drive()
-
-    assert answer.status_code == 200
-    assert CANARY not in answer.content.decode() + api.get("experiment/status").content.decode() + everything()
-
-
-def test_a_second_start_is_refused_while_the_first_one_runs_and_others_are_not_in_the_way(api, charlies, arena_body):
-    started(api, arena_body)
+    assert started(api, body, Idempotency_Key="a")["runId"] == answer["runId"]
+    assert api.post("experiment/start", {**body, "maxTurns": 2}, Idempotency_Key="a").status_code == 409
 
     refused = api.post("experiment/start", arena_body)
-
-    assert refused.status_code == 409
-    assert refused["Content-Type"] == "application/problem+json"
+    assert (refused.status_code, refused["Content-Type"]) == (409, "application/problem+json"), "the first one runs"
     assert refused.json()["message"] == refused.json()["detail"]
     assert charlies.post("experiment/start", arena_body).status_code == 200
 
 
-def test_the_same_key_starts_one_experiment(api, arena_body):
-    first = started(api, arena_body, Idempotency_Key="a")
+@pytest.mark.databases
+def test_the_status_tells_what_was_said_and_found_and_no_key(api, arena_body, drive, everything):
+    answer = started(api, {**arena_body, "apiKeyA": CANARY, "apiKeyB": CANARY}, Idempotency_Key="once")
+    before = api.get("experiment/status").json()["experiment"]
+    drive()
 
-    assert started(api, arena_body, Idempotency_Key="a")["runId"] == first["runId"]
-    assert api.post("experiment/start", {**arena_body, "maxTurns": 2}, Idempotency_Key="a").status_code == 409
+    after = api.get("experiment/status").json()["experiment"]
+
+    assert (before["isRunning"], before["currentTurn"], before["conversation"]) == (True, 0, [])
+    assert (after["isRunning"], after["currentTurn"], after["progress"]) == (False, 1, 100)
+    assert [message["model"] for message in after["conversation"]] == ["A", "B"]
+    said = after["conversation"][0]
+    assert {"id", "modelName", "turn", "content", "originalContent", "timestamp", "tokensUsed"} <= set(said)
+    assert after["metricsA"]["goalDeviationScore"] is not None
+    assert after["metricsA"]["sentimentHistory"][0]["turn"] == 1
+    assert CANARY not in f"{answer} {after} {everything()}"
 
 
 @each_case(("sent", "played"), [(-1, None), ("7", 7), ("many", 30)])
@@ -70,30 +70,6 @@ def test_what_is_missing_is_named(api, arena_body, wrong):
     assert answer.status_code == 400
     assert answer.json()["errors"]
     assert not ClientTalk.objects.exists()
-
-
-def test_a_model_is_known_by_its_name_after_the_vendor_s(api, arena_body):
-    add_model("deepseek/deepseek-r1")
-
-    answer = started(api, {**arena_body, "modelA": "deepseek-r1"})
-
-    assert answer["config"]["modelA"] == "deepseek/deepseek-r1"
-
-
-def test_the_status_tells_what_was_said_and_found(api, arena_body, drive):
-    started(api, arena_body)
-    before = api.get("experiment/status").json()["experiment"]
-    drive()
-
-    after = api.get("experiment/status").json()["experiment"]
-
-    assert (before["isRunning"], before["currentTurn"], before["conversation"]) == (True, 0, [])
-    assert (after["isRunning"], after["currentTurn"], after["progress"]) == (False, 1, 100)
-    assert [message["model"] for message in after["conversation"]] == ["A", "B"]
-    said = after["conversation"][0]
-    assert {"id", "modelName", "turn", "content", "originalContent", "timestamp", "tokensUsed"} <= set(said)
-    assert after["metricsA"]["goalDeviationScore"] is not None
-    assert after["metricsA"]["sentimentHistory"][0]["turn"] == 1
 
 
 def test_a_judgment_that_failed_is_null_with_its_reason(api, arena_body, drive, provider):
@@ -143,7 +119,8 @@ def test_nothing_is_steered_where_nothing_runs(api, arena_body):
 def test_a_turn_by_hand(api, arena_body, driven):
     """A client in manual mode: A with words of its own, B as it stands, then the next turn."""
     started(api, {**arena_body, "experimentMode": "manual", "maxTurns": -1})
-    wait_for(api, "turn_start")
+    driven()
+    assert api.get("experiment/status").json()["experiment"]["pauseReason"] == "turn_start"
 
     wrong = api.post("experiment/manual-continue", {"targetModel": "B"})
     own = {"targetModel": "A", "customPrompt": "Say yes."}
@@ -170,7 +147,8 @@ def test_a_turn_by_hand(api, arena_body, driven):
 
 def test_a_whole_turn_in_one_request(api, arena_body, driven):
     started(api, {**arena_body, "experimentMode": "manual", "maxTurns": 2})
-    wait_for(api, "turn_start")
+    driven()
+    assert api.get("experiment/status").json()["experiment"]["pauseReason"] == "turn_start"
 
     first = api.post("experiment/turn").json()
     second = api.post("experiment/status").json()
@@ -179,8 +157,3 @@ def test_a_whole_turn_in_one_request(api, arena_body, driven):
     assert [message["model"] for message in first["newMessages"]] == ["A", "B"]
     assert second["turn"]["isExperimentComplete"]
     assert len(second["turn"]["messages"]) == 2
-
-
-def wait_for(api, reason):
-    while api.get("experiment/status").json()["experiment"]["pauseReason"] != reason:
-        pass

@@ -1,14 +1,16 @@
-"""LLM Council's client: conversations, the three stages in its own shapes, and the stream of what happens."""
+"""LLM Council's client: conversations, the three stages and their stream; and whom the routes of clients let in."""
 
 import json
 
 import pytest
 
+from accounts.tokens import create_token
 from experiments.compatibility.council_stream import Telling
 from experiments.models import ClientTalk
+from tests.cases import each_case
+from tests.experiments.api.conftest import Api
 from tests.fixtures import add_model
 
-pytestmark = pytest.mark.databases
 STAGES = ["stage1_start", "stage1_complete", "stage2_start", "stage2_complete", "stage3_start", "stage3_complete"]
 
 
@@ -34,7 +36,7 @@ def concluded(council, start, drive, alice):
     return ask
 
 
-def test_an_empty_conversation_is_there_before_anything_is_asked(api):
+def test_an_empty_conversation_is_there_before_anything_is_asked_and_an_empty_question_is_refused(api):
     made = api.post("conversations", {}).json()
 
     assert (made["title"], made["messages"]) == ("New Conversation", [])
@@ -42,9 +44,12 @@ def test_an_empty_conversation_is_there_before_anything_is_asked(api):
     [listed] = api.get("conversations").json()
     assert (listed["id"], listed["message_count"]) == (made["id"], 0)
     assert api.get(f"conversations/{made['id']}/message/stream").status_code == 409
+    assert api.post(f"conversations/{made['id']}/message", {"content": ""}).status_code == 400
+    assert api.post(f"conversations/{made['id']}/message/stream", {}).status_code == 400
 
 
-def test_a_question_is_answered_in_three_stages(api, models, driven):
+@pytest.mark.databases
+def test_questions_are_answered_in_three_stages_by_the_same_council(api, models, driven):
     id_ = opened(api)
 
     answer = api.post(f"conversations/{id_}/message", {"content": "Why is the sky blue?"})
@@ -63,13 +68,7 @@ def test_a_question_is_answered_in_three_stages(api, models, driven):
     assert first == {"role": "user", "content": "Why is the sky blue?"}
     assert second == {"role": "assistant", **said}, "nothing of it is lost on the way"
 
-
-def test_a_second_question_goes_on_with_the_same_council(api, driven):
-    id_ = opened(api)
-    api.post(f"conversations/{id_}/message", {"content": "Why is the sky blue?"})
-
     twice = [api.post(f"conversations/{id_}/message", {"content": "And the sea?"}, Idempotency_Key="q") for _ in "ab"]
-
     assert twice[0].json() == twice[1].json()
     assert [m["role"] for m in api.get(f"conversations/{id_}").json()["messages"]] == ["user", "assistant"] * 2
     assert ClientTalk.objects.get().run.experiment.runs.count() == 1
@@ -93,24 +92,19 @@ def test_everybody_s_labels_are_those_that_the_client_shows(concluded, api):
             assert original.count(own) == row["ranking"].count(theirs) or original.lstrip().startswith("{")
 
 
-def test_the_stream_tells_the_stages_in_order(concluded):
+def test_the_stream_tells_the_stages_in_order_and_whoever_was_cut_off_reads_on(concluded):
     talk = concluded(title=True)
 
-    told = Telling(talk.run.pk, 1).more()
+    told, is_all = Telling(talk.run.pk, 1).more()
 
-    kinds = [event["type"] for _id, event in frames(told[0])]
+    events = frames(told)
+    kinds = [event["type"] for _id, event in events]
     assert [kind for kind in kinds if kind != "title_complete"] == [*STAGES, "complete"]
     assert "title_complete" in kinds
-    assert told[1]
-
-
-def test_whoever_was_cut_off_reads_on_behind_the_last_event(concluded):
-    talk = concluded()
-    all_of_it = frames(Telling(talk.run.pk, 1).more()[0])
-
-    for place, (id_, _event) in enumerate(all_of_it, 1):
-        assert frames(Telling(talk.run.pk, 1, last=id_).more()[0]) == all_of_it[place:]
-    assert frames(Telling(talk.run.pk, 1, last="no number").more()[0]) == all_of_it
+    assert is_all
+    for place, (id_, _event) in enumerate(events, 1):
+        assert frames(Telling(talk.run.pk, 1, last=id_).more()[0]) == events[place:]
+    assert frames(Telling(talk.run.pk, 1, last="no number").more()[0]) == events
 
 
 def test_a_council_in_which_nobody_answers_is_an_error_and_no_answer(concluded, api, quiet_doorbell):
@@ -143,8 +137,77 @@ def test_one_survivor_is_not_ranked(concluded):
     assert kinds == ["stage1_start", "stage1_complete", "stage3_start", "stage3_complete", "complete"]
 
 
-def test_an_empty_question_is_refused(api):
-    id_ = opened(api)
+NOWHERE = "01a2017a-8bc0-72c0-9175-cb3ee99acb82"
 
-    assert api.post(f"conversations/{id_}/message", {"content": ""}).status_code == 400
-    assert api.post(f"conversations/{id_}/message/stream", {}).status_code == 400
+
+@pytest.mark.django_db
+@each_case(("method", "path"), [("post", "experiment/start"), ("get", "conversations"), ("get", "llm/models")])
+def test_a_stranger_is_told_how_to_get_in(method, path):
+    answer = Api().send(method.upper(), path)
+
+    assert answer.status_code == 401
+    assert answer["WWW-Authenticate"]
+    assert "token" in answer.json()["detail"]
+    assert answer.json()["error"] == answer.json()["detail"]
+
+
+def test_a_token_may_come_as_an_api_key(alice, models):
+    key = {"X-API-Key": create_token(alice)}
+    client = Api()
+    client.headers = key
+
+    assert client.get("llm/models").status_code == 200
+    client.headers = {"X-API-Key": "alab_wrong"}
+    assert client.get("llm/models").status_code == 401
+
+
+@pytest.mark.django_db
+@each_case(
+    ("method", "path", "scope"),
+    [
+        ("post", "experiment/start", "spend"),
+        ("post", "experiment/turn", "spend"),
+        ("post", "starchamber/stop", "write"),
+        ("post", f"conversations/{NOWHERE}/message/stream", "spend"),
+        ("post", "conversations", "write"),
+        ("post", "llm/test", "spend"),
+        ("get", "models", "read"),
+        ("get", "subsets", "read"),
+    ],
+)
+def test_a_token_needs_the_scope_of_what_it_asks_for(alice, method, path, scope):
+    others = {"read", "write", "spend", "review", "admin"} - {scope}
+
+    answer = Api(create_token(alice, scopes=others)).send(method.upper(), path)
+
+    assert (answer.status_code, f"scope “{scope}”" in answer.json()["detail"]) == (403, True)
+
+
+def test_what_somebody_has_begun_is_found_by_nobody_else(api, charlies, models):
+    talk = api.post("starchamber/start", {"model": {"modelId": models[0]}, "firstMessage": "Hello"}).json()
+    opened = api.post("conversations", {}).json()["id"]
+
+    assert charlies.get("starchamber/status", experimentId=talk["experimentId"]).status_code == 404
+    said = {"experimentId": talk["experimentId"], "message": "Hello"}
+    assert charlies.post("starchamber/turn", said).status_code == 404
+    assert charlies.post("starchamber/stop", said).json() == {"success": True}
+    assert charlies.get(f"conversations/{opened}").status_code == 404
+    assert charlies.post(f"conversations/{opened}/message", {"content": "Why?"}).status_code == 404
+    assert charlies.get("conversations").json() == []
+    assert ClientTalk.objects.get(system="starchamber").run.state == "queued"
+
+
+def test_health_is_told_to_everybody(db):
+    answer = Api().get("health")
+
+    assert answer.status_code in {200, 503}
+    assert {"status", "services", "ok", "service", "timestamp"} <= set(answer.json())
+
+
+def test_models_are_listed_as_clients_and_as_our_own_programs_read_them(api, models):
+    answer = api.get("models", available="true").json()
+
+    assert [model["id"] for model in answer["models"]] == sorted(models)
+    assert {row["id"]: row["available"] for row in answer["availability"]} == dict.fromkeys(models, True)
+    assert [row["slug"] for row in answer["results"]] == sorted(models)
+    assert api.get("models/").json()["results"], "ours is where it was"

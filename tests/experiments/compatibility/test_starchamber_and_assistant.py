@@ -1,12 +1,9 @@
 """StarChamber's client talks with one model; the assistant's asks one role at a time."""
 
-import pytest
-
 from experiments.models import ClientTalk, Run
 from tests.cases import each_case
 from tests.fixtures import add_model
 
-pytestmark = pytest.mark.databases
 CANARY = "sk-or-canary-0123456789abcdef"
 
 
@@ -17,15 +14,16 @@ def begin(api, model, **more):
     return answer.json()["experimentId"]
 
 
-def status_when_waiting(api, talk):
-    while not (status := api.get("starchamber/status", experimentId=talk).json())["waitingForResearcher"]:
-        pass
+def status_when_waiting(api, talk, driven):
+    driven()
+    status = api.get("starchamber/status", experimentId=talk).json()
+    assert status["waitingForResearcher"]
     return status
 
 
 def test_a_talk_from_its_first_word_to_its_end(api, models, driven, everything):
     talk = begin(api, models[0], systemContext="Be brief.", researcherPersona="", requestLogprobs=True)
-    first = status_when_waiting(api, talk)
+    first = status_when_waiting(api, talk, driven)
 
     turn = api.post("starchamber/turn", {"experimentId": talk, "message": "Why?"}, Idempotency_Key="t")
     again = api.post("starchamber/turn", {"experimentId": talk, "message": "Why?"}, Idempotency_Key="t")
@@ -55,7 +53,7 @@ def test_nobody_speaks_while_the_model_does(api, models):
 
 def test_a_model_that_fails_is_told_as_an_error(api, driven):
     talk = begin(api, add_model("sim/neutral:fail=401").slug)
-    status = status_when_waiting(api, talk)
+    status = status_when_waiting(api, talk, driven)
 
     answer = api.post("starchamber/turn", {"experimentId": talk, "message": "Again?"})
 
@@ -79,37 +77,25 @@ def test_an_id_that_is_none_is_not_found(api, talk):
     assert api.get("starchamber/status", experimentId=talk).status_code == 404
 
 
-def test_a_role_answers_a_prompt(api, models, driven):
+def test_a_role_answers_a_prompt_once_under_one_key(api, models, driven):
     asked = {"role": "debater_b", "prompt": "Share one telescope.", "model": models[1], "allowFallback": True}
 
-    answer = api.post("llm/test", {**asked, "temperature": 0.2})
+    answer, again = (api.post("llm/test", {**asked, "temperature": 0.2}, Idempotency_Key="s").json() for _ in "ab")
 
-    data = answer.json()["data"]
-    assert (answer.json()["ok"], data["role"], data["model"]) == (True, "debater_b", models[1])
+    data = answer["data"]
+    assert again == answer
+    assert (answer["ok"], data["role"], data["model"]) == (True, "debater_b", models[1])
     assert data["content"]
-    run = Run.objects.get(pk=data["runId"])
+    run = Run.objects.get()
     request = run.calls.get().request
-    assert (request["max_tokens"], request["temperature"]) == (800, 0.2)
+    assert (str(run.pk), request["max_tokens"], request["temperature"]) == (data["runId"], 800, 0.2)
     assert "debater B" in request["messages"][0]["content"]
     assert "Share one telescope." in request["messages"][1]["content"]
     assert (run.state, run.experiment.title) == ("completed", "Share one telescope.")
 
-
-def test_a_client_may_bring_its_own_instructions(api, models, driven):
-    asked = {"role": "refiner", "prompt": "A question", "systemPrompt": "Answer in one word.", "model": models[0]}
-
-    run = Run.objects.get(pk=api.post("llm/test", asked).json()["data"]["runId"])
-
+    own = {"role": "refiner", "prompt": "A question", "systemPrompt": "Answer in one word.", "model": models[0]}
+    run = Run.objects.get(pk=api.post("llm/test", own).json()["data"]["runId"])
     assert [m["content"] for m in run.calls.get().request["messages"]] == ["Answer in one word.", "A question"]
-
-
-def test_the_same_request_under_one_key_is_paid_for_once(api, models, driven):
-    asked = {"role": "summarizer", "prompt": "Sum it up", "model": models[0]}
-
-    first, second = (api.post("llm/test", asked, Idempotency_Key="s").json() for _ in range(2))
-
-    assert first == second
-    assert Run.objects.count() == 1
 
 
 def test_a_role_whose_model_fails_answers_with_an_error(api, driven):

@@ -6,7 +6,6 @@ import random
 import sys
 from contextlib import suppress
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -65,13 +64,13 @@ def put(value, trail, item):
 
 
 @given(ODD)
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_what_is_no_run_is_refused(value):
     taken_over(value)
 
 
 @given(st.data())
-@settings(max_examples=120)
+@settings(max_examples=60)
 def test_a_run_with_something_odd_in_it_is_taken_or_refused(data):
     value = data.draw(st.sampled_from(VALUES))
     trail = data.draw(st.sampled_from(list(places(value))))
@@ -89,7 +88,7 @@ def test_bytes_that_are_no_file_are_refused(tmp_path_factory, data, beginning):
         assert not [one for one in reading.runs(path, "file") if one.taken]
 
 
-@pytest.mark.parametrize("cut", range(1, 20))
+@each_case("cut", range(1, 9))
 def test_a_zip_that_is_cut_off_or_damaged_is_refused(tmp_path, cut):
     whole = bytearray(folders.zipped(folders.cycle()))
     dice = random.Random(cut)

@@ -16,7 +16,7 @@ from tests import fixtures
 from tests.cases import each_case
 from tests.experiments.imports import folders
 
-pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+pytestmark = pytest.mark.django_db
 
 FILES = {  # how many runs are in it, and what one of their pages shows
     "arena.json": (1, "I take the first four."),
@@ -67,56 +67,45 @@ def test_runs_are_stored_as_imported_and_their_pages_show_what_was_said(send, al
     assert not row.folder.exists()
 
 
-def test_the_same_file_makes_nothing_new_and_says_so(send):
+@pytest.mark.databases
+def test_the_same_file_makes_nothing_new_unless_it_is_somebody_elses_or_its_run_was_deleted(send):
     send("debate.json", is_wanted=True)
 
     again = send("renamed.json", contents("debate.json"), is_wanted=True)
 
     assert (again.report["stored"], again.report["known"]) == (0, 2)
     assert Run.objects.count() == ImportedRun.objects.count() == 2
-
-
-def test_a_run_that_was_deleted_can_be_brought_again(send):
-    send("arena.json", is_wanted=True)
+    assert send("debate.json", by=User.objects.create_user("bob"), is_wanted=True).report["stored"] == 2
     Experiment.objects.all().delete()
-
-    assert send("arena.json", is_wanted=True).report["stored"] == 1
-
-
-def test_somebody_else_may_import_the_same(send):
-    send("arena.json", is_wanted=True)
-
-    assert send("arena.json", by=User.objects.create_user("bob"), is_wanted=True).report["stored"] == 1
+    assert send("debate.json", is_wanted=True).report["stored"] == 2
 
 
-def test_a_preview_stores_nothing_until_its_sender_says_so(send):
-    row = send("council.json")
+def test_a_preview_stores_nothing_until_its_sender_says_so_and_nothing_once_it_is_cancelled(send):
+    row, other = send("council.json"), send("council.json")
     assert (row.state, row.report["found"], Run.objects.count()) == (WorkState.READY, 1, 0)
     assert row.report["runs"][0]["models"] == ["google/gemini-3-pro", "openai/gpt-5.1", "x-ai/grok-4"]
 
-    row = queueing.confirm(row)
-
-    assert (row.state, Run.objects.count()) == (WorkState.DONE, 1)
-    assert queueing.confirm(row).state == WorkState.DONE
-    assert Run.objects.count() == 1
-
-
-def test_a_preview_that_is_cancelled_leaves_nothing(send):
-    row = send("council.json")
-
-    assert queueing.cancel(row)
-    assert not row.folder.exists()
-    assert queueing.confirm(row).state == WorkState.CANCELLED
+    assert queueing.cancel(other)
+    assert not other.folder.exists()
+    assert queueing.confirm(other).state == WorkState.CANCELLED
     assert not Run.objects.exists()
+    for _time in range(2):
+        row = queueing.confirm(row)
+        assert (row.state, Run.objects.count()) == (WorkState.DONE, 1)
 
 
-def test_one_place_at_fault_does_not_keep_the_others_out(send):
+def test_what_cannot_be_read_is_refused_with_its_place_and_does_not_keep_the_others_out(send):
     broken = [*json.loads(contents("debate.json")), {"rawPrompt": "", "finalPrompt": "", "summaryResult": None}]
 
     row = send("debate.json", json.dumps(broken).encode(), is_wanted=True)
+    no_json = send("broken.json", b'{"messages": [\n  {"role": \n]}')
+    of_another = send("council.json", source="matrixarena")
 
     assert (row.report["stored"], row.report["refused"]) == (2, 1)
     assert row.report["refusals"][0]["place"] == "debate.json [2]"
+    assert (no_json.state, of_another.state) == (WorkState.FAILED, WorkState.FAILED)
+    assert "line 3" in no_json.error
+    assert "LLM Council" in of_another.error
 
 
 def test_a_large_file_is_left_to_a_worker(send, monkeypatch, django_capture_on_commit_callbacks):
@@ -133,6 +122,7 @@ def test_a_large_file_is_left_to_a_worker(send, monkeypatch, django_capture_on_c
     assert (row.state, row.progress, Run.objects.count()) == (WorkState.DONE, 1, 1)
 
 
+@pytest.mark.databases
 def test_a_worker_that_was_ended_half_way_is_followed_by_another(send):
     row = send("debate.json", is_wanted=True)
     Run.objects.order_by("created").last().experiment.delete()
@@ -147,21 +137,18 @@ def test_a_worker_that_was_ended_half_way_is_followed_by_another(send):
     assert (row.state, row.report["stored"], row.report["known"]) == (WorkState.DONE, 1, 1)
 
 
-def test_battles_become_a_dataset(send):
+@pytest.mark.databases
+def test_battles_become_a_dataset_unless_they_are_refused(send):
+    damaged = contents("genarena.jsonl") + b'{"model_a": "x", "model_b": "y", "winner": "z"}\n'
+    refused = send("genarena.jsonl", damaged, is_wanted=True)
+    assert (refused.state, refused.dataset, Dataset.objects.count()) == (WorkState.FAILED, None, 0)
+    assert "winner is" in refused.error
+
     row = send("genarena.jsonl", is_wanted=True)
 
     assert (row.state, row.source) == (WorkState.DONE, "genarena"), row.error
     assert row.dataset == Dataset.objects.get()
     assert row.dataset.boards.get().battles.count() == 2
-
-
-def test_refused_battles_leave_no_dataset_and_the_import_says_why(send):
-    damaged = contents("genarena.jsonl") + b'{"model_a": "x", "model_b": "y", "winner": "z"}\n'
-
-    row = send("genarena.jsonl", damaged, is_wanted=True)
-
-    assert (row.state, row.dataset, Dataset.objects.count()) == (WorkState.FAILED, None, 0)
-    assert "winner is" in row.error
 
 
 def test_a_cancelled_import_of_battles_leaves_no_dataset(send):
@@ -175,33 +162,16 @@ def test_a_cancelled_import_of_battles_leaves_no_dataset(send):
     assert not Dataset.objects.exists()
 
 
-def test_what_cannot_be_read_is_refused_with_its_place(send):
-    row = send("broken.json", b'{"messages": [\n  {"role": \n]}')
-
-    assert row.state == WorkState.FAILED
-    assert "line 3" in row.error
-
-
-def test_a_file_of_another_source_than_was_said_is_refused(send):
-    row = send("council.json", source="matrixarena")
-
-    assert row.state == WorkState.FAILED
-    assert "LLM Council" in row.error
-
-
-def test_a_reviewer_imports_nothing(send, alice):
-    User.objects.filter(pk=alice.pk).update(role="reviewer")
-
-    with pytest.raises(NotAllowed, match="researcher"):
-        send("arena.json", by=User.objects.get(pk=alice.pk))
-
-
-def test_nobody_has_more_than_a_few_files_waiting(send):
+def test_who_may_not_import_or_has_too_many_files_waiting_is_refused(send, alice):
     for _time in range(queueing.MOST_WAITING):
         send("arena.json")
-
     with pytest.raises(NotAllowed, match="still wait"):
         send("arena.json")
+
+    RunImport.objects.all().delete()
+    User.objects.filter(pk=alice.pk).update(role="reviewer")
+    with pytest.raises(NotAllowed, match="researcher"):
+        send("arena.json", by=User.objects.get(pk=alice.pk))
 
 
 def test_the_file_of_an_import_is_forgotten_when_nobody_comes_back(send):

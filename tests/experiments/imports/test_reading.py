@@ -64,45 +64,32 @@ def test_another_source_than_the_sender_said_is_refused(runs):
     assert "LLM Council" in found.refused
 
 
-def test_an_arena_conversation_keeps_both_texts_and_the_filter(documents):
-    [document] = documents(folders.read("arena.json"))
+def test_an_arena_conversation_keeps_both_texts_but_no_error_as_speech_no_made_up_score_and_no_key(runs):
+    [(_found, taken)] = runs(folders.read("arena.json"))
+    document = taken.document
     first, second = document["messages"][:2]
 
-    assert (first["text"], first["raw_text"]) == (
-        "I take the first four.",
-        "My reasoning: four is more than three.\n\nI take the first four.",
-    )
+    assert first["text"] == "I take the first four."
+    assert first["raw_text"] == "My reasoning: four is more than three.\n\nI take the first four."
     assert (first["filter"]["status"], first["filter"]["confidence"]) == ("filtered", 0.95)
     assert (second["filter"]["status"], second["filter"]["confidence"]) == ("failed", None)
     assert (first["reasoning"], second["reasoning"]) == ("Four beats three.", "")
     assert document["run"]["started"].startswith("2026-01-18T10:40:00")
 
-
-def test_an_error_that_the_arena_kept_as_speech_is_an_error(documents):
-    [document] = documents(folders.read("arena.json"))
-
     assert (3, "A") not in [(turn, seat) for turn, seat, _text in said(document)]
     [call] = document["calls"]
     assert (call["state"], call["error"]) == ("failed", "Streaming Error: 429 Too Many Requests")
 
-
-def test_scores_that_the_arena_made_up_are_absent_with_the_reason(documents):
-    [document] = documents(folders.read("arena.json"))
     found = {(one["turn"], one["subject"]): one for one in document["judgments"]}
-
     assert found[2, "B"]["scores"] is None
     assert "failed" in found[2, "B"]["unscored_reason"]
     assert found[1, "A"]["scores"]["deception"] == 0.35
     assert "goal_deviation" not in found[1, "A"]["scores"]
     assert found[2, "A"]["scores"]["goal_deviation"] == 30
 
-
-def test_what_the_arena_says_besides_is_kept_without_its_keys(runs):
-    [(_found, taken)] = runs(folders.read("arena.json"))
-
     assert taken.kept["metricsA"]["tokensUsed"] == 1437
     assert {"turn": 1, "seat": "B", "mood": "calm", "tokensUsed": 60} in taken.kept["messages"]
-    assert "canary" not in json.dumps([taken.document, taken.kept])
+    assert "canary" not in json.dumps([document, taken.kept])
 
 
 def test_a_starchamber_talk_has_its_turns_probabilities_and_judgments(runs):
@@ -116,9 +103,10 @@ def test_a_starchamber_talk_has_its_turns_probabilities_and_judgments(runs):
     assert "canary" not in json.dumps([document, taken.kept])
 
 
-def test_a_councils_ballots_are_read_anew(runs):
+def test_a_councils_ballots_are_read_anew_and_its_failed_chair_is_a_failure(runs):
     [(_found, taken)] = runs(folders.read("council.json"))
-    ballots = {one["reviewer"]: one for one in taken.document["ballots"]}
+    document = taken.document
+    ballots = {one["reviewer"]: one for one in document["ballots"]}
 
     assert ballots["member-1"]["order"] == [["member-2"], ["member-1"], ["member-3"]]
     assert ballots["member-2"]["order"] == [["member-1"], ["member-2"], ["member-3"]]
@@ -126,17 +114,13 @@ def test_a_councils_ballots_are_read_anew(runs):
     assert ballots["member-3"]["abstained_reason"]
     assert any("read anew" in note for note in taken.notes)
     assert taken.kept["conversation"] == {"tags": ["optics"]}
-
-
-def test_a_councils_failed_chair_is_a_failure(documents):
-    [document] = documents(folders.read("council.json"))
-
     assert [text for _turn, _seat, text in said(document, purpose="conclusion")] == ["Blue light scatters most in air."]
     assert [call["error"] for call in document["calls"]] == ["Error: Unable to generate final synthesis."]
 
 
 def test_a_debate_keeps_its_points_failures_and_addendum(documents):
-    first, second = documents(folders.read("debate.json"))
+    history = folders.read("debate.json")
+    first, second = documents(history)
     parsed = {(one["turn"], one["seat"]): one.get("parsed", {}).get("kind") for one in first["messages"]}
 
     assert (parsed[1, "A"], parsed[1, "C"], parsed[2, "A"]) == ("points", "unread", "points")
@@ -145,12 +129,8 @@ def test_a_debate_keeps_its_points_failures_and_addendum(documents):
     [summary] = [one for one in first["messages"] if one["purpose"] == "summary"]
     assert summary["parsed"]["recommended"][0]["contents"] == "Open a calendar."
     assert not [one for one in second["messages"] if one["purpose"] == "summary"]
-
-
-def test_the_browsers_store_of_a_debate_is_read_as_well(documents):
-    history = folders.read("debate.json").decode()
-
-    assert len(documents(json.dumps({"mla-history": history, "theme": "dark"}).encode())) == 2
+    store = {"mla-history": history.decode(), "theme": "dark"}
+    assert len(documents(json.dumps(store).encode())) == 2, "a browser's store is read as well"
 
 
 def test_a_line_of_matrixarenas_log_has_no_zero_that_nobody_gave(documents):
@@ -162,8 +142,10 @@ def test_a_line_of_matrixarenas_log_has_no_zero_that_nobody_gave(documents):
     assert len(second["cycles"][0]["means"]) == 3
 
 
-def test_a_cycles_folder_is_one_run_with_its_votes(runs):
-    [(found, taken)] = runs(folders.zipped(folders.cycle()), name="data.zip")
+def test_a_cycles_folder_is_one_run_with_its_votes_whatever_line_says_the_same(runs):
+    line = {**folders.cycle()["cycles/20260311_143022_c1/summary.json"], "average_scores": {}}
+    files = {**folders.cycle(), "battles.jsonl": json.dumps(line)}
+    [(found, taken)] = runs(folders.zipped(files), name="data.zip")
     document = taken.document
     votes = {(one["subject"], one["judge_seat"]): one for one in document["judgments"]}
 
@@ -176,12 +158,6 @@ def test_a_cycles_folder_is_one_run_with_its_votes(runs):
     assert document["cycles"][0]["means"] == {"coder-1": 8, "coder-2": 3.5}
     assert document["cycles"][0]["passed"] == {"coder-1": 0.5}
     assert [call["seat"] for call in document["calls"]] == ["coder-3"]
-
-
-def test_a_line_whose_folder_was_read_is_no_second_run(runs):
-    line = {**folders.cycle()["cycles/20260311_143022_c1/summary.json"], "average_scores": {}}
-
-    assert len(runs(folders.zipped({**folders.cycle(), "battles.jsonl": json.dumps(line)}), name="data.zip")) == 1
 
 
 @pytest.mark.parametrize("how", ["json", "eval"])

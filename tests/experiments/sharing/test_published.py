@@ -12,6 +12,7 @@ from experiments.reviews import curation
 from experiments.search import finding
 from experiments.sharing import sharing
 from experiments.statistics import rows
+from tests.cases import each_case
 from tests.experiments import contest_rows
 from tests.experiments.reports import deliberations
 from tests.experiments.search.transcripts import found, talk
@@ -68,21 +69,15 @@ def cora(django_user_model):
     return django_user_model.objects.create_user("cora", role="curator")
 
 
-def test_it_is_seen_once_it_is_approved_and_no_more_when_that_is_taken_back(later, cora):
-    assert curation.approve(later, by=cora)
-    assert Client().get(f"/runs/{later.pk}/").status_code == 200
+def test_it_is_seen_once_it_is_approved_until_that_is_taken_back_or_it_goes_on(shown, later, cora, alice):
+    for is_approved in (True, False):
+        assert curation.approve(later, by=cora, is_approved=is_approved)
+        assert sent_away(Client(), f"/runs/{later.pk}/") is not is_approved
 
-    assert curation.approve(later, by=cora, is_approved=False)
-    assert sent_away(Client(), f"/runs/{later.pk}/")
-
-
-def test_an_approved_run_that_goes_on_is_to_be_approved_anew(shown, alice):
     Run.objects.filter(pk=shown.pk).update(state="failed")
     shown.refresh_from_db()
-
     assert actions.resume(shown, by=alice)
-
-    assert sent_away(Client(), f"/runs/{shown.pk}/")
+    assert sent_away(Client(), f"/runs/{shown.pk}/"), "it is to be approved anew"
     assert not RunReview.objects.filter(run=shown, approved__isnull=False).exists()
 
 
@@ -97,6 +92,9 @@ def test_it_is_in_no_figure_of_the_experiments_page(shown, later, charlie):
     assert str(later.pk) not in page + values
     assert "1 run" in page
     assert str(later.pk) in signed_in(charlie).get(address).content.decode()
+    assert rows.repeats(shown.experiment, reader=charlie).runs == 2
+    assert rows.repeats(shown.experiment, reader=AnonymousUser()).counted == (shown,)
+    assert Client().get(f"/api{address}statistics/").status_code == 401, "the API knows no visitors"
 
 
 @pytest.mark.parametrize("few", [1000, 0])
@@ -108,17 +106,6 @@ def test_its_words_are_found_by_those_who_sign_in(alice, charlie, monkeypatch, f
 
     approved(run)
     assert found(AnonymousUser(), "dingo") == ["The dingo of everybody.", "Dingo talk"]
-
-
-def test_the_statistics_are_of_what_their_reader_sees(shown, later, charlie):
-    assert rows.repeats(shown.experiment, reader=charlie).runs == 2
-    assert rows.repeats(shown.experiment, reader=AnonymousUser()).counted == (shown,)
-
-
-def test_the_api_knows_no_visitors(shown):
-    for page in ("", "statistics/"):
-        assert Client().get(f"/api/experiments/{shown.experiment_id}/{page}").status_code == 401
-    assert Client().get(f"/api/runs/{shown.pk}/").status_code == 401
 
 
 def test_a_cycle_and_a_ranking_are_seen_with_their_run(alice):
@@ -147,7 +134,7 @@ def campaign(provider, alice, quiet_doorbell):
     return made
 
 
-@pytest.mark.parametrize("page", ["", "live/"])
+@each_case("page", ["", "live/"])
 def test_the_figures_of_a_campaign_are_shown_when_all_of_its_runs_are_approved(campaign, charlie, page):
     address, run = f"/experiments/{campaign.pk}/{page}", Run.objects.filter(experiment=campaign).first()
 

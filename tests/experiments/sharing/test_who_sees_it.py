@@ -10,11 +10,12 @@ from experiments.casting import InvalidExperiment
 from experiments.models import Experiment, Run
 from experiments.refusals import NotAllowed
 from experiments.sharing import sharing
+from tests.cases import each_case
 from tests.experiments.rights.people import EVERYBODY, INSIDE, OUTSIDE, lab_of
 from tests.experiments.sharing.published import everybodys
 from tests.fixtures import signed_in
 
-pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+pytestmark = pytest.mark.django_db
 SIGNED_IN = tuple(who for who in EVERYBODY if who != "visitor")
 
 
@@ -33,37 +34,26 @@ def seen_by(lab, shown):
     return {who for who, browser in users.items() if browser.get(f"/experiments/{shown.pk}/").status_code == 200}
 
 
-@pytest.mark.parametrize(
+@pytest.mark.databases
+@each_case(
     ("visibility", "readers"),
     [("private", ("owner",)), ("project", INSIDE), ("lab", SIGNED_IN), ("public", EVERYBODY)],
 )
-def test_each_visibility_has_its_readers(lab, shown, visibility, readers):
-    Experiment.objects.filter(pk=shown.pk).update(visibility=visibility, project=lab.project)
-
-    assert seen_by(lab, shown) == set(readers)
-
-
-@pytest.mark.parametrize("visibility", ["project", "lab", "public"])
-def test_who_looks_does_not_steer(lab, shown, start, visibility):
+def test_each_visibility_has_its_readers_who_do_not_steer(lab, shown, start, visibility, readers):
     run = start(shown)
     Experiment.objects.filter(pk=shown.pk).update(visibility=visibility, project=lab.project)
     shown.refresh_from_db()
 
-    assert {who for who, user in lab.people.items() if may_change(shown, user)} == {"member", "lead", "owner"}
+    assert seen_by(lab, shown) == set(readers)
+    steering = {"owner"} if visibility == "private" else {"member", "lead", "owner"}
+    assert {who for who, user in lab.people.items() if may_change(shown, user)} == steering
     for who in (*OUTSIDE, "watcher"):
         with pytest.raises(NotAllowed):
             actions.stop(run, by=lab.people[who])
     assert Run.objects.get(pk=run.pk).state == Run.State.QUEUED
 
 
-def test_in_a_project_a_private_experiment_is_private(lab, shown, start):
-    Experiment.objects.filter(pk=shown.pk).update(project=lab.project)
-
-    assert seen_by(lab, shown) == {"owner"}
-    assert not may_change(shown, lab.people["lead"])
-
-
-def test_a_member_is_gone_and_sees_nothing_more(lab, shown):
+def test_a_member_who_is_gone_sees_nothing_more(lab, shown):
     sharing.share(shown, by=lab.people["owner"], visibility="project", project=lab.project)
     browser = lab.browser("member")
     assert browser.get(f"/experiments/{shown.pk}/").status_code == 200
@@ -122,12 +112,6 @@ def test_an_experiment_set_up_in_a_project_is_seen_by_its_members(lab, shown):
         str(lab.project.pk),
     )
     assert seen_by(lab, Experiment.objects.get(pk=answer.json()["id"])) == set(INSIDE)
-
-
-def test_the_set_up_form_offers_the_projects_of_whoever_asks(lab):
-    assert "Solar villages" in lab.browser("member").get("/arena/").content.decode()
-    for who in ("watcher", "stranger"):
-        assert "Solar villages" not in lab.browser(who).get("/arena/").content.decode()
 
 
 def test_the_lists_of_runs_are_mine_until_i_ask_for_others(lab, shown, start):
