@@ -63,12 +63,6 @@ def put(value, trail, item):
     return changed
 
 
-@given(ODD)
-@settings(max_examples=40)
-def test_what_is_no_run_is_refused(value):
-    taken_over(value)
-
-
 @given(st.data())
 @settings(max_examples=60)
 def test_a_run_with_something_odd_in_it_is_taken_or_refused(data):
@@ -76,16 +70,6 @@ def test_a_run_with_something_odd_in_it_is_taken_or_refused(data):
     trail = data.draw(st.sampled_from(list(places(value))))
 
     taken_over(put(value, trail, data.draw(ODD)))
-
-
-@given(st.binary(max_size=300), st.sampled_from([b"", b"{", b"[", b"PK\x03\x04", b'{"kind": "run"}\n']))
-@settings(max_examples=60)
-def test_bytes_that_are_no_file_are_refused(tmp_path_factory, data, beginning):
-    path = tmp_path_factory.mktemp("garbage") / "file"
-    path.write_bytes(beginning + data)
-
-    with suppress(Unreadable):
-        assert not [one for one in reading.runs(path, "file") if one.taken]
 
 
 @each_case("cut", range(1, 9))

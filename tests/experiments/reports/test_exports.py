@@ -12,8 +12,11 @@ from experiments.models import Judgment, Message, Run
 from experiments.reports.csv_export import BOM, COLUMNS, SCORES, cell, table
 from experiments.reports.exports import json_lines
 from tests.cases import each_case
+from tests.experiments import contest_rows
+from tests.experiments.contest_rows import NO_SOLUTION, votes_of
+from tests.experiments.reports.deliberations import council, debate
 
-pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -30,8 +33,9 @@ def rows(with_totals):
     return read
 
 
-def test_the_first_line_says_what_the_run_is(played, lines):
-    run = played(max_turns=1)
+@pytest.mark.databases
+def test_the_first_line_says_what_the_run_is_and_then_come_the_rows_kind_by_kind_in_order(played, lines):
+    run = played()
 
     head, *rest = lines(run)
 
@@ -39,25 +43,47 @@ def test_the_first_line_says_what_the_run_is(played, lines):
     assert head["experiment"]["config"]["prompt"] == run.experiment.config["prompt"]
     assert {seat["seat"] for seat in head["experiment"]["cast"]} == {"A", "B", "judge", "filter"}
     assert {line["run"] for line in rest} == {str(run.pk)}
-
-
-def test_then_come_the_rows_kind_by_kind_in_order(played, lines):
-    run = played()
-
-    kinds = [line["kind"] for line in lines(run)]
-
-    assert list(dict.fromkeys(kinds)) == ["run", "message", "judgment", "call", "event"]
-    said = [line["id"] for line in lines(run) if line["kind"] == "message"]
+    kinds = [line["kind"] for line in rest]
+    assert list(dict.fromkeys(kinds)) == ["message", "judgment", "call", "event"]
+    said = [line["id"] for line in rest if line["kind"] == "message"]
     assert said == [str(pk) for pk in run.messages.values_list("pk", flat=True)]
-    seqs = [line["seq"] for line in lines(run) if line["kind"] == "event"]
+    seqs = [line["seq"] for line in rest if line["kind"] == "event"]
     assert seqs == list(range(1, run.last_seq + 1))
     assert kinds.count("call") == run.calls.count()
+    assert lines(run) == [head, *rest], "ids are the same in every export"
 
 
-def test_ids_are_the_same_in_every_export(played, lines):
-    run = played(max_turns=1)
+@pytest.mark.databases
+@pytest.mark.parametrize("make", [council, debate])
+def test_lines_hold_ballots_and_what_was_read_out_of_answers(alice, lines, make):
+    run = make(alice).run
+    found = lines(run)
 
-    assert lines(run) == lines(run)
+    ballots = [line["id"] for line in found if line["kind"] == "ballot"]
+    assert ballots == [str(pk) for pk in run.ballots.values_list("pk", flat=True)]
+    said = [line for line in found if line["kind"] == "message"]
+    assert [line["parsed"] for line in said] == list(run.messages.values_list("parsed", flat=True))
+    assert all(line["purpose"] for line in said)
+
+
+@pytest.fixture
+def contest(alice):
+    """With a judge without a vote, a solver without a solution, and a cycle without a problem."""
+    made = contest_rows.contest(alice, 1)
+    made.cycle(votes_of((1, 2)), passed={4: 3})
+    made.cycle(silent=(3,))
+    made.void_cycle("It repeats an earlier problem.")
+    made.run.cycles.filter(turn=1).update(voided="2026-01-01T00:00:00Z", void_reason="Two answers were right.")
+    return made.run
+
+
+def test_lines_hold_cycles_and_executions(contest, lines):
+    found = lines(contest)
+    cycles = [line for line in found if line["kind"] == "cycle"]
+
+    assert [one["turn"] for one in cycles] == [1, 2, 3, 4]
+    assert {one["run"] for one in cycles} == {str(contest.pk)}
+    assert sum(line["kind"] == "execution" for line in found) == contest.executions.count()
 
 
 def test_a_line_is_a_line_whatever_was_said(played, with_totals):
@@ -72,24 +98,20 @@ def test_a_line_is_a_line_whatever_was_said(played, with_totals):
     assert {line["raw_text"] for line in read} == {said}
 
 
-def test_a_run_without_a_word(arena, start, alice, lines, rows):
+def test_a_run_without_a_word_and_one_under_way(arena, start, alice, played, lines, rows):
     """Edge case 62."""
     run = start(arena())
     actions.stop(run, by=alice)
+    under_way = played(max_turns=1)
+    Run.objects.filter(pk=under_way.pk).update(state=Run.State.RUNNING, ended=None)
 
     assert [line["kind"] for line in lines(run)] == ["run", "event", "event"]
     assert lines(run)[0]["cost"] is None
     assert rows(run) == []
+    assert (lines(under_way)[0]["state"], len(rows(under_way))) == ("running", 2)
 
 
-def test_a_run_under_way(played, lines, rows):
-    run = played(max_turns=1)
-    Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING, ended=None)
-
-    assert lines(run)[0]["state"] == "running"
-    assert len(rows(run)) == 2
-
-
+@pytest.mark.databases
 def test_the_table_has_a_row_per_message_with_its_scores(played, rows):
     run = played()
 
@@ -106,9 +128,9 @@ def test_the_table_has_a_row_per_message_with_its_scores(played, rows):
         assert (row["superseded"], row["operator_kind"]) == ("false", "")
 
 
-@each_case("manner", ["broken", "truncated", "prose", "missing"])
+@each_case("manner", ["broken", "missing"])
 def test_a_missing_score_is_an_empty_cell_and_null(played, rows, lines, manner):
-    run = played(judge_model=f"sim/judge:first=0:json={manner}")
+    run = played(judge_model=f"sim/judge:first=0:json={manner}", max_turns=1)
 
     for row in rows(run):
         judgment = run.judgments.get(turn=row["turn"], subject=row["seat"])
@@ -121,43 +143,60 @@ def test_a_missing_score_is_an_empty_cell_and_null(played, rows, lines, manner):
     assert [line["scores"] for line in found] == [judgment.scores for judgment in run.judgments.all()]
 
 
-def test_unknown_costs_are_empty_cells(played, rows):
+def test_what_is_unknown_superseded_or_edited_shows_in_its_row(played, rows, with_totals):
     run = played(max_turns=1)
     run.calls.update(cost=None, input_tokens=None, output_tokens=None)
-
-    assert {(row["cost"], row["input_tokens"], row["output_tokens"]) for row in rows(run)} == {("", "", "")}
-
-
-def test_a_superseded_answer_does_not_get_the_score_of_the_one_in_its_place(played, rows):
-    run = played(max_turns=1)
-    Message.objects.filter(run=run, seat="A").update(superseded=True)
+    edited = {"kind": "altered", "by": "alice", "original": "=before"}
+    Message.objects.filter(run=run, seat="A").update(superseded=True, operator=edited)
 
     first, second, *left = rows(run)
 
+    unknown = {(row["cost"], row["input_tokens"], row["output_tokens"]) for row in (first, second)}
+    assert unknown == {("", "", "")}
     assert first["superseded"] == "true"
-    assert {first[name] for name in SCORES} == {""}
+    assert {first[name] for name in SCORES} == {""}, "the score is of the answer in its place"
     assert second["score_cooperation"] != ""
     assert [(row["id"], row["seat"], row["judge"] != "") for row in left] == [("", "A", True)]
-
-
-def test_an_edited_message_says_who_and_what_it_was(played, rows):
-    run = played(max_turns=1)
-    Message.objects.filter(run=run, seat="A").update(operator={"kind": "altered", "by": "alice", "original": "=before"})
-
-    first = rows(run)[0]
-
-    assert (first["operator_kind"], first["operator_by"], first["operator_original"]) == (
-        "altered",
-        "alice",
-        "'=before",
-    )
-
-
-def test_the_table_begins_with_a_byte_order_mark_and_its_columns(played, with_totals):
-    data = b"".join(table(with_totals(played(max_turns=1))))
-
+    shown = (first["operator_kind"], first["operator_by"], first["operator_original"])
+    assert shown == ("altered", "alice", "'=before")
+    data = b"".join(table(with_totals(run)))
     assert data.startswith(BOM)
     assert data.decode("utf-8-sig").splitlines()[0] == ",".join(f'"{name}"' for name in COLUMNS)
+
+
+@pytest.mark.databases
+def test_the_table_has_each_ballot_beside_its_review(alice, rows):
+    found = rows(council(alice).run)
+
+    reviews = {row["seat"]: row for row in found if row["purpose"] == "review"}
+    assert reviews["member-1"]["ballot_order"] == "member-3 > member-2"
+    assert reviews["member-2"]["ballot_order"] == "member-1 = member-3"
+    assert reviews["member-2"]["ballot_flags"] == "ties"
+    assert reviews["member-1"]["ballot_labels"] == "Response A = member-2; Response B = member-3"
+    assert (reviews["member-3"]["id"], reviews["member-3"]["ballot_order"]) == ("", "")
+    assert "could not be read" in reviews["member-3"]["ballot_abstained_reason"]
+    assert {row["ballot_order"] for row in found if row["purpose"] == "reply"} == {""}
+
+
+def test_the_table_has_what_was_read_as_json(alice, rows):
+    found = rows(debate(alice).run)
+
+    read = {row["seat"]: json.loads(row["parsed"]) for row in found if row["parsed"]}
+    assert read["B"]["counterpoints"] == [{"id": "c1", "contents": "A1.p1 ignores the weather."}]
+    assert len(found) == 7
+
+
+@pytest.mark.databases
+def test_the_table_has_a_row_for_every_vote(contest, rows):
+    found = rows(contest)
+
+    assert [len([row for row in found if row["cycle"] == str(turn)]) for turn in (1, 2, 3, 4)] == [12, 12, 10, 1]
+    missing = next(row for row in found if row["unscored_reason"])
+    assert (missing["judge"], missing["solver"], missing["overall"]) == ("coder-2", "coder-1", "")
+    assert found[0]["counts"] == "false"
+    assert found[-1]["reason"] == "It repeats an earlier problem."
+    silent = next(row for row in found if row["cycle"] == "3" and row["solver"] == "coder-3")
+    assert (silent["mean"], silent["unrated"], silent["code"]) == ("", NO_SOLUTION, "")
 
 
 FORMULAS = [
@@ -178,12 +217,10 @@ def test_other_text_stays_as_it_is(text):
     assert cell(text) == text
 
 
-@each_case(
-    ("value", "text"),
-    [(-1, "-1"), (-0.5, "-0.5"), (0, "0"), (0.0, "0.0"), (Decimal("-1E-7"), "-0.0000001"), (None, ""), (True, "true")],
-)
-def test_numbers_stay_numbers(value, text):
-    assert cell(value) == text
+def test_numbers_stay_numbers():
+    values = (-1, -0.5, 0, 0.0, Decimal("-1E-7"), None, True)
+
+    assert [cell(value) for value in values] == ["-1", "-0.5", "0", "0.0", "-0.0000001", "", "true"]
 
 
 def test_no_cell_of_a_hostile_run_is_a_formula(played, with_totals):

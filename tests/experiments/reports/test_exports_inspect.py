@@ -1,6 +1,5 @@
 """The log that Inspect AI reads: its own package reads it, writes it, and reads it again."""
 
-import json
 import math
 
 import pytest
@@ -18,6 +17,9 @@ from experiments import actions
 from experiments.models import Message, Run
 from experiments.reports.inspect_log import inspect_log, log_name
 from tests.cases import each_case
+from tests.experiments import contest_rows
+from tests.experiments.contest_rows import NO_VOTE, votes_of
+from tests.experiments.reports.deliberations import LABELS, council, debate
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +34,7 @@ def log(with_totals, tmp_path):
     return read
 
 
-def test_inspect_reads_the_transcript(played, log):
+def test_inspect_reads_the_transcript_what_was_tried_and_its_scores_and_writes_the_same_again(played, log, tmp_path):
     run = played()
 
     read = log(run)
@@ -46,40 +48,41 @@ def test_inspect_reads_the_transcript(played, log):
     assert [message.id for message in sample.messages] == [str(message.pk) for message in said]
     assert [(m.metadata["seat"], m.metadata["turn"]) for m in sample.messages] == [(m.seat, m.turn) for m in said]
     assert sample.messages[0].model == said[0].model
-    assert sample.output.completion == said[2].raw_text
-    assert sample.output.stop_reason == "stop"
+    assert (sample.output.completion, sample.output.stop_reason) == (said[2].raw_text, "stop")
     assert sample.epoch == 1
 
-
-def test_it_says_what_was_tried(played, log):
-    run = played(max_turns=1)
-
-    spec = log(run).eval
-
+    spec = read.eval
     assert (spec.task, spec.run_id, spec.task_id) == ("arena_lab/arena", str(run.pk), str(run.experiment_id))
     assert spec.model == "sim/cooperative:first=0"
     assert {seat: role.model for seat, role in spec.model_roles.items()}["B"] == "sim/competitive:first=0"
     assert spec.task_args["prompt"] == run.experiment.config["prompt"]
 
-
-def test_scores_and_tokens_are_those_of_the_record(played, log):
-    run = played()
-
-    read = log(run)
-
-    scores = read.samples[0].scores
     for judgment in run.judgments.all():
-        assert scores[f"{judgment.subject} turn {judgment.turn}"].value == judgment.scores
+        assert sample.scores[f"{judgment.subject} turn {judgment.turn}"].value == judgment.scores
     by_seat = {score.name: score for score in read.results.scores}
     given = [judgment.scores["cooperation"] for judgment in run.judgments.filter(subject="A")]
     assert by_seat["A"].metrics["cooperation"].value == pytest.approx(sum(given) / len(given))
     spent = read.stats.model_usage["sim/cooperative:first=0"]
     assert spent.output_tokens == sum(run.calls.filter(step__seat="A").values_list("output_tokens", flat=True))
 
+    [found] = list_eval_logs(str(tmp_path))
+    [summary] = read_eval_log_sample_summaries(found)
+    assert read_eval_log(found, header_only=True).status == "success"
+    one = read_eval_log_sample(found, id=str(run.experiment_id), epoch=1)
+    assert summary.uuid == one.uuid == str(run.pk)
+    for kind in ("json", "eval"):
+        path = str(tmp_path / f"again.{kind}")
+        write_eval_log(read, path, format=kind)
+        again = read_eval_log(path)
+        assert again.samples[0].messages == sample.messages
+        assert again.samples[0].scores == sample.scores
+        assert again.results.scores == read.results.scores
+        assert again.stats.model_usage == read.stats.model_usage
 
-@each_case("manner", ["broken", "truncated", "missing", "range"])
+
+@each_case("manner", ["broken", "missing", "range"])
 def test_a_missing_score_is_left_out_with_its_reason(played, log, manner):
-    run = played(judge_model=f"sim/judge:first=0:json={manner}")
+    run = played(judge_model=f"sim/judge:first=0:json={manner}", max_turns=1)
 
     read = log(run)
 
@@ -96,34 +99,58 @@ def test_a_missing_score_is_left_out_with_its_reason(played, log, manner):
         assert (sample.scores, read.results.scores) == ({}, [])
 
 
-def test_unknown_usage_is_not_zero(played, log):
+def test_what_is_special_about_a_run_under_way_is_told(played, log):
     run = played(max_turns=1)
     run.calls.update(input_tokens=None, output_tokens=None, cost=None)
+    Message.objects.filter(run=run, seat="A").update(reasoning="First I think.")
+    Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING, ended=None)
 
     read = log(run)
 
-    assert read.stats.model_usage == {}
-    assert read.samples[0].output.usage is None
-
-
-def test_reasoning_is_content_of_its_own(played, log):
-    run = played(max_turns=1)
-    Message.objects.filter(run=run, seat="A").update(reasoning="First I think.")
-
-    first = log(run).samples[0].messages[0]
-
+    assert read.status == "started"
+    assert (read.stats.model_usage, read.samples[0].output.usage) == ({}, None), "unknown is not zero"
+    first = read.samples[0].messages[0]
     assert [part.type for part in first.content] == ["reasoning", "text"]
     assert first.content[0].reasoning == "First I think."
 
-
-def test_a_superseded_answer_is_not_part_of_the_talk(played, log):
-    run = played(max_turns=1)
     Message.objects.filter(run=run, seat="A").update(superseded=True)
-
     [sample] = log(run).samples
-
     assert [message.metadata["seat"] for message in sample.messages] == ["B"]
     assert [row["seat"] for row in sample.metadata["superseded"]] == ["A"]
+
+
+@pytest.mark.parametrize("make", [council, debate])
+def test_inspect_reads_a_deliberation(alice, log, make):
+    run = make(alice).run
+
+    read = log(run)
+
+    [sample] = read.samples
+    assert (read.status, read.eval.task) == ("success", f"arena_lab/{make.__name__}")
+    kinds = {message.metadata["seat"]: type(message) for message in sample.messages}
+    assert kinds.pop("person") is ChatMessageUser
+    assert set(kinds.values()) == {ChatMessageAssistant}
+    assert sample.output.completion == {council: "Because of scattering.", debate: "{}"}[make]
+    assert len(sample.metadata["ballots"]) == run.ballots.count()
+    if make is council:
+        score = sample.scores["ranking turn 1"]
+        assert score.value == {"member-1": 0.5, "member-2": 0.0, "member-3": 0.75}
+        assert score.explanation == "member-3 > member-1 > member-2"
+        assert sample.metadata["rankings"][0]["abstained"][0][0] == "member-3"
+        assert sample.metadata["ballots"][0]["labels"] == LABELS["member-1"]
+
+
+def test_inspect_reads_every_vote_of_a_contest_and_the_shares_of_tests(alice, log):
+    made = contest_rows.contest(alice, 1)
+    made.cycle(votes_of((1, 2)), passed={4: 3})
+
+    [sample] = log(made.run).samples
+
+    assert sample.scores["coder-1 turn 1 by coder-2"].value["overall"] > 0
+    assert "coder-1 turn 2 by coder-2" not in sample.scores
+    assert sample.metadata["unscored"]["coder-1 turn 2 by coder-2"]["unscored_reason"] == NO_VOTE
+    assert sample.scores["tests turn 2"].value["coder-4"] == 0.3
+    assert len(sample.metadata["cycles"]) == 2
 
 
 def test_of_a_run_without_a_word(arena, start, alice, log):
@@ -136,59 +163,14 @@ def test_of_a_run_without_a_word(arena, start, alice, log):
     assert read.results.completed_samples == 0
 
 
-def test_of_a_run_that_failed(played, log):
-    read = log(played(a="sim/neutral:first=0:fail=404"))
+def test_of_a_run_that_failed_and_one_that_came_to_a_limit(played, log):
+    failed = log(played(a="sim/neutral:first=0:fail=404"))
+    limited = log(played(limits={"tokens": 300}, max_turns=9))
 
-    assert read.status == "error"
-    assert read.error.message
-    assert read.samples[0].error.message == read.error.message
-
-
-def test_of_a_run_that_came_to_a_limit(played, log):
-    read = log(played(limits={"tokens": 300}, max_turns=9))
-
-    assert (read.samples[0].limit.type, read.samples[0].limit.limit) == ("token", 300)
-
-
-def test_of_a_run_under_way(played, log):
-    run = played(max_turns=1)
-    Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING, ended=None)
-
-    assert log(run).status == "started"
-
-
-def test_what_inspect_writes_again_says_the_same(played, log, tmp_path):
-    read = log(played())
-
-    write_eval_log(read, str(tmp_path / "again.json"), format="json")
-    write_eval_log(read, str(tmp_path / "again.eval"), format="eval")
-
-    for name in ("again.json", "again.eval"):
-        again = read_eval_log(str(tmp_path / name))
-        assert again.samples[0].messages == read.samples[0].messages
-        assert again.samples[0].scores == read.samples[0].scores
-        assert again.results.scores == read.results.scores
-        assert again.stats.model_usage == read.stats.model_usage
-
-
-def test_the_other_readers_of_inspect_find_it_too(played, log, tmp_path):
-    run = played(max_turns=1)
-    log(run)
-
-    [found] = list_eval_logs(str(tmp_path))
-    header = read_eval_log(found, header_only=True)
-    [summary] = read_eval_log_sample_summaries(found)
-    sample = read_eval_log_sample(found, id=str(run.experiment_id), epoch=1)
-
-    assert (header.status, header.samples) == ("success", None)
-    assert summary.uuid == sample.uuid == str(run.pk)
-
-
-def test_the_file_is_plain_json(played, with_totals):
-    def refuse(name):
-        raise AssertionError(name)
-
-    assert json.loads(inspect_log(with_totals(played(max_turns=1))), parse_constant=refuse)["version"] == 2
+    assert failed.status == "error"
+    assert failed.error.message
+    assert failed.samples[0].error.message == failed.error.message
+    assert (limited.samples[0].limit.type, limited.samples[0].limit.limit) == ("token", 300)
 
 
 def test_repetitions_are_epochs(arena, start, log, drive):

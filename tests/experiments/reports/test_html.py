@@ -1,10 +1,10 @@
-"""The HTML report tells a run as its record has it, whatever has become of the run."""
+"""The HTML report tells a run as its record has it, whatever has become of the run; no number in it is invented."""
 
 import re
 from typing import Any
 
 from tests.experiments.reports.html_pages import section, told, words
-from tests.experiments.reports.records import SCORES, Record, long_talk
+from tests.experiments.reports.records import SCORES, Record, logprobs, long_talk
 
 
 def test_it_tells_what_the_run_was_configured_with(played: Any) -> None:
@@ -29,38 +29,48 @@ def test_it_tells_what_the_run_was_configured_with(played: Any) -> None:
     assert "temperature 0.7" in setup
 
 
-def test_every_section_is_there_and_in_the_table_of_contents(played: Any) -> None:
-    html = told(played(max_turns=1))
+def test_every_section_and_every_message_of_a_played_run_is_there_in_its_order(played: Any) -> None:
+    run = played("sim/cooperative:first=0:think=native", max_turns=3)
+
+    html = told(run)
 
     titles = ["Set-up", "Conversation log", "Judgments", "Metrics", "Costs", "Calls", "Lineage", "Summary"]
     assert re.findall(r"<h2 id=\"[^\"]+\">([^<]+)</h2>", html) == titles
     assert re.findall(r'<li><a href="#[^"]+">([^<]+)</a></li>', html) == titles
-
-
-def test_every_message_of_a_played_run_is_in_the_log_in_its_order(played: Any) -> None:
-    run = played("sim/cooperative:first=0:think=native", max_turns=2)
-
-    html = told(run)
-
     messages = list(run.messages.all())
     places = [html.index(f'id="message-{message.pk}"') for message in messages]
-    assert len(places) == 4
+    assert len(places) == 6
     assert places == sorted(places)
     assert f'Reasoning</span> <span class="set-to">{len(messages[0].reasoning)} characters' in html
     assert "What the other model sees" in html
+    chart = html.split('aria-labelledby="chart-A-sentiment-title">')[1].split("</figure>")[0]
+    assert re.findall(r'text-anchor="middle">([^<]*)</text>', chart) == ["1", "2", "3"]
+    assert chart.count('<g class="line line-') == 7
 
 
-def test_a_rewritten_prompt_is_told_with_who_wrote_it(alice: Any) -> None:
+def test_interventions_are_told_with_who_made_them(alice: Any) -> None:
     record = Record(alice)
     record.turn(1)
     record.pause("A", 1, "send", text="Say only yes.", edited=True)
-    record.reply("A", 1, "Yes.")
+    record.reply("A", 1, "I agree.", text="I refuse.", operator={"kind": "altered", "by": "alice", "original": "I"})
+    record.deed("friend", "A", 1, question="What now?", text="Wait.", model="friend model")
+    record.deed("note", "B", 1, text="Stay calm.")
+    record.deed("alter", "B", 1, original="I agreed.", text="I refused.")
+    record.deed("friend", "B", 1, question="And me?", text="", missed="The friend gave no answer: it was busy.")
+    record.pause("B", 1, "skip")
+    record.reply("A", 2, "I changed it.", operator={"kind": "edited", "by": "alice", "original": "I am sure."})
 
     log = section(told(record), "log")
 
-    assert "The prompt of Model A was rewritten alice" in log
-    assert "Say only yes." in log
-    assert "The prompt as offered." in log
+    for line in (
+        *("The prompt of Model A was rewritten alice", "Say only yes.", "The prompt as offered."),
+        *("altered by alice", "What the other side reads instead 9 characters I refuse."),
+        *("Model A asked a friend in private alice", "What now? The friend's answer · friend model Wait."),
+        *("Model B got a private note", "What it read before I agreed. Text I refused."),
+        *("The friend gave no answer: it was busy.", "Model B was skipped"),
+        *("edited by alice", "Before it was edited 10 characters I am sure."),
+    ):
+        assert line in log
 
 
 def test_a_prompt_sent_as_it_was_offered_is_no_intervention(alice: Any) -> None:
@@ -68,48 +78,9 @@ def test_a_prompt_sent_as_it_was_offered_is_no_intervention(alice: Any) -> None:
     record.pause("A", 1, "send", text="The prompt as offered.")
     record.pause("", 1, "next", reason="turn_completed")
 
-    assert "operator" not in words(told(record))
-    assert "skipped" not in words(told(record))
-
-
-def test_interventions_are_told(alice: Any) -> None:
-    record = Record(alice)
-    record.turn(1)
-    record.deed("friend", "A", 1, question="What now?", text="Wait.", model="friend model")
-    record.deed("note", "B", 1, text="Stay calm.")
-    record.deed("alter", "B", 1, original="I agree.", text="I refuse.")
-    record.deed("friend", "B", 1, question="And me?", text="", missed="The friend gave no answer: it was busy.")
-    record.pause("B", 1, "skip")
-
-    log = section(told(record), "log")
-
-    assert "Model A asked a friend in private alice" in log
-    assert "What now? The friend's answer · friend model Wait." in log
-    assert "Model B got a private note" in log
-    assert "What it read before I agree. Text I refuse." in log
-    assert "The friend gave no answer: it was busy." in log
-    assert "Model B was skipped" in log
-
-
-def test_an_edited_message_is_told_with_its_original(alice: Any) -> None:
-    record = Record(alice)
-    record.reply("A", 1, "I changed my mind.", operator={"kind": "edited", "by": "alice", "original": "I am sure."})
-
-    log = section(told(record), "log")
-
-    assert "edited by alice" in log
-    assert "Before it was edited 10 characters I am sure." in log
-
-
-def test_an_altered_message_is_told_as_it_was_said_and_as_it_was_read(alice: Any) -> None:
-    record = Record(alice)
-    changed = {"kind": "altered", "by": "alice", "original": "I agree."}
-    record.reply("A", 1, "I agree.", text="I refuse.", operator=changed)
-
-    log = section(told(record), "log")
-
-    assert "altered by alice" in log
-    assert "What the other side reads instead 9 characters I refuse." in log
+    shown = words(told(record))
+    assert "operator" not in shown
+    assert "skipped" not in shown
 
 
 def test_failures_are_told_as_failures_and_not_as_messages(alice: Any) -> None:
@@ -130,51 +101,45 @@ def test_failures_are_told_as_failures_and_not_as_messages(alice: Any) -> None:
     assert "completed" not in section(html, "log").replace("Turns completed", "")
 
 
-def test_a_stopped_run_says_stopped(alice: Any) -> None:
-    record = Record(alice, state="stopped", stop_reason="manual_stop")
+def test_a_stopped_run_and_what_is_special_about_its_messages_are_told(alice: Any) -> None:
+    record = Record(alice, "starchamber", state="stopped", stop_reason="manual_stop")
+    record.reply("model", 1, "First.", superseded=True)
+    record.reply("model", 1, "Cut", finish_reason="length", flags=["repeats_itself"])
+    record.reply("model", 2, "I cannot.", finish_reason="content_filter")
 
-    text = words(told(record))
+    html = told(record)
 
+    log, text = section(html, "log"), words(html)
+    for mark in (
+        "superseded: another answer was asked for",
+        "cut off at the token limit",
+        "repeats itself",
+        "refused",
+    ):
+        assert mark in log
     assert "State stopped: somebody stopped it" in text
     assert "The run was stopped: somebody stopped it" in text
     assert "was completed" not in text
 
 
-def test_marks_say_what_is_special_about_a_message(alice: Any) -> None:
-    record = Record(alice, "starchamber")
-    record.reply("model", 1, "First.", superseded=True)
-    record.reply("model", 1, "Cut", finish_reason="length", flags=["repeats_itself"])
-    record.reply("model", 2, "I cannot.", finish_reason="content_filter")
-
-    log = section(told(record), "log")
-
-    assert "superseded: another answer was asked for" in log
-    assert "cut off at the token limit" in log
-    assert "repeats itself" in log
-    assert "refused" in log
-
-
 def test_a_starchamber_report_tells_its_context_and_persona(alice: Any) -> None:
-    record = Record(alice, "starchamber")
+    record = Record(alice, "starchamber", origin="demonstration")
     record.turn(1)
     record.question(1, "What do you keep?")
     record.reply("model", 1, "Records.")
     record.completed(1)
 
     html = told(record)
+    setup, summary = section(html, "setup"), section(html, "summary")
 
-    assert "Persona of the researcher Dr. Vega" in section(html, "setup")
-    assert "Preset technical-expert" in section(html, "setup")
-    assert "You are a careful archivist." in section(html, "setup")
+    for line in ("Persona of the researcher Dr. Vega", "Preset technical-expert", "You are a careful archivist."):
+        assert line in setup
     assert "Researcher Dr. Vega" in section(html, "log")
-    assert "Messages of Researcher 1" in section(html, "summary")
-    assert "Turns completed 1" in section(html, "summary")
-
-
-def test_a_blank_context_is_told_as_no_system_message(alice: Any) -> None:
-    html = told(Record(alice, "starchamber", {"context": " "}))
-
-    assert "the model got no system message" in section(html, "setup")
+    assert "Messages of Researcher 1" in summary
+    assert "Turns completed 1" in summary
+    assert "it was written, not played by models" in words(html)
+    blank = told(Record(alice, "starchamber", {"context": " "}))
+    assert "the model got no system message" in section(blank, "setup")
 
 
 def test_a_judging_tells_its_rubric_and_what_it_judged(alice: Any) -> None:
@@ -209,51 +174,46 @@ def test_lineage_names_parent_branching_point_and_branches(alice: Any) -> None:
     assert f"{child.run.pk} Arena completed 2" in section(told(parent), "lineage")
 
 
-def test_a_run_with_nothing_said_is_told(alice: Any) -> None:
-    record = Record(alice, config={"max_turns": None}, state="queued", started=None, ended=None, stop_reason="")
+def test_a_report_before_or_during_a_run_says_so(alice: Any) -> None:
+    before = Record(alice, config={"max_turns": None}, state="queued", started=None, ended=None, stop_reason="")
+    during = Record(alice, state="running", ended=None, stop_reason="", overrides={"max_turns": 9})
+    during.turn(1)
+    during.reply("A", 1, "Hello.")
+    step = during.step("turn/1/B", "ask", purpose="reply", seat="B", turn=1, state="open")
+    during.call(step, state="sent", finish_reason="", cost=None, output_tokens=None, input_tokens=None)
 
-    html = told(record)
-
-    text = words(html)
-    assert "Most turns unlimited" in text
-    assert "Duration unknown" in text
-    assert "Nothing was said in this run." in text
-    assert "This run had not ended when the report was made (queued)" in text
-    assert "How it ended not ended yet" in text
-
-
-def test_a_report_during_a_run_says_so(alice: Any) -> None:
-    record = Record(alice, state="running", ended=None, stop_reason="")
-    record.turn(1)
-    record.reply("A", 1, "Hello.")
-    step = record.step("turn/1/B", "ask", purpose="reply", seat="B", turn=1, state="open")
-    record.call(step, state="sent", finish_reason="", cost=None, output_tokens=None, input_tokens=None)
-
-    text = words(told(record))
-
-    assert "had not ended when the report was made (running)" in text
-    assert "so far" in text
-    assert "Model B: Under way when this report was made" in text
-    assert "Cost $0.0012 How it ended not ended yet" in text
-
-
-def test_changes_made_while_it_was_played_are_told(alice: Any) -> None:
-    setup = section(told(Record(alice, overrides={"max_turns": 9})), "setup")
-
-    assert "Most turns 9" in setup
-    assert "max_turns: 5 → 9" in setup
+    for record, lines in (
+        (
+            before,
+            (
+                *("Most turns unlimited", "Duration unknown", "Nothing was said in this run."),
+                "This run had not ended when the report was made (queued)",
+                "How it ended not ended yet",
+            ),
+        ),
+        (
+            during,
+            (
+                *("had not ended when the report was made (running)", "so far", "Most turns 9", "max_turns: 5 → 9"),
+                "Model B: Under way when this report was made",
+                "Cost $0.0012 How it ended not ended yet",
+            ),
+        ),
+    ):
+        text = words(told(record))
+        for line in lines:
+            assert line in text
 
 
-def test_a_demonstration_says_that_it_was_written(alice: Any) -> None:
-    assert "it was written, not played by models" in words(told(Record(alice, origin="demonstration")))
+def test_many_turns_are_told_whole_in_the_language_asked_for(alice: Any) -> None:
+    record = long_talk(alice, 40, "Let us share.")
+    html, chinese = told(record), told(record, "zh-hans")
 
-
-def test_two_hundred_turns_are_told_whole(alice: Any) -> None:
-    html = told(long_talk(alice, 200, "Let us share."))
-
-    assert html.count('<article class="entry entry-plain side-') == 400
-    assert 'id="turn-200"' in html
-    assert "Turns scored 172 of 172 judged turns" in words(html)
+    assert html.count('<article class="entry entry-plain side-') == 80
+    assert 'id="turn-40"' in html
+    assert "Turns scored 35 of 35 judged turns" in words(html)
+    assert '<html lang="zh-Hans">' in chinese
+    assert "模型 A" in chinese
 
 
 def test_a_broken_judge_gives_no_number_anywhere(played: Any) -> None:
@@ -271,8 +231,58 @@ def test_a_broken_judge_gives_no_number_anywhere(played: Any) -> None:
     assert "<polyline" not in html
 
 
-def test_the_report_is_in_the_language_asked_for(alice: Any) -> None:
-    html = told(Record(alice), "zh-hans")
+def test_tokens_are_told_with_bands_that_are_more_than_colours_and_many_are_cut(alice: Any) -> None:
+    record = Record(alice, "starchamber")
+    record.reply("model", 1, "t0 t1 t2", call={"logprobs": logprobs(0.9, 0.8, 0.5, 0.25, 0.0)})
+    record.reply("model", 2, "t", call={"logprobs": logprobs(*[1.0] * 300, *[0.5] * 300)})
 
-    assert '<html lang="zh-Hans">' in html
-    assert "模型 A" in html
+    html = told(record)
+
+    assert "average confidence 49 %, 2 of 5 tokens below 50 %" in words(html)
+    assert '<span class="high" title="90 %"> t0</span><span class="middle" title="80 %"> t1</span>' in html
+    assert '<span class="middle" title="50 %"> t2</span><span class="low" title="25 %"> t3</span>' in html
+    assert "less than 50 %, solid line" in html
+    assert "average confidence 75 %" in words(html), "all count"
+    assert "… and 300 tokens more" in html
+
+
+def test_all_seven_sentiments_are_drawn_over_the_turns_with_a_gap_where_a_turn_is_unscored(alice: Any) -> None:
+    record = Record(alice)
+    for turn in (1, 2, 3, 4):
+        record.judged(turn, {"A": None if turn == 3 else SCORES})
+
+    html = told(record)
+
+    [chart] = re.findall(r'(?s)aria-labelledby="chart-A-sentiment-title">.*?</figure>', html)
+    assert chart.count('<g class="line line-') == 7
+    [fear] = re.findall(r'(?s)<g class="line line-fear".*?</g>', chart)
+    assert len(re.findall(r"<polyline points", fear)) == 2
+    assert [int(n) for n in re.findall(r'text-anchor="middle">(\d+)</text>', chart)] == [1, 2, 3, 4]
+    assert "fear –" in chart
+
+
+def test_the_metrics_take_the_latest_judgment_of_a_turn_and_the_strongest_emotion_of_all_turns(alice: Any) -> None:
+    record = Record(alice)
+    record.judged(1, {"A": {**SCORES, "goal_deviation": 80.0}, "B": dict.fromkeys(SCORES, 0.0)})
+    record.judged(1, {"A": {**SCORES, "goal_deviation": 10.0, "fear": 0.9}, "B": dict.fromkeys(SCORES, 0.0)})
+
+    html = told(record)
+
+    metrics = section(html, "metrics")
+    assert "80" in section(html, "judgments")
+    assert "Goal deviation, average 10 %" in metrics
+    assert "Turns to deviate N/A" in metrics
+    assert "Dominant emotion fear" in metrics
+    assert "Dominant emotion none" in metrics
+
+
+def test_unknown_costs_make_a_lower_bound(alice: Any) -> None:
+    record = Record(alice)
+    record.reply("A", 1, "Hello.")
+    record.reply("B", 1, "Hi.", call={"cost": None, "output_tokens": None})
+
+    costs = section(told(record), "costs")
+
+    assert "≥ $0.0012 (1 call unknown)" in costs
+    assert "≥ 20 (1 call unknown)" in costs
+    assert "Model B · reply 1 100 – – unknown" in costs

@@ -1,22 +1,52 @@
 """A document that is no run, or a wrong one, is refused with the place of what is wrong, and nothing is stored."""
 
-import copy
-
 import pytest
 
 from experiments.models import Call, Event, Experiment, Judgment, Message, ProviderModel, Run, Step
 from experiments.reports.importing import import_document
 from experiments.reports.json_values import InvalidDocument
 from tests.cases import each_case
+from tests.experiments import contest_rows
+from tests.experiments.contest_rows import votes_of
+from tests.experiments.reports import deliberations
+from tests.experiments.reports.documents import changed
 
-pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+pytestmark = pytest.mark.django_db
+
+STORED = (Experiment, Run, Step, Call, Message, Judgment, Event, ProviderModel)
+NOWHERE = "00000000-0000-7000-8000-000000000000"
 
 
-def change(document, path, value):
-    *way, last = path
-    for part in way:
-        document = document[part]
-    document[last] = value
+@pytest.fixture
+def refuse(alice):
+    """Asserts that a document is refused and nothing of it is stored; returns the faults by their places."""
+
+    def check(document):
+        rows = [model.objects.count() for model in STORED]
+        with pytest.raises(InvalidDocument) as refused:
+            import_document(document, by=alice)
+        assert rows == [model.objects.count() for model in STORED]
+        assert all(said and said[0] for said in refused.value.errors.values())
+        return refused.value
+
+    return check
+
+
+@pytest.fixture
+def arena_run(played, exported):
+    return exported(played(max_turns=1))
+
+
+@pytest.fixture
+def council(alice, exported):
+    return exported(deliberations.council(alice).run)
+
+
+@pytest.fixture
+def contest(alice, exported):
+    made = contest_rows.contest(alice, 1)
+    made.cycle(votes_of((1, 2)), passed={4: 3})
+    return exported(made.run)
 
 
 WRONG = [
@@ -45,7 +75,7 @@ WRONG = [
     (["messages", 1, "text"], "nul \x00", "messages[1].text"),
     (["messages", 1, "text"], None, "messages[1].text"),
     (["messages", 1, "seat"], '"><script>', "messages[1].seat"),
-    (["messages", 1, "call"], "00000000-0000-7000-8000-000000000000", "messages[1].call"),
+    (["messages", 1, "call"], NOWHERE, "messages[1].call"),
     (["messages", 1, "filter"], {"status": "kept"}, "messages[1].filter.changed"),
     (["judgments", 0, "scores", "fear"], 1.5, "judgments[0].scores"),
     (["judgments", 0, "scores", "fear"], float("nan"), "judgments[0].scores.fear"),
@@ -60,47 +90,101 @@ WRONG = [
     (["calls", 0, "state"], "paid", "calls[0].state"),
     (["calls", 0, "request"], [], "calls[0].request"),
     (["steps", 1, "key"], "turn/1", "steps[1].key"),
-    (["steps", 0, "message"], "00000000-0000-7000-8000-000000000000", "steps"),
+    (["steps", 0, "message"], NOWHERE, "steps"),
 ]
 
 
 @each_case(("path", "value", "place"), WRONG, ids=lambda case: str(case)[:40])
-def test_what_is_wrong_is_named_and_nothing_is_stored(played, alice, path, value, place, exported):
-    before = exported(played(max_turns=1))
-    change(before, path, value)
-    rows = [model.objects.count() for model in (Experiment, Run, Step, Call, Message, Judgment, Event, ProviderModel)]
-
-    with pytest.raises(InvalidDocument) as caught:
-        import_document(before, by=alice)
-
-    assert place in caught.value.errors, caught.value.errors
-    assert all(said and said[0] for said in caught.value.errors.values())
-    assert rows == [
-        model.objects.count() for model in (Experiment, Run, Step, Call, Message, Judgment, Event, ProviderModel)
-    ]
+def test_what_is_wrong_is_named_and_nothing_is_stored(arena_run, refuse, path, value, place):
+    assert place in refuse(changed(arena_run, *path, value=value)).errors
 
 
 @each_case("name", ["messages", "judgments", "calls"])
-def test_an_id_that_stands_twice_is_named(played, alice, name, exported):
-    before = exported(played(max_turns=1))
-    before[name].append(copy.deepcopy(before[name][0]))
+def test_an_id_that_stands_twice_is_named(arena_run, refuse, name):
+    rows = arena_run[name]
 
-    with pytest.raises(InvalidDocument) as caught:
-        import_document(before, by=alice)
+    assert f"{name}[{len(rows)}].id" in refuse({**arena_run, name: [*rows, rows[0]]}).errors
 
-    assert f"{name}[{len(before[name]) - 1}].id" in caught.value.errors
+
+@each_case(
+    ("path", "value", "said"),
+    [
+        (("ballots", 0, "order"), [["member-1"]], "not shown"),
+        (("ballots", 0, "order"), [["member-2"], ["member-2"]], "one twice"),
+        (("ballots", 0, "order"), [[]], "at least 1"),
+        (("ballots", 0, "labels"), {"Response A": 5}, "string"),
+        (("ballots", 0, "call"), NOWHERE, "no such call"),
+        (("ballots", 0, "count"), 0, "greater"),
+        (("messages", 1, "parsed"), "points", "valid dictionary"),
+        (("messages", 1, "parsed"), {"kind": "points", "new_perspectives": [{"id": "p1"}]}, "required"),
+        (("messages", 1, "parsed"), {"kind": "actions", "recommended": "all"}, "list"),
+        (("messages", 1, "parsed"), {"no": "kind"}, "required"),
+    ],
+    ids=str,
+)
+def test_a_council_that_could_not_be_drawn_is_refused_with_its_place(council, refuse, path, value, said):
+    refused = refuse(changed(council, *path, value=value))
+
+    assert {place.split("[")[0] for place in refused.errors} == {path[0]}
+    assert said in str(refused)
+
+
+@each_case(
+    "fields",
+    [
+        {"seats": "all"},
+        {"ballots": [{"reviewer": "member-1", "order": [["member-9"]], "offered": ["member-9"]}]},
+        {"ballots": [{"reviewer": "member-1", "order": [["member-2"]], "offered": ["member-3"]}]},
+        {"best": ["member-9"]},
+    ],
+    ids=str,
+)
+def test_a_count_that_cannot_be_counted_is_refused(council, refuse, fields):
+    [place] = [n for n, step in enumerate(council["steps"]) if step["purpose"] == "ballots_counted"]
+    council["steps"][place]["data"] = deliberations.counted(**fields)
+
+    assert any(name.startswith(f"steps[{place}]") for name in refuse(council).errors)
+
+
+def test_two_ballots_of_one_step_are_refused(council, refuse):
+    first, second, _third = (step for step in council["steps"] if step["ballot"])
+    second["ballot"] = first["ballot"]
+
+    refuse(council)
+
+
+@each_case(
+    ("path", "value", "said"),
+    [
+        (("cycles", 1, "votes", "coder-1"), {"coder-1": 5.0}, "own solution"),
+        (("cycles", 1, "votes", "coder-1"), {"coder-2": 11.0}, "less than or equal to 10"),
+        (("cycles", 1, "votes", "coder-1"), {"coder-9": 5.0}, "not contestants"),
+        (("cycles", 1, "setter"), "coder-9", "not a contestant"),
+        (("cycles", 1, "turn"), 1, "twice"),
+        (("cycles", 1, "passed"), {"coder-1": 1.5}, "less than or equal to 1"),
+        (("executions", 0, "key"), "cycle/1/nowhere", "no step"),
+        (("executions", 0, "results"), None, "has results"),
+        (("executions", 0, "results", 0, "verdict"), "perfect", "passed"),
+        (("judgments", 0, "scores"), {"overall": 1000.0}, "from 0 to 10"),
+        (("messages", 0, "parsed", "shown"), "all", "list"),
+    ],
+    ids=str,
+)
+def test_a_contest_that_could_not_be_rated_or_drawn_is_refused_with_its_place(contest, refuse, path, value, said):
+    refused = refuse(changed(contest, *path, value=value))
+
+    assert {place.split(".")[0].split("[")[0] for place in refused.errors} == {path[0]}
+    assert said in str(refused)
 
 
 @each_case("garbage", [None, 1, "text", [], {}, [[[]]], {"run": []}, {"messages": "x" * 100}])
-def test_what_is_no_run_is_refused(alice, garbage):
-    with pytest.raises(InvalidDocument):
-        import_document(garbage, by=alice)
+def test_what_is_no_run_is_refused(refuse, garbage):
+    refuse(garbage)
 
 
-def test_endless_depth_is_refused(alice):
+def test_endless_depth_is_refused(refuse):
     deep = []
     for _ in range(50_000):
         deep = [deep]
 
-    with pytest.raises(InvalidDocument, match="deeper"):
-        import_document({"report_version": 1, "x": deep}, by=alice)
+    assert "deeper" in str(refuse({"report_version": 1, "x": deep}))

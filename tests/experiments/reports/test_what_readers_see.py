@@ -1,9 +1,12 @@
-"""A file tells its reader of no run that they may not see."""
+"""A file tells of its run and of no other that its reader may not see, nor of a form and what was typed into it."""
 
+import io
 import json
 import threading
 
 import pytest
+from django.urls import reverse
+from pypdf import PdfReader
 
 from accounts.models import Project
 from experiments.bulk import making as bulk
@@ -161,3 +164,45 @@ def test_what_a_contest_was_told_is_in_its_owners_files_alone(contests, alice, c
         return title in json.dumps(step)
 
     assert [told(reader) for reader in (alice, charlie, None)] == [True, False, False]
+
+
+WAS = "Share seven solar panels between two villages."
+IS = "Bid for a compute cluster with a secret budget."
+
+
+@pytest.fixture
+def browser(client, alice):
+    client.force_login(alice)
+    return client
+
+
+def test_what_is_typed_into_the_form_afterwards_is_in_no_report_of_the_run(browser, played, quiet_doorbell):
+    run = played(prompt=WAS, max_turns=1, first="B", gap_seconds=0)
+    before = {format_: body(browser, run, format_) for format_ in ("html", "json")}
+
+    a = run.experiment.participants.get(seat="A").model.slug
+    fields = {"prompt": IS, "prompting": "shared", "max_turns": "9", "mode": "manual", "first": "A"}
+    browser.post(reverse("arena"), {"seat-A-model": a, "seat-B-model": a, **fields})
+
+    after = {format_: body(browser, run, format_) for format_ in ("html", "json")}
+    assert after["json"] == before["json"]
+    for told in after.values():
+        assert IS not in told
+        assert "solar panels" in told
+    assert Experiment.objects.get(pk=run.experiment_id).config["prompt"] == WAS
+
+
+def body(browser, run, format_):
+    return b"".join(browser.get(reverse("run-report", args=[run.pk, format_]))).decode()
+
+
+def test_a_run_that_was_stopped_is_told_as_stopped_in_every_format(alice):
+    run = Record(alice, state="stopped", stop_reason="manual_stop").fetched()
+
+    for format_ in FORMATS.keys() - {"csv"}:
+        raw = b"".join(FORMATS[format_].chunks(run, "en", lambda done: None))
+        pages = PdfReader(io.BytesIO(raw)).pages if format_ == "pdf" else []
+        told = " ".join(page.extract_text() for page in pages) or raw.decode()
+        assert "stopped" in told or "cancelled" in told, format_
+        assert "was completed" not in told, format_
+        assert '"state":"completed"' not in told.replace(" ", ""), format_

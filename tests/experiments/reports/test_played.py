@@ -1,0 +1,214 @@
+"""Runs that people steered and in which something failed, as the engine leaves them: in every report, and imported."""
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from inspect_ai.log import read_eval_log
+
+from experiments.models import Run
+from experiments.reports.html import render_html
+from experiments.reports.importing import import_document
+from experiments.reports.inspect_log import inspect_log, log_name
+from experiments.reports.markdown import render_markdown
+from experiments.reports.pdf import render_pdf
+from experiments.steering import branching, furthering, steering
+from tests.experiments.reports.documents import assert_equal, assert_same_page, without_ids
+from tests.experiments.reports.html_pages import section, words
+from tests.experiments.reports.test_pdf import read, text_of
+
+pytestmark = pytest.mark.django_db
+
+COOPERATIVE, COMPETITIVE, GONE = "sim/cooperative:first=0", "sim/competitive:first=0", "sim/neutral:first=0:fail=404"
+
+
+class Player:
+    def __init__(self, alice: Any, start: Any, drive: Any) -> None:
+        self.alice, self.start, self.drive = alice, start, drive
+
+    def play(self, experiment: Any) -> Run:
+        run: Run = self.start(experiment)
+        self.drive()
+        return fetched(run)
+
+    def say(self, run: Run, action: str, text: str = "") -> None:
+        waiting = fetched(run)
+        pause = (waiting.open_pauses or waiting.open_offers)[-1]
+        steering.say(waiting, by=self.alice, key=pause.key, action=action, text=text)
+        self.drive()
+
+
+@pytest.fixture
+def player(alice: Any, start: Any, drive: Any) -> Player:
+    return Player(alice, start, drive)
+
+
+def fetched(run: Run) -> Run:
+    found = Run.objects.with_totals().select_related("experiment").get(pk=run.pk)
+    found.reader = found.experiment.owner
+    return found
+
+
+@pytest.fixture
+def told(tmp_path: Any, exported: Any, alice: Any) -> Any:
+    """Asserts that every report tells these lines in this order, that Inspect reads the run, and that it is equal once
+    it is imported; returns the log of the HTML report.
+    """
+
+    def tell(run: Run, *lines: str) -> str:
+        run = fetched(run)
+        log = section(render_html(run, "en"), "log")
+        pdf = text_of(read(render_pdf(run, "en")))
+        for shown in (log, pdf):
+            places = [shown.index(line.removesuffix(" alice") if shown is pdf else line) for line in lines]
+            assert all(before < after for before, after in pairwise(places))
+        assert "运行报告" in render_markdown(run, "zh-hans")
+
+        path = tmp_path / log_name(run)
+        path.write_bytes(inspect_log(run))
+        [sample] = read_eval_log(str(path)).samples or []
+        assert len(sample.messages) == run.messages.filter(superseded=False).count()
+
+        before = exported(run)
+        again = import_document(before, by=alice)
+        assert_equal(before, exported(again))
+        assert_same_page(again)
+        return log
+
+    return tell
+
+
+@pytest.mark.databases
+def test_an_arena_run_tells_what_its_operator_did(arena: Any, player: Player, told: Any, exported: Any) -> None:
+    run = player.play(arena(mode="manual", filter=False))
+    player.say(run, "send", "Answer with one word.")
+    player.say(run, "note", "Be brief.")
+    player.say(run, "alter", "I take everything.")
+    for action in ("default", "next", "skip", "end"):
+        player.say(run, action)
+
+    log = told(
+        run,
+        "The prompt of Model A was rewritten alice",
+        "Answer with one word.",
+        "Model B got a private note alice",
+        "What Model B reads was altered alice",
+        "Model A was skipped alice",
+        "The talk was ended alice",
+        "The run was stopped: somebody stopped it",
+    )
+    assert "The rest of the turn was skipped" not in log
+    assert exported(run)["interventions"]
+
+
+def test_a_starchamber_talk_tells_answers_given_again_and_its_branch(
+    starchamber: Any, player: Player, told: Any, alice: Any
+) -> None:
+    run = player.play(starchamber(persona="Vega", context="Be kind.", judge_model="sim/judge:first=0"))
+    player.say(run, "regenerate")
+    player.say(run, "send", "And then?")
+    answer = run.messages.filter(seat="model").last()
+    child = branching.branch(answer, by=alice, text="I would rather not say.")
+    player.drive()
+    player.say(run, "end")
+
+    log = told(
+        run,
+        "Researcher Vega",
+        "superseded: another answer was asked for",
+        "Another answer to the same question was asked for alice",
+        "And then?",
+    )
+    assert "Token confidence average confidence" in log
+    assert "rewritten" not in log
+    assert run.messages.filter(superseded=True).count() == 1
+    assert str(child.pk) in section(render_html(fetched(run), "en"), "lineage")
+    branched = render_html(fetched(child), "en")
+    assert "edited by alice" in section(branched, "log")
+    assert "I would rather not say." in section(branched, "log")
+    assert f"Parent {run.pk}" in section(branched, "lineage")
+    assert "had not ended" in words(branched)
+
+
+@pytest.mark.databases
+def test_a_council_with_failures_is_asked_further_and_ranks_again(
+    council: Any, player: Player, told: Any, alice: Any
+) -> None:
+    seats = {"chair": GONE, "chair-2": COOPERATIVE}
+    members = (COOPERATIVE, GONE, COMPETITIVE, "sim/neutral:first=0:json=prose")
+    run = player.play(council(*members, **seats, title=True, question="为什么天空是蓝色的？"))
+    player.say(run, "deliberate")
+    furthering.ask_further(fetched(run), by=alice, text="And at sunset?")
+    player.drive()
+
+    log = told(
+        run,
+        "Member 2: No answer came back reply, attempt 1",
+        "The ranking",
+        "superseded: the answers were ranked again",
+        "Chair: Chair 2 (sim/cooperative:first=0) was asked instead",
+        "The answers were ranked again alice",
+        "Question 2",
+        "And at sunset?",
+    )
+    costs = section(render_html(fetched(run), "en"), "costs")
+    for stage in ("Question 1: answers 4", "Question 1: conclusion 4", "Question 2: answers"):
+        assert stage in costs
+    assert log.count("superseded: the answers were ranked again") == 1
+    assert "Member 2 ·" not in log
+    assert "为什么天空是蓝色的？" in text_of(read(render_pdf(fetched(run), "zh-hans"))).replace(" ", "")
+
+
+def test_a_debate_of_two_rounds_by_hand(debate: Any, player: Player, told: Any) -> None:
+    run = player.play(debate(addendum="Cheap."))
+    for action, text in (("send", "Share it fairly."), ("round", "Cheap, please."), ("summarize", "")):
+        player.say(run, action, text)
+
+    log = told(
+        run,
+        *("The final prompt was edited alice", "Share it fairly.", "Round 1", "A1.p1", "C1.c1", "Cheap, please."),
+        *("Round 2", "A2.p1", "Recommended", "action_1"),
+    )
+    assert fetched(run).state == Run.State.COMPLETED
+    assert "Another summary" not in log
+
+
+def test_a_debater_who_fails_and_one_who_is_replaced(debate: Any, player: Player, told: Any) -> None:
+    limited = "sim/competitive:first=0:fail=429:retry_after=60"
+    run = player.play(debate(mode="automatic", A=GONE, B=limited, pool=[COOPERATIVE]))
+
+    log = told(run, "Model A: No answer came back", "Model B: Model 1 of the pool (sim/cooperative:first=0) was asked")
+    assert "rate limited" in log
+    assert "A1.p1" not in log
+
+
+def test_a_council_of_which_nobody_answers_is_told_before_and_after_it_failed(
+    council: Any, player: Player, told: Any
+) -> None:
+    assert "had not ended" in render_html(fetched(player.start(council())), "en")
+
+    failed = player.play(council(GONE, GONE))
+
+    assert failed.state == Run.State.FAILED
+    assert told(failed, "The run failed: no member answered").count("No answer came back") == 2
+
+
+def test_a_branch_and_a_judging_are_imported_equal(arena: Any, player: Player, alice: Any, exported: Any) -> None:
+    run = player.play(arena(max_turns=2))
+    branch = branching.branch(run.messages.get(turn=1, seat="B"), by=alice, text="No.")
+    judging = branching.judge_again(Run.objects.get(pk=run.pk), by=alice)
+    player.drive()
+
+    for made in (branch, judging):
+        before = exported(made)
+        again = import_document(before, by=alice)
+        after = exported(again)
+        assert [said(message) for message in after["messages"]] == [said(message) for message in before["messages"]]
+        assert_equal(before, after, "judgments", "interventions", "calls", "steps")
+        assert again.parent is None
+        assert_same_page(again)
+
+
+def said(message: Any) -> Any:
+    """What the file of a branch says of a message; what it was paid with is in the file of the parent."""
+    return {name: value for name, value in without_ids(message).items() if name not in {"usage", "cost", "logprobs"}}
