@@ -22,36 +22,21 @@ def missing():
 
 
 @pytest.mark.databases
-def test_a_run_that_was_played_is_found_by_all_that_was_said(played, alice):
-    run = played(max_turns=2, judge=False)
-
+def test_a_run_its_branch_and_its_copy_are_found_by_all_that_was_said(played, alice):
+    add_model("sim/filter:tps=0:first=0")
+    run = played(max_turns=1, filter=True, judge=False)
+    filtered = run.messages.exclude(filter=None).first()
     assert missing() == 0
     for message in run.messages.all():
         assert message.text in found(alice, f'"{" ".join(message.text.split()[:6])}"')
+    assert filtered.text in found(alice, f'"{" ".join(filtered.text.split()[:4])}" seat:{filtered.seat}')
     assert len(found(alice, "solar panels in:setup")) == 1
 
-
-def test_what_the_filter_has_left_is_found(played, alice, quiet_doorbell):
-    add_model("sim/filter:tps=0:first=0")
-    run = played(max_turns=1, filter=True)
-    filtered = run.messages.exclude(filter=None).first()
-
-    assert filtered.text in found(alice, f'"{" ".join(filtered.text.split()[:4])}" seat:{filtered.seat}')
-
-
-def test_a_branch_has_passages_of_its_own(played, alice, quiet_doorbell):
-    run = played(max_turns=1, judge=False)
     child = branching.branch(run.messages.last(), by=alice, text="An aardvark instead.")
-
-    assert found(alice, "aardvark") == ["An aardvark instead."]
-    assert Passage.objects.filter(run=child, kind="message").count() == child.messages.count()
-
-
-def test_what_is_imported_is_found_with_its_set_up(played, alice, quiet_doorbell):
-    run = played(max_turns=1, judge=False)
     copy = import_document(document(Run.objects.with_totals().get(pk=run.pk)), by=alice)
-
-    assert Passage.objects.filter(run=copy, kind="message").count() == copy.messages.count()
+    assert found(alice, "aardvark") == ["An aardvark instead."]
+    for other in (child, copy):
+        assert Passage.objects.filter(run=other, kind="message").count() == other.messages.count()
     assert Passage.objects.filter(source=copy.experiment_id, kind="setup").exists()
 
 
@@ -86,15 +71,6 @@ def test_all_is_indexed_anew_while_what_is_there_stays_where_it_is(alice):
     assert {key: place for key, place in after.items() if key in before and place == before[key]} == {
         key: place for key, place in before.items() if key != run.messages.last().pk
     }
-
-
-def test_a_kind_of_its_own_is_indexed_anew_with_the_rest(alice, monkeypatch, capsys):
-    run = talk(alice, "We share.")
-    monkeypatch.setattr(indexing, "OTHERS", [lambda: indexing.put("note", run.pk, "An aardvark", run=run) or 1])
-    call_command("reindex")
-
-    assert found(alice, "aardvark") == [run.experiment.title]
-    assert "3 texts are indexed." in capsys.readouterr().out
 
 
 @pytest.mark.databases

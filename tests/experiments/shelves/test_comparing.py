@@ -5,13 +5,10 @@ from django.urls import reverse
 
 from experiments.models import Experiment, Run
 from experiments.shelves import comparing
-from tests.cases import each_case
-from tests.experiments.repeated import said
-from tests.experiments.reports.records import Record
 from tests.experiments.sharing.published import approved
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.databases
+pytestmark = pytest.mark.django_db
 
 COMPARE = reverse("compare-chosen")
 
@@ -33,18 +30,14 @@ def four(talk):
 def test_four_runs_stand_side_by_side(browser, read, four):
     page = read(browser.get(COMPARE, ids(*four)))
     rows = [row.get("data-row") for row in page.find("article")]
-
     assert len(page.find("section", class_="compare-column")) == 4
     assert rows == ["1", "2"] * 4
     assert [new.text for new in page.find("ins")] == ["nine."]
     assert [gone.text for gone in page.find("del")] == ["seven."]
     assert "not in run 3, 4" in page.text
 
-
-def test_two_runs_show_each_what_the_other_lacks(browser, read, four):
     page = read(browser.get(COMPARE, ids(*four[:2])))
     [left, right] = page.find("section", class_="compare-column")
-
     assert ([one.text for one in left.findall(".//del")], left.findall(".//ins")) == (["seven."], [])
     assert ([one.text for one in right.findall(".//ins")], right.findall(".//del")) == (["nine."], [])
 
@@ -78,15 +71,6 @@ def test_a_long_prompt_shows_the_words_that_differ(talk):
     ]
 
 
-def test_runs_of_different_workflows_are_aligned_by_their_turns(browser, read, alice, talk):
-    other = Record(alice, "starchamber")
-    said(other.run, 1, "researcher", "Why?")
-    page = read(browser.get(COMPARE, ids(talk(), other.run)))
-
-    assert "not in run 1" in page.text
-    assert "nothing here" in page.text
-
-
 def test_long_transcripts_are_capped_and_it_is_said(browser, talk, monkeypatch):
     monkeypatch.setattr(comparing, "MOST_MESSAGES", 2)
     monkeypatch.setattr(comparing, "LONGEST_TEXT", 5)
@@ -98,42 +82,25 @@ def test_long_transcripts_are_capped_and_it_is_said(browser, talk, monkeypatch):
     assert "beyond the first 400" in browser.get(COMPARE, ids(one, talk())).content.decode()
 
 
-@each_case("number", [0, 1, 5])
-def test_one_run_or_five_are_not_compared(browser, talk, number):
-    answer = browser.get(COMPARE, ids(*(talk() for _ in range(number))))
+def test_ticked_runs_lead_to_their_comparison_and_one_or_five_are_not_compared(browser, talk, four):
+    chosen = reverse("runs-chosen")
+    answer = browser.post(chosen, {**ids(*four[:2]), "do": "compare"})
+    assert answer["Location"] == f"{COMPARE}?run={four[0].pk}&run={four[1].pk}"
+    assert browser.post(chosen, {**ids(four[0]), "do": "compare"})["Location"] == reverse("runs")
 
-    assert answer["Location"] == reverse("runs")
-
-
-def test_a_run_that_one_may_not_see_is_not_found(charlie, talk):
-    one, hidden = talk(visibility="lab"), talk()
-    reader = signed_in(charlie)
-
-    assert reader.get(COMPARE, ids(one, hidden)).status_code == 404
-    assert reader.get(COMPARE, ids(one, talk(visibility="lab"))).status_code == 200
+    for runs in ([], four[:1], [*four, talk()]):
+        assert browser.get(COMPARE, ids(*runs))["Location"] == reverse("runs")
 
 
-def test_visitors_compare_what_everybody_may_see(client, talk):
+def test_runs_are_compared_by_who_may_see_them_all(client, charlie, talk):
     one, two = talk(visibility="public"), talk(visibility="public")
     approved(one, two)
     assert client.get(COMPARE, ids(one, two)).status_code == 200
+    assert signed_in(charlie).get(COMPARE, ids(one, talk(visibility="lab"))).status_code == 200
 
     Experiment.objects.filter(pk=two.experiment_id).update(visibility="private")
     assert "/sign-in/" in client.get(COMPARE, ids(one, two))["Location"]
-
-
-def test_text_made_by_models_is_text_on_the_page(browser, talk):
-    one, two = talk("<script>alert(1)</script> and so on"), talk("<script>alert(2)</script> and so on")
-
-    assert "<script>alert" not in browser.get(COMPARE, ids(one, two)).content.decode()
-
-
-def test_the_ticked_runs_lead_to_their_comparison(browser, four):
-    chosen = reverse("runs-chosen")
-    answer = browser.post(chosen, {**ids(*four[:2]), "do": "compare"})
-
-    assert answer["Location"] == f"{COMPARE}?run={four[0].pk}&run={four[1].pk}"
-    assert browser.post(chosen, {**ids(four[0]), "do": "compare"})["Location"] == reverse("runs")
+    assert signed_in(charlie).get(COMPARE, ids(one, two)).status_code == 404
 
 
 def test_programs_compare_runs(api, four):

@@ -9,7 +9,7 @@ from experiments.reviews.content import Correction
 from experiments.statistics.rows import repeats
 from tests.experiments.reviews import reviewed
 
-pytestmark = pytest.mark.databases
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -39,28 +39,16 @@ def cooperation(statistics, subject):
     return statistics.summaries[subject].measures["cooperation"].mean
 
 
-def test_corrections_stand_beside_the_judges_own_scores(queue, correct, alice):
+def test_corrections_stand_beside_the_judges_own_scores_once_the_review_is_over(queue, correct, alice):
+    correct(0.2)
     correct(-0.6)
+    assert repeats(Run.objects.get().experiment, reader=alice).corrected is None
     queues.set_open(queue, by=alice, is_open=False)
     found = repeats(Run.objects.get().experiment, reader=alice)
 
-    assert (cooperation(found.statistics, "A"), cooperation(found.corrected, "A")) == (0.4, -0.6)
+    assert (cooperation(found.statistics, "A"), cooperation(found.corrected, "A")) == (0.4, -0.6), "the last counts"
     assert cooperation(found.corrected, "B") == cooperation(found.statistics, "B") == 0.4
     assert (found.corrections.count, found.corrections.people) == (1, 1)
-
-
-def test_while_people_review_nothing_is_told_of_their_corrections(correct, alice):
-    correct(-0.6)
-
-    assert repeats(Run.objects.get().experiment, reader=alice).corrected is None
-
-
-def test_of_a_correction_that_was_revised_the_last_counts(queue, correct, alice):
-    correct(-0.6)
-    correct(0.2)
-    queues.set_open(queue, by=alice, is_open=False)
-
-    assert cooperation(repeats(Run.objects.get().experiment, reader=alice).corrected, "A") == 0.2
 
 
 def test_the_page_and_the_api_show_both(queue, correct, alice, browser, api, read):

@@ -14,35 +14,29 @@ from tests.cases import each_case
 from tests.experiments.sharing.published import approved
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.databases
+pytestmark = pytest.mark.django_db
 
 
 def texts(run, reader):
     return [note.text for note in noting.notes_on(run, reader)]
 
 
-def test_a_note_is_its_authors_until_they_share_it(alice, mia, shared):
+def test_a_note_is_its_authors_until_they_share_it_with_all_who_may_see_the_run(alice, mia, charlie, shared):
     note = noting.write(shared, "Odd.", by=alice)
     assert texts(shared, mia) == []
-
     noting.revise(note, by=alice, text="Odd!", shared=True)
-    assert texts(shared, mia) == ["Odd!"]
+    assert (texts(shared, mia), texts(shared, charlie)) == (["Odd!"], [])
     assert note.edited is not None
+    with pytest.raises(NotAllowed):
+        noting.revise(note, by=mia, text="Fine.", shared=True)
+    with pytest.raises(NotAllowed):
+        noting.remove(note, by=mia)
 
-
-def test_who_may_not_see_the_run_reads_no_note(alice, charlie, shared):
-    noting.write(shared, "Odd.", by=alice, shared=True)
-    assert texts(shared, charlie) == []
-
-    Experiment.objects.filter(pk=shared.experiment_id).update(visibility="lab")
-    assert texts(shared, charlie) == ["Odd."]
-
-
-def test_ones_own_notes_are_gone_with_the_right_to_see_the_run(alice, mia, shared):
     noting.write(shared, "Mine.", by=mia)
+    Experiment.objects.filter(pk=shared.experiment_id).update(visibility="lab")
+    assert texts(shared, charlie) == ["Odd!"]
     Experiment.objects.filter(pk=shared.experiment_id).update(visibility="private")
-
-    assert not Note.objects.written_by(mia).exists()
+    assert not Note.objects.written_by(mia).exists(), "gone with the right to see the run"
 
 
 def test_visitors_of_a_public_run_read_no_notes(client, alice, talk):
@@ -53,24 +47,13 @@ def test_visitors_of_a_public_run_read_no_notes(client, alice, talk):
     assert "Between us." not in client.get(run.get_absolute_url()).content.decode()
 
 
-def test_only_its_author_changes_a_note(alice, mia, shared):
-    note = noting.write(shared, "Odd.", by=alice, shared=True)
-    with pytest.raises(NotAllowed):
-        noting.revise(note, by=mia, text="Fine.", shared=True)
-    with pytest.raises(NotAllowed):
-        noting.remove(note, by=mia)
-
-
 @each_case("text", ["", " \n", "x" * 20_001, "a\x00b"])
 def test_what_cannot_be_kept_is_refused(alice, talk, text):
-    with pytest.raises(NotOffered):
-        noting.write(talk(), text, by=alice)
-
-
-def test_a_note_names_a_message_of_its_own_run(alice, talk):
     run, other = talk(), talk()
     with pytest.raises(NotOffered):
-        noting.write(run, "Odd.", by=alice, message=other.messages.first())
+        noting.write(run, text, by=alice)
+    with pytest.raises(NotOffered):
+        noting.write(run, "On a message of another run.", by=alice, message=other.messages.first())
 
 
 def test_a_note_is_written_on_the_page_and_rendered_safely(browser, read, talk):
@@ -86,6 +69,9 @@ def test_a_note_is_written_on_the_page_and_rendered_safely(browser, read, talk):
     assert [strong.text for strong in note.findall(".//strong")] == ["Odd"]
     assert not note.findall(".//script")
     assert not [link for link in note.findall(".//a") if "javascript" in (link.get("href") or "")]
+    listed = read(browser.get(reverse("run-notes", args=[run.pk])))
+    assert "Odd" in listed.text
+    assert listed.find("textarea")
 
 
 def test_a_note_is_edited_and_deleted_on_the_page(browser, mia, shared, alice):
@@ -97,15 +83,6 @@ def test_a_note_is_edited_and_deleted_on_the_page(browser, mia, shared, alice):
     assert browser.post(reverse("note", args=[note.pk]), {"text": " "}).status_code == 422
     browser.post(reverse("note-delete", args=[note.pk]))
     assert not Note.objects.exists()
-
-
-def test_the_page_for_a_note_on_a_run_lists_those_that_are_there(browser, read, talk, alice):
-    run = talk()
-    noting.write(run, "Odd.", by=alice)
-    page = read(browser.get(reverse("run-notes", args=[run.pk])))
-
-    assert "Odd." in page.text
-    assert page.find("textarea")
 
 
 def test_programs_write_read_and_change_notes(api, talk):
@@ -126,7 +103,9 @@ def rows(answer):
     return [json.loads(line) for line in b"".join(answer).splitlines()]
 
 
-def test_ones_own_notes_are_in_the_data_that_one_takes_away(browser, mia, alice, shared):
+def test_ones_own_notes_are_in_the_data_that_one_takes_away_and_in_nothing_that_is_handed_on(
+    browser, mia, alice, shared
+):
     noting.write(shared, "Mine.", by=alice)
     noting.write(shared, "Shared by another.", by=mia, shared=True)
     lines = rows(browser.get(reverse("run-export", args=[shared.pk, "jsonl"])))
@@ -135,13 +114,10 @@ def test_ones_own_notes_are_in_the_data_that_one_takes_away(browser, mia, alice,
     assert [line["text"] for line in lines if line["kind"] == "note"] == ["Mine."]
     assert [note["text"] for note in report["notes"]] == ["Mine."]
     assert not [line for line in rows(signed_in(mia).get(f"/runs/{shared.pk}/export/jsonl/")) if "Mine." in str(line)]
-
-
-def test_what_is_handed_on_holds_no_notes(browser, alice, shared):
-    noting.write(shared, "Between us.", by=alice, shared=True)
-
     for name in ("html", "md"):
-        assert b"Between us." not in b"".join(browser.get(reverse("run-report", args=[shared.pk, name])))
+        text = b"".join(browser.get(reverse("run-report", args=[shared.pk, name])))
+        assert b"Mine." not in text
+        assert b"Shared by another." not in text
 
 
 def test_a_file_that_a_worker_makes_has_the_notes_of_whoever_asked_and_is_made_anew(alice, shared, make_files):

@@ -10,7 +10,7 @@ from experiments.shelves import viewing
 from tests.cases import each_case
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.databases
+pytestmark = pytest.mark.django_db
 
 RUNS = reverse("runs")
 
@@ -29,14 +29,19 @@ def test_a_view_leads_to_its_filters_and_is_marked_there(browser, read, alice):
     assert "Change this view" in page.text
 
 
-def test_a_view_is_kept_from_the_list(browser, alice, project):
+def test_a_view_is_kept_from_the_list_renamed_and_deleted(browser, alice, project):
     sent = {"name": "Failed", "query": "state=failed", "project": str(project.pk), "is_default": "on"}
     answer = browser.post(reverse("view-new"), sent)
     view = SavedView.objects.get()
-
     assert answer["Location"] == view.get_absolute_url()
     assert (view.owner, view.project, view.is_default) == (alice, project, True)
     assert browser.post(reverse("view-new"), sent).status_code == 422
+
+    browser.post(reverse("view", args=[view.pk]), {"name": "Broken"})
+    view.refresh_from_db()
+    assert (view.name, view.query) == ("Broken", "state=failed")
+    browser.post(reverse("view-delete", args=[view.pk]))
+    assert not SavedView.objects.exists()
 
 
 def test_the_default_view_is_shown_where_nothing_is_asked_for(browser, alice):
@@ -50,28 +55,14 @@ def test_the_default_view_is_shown_where_nothing_is_asked_for(browser, alice):
 
 def test_members_find_the_views_of_their_projects_and_change_none(alice, mia, charlie, project):
     view = viewing.save(by=alice, name="Failed", query="state=failed", project=str(project.pk))
-    address = reverse("view", args=[view.pk])
 
     assert "Failed" in signed_in(mia).get(RUNS).content.decode()
     assert "Failed</a>" not in signed_in(charlie).get(RUNS).content.decode()
-    assert signed_in(mia).get(address).status_code == 404
+    assert signed_in(mia).get(reverse("view", args=[view.pk])).status_code == 404
     with pytest.raises(NotAllowed):
         viewing.remove(view, by=mia)
-
-
-def test_a_view_is_shared_with_projects_of_ones_own_only(charlie, project):
     with pytest.raises(InvalidExperiment):
         viewing.save(by=charlie, name="Failed", query="state=failed", project=str(project.pk))
-
-
-def test_a_view_is_renamed_and_deleted_on_its_page(browser, alice):
-    view = viewing.save(by=alice, name="Failed", query="state=failed")
-    browser.post(reverse("view", args=[view.pk]), {"name": "Broken"})
-    view.refresh_from_db()
-    assert (view.name, view.query) == ("Broken", "state=failed")
-
-    browser.post(reverse("view-delete", args=[view.pk]))
-    assert not SavedView.objects.exists()
 
 
 @each_case(("name", "query"), [("", "a=b"), ("x" * 61, "a=b"), ("x", "a=" + "b" * 1000)])
