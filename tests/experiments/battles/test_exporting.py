@@ -7,15 +7,19 @@ import zipfile
 
 import pytest
 from django.utils.timezone import now
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from experiments.battles.boards import people_board
 from experiments.battles.counting import recount
 from experiments.battles.logs.exporting import audit_lines, full_lines, slim_lines
+from experiments.battles.logs.names import file_names, pair_file, sanitised
 from experiments.battles.logs.packing import zipped
 from experiments.models import Battle
-from tests.experiments.battles.logs_of_others import FOLDER, audit, pair, slim, vote, write
+from tests.experiments.battles.logs_of_others import FOLDER, audit, pair, slim, write
 
 pytestmark = pytest.mark.django_db
+ALIKE = ["org/m_1", "org_m:1", "org__m_1", "ORG_m_1"]
 
 
 def read(chunks):
@@ -46,28 +50,6 @@ def board(tmp_path, take, uploaded):
     return found
 
 
-@pytest.mark.databases
-def test_the_slim_log_is_genarenas_own_without_what_is_open_or_void(board):
-    assert read(slim_lines(board)) == [
-        slim("flux", "sdxl", 0, "flux"),
-        slim("flux", "sdxl", 1, "tie", consistent=False),
-    ]
-    assert list(read(slim_lines(board))[0]) == list(slim("a", "b", 0))
-
-
-@pytest.mark.databases
-def test_the_audit_log_says_the_same_and_what_the_judge_said(board):
-    first, second = read(audit_lines(board))
-
-    wanted = told()[0]
-    for key in ("original_call", "swapped_call"):
-        call = first[key]
-        assert call.pop("parse_error") is None
-        assert call == wanted[key]
-    assert {name: first[name] for name in slim("flux", "sdxl", 0)} == slim("flux", "sdxl", 0, "flux")
-    assert [second[key]["parsed_result"]["winner"] for key in ("original_call", "swapped_call")] == ["A", "A"]
-
-
 def test_the_full_log_tells_open_and_void_battles_with_the_reason(board):
     rows = {row["sample_index"]: row for row in read(full_lines(board))}
 
@@ -80,14 +62,6 @@ def test_the_full_log_tells_open_and_void_battles_with_the_reason(board):
     assert verdict["scores"] == {"score_a": 8, "score_b": 6}
 
 
-def test_battles_of_a_contestant_that_is_left_out_are_no_results(board):
-    board.dataset.contestants.filter(name="flux").update(void_reason="the weights were wrong")
-
-    assert read(slim_lines(board)) == []
-    assert {row["void_reason"] for row in read(full_lines(board))} >= {"flux: the weights were wrong"}
-
-
-@pytest.mark.databases
 @pytest.mark.parametrize("lines", [slim_lines, audit_lines, full_lines])
 def test_what_is_exported_and_imported_says_the_same_again(lines, board, tmp_path, take):
     path = tmp_path / "exported.jsonl"
@@ -109,6 +83,7 @@ def test_the_zip_has_the_layout_of_an_arena_folder_and_comes_back(board, tmp_pat
     files = unpacked(zipped(board))
 
     folder = "pk_logs/GenArena_20260301"
+    assert path.read_bytes() == b"".join(zipped(board)), "the same board gives the same bytes"
     assert sorted(files) == [
         "arena/state.json",
         *(f"{folder}/{name}" for name in ("config.json", "elo_snapshot.json", "flux_vs_sdxl.jsonl")),
@@ -118,10 +93,6 @@ def test_the_zip_has_the_layout_of_an_arena_folder_and_comes_back(board, tmp_pat
     assert json.loads(files[f"{folder}/config.json"])["judge_model"] == "imported"
     copy, report = take(path, called="A copy")
     assert (report.stored, report.confirmed, read(audit_lines(copy))) == (2, 2, read(audit_lines(board)))
-
-
-def test_the_same_board_gives_the_same_bytes(board):
-    assert b"".join(zipped(board)) == b"".join(zipped(board))
 
 
 def test_subsets_are_told_apart(tmp_path, take):
@@ -181,15 +152,8 @@ def test_votes_name_nobody_and_those_to_be_cast_are_not_told(uploaded, alice, ch
     assert {row["shown_first"] for row in rows} == {"model_b"}
 
 
-def test_both_bad_is_no_tie_in_the_slim_log(tmp_path, take):
-    board, _report = take(write(tmp_path / "v.jsonl", [vote("a", "b", "tie (bothbad)"), vote("a", "b", "tie", 2)]))
-
-    assert [row["sample_index"] for row in read(slim_lines(board))] == [2]
-    assert [row["winner"] for row in read(full_lines(board))] == ["both_bad", "tie"]
-
-
 def test_a_long_log_is_told_in_bounded_memory(tmp_path, take):
-    rows = (slim("flux", "sdxl", number, "flux") for number in range(3000))
+    rows = (slim("flux", "sdxl", number, "flux") for number in range(1200))
     board, _report = take(write(tmp_path / "log.jsonl", rows))
 
     tracemalloc.start()
@@ -197,5 +161,58 @@ def test_a_long_log_is_told_in_bounded_memory(tmp_path, take):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
 
-    assert count == 3000
-    assert peak < 8 << 20
+    assert count == 1200
+    assert peak < 4 << 20
+
+
+def test_names_that_come_out_alike_have_files_of_their_own():
+    found = file_names(ALIKE)
+
+    assert len({name.casefold() for name in found.values()}) == 4
+    assert not any(set(name) & set('/\\:*?"<>|') for name in found.values())
+    assert file_names(["flux_1", "sdxl"]) == {"flux_1": "flux_1", "sdxl": "sdxl"}
+    assert sanitised("org/model: a?") == "org_model_ a"
+
+
+@pytest.mark.django_db
+def test_battles_of_names_alike_and_of_names_with_the_joint_stay_apart(tmp_path, take):
+    pairs = [("org/m_1", "org_m:1"), ("a_vs_b", "c"), ("a", "b_vs_c"), ("org__m_1", "org/m_1")]
+    rows = [slim(*sorted(names), 0, sorted(names)[0]) for names in pairs]
+    board, _report = take(write(tmp_path / "log.jsonl", rows))
+
+    logs = [name for name in unpacked(zipped(board)) if name.endswith(".jsonl")]
+    (tmp_path / "board.zip").write_bytes(b"".join(zipped(board)))
+    copy, report = take(tmp_path / "board.zip", called="A copy")
+
+    assert (len(logs), len(set(logs)), report.stored, report.refused) == (4, 4, 4, 0)
+    key = lambda row: (row["model_a"], row["model_b"])  # noqa: E731
+    assert sorted(read(slim_lines(copy)), key=key) == sorted(read(slim_lines(board)), key=key) == sorted(rows, key=key)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.text(min_size=1, max_size=120), unique=True, min_size=2, max_size=6))
+def test_any_names_give_files_of_their_own_that_file_systems_allow(names):
+    files = file_names(names)
+
+    made = {pair_file(a, b, files).casefold() for a in names for b in names if a < b}
+    assert len(made) == len(names) * (len(names) - 1) // 2
+    assert max(len(name.encode()) for name in made) <= 255
+    assert not any("/" in name or "\x00" in name or name.startswith(".") for name in made)
+
+
+@pytest.mark.databases
+def test_the_slim_and_the_audit_log_are_genarenas_own_without_what_is_open_or_void(board):
+    slims, (first, second) = read(slim_lines(board)), read(audit_lines(board))
+
+    assert slims == [slim("flux", "sdxl", 0, "flux"), slim("flux", "sdxl", 1, "tie", consistent=False)]
+    assert list(slims[0]) == list(slim("a", "b", 0))
+    wanted = told()[0]
+    for key in ("original_call", "swapped_call"):
+        call = first[key]
+        assert call.pop("parse_error") is None
+        assert call == wanted[key]
+    assert {name: first[name] for name in slims[0]} == slims[0]
+    assert [second[key]["parsed_result"]["winner"] for key in ("original_call", "swapped_call")] == ["A", "A"]
+    board.dataset.contestants.filter(name="flux").update(void_reason="the weights were wrong")
+    assert read(slim_lines(board)) == [], "battles of a contestant that is left out are no results"
+    assert {row["void_reason"] for row in read(full_lines(board))} >= {"flux: the weights were wrong"}

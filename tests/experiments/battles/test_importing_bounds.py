@@ -11,6 +11,7 @@ from experiments.battles.logs import importing, lines, rows
 from experiments.battles.logs.lines import Allowance, TooMuch
 from experiments.battles.logs.sources import Unreadable
 from experiments.datasets import process
+from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import FOLDER, pair, slim, write
 
 pytestmark = pytest.mark.django_db
@@ -27,25 +28,6 @@ def test_a_line_without_an_end_is_refused_and_the_next_is_read(tmp_path, take, m
     assert "longer than" in report.refusals[0].reason
 
 
-def test_a_zip_that_unpacks_to_more_than_is_allowed_is_given_up(tmp_path, take, settings):
-    settings.UPLOAD_BYTES = 10_000
-    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(f"{FOLDER}/a_vs_b.jsonl", "\n" * 10_000_000)
-
-    with pytest.raises(TooMuch, match="was sent, unpacked"):
-        take(tmp_path / "bomb.zip")
-
-
-def test_a_zip_with_endlessly_many_files_is_refused_before_they_are_listed(tmp_path, take, monkeypatch):
-    monkeypatch.setattr("experiments.battles.logs.sources.DIRECTORY_BYTES", 1000)
-    with zipfile.ZipFile(tmp_path / "many.zip", "w") as archive:
-        for number in range(100):
-            archive.writestr(f"{number}.jsonl", "")
-
-    with pytest.raises(Unreadable, match="too many files"):
-        take(tmp_path / "many.zip")
-
-
 def test_a_damaged_member_is_refused_and_the_others_are_read(tmp_path, take):
     pair(tmp_path / "arena", [slim("flux", "sdxl", 0, "flux")])
     path = tmp_path / "logs.zip"
@@ -58,39 +40,6 @@ def test_a_damaged_member_is_refused_and_the_others_are_read(tmp_path, take):
 
     assert board.battles.filter(left__name="flux").count() == 1
     assert "damaged" in report.refusals[0].reason
-
-
-@pytest.mark.parametrize("name", ["notes.txt", "logs.tar", "empty/"])
-def test_a_file_without_logs_is_refused_with_what_would_be_read(name, tmp_path, take):
-    (tmp_path / name).mkdir() if name.endswith("/") else (tmp_path / name).write_text("hello")
-
-    with pytest.raises(Unreadable, match="jsonl"):
-        take(tmp_path / name)
-
-
-def test_what_is_not_there_is_said(tmp_path, take):
-    with pytest.raises(Unreadable, match="no such file"):
-        take(tmp_path / "nothing.jsonl")
-
-
-def test_an_encrypted_member_is_refused_in_words(tmp_path, take):
-    path = tmp_path / "secret.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(f"{FOLDER}/a_vs_b.jsonl", "{}")
-    data = bytearray(path.read_bytes())
-    for sign, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        data[data.find(sign) + at] |= 1
-    path.write_bytes(data)
-
-    with pytest.raises(Unreadable, match="without a password"):
-        take(path)
-
-
-@pytest.mark.system
-def test_a_parquet_file_that_is_none_is_refused(tmp_path, take):
-    (tmp_path / "v.parquet").write_bytes(b"PAR1nonsense")
-
-    assert "no Parquet that can be read" in take(tmp_path / "v.parquet")[1].refusals[0].reason
 
 
 @pytest.mark.system
@@ -106,14 +55,6 @@ def test_a_parquet_file_is_read_by_the_limited_process_and_a_bomb_is_refused_the
     assert "longer than 4 MiB" in report.refusals[0].reason
 
 
-@pytest.mark.system
-def test_a_reader_of_parquet_that_dies_takes_nobody_with_it(tmp_path, take, monkeypatch):
-    (tmp_path / "v.parquet").write_bytes(b"PAR1")
-    monkeypatch.setattr(process, "START", "import os; os.abort()")
-
-    assert "ended without a word" in take(tmp_path / "v.parquet")[1].refusals[0].reason
-
-
 def test_a_long_cell_of_a_table_is_a_cell(tmp_path, take):
     row = f'x,y,tie,1,"[{{""role"": ""user"", ""content"": ""{"q" * 300_000}""}}]"'
     (tmp_path / "v.csv").write_text(f"model_a,model_b,winner,question_id,conversation_a\n{row}\n")
@@ -121,28 +62,7 @@ def test_a_long_cell_of_a_table_is_a_cell(tmp_path, take):
     assert take(tmp_path / "v.csv")[1].stored == 1
 
 
-def test_lines_that_are_none_are_followed_too(tmp_path, take, monkeypatch):
-    """A worker that reads a long file of nonsense is not taken for dead."""
-    monkeypatch.setattr(importing, "HEARD_AFTER", 10)
-    heard = []
-    (tmp_path / "log.jsonl").write_text("nonsense\n" * 35)
-
-    take(tmp_path / "log.jsonl", heard=lambda report: heard.append(report.read))
-
-    assert heard == [10, 20, 30]
-
-
-def test_batches_are_small_and_followed(tmp_path, take, monkeypatch):
-    monkeypatch.setattr(importing, "BATCH", 10)
-    heard = []
-    write(tmp_path / "log.jsonl", (slim("flux", "sdxl", number, "flux") for number in range(25)))
-
-    take(tmp_path / "log.jsonl", heard=lambda report: heard.append(report.stored))
-
-    assert heard == [10, 20, 25]
-
-
-@pytest.mark.parametrize("size", [1, 7, 64])
+@each_case("size", [1, 7, 64])
 def test_a_list_is_read_in_pieces_of_any_size(size, monkeypatch):
     monkeypatch.setattr(rows, "CHUNK", size)
     values = [{"model_a": "é", "n": [1, {"x": "]}"}]}, {"b": "猫" * 30}]
@@ -150,3 +70,62 @@ def test_a_list_is_read_in_pieces_of_any_size(size, monkeypatch):
     found = list(rows.json_list(io.BytesIO(json.dumps(values, ensure_ascii=False).encode()), Allowance(10**6)))
 
     assert [row.content for row in found] == values
+
+
+def test_zips_of_too_much_or_too_many_files_are_given_up(tmp_path, take, settings, monkeypatch):
+    settings.UPLOAD_BYTES = 10_000
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(f"{FOLDER}/a_vs_b.jsonl", "\n" * 10_000_000)
+    with zipfile.ZipFile(tmp_path / "many.zip", "w") as archive:
+        for number in range(100):
+            archive.writestr(f"{number}.jsonl", "")
+
+    with pytest.raises(TooMuch):
+        take(tmp_path / "bomb.zip")
+    monkeypatch.setattr("experiments.battles.logs.sources.DIRECTORY_BYTES", 1000)
+    with pytest.raises(Unreadable, match="too many files"):
+        take(tmp_path / "many.zip")
+
+
+def test_what_holds_no_logs_or_is_encrypted_is_refused(tmp_path, take):
+    (tmp_path / "notes.txt").write_text("hello")
+    (tmp_path / "empty").mkdir()
+    secret = tmp_path / "secret.zip"
+    with zipfile.ZipFile(secret, "w") as archive:
+        archive.writestr(f"{FOLDER}/a_vs_b.jsonl", "{}")
+    data = bytearray(secret.read_bytes())
+    for sign, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.find(sign) + at] |= 1
+    secret.write_bytes(data)
+
+    for name, said in (
+        ("notes.txt", "jsonl"),
+        ("empty", "jsonl"),
+        ("nothing.jsonl", "no such file"),
+        ("secret.zip", "without a password"),
+    ):
+        with pytest.raises(Unreadable, match=said):
+            take(tmp_path / name)
+
+
+@pytest.mark.system
+def test_a_parquet_file_that_is_none_or_kills_its_reader_is_refused(tmp_path, take, monkeypatch):
+    (tmp_path / "v.parquet").write_bytes(b"PAR1nonsense")
+
+    assert "no Parquet that can be read" in take(tmp_path / "v.parquet")[1].refusals[0].reason
+    monkeypatch.setattr(process, "START", "import os; os.abort()")
+    assert "ended without a word" in take(tmp_path / "v.parquet")[1].refusals[0].reason
+
+
+def test_batches_are_small_and_followed_also_through_nonsense(tmp_path, take, monkeypatch):
+    """A worker that reads a long file of nonsense is not taken for dead."""
+    monkeypatch.setattr(importing, "BATCH", 10)
+    monkeypatch.setattr(importing, "HEARD_AFTER", 10)
+    stored, read = [], []
+    write(tmp_path / "log.jsonl", (slim("flux", "sdxl", number, "flux") for number in range(25)))
+    (tmp_path / "none.jsonl").write_text("nonsense\n" * 35)
+
+    take(tmp_path / "log.jsonl", heard=lambda report: stored.append(report.stored))
+    take(tmp_path / "none.jsonl", called="Nonsense", heard=lambda report: read.append(report.read))
+
+    assert (stored, read) == ([10, 20, 25], [10, 20, 30])

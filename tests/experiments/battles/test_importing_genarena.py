@@ -1,12 +1,11 @@
 """GenArena's own logs are taken over as they are meant."""
 
-import zipfile
-
 import pytest
 
 from experiments.battles.counting import recount
 from experiments.models import Battle, Contestant, PairCount, Verdict
 from experiments.refusals import NotAllowed
+from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import FOLDER, audit, pair, slim, write
 
 pytestmark = pytest.mark.django_db
@@ -37,11 +36,13 @@ def test_a_slim_log_becomes_battles_of_a_new_dataset(tmp_path, take):
 
 def test_who_stands_left_does_not_depend_on_the_alphabet(tmp_path, take, uploaded):
     dataset = uploaded(names=("sdxl", "flux"))  # the one that sorts last has the smaller key
-    pair(tmp_path, [audit("flux", "sdxl", 0, "flux", "A", "B")])
+    pair(tmp_path, [slim("flux", "sdxl", 0, "flux")])
+    pair(tmp_path, [audit("flux", "sdxl", 0, "flux", "A", "B")], folder=f"{FOLDER}/raw_outputs")
 
-    board, _report = take(tmp_path, dataset)
+    board, report = take(tmp_path, dataset)
 
     battle = board.battles.get()
+    assert (report.stored, report.confirmed, report.duplicates) == (1, 1, 0), "the slim log confirms the audit log"
     assert (battle.left.name, battle.winner) == ("sdxl", "right")
     assert {v.order: v.winner for v in battle.verdicts.all()} == {"original": "right", "swapped": "right"}
     swapped = battle.verdicts.get(order="swapped")  # flux was shown first: GenArena's original call
@@ -49,18 +50,7 @@ def test_who_stands_left_does_not_depend_on_the_alphabet(tmp_path, take, uploade
     assert swapped.scores == {"score_a": 8, "score_b": 6}
 
 
-def test_the_audit_log_tells_how_and_the_slim_log_confirms_it(tmp_path, take):
-    pair(tmp_path, [slim("flux", "sdxl", 0, "flux")])
-    pair(tmp_path, [audit("flux", "sdxl", 0, "flux", "A", "B")], folder=f"{FOLDER}/raw_outputs")
-
-    board, report = take(tmp_path)
-
-    assert (report.stored, report.confirmed, report.duplicates) == (1, 1, 0)
-    assert Verdict.objects.filter(battle__board=board).count() == 2
-
-
-@pytest.mark.databases
-@pytest.mark.parametrize(("original", "swapped"), [(None, None), ("A", None), ("", "B")])
+@each_case(("original", "swapped"), [(None, None), ("A", None), ("", "B")])
 def test_what_failed_there_is_open_here_when_the_audit_log_tells_it(original, swapped, tmp_path, take):
     pair(tmp_path, [slim("flux", "sdxl", 0, "tie", consistent=False)])
     pair(tmp_path, [audit("flux", "sdxl", 0, "tie", original, swapped)], folder=f"{FOLDER}/raw_outputs")
@@ -73,23 +63,14 @@ def test_what_failed_there_is_open_here_when_the_audit_log_tells_it(original, sw
     assert (report.opened, counts(board)) == (1, [])
 
 
-def test_a_slim_log_alone_cannot_tell_an_outage_and_the_report_says_so(tmp_path, take):
-    pair(tmp_path, [slim("flux", "sdxl", 0, "tie", consistent=False), slim("flux", "sdxl", 1, "flux")])
-
-    board, report = take(tmp_path)
-
-    assert counts(board) == [(1, 0, 1, 1, 1)]
-    [warning] = report.warnings
-    assert "1 battles are inconsistent ties" in warning
-    assert "audit log" in warning
-
-
 @pytest.mark.databases
 def test_an_audit_log_that_comes_later_opens_what_had_failed(tmp_path, take):
     pair(tmp_path / "slim", [slim("flux", "sdxl", 0, "tie", consistent=False), slim("flux", "sdxl", 1, "flux")])
     told = [audit("flux", "sdxl", 0, "tie", None, None), audit("flux", "sdxl", 1, "flux", "A", "B")]
     pair(tmp_path / "audit", told, folder=f"{FOLDER}/raw_outputs")
-    board, _report = take(tmp_path / "slim")
+    board, first = take(tmp_path / "slim")
+    assert counts(board) == [(1, 0, 1, 1, 1)], "a slim log alone cannot tell an outage"
+    assert len(first.warnings) == 1
 
     _board, report = take(tmp_path / "audit", board.dataset)
 
@@ -97,6 +78,17 @@ def test_an_audit_log_that_comes_later_opens_what_had_failed(tmp_path, take):
     assert counts(board) == [(1, 0, 0, 1, 0)]
     again = take(tmp_path / "slim", board.dataset)[1]
     assert (again.completed, counts(board), recount(board)) == (0, [(1, 0, 0, 1, 0)], 1)
+
+
+def test_a_line_that_stands_twice_counts_once_and_a_contradiction_is_refused(tmp_path, take):
+    contradiction = slim("flux", "sdxl", 0, "sdxl")
+    pair(tmp_path, [*[slim("flux", "sdxl", 0, "flux")] * 3, contradiction])
+    pair(tmp_path, [slim("flux", "sdxl", 0, "flux")], folder="pk_logs/second_20260205")
+
+    board, report = take(tmp_path)
+
+    assert (report.read, report.stored, report.duplicates, counts(board)) == (5, 1, 3, [(1, 0, 0, 1, 0)])
+    assert [(r.line, r.reason) for r in report.refusals] == [(4, "It contradicts what was told before; that is kept.")]
 
 
 @pytest.mark.databases
@@ -113,24 +105,6 @@ def test_importing_twice_changes_nothing(tmp_path, take):
     assert (board.battles.count(), Verdict.objects.count(), Contestant.objects.count(), counts(board)) == before
     board.refresh_from_db()
     assert board.changes == changes
-
-
-def test_a_line_that_stands_twice_counts_once(tmp_path, take):
-    pair(tmp_path, [slim("flux", "sdxl", 0, "flux")] * 3)
-    pair(tmp_path, [slim("flux", "sdxl", 0, "flux")], folder="pk_logs/second_20260205")
-
-    board, report = take(tmp_path)
-
-    assert (report.read, report.stored, report.duplicates, counts(board)) == (4, 1, 3, [(1, 0, 0, 1, 0)])
-
-
-def test_a_line_that_contradicts_an_earlier_one_is_refused(tmp_path, take):
-    pair(tmp_path, [slim("flux", "sdxl", 0, "flux"), slim("flux", "sdxl", 0, "sdxl")])
-
-    board, report = take(tmp_path)
-
-    assert counts(board) == [(1, 0, 0, 1, 0)]
-    assert [(r.line, r.reason) for r in report.refusals] == [(2, "It contradicts what was told before; that is kept.")]
 
 
 def test_a_line_that_was_cut_off_loses_nothing_but_itself(tmp_path, take):
@@ -171,7 +145,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("line", "reason"), BAD, ids=[reason for _line, reason in BAD])
+@each_case(("line", "reason"), BAD)
 def test_a_bad_line_is_refused_with_its_number_and_the_others_are_taken(line, reason, tmp_path, take):
     write(tmp_path / "log.jsonl", [slim("flux", "sdxl", 0, "flux"), line, slim("flux", "sdxl", 1, "flux")])
 
@@ -183,20 +157,9 @@ def test_a_bad_line_is_refused_with_its_number_and_the_others_are_taken(line, re
 
 
 def test_the_report_holds_a_hundred_refusals_and_counts_them_all(tmp_path, take):
-    write(tmp_path / "log.jsonl", ["nonsense"] * 300)
-
-    _board, report = take(tmp_path / "log.jsonl")
+    _board, report = take(write(tmp_path / "log.jsonl", ["nonsense"] * 300))
 
     assert (report.refused, len(report.refusals)) == (300, 100)
-
-
-def test_subsets_are_the_folders_around_the_logs(tmp_path, take):
-    for subset in ("basic", "advanced"):
-        pair(tmp_path / subset, [slim("flux", "sdxl", 0, "flux")])
-
-    board, _report = take(tmp_path)
-
-    assert sorted(board.battles.values_list("sample__subset", flat=True)) == ["advanced", "basic"]
 
 
 def test_contestants_joined_with_the_experiment_that_first_tells_of_them(tmp_path, take):
@@ -220,17 +183,6 @@ def test_snapshots_are_told_in_the_report_and_rate_nobody(tmp_path, take):
     assert (snapshot["name"], snapshot["is_milestone"], snapshot["battles"]) == ("GenArena_20260301", True, 9)
     assert dict(zip(snapshot["contestants"], snapshot["ratings"], strict=True)) == {"flux": 1010.5, "sdxl": 989.5}
     assert snapshot["lower"] == [1000, None]
-
-
-def test_a_zip_is_read_as_the_folder_is(tmp_path, take):
-    pair(tmp_path / "arena", [slim("flux", "sdxl", 0, "flux")])
-    with zipfile.ZipFile(tmp_path / "logs.zip", "w") as archive:
-        for path in (tmp_path / "arena").rglob("*.jsonl"):
-            archive.write(path, path.relative_to(tmp_path / "arena"))
-
-    board, report = take(tmp_path / "logs.zip")
-
-    assert (board.battles.count(), report.stored) == (1, 1)
 
 
 def test_an_existing_dataset_gets_no_samples_from_a_log(tmp_path, take, uploaded):

@@ -6,7 +6,9 @@ import json
 import duckdb
 import pytest
 
+from experiments.battles.logs.exporting import slim_lines
 from experiments.models import Contestant, Output
+from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import talk, vote, write
 
 pytestmark = pytest.mark.django_db
@@ -16,7 +18,6 @@ def winners(board):
     return sorted(board.battles.values_list("winner", flat=True))
 
 
-@pytest.mark.databases
 def test_votes_become_battles_with_the_question_and_what_both_answered(tmp_path, take):
     conversations = {"conversation_a": talk("Why?", "Because."), "conversation_b": talk("Why?", "Who knows.")}
     rows = [
@@ -34,6 +35,7 @@ def test_votes_become_battles_with_the_question_and_what_both_answered(tmp_path,
     assert dict(Output.objects.values_list("contestant__name", "text")) == {"gpt": "Because.", "llama": "Who knows."}
     swapped = board.battles.get(winner="both_bad")
     assert (swapped.shown_left_first, swapped.is_consistent) == (False, None)  # llama was shown first, gpt stands left
+    assert [json.loads(line)["final_winner"] for line in b"".join(slim_lines(board)).splitlines()] == ["gpt", "tie"]
 
 
 @pytest.mark.databases
@@ -46,24 +48,6 @@ def test_votes_of_several_people_on_one_pair_count_each_and_once(tmp_path, take)
     assert (board.battles.count(), report.duplicates) == (2, 1)
     assert (again.stored, again.known) == (0, 3)
     assert not board.battles.filter(ballot__contains="arena_user").exists()
-
-
-def test_each_judge_that_is_a_model_has_a_board_of_its_own(tmp_path, take):
-    rows = [vote("gpt", "llama", "model_a", judge=judge) for judge in ("gpt4_pair", ["claude", "pair-v2"], "expert_3")]
-
-    _board, report = take(write(tmp_path / "votes.jsonl", rows))
-
-    assert len(report.boards) == 3
-    named = take(tmp_path / "votes.jsonl", called="Another", judge="all of them")[1]
-    assert len(named.boards) == 1
-
-
-def test_many_judges_are_refused_rather_than_given_boards(tmp_path, take):
-    rows = [vote("gpt", "llama", "model_a", judge=f"judge-{number}-x") for number in range(30)]
-
-    _board, report = take(write(tmp_path / "votes.jsonl", rows))
-
-    assert (len(report.boards), report.refused) == (20, 10)
 
 
 def as_json(path, rows):
@@ -117,24 +101,18 @@ def test_the_columns_of_kaggle_and_of_newer_files_are_read(tmp_path, take):
 def test_question_ids_find_the_samples_of_a_dataset_that_has_them(tmp_path, take, uploaded):
     dataset = uploaded(samples=2)
     dataset.samples.filter(index=1).update(metadata={"question_id": "q-17"})
+    rows = [vote("a", "b", "tie", "q-17"), vote("a", "b", "tie", "q-18")]
+    nameless = [vote("a", "b", "tie", None, conversation_a=talk("Why?", "So."), tstamp=n) for n in (1, 2)]
 
-    board, report = take(
-        write(tmp_path / "v.jsonl", [vote("a", "b", "tie", "q-17"), vote("a", "b", "tie", "q-18")]), dataset
-    )
+    board, report = take(write(tmp_path / "v.jsonl", rows), dataset)
+    other, _report = take(write(tmp_path / "w.jsonl", nameless))
 
     assert board.battles.get().sample.index == 1
     assert "no sample q-18" in report.refusals[0].reason
+    assert (other.dataset.samples.count(), other.battles.count()) == (1, 2), "a prompt is the same wherever it is asked"
 
 
-def test_a_prompt_without_a_name_is_the_same_sample_wherever_it_is_asked(tmp_path, take):
-    rows = [vote("a", "b", "tie", None, conversation_a=talk("Why?", "So."), tstamp=n) for n in (1, 2)]
-
-    board, _report = take(write(tmp_path / "v.jsonl", rows))
-
-    assert (board.dataset.samples.count(), board.battles.count()) == (1, 2)
-
-
-@pytest.mark.parametrize("winner", ["model_c", "", None, 1, "tie?"])
+@each_case("winner", ["model_c", "", None, 1, "tie?"])
 def test_a_winner_that_is_none_is_refused(winner, tmp_path, take):
     _board, report = take(write(tmp_path / "v.jsonl", [vote("a", "b", winner)]))
 
@@ -169,3 +147,16 @@ def test_there_is_an_end_to_contestants(tmp_path, take, monkeypatch):
 
     assert (Contestant.objects.count(), report.stored) == (0, 0)
     assert "more than 3 contestants" in report.refusals[0].reason
+
+
+def test_each_judge_that_is_a_model_has_a_board_of_its_own_up_to_twenty(tmp_path, take):
+    rows = [vote("gpt", "llama", "model_a", judge=judge) for judge in ("gpt4_pair", ["claude", "pair-v2"], "expert_3")]
+    more = [vote("gpt", "llama", "model_a", judge=f"judge-{number}-x") for number in range(30)]
+
+    _board, report = take(write(tmp_path / "votes.jsonl", rows))
+
+    assert len(report.boards) == 3
+    named = take(tmp_path / "votes.jsonl", called="Another", judge="all of them")[1]
+    assert len(named.boards) == 1
+    many = take(write(tmp_path / "many.jsonl", more), called="Many")[1]
+    assert (len(many.boards), many.refused) == (20, 10)

@@ -51,7 +51,8 @@ def counted():
 
 @pytest.mark.databases
 def test_everybody_who_has_voted_is_in_the_report_and_offers_are_no_votes(duels, alice, curator):
-    vote(duels, person_voter(curator), ["first", "tie", "both_bad"])
+    cast = vote(duels, person_voter(curator), ["first", "tie", "both_bad"])
+    Battle.objects.filter(pk=cast[0].pk).update(judged=timezone.now() - timedelta(days=1, minutes=1))
     vote(duels, VISITOR, ["second"])
     votes.offer(duels, voter=person_voter(alice))
 
@@ -61,16 +62,9 @@ def test_everybody_who_has_voted_is_in_the_report_and_offers_are_no_votes(duels,
     visitor = f"visitor {word(duels, VISITOR)[:8]}"
     assert set(lines) == {"charlie", visitor}
     assert (report.votes, report.counted, report.is_whole) == (4, 4, True)
-    assert (lines["charlie"].found.votes, lines["charlie"].found.neither.part, lines["charlie"].last_day) == (3, 2, 3)
+    assert (lines["charlie"].found.votes, lines["charlie"].found.neither.part, lines["charlie"].last_day) == (3, 2, 2)
     assert (lines["charlie"].found.first.part, lines[visitor].found.first.part) == (1, 0)
     assert VISITOR.ballot[8:16] not in repr(report)
-
-
-def test_votes_of_yesterday_are_not_those_of_the_last_day(duels, alice):
-    cast = vote(duels, person_voter(alice), ["tie", "tie"])
-    Battle.objects.filter(pk=cast[0].pk).update(judged=timezone.now() - timedelta(days=1, minutes=1))
-
-    assert outliers.report(duels, by=alice).lines[0].last_day == 1
 
 
 def test_who_is_marked_comes_first(duels, alice, curator):
@@ -114,7 +108,6 @@ def test_all_votes_of_one_are_left_out_and_taken_in_again(duels, alice, curator)
     assert not Battle.objects.exclude(void_reason="").exists()
 
 
-@pytest.mark.databases
 def test_a_vote_that_was_void_by_itself_stays_so(duels, curator):
     first, *_others = vote(duels, VISITOR, ["first", "second", "tie"])
     voiding.void(first, by=curator, reason="The picture is broken.")
@@ -124,6 +117,36 @@ def test_a_vote_that_was_void_by_itself_stays_so(duels, curator):
 
     first.refresh_from_db()
     assert (first.void_reason, counted()) == ("The picture is broken.", 2)
+
+
+def test_offers_and_later_votes_of_who_was_left_out_count_until_they_are_left_out_too(duels, curator):
+    vote(duels, VISITOR, ["first"])
+    waiting = votes.offer(duels, voter=VISITOR)
+    leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason="Spam.")
+    assert votes.offer(duels, voter=VISITOR).pk == waiting.pk
+    vote(duels, VISITOR, ["first", "second"])
+    assert counted() == 2
+
+    assert leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason="Spam.") == 2
+    assert counted() == 0
+
+
+@each_case("reason", ["", "  ", "\0"])
+def test_votes_are_left_out_with_a_reason_and_by_curators_alone(duels, curator, alice, django_user_model, reason):
+    vote(duels, VISITOR, ["first"])
+    stranger = django_user_model.objects.create(username="stranger")
+
+    with pytest.raises(NotOffered):
+        leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason=reason)
+    for verb in (
+        lambda: outliers.report(duels, by=stranger),
+        lambda: leaving_out.leave_out(duels, word(duels, VISITOR), by=stranger, reason="Spam."),
+        lambda: leaving_out.restore(duels, word(duels, VISITOR), by=stranger),
+    ):
+        with pytest.raises(NotAllowed):
+            verb()
+
+    assert counted() == 1
 
 
 def test_the_same_again_changes_nothing_and_is_told_once(duels, curator):
@@ -139,46 +162,6 @@ def test_the_same_again_changes_nothing_and_is_told_once(duels, curator):
     ]
     assert told[0].detail["reason"] == "Spam."
     assert "visitor" in told[0].name
-
-
-def test_what_somebody_votes_after_they_were_left_out_counts_until_it_is_left_out_too(duels, curator):
-    vote(duels, VISITOR, ["first"])
-    leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason="Spam.")
-    vote(duels, VISITOR, ["first", "second"])
-    assert counted() == 2
-
-    assert leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason="Spam.") == 2
-    assert counted() == 0
-
-
-def test_an_offer_is_not_left_out_with_the_votes(duels, curator):
-    vote(duels, VISITOR, ["first"])
-    waiting = votes.offer(duels, voter=VISITOR)
-
-    leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason="Spam.")
-
-    assert votes.offer(duels, voter=VISITOR).pk == waiting.pk
-
-
-@each_case("reason", ["", "  ", "\0"])
-def test_without_a_reason_nothing_is_left_out(duels, curator, reason):
-    vote(duels, VISITOR, ["first"])
-
-    with pytest.raises(NotOffered):
-        leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason=reason)
-
-    assert counted() == 1
-
-
-def test_nobody_else_reads_the_report_or_leaves_votes_out(duels, charlie):
-    vote(duels, VISITOR, ["first"])
-
-    with pytest.raises(NotAllowed):
-        outliers.report(duels, by=charlie)
-    with pytest.raises(NotAllowed):
-        leaving_out.leave_out(duels, word(duels, VISITOR), by=charlie, reason="Spam.")
-    with pytest.raises(NotAllowed):
-        leaving_out.restore(duels, word(duels, VISITOR), by=charlie)
 
 
 def test_of_another_dataset_no_vote_is_touched(duels, alice, curator):

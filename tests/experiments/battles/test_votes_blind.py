@@ -1,19 +1,102 @@
-"""Before the vote no byte says whose the outputs are; afterwards the names are told."""
+"""Before the vote no byte says whose the outputs are; who votes, for how long and from where."""
 
 import io
 import re
 
 import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.sessions.models import Session
 from django.test import Client
 from PIL import Image as Picture
 
 from experiments.battles import votes
-from experiments.battles.voters import person_voter
+from experiments.battles.voters import person_voter, voter_of
 from experiments.models import Battle, Image
+from experiments.refusals import NotAllowed, NotOffered
+from tests.cases import each_case
 from tests.experiments.battles.duels import dataset_of
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
+
+
+def test_a_dataset_that_is_closed_in_the_middle_shows_nothing_more(alice, browser):
+    dataset = dataset_of(alice, modality="image")
+    page = browser.get("/vote/duels/")
+    picture = re.search(r'"(/vote/[^"]+\.png)"', page.content.decode())[1]
+    browser.post("/vote/duels/", {"token": token_of(page), "choice": "tie"})
+    assert browser.get(picture).status_code == 200
+    assert "harbour" in browser.get("/vote/mine/").content.decode()
+
+    dataset.visibility = "private"
+    dataset.save()
+
+    assert browser.get(picture).status_code == 404
+    assert browser.get(f"/vote/duels/{token_of(page)}/").status_code == 404
+    assert "harbour" not in browser.get("/vote/mine/").content.decode()
+    assert "duels" not in browser.get("/vote/").content.decode().lower()
+
+
+@pytest.mark.system
+def test_a_visitors_session_begins_with_the_first_pair(alice, settings):
+    settings.PUBLIC_VOTES = True
+    dataset_of(alice, visibility="public")
+    visitor = Client()
+
+    for address in ("/vote/", "/vote/mine/", "/vote/1:x/first.png", "/vote/duels/1:x/"):
+        visitor.get(address)
+    visitor.post("/vote/duels/", {"token": "1:x", "choice": "tie"})
+
+    assert not Session.objects.exists()
+    visitor.get("/vote/duels/")
+    assert Session.objects.count() == 1
+
+
+def test_a_visitor_without_a_session_has_no_ballot(alice, settings, rf):
+    settings.PUBLIC_VOTES = True
+    dataset = dataset_of(alice, visibility="public")
+    nobody = voter_of(_asked(rf))
+
+    with pytest.raises(NotAllowed):
+        votes.offer(dataset, voter=nobody)
+    with pytest.raises(NotOffered):
+        votes.cast(Battle(ballot=nobody.ballot), voter=nobody, choice="tie")
+
+
+@pytest.mark.system
+def test_an_address_does_not_begin_sessions_without_end(alice, settings):
+    settings.PUBLIC_VOTES, settings.VOTES_PER_DAY = True, 3
+    dataset_of(alice, visibility="public")
+
+    statuses = [Client(REMOTE_ADDR="192.0.2.201").get("/vote/duels/").status_code for _number in range(5)]
+
+    assert statuses == [200, 200, 200, 429, 429]
+    assert Session.objects.count() == 3
+
+
+@each_case(
+    ("remote", "forwarded", "proxies", "address"),
+    [
+        ("192.0.2.1", "", 0, "192.0.2.1"),
+        ("192.0.2.1", "198.51.100.9", 0, "192.0.2.1"),
+        ("10.0.0.1", "198.51.100.9, 203.0.113.4", 1, "203.0.113.4"),
+        ("10.0.0.1", "198.51.100.9, 203.0.113.4", 2, "198.51.100.9"),
+        ("::ffff:192.0.2.1", "", 0, "192.0.2.1"),
+        ("2001:db8:1:2:3:4:5:6", "", 0, "2001:db8:1:2::"),
+        ("10.0.0.1", "<nonsense>", 1, "0.0.0.0"),
+    ],
+)
+def test_limits_hold_for_the_address_that_only_the_proxy_can_name(settings, remote, forwarded, proxies, address, rf):
+    settings.TRUSTED_PROXIES = proxies
+
+    assert voter_of(_asked(rf, REMOTE_ADDR=remote, HTTP_X_FORWARDED_FOR=forwarded)).address == address
+
+
+def _asked(rf, **head):
+    request = rf.get("/vote/", **head)
+    request.user, request.session = AnonymousUser(), SessionStore()
+    return request
 
 
 @pytest.fixture
@@ -51,7 +134,90 @@ def test_no_byte_of_the_page_says_whose_the_outputs_are(alice, browser, modality
     assert "ETag" not in page
 
 
-def test_pictures_are_drawn_anew_without_what_their_files_say(alice, browser):
+def test_the_api_offers_blind_and_tells_after_the_vote(alice, browser):
+    dataset = dataset_of(alice)
+    hers = votes.offer(dataset, voter=person_voter(alice))
+
+    def cast(battle, choice):
+        return browser.post(f"/api/battles/{battle}/vote/", {"choice": choice}, "application/json")
+
+    offer = browser.get("/api/datasets/duels/vote/")
+    mine = offer.json()["battle"]
+    assert reveals(dataset, everything(offer)) == []
+    assert set(offer.json()["first"]) == {"text", "image"}
+    assert [cast(hers.pk, "tie").status_code, cast(mine, "left").status_code] == [404, 400]
+    answers = [cast(mine, choice) for choice in ("first", "first", "tie")]
+
+    told = answers[0].json()
+    assert [answer.status_code for answer in answers] == [200, 200, 409]
+    assert told == answers[1].json()
+    assert told["winner"] == told["first"] != told["second"]
+    assert {told["first"], told["second"]} <= set(dataset.contestants.values_list("name", flat=True))
+
+
+def test_after_the_vote_the_names_are_told_and_the_next_pair_is_one_step_away(alice, browser):
+    dataset = dataset_of(alice)
+    token = token_of(browser.get("/vote/duels/"))
+    assert browser.get(f"/vote/duels/{token}/").status_code == 302  # nothing is told before
+
+    answer = browser.post("/vote/duels/", {"token": token, "choice": "second"}, follow=True)
+
+    told = answer.content.decode()
+    battle = Battle.objects.get()
+    assert answer.redirect_chain == [(f"/vote/duels/{token}/", 303)]
+    assert str(battle.left) in told
+    assert str(battle.right) in told
+    assert 'href="/vote/duels/"' in told
+    assert battle.winner == ("right" if battle.shown_left_first else "left")
+    assert len(reveals(dataset, browser.get("/vote/duels/").content.decode())) == 0
+    again = browser.post("/vote/duels/", {"token": token, "choice": "both_bad"}, follow=True)
+    assert "already voted" in again.content.decode()
+    assert Battle.objects.get(pk=battle.pk).winner == battle.winner
+    Battle.objects.all().delete()
+    gone = browser.post("/vote/duels/", {"token": token, "choice": "tie"}, follow=True)
+    assert gone.redirect_chain == [("/vote/duels/", 303)], "a pair that was taken back leads to another one"
+
+
+def test_outputs_are_shown_without_markup_of_their_own(alice, browser):
+    dataset = dataset_of(alice)
+    for sample in dataset.samples.all():
+        sample.outputs.update(text="# Hi\n\n<script>alert(1)</script> ![x](https://example.org/x.png)")
+
+    page = browser.get("/vote/duels/").content.decode()
+
+    assert "<script>alert" not in page
+    assert 'src="https://example.org' not in page
+
+
+@pytest.mark.system
+def test_a_visitor_votes_and_finds_the_votes_of_their_session(alice, settings):
+    settings.PUBLIC_VOTES = True
+    dataset_of(alice, visibility="public")
+    visitor = Client()
+
+    visitor.post("/vote/duels/", {"token": token_of(visitor.get("/vote/duels/")), "choice": "tie"})
+
+    battle = Battle.objects.get()
+    assert battle.ballot.startswith("visitor:")
+    assert visitor.session.session_key not in battle.ballot
+    assert f'href="/battles/{battle.pk}/"' in visitor.get("/vote/mine/").content.decode()
+    assert f'href="/battles/{battle.pk}/"' not in Client().get("/vote/mine/").content.decode()
+
+
+def test_too_many_votes_are_answered_with_429(alice, browser, charlie, settings):
+    settings.VOTES_PER_DAY = 0
+    dataset_of(alice)
+
+    assert browser.get("/vote/duels/").status_code == 429
+    api = browser.get("/api/datasets/duels/vote/")
+    assert (api.status_code, api["Content-Type"]) == (429, "application/problem+json")
+
+
+def token_of(page):
+    return re.search(r'name="token" value="([^"]+)"', page.content.decode())[1]
+
+
+def test_pictures_are_drawn_anew_without_what_their_files_say_for_the_voter_alone(alice, browser):
     dataset = dataset_of(alice, modality="image")
     page = browser.get("/vote/duels/").content.decode()
     addresses = set(re.findall(r'"(/vote/[^"]+\.png)"', page))
@@ -68,143 +234,6 @@ def test_pictures_are_drawn_anew_without_what_their_files_say(alice, browser):
             side = shown.first if "first" in address else shown.second
             with Picture.open(side.image.path) as kept:
                 assert drawn.convert("RGB").tobytes() == kept.convert("RGB").tobytes()
-
-
-def test_the_pictures_of_an_offer_are_for_its_voter_alone(alice, browser):
-    dataset_of(alice, modality="image")
-    [address, *_others] = re.findall(r'"(/vote/[^"]+\.png)"', browser.get("/vote/duels/").content.decode())
-    hers = signed_in(alice)
-
-    assert hers.get(address).status_code == 404
-    assert Client().get(address).status_code == 404
-    assert browser.get(address.replace("first", "third").replace("second", "third")).status_code == 404
-
-
-def test_the_api_offers_blind_and_tells_after_the_vote(alice, charlie):
-    dataset = dataset_of(alice)
-    browser = signed_in(charlie)
-
-    offer = browser.get("/api/datasets/duels/vote/")
-    assert reveals(dataset, everything(offer)) == []
-    assert set(offer.json()["first"]) == {"text", "image"}
-    cast = browser.post(f"/api/battles/{offer.json()['battle']}/vote/", {"choice": "first"}, "application/json")
-    again = browser.post(f"/api/battles/{offer.json()['battle']}/vote/", {"choice": "first"}, "application/json")
-    other = browser.post(f"/api/battles/{offer.json()['battle']}/vote/", {"choice": "tie"}, "application/json")
-
-    told = cast.json()
-    assert cast.status_code == again.status_code == 200
-    assert told == again.json()
-    assert told["winner"] == told["first"] != told["second"]
-    assert {told["first"], told["second"]} <= set(dataset.contestants.values_list("name", flat=True))
-    assert other.status_code == 409
-
-
-def test_the_api_refuses_what_is_no_vote_of_the_person(alice, charlie):
-    dataset_of(alice)
-    offered = votes.offer(alice.datasets.get(), voter=person_voter(alice))
-    browser = signed_in(charlie)
-    at = f"/api/battles/{offered.pk}/vote/"
-
-    assert browser.post(at, {"choice": "tie"}, "application/json").status_code == 404
-    assert Client().post(at, {"choice": "tie"}, "application/json").status_code in {401, 403}
-    mine = browser.get("/api/datasets/duels/vote/").json()["battle"]
-    assert browser.post(f"/api/battles/{mine}/vote/", {"choice": "left"}, "application/json").status_code == 400
-    assert browser.get("/api/datasets/nowhere/vote/").status_code == 404
-
-
-def test_an_offer_is_no_battle_that_anybody_can_look_at(alice, charlie, browser):
-    dataset_of(alice)
-    browser.get("/vote/duels/")
-    pk = Battle.objects.get().pk
-    hers = signed_in(alice)
-
-    assert browser.get(f"/battles/{pk}/").status_code == hers.get(f"/battles/{pk}/").status_code == 404
-
-
-def test_after_the_vote_the_names_are_told_and_the_next_pair_is_one_step_away(alice, browser):
-    dataset = dataset_of(alice)
-    page = browser.get("/vote/duels/").content.decode()
-    token = re.search(r'name="token" value="([^"]+)"', page)[1]
-    assert browser.get(f"/vote/duels/{token}/").status_code == 302  # nothing is told before
-
-    answer = browser.post("/vote/duels/", {"token": token, "choice": "second"}, follow=True)
-
-    told = answer.content.decode()
-    battle = Battle.objects.get()
-    assert answer.redirect_chain == [(f"/vote/duels/{token}/", 303)]
-    assert str(battle.left) in told
-    assert str(battle.right) in told
-    assert 'href="/vote/duels/"' in told
-    assert battle.winner == ("right" if battle.shown_left_first else "left")
-    assert len(reveals(dataset, browser.get("/vote/duels/").content.decode())) == 0
-
-
-def test_a_vote_that_was_sent_twice_differently_says_so_and_keeps_the_first(alice, browser):
-    dataset_of(alice)
-    token = re.search(r'name="token" value="([^"]+)"', browser.get("/vote/duels/").content.decode())[1]
-    browser.post("/vote/duels/", {"token": token, "choice": "tie"})
-
-    answer = browser.post("/vote/duels/", {"token": token, "choice": "both_bad"}, follow=True)
-
-    assert "already voted" in answer.content.decode()
-    assert Battle.objects.get().winner == "tie"
-
-
-def test_a_pair_that_was_taken_back_leads_to_another_one(alice, browser):
-    dataset_of(alice)
-    token = re.search(r'name="token" value="([^"]+)"', browser.get("/vote/duels/").content.decode())[1]
-    Battle.objects.all().delete()
-
-    answer = browser.post("/vote/duels/", {"token": token, "choice": "tie"}, follow=True)
-
-    assert answer.redirect_chain == [("/vote/duels/", 303)]
-    assert "too long ago" in answer.content.decode()
-
-
-def test_outputs_are_shown_without_markup_of_their_own(alice, browser):
-    dataset = dataset_of(alice)
-    for sample in dataset.samples.all():
-        sample.outputs.update(text="# Hi\n\n<script>alert(1)</script> ![x](https://example.org/x.png)")
-
-    page = browser.get("/vote/duels/").content.decode()
-
-    assert "<script>alert" not in page
-    assert 'src="https://example.org' not in page
-
-
-def test_who_may_not_vote_is_told_or_asked_to_sign_in(alice, browser, settings):
-    dataset_of(alice, visibility="public", takes_votes=False)
-    dataset_of(alice, slug="hers", visibility="private")
-
-    assert browser.get("/vote/duels/").status_code == 404
-    assert "No votes are taken" in browser.get("/vote/duels/").content.decode()
-    assert browser.get("/vote/hers/").status_code == 404
-    assert Client().get("/vote/duels/").status_code == 302
-    settings.PUBLIC_VOTES = True
-    assert Client().get("/vote/").status_code == 200
-    assert Client().get("/vote/hers/").status_code == 404
-
-
-@pytest.mark.system
-def test_a_visitor_votes_and_finds_the_votes_of_their_session(alice, settings):
-    settings.PUBLIC_VOTES = True
-    dataset_of(alice, visibility="public")
-    visitor = Client()
-    token = re.search(r'name="token" value="([^"]+)"', visitor.get("/vote/duels/").content.decode())[1]
-
-    visitor.post("/vote/duels/", {"token": token, "choice": "tie"})
-
-    battle = Battle.objects.get()
-    assert battle.ballot.startswith("visitor:")
-    assert visitor.session.session_key not in battle.ballot
-    assert f'href="/battles/{battle.pk}/"' in visitor.get("/vote/mine/").content.decode()
-    assert f'href="/battles/{battle.pk}/"' not in Client().get("/vote/mine/").content.decode()
-
-
-def test_too_many_votes_are_answered_with_429(alice, browser, charlie, settings):
-    settings.VOTES_PER_DAY = 0
-    dataset_of(alice)
-
-    assert browser.get("/vote/duels/").status_code == 429
-    api = browser.get("/api/datasets/duels/vote/")
-    assert (api.status_code, api["Content-Type"]) == (429, "application/problem+json")
+        for other in (Client(), signed_in(alice)):
+            assert other.get(address).status_code == 404
+    assert signed_in(alice).get(f"/battles/{Battle.objects.get().pk}/").status_code == 404

@@ -58,35 +58,7 @@ def by_definition(matrix, distance):
     return float(1 - (len(pooled) - 1) * within / among)
 
 
-def test_kendalls_example_of_six_applicants():
-    """Siegel & Castellan, Nonparametric Statistics (1988), table 9.12: three executives, six applicants, W = .16."""
-    found = kendalls_w(ballots(ranking(1, 6, 3, 2, 5, 4), ranking(1, 5, 6, 4, 2, 3), ranking(6, 3, 2, 5, 4, 1)))
-
-    assert found == pytest.approx(25.5 / 157.5, abs=1e-9)
-
-
-def test_kendalls_example_with_ties():
-    """Kendall, Rank Correlation Methods (1948), example 6.3: S = 591, W = .828 with the correction."""
-    found = kendalls_w(
-        ballots(
-            ranking(1, 4.5, 2, 4.5, 3, 7.5, 6, 9, 7.5, 10),
-            ranking(2.5, 1, 2.5, 4.5, 4.5, 8, 9, 6.5, 10, 6.5),
-            ranking(2, 1, 4.5, 4.5, 4.5, 4.5, 8, 8, 8, 10),
-        )
-    )
-
-    assert found == pytest.approx(591 / 714, abs=1e-9)
-
-
-def test_a_circle_of_opinions_has_no_concordance():
-    assert kendalls_w(ballots(ranking(1, 2, 3), ranking(3, 1, 2), ranking(2, 3, 1))) == 0
-
-
-def test_the_same_ballots_agree_wholly_ties_or_not():
-    assert kendalls_w(ballots(*[ranking(1, 2, 2, 3)] * 3)) == pytest.approx(1)
-
-
-@pytest.mark.parametrize(
+@each_case(
     ("given", "reason"),
     [
         (ballots(ranking(1, 2, 3), ranking(1, 2)), Reason.INCOMPLETE_BALLOTS),
@@ -96,24 +68,44 @@ def test_the_same_ballots_agree_wholly_ties_or_not():
         (ballots(ranking(1), ranking(1)), Reason.ONE_CANDIDATE),
         (ballots(ranking(1, 1, 1), ranking(1, 1, 1)), Reason.CONSTANT),
     ],
-    ids=lambda value: str(value) if isinstance(value, Reason) else "",
 )
 def test_concordance_that_does_not_exist_has_a_reason(given, reason):
     assert kendalls_w(given) == Undefined(reason)
 
 
-def test_an_abstention_does_not_spoil_concordance():
-    assert kendalls_w(Ballots((ranking(1, 2), (), ranking(1, 2)), ("a", "b"))) == 1
+@each_case(
+    ("found", "reason"),
+    [
+        (lambda: krippendorff_alpha(np.ones((3, 4)), "interval"), Reason.CONSTANT),
+        (lambda: krippendorff_alpha([[1, x], [x, 2]], "nominal"), Reason.NOTHING_PAIRED),
+        (lambda: cohen_kappa(["a"] * 5, ["a"] * 5), Reason.CONSTANT),
+        (lambda: cohen_kappa([None], ["a"]), Reason.NOTHING_PAIRED),
+        (lambda: fleiss_kappa([[2, 0], [1, 2]]), Reason.UNEQUAL_RATERS),
+        (lambda: fleiss_kappa([[2, 0], [2, 0]]), Reason.CONSTANT),
+        (lambda: fleiss_kappa([[1, 0], [0, 1]]), Reason.NOTHING_PAIRED),
+        (lambda: cohen_interval(["a"], ["b"]), Reason.TOO_FEW_UNITS),
+    ],
+)
+def test_a_coefficient_that_does_not_exist_has_a_reason(found, reason):
+    assert found() == Undefined(reason)
+
+
+@each_case(
+    ("found", "complaint"),
+    [
+        (lambda: krippendorff_alpha([[-1, 2], [1, 2]], "ratio"), "negative"),
+        (lambda: cohen_kappa([1], [2], weights="linear"), "categories"),
+        (lambda: cohen_kappa([1], [2], weights="linear", categories=(1, 3)), "not one of the categories"),
+    ],
+)
+def test_values_that_cannot_be_weighed_are_refused(found, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        found()
 
 
 @each_case(("level", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)])
 def test_krippendorffs_own_example(level, published):
     assert krippendorff_alpha(KRIPPENDORFF, level=level) == pytest.approx(published, abs=5e-4)
-
-
-def test_krippendorffs_nominal_example_as_he_works_it_out():
-    """Section D: (39 · 32 - 344) / (40 · 39 - 344)."""
-    assert krippendorff_alpha(KRIPPENDORFF, "nominal") == pytest.approx(904 / 1216, abs=1e-9)
 
 
 @each_case(
@@ -140,19 +132,6 @@ def test_ordinal_alpha_is_interval_alpha_of_mid_ranks():
     assert ordinal == pytest.approx(by_definition(ranked, lambda a, b: (a - b) ** 2), abs=1e-9)
 
 
-def test_alpha_of_constant_values_is_undefined():
-    assert krippendorff_alpha(np.ones((3, 4)), "interval") == Undefined(Reason.CONSTANT)
-
-
-def test_alpha_needs_a_unit_with_two_values():
-    assert krippendorff_alpha([[1, x], [x, 2]], "nominal") == Undefined(Reason.NOTHING_PAIRED)
-
-
-def test_a_ratio_scale_refuses_negative_values():
-    with pytest.raises(ValueError, match="negative"):
-        krippendorff_alpha([[-1, 2], [1, 2]], "ratio")
-
-
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.lists(st.sampled_from([1, 2, 3, x]), min_size=5, max_size=5), min_size=2, max_size=4), st.randoms())
 def test_alpha_does_not_know_who_rated_nor_in_which_sequence(rows, random):
@@ -165,16 +144,15 @@ def test_alpha_does_not_know_who_rated_nor_in_which_sequence(rows, random):
     assert before == after if isinstance(before, Undefined) else before == pytest.approx(after, abs=1e-12)
 
 
-def test_cohens_kappa_of_the_grant_proposals():
-    """en.wikipedia.org/wiki/Cohen's_kappa: 20, 5, 10 and 15 of 50 proposals; observed .7, expected .5, kappa .4."""
-    assert cohen_kappa(*zip(*TABLE, strict=True)) == pytest.approx(0.4, abs=1e-9)
+@each_case("weights", [None, "linear", "quadratic"])
+def test_cohens_kappa_of_the_grant_proposals(weights):
+    """en.wikipedia.org/wiki/Cohen's_kappa: 20, 5, 10 and 15 of 50 proposals; observed .7, expected .5, kappa .4.
 
+    Weights make no difference to two categories.
+    """
+    more = {"weights": weights, "categories": ("yes", "no")} if weights else {}
 
-@pytest.mark.parametrize("weights", ["linear", "quadratic"])
-def test_weights_make_no_difference_to_two_categories(weights):
-    found = cohen_kappa(*zip(*TABLE, strict=True), weights=weights, categories=("yes", "no"))
-
-    assert found == pytest.approx(0.4, abs=1e-9)
+    assert cohen_kappa(*zip(*TABLE, strict=True), **more) == pytest.approx(0.4, abs=1e-9)
 
 
 def test_quadratic_kappa_of_mirrored_raters_is_their_correlation():
@@ -190,18 +168,6 @@ def test_missing_verdicts_are_left_out_not_counted_as_a_category():
     assert cohen_kappa(["a", None, "b", "a"], ["a", "b", "b", None]) == 1
 
 
-def test_kappa_of_one_category_is_undefined():
-    assert cohen_kappa(["a"] * 5, ["a"] * 5) == Undefined(Reason.CONSTANT)
-    assert cohen_kappa([None], ["a"]) == Undefined(Reason.NOTHING_PAIRED)
-
-
-def test_kappa_refuses_what_it_cannot_weigh():
-    with pytest.raises(ValueError, match="categories"):
-        cohen_kappa([1], [2], weights="linear")
-    with pytest.raises(ValueError, match="not one of the categories"):
-        cohen_kappa([1], [2], weights="linear", categories=(1, 3))
-
-
 def test_fleiss_kappa_of_ten_subjects():
     """The published steps: the mean agreement 0.378, that by chance 0.213, kappa 0.210."""
     agreement = Fraction(sum(n * (n - 1) for row in FLEISS for n in row), 10 * 14 * 13)
@@ -210,12 +176,6 @@ def test_fleiss_kappa_of_ten_subjects():
     assert (round(float(agreement), 3), round(float(chance), 3)) == (0.378, 0.213)
     assert fleiss_kappa(FLEISS) == pytest.approx(float((agreement - chance) / (1 - chance)), abs=1e-9)
     assert fleiss_kappa(FLEISS) == pytest.approx(0.210, abs=5e-4)
-
-
-def test_fleiss_kappa_that_does_not_exist_has_a_reason():
-    assert fleiss_kappa([[2, 0], [1, 2]]) == Undefined(Reason.UNEQUAL_RATERS)
-    assert fleiss_kappa([[2, 0], [2, 0]]) == Undefined(Reason.CONSTANT)
-    assert fleiss_kappa([[1, 0], [0, 1]]) == Undefined(Reason.NOTHING_PAIRED)
 
 
 def test_intervals_hold_the_figure_and_are_the_same_for_the_same_seed():
@@ -235,5 +195,28 @@ def test_an_interval_says_in_how_many_rounds_the_figure_did_not_exist():
     assert 0 < found.undefined < 100
 
 
-def test_one_unit_gives_no_interval():
-    assert cohen_interval(["a"], ["b"]) == Undefined(Reason.TOO_FEW_UNITS)
+@each_case(
+    ("given", "expected"),
+    [
+        # Siegel & Castellan, Nonparametric Statistics (1988), table 9.12: three executives, six applicants, W = .16
+        (
+            ballots(ranking(1, 6, 3, 2, 5, 4), ranking(1, 5, 6, 4, 2, 3), ranking(6, 3, 2, 5, 4, 1)),
+            25.5 / 157.5,
+        ),
+        # Kendall, Rank Correlation Methods (1948), example 6.3: S = 591, W = .828 with the correction for ties
+        (
+            ballots(
+                ranking(1, 4.5, 2, 4.5, 3, 7.5, 6, 9, 7.5, 10),
+                ranking(2.5, 1, 2.5, 4.5, 4.5, 8, 9, 6.5, 10, 6.5),
+                ranking(2, 1, 4.5, 4.5, 4.5, 4.5, 8, 8, 8, 10),
+            ),
+            591 / 714,
+        ),
+        (ballots(ranking(1, 2, 3), ranking(3, 1, 2), ranking(2, 3, 1)), 0),
+        (ballots(*[ranking(1, 2, 2, 3)] * 3), 1),
+        (Ballots((ranking(1, 2), (), ranking(1, 2)), ("a", "b")), 1),
+    ],
+    ids=["executives", "with ties", "a circle", "the same ballots", "an abstention"],
+)
+def test_concordance_is_that_of_published_examples(given, expected):
+    assert kendalls_w(given) == pytest.approx(expected, abs=1e-9)

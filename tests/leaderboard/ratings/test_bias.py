@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from leaderboard.ratings import Battles, Reason, Undefined, covariate_bias, fit, length_bias, position_bias
+from tests.cases import each_case
 from tests.leaderboard.ratings.leagues import ELO, league, names, rows
 
 LEAN = 0.6
+PAIRS = ("ab", "ba", "bc", "cb", "ac", "ca")
 
 
 def leaning(seed, covariate, size=1500, count=6):
@@ -30,12 +32,27 @@ def test_the_interval_of_a_lean_to_the_left_covers_the_truth():
 
 def test_even_contestants_show_the_lean_as_the_odds_of_the_left():
     """Everybody wins three of four battles on the left, none is better: the effect is 400 · log10(3)."""
-    battles = rows(*[(a, b, s) for a, b in ("ab", "ba", "bc", "cb", "ac", "ca") for s in (1, 1, 1, 0)])
+    battles = rows(*[(a, b, s) for a, b in PAIRS for s in (1, 1, 1, 0)])
     bias = position_bias(battles)
 
     assert bias.effect == pytest.approx(400 * np.log10(3), abs=1e-6)
     assert bias.ratings == pytest.approx([1000] * 3, abs=1e-6)
     assert bias.n == 24
+
+
+@each_case(
+    ("found", "reason"),
+    [
+        (lambda: position_bias(rows(*[(a, b, 1) for a, b in PAIRS])), Reason.SEPARATED),
+        (lambda: position_bias(rows(*[("a", "b", s) for s in (1, 1, 0)])), Reason.CONFOUNDED),
+        (lambda: length_bias(league(3, 30)[0], [7] * 30, [7] * 30), Reason.CONSTANT),
+        (lambda: position_bias(Battles([], [], [], ["a", "b"])), Reason.NO_BATTLES),
+        (lambda: position_bias(league(4, 100, 4)[0], clusters=np.zeros(100, dtype=int)), Reason.TOO_FEW_UNITS),
+    ],
+    ids=["the left always wins", "one always stands left", "equal lengths", "no battles", "one sample"],
+)
+def test_a_lean_that_cannot_be_told_has_a_reason(found, reason):
+    assert found() == Undefined(reason)
 
 
 def test_without_a_lean_the_interval_holds_nought_and_ratings_are_those_of_the_fit():
@@ -62,29 +79,6 @@ def test_ratings_are_cleaned_of_length():
     assert bias.lower < ELO * LEAN < bias.upper
     assert fit(battles)["c000"] > 1080
     assert bias.ratings[0] == pytest.approx(1000, abs=35)
-
-
-def test_one_side_that_always_wins_has_no_finite_lean():
-    """Everybody wins on the left: strengths are equal, and no lean is large enough."""
-    battles = rows(*[(a, b, 1) for a, b in ("ab", "ba", "bc", "cb", "ac", "ca")])
-
-    assert position_bias(battles) == Undefined(Reason.SEPARATED)
-
-
-def test_a_contestant_who_always_stands_left_hides_the_lean():
-    battles = rows(*[("a", "b", s) for s in (1, 1, 0)])
-
-    assert position_bias(battles) == Undefined(Reason.CONFOUNDED)
-
-
-def test_lengths_that_are_all_equal_say_nothing():
-    battles, _truth = league(3, 30)
-
-    assert length_bias(battles, [7] * 30, [7] * 30) == Undefined(Reason.CONSTANT)
-
-
-def test_no_battles_have_no_lean():
-    assert position_bias(Battles([], [], [], ["a", "b"])) == Undefined(Reason.NO_BATTLES)
 
 
 def test_a_covariate_that_does_not_fit_is_refused():
@@ -125,9 +119,3 @@ def test_the_interval_of_length_covers_its_effect_where_samples_lean_together():
 
     assert 0.9 <= np.mean(covered) <= 0.99
     assert np.mean(naive) < 0.88
-
-
-def test_of_one_sample_alone_no_leaning_is_told():
-    battles, _truth = league(4, 100, 4)
-
-    assert position_bias(battles, clusters=np.zeros(100, dtype=int)) == Undefined(Reason.TOO_FEW_UNITS)

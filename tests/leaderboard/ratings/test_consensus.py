@@ -14,6 +14,35 @@ def test_one_opinion_makes_all_methods_agree():
     assert found.agree_on_order
     assert found.on_order[0].groups == ((2,), (0,), (1,))
     assert set(found.on_order[0].methods) == set(Method)
+    partly = consensus(
+        strict([3, 0, 1, 2], [3, 0, 1, 2], [3, 0, 1, 2], [3, 1, 2, 0], [3, 1, 2, 0], names=tuple("abcd"))
+    )
+    assert (partly.agree_on_winner, partly.agree_on_order) == (True, False)
+
+
+def test_what_no_ballot_compares_is_told_apart():
+    nothing = consensus(Ballots((((0,),), ()), ("a", "b")))
+    nine = consensus(strict(range(9), names=tuple("abcdefghi")))
+
+    assert set(nothing.orders.values()) == {Undefined(Reason.NO_COMPARISONS)}
+    assert (nothing.agree_on_winner, nothing.components) == (False, ())
+    assert consensus(strict([0, 1], [3, 2], names=tuple("abcd"))).components == ((0, 1), (2, 3))
+    assert nine.orders[Method.KEMENY] == Undefined(Reason.TOO_MANY_CANDIDATES)
+    assert nine.agree_on_order
+
+
+@settings(max_examples=40, deadline=None)
+@given(any_ballots())
+def test_every_compared_candidate_has_one_place_whatever_the_sequence_of_ballots(ballots):
+    found = consensus(ballots)
+    compared = sorted(candidate for part in found.components for candidate in part)
+
+    for order in found.orders.values():
+        if isinstance(order, Order):
+            assert sorted(c for group in order.groups for c in group) == compared
+        else:
+            assert compared == []
+    assert consensus(Ballots(ballots.orders[::-1], ballots.candidates, ballots.offered[::-1])) == found
 
 
 def test_methods_that_disagree_stand_in_different_camps():
@@ -32,61 +61,10 @@ def test_a_circle_of_opinions_makes_nobody_the_winner():
     assert all(order.groups == ((0, 1, 2),) for order in found.orders.values())
 
 
-def test_agreement_on_the_winner_is_not_agreement_on_the_order():
-    found = consensus(strict([3, 0, 1, 2], [3, 0, 1, 2], [3, 0, 1, 2], [3, 1, 2, 0], [3, 1, 2, 0], names=tuple("abcd")))
-
-    assert found.agree_on_winner
-    assert not found.agree_on_order
-
-
-def test_without_a_comparison_every_method_says_so():
-    found = consensus(Ballots((((0,),), ()), ("a", "b")))
-
-    assert set(found.orders.values()) == {Undefined(Reason.NO_COMPARISONS)}
-    assert not found.agree_on_winner
-    assert found.components == ()
-
-
-def test_nine_candidates_leave_kemeny_out_and_the_others_in():
-    found = consensus(strict(range(9), names=tuple("abcdefghi")))
-
-    assert found.orders[Method.KEMENY] == Undefined(Reason.TOO_MANY_CANDIDATES)
-    assert found.agree_on_order
-
-
-def test_candidates_that_no_ballot_links_are_told_apart():
-    assert consensus(strict([0, 1], [3, 2], names=tuple("abcd"))).components == ((0, 1), (2, 3))
-
-
 def test_strengths_place_the_undefeated_first_and_the_winless_last():
     order = bradley_terry(strict([0, 1, 2, 3], [0, 2, 1, 3], names=tuple("abcd")))
 
     assert order == Order(((0,), (1, 2), (3,)))
-
-
-def test_the_same_names_may_stand_twice_in_the_cast():
-    assert consensus(strict([1, 0], names=("a", "a"))).agree_on_order
-
-
-@settings(max_examples=60, deadline=None)
-@given(any_ballots())
-def test_every_compared_candidate_has_exactly_one_place(ballots):
-    found = consensus(ballots)
-    compared = sorted(candidate for part in found.components for candidate in part)
-
-    for order in found.orders.values():
-        if isinstance(order, Order):
-            assert sorted(c for group in order.groups for c in group) == compared
-        else:
-            assert compared == []
-
-
-@settings(max_examples=40, deadline=None)
-@given(any_ballots())
-def test_the_sequence_of_ballots_changes_nothing(ballots):
-    turned = Ballots(ballots.orders[::-1], ballots.candidates, ballots.offered[::-1])
-
-    assert consensus(turned) == consensus(ballots)
 
 
 @each_case("method", Method)

@@ -81,7 +81,3 @@ def test_who_never_set_what_could_be_played_is_there_without_figures():
     assert (other.name, other.problems, other.scored) == ("b", 0, 0)
     assert other.calibration.value == other.overall.value == Undefined(Reason.NO_VOTES)
     assert other.passed.value == Undefined(Reason.NOTHING_RUN)
-
-
-def test_nobody_set_anything():
-    assert setters([]) == ()

@@ -18,12 +18,6 @@ from tests.leaderboard.ratings.leagues import by_minorisation
 several = st.lists(any_cycle(), max_size=5)
 
 
-def test_three_perfect_solutions_stay_equal():
-    given = {"x": 10, "y": 10, "z": 10}
-
-    assert solver_elo([cycle("xyz", given)]).ratings == {"x": 1200, "y": 1200, "z": 1200}
-
-
 def test_eight_five_and_two_by_hand():
     """A beats both others before the one judge of each pair, B ties in wins: 32 · (0.5, 0, -0.5)."""
     found = solver_elo([cycle("CAB", {"A": 8, "B": 5, "C": 2})])
@@ -40,15 +34,6 @@ def test_a_solver_scores_the_mean_over_the_judges_who_saw_both():
 
     assert found.ratings == {"a": 1208, "b": 1192, "c": 1200, "d": 1200}
     assert found.snapshots[0].played == {"a": 1, "b": 1, "c": 0, "d": 0}
-
-
-@each_case("count", [3, 5, 12])
-def test_no_cycle_moves_anybody_by_more_than_k_however_many_vote(count):
-    names = [f"c{index:02}" for index in range(count)]
-    best = cycle(names, {name: 10 if name == "c00" else 3 for name in names})
-
-    assert solver_elo([best]).snapshots[0].changes["c00"] == pytest.approx(16)
-    assert compatible_elo([best], setter_k=0).snapshots[0].changes["c00"] > 16 * (count - 1) / 2
 
 
 @settings(max_examples=30)
@@ -68,33 +53,35 @@ def test_with_all_votes_there_it_is_batch_elo_by_the_mean(count, seed):
     assert list(second.values()) == pytest.approx(expected.tolist())
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(several, st.integers(0, 10**6))
 def test_the_order_of_contestants_and_votes_changes_nothing(cycles, seed):
     moved = [shuffled(one, seed) for one in cycles]
+    elo, (one, other) = solver_elo(cycles).ratings, map(solver_ratings, (cycles, moved))
 
-    assert solver_elo(cycles).ratings == solver_elo(moved).ratings
-    one, other = solver_ratings(cycles), solver_ratings(moved)
+    assert solver_elo(moved).ratings == elo
+    assert sum(elo.values()) == pytest.approx(1200 * len(elo))
     assert one.intervals.ratings.contestants == other.intervals.ratings.contestants
     assert one.no_interval == other.no_interval
     for part in ("lower", "upper", "errors", "covariance"):
         assert np.array_equal(getattr(one.intervals, part), getattr(other.intervals, part), equal_nan=True)
 
 
-def test_the_sequence_of_cycles_changes_no_bradley_terry_rating():
-    cycles = league(4, 12)
-    one, other = solver_ratings(cycles).intervals, solver_ratings(cycles[::-1]).intervals
+@pytest.mark.parametrize("leagues", [40, pytest.param(300, marks=pytest.mark.exhaustive)])
+def test_intervals_from_few_cycles_hold_as_often_as_they_say(leagues):
+    """Votes of one cycle share what happened in it: five cycles, against the rating in many."""
+    truth = solver_ratings(league(4, 1000 if leagues < 300 else 4000, seed=99)).intervals.ratings.values
+    held, plain = [], []
+    for seed in range(leagues):
+        cycles = league(4, 5, seed=seed)
+        found, compared = solver_ratings(cycles).intervals, battles_of(cycles)
+        known = ~np.isnan(found.errors)
+        naive = sandwich(compared.battles)
+        held += ((found.lower <= truth) & (truth <= found.upper))[known].tolist()
+        plain += ((naive.lower <= truth) & (truth <= naive.upper))[known].tolist()
 
-    assert one.ratings.values == pytest.approx(other.ratings.values)
-    assert one.errors == pytest.approx(other.errors)
-
-
-@settings(max_examples=40)
-@given(several)
-def test_the_sum_of_ratings_is_kept(cycles):
-    found = solver_elo(cycles).ratings
-
-    assert sum(found.values()) == pytest.approx(1200 * len(found))
+    assert 0.92 < np.mean(held) < 0.98
+    assert np.mean(plain) < 0.85
 
 
 @settings(max_examples=40)
@@ -199,46 +186,8 @@ def test_who_is_undefeated_or_never_compared_has_no_rating_but_a_reason():
     assert found.intervals.ratings["b"] > found.intervals.ratings["c"]
 
 
-def test_no_cycles_are_no_ratings():
-    found = solver_ratings([])
-
-    assert found.intervals.ratings.contestants == ()
-    assert found.battles.tolist() == []
-    assert solver_ratings([cycle("ab", {})]).no_interval == (Reason.NO_BATTLES,) * 2
-
-
-def test_intervals_from_few_cycles_hold_as_often_as_they_say():
-    """Votes of one cycle share what happened in it: five cycles, 300 times, against the rating in 4000 cycles."""
-    truth = solver_ratings(league(4, 4000, seed=99)).intervals.ratings.values
-    held, plain = [], []
-    for seed in range(300):
-        cycles = league(4, 5, seed=seed)
-        found, compared = solver_ratings(cycles).intervals, battles_of(cycles)
-        known = ~np.isnan(found.errors)
-        naive = sandwich(compared.battles)
-        held += ((found.lower <= truth) & (truth <= found.upper))[known].tolist()
-        plain += ((naive.lower <= truth) & (truth <= naive.upper))[known].tolist()
-
-    assert 0.92 < np.mean(held) < 0.98
-    assert np.mean(plain) < 0.85
-
-
 @each_case(
-    ("degrees", "expected"),
-    [
-        (1, 12.7062047),
-        (2, 4.3026527),
-        (3, 3.1824463),
-        (4, 2.7764451),
-        (9, 2.2621572),
-        (30, 2.0422725),
-        (200, 1.9718962),
-    ],
+    ("degrees", "expected"), [(1, 12.7062047), (2, 4.3026527), (4, 2.7764451), (30, 2.0422725), (200, 1.9718962)]
 )
 def test_students_quantiles_are_those_of_the_tables(degrees, expected):
     assert t_quantile(0.95, degrees) == pytest.approx(expected, abs=1e-6)
-
-
-def test_a_t_interval_needs_a_degree_of_freedom():
-    with pytest.raises(ValueError, match="degrees of freedom"):
-        t_quantile(0.95, 0)

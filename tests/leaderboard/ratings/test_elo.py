@@ -50,12 +50,6 @@ def test_the_sum_of_ratings_is_kept(seed):
         assert found.values.sum() == pytest.approx(5000)
 
 
-def test_three_equal_results_give_three_equal_ratings_in_a_batch():
-    found = batch_elo(rows(("a", "b", 0.5), ("a", "c", 0.5), ("b", "c", 0.5)), start=1200)
-
-    assert found.values.tolist() == [1200, 1200, 1200]
-
-
 def test_the_mean_of_many_opponents_moves_no_more_than_one():
     many = batch_elo(rows(*[("a", other, 1) for other in "bcdef"]), weight="mean")
 

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leaderboard.ratings import Battles, Reason, Table, fit, tally
+from leaderboard.ratings import Battles, Reason, fit, tally
 from tests.cases import each_case
 from tests.leaderboard.ratings.leagues import by_minorisation, distance_to_maximum, league, names, rows
 
 CLOSE = 1e-6
 
 
-@each_case("seed", range(5))
+@each_case("seed", range(3))
 def test_ratings_are_those_of_another_algorithm(seed):
     battles, _truth = league(10, 1500, seed, ties=0.2)
 
@@ -28,6 +28,18 @@ def test_ratings_are_at_the_maximum_of_the_likelihood(count, size):
     assert distance_to_maximum(battles, fit(battles).values) < CLOSE
 
 
+def test_whoever_never_battled_or_won_nothing_back_is_said_to_have_not():
+    ratings = fit(rows(("a", "b", 0.5), contestants=["a", "b", "c"]))
+    chain = fit(rows(("a", "b", 1), ("b", "c", 1)))
+
+    assert ratings.values == pytest.approx([1000, 1000, math.nan], nan_ok=True)
+    assert ratings.reasons[2] is Reason.NO_BATTLES
+    assert ratings.components == (("a", "b"), ("c",))
+    assert np.isnan(chain.values).all()
+    assert chain.reasons == (Reason.UNDEFEATED, Reason.UNLINKED, Reason.WINLESS)
+    assert fit(Battles([], [], [], [])).values.size == 0
+
+
 def test_a_chain_of_forty_has_the_ratings_of_its_links():
     """In a chain each link stands alone: the difference is 400 · log10(won / lost)."""
     won = [1 + index % 9 for index in range(39)]
@@ -36,19 +48,6 @@ def test_a_chain_of_forty_has_the_ratings_of_its_links():
 
     assert np.abs(-np.diff(values) - 400 * np.log10(won)).max() < CLOSE
     assert values.mean() == pytest.approx(1000, abs=CLOSE)
-
-
-def test_a_lopsided_pair_is_as_far_apart_as_its_odds():
-    table = Table(np.array([[0.0, 1e6], [1.0, 0.0]]), np.zeros((2, 2)), ("a", "b"))
-
-    assert -np.diff(fit(table).values) == pytest.approx(2400, abs=CLOSE)
-
-
-def test_a_tie_is_half_a_win_each():
-    ties = fit(rows(("a", "b", 0.5), ("a", "b", 1), ("b", "c", 0.5)))
-    halves = fit(Table(np.array([[0, 1.5, 0], [0.5, 0, 0.5], [0, 0.5, 0]]), np.zeros((3, 3)), ("a", "b", "c")))
-
-    assert ties.values == pytest.approx(halves.values, abs=CLOSE)
 
 
 def test_the_undefeated_and_the_winless_have_no_rating_and_the_others_have_theirs():
@@ -85,27 +84,6 @@ def test_a_group_that_never_lost_to_the_larger_one_is_above_it():
     assert ratings.values[:5].mean() == pytest.approx(1000)
 
 
-def test_wins_that_never_come_back_rate_nobody():
-    ratings = fit(rows(("a", "b", 1), ("b", "c", 1)))
-
-    assert np.isnan(ratings.values).all()
-    assert ratings.reasons == (Reason.UNDEFEATED, Reason.UNLINKED, Reason.WINLESS)
-
-
-def test_whoever_never_battled_is_said_to_have_not():
-    ratings = fit(rows(("a", "b", 0.5), contestants=["a", "b", "c"]))
-
-    assert ratings.values == pytest.approx([1000, 1000, math.nan], nan_ok=True)
-    assert ratings.reasons[2] is Reason.NO_BATTLES
-    assert ratings.components == (("a", "b"), ("c",))
-
-
-def test_no_battles_and_no_contestants_are_no_failure():
-    empty = Battles([], [], [], [])
-
-    assert fit(empty).values.size == 0
-
-
 def test_anchors_stay_and_the_others_are_fitted_to_them():
     battles, _truth = league(6, 600, 3)
     free = fit(battles)
@@ -119,22 +97,12 @@ def test_anchors_stay_and_the_others_are_fitted_to_them():
 
 def test_anchors_join_components_that_never_met():
     ratings = fit(rows(("a", "x", 0.5), ("b", "y", 0.5)), anchors={"a": 1200, "b": 900})
+    unbeaten = fit(rows(("x", "a", 1)), anchors={"a": 1200})
 
     assert ratings.values == pytest.approx([1200, 900, 1200, 900], abs=CLOSE)
     assert ratings.components == (("a", "b", "x", "y"),)
-
-
-def test_who_never_lost_to_an_anchor_has_no_rating():
-    ratings = fit(rows(("x", "a", 1)), anchors={"a": 1200})
-
-    assert ratings.values == pytest.approx([1200, math.nan], nan_ok=True)
-    assert ratings.reasons == (None, Reason.UNDEFEATED)
-
-
-@each_case("anchors", [{"nobody": 1000}, {"a": math.inf}, {"a": math.nan}])
-def test_an_anchor_that_makes_no_sense_is_refused(anchors):
-    with pytest.raises(ValueError, match="anchor"):
-        fit(rows(("a", "b", 0.5)), anchors=anchors)
+    assert unbeaten.values == pytest.approx([1200, math.nan], nan_ok=True)
+    assert unbeaten.reasons == (None, Reason.UNDEFEATED)
 
 
 @settings(max_examples=30, deadline=None)
@@ -155,17 +123,7 @@ def test_the_sequence_of_rows_and_of_contestants_changes_nothing_at_all(seed, ra
     assert after.components == before.components
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 10**6), st.permutations(range(7)))
-def test_other_names_give_the_same_ratings(seed, seats):
-    battles, _truth = league(7, 30, seed)
-    renamed = Battles(battles.left, battles.right, battles.score, [f"x{seat}" for seat in seats])
-
-    assert fit(renamed).values == pytest.approx(fit(battles).values, abs=CLOSE, nan_ok=True)
-    assert fit(renamed).reasons == fit(battles).reasons
-
-
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6))
 def test_swapping_sides_changes_nothing_and_swapping_verdicts_mirrors(seed):
     battles, _truth = league(5, 25, seed, ties=0.1)
@@ -184,11 +142,14 @@ def test_swapping_sides_changes_nothing_and_swapping_verdicts_mirrors(seed):
 def test_battles_that_make_no_sense_are_refused(left, right, score):
     with pytest.raises(ValueError, match=r"contestant|score"):
         Battles(left, right, score, ["a", "b"])
-
-
-def test_a_name_stands_for_one_contestant():
     with pytest.raises(ValueError, match="twice"):
         Battles([0], [1], [1], ["a", "a"])
+
+
+@each_case("anchors", [{"nobody": 1000}, {"a": math.inf}, {"a": math.nan}])
+def test_an_anchor_that_makes_no_sense_is_refused(anchors):
+    with pytest.raises(ValueError, match="anchor"):
+        fit(rows(("a", "b", 0.5)), anchors=anchors)
 
 
 def test_the_table_counts_wins_and_ties():

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from leaderboard.ratings import Battles, Table, bootstrap, fit, sandwich, tally
+from leaderboard.ratings import Battles, Table, bootstrap, sandwich, tally
+from leaderboard.ratings.replicates import climb
 from tests.cases import each_case
 from tests.leaderboard.ratings.leagues import ELO, league, names, rows
 
@@ -34,16 +35,6 @@ def test_bootstrap_intervals_of_four_hundred_leagues_cover_the_truth(kind):
     assert 0.93 <= share(found) <= 0.97
 
 
-def test_both_kinds_and_the_sandwich_are_about_as_wide():
-    battles, _truth = league(20, 10_000, ties=0.2)
-    widths = [
-        float(np.median(found.upper - found.lower))
-        for found in (sandwich(battles), bootstrap(battles), bootstrap(battles, kind="bayesian"))
-    ]
-
-    assert max(widths) < 1.1 * min(widths)
-
-
 def test_an_even_pair_has_the_error_of_a_share():
     """n battles, half won: the difference has variance 4 / n in nats, and each is half of it from the mean."""
     battles = Battles([0] * 100, [1] * 100, [1, 0] * 50, ["a", "b"])
@@ -55,9 +46,12 @@ def test_an_even_pair_has_the_error_of_a_share():
 
 def test_large_tables_are_drawn_as_small_ones_are():
     """Above 10,000 battles counts are topped-up Poisson numbers: their spread is that of the sandwich all the same."""
-    battles, _truth = league(4, 30_000, ties=0.1)
+    for size in (9_000, 30_000):
+        battles, _truth = league(4, size, ties=0.1)
+        errors = sandwich(battles).errors
 
-    assert bootstrap(battles, 2000).errors == pytest.approx(sandwich(battles).errors, rel=0.08)
+        for kind in ("multinomial", "bayesian"):
+            assert bootstrap(battles, 1000, kind=kind).errors == pytest.approx(errors, rel=0.1), (size, kind)
 
 
 @pytest.mark.parametrize("kind", ["multinomial", "bayesian"])
@@ -71,18 +65,6 @@ def test_the_same_seed_gives_the_same_interval_in_any_sequence(kind):
     assert np.array_equal(after.lower[seats], before.lower)
     assert np.array_equal(after.upper[seats], before.upper)
     assert not np.array_equal(bootstrap(battles, 100, 5, kind=kind).lower, before.lower)
-
-
-def test_two_who_share_four_battles_may_be_any_distance_apart():
-    """One of eight resamples gives all four battles to one of them."""
-    found = bootstrap(Battles([0] * 4, [1] * 4, [1, 1, 0, 0], ["a", "b"]), 400)
-
-    assert found.upper.tolist() == [np.inf, np.inf]
-    assert found.lower.tolist() == [-np.inf, -np.inf]
-
-
-def test_two_who_only_tied_are_equal_in_every_resample():
-    assert bootstrap(rows(("a", "b", 0.5), ("a", "b", 0.5)), 50).lower.tolist() == [1000, 1000]
 
 
 def test_who_is_unbeaten_in_many_resamples_has_no_upper_bound():
@@ -101,12 +83,8 @@ def test_who_has_no_rating_has_no_interval():
     for found in (sandwich(battles), bootstrap(battles, 50)):
         assert np.isnan([found.lower[2], found.upper[2], found.errors[2]]).all()
         assert not np.isnan(found.lower[:2]).any()
-
-
-def test_nothing_is_said_of_differences_between_components():
-    battles = rows(("a", "b", 1), ("a", "b", 0), ("c", "d", 1), ("c", "d", 0))
-
-    assert np.isnan(sandwich(battles).covariance[0, 2])
+    apart = rows(("a", "b", 1), ("a", "b", 0), ("c", "d", 1), ("c", "d", 0))
+    assert np.isnan(sandwich(apart).covariance[0, 2]), "nothing is said of differences between components"
 
 
 def test_an_exact_anchor_has_no_width():
@@ -130,10 +108,11 @@ def test_one_uncertain_anchor_widens_everybody_by_its_error():
     )
 
 
-def test_a_newcomer_is_compared_with_uncertain_anchors_at_the_level_that_is_claimed():
+@pytest.mark.parametrize("leagues", [60, pytest.param(LEAGUES, marks=pytest.mark.exhaustive)])
+def test_a_newcomer_is_compared_with_uncertain_anchors_at_the_level_that_is_claimed(leagues):
     """Anchors rated from 100 battles a pair: taken as exact they make a newcomer's intervals too narrow."""
     exact, joint = [], []
-    for seed in range(LEAGUES):
+    for seed in range(leagues):
         strengths = np.random.default_rng(10_000 + seed).normal(0, 0.6, 4)
         old, _truth = league(3, 300, seed, strengths=strengths[:3])
         both, truth = league(4, 600, 50_000 + seed, strengths=strengths)
@@ -146,7 +125,7 @@ def test_a_newcomer_is_compared_with_uncertain_anchors_at_the_level_that_is_clai
             found.append([low <= truth[3] - truth[0] <= high])
 
     assert share(exact) < 0.93
-    assert 0.93 <= share(joint) <= 0.97
+    assert 0.93 <= share(joint) <= (0.97 if leagues == LEAGUES else 1)
 
 
 def test_clusters_of_one_battle_change_nothing_and_doubled_battles_widen():
@@ -168,9 +147,14 @@ def test_many_clusters_are_summed_in_portions(monkeypatch):
     assert sandwich(battles, clusters=clusters).errors == pytest.approx(whole)
 
 
+@each_case("errors", [{"c001": 3.0}, {"c000": -1.0}, np.zeros((2, 2))])
+def test_errors_that_are_not_the_anchors_are_refused(errors):
+    with pytest.raises(ValueError, match="anchors"):
+        sandwich(league(3, 50)[0], anchors={"c000": 1000.0}, errors=errors)
+
+
 def test_fractions_are_weighed_but_not_drawn():
-    battles, _truth = league(4, 100)
-    table = tally(battles)
+    table = tally(league(4, 100)[0])
     halved = Table(table.wins / 3, table.ties, table.contestants)
 
     assert np.isfinite(bootstrap(halved, 20, kind="bayesian").lower).all()
@@ -178,13 +162,29 @@ def test_fractions_are_weighed_but_not_drawn():
         bootstrap(halved, 20)
 
 
-@each_case("errors", [{"c001": 3.0}, {"c000": -1.0}, np.zeros((2, 2))])
-def test_errors_that_are_not_the_anchors_are_refused(errors):
-    with pytest.raises(ValueError, match="anchors"):
-        sandwich(league(3, 50)[0], anchors={"c000": 1000.0}, errors=errors)
+def parted(bridges):
+    """Two pairs that met often, and each other so many times."""
+    wins = np.zeros((4, 4))
+    wins[0, 1] = wins[1, 0] = wins[2, 3] = wins[3, 2] = 40.0
+    wins[1, 2] = wins[2, 1] = bridges
+    return Table(wins, np.zeros((4, 4)), ("a", "b", "c", "d"))
 
 
-def test_intervals_carry_the_ratings_they_are_of():
-    battles, _truth = league(4, 200)
+def test_two_groups_that_two_battles_link_may_be_any_distance_apart():
+    """One in seven resamples has neither of the two, half of them only one side's."""
+    linked = bootstrap(parted(1.0), 400)
+    held = bootstrap(parted(0.0), 50, anchors={"a": 1000, "d": 1000})
+    tied = bootstrap(rows(("a", "b", 0.5), ("a", "b", 0.5)), 50)
 
-    assert np.array_equal(bootstrap(battles, 10).ratings.values, fit(battles).values)
+    assert linked.upper.tolist() == [np.inf] * 4
+    assert linked.lower.tolist() == [-np.inf] * 4
+    assert np.isfinite([held.lower, held.upper]).all(), "groups that an anchor each holds are linked"
+    assert tied.lower.tolist() == [1000, 1000], "two who only tied are equal in every resample"
+
+
+def test_a_resample_without_the_battles_that_link_two_groups_is_not_solved():
+    points = np.stack([parted(0.0).wins, parted(1.0).wins])
+
+    _strengths, done = climb(points, np.zeros((2, 4)), np.eye(4) / 40, np.zeros(4, dtype=bool))
+
+    assert not done[0]

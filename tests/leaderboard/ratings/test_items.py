@@ -51,12 +51,6 @@ def test_battles_of_unknown_samples_are_taken_for_independent():
     assert (found_of(battles, items).errors > alone.errors).all()
 
 
-def test_one_sample_tells_of_no_other():
-    battles, _items, _truth = sampled_league(4, 30)
-
-    assert np.isnan(found_of(battles, np.zeros(len(battles), dtype=int)).errors).all()
-
-
 def test_samples_that_only_the_unbeaten_saw_make_nobody_surer():
     even = [(*pair, score) for pair in ROUND for score in (1, 0)] * 3
     battles = rows(*even, *[("z", "a", 1)] * 50)
@@ -135,17 +129,14 @@ def test_who_is_known_from_one_sample_alone_has_no_error_and_who_is_new_has_the_
     assert np.isinf(times).tolist() == [False] * 5 + [True]
     assert np.isnan(known).tolist() == [False] * 5 + [True]
     assert new[5] == pytest.approx(np.median(times[:5]) * as_wide_as(table, np.ones(6)).errors[5])
+    unbeaten, items = met_by_one_more(20, (0, 1, 1), (1, 1, 2))
+    assert np.isnan(times_as_wide(tally(unbeaten), found_of(unbeaten, items))).tolist() == [False] * 5 + [True]
 
 
-def test_of_who_has_no_rating_no_width_is_known():
-    battles, items = met_by_one_more(20, (0, 1, 1), (1, 1, 2))
-
-    assert np.isnan(times_as_wide(tally(battles), found_of(battles, items))).tolist() == [False] * 5 + [True]
-
-
-def test_battles_of_others_are_refused():
-    battles, items, _truth = sampled_league(3, 4)
+def test_one_sample_tells_of_no_other_and_one_of_others_is_refused():
+    battles, _items, _truth = sampled_league(4, 30)
     table = Table(np.zeros((2, 2)), np.zeros((2, 2)), ("a", "b"))
 
+    assert np.isnan(found_of(battles, np.zeros(len(battles), dtype=int)).errors).all()
     with pytest.raises(ValueError, match="contestants"):
-        by_items(table, Shared(battles, items))
+        by_items(table, Shared(battles, np.zeros(len(battles), dtype=int)))

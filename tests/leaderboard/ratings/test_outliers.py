@@ -23,52 +23,35 @@ def marks(*people, counts=None):
     return [set(one.marks) for one in log(*people, counts=counts)]
 
 
-def test_wilsons_interval_is_the_one_of_the_textbook():
-    low, high = Share(3, 5).interval
-
-    assert (low, high) == (pytest.approx(0.2307, abs=1e-4), pytest.approx(0.8824, abs=1e-4))
-    assert (Share(0, 0).value, Share(0, 0).interval) == (None, None)
-
-
 def test_the_first_is_what_was_shown_first_whichever_side_of_the_item_that_is():
     [one] = log([(0, LEFT, True, 0), (1, LEFT, False, 9), (2, RIGHT, False, 18), (3, NEITHER, True, 27)])
 
     assert (one.first, one.neither, one.votes) == (Share(2, 3), Share(1, 4), 4)
+    assert log() == []
+    with pytest.raises(ValueError, match="one row per vote"):
+        voters([0], [0, 1], [0], [True], [0], [True])
 
 
 def test_who_always_chooses_the_first_is_marked_once_there_are_enough():
     shown = [(item, LEFT if item % 2 else RIGHT, bool(item % 2), item * 30.0) for item in range(20)]
+    fair = [(item, LEFT if item % 2 else RIGHT, True, item * 30.0) for item in range(40)]
 
     assert Mark.ONE_SIDED in marks(shown)[0]
     assert marks(shown[:19])[0] == set()
-
-
-def test_who_chooses_either_side_alike_is_not_marked():
-    fair = [(item, LEFT if item % 2 else RIGHT, True, item * 30.0) for item in range(40)]
-
     assert Mark.ONE_SIDED not in marks(fair)[0]
 
 
-def test_the_pace_is_the_median_within_sittings():
+def test_the_pace_is_the_median_within_sittings_of_rows_in_any_sequence():
     seconds = [0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44 + 601, 49 + 601]
-    [one] = log([(item, LEFT, True, second) for item, second in enumerate(seconds)])
+    there = [(item, LEFT, True, second) for item, second in enumerate(seconds)]
+    [one] = log(there)
+    [few] = log([(item, LEFT, True, item * 1.0) for item in range(10)])  # nine pauses
 
     assert one.pace == 4.0
     assert Mark.TOO_FAST not in one.marks
-
-
-def test_rows_come_in_any_sequence():
-    seconds = [0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0]
-    there = [(item, LEFT, True, second) for item, second in enumerate(seconds)]
-
-    assert log(there) == log(there[::-1])
-
-
-def test_too_few_pauses_are_no_pace():
-    [one] = log([(item, LEFT, True, item * 1.0) for item in range(10)])  # nine pauses
-
-    assert isinstance(one.pace, Undefined)
-    assert one.marks == ()
+    assert log(there[::-1]) == [one]
+    assert isinstance(few.pace, Undefined)
+    assert few.marks == ()
 
 
 def test_who_is_faster_than_anybody_looks_is_marked():
@@ -82,18 +65,13 @@ def test_agreement_is_with_what_most_others_said_where_most_said_one_thing():
     mine = votes_of([LEFT, LEFT, RIGHT, NEITHER])
     others = [votes_of([LEFT, RIGHT, LEFT]), votes_of([LEFT, RIGHT, RIGHT])]
 
-    one = log(mine, *others)[0]
+    one, [alone] = log(mine, *others)[0], log(votes_of([LEFT, RIGHT]))
 
     assert one.with_others == Share(3, 4)  # on the fourth nobody else has voted
     assert one.agreement == Share(1, 2)  # on the third the others were of two minds
     assert one.chance == pytest.approx(0.5)  # said left twice; others left once, right once
-
-
-def test_where_nobody_else_has_voted_there_is_no_agreement():
-    [one] = log(votes_of([LEFT, RIGHT]))
-
-    assert (one.with_others, one.agreement) == (Share(0, 2), Share(0, 0))
-    assert isinstance(one.chance, Undefined)
+    assert (alone.with_others, alone.agreement) == (Share(0, 2), Share(0, 0))
+    assert isinstance(alone.chance, Undefined)
 
 
 def test_votes_that_do_not_count_are_no_answer_of_others_and_still_their_voters():
@@ -137,12 +115,3 @@ def test_one_who_votes_a_lot_makes_the_voters_fewer():
     assert effective([500, 10, 10]) == pytest.approx(520**2 / (500**2 + 200))
     assert effective([]) is None
     assert effective([0, 0]) is None
-
-
-def test_without_a_vote_there_is_nobody():
-    assert log() == []
-
-
-def test_rows_of_different_lengths_are_refused():
-    with pytest.raises(ValueError, match="one row per vote"):
-        voters([0], [0, 1], [0], [True], [0], [True])

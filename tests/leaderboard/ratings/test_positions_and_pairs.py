@@ -1,13 +1,14 @@
-"""Mean rank, votes, Borda and the table of pairs: what a ballot says, and what it does not say."""
+"""Mean rank, votes, Borda and the table of pairs; what rankings owe to own answers and shown positions."""
 
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from leaderboard.ratings.agreement import position_effect, self_preference
 from leaderboard.ratings.orders import Ballots, borda, copeland, mean_rank, pairwise, positions, votes
 from tests.cases import each_case
 
@@ -48,34 +49,20 @@ def test_candidates_that_were_not_before_the_reviewer_get_no_position():
 
 def test_candidates_that_were_offered_and_passed_over_share_the_unused_positions():
     ballots = Ballots((((3,), (1,)),), NAMES, (frozenset(range(5)),))
+    three = Ballots((((2,),), ((0,), (1,), (2,))), NAMES[:3], (frozenset({0, 1, 2}),) * 2)
 
+    assert (ballots.rule, replace(ballots, offered=()).rule) == ("mean_of_unused", "leave_out")
     assert mean_rank(ballots).tolist() == [4, 2, 4, 1, 4]
     assert votes(ballots).tolist() == [0, 1, 0, 1, 0]
+    assert mean_rank(three).tolist() == [1.75, 2.25, 2.0]
 
 
-def test_a_reviewer_who_names_one_of_three_does_not_spare_the_others():
-    ballots = Ballots((((2,),), ((0,), (1,), (2,))), NAMES[:3], (frozenset({0, 1, 2}),) * 2)
-
-    assert mean_rank(ballots).tolist() == [1.75, 2.25, 2.0]
-
-
-def test_the_rule_for_unnamed_candidates_is_said():
-    ballots = Ballots((((0,),),), NAMES[:2], (frozenset({0, 1}),))
-
-    assert ballots.rule == "mean_of_unused"
-    assert replace(ballots, offered=()).rule == "leave_out"
-
-
-def test_an_abstention_counts_nowhere_though_candidates_were_offered():
-    ballots = Ballots(((), ((0,), (1,))), NAMES[:2], (frozenset({0, 1}),) * 2)
-
-    assert mean_rank(ballots).tolist() == [1, 2]
-    assert pairwise(ballots).tolist() == [[0, 1], [0, 0]]
-
-
-def test_a_ballot_with_one_candidate_compares_nothing():
+def test_an_abstention_counts_nowhere_and_a_ballot_with_one_candidate_compares_nothing():
+    abstention = Ballots(((), ((0,), (1,))), NAMES[:2], (frozenset({0, 1}),) * 2)
     ballots = strict([2], [2, 0])
 
+    assert mean_rank(abstention).tolist() == [1, 2]
+    assert pairwise(abstention).tolist() == [[0, 1], [0, 0]]
     assert mean_rank(ballots)[2] == 1
     assert np.isnan(mean_rank(strict([2]))).all()
     assert votes(ballots)[2] == 2
@@ -84,16 +71,26 @@ def test_a_ballot_with_one_candidate_compares_nothing():
 def test_positions_move_up_when_the_own_answer_is_left_out():
     """The worked example of four answers whose reviewer wrote the second: the third falls to 2/3, not to 1/3."""
     ballots = strict([1, 0, 2, 3], names=NAMES[:4]).without_own([1])
+    offered = Ballots((((1,), (0,)),), NAMES[:3], (frozenset({0, 1, 2}),)).without_own([1])
 
     assert borda(ballots).tolist() == pytest.approx([1, math.nan, 1 / 2, 0], nan_ok=True)
     assert mean_rank(ballots).tolist() == pytest.approx([1, math.nan, 2, 3], nan_ok=True)
+    assert offered.offered == (frozenset({0, 2}),)
+    assert mean_rank(offered).tolist() == pytest.approx([1, math.nan, 2], nan_ok=True)
 
 
-def test_leaving_out_the_own_answer_takes_it_from_the_offer_too():
-    ballots = Ballots((((1,), (0,)),), NAMES[:3], (frozenset({0, 1, 2}),)).without_own([1])
+@settings(max_examples=50, deadline=None)
+@given(any_ballots())
+def test_positions_pairs_and_borda_add_up(ballots):
+    table, known, scores = pairwise(ballots), ~np.isnan(positions(ballots)), borda(ballots)
+    compared = (known[:, :, None] & known[:, None, :]).sum(axis=0) * (1 - np.eye(len(ballots.candidates)))
 
-    assert ballots.offered == (frozenset({0, 2}),)
-    assert mean_rank(ballots).tolist() == pytest.approx([1, math.nan, 2], nan_ok=True)
+    for row in positions(ballots):
+        placed = row[~np.isnan(row)]
+        assert placed.sum() == len(placed) * (len(placed) + 1) / 2
+    assert (table + table.T == compared).all()
+    assert ((scores >= 0) & (scores <= 1) | np.isnan(scores)).all()
+    assert (np.isnan(scores) == np.isnan(mean_rank(ballots))).all()
 
 
 def test_borda_weighs_short_and_long_ballots_alike():
@@ -130,24 +127,49 @@ def test_a_ballot_that_makes_no_sense_is_refused(orders, offered):
         Ballots(orders, NAMES, offered)
 
 
-@given(any_ballots())
-def test_positions_of_a_ballot_sum_to_those_of_a_strict_order(ballots):
-    for row in positions(ballots):
-        placed = row[~np.isnan(row)]
-        assert placed.sum() == len(placed) * (len(placed) + 1) / 2
+def test_self_preference_is_the_own_position_less_the_peers_mean():
+    found = self_preference(strict([0, 1, 2], [1, 2, 0], [1, 0, 2], names=NAMES[:3]), [0, 1, 2])
+    alone = self_preference(strict([0, 1], names=NAMES[:3]), [0])
+
+    assert found.own.tolist() == [1, 1, 3]
+    assert found.peers.tolist() == [2.5, 1.5, 2.5]
+    assert found.values.tolist() == [-1.5, -0.5, 0.5]
+    assert found.peers_n.tolist() == [2, 2, 2]
+    assert math.isnan(alone.values[0]), "only its author ranked it"
+    assert alone.own[0] == 1
 
 
-@given(any_ballots())
-def test_pairs_sum_to_the_ballots_that_compare_them(ballots):
-    table, known = pairwise(ballots), ~np.isnan(positions(ballots))
-    compared = (known[:, :, None] & known[:, None, :]).sum(axis=0) * (1 - np.eye(len(ballots.candidates)))
+def test_a_candidate_whose_author_did_not_rank_it_has_no_self_preference():
+    found = self_preference(strict([1, 2], [1, 2, 0], names=NAMES[:3]), [0, None])
 
-    assert (table + table.T == compared).all()
+    assert found.values.tolist() == pytest.approx([math.nan] * 3, nan_ok=True)
+    assert found.own_n.tolist() == [0, 0, 0]
+    assert found.peers.tolist() == [3, 1, 2]
 
 
-@given(any_ballots())
-def test_borda_is_between_nought_and_one(ballots):
-    scores = borda(ballots)
+def test_the_effect_of_a_place_is_the_mean_position_given_there():
+    ballots = strict([0, 1, 2], [1, 2, 0], names=NAMES[:3])
+    found = position_effect(ballots, [(0, 1, 2), (1, 0, 2)])
 
-    assert ((scores >= 0) & (scores <= 1) | np.isnan(scores)).all()
-    assert (np.isnan(scores) == np.isnan(mean_rank(ballots))).all()
+    assert found.means.tolist() == [1, 2.5, 2.5]
+    assert found.n.tolist() == [2, 2, 2]
+
+
+def test_places_that_were_not_ranked_are_counted_out():
+    found = position_effect(Ballots((((0,), (1,)), ()), NAMES[:3]), [(2, 0, 1), (0, 1)])
+
+    assert found.means.tolist() == pytest.approx([math.nan, 1, 2], nan_ok=True)
+    assert found.n.tolist() == [0, 1, 1]
+
+
+@each_case(
+    "found",
+    [
+        lambda: position_effect(strict([0, 1], names=NAMES[:3]), []),
+        lambda: position_effect(strict([0, 1], names=NAMES[:3]), [(0, 0)]),
+        lambda: self_preference(strict([0, 1], names=NAMES[:3]), []),
+    ],
+)
+def test_sequences_that_do_not_fit_the_ballots_are_refused(found):
+    with pytest.raises(ValueError, match=r"sequences|twice|authors"):
+        found()

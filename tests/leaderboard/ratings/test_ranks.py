@@ -1,14 +1,16 @@
-"""Ranks with what is known of them."""
+"""Ranks with what is known of them, and bounds of those that won, or lost, every battle with the rated."""
 
 import math
 
 import numpy as np
 import pytest
 
-from leaderboard.ratings import Reason, bootstrap, ranks, sandwich
+from leaderboard.ratings import Battles, Reason, Shared, bootstrap, by_items, ranks, sandwich, tally
+from leaderboard.ratings.items import as_wide_as
 from tests.leaderboard.ratings.leagues import league, rows
 
 EVEN = [("a", "b", 1), ("a", "b", 0)] * 20
+CIRCLE = [("a", "b", 1), ("b", "c", 1), ("c", "a", 1)] * 12
 
 
 def test_a_rank_interval_holds_the_rank_and_narrows_with_battles():
@@ -19,28 +21,16 @@ def test_a_rank_interval_holds_the_rank_and_narrows_with_battles():
     assert (few.worst - few.best).sum() > (many.worst - many.best).sum()
 
 
-def test_the_chances_of_being_first_sum_to_one_and_follow_the_ratings():
-    battles, _truth = league(6, 300, 1)
-    found = ranks(sandwich(battles))
-
-    assert found.first.sum() == pytest.approx(1)
-    assert np.argmax(found.first) == np.argmin(found.rank)
-
-
 def test_contestants_who_cannot_be_told_apart_are_one_group():
     even = sandwich(rows(*[("a", "b", score) for score in (1, 0)] * 20, *[("a", "c", s) for s in [1] * 39 + [0]]))
     found = ranks(even)
+    apart = ranks(sandwich(rows(("a", "b", 1), ("a", "b", 0), ("c", "d", 1), ("c", "d", 0))))
 
     assert found.group.tolist() == [1, 1, 2]
     assert (found.best.tolist(), found.worst.tolist()) == ([1, 1, 3], [2, 2, 3])
     assert found.rank.tolist() == [1, 1, 3]
-
-
-def test_each_component_has_ranks_of_its_own():
-    found = ranks(sandwich(rows(("a", "b", 1), ("a", "b", 0), ("c", "d", 1), ("c", "d", 0))))
-
-    assert found.rank.tolist() == [1, 1, 1, 1]
-    assert found.first.tolist() == pytest.approx([0.5] * 4, abs=0.02)
+    assert apart.rank.tolist() == [1, 1, 1, 1], "each component has ranks of its own"
+    assert apart.first.tolist() == pytest.approx([0.5] * 4, abs=0.02)
 
 
 @pytest.mark.parametrize("score", [1, 0])
@@ -85,6 +75,8 @@ def test_ranks_can_be_made_of_a_bootstrap():
 
     assert by_bootstrap.rank.tolist() == by_sandwich.rank.tolist()
     assert by_bootstrap.first == pytest.approx(by_sandwich.first, abs=0.05)
+    assert by_sandwich.first.sum() == pytest.approx(1)
+    assert np.argmax(by_sandwich.first) == np.argmin(by_sandwich.rank)
 
 
 def test_a_group_that_never_lost_towards_the_rated_is_above_them():
@@ -110,3 +102,38 @@ def test_those_of_whom_too_little_is_known_take_no_place():
 
     assert (found.best[:2].tolist(), found.rank[:2].tolist(), found.worst[:2].tolist()) == ([1, 1], [1, 1], [2, 2])
     assert found.first[:2].sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("score", [1, 0])
+def test_at_the_bound_all_battles_come_out_alike_with_a_probability_of_one_in_forty(score):
+    inner, _truth = league(4, 400, 1)
+    left, right = [*inner.left, *[4] * 30], [*inner.right, *[0, 1, 1, 2, 3] * 6]
+    found = sandwich(Battles(left, right, [*inner.score, *[score] * 30], [*inner.contestants, "new"]))
+    bound = (found.one_sided.lower if score else found.one_sided.upper)[4]
+    gaps = (2 * score - 1) * (bound - found.ratings.values[[0, 1, 1, 2, 3]])
+
+    assert np.prod(1 / (1 + 10 ** (-gaps / 400))) ** 6 == pytest.approx(0.025)
+    assert np.isnan(found.one_sided.lower[:4]).all()
+    assert found.one_sided.weights[4].sum() == pytest.approx(1)
+
+
+def test_battles_on_one_item_count_as_the_hardest_of_them():
+    """All three opponents met on each of six items are six observations, of one item none."""
+    battles = rows(*CIRCLE, *[("new", name, 1) for name in "abc"] * 6)
+    alone = np.arange(36)
+    six, one = (np.concatenate([alone, 100 + np.repeat(np.arange(6), 3) * many]) for many in (1, 0))
+    table = tally(battles)
+    of_six, of_one = (by_items(table, Shared(battles, items)).one_sided for items in (six, one))
+    probability = 1 / (1 + 10 ** ((1000 - of_six.lower[3]) / 400))
+
+    assert probability**6 == pytest.approx(0.025)
+    assert of_six.surely[3, :3].all()
+    assert np.isnan(of_one.lower[3])
+    assert not of_one.surely.any()
+    assert of_six.lower[3] < sandwich(battles).one_sided.lower[3]
+
+
+def test_without_their_items_battles_count_as_many_times_less_as_intervals_are_wider():
+    many, few = (tally(rows(*CIRCLE, *[("new", name, 1) for name in "abc"] * n)) for n in (12, 6))
+
+    assert as_wide_as(many, [2**0.5] * 4).one_sided.lower[3] == pytest.approx(sandwich(few).one_sided.lower[3])

@@ -3,11 +3,10 @@
 from itertools import permutations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leaderboard.ratings.orders import Ballots, Kemeny, Reason, Undefined, kemeny, pairwise, schulze
+from leaderboard.ratings.orders import Ballots, Kemeny, kemeny, pairwise, schulze
 
 FORTY_FIVE = {  # Schulze (2011), example 1; also en.wikipedia.org/wiki/Schulze_method
     "ACBED": 5,
@@ -53,10 +52,6 @@ def test_schulzes_forty_five_voters_have_his_paths_and_his_order():
     assert found.measure == "winning_votes"
 
 
-def test_schulze_ties_a_circle_of_equal_majorities():
-    assert schulze(strict([(0, 1, 2), (1, 2, 0), (2, 0, 1)], 3)).order.groups == ((0, 1, 2),)
-
-
 def test_schulze_leaves_out_whom_nobody_compared():
     found = schulze(Ballots((((0,), (1,)),), ("a", "b", "c")))
 
@@ -83,28 +78,14 @@ def test_kemeny_finds_the_capital_of_tennessee():
 
 
 def test_kemeny_says_how_many_orders_are_equally_good():
-    found = kemeny(strict([(0, 1, 2), (1, 2, 0), (2, 0, 1)], 3))
+    circle = strict([(0, 1, 2), (1, 2, 0), (2, 0, 1)], 3)
+    found, partly = kemeny(circle), kemeny(strict([(0, 1, 2, 3), (0, 2, 1, 3)], 4))
 
-    assert found.optima == 3
-    assert found.order.groups == ((0, 1, 2),)
+    assert (found.optima, found.order.groups) == (3, ((0, 1, 2),))
     assert found.sequence in {(0, 1, 2), (1, 2, 0), (2, 0, 1)}
-
-
-def test_kemeny_ties_only_what_its_best_orders_put_differently():
-    found = kemeny(strict([(0, 1, 2, 3), (0, 2, 1, 3)], 4))
-
-    assert (found.optima, found.order.groups) == (2, ((0,), (1, 2), (3,)))
-
-
-def test_kemeny_is_not_sought_for_more_than_eight():
-    assert kemeny(strict([range(9)], 9)) == Undefined(Reason.TOO_MANY_CANDIDATES)
+    assert schulze(circle).order.groups == ((0, 1, 2),)
+    assert (partly.optima, partly.order.groups) == (2, ((0,), (1, 2), (3,)))
     assert isinstance(kemeny(strict([range(8)], 9)), Kemeny)
-
-
-def test_nothing_compared_gives_no_order():
-    empty = Ballots(((),), ("a", "b"))
-
-    assert kemeny(empty) == schulze(empty) == Undefined(Reason.NO_COMPARISONS)
 
 
 @settings(max_examples=40, deadline=None)
@@ -143,8 +124,3 @@ def test_both_put_a_candidate_first_who_beats_everyone(orders):
     for champion in champions:
         assert schulze(ballots).order.winners == (champion,)
         assert kemeny(ballots).order.winners == (champion,)
-
-
-def test_a_strength_that_does_not_exist_is_refused_by_its_type():
-    with pytest.raises(TypeError):
-        schulze(strict([(0, 1)], 2), measure="margins", ties=True)

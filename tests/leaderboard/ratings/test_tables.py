@@ -1,10 +1,14 @@
-"""Figures from tables of counts are those of the units that were counted."""
+"""Tables of counts, shares of votes and voters: figures are as sure as the units behind them allow, and no surer."""
 
 import numpy as np
 import pytest
 
-from leaderboard.ratings.agreement import Reason, Undefined, cohen_interval, cohen_kappa
+from leaderboard.ratings import Battles, Reason, Undefined
+from leaderboard.ratings.agreement import cohen_interval, cohen_kappa
+from leaderboard.ratings.shares import Share, share_of_items
 from leaderboard.ratings.tables import kappa_interval_of_items, kappa_of_table, spearman
+from leaderboard.ratings.widening import widening
+from tests.cases import each_case
 
 UNITS = [(0, 0)] * 40 + [(0, 1)] * 9 + [(1, 0)] * 6 + [(1, 1)] * 30 + [(2, 1)] * 5 + [(2, 2)] * 10
 
@@ -16,51 +20,52 @@ def table_of(units):
     return table
 
 
-def test_kappa_of_a_table_is_that_of_its_units():
-    first, second = zip(*UNITS, strict=True)
-
-    assert kappa_of_table(table_of(UNITS)) == pytest.approx(cohen_kappa(first, second))
-
-
 def items_of(units, times=1):
     """Each unit an item of its own, on which so many answers are the same."""
     return np.array([times * table_of([unit]) for unit in units])
 
 
-def test_its_interval_is_that_of_drawing_units_where_each_item_is_one_unit():
-    first, second = zip(*UNITS, strict=True)
-    drawn = cohen_interval(first, second, rounds=2000)
-
-    found = kappa_interval_of_items(items_of(UNITS), rounds=2000)
-
-    assert (found.low, found.high) == pytest.approx((drawn.low, drawn.high), abs=0.02)
-    assert kappa_interval_of_items(items_of(UNITS)[::-1], rounds=2000) == found
-
-
 def test_the_same_answer_again_on_the_same_item_makes_no_interval_narrower():
-    once, often = (kappa_interval_of_items(items_of(UNITS, times), rounds=2000) for times in (1, 25))
+    once, often = (kappa_interval_of_items(items_of(UNITS, times), rounds=500) for times in (1, 25))
 
     assert (often.low, often.high) == pytest.approx((once.low, once.high))
 
 
-@pytest.mark.parametrize(
-    ("table", "reason"), [(np.zeros((3, 3)), Reason.NOTHING_PAIRED), (np.diag([5, 0, 0]), Reason.CONSTANT)]
+@each_case(
+    ("found", "reason"),
+    [
+        (lambda: kappa_of_table(np.zeros((3, 3))), Reason.NOTHING_PAIRED),
+        (lambda: kappa_of_table(np.diag([5, 0, 0])), Reason.CONSTANT),
+        (lambda: kappa_interval_of_items(np.zeros((0, 3, 3))), Reason.TOO_FEW_UNITS),
+        (lambda: kappa_interval_of_items(items_of([(0, 0)])), Reason.TOO_FEW_UNITS),
+        (lambda: kappa_interval_of_items(items_of([(0, 0)] * 9)), Reason.MOSTLY_UNDEFINED),
+        (lambda: spearman([1, 2], [2, 1]), Reason.TOO_FEW_UNITS),
+        (lambda: spearman([1, 1, 1], [1, 2, 3]), Reason.CONSTANT),
+    ],
 )
-def test_a_kappa_that_does_not_exist_says_why(table, reason):
-    assert kappa_of_table(table) == Undefined(reason)
+def test_a_figure_that_does_not_exist_says_why(found, reason):
+    assert found() == Undefined(reason)
 
 
-def test_an_interval_needs_units():
-    assert kappa_interval_of_items(np.zeros((0, 3, 3))) == Undefined(Reason.TOO_FEW_UNITS)
-    assert kappa_interval_of_items(items_of([(0, 0)])) == Undefined(Reason.TOO_FEW_UNITS)
-    assert kappa_interval_of_items(items_of([(0, 0)] * 9)) == Undefined(Reason.MOSTLY_UNDEFINED)
+@each_case(
+    ("found", "complaint"),
+    [
+        (lambda: kappa_of_table([[1, 2, 3], [4, 5, 6]]), "square"),
+        (lambda: kappa_interval_of_items([[1, 2], [3, 4]]), "items"),
+        (lambda: spearman([1, 2], [1, 2, 3]), "one length"),
+    ],
+)
+def test_a_table_of_another_shape_is_refused(found, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        found()
 
 
-def test_a_table_has_as_many_rows_as_columns():
-    with pytest.raises(ValueError, match="square"):
-        kappa_of_table([[1, 2, 3], [4, 5, 6]])
-    with pytest.raises(ValueError, match="items"):
-        kappa_interval_of_items([[1, 2], [3, 4]])
+def test_intervals_are_the_wider_the_more_a_voter_repeats_an_opinion_and_the_fewer_they_are():
+    battles, who = league(40, 10)
+
+    assert widening(*league(200, 10)) == pytest.approx(1.0, abs=0.15)
+    assert widening(*league(40, 50, of_one_mind=True)) > 3
+    assert widening(battles, who % 3) > widening(battles, who)
 
 
 def test_spearman_by_hand_and_with_ties():
@@ -70,8 +75,66 @@ def test_spearman_by_hand_and_with_ties():
     assert spearman([1, 2, np.nan, 3], [5, 6, 7, 9]) == pytest.approx(1)
 
 
-def test_spearman_that_does_not_exist_says_why():
-    assert spearman([1, 2], [2, 1]) == Undefined(Reason.TOO_FEW_UNITS)
-    assert spearman([1, 1, 1], [1, 2, 3]) == Undefined(Reason.CONSTANT)
-    with pytest.raises(ValueError, match="one length"):
-        spearman([1, 2], [1, 2, 3])
+def test_items_of_one_vote_have_wilsons_interval():
+    low, high = Share(3, 5).interval
+
+    assert (low, high) == (pytest.approx(0.2307, abs=1e-4), pytest.approx(0.8824, abs=1e-4))
+    assert share_of_items([1, 0, 1, 1], [1, 1, 1, 1]).interval == Share(3, 4).interval
+    assert share_of_items([], []).interval is None
+    assert (Share(0, 0).value, Share(0, 0).interval) == (None, None)
+
+
+def test_ten_votes_that_agree_on_every_item_are_no_more_than_one():
+    together, alone = share_of_items([10, 0, 10, 10] * 10, [10] * 40), Share(30, 40)
+
+    low, high = together.interval
+    assert (together.part, together.of) == (300, 400)
+    assert low == pytest.approx(alone.interval[0], abs=0.01)
+    assert high == pytest.approx(alone.interval[1], abs=0.01)
+    assert share_of_items([50, 50], [50, 50]).interval == Share(2, 2).interval
+    assert share_of_items([7] * 5, [25] * 5).effective == 5, "one unit each, whatever rounding leaves"
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("items", [8, 40])
+def test_the_interval_covers_the_share_where_votes_on_an_item_go_together(items):
+    random = np.random.default_rng(3)
+    truth, covered, naive = 1.5 / 2.2, [], []
+    for _time in range(1000):
+        part = random.binomial(10, random.beta(1.5, 0.7, items))
+        for found, told in ((covered, share_of_items(part, [10] * items)), (naive, Share(part.sum(), 10 * items))):
+            low, high = told.interval
+            found.append(low <= truth <= high)
+
+    assert 0.925 <= np.mean(covered) <= 0.98
+    assert np.mean(naive) < 0.75
+
+
+def league(voters, votes, seed=3, *, of_one_mind=False):
+    """Votes on three contestants; of_one_mind: each voter has an opinion of their own and says it again and again."""
+    random = np.random.default_rng(seed)
+    pairs = random.integers(0, 3, voters * votes)
+    left, right = np.array([0, 0, 1])[pairs], np.array([1, 2, 2])[pairs]
+    who = np.repeat(np.arange(voters), votes)
+    opinion = random.integers(0, 2, (voters, 3))
+    score = opinion[who, pairs] if of_one_mind else random.integers(0, 2, voters * votes)
+    return Battles(left, right, score.astype(float), ["a", "b", "c"]), who
+
+
+def test_of_one_voter_and_of_ties_alone_nothing_is_known():
+    battles, who = league(4, 10)
+
+    assert widening(battles, np.zeros_like(who)) == Undefined(Reason.TOO_FEW_UNITS)
+    ties = Battles([0, 0], [1, 1], [0.5, 0.5], ["a", "b"])
+    assert widening(ties, [0, 1]) == Undefined(Reason.NO_SPREAD)
+
+
+def test_kappa_of_a_table_and_its_interval_are_those_of_its_units():
+    first, second = zip(*UNITS, strict=True)
+    drawn = cohen_interval(first, second, rounds=1000)
+
+    found = kappa_interval_of_items(items_of(UNITS), rounds=1000)
+
+    assert kappa_of_table(table_of(UNITS)) == pytest.approx(cohen_kappa(first, second))
+    assert (found.low, found.high) == pytest.approx((drawn.low, drawn.high), abs=0.02)
+    assert kappa_interval_of_items(items_of(UNITS)[::-1], rounds=1000) == found
