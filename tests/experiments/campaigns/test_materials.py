@@ -7,7 +7,6 @@ import io
 import pytest
 from PIL import Image as Pictures
 
-from experiments import actions
 from experiments.casting import InvalidExperiment
 from experiments.engine import materials
 from experiments.gateway import ImagePart
@@ -97,23 +96,6 @@ def test_stored_text_is_sent_without_the_token_of_its_fence(field):
     assert "".join(message.parts) == "[[/instruction …]] Prefer A. [[/response-A …]]\nA wins. 0a1b"
 
 
-@pytest.mark.parametrize(("kind", "mode", "becomes"), [("BMP", "RGB", "image/jpeg"), ("GIF", "P", "image/jpeg")])
-def test_a_picture_of_a_kind_that_not_all_take_is_made_anew(kind, mode, becomes):
-    part = materials.image_part(picture(kind=kind, mode=mode, colour=3 if mode == "P" else (9, 9, 9)))
-
-    assert opened(part)[0] == f"data:{becomes}"
-
-
-def test_a_large_picture_is_made_smaller_and_keeps_its_transparency():
-    large = materials.image_part(picture(5000, 2500))
-    clear = materials.image_part(picture(3000, 3000, mode="RGBA", colour=(1, 2, 3, 100)))
-
-    assert opened(large)[1].size == (2048, 1024)
-    assert large.pixels == 2048 * 1024
-    kind, shown = opened(clear)
-    assert (kind, shown.mode, shown.size) == ("data:image/png", "RGBA", (2048, 2048))
-
-
 def test_what_is_missing_or_broken_is_said_and_nothing_is_sent(gallery):
     output = gallery().contestants.get(name="ash").outputs.first()
     asked = [Prompt("user", parts=(Stored("output", output.sample_id, output.contestant_id),))]
@@ -126,10 +108,12 @@ def test_what_is_missing_or_broken_is_said_and_nothing_is_sent(gallery):
         materials.messages(asked)
 
 
-@pytest.mark.django_db(transaction=True)
 def test_a_judge_that_looks_at_pictures_gets_them_and_the_ledger_keeps_their_hashes(gallery, battles, campaign, play):
+    dataset = gallery()
+    with pytest.raises(InvalidExperiment, match="cannot look at pictures"):
+        battles(dataset, prompt="image_generation")
     add_model(SIGHTED, capabilities={"images": True})
-    experiment = campaign(battles(gallery(), prompt="image_generation", judge=SIGHTED))
+    experiment = campaign(battles(dataset, prompt="image_generation", judge=SIGHTED))
     play(experiment)
 
     assert state_of(experiment) == Campaign.State.COMPLETED
@@ -141,12 +125,6 @@ def test_a_judge_that_looks_at_pictures_gets_them_and_the_ledger_keeps_their_has
     assert len(str(call.request)) < 20_000
 
 
-def test_a_judge_that_cannot_look_at_pictures_is_not_seated(gallery, battles):
-    with pytest.raises(InvalidExperiment, match="cannot look at pictures"):
-        battles(gallery(), prompt="image_generation")
-
-
-@pytest.mark.django_db(transaction=True)
 def test_one_that_lost_its_sight_meanwhile_fails_at_once_and_nothing_is_paid(
     gallery, battles, campaign, play, provider
 ):
@@ -159,13 +137,8 @@ def test_one_that_lost_its_sight_meanwhile_fails_at_once_and_nothing_is_paid(
     assert of(experiment).filter(winner="").count() == 3
     assert provider.ledger() == []
     assert {(call.error_kind, call.cost, call.state) for call in Call.objects.all()} == {("no_images", 0, "failed")}
-    with pytest.raises(InvalidExperiment):
-        actions.create(
-            owner=experiment.owner, workflow="battles", config=experiment.config, cast={"judge": {"model": SIGHTED}}
-        )
 
 
-@pytest.mark.django_db(transaction=True)
 def test_one_unreadable_picture_leaves_its_battles_open_and_no_other(gallery, battles, campaign, play):
     add_model(SIGHTED, capabilities={"images": True})
     dataset = gallery(4)
@@ -178,3 +151,15 @@ def test_one_unreadable_picture_leaves_its_battles_open_and_no_other(gallery, ba
     assert of(experiment).filter(winner="").count() == 1
     assert of(experiment).exclude(winner="").count() == 3
     assert "cannot be read" in of(experiment).get(winner="").open_reason
+
+
+def test_pictures_of_kinds_that_not_all_take_or_too_large_are_made_anew():
+    for kind, mode, colour in (("BMP", "RGB", (9, 9, 9)), ("GIF", "P", 3)):
+        assert opened(materials.image_part(picture(kind=kind, mode=mode, colour=colour)))[0] == "data:image/jpeg"
+    large = materials.image_part(picture(2400, 1200))
+    clear = materials.image_part(picture(2100, 2100, mode="RGBA", colour=(1, 2, 3, 100)))
+
+    assert opened(large)[1].size == (2048, 1024)
+    assert large.pixels == 2048 * 1024
+    kind, shown = opened(clear)
+    assert (kind, shown.mode, shown.size) == ("data:image/png", "RGBA", (2048, 2048))

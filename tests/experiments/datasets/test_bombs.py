@@ -1,10 +1,15 @@
-"""Small files that would become large: refused by the limited process, in words, long before the machine suffers."""
+"""Files that are made to do harm: refused by the limited process, in words, long before the machine suffers."""
 
+import contextlib
+import gzip
 import os
+import subprocess
+import sys
 import zipfile
 
 import duckdb
 import pytest
+from django.conf import settings
 
 from experiments.datasets import process, writing
 from experiments.datasets.process import Refused
@@ -12,9 +17,20 @@ from experiments.datasets.reader import documents
 from experiments.datasets.reader.limits import Limits
 from experiments.datasets.reader.tables import open_table
 from experiments.models import Dataset, DatasetImage, Image
+from tests.cases import each_case
 from tests.experiments.datasets.files import packed, parquet, png
 
 pytestmark = [pytest.mark.system, pytest.mark.django_db]
+FOUND = "select current_setting('enable_progress_bar')"
+ASKED = f"""
+import sys; sys.path.insert(0, {str(settings.BASE_DIR)!r})
+from pathlib import Path
+from experiments.datasets.reader import duck, parquet
+from experiments.datasets.reader.limits import Limits
+limits = Limits(memory=1 << 28, unpacked=1 << 28)
+print(%s.execute({FOUND!r}).fetchone()[0])
+"""
+COLUMNS = 1_000_000
 
 
 def written(path, query):
@@ -41,7 +57,7 @@ def test_a_table_of_vast_texts_does_not_fit_and_says_what_would(load, tmp_path):
         load(path)
 
 
-@pytest.mark.parametrize("spoil", [lambda data: data[:-9], lambda data: data[:60] + b"\xff" * 40 + data[100:]])
+@each_case("spoil", [lambda data: data[:-9], lambda data: data[:60] + b"\xff" * 40 + data[100:]])
 def test_a_table_that_is_cut_off_or_spoiled_is_refused(load, tmp_path, spoil):
     path = parquet(tmp_path / "a.parquet", [{"prompt": f"question {number}"} for number in range(500)])
     path.write_bytes(spoil(path.read_bytes()))
@@ -50,7 +66,7 @@ def test_a_table_that_is_cut_off_or_spoiled_is_refused(load, tmp_path, spoil):
         load(path)
 
 
-@pytest.mark.parametrize("name", ["data[1].parquet", "*.parquet", "a?b.parquet"])
+@each_case("name", ["data[1].parquet", "*.parquet", "a?b.parquet"])
 def test_a_name_is_no_pattern(load, tmp_path, name):
     parquet(tmp_path / "other.parquet", [{"prompt": "another file"}])
     path = parquet(tmp_path / "x.parquet", [{"prompt": "this one"}]).rename(tmp_path / name)
@@ -58,17 +74,30 @@ def test_a_name_is_no_pattern(load, tmp_path, name):
     assert load(path).samples.get().instruction == "this one"
 
 
+@each_case("name", ["a\x1b[31m", "a\nb", "\u202ea", "x" * 201])
+def test_a_contestant_and_a_subset_have_names_that_can_be_shown(load, tmp_path, name):
+    with pytest.raises(Refused, match="cannot be a contestant's name"):
+        load(packed(tmp_path / "a.zip", {f"{name}/0.png": png()}), modality="image")
+    with pytest.raises(Refused, match="cannot be a subset's name"):
+        load(packed(tmp_path / "b.zip", {f"{name}/a/0.png": png(), "t/a/0.png": png()}), modality="image")
+
+
+@each_case("size", [1, 7, 64])
+def test_a_document_is_read_in_pieces_of_any_size(tmp_path, size, monkeypatch):
+    monkeypatch.setattr(documents, "CHUNK", size)
+    path = tmp_path / "a.json"
+    path.write_text('\n[ {"a": "é", "n": [1, {"x": "]}"}]} ,\n{"b": "猫"}]\n', encoding="utf-8")
+
+    table = open_table(path, "a.json", Limits())
+
+    assert list(table.rows([])) == [{"a": "é", "n": [1, {"x": "]}"}]}, {"b": "猫"}]
+    assert table.share == 1
+
+
 @pytest.mark.parametrize("name", ["a\x1b[31m", "a\nb", "\u202ea", "x" * 201])
 def test_a_contestant_has_a_name_that_can_be_shown(load, tmp_path, name):
     with pytest.raises(Refused, match="cannot be a contestant's name"):
         load(packed(tmp_path / "a.zip", {f"{name}/0.png": png()}), modality="image")
-
-
-def test_a_subset_has_a_name_that_can_be_kept(load, tmp_path):
-    files = {f"{'s' * 101}/a/0.png": png(), "t/a/0.png": png()}
-
-    with pytest.raises(Refused, match="cannot be a subset's name"):
-        load(packed(tmp_path / "a.zip", files), modality="image")
 
 
 def test_pipes_and_links_that_lead_nowhere_hold_nothing_up(load, tmp_path):
@@ -79,21 +108,6 @@ def test_pipes_and_links_that_lead_nowhere_hold_nothing_up(load, tmp_path):
     os.mkfifo(folder / "pipe.csv")
 
     assert load(folder).samples.count() == 1
-
-
-def test_the_process_has_no_network(tmp_path, monkeypatch):
-    """Where the kernel lets it go without one."""
-    looks = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import json, os;"
-        "from experiments.datasets.reader.limits import leave_network; before = os.readlink('/proc/self/ns/net');"
-        "leave_network(); print(json.dumps({'found': {'is_other': os.readlink('/proc/self/ns/net') != before,"
-        "'links': sorted(line.split(':')[0].strip() for line in open('/proc/self/net/dev') if ':' in line)}}))"
-    )
-    monkeypatch.setattr(process, "START", looks)
-
-    found = process.read(tmp_path, tmp_path, what="preview").said
-
-    assert not found["is_other"] or found["links"] == ["lo"]
 
 
 @pytest.mark.system
@@ -116,29 +130,6 @@ print(json.dumps({"found": {"refused": refused}}))
     monkeypatch.setattr(process, "START", looks)
 
     assert process.read(tmp_path, tmp_path, what="preview").said == {"refused": ["EPERM"] * 3}
-
-
-@pytest.mark.parametrize("size", [1, 7, 64])
-def test_a_document_is_read_in_pieces_of_any_size(tmp_path, size, monkeypatch):
-    monkeypatch.setattr(documents, "CHUNK", size)
-    path = tmp_path / "a.json"
-    path.write_text('\n[ {"a": "é", "n": [1, {"x": "]}"}]} ,\n{"b": "猫"}]\n', encoding="utf-8")
-
-    table = open_table(path, "a.json", Limits())
-
-    assert list(table.rows([])) == [{"a": "é", "n": [1, {"x": "]}"}]}, {"b": "猫"}]
-    assert table.share == 1
-
-
-def test_many_subsets_take_no_longer_than_few(tmp_path):
-    """As many subsets as samples: each row costs the same."""
-    path = tmp_path / "a.csv"
-    path.write_text("prompt,subset\n" + "".join(f"q,s{number}\n" for number in range(20_000)))
-
-    with process.spool_in(tmp_path / "spool") as spool:
-        found = process.read(path, spool, what="samples", columns={}, subset="", limits={"seconds": 20})
-
-    assert found.said["columns"]["subset"] == "subset"
 
 
 def test_a_picture_of_another_dataset_cannot_be_named(alice, tmp_path):
@@ -171,3 +162,38 @@ def test_a_zip_whose_entries_overlap_is_refused(load, tmp_path):
     with pytest.raises(Refused, match="looks like a bomb"):
         load(path, modality="image")
     assert not list((tmp_path / "uploads").iterdir())
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(
+    "connected", ["duck._connect({'/nowhere'}, limits)", "parquet._connect(Path('/nowhere'), limits)"]
+)
+def test_duckdb_draws_no_bar_of_its_progress_where_the_process_says_what_it_found(connected):
+    """It takes a program without a file for a person at a terminal, and draws after two seconds."""
+    command = [sys.executable, "-I", "-c", ASKED % connected]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+
+    assert done.stdout.strip() == "False"
+
+
+def test_a_table_of_a_million_columns_is_refused(load_text):
+    header = ",".join(f"c{number}" for number in range(COLUMNS))
+
+    with pytest.raises(Refused):
+        load_text("wide.csv", f"{header}\n{'1,' * (COLUMNS - 1)}1\n")
+    assert not Dataset.objects.exists()
+
+
+@each_case("name", ["a.csv.gz", "a.jsonl.gz", "a.csv", "a.json", "a.parquet"])
+def test_what_was_packed_to_a_thousandth_is_not_unpacked(load_text, name):
+    """Whatever it is called."""
+    with pytest.raises(Refused):
+        load_text(name, gzip.compress(b"prompt\n" + b"a" * (200 << 20), compresslevel=9))
+
+
+@each_case("data", [b"\x00" * 100_000, b"prompt\n\x00\x00\x00\n", b"\xff\xfe\x00", b"", b'"' * 99_999])
+@pytest.mark.parametrize("name", ["a.csv", pytest.param("a.jsonl", marks=pytest.mark.exhaustive), "a.parquet", "a.zip"])
+def test_bytes_that_are_no_table_end_in_a_refusal_or_in_clean_text(load_text, name, data):
+    with contextlib.suppress(Refused):
+        made = load_text(name, data)
+        assert not any("\x00" in sample.instruction for sample in made.samples.all())

@@ -15,9 +15,8 @@ from experiments.models import Dataset, LogImport, Sample, Upload
 from experiments.refusals import NotAllowed
 from tests.experiments.datasets.files import packed, png, table
 
-pytestmark = [pytest.mark.django_db, pytest.mark.databases]
-
 ROWS = table([{"index": number, "prompt": f"question {number}"} for number in range(30)]).encode()
+pytestmark = pytest.mark.django_db
 
 
 def keep(owner, data=ROWS, name="a.csv"):
@@ -122,26 +121,6 @@ def test_nobody_fills_the_disk_with_files_that_wait(alice, charlie, settings):
     assert keep(alice).path.exists()
 
 
-def test_two_uploads_of_one_name_at_once_are_two_datasets(alice, monkeypatch):
-    monkeypatch.setattr(making, "free_slug", lambda name: "questions")  # both looked before either was there
-
-    first, second = (making.create(owner=alice, name="Questions", upload=keep(alice)) for _time in range(2))
-
-    assert first.slug == "questions"
-    assert second.slug.startswith("questions-")
-    assert Dataset.objects.count() == 2
-
-
-def test_one_upload_becomes_one_dataset_however_often_it_is_sent_off(alice):
-    upload = keep(alice)
-    making.create(owner=alice, name="Questions", upload=upload)
-
-    with pytest.raises(InvalidExperiment, match="being read already"):
-        making.create(owner=alice, name="Questions", upload=upload)
-
-    assert Dataset.objects.count() == 1
-
-
 def test_a_dataset_that_a_worker_begins_to_read_is_not_deleted_under_it(alice, monkeypatch):
     dataset = making.create(owner=alice, name="Questions", upload=keep(alice))
     monkeypatch.setattr(removing, "what_rests_on", lambda _dataset: bool(reading._claim()) and "")
@@ -189,3 +168,17 @@ def test_whoever_works_long_says_so_all_the_time(alice, work, monkeypatch):
     assert beats.count(0) >= 3  # for each 500 samples that were taken away
     assert len(told) > 30 // 10 + 30 // writing.BATCH
     assert Dataset.objects.get().state == "ready"
+
+
+@pytest.mark.databases
+def test_two_uploads_of_one_name_at_once_are_two_datasets_and_one_sent_off_twice_is_one(alice, monkeypatch):
+    monkeypatch.setattr(making, "free_slug", lambda name: "questions")  # both looked before either was there
+    uploaded = [keep(alice) for _time in range(2)]
+
+    first, second = (making.create(owner=alice, name="Questions", upload=one) for one in uploaded)
+    with pytest.raises(InvalidExperiment, match="being read already"):
+        making.create(owner=alice, name="Questions", upload=uploaded[0])
+
+    assert first.slug == "questions"
+    assert second.slug.startswith("questions-")
+    assert Dataset.objects.count() == 2

@@ -10,7 +10,7 @@ from experiments.refusals import NotAllowed
 from tests.cases import each_case
 from tests.experiments.datasets.files import lines, packed, png, table
 
-pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+pytestmark = [pytest.mark.system, pytest.mark.django_db]
 
 
 @pytest.fixture
@@ -35,15 +35,47 @@ def add(alice, tmp_path):
     return make
 
 
-@pytest.mark.system
+@pytest.mark.databases
 def test_a_table_of_outputs_is_added(questions, add):
     rows = [{"index": n, "contestant": who, "text": f"{who} {n}"} for n in range(3) for who in ("a", "A")]
 
-    added = add(questions, "o.csv", table(rows[:-1]))
+    added = add(questions, "o.csv", table([*rows[:-1], {"index": 99, "contestant": "a", "text": "of no sample"}]))
 
-    assert added.new == {"a": 3, "A": 2}
+    assert (added.new, added.unknown) == ({"a": 3, "A": 2}, 1)
     assert {"code": "missing", "contestant": "A", "found": 2, "wanted": 3} in added.warnings
     assert Output.objects.filter(sample__dataset=questions).count() == 5
+
+
+def test_pictures_belong_to_the_contestants_of_their_folders_or_who_is_named(scenes, questions, add, alice, tmp_path):
+    files = {"run_20260101/a/0.png": png("red"), "run_20260101/a/1.png": png("blue"), "run_20260101/b/0.png": png()}
+    bare = packed(tmp_path / "bare.zip", {"0.png": png(), "1.png": png("blue")})
+
+    added = making.add_outputs(scenes, by=alice, path=packed(tmp_path / "o.zip", files))
+
+    assert added.new == {"a": 2, "b": 1}
+    assert {one.version for one in scenes.contestants.all()} == {"run_20260101"}
+    assert scenes.pictures.count() == 2
+    with pytest.raises(Refused, match="No outputs were found in it"):
+        making.add_outputs(scenes, by=alice, path=bare)
+    assert making.add_outputs(scenes, by=alice, path=bare, contestant="me").new == {"me": 2}
+    with pytest.raises(Refused, match="the outputs of this dataset are pictures"):
+        add(scenes, "o.csv", table([{"index": 0, "text": "x"}]), contestant="other")
+    with pytest.raises(Refused, match="the outputs of this dataset are texts"):
+        making.add_outputs(questions, by=alice, path=tmp_path / "o.zip")
+
+
+def test_only_owners_curators_and_admins_add_under_a_version_with_a_real_day(questions, add, charlie):
+    text = table([{"index": 0, "text": "x"}])
+    with pytest.raises(NotAllowed):
+        add(questions, "o.csv", text, by=charlie, contestant="me")
+    charlie.role = "curator"
+    with pytest.raises(InvalidExperiment, match="A version is"):
+        add(questions, "o.csv", text, by=charlie, contestant="me", version="solar_20260230")
+
+    added = add(questions, "o.csv", text, by=charlie, contestant="me", version="solar_20260228")
+
+    assert added.new == {"me": 1}
+    assert Contestant.objects.get().version == "solar_20260228"
 
 
 @pytest.mark.system
@@ -55,24 +87,6 @@ def test_outputs_that_are_there_are_kept_and_counted(questions, add):
     assert (added.new, added.kept) == ({"a": 1}, 1)
     assert {"code": "kept", "times": 1} in added.warnings
     assert sorted(Output.objects.values_list("sample__index", "text")) == [(0, "first"), (1, "second")]
-
-
-@pytest.mark.system
-def test_outputs_of_no_sample_are_left_out_and_counted(questions, add):
-    added = add(questions, "o.csv", table([{"index": n, "text": "x"} for n in (2, 99)]), contestant="me")
-
-    assert (added.new, added.unknown) == ({"me": 1}, 1)
-
-
-@pytest.mark.system
-def test_the_version_is_a_name_and_a_real_day(questions, add):
-    text = table([{"index": 0, "text": "x"}])
-    with pytest.raises(InvalidExperiment, match="A version is a name, an underscore and a day"):
-        add(questions, "o.csv", text, contestant="me", version="solar_20260230")
-
-    add(questions, "o.csv", text, contestant="me", version="solar_20260228")
-
-    assert Contestant.objects.get().version == "solar_20260228"
 
 
 @each_case(
@@ -97,34 +111,6 @@ def test_what_is_wrong_is_said_and_nothing_is_stored(questions, add, text, said)
 
 
 @pytest.mark.system
-def test_a_zip_of_pictures_is_added_to_a_dataset_of_pictures(scenes, alice, tmp_path):
-    files = {"run_20260101/a/0.png": png("red"), "run_20260101/a/1.png": png("blue"), "run_20260101/b/0.png": png()}
-
-    added = making.add_outputs(scenes, by=alice, path=packed(tmp_path / "o.zip", files))
-
-    assert added.new == {"a": 2, "b": 1}
-    assert {one.version for one in scenes.contestants.all()} == {"run_20260101"}
-    assert scenes.pictures.count() == 2
-
-
-@pytest.mark.system
-def test_pictures_without_a_folder_belong_to_the_contestant_who_is_named(scenes, alice, tmp_path):
-    path = packed(tmp_path / "o.zip", {"0.png": png(), "1.png": png("blue")})
-    with pytest.raises(Refused, match="No outputs were found in it"):
-        making.add_outputs(scenes, by=alice, path=path)
-
-    assert making.add_outputs(scenes, by=alice, path=path, contestant="me").new == {"me": 2}
-
-
-@pytest.mark.system
-def test_texts_for_pictures_and_pictures_for_texts_are_refused(scenes, questions, add, alice, tmp_path):
-    with pytest.raises(Refused, match="the outputs of this dataset are pictures"):
-        add(scenes, "o.csv", table([{"index": 0, "text": "x"}]), contestant="me")
-    with pytest.raises(Refused, match="the outputs of this dataset are texts"):
-        making.add_outputs(questions, by=alice, path=packed(tmp_path / "o.zip", {"a/0.png": png()}))
-
-
-@pytest.mark.system
 def test_a_number_in_several_subsets_needs_its_subset(load_text, add):
     rows = [{"index": 0, "prompt": "q", "subset": subset} for subset in ("x", "y")]
     dataset = load_text("a.csv", table(rows))
@@ -135,13 +121,3 @@ def test_a_number_in_several_subsets_needs_its_subset(load_text, add):
 
     assert added.new == {"me": 1}
     assert Output.objects.get().sample.subset == "y"
-
-
-@pytest.mark.system
-def test_only_owners_curators_and_admins_add(questions, add, charlie):
-    text = table([{"index": 0, "text": "x"}])
-    with pytest.raises(NotAllowed):
-        add(questions, "o.csv", text, by=charlie, contestant="me")
-    charlie.role = "curator"
-
-    assert add(questions, "o.csv", text, by=charlie, contestant="me").new == {"me": 1}

@@ -15,9 +15,8 @@ from experiments.models import Dataset, Sample, Upload
 from tests.experiments.datasets.files import lines, table
 from tests.fixtures import environment, wait_until
 
-pytestmark = [pytest.mark.django_db, pytest.mark.databases]
-
 ROWS = table([{"index": number, "prompt": f"question {number}", "output_a": "x"} for number in range(30)])
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -36,7 +35,8 @@ def again(dataset):
 
 
 @pytest.mark.system
-def test_an_upload_waits_until_a_worker_has_read_it(send, work):
+@pytest.mark.databases
+def test_an_upload_waits_until_a_worker_has_read_it(send, work, settings):
     dataset = send()
     assert (dataset.state, dataset.uploads.get().state) == ("waiting", "waiting")
     assert not dataset.samples.exists()
@@ -46,24 +46,11 @@ def test_an_upload_waits_until_a_worker_has_read_it(send, work):
     upload = dataset.uploads.get()
     assert (again(dataset).state, upload.state, upload.progress) == ("ready", "done", 1)
     assert dataset.samples.count() == 30
-    assert not upload.folder.exists()
+    assert list(settings.UPLOADS_DIR.iterdir()) == [], "neither the upload nor the spool is left"
 
 
 @pytest.mark.system
-def test_what_cannot_be_read_is_refused_with_its_reason_and_stores_nothing(send, work):
-    dataset = send(text="index,prompt\n1,a\n1,b\n")
-
-    work()
-
-    refused = again(dataset)
-    assert refused.state == "refused"
-    assert "a.csv, row 2: The number 1 appears a second time" in refused.refused_reason
-    assert not Sample.objects.exists()
-    assert not dataset.uploads.get().folder.exists()
-
-
-@pytest.mark.system
-def test_the_reason_is_in_the_owners_language(send, work, alice, monkeypatch):
+def test_what_cannot_be_read_is_refused_in_the_owners_language_and_stores_nothing(send, work, alice, monkeypatch):
     alice.language = "zh-hans"
     alice.save()
     monkeypatch.setattr(process, "sentence", lambda code, facts: f"{code} in {get_language()}")
@@ -71,7 +58,9 @@ def test_the_reason_is_in_the_owners_language(send, work, alice, monkeypatch):
 
     work()
 
-    assert again(dataset).refused_reason == "no_instruction in zh-hans"
+    assert (again(dataset).state, again(dataset).refused_reason) == ("refused", "no_instruction in zh-hans")
+    assert not Sample.objects.exists()
+    assert not dataset.uploads.get().folder.exists()
 
 
 @pytest.mark.system
@@ -116,20 +105,6 @@ def test_a_worker_that_loses_its_claim_while_it_writes_takes_back_what_it_was_wr
     assert again(dataset).state == "reading"
 
 
-@pytest.mark.system
-def test_the_sweep_finds_what_a_dead_worker_held_and_it_is_read_from_the_start(send, work):
-    dataset = send()
-    upload = reading._claim()
-    Sample.objects.create(dataset=dataset, index=999, instruction="half of the first attempt")
-    Upload.objects.filter(pk=upload.pk).update(beat=timezone.now() - timedelta(hours=1))
-
-    assert reading.sweep() == 1
-    work()
-
-    assert again(dataset).state == "ready"
-    assert sorted(dataset.samples.values_list("index", flat=True)) == list(range(30))
-
-
 def test_what_killed_three_workers_is_given_up(send):
     dataset = send()
     upload = reading._claim()
@@ -171,29 +146,59 @@ def test_outputs_that_were_sent_are_read_and_told_of(send, work, alice):
     dataset = send()
     work()
     rows = [{"index": number, "contestant": "b", "text": "y"} for number in (0, 1, 99)]
-    sent = making.send_outputs(
-        again(dataset), by=alice, upload=SimpleUploadedFile("o.jsonl", lines(rows).encode()), version="x_20260131"
+    files = [SimpleUploadedFile("o.jsonl", lines(rows).encode()), SimpleUploadedFile("o.csv", b"x,y\n1,2\n")]
+    sent, wrong = (
+        making.send_outputs(again(dataset), by=alice, upload=file, version=version)
+        for file, version in zip(files, ("x_20260131", ""), strict=True)
     )
 
     work()
 
     sent.refresh_from_db()
+    wrong.refresh_from_db()
     assert (sent.state, sent.found["new"], sent.found["unknown"]) == ("done", {"b": 2}, 1)
-    assert again(dataset).state == "ready"
     assert dataset.contestants.get(name="b").version == "x_20260131"
+    assert (wrong.state, again(dataset).state, dataset.samples.count()) == ("refused", "ready", 30)
+
+
+SLOW = """
+import django; django.setup()
+import threading, time
+from django.conf import settings
+from experiments.datasets import images, reading, writing
+settings.IMAGES_DIR, settings.UPLOADS_DIR = {images!r}, {uploads!r}
+writing.BATCH = 10
+def slowly(dataset, checked, spool):
+    if dataset.samples.exists():
+        time.sleep(600)
+images.take_over = slowly
+reading.read_all(threading.Event())
+"""
 
 
 @pytest.mark.system
-def test_refused_outputs_leave_the_dataset_as_it_was(send, work, alice):
+@pytest.mark.databases
+@pytest.mark.django_db(transaction=True)
+def test_a_killed_workers_dataset_is_read_again(send, work, settings):
     dataset = send()
-    work()
-    sent = making.send_outputs(again(dataset), by=alice, upload=SimpleUploadedFile("o.csv", b"x,y\n1,2\n"))
+    words = SLOW.format(images=str(settings.IMAGES_DIR), uploads=str(settings.UPLOADS_DIR))
+    variables = environment() | {"DJANGO_SETTINGS_MODULE": "arenasite.settings", "PYTHONPATH": str(settings.BASE_DIR)}
+    worker = subprocess.Popen([sys.executable, "-c", words], env=variables, cwd=settings.BASE_DIR)
+    try:
+        wait_until(lambda: dataset.samples.count() == 10 or worker.poll() is not None, "the first rows", 60)
+    finally:
+        worker.kill()
+        worker.wait()
+    assert (dataset.samples.count(), dataset.uploads.get().state) == (10, "reading")
+    Upload.objects.update(beat=timezone.now() - timedelta(hours=1))
 
+    assert reading.sweep() == 1
     work()
 
-    sent.refresh_from_db()
-    assert sent.state == "refused"
-    assert (again(dataset).state, dataset.samples.count()) == ("ready", 30)
+    assert again(dataset).state == "ready"
+    assert sorted(dataset.samples.values_list("index", flat=True)) == list(range(30))
+    assert dataset.contestants.get().outputs.count() == 30
+    assert dataset.uploads.get().attempt == 2
 
 
 def test_long_texts_are_written_in_smaller_transactions():
@@ -215,45 +220,6 @@ def test_the_bell_that_rings_twice_is_answered_by_one_thread(monkeypatch):
     wait_until(lambda: not jobs.reader.is_reading, "the thread's end")
 
     assert begun == [1]
-
-
-SLOW = """
-import django; django.setup()
-import threading, time
-from django.conf import settings
-from experiments.datasets import images, reading, writing
-settings.IMAGES_DIR, settings.UPLOADS_DIR = {images!r}, {uploads!r}
-writing.BATCH = 10
-def slowly(dataset, checked, spool):
-    if dataset.samples.exists():
-        time.sleep(600)
-images.take_over = slowly
-reading.read_all(threading.Event())
-"""
-
-
-@pytest.mark.system
-@pytest.mark.django_db(transaction=True)
-def test_a_killed_workers_dataset_is_read_again(send, work, settings):
-    dataset = send()
-    words = SLOW.format(images=str(settings.IMAGES_DIR), uploads=str(settings.UPLOADS_DIR))
-    variables = environment() | {"DJANGO_SETTINGS_MODULE": "arenasite.settings", "PYTHONPATH": str(settings.BASE_DIR)}
-    worker = subprocess.Popen([sys.executable, "-c", words], env=variables, cwd=settings.BASE_DIR)
-    try:
-        wait_until(lambda: dataset.samples.count() == 10 or worker.poll() is not None, "the first rows", 60)
-    finally:
-        worker.kill()
-        worker.wait()
-    assert (dataset.samples.count(), dataset.uploads.get().state) == (10, "reading")
-    Upload.objects.update(beat=timezone.now() - timedelta(hours=1))
-
-    reading.sweep()
-    work()
-
-    assert again(dataset).state == "ready"
-    assert dataset.samples.count() == 30
-    assert dataset.contestants.get().outputs.count() == 30
-    assert dataset.uploads.get().attempt == 2
 
 
 @pytest.mark.system
@@ -287,11 +253,3 @@ def _is_alive(pid):
             return file.read().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
-
-
-@pytest.mark.system
-def test_nothing_is_left_in_the_spool(send, work, settings):
-    send()
-    work()
-
-    assert list(settings.UPLOADS_DIR.iterdir()) == []

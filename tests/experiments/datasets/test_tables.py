@@ -9,12 +9,11 @@ from experiments.models import Dataset, Image
 from tests.cases import each_case
 from tests.experiments.datasets.files import lines, packed, parquet, png, table
 
-pytestmark = [pytest.mark.system, pytest.mark.django_db, pytest.mark.databases]
-
 ROWS = [
     {"index": 3, "instruction": "Why is the sky blue?", "task_type": "science", "prompt_source": "me", "level": "easy"},
     {"index": 7, "instruction": "Name, then count:\na, b", "task_type": "words", "prompt_source": "", "level": "hard"},
 ]
+pytestmark = [pytest.mark.system, pytest.mark.django_db]
 
 
 def samples(dataset):
@@ -68,13 +67,7 @@ def test_parquet_with_pictures_as_bytes_structs_and_lists(load, tmp_path):
     assert dataset.pictures.count() == 2
 
 
-def test_parquet_with_a_column_of_plain_bytes(load, tmp_path):
-    path = parquet(tmp_path / "x.parquet", [{"prompt": "draw", "image": png()}], image="BLOB")
-
-    assert len(load(path).samples.get().images) == 1
-
-
-@pytest.mark.parametrize(
+@each_case(
     "names",
     [
         ("data.parquet",),
@@ -83,7 +76,7 @@ def test_parquet_with_a_column_of_plain_bytes(load, tmp_path):
     ],
 )
 def test_shards_of_a_folder_are_read_in_the_order_of_their_numbers(load, tmp_path, names):
-    folder = tmp_path / "set"
+    folder = tmp_path / names[0]
     for number, name in enumerate(names):
         parquet(folder / name, [{"instruction": f"from {number}"}])
     parquet(folder / "other.parquet", [{"instruction": "no shard"}])
@@ -94,6 +87,19 @@ def test_shards_of_a_folder_are_read_in_the_order_of_their_numbers(load, tmp_pat
         (number, f"from {number}") for number in range(len(names))
     ]
     assert dataset.warnings == [{"code": "ignored_tables", "times": 1}]
+
+
+def test_columns_are_mapped_as_somebody_says_or_by_their_names(load_text):
+    text = table([{"q": "What?", "text": "a label", "gpt": "This.", "claude": "That."}])
+
+    dataset = load_text("a.csv", text, columns={"instruction": "q", "outputs": {"GPT": "gpt", "Claude": "claude"}})
+    named = load_text("b.csv", table([{"prompt": "Q", "output_A": "x", "output_a": "y", "response_b": ""}]))
+
+    outputs = dataset.samples.get().outputs.values_list("contestant__name", "text")
+    assert sorted(outputs) == [("Claude", "That."), ("GPT", "This.")]
+    assert dataset.samples.get().metadata == {"text": "a label"}
+    assert {one.version for one in dataset.contestants.all()} == {f"{dataset.slug}_{dataset.created:%Y%m%d}"}
+    assert sorted(named.contestants.values_list("name", flat=True)) == ["A", "a"]  # case matters; nothing is nobody
 
 
 def test_folders_with_tables_become_subsets(load, tmp_path):
@@ -115,23 +121,6 @@ def test_a_column_of_subsets_is_used_and_a_named_subset_wins(load_text):
 
     assert list(by_column.samples.values_list("subset", "index")) == [("x", 0), ("y", 0)]
     assert list(by_name.samples.values_list("subset", "index")) == [("all", 0), ("all", 1)]
-
-
-def test_columns_are_mapped_as_somebody_says(load_text):
-    text = table([{"q": "What?", "text": "a label", "gpt": "This.", "claude": "That."}])
-
-    dataset = load_text("a.csv", text, columns={"instruction": "q", "outputs": {"GPT": "gpt", "Claude": "claude"}})
-
-    outputs = dataset.samples.get().outputs.values_list("contestant__name", "text")
-    assert sorted(outputs) == [("Claude", "That."), ("GPT", "This.")]
-    assert dataset.samples.get().metadata == {"text": "a label"}
-    assert {one.version for one in dataset.contestants.all()} == {f"{dataset.slug}_{dataset.created:%Y%m%d}"}
-
-
-def test_columns_named_as_outputs_become_contestants(load_text):
-    dataset = load_text("a.csv", table([{"prompt": "Q", "output_A": "x", "output_a": "y", "response_b": ""}]))
-
-    assert list(dataset.contestants.values_list("name", flat=True)) == ["A", "a"]  # case matters; nothing is nobody
 
 
 def test_pictures_are_found_by_their_paths_in_a_zip(load, tmp_path):
