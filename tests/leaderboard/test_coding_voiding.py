@@ -97,19 +97,6 @@ def test_all_are_left_out_with_an_event_in_each_run_unless_one_was_rated_meanwhi
         voiding.void_all(by=curator, reason="Again.", count=0)
 
 
-def test_a_run_goes_on_from_the_restored_ratings(ten, curator):
-    """A cycle that is rated after one was left out starts from the ratings before that one."""
-    voiding.void_last(by=curator, reason="A slow sandbox.", named=voiding.last().pk)
-    before = board(ten.run)
-    row = ten.cycle()
-    Cycle.objects.filter(pk=row.pk).update(ended=ten.now.replace(year=2100))
-
-    history = ratings.of_run(ten.run).history
-
-    assert [moment.turn for moment in history[-2:]] == [9, 11]
-    assert {name: history[-1].compatible[name] - history[-1].changes[name] for name in before} == pytest.approx(before)
-
-
 def test_a_rival_who_is_quicker_between_looking_and_writing_wins(ten, curator, admin, monkeypatch):
     last = voiding.last()
 

@@ -11,25 +11,6 @@ LEAN = 0.6
 PAIRS = ("ab", "ba", "bc", "cb", "ac", "ca")
 
 
-def leaning(seed, covariate, size=1500, count=6):
-    """Battles of which the judge leans by LEAN nats per unit of the covariate, and the true ratings."""
-    random = np.random.default_rng(seed)
-    strengths = random.normal(0, 0.8, count)
-    left = random.integers(0, count, size)
-    right = (left + random.integers(1, count, size)) % count
-    wins = random.random(size) < 1 / (1 + np.exp(strengths[right] - strengths[left] - LEAN * covariate))
-    return Battles(left, right, wins.astype(float), names(count)), 1000 + ELO * (strengths - strengths.mean())
-
-
-@pytest.mark.exhaustive
-def test_the_interval_of_a_lean_to_the_left_covers_the_truth():
-    found = [position_bias(leaning(seed, 1.0)[0]) for seed in range(200)]
-    shares = np.mean([bias.lower <= ELO * LEAN <= bias.upper for bias in found])
-
-    assert 0.91 <= shares <= 0.985
-    assert np.mean([bias.effect for bias in found]) == pytest.approx(ELO * LEAN, rel=0.03)
-
-
 def test_even_contestants_show_the_lean_as_the_odds_of_the_left():
     """Everybody wins three of four battles on the left, none is better: the effect is 400 · log10(3)."""
     battles = rows(*[(a, b, s) for a, b in PAIRS for s in (1, 1, 1, 0)])

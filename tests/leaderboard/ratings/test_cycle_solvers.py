@@ -84,20 +84,6 @@ def test_intervals_from_few_cycles_hold_as_often_as_they_say(leagues):
     assert np.mean(plain) < 0.85
 
 
-@settings(max_examples=40)
-@given(st.lists(any_cycle(), min_size=1, max_size=3), st.sampled_from("abcde"), st.integers(0, 10**6))
-def test_whatever_a_judge_votes_does_not_move_itself(cycles, judge, seed):
-    chance = np.random.default_rng(seed)
-    last = cycles[-1]
-    other = tuple(
-        Vote(vote.solver, judge, float(chance.integers(0, 21)) / 2) if vote.judge == judge else vote
-        for vote in last.votes
-    )
-    spiteful = [*cycles[:-1], Cycle(last.contestants, last.setter, other)]
-
-    assert solver_elo(cycles).ratings.get(judge) == solver_elo(spiteful).ratings.get(judge)
-
-
 def test_a_judge_that_lowballs_all_others_changes_no_rating_at_all():
     """On the compatible board the same votes lift it."""
     honest = league(5, 8, seed=3)

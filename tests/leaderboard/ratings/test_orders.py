@@ -1,0 +1,378 @@
+"""Orders made of ballots: positions, pairs, Borda, Schulze, Kemeny, and all methods side by side."""
+
+import math
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leaderboard.ratings.agreement import position_effect, self_preference
+from leaderboard.ratings.orders import (
+    Ballots,
+    Kemeny,
+    Method,
+    Order,
+    Reason,
+    Undefined,
+    borda,
+    bradley_terry,
+    consensus,
+    copeland,
+    kemeny,
+    mean_rank,
+    pairwise,
+    positions,
+    schulze,
+    votes,
+)
+from tests.cases import each_case
+
+NAMES = ("a", "b", "c", "d", "e")
+FORTY_FIVE = {  # Schulze (2011), example 1; also en.wikipedia.org/wiki/Schulze_method
+    "ACBED": 5,
+    "ADECB": 5,
+    "BEDAC": 8,
+    "CABED": 3,
+    "CAEBD": 7,
+    "CBADE": 2,
+    "DCEBA": 7,
+    "EBADC": 8,
+}
+
+
+def strict(*orders, names=NAMES):
+    return Ballots(tuple(tuple((c,) for c in order) for order in orders), names)
+
+
+@st.composite
+def any_ballots(draw):
+    """Ballots with ties, some partial, with or without a record of what was offered."""
+    count = draw(st.integers(2, 6))
+    orders, offered = [], []
+    for _ in range(draw(st.integers(1, 5))):
+        named = draw(st.lists(st.integers(0, count - 1), unique=True))
+        cuts = draw(st.lists(st.booleans(), min_size=len(named), max_size=len(named)))
+        groups = []
+        for candidate, begins in zip(named, cuts, strict=True):
+            if begins or not groups:
+                groups.append([])
+            groups[-1].append(candidate)
+        orders.append(tuple(tuple(group) for group in groups))
+        offered.append(frozenset(named) | draw(st.frozensets(st.integers(0, count - 1))))
+    return Ballots(tuple(orders), tuple("abcdef"[:count]), tuple(offered) if draw(st.booleans()) else ())
+
+
+def test_tied_candidates_share_the_mean_of_their_positions():
+    ballots = Ballots((((0,), (1, 2), (3,)),), NAMES[:4])
+
+    assert positions(ballots).tolist() == [[1, 2.5, 2.5, 4]]
+
+
+def test_candidates_that_were_not_before_the_reviewer_get_no_position():
+    assert mean_rank(strict([2, 0])).tolist()[:3] == pytest.approx([2, math.nan, 1], nan_ok=True)
+
+
+def test_candidates_that_were_offered_and_passed_over_share_the_unused_positions():
+    ballots = Ballots((((3,), (1,)),), NAMES, (frozenset(range(5)),))
+    three = Ballots((((2,),), ((0,), (1,), (2,))), NAMES[:3], (frozenset({0, 1, 2}),) * 2)
+
+    assert (ballots.rule, replace(ballots, offered=()).rule) == ("mean_of_unused", "leave_out")
+    assert mean_rank(ballots).tolist() == [4, 2, 4, 1, 4]
+    assert votes(ballots).tolist() == [0, 1, 0, 1, 0]
+    assert mean_rank(three).tolist() == [1.75, 2.25, 2.0]
+
+
+def test_an_abstention_counts_nowhere_and_a_ballot_with_one_candidate_compares_nothing():
+    abstention = Ballots(((), ((0,), (1,))), NAMES[:2], (frozenset({0, 1}),) * 2)
+    ballots = strict([2], [2, 0])
+
+    assert mean_rank(abstention).tolist() == [1, 2]
+    assert pairwise(abstention).tolist() == [[0, 1], [0, 0]]
+    assert mean_rank(ballots)[2] == 1
+    assert np.isnan(mean_rank(strict([2]))).all()
+    assert votes(ballots)[2] == 2
+
+
+def test_positions_move_up_when_the_own_answer_is_left_out():
+    """The worked example of four answers whose reviewer wrote the second: the third falls to 2/3, not to 1/3."""
+    ballots = strict([1, 0, 2, 3], names=NAMES[:4]).without_own([1])
+    offered = Ballots((((1,), (0,)),), NAMES[:3], (frozenset({0, 1, 2}),)).without_own([1])
+
+    assert borda(ballots).tolist() == pytest.approx([1, math.nan, 1 / 2, 0], nan_ok=True)
+    assert mean_rank(ballots).tolist() == pytest.approx([1, math.nan, 2, 3], nan_ok=True)
+    assert offered.offered == (frozenset({0, 2}),)
+    assert mean_rank(offered).tolist() == pytest.approx([1, math.nan, 2], nan_ok=True)
+
+
+@settings(max_examples=50, deadline=None)
+@given(any_ballots())
+def test_positions_pairs_and_borda_add_up(ballots):
+    table, known, scores = pairwise(ballots), ~np.isnan(positions(ballots)), borda(ballots)
+    compared = (known[:, :, None] & known[:, None, :]).sum(axis=0) * (1 - np.eye(len(ballots.candidates)))
+
+    for row in positions(ballots):
+        placed = row[~np.isnan(row)]
+        assert placed.sum() == len(placed) * (len(placed) + 1) / 2
+    assert (table + table.T == compared).all()
+    assert ((scores >= 0) & (scores <= 1) | np.isnan(scores)).all()
+    assert (np.isnan(scores) == np.isnan(mean_rank(ballots))).all()
+
+
+def test_borda_weighs_short_and_long_ballots_alike():
+    assert borda(strict([0, 1], [1, 2, 3, 0], names=NAMES[:4])).tolist() == pytest.approx([1 / 2, 1 / 2, 2 / 3, 1 / 3])
+
+
+def test_a_tie_is_half_a_preference_each_way():
+    ballots = Ballots((((0, 1), (2,)), ((0,), (1,))), NAMES[:3])
+
+    assert pairwise(ballots).tolist() == [[0, 1.5, 1], [0.5, 0, 1], [0, 0, 0]]
+
+
+def test_copeland_is_majorities_won_less_majorities_lost():
+    ballots = strict([0, 1, 2, 3], [0, 2, 1, 3], [3, 0, 1, 2], names=NAMES)
+
+    assert copeland(ballots).tolist() == pytest.approx([3, 1, -1, -3, math.nan], nan_ok=True)
+
+
+@each_case(
+    ("orders", "offered"),
+    [
+        ((((0,), (0,)),), ()),
+        ((((9,),),), ()),
+        ((((-1,),),), ()),
+        ((((0,), ()),), ()),
+        ((((0,),),), (frozenset({1}),)),
+        ((((0,),),), (frozenset({0, 7}),)),
+        ((((0,),),), (frozenset({0}),) * 2),
+    ],
+    ids=["twice", "unknown", "negative", "empty group", "not offered", "unknown offer", "offers for two"],
+)
+def test_a_ballot_that_makes_no_sense_is_refused(orders, offered):
+    with pytest.raises(ValueError, match=r"ballot|offered"):
+        Ballots(orders, NAMES, offered)
+
+
+def test_self_preference_is_the_own_position_less_the_peers_mean():
+    found = self_preference(strict([0, 1, 2], [1, 2, 0], [1, 0, 2], names=NAMES[:3]), [0, 1, 2])
+    alone = self_preference(strict([0, 1], names=NAMES[:3]), [0])
+
+    assert found.own.tolist() == [1, 1, 3]
+    assert found.peers.tolist() == [2.5, 1.5, 2.5]
+    assert found.values.tolist() == [-1.5, -0.5, 0.5]
+    assert found.peers_n.tolist() == [2, 2, 2]
+    assert math.isnan(alone.values[0]), "only its author ranked it"
+    assert alone.own[0] == 1
+
+
+def test_a_candidate_whose_author_did_not_rank_it_has_no_self_preference():
+    found = self_preference(strict([1, 2], [1, 2, 0], names=NAMES[:3]), [0, None])
+
+    assert found.values.tolist() == pytest.approx([math.nan] * 3, nan_ok=True)
+    assert found.own_n.tolist() == [0, 0, 0]
+    assert found.peers.tolist() == [3, 1, 2]
+
+
+def test_the_effect_of_a_place_is_the_mean_position_given_there():
+    ballots = strict([0, 1, 2], [1, 2, 0], names=NAMES[:3])
+    found = position_effect(ballots, [(0, 1, 2), (1, 0, 2)])
+
+    assert found.means.tolist() == [1, 2.5, 2.5]
+    assert found.n.tolist() == [2, 2, 2]
+
+
+def test_places_that_were_not_ranked_are_counted_out():
+    found = position_effect(Ballots((((0,), (1,)), ()), NAMES[:3]), [(2, 0, 1), (0, 1)])
+
+    assert found.means.tolist() == pytest.approx([math.nan, 1, 2], nan_ok=True)
+    assert found.n.tolist() == [0, 1, 1]
+
+
+@each_case(
+    "found",
+    [
+        lambda: position_effect(strict([0, 1], names=NAMES[:3]), []),
+        lambda: position_effect(strict([0, 1], names=NAMES[:3]), [(0, 0)]),
+        lambda: self_preference(strict([0, 1], names=NAMES[:3]), []),
+    ],
+)
+def test_sequences_that_do_not_fit_the_ballots_are_refused(found):
+    with pytest.raises(ValueError, match=r"sequences|twice|authors"):
+        found()
+
+
+def electorate(counts):
+    names = tuple(sorted(set("".join(counts))))
+    ballot = {order: tuple((names.index(c),) for c in order) for order in counts}
+    return Ballots(tuple(ballot[order] for order, count in counts.items() for _ in range(count)), names)
+
+
+def orders_of(count):
+    return st.lists(st.permutations(range(count)), min_size=1, max_size=6)
+
+
+def counted(orders, count):
+    return strict(*orders, names=tuple("abcdefghi"[:count]))
+
+
+def disagreements(order, table):
+    return sum(table[low, high] for place, high in enumerate(order) for low in order[place + 1 :])
+
+
+def test_schulzes_forty_five_voters_have_his_paths_and_his_order():
+    found = schulze(electorate(FORTY_FIVE))
+
+    assert found.strengths.tolist() == [
+        [0, 28, 28, 30, 24],
+        [25, 0, 28, 33, 24],
+        [25, 29, 0, 29, 24],
+        [25, 28, 28, 0, 24],
+        [25, 28, 28, 31, 0],
+    ]
+    assert found.order.groups == ((4,), (0,), (2,), (1,), (3,))
+    assert found.measure == "winning_votes"
+
+
+def test_schulze_leaves_out_whom_nobody_compared():
+    found = schulze(Ballots((((0,), (1,)),), ("a", "b", "c")))
+
+    assert found.order.groups == ((0,), (1,))
+    assert found.order.unplaced == (2,)
+
+
+def test_schulze_by_margins_and_by_winning_votes_may_differ():
+    """A circle a > b > c > a: the weakest majority by votes is c's (5 to 0), by margin a's (7 to 6)."""
+    halves = [((0,), (1,))] * 7 + [((1,), (0,))] * 6 + [((1,), (2,))] * 6 + [((2,), (0,))] * 5
+    ballots = Ballots(tuple(halves), ("a", "b", "c"))
+
+    assert schulze(ballots).order.winners == (0,)
+    assert schulze(ballots, "margins").order.winners == (1,)
+
+
+def test_kemeny_finds_the_capital_of_tennessee():
+    """The example of en.wikipedia.org/wiki/Kemeny_method: Nashville, Chattanooga, Knoxville, Memphis; score 393."""
+    found = kemeny(electorate({"MNCK": 42, "NCKM": 26, "CKNM": 15, "KCNM": 17}))
+
+    assert [("C", "K", "M", "N")[c] for c in found.sequence] == ["N", "C", "K", "M"]
+    assert found.is_unique
+    assert 6 * 100 - found.distance == 393
+
+
+def test_kemeny_says_how_many_orders_are_equally_good():
+    circle = counted([(0, 1, 2), (1, 2, 0), (2, 0, 1)], 3)
+    found, partly = kemeny(circle), kemeny(counted([(0, 1, 2, 3), (0, 2, 1, 3)], 4))
+
+    assert (found.optima, found.order.groups) == (3, ((0, 1, 2),))
+    assert found.sequence in {(0, 1, 2), (1, 2, 0), (2, 0, 1)}
+    assert schulze(circle).order.groups == ((0, 1, 2),)
+    assert (partly.optima, partly.order.groups) == (2, ((0,), (1, 2), (3,)))
+    assert isinstance(kemeny(counted([range(8)], 9)), Kemeny)
+
+
+@settings(max_examples=40, deadline=None)
+@given(orders_of(5))
+def test_kemeny_is_the_best_of_all_permutations(orders):
+    ballots = counted(orders, 5)
+    table = pairwise(ballots)
+    costs = {order: disagreements(order, table) for order in permutations(range(5))}
+    best = [order for order, cost in costs.items() if cost == min(costs.values())]
+    found = kemeny(ballots)
+
+    assert (found.distance, found.optima) == (min(costs.values()), len(best))
+    assert found.sequence in best
+    tied = [{tuple(sorted(group)) for group in found.order.groups}]
+    if len(best) == 1:
+        assert tied == [{(c,) for c in range(5)}]
+
+
+@settings(max_examples=40, deadline=None)
+@given(orders_of(4), st.permutations(range(4)))
+def test_orders_move_with_the_candidates_when_these_are_renumbered(orders, seats):
+    moved = counted([[seats[c] for c in order] for order in orders], 4)
+
+    for method in (schulze, kemeny):
+        before = tuple(frozenset(seats[c] for c in group) for group in method(counted(orders, 4)).order.groups)
+        assert before == tuple(map(frozenset, method(moved).order.groups))
+
+
+@settings(max_examples=60, deadline=None)
+@given(orders_of(5))
+def test_both_put_a_candidate_first_who_beats_everyone(orders):
+    ballots = counted(orders, 5)
+    table = pairwise(ballots)
+    champions = np.flatnonzero((table > table.T).sum(axis=1) == 4)
+
+    for champion in champions:
+        assert schulze(ballots).order.winners == (champion,)
+        assert kemeny(ballots).order.winners == (champion,)
+
+
+def test_one_opinion_makes_all_methods_agree():
+    found = consensus(strict([2, 0, 1], [2, 0, 1], names=("a", "b", "c")))
+
+    assert found.agree_on_winner
+    assert found.agree_on_order
+    assert found.on_order[0].groups == ((2,), (0,), (1,))
+    assert set(found.on_order[0].methods) == set(Method)
+    partly = consensus(
+        strict([3, 0, 1, 2], [3, 0, 1, 2], [3, 0, 1, 2], [3, 1, 2, 0], [3, 1, 2, 0], names=tuple("abcd"))
+    )
+    assert (partly.agree_on_winner, partly.agree_on_order) == (True, False)
+
+
+def test_what_no_ballot_compares_is_told_apart():
+    nothing = consensus(Ballots((((0,),), ()), ("a", "b")))
+    nine = consensus(strict(range(9), names=tuple("abcdefghi")))
+
+    assert set(nothing.orders.values()) == {Undefined(Reason.NO_COMPARISONS)}
+    assert (nothing.agree_on_winner, nothing.components) == (False, ())
+    assert consensus(strict([0, 1], [3, 2], names=tuple("abcd"))).components == ((0, 1), (2, 3))
+    assert nine.orders[Method.KEMENY] == Undefined(Reason.TOO_MANY_CANDIDATES)
+    assert nine.agree_on_order
+
+
+@settings(max_examples=40, deadline=None)
+@given(any_ballots())
+def test_every_compared_candidate_has_one_place_whatever_the_sequence_of_ballots(ballots):
+    found = consensus(ballots)
+    compared = sorted(candidate for part in found.components for candidate in part)
+
+    for order in found.orders.values():
+        if isinstance(order, Order):
+            assert sorted(c for group in order.groups for c in group) == compared
+        else:
+            assert compared == []
+    assert consensus(Ballots(ballots.orders[::-1], ballots.candidates, ballots.offered[::-1])) == found
+
+
+def test_methods_that_disagree_stand_in_different_camps():
+    """Borda's own point against majorities: three put a before b before c, two put b before c before a."""
+    found = consensus(strict([0, 1, 2], [0, 1, 2], [0, 1, 2], [1, 2, 0], [1, 2, 0], names=("a", "b", "c")))
+    camps = {camp.groups: set(camp.methods) for camp in found.on_winner}
+
+    assert not found.agree_on_winner
+    assert camps[((0,),)] == {Method.COPELAND, Method.SCHULZE, Method.KEMENY}
+    assert camps[((1,),)] == {Method.MEAN_RANK, Method.BORDA, Method.BRADLEY_TERRY}
+
+
+def test_a_circle_of_opinions_makes_nobody_the_winner():
+    found = consensus(strict([0, 1, 2], [1, 2, 0], [2, 0, 1], names=("a", "b", "c")))
+
+    assert all(order.groups == ((0, 1, 2),) for order in found.orders.values())
+
+
+def test_strengths_place_the_undefeated_first_and_the_winless_last():
+    order = bradley_terry(strict([0, 1, 2, 3], [0, 2, 1, 3], names=tuple("abcd")))
+
+    assert order == Order(((0,), (1, 2), (3,)))
+
+
+@each_case("method", Method)
+def test_reversing_every_ballot_reverses_a_strict_order(method):
+    orders = [[0, 1, 2, 3], [0, 2, 1, 3], [1, 0, 2, 3]]
+    forth = consensus(strict(*orders, names=tuple("abcd"))).orders[method]
+    back = consensus(strict(*[order[::-1] for order in orders], names=tuple("abcd"))).orders[method]
+
+    assert back.groups == forth.groups[::-1]
