@@ -51,6 +51,10 @@ def test_agreement_is_counted_on_the_same_outputs_of_the_same_sample(dataset, ju
     expected = (3 * 1 + 1 * 2 + 1 * 2) / 25
     assert found.votes.kappa == pytest.approx((3 / 5 - expected) / (1 - expected))
     assert found.votes.interval.low <= found.votes.kappa <= found.votes.interval.high
+    decide(people, ["left", "left", "left", "tie"], "user:2", first=False)
+    ceiling = agreement.report(dataset).people
+    assert (ceiling.exact.part, ceiling.exact.of) == (2, 4), "how two people agree on the same item"
+    assert (ceiling.decisive.part, ceiling.decisive.of) == (1, 3)
 
 
 @pytest.mark.databases
@@ -75,16 +79,6 @@ def test_without_votes_every_figure_is_undefined(dataset, judge):
     assert isinstance(found.ranks, Undefined)
     assert found.votes.exact.value is None
     assert Client().get(f"/leaderboard/{compute.ensure(judge).slug}/agreement/").status_code == 200
-
-
-def test_the_ceiling_is_how_two_people_agree_on_the_same_item(dataset, people):
-    decide(people, ["left", "right", "tie", "left"], "user:1", first=True)
-    decide(people, ["left", "left", "both_bad", None], "user:2", first=False)
-
-    ceiling = agreement.report(dataset).people
-
-    assert (ceiling.exact.part, ceiling.exact.of) == (2, 3)
-    assert (ceiling.decisive.part, ceiling.decisive.of) == (1, 2)
 
 
 def test_many_votes_on_one_item_make_no_interval_narrower(dataset, judge, people):

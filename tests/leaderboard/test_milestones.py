@@ -38,32 +38,6 @@ def test_what_is_kept_for_good_is_made_of_all_battles_however_many_they_are(ladd
     assert errors == pytest.approx(reach, abs=1e-4)
 
 
-def test_what_was_published_is_shown_with_its_interval_of_then(client, ladder, taken, alice):
-    before = {row.name: row for row in compute.standings(ladder).rows}
-    newcomer(alice, ladder)
-
-    lines = {line.name: line for line in milestones.compared(taken).lines}
-    page = client.get(reverse("ladder-milestones", args=[ladder.slug])).content.decode()
-
-    assert lines["new"].published is None
-    for name in taken.contestants:
-        assert lines[name].published.lower == pytest.approx(before[name].lower, abs=1e-3)
-        assert f"{before[name].lower:.0f} to {before[name].upper:.0f}" in page
-
-
-def test_later_ratings_are_put_on_the_milestones_scale_by_its_mean(ladder, taken, alice):
-    newcomer(alice, ladder)
-
-    found = milestones.compared(taken)
-    now = {line.name: line.now for line in found.lines}
-
-    assert found.common == 4
-    assert np.mean([now[name].rating for name in taken.contestants]) == pytest.approx(np.mean(taken.ratings))
-    free = {row.name: row.rating for row in compute.standings(ladder).rows}
-    assert {name: one.rating - found.shift for name, one in now.items()} == pytest.approx(free)
-    assert all(one.lower < one.rating < one.upper for one in now.values())
-
-
 def test_with_fixed_ratings_only_newcomers_are_fitted_and_carry_the_anchors_uncertainty(ladder, taken, alice):
     newcomer(alice, ladder)
     with_errors = {line.name: line.fixed for line in milestones.compared(taken).lines}
@@ -121,3 +95,23 @@ def test_a_milestone_keeps_ratings_and_their_covariance_whatever_comes_later(lad
     assert kept.battles == 1200
     with pytest.raises(NotOffered, match="already"):
         milestones.take(ladder, name="first_20260101", by=alice)
+
+
+def test_later_ratings_are_put_on_the_milestones_scale_beside_what_was_published(client, ladder, taken, alice):
+    before = {row.name: row for row in compute.standings(ladder).rows}
+    newcomer(alice, ladder)
+
+    found = milestones.compared(taken)
+    page = client.get(reverse("ladder-milestones", args=[ladder.slug])).content.decode()
+    lines = {line.name: line for line in found.lines}
+    now = {name: line.now for name, line in lines.items()}
+
+    assert found.common == 4
+    assert np.mean([now[name].rating for name in taken.contestants]) == pytest.approx(np.mean(taken.ratings))
+    free = {row.name: row.rating for row in compute.standings(ladder).rows}
+    assert {name: one.rating - found.shift for name, one in now.items()} == pytest.approx(free)
+    assert all(one.lower < one.rating < one.upper for one in now.values())
+    assert lines["new"].published is None
+    for name in taken.contestants:
+        assert lines[name].published.lower == pytest.approx(before[name].lower, abs=1e-3)
+        assert f"{before[name].lower:.0f} to {before[name].upper:.0f}" in page

@@ -240,12 +240,6 @@ def test_a_tie_is_half_a_win_wherever_a_share_of_wins_is_shown(alice):
     assert {standing.rate for standing in showing.on_sample(board, tied.sample) if standing.rate is not None} == {0.5}
 
 
-def test_of_no_boards_there_are_no_battles():
-    found = shared_of([], {1: 0}, ("a",))
-
-    assert (len(found.battles), found.battles.contestants, found.items.tolist()) == (0, ("a",), [])
-
-
 @pytest.mark.django_db
 def test_ladders_with_nobody_in_common_are_rated_without_reading(alice):
     ladders = [compute.ensure(boards.board_of(alice, [(*pair, "left"), (*pair, "right")])) for pair in ("ab", "cd")]
@@ -254,10 +248,11 @@ def test_ladders_with_nobody_in_common_are_rated_without_reading(alice):
         ladder.refresh_from_db()
 
     with CaptureQueriesContext(connection) as asked:
-        found = standing.cross_elo(ladders, "common")
+        found, nothing = standing.cross_elo(ladders, "common"), shared_of([], {1: 0}, ("a",))
 
     assert not battles_read(asked)
     assert found["leaderboard"] == []
+    assert (len(nothing.battles), nothing.battles.contestants, nothing.items.tolist()) == (0, ("a",), [])
 
 
 def test_ladders_of_many_battles_together_are_as_wide_as_each_was(alice, monkeypatch):

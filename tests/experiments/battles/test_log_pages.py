@@ -94,30 +94,6 @@ def test_what_a_dead_worker_held_is_read_again_and_nothing_stored_twice(browser,
     assert len(row.report["warnings"]) == 1
 
 
-def test_a_worker_that_was_taken_for_dead_writes_nothing_any_more(browser, dataset, queued):
-    send(browser, dataset)
-    row = LogImport.objects.get()
-    queueing._claim(row)
-    LogImport.objects.update(state="waiting")
-
-    queueing.read(row)
-
-    assert (LogImport.objects.get().state, row.path.exists()) == ("waiting", True)
-
-
-def test_a_worker_that_is_asked_to_end_puts_the_file_back(browser, dataset, queued, monkeypatch):
-    monkeypatch.setattr(queueing, "stop_requested", threading.Event())
-    send(browser, dataset)
-    queueing.stop_requested.set()
-    row = LogImport.objects.get()
-    queueing._claim(row)
-
-    queueing.read(row)
-
-    row.refresh_from_db()
-    assert (row.state, row.attempt, row.path.exists()) == ("waiting", 0, True)
-
-
 def test_a_log_that_is_not_taken_leaves_another_of_its_name_alone(browser, queued, monkeypatch):
     monkeypatch.setattr(queueing, "MOST_WAITING", 1)
     for _time in range(2):
@@ -324,3 +300,20 @@ def queued(monkeypatch):
 
 def full(*_args, **_more):
     raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_worker_that_is_taken_for_dead_or_asked_to_end_puts_the_file_back(browser, dataset, queued, monkeypatch):
+    monkeypatch.setattr(queueing, "stop_requested", threading.Event())
+    send(browser, dataset)
+    row = LogImport.objects.get()
+    queueing._claim(row)
+    LogImport.objects.update(state="waiting", attempt=0)
+
+    queueing.read(row)
+    assert (LogImport.objects.get().state, row.path.exists(), Battle.objects.count()) == ("waiting", True, 0)
+
+    queueing.stop_requested.set()
+    queueing._claim(row)
+    queueing.read(row)
+    row.refresh_from_db()
+    assert (row.state, row.attempt, row.path.exists()) == ("waiting", 0, True)

@@ -38,21 +38,6 @@ def test_a_dataset_that_is_closed_in_the_middle_shows_nothing_more(alice, browse
     assert "duels" not in browser.get("/vote/").content.decode().lower()
 
 
-@pytest.mark.system
-def test_a_visitors_session_begins_with_the_first_pair(alice, settings):
-    settings.PUBLIC_VOTES = True
-    dataset_of(alice, visibility="public")
-    visitor = Client()
-
-    for address in ("/vote/", "/vote/mine/", "/vote/1:x/first.png", "/vote/duels/1:x/"):
-        visitor.get(address)
-    visitor.post("/vote/duels/", {"token": "1:x", "choice": "tie"})
-
-    assert not Session.objects.exists()
-    visitor.get("/vote/duels/")
-    assert Session.objects.count() == 1
-
-
 def test_a_visitor_without_a_session_has_no_ballot(alice, settings, rf):
     settings.PUBLIC_VOTES = True
     dataset = dataset_of(alice, visibility="public")
@@ -62,17 +47,6 @@ def test_a_visitor_without_a_session_has_no_ballot(alice, settings, rf):
         votes.offer(dataset, voter=nobody)
     with pytest.raises(NotOffered):
         votes.cast(Battle(ballot=nobody.ballot), voter=nobody, choice="tie")
-
-
-@pytest.mark.system
-def test_an_address_does_not_begin_sessions_without_end(alice, settings):
-    settings.PUBLIC_VOTES, settings.VOTES_PER_DAY = True, 3
-    dataset_of(alice, visibility="public")
-
-    statuses = [Client(REMOTE_ADDR="192.0.2.201").get("/vote/duels/").status_code for _number in range(5)]
-
-    assert statuses == [200, 200, 200, 429, 429]
-    assert Session.objects.count() == 3
 
 
 @each_case(
@@ -237,3 +211,19 @@ def test_pictures_are_drawn_anew_without_what_their_files_say_for_the_voter_alon
         for other in (Client(), signed_in(alice)):
             assert other.get(address).status_code == 404
     assert signed_in(alice).get(f"/battles/{Battle.objects.get().pk}/").status_code == 404
+
+
+@pytest.mark.system
+def test_a_visitors_session_begins_with_the_first_pair_and_an_address_has_so_many(alice, settings):
+    settings.PUBLIC_VOTES, settings.VOTES_PER_DAY = True, 3
+    dataset_of(alice, visibility="public")
+    visitor = Client(REMOTE_ADDR="192.0.2.201")
+
+    for address in ("/vote/", "/vote/mine/", "/vote/1:x/first.png", "/vote/duels/1:x/"):
+        visitor.get(address)
+    visitor.post("/vote/duels/", {"token": "1:x", "choice": "tie"})
+
+    assert not Session.objects.exists()
+    statuses = [Client(REMOTE_ADDR="192.0.2.201").get("/vote/duels/").status_code for _number in range(5)]
+    assert statuses == [200, 200, 200, 429, 429]
+    assert Session.objects.count() == 3

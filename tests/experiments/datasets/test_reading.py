@@ -64,30 +64,6 @@ def test_what_cannot_be_read_is_refused_in_the_owners_language_and_stores_nothin
 
 
 @pytest.mark.system
-def test_a_worker_that_is_asked_to_end_puts_it_back(send):
-    dataset, stop = send(), threading.Event()
-    upload = reading._claim()
-    stop.set()
-
-    reading.read(upload, stop)
-
-    assert (again(dataset).uploads.get().state, upload.path.exists()) == ("waiting", True)
-    assert dataset.uploads.get().attempt == 0
-
-
-@pytest.mark.system
-def test_a_worker_whose_claim_was_taken_writes_nothing(send):
-    dataset = send()
-    upload = reading._claim()
-    Upload.objects.filter(pk=upload.pk).update(attempt=7)  # somebody else's by now
-
-    reading.read(upload, threading.Event())
-
-    assert not dataset.samples.exists()
-    assert (dataset.uploads.get().attempt, dataset.uploads.get().state) == (7, "reading")
-
-
-@pytest.mark.system
 def test_a_worker_that_loses_its_claim_while_it_writes_takes_back_what_it_was_writing(send, monkeypatch):
     dataset, fair = send(), writing.Writer._write_samples
     upload = reading._claim()
@@ -253,3 +229,19 @@ def _is_alive(pid):
             return file.read().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+@pytest.mark.system
+def test_a_worker_that_is_asked_to_end_puts_it_back_and_one_whose_claim_was_taken_writes_nothing(send):
+    dataset, stop = send(), threading.Event()
+    upload = reading._claim()
+    stop.set()
+
+    reading.read(upload, stop)
+    assert (upload.path.exists(), dataset.uploads.get().state, dataset.uploads.get().attempt) == (True, "waiting", 0)
+
+    upload = reading._claim()
+    Upload.objects.filter(pk=upload.pk).update(attempt=7)  # somebody else's by now
+    reading.read(upload, threading.Event())
+    assert not dataset.samples.exists()
+    assert (dataset.uploads.get().attempt, dataset.uploads.get().state) == (7, "reading")

@@ -33,6 +33,20 @@ def test_severity_is_what_a_judge_gives_less_than_the_others():
     assert of("b", found).mean.value == 7
     assert of("b", found).spread == pytest.approx(7**0.5)
     assert (found.votes, found.solutions) == (11, 4)
+    for figure in (found.alpha, of("b", found).severity, of("b", found).consensus):
+        assert figure.interval == Undefined(Reason.TOO_FEW_UNITS), "of one cycle"
+
+
+def test_the_interval_of_a_correlation_stays_within_one_and_needs_more_than_one_cycle():
+    x, alike = np.array([1.0, 2, 3, 4, 5, 6]), np.array([1.0, 2, 3, 5, 5, 5])
+    y = np.array([1.0, 2, 3, 4, 5, 7])
+    low, high = jackknifed(lambda kept: pearson(x[kept], y[kept]), np.arange(6), is_correlation=True).interval
+    clusters = np.array([0, 0, 0, 1, 1, 1])
+    one = jackknifed(lambda kept: pearson(alike[kept], alike[kept]), clusters, is_correlation=True)
+
+    assert -1 < low < pearson(x, y) < high < 1
+    assert one.value == pytest.approx(1)
+    assert one.interval == Undefined(Reason.RESTS_ON_ONE)
 
 
 def test_the_interval_of_severity_takes_a_cycle_for_one_observation():
@@ -43,14 +57,6 @@ def test_the_interval_of_severity_takes_a_cycle_for_one_observation():
     assert found.severity.value == pytest.approx(1)
     assert found.severity.interval == pytest.approx((1 - 12.706205, 1 + 12.706205))
     assert (found.severity.units, found.severity.clusters) == (4, 2)
-
-
-def test_one_cycle_gives_figures_without_intervals():
-    found = judging([cycle("abcd", TABLE)])
-
-    for figure in (found.alpha, of("b", found).severity, of("b", found).consensus):
-        assert isinstance(figure.value, float)
-        assert figure.interval == Undefined(Reason.TOO_FEW_UNITS)
 
 
 def test_votes_are_held_against_what_the_sandbox_saw():
@@ -116,22 +122,6 @@ def test_a_mean_of_single_units_has_the_usual_error():
     assert found.interval == pytest.approx((3 - 3.1824463 * (10 / 12) ** 0.5, 3 + 3.1824463 * (10 / 12) ** 0.5))
     jackknife = jackknifed(lambda kept: float(values[kept].mean()), np.arange(4))
     assert jackknife == Estimate(3.0, pytest.approx(found.interval), 4, 4)
-
-
-def test_the_interval_of_a_correlation_stays_within_one():
-    x = np.array([1.0, 2, 3, 4, 5, 6])
-    y = np.array([1.0, 2, 3, 4, 5, 7])
-    low, high = jackknifed(lambda kept: pearson(x[kept], y[kept]), np.arange(6), is_correlation=True).interval
-
-    assert -1 < low < pearson(x, y) < high < 1
-
-
-def test_a_figure_that_rests_on_one_cycle_has_no_interval():
-    x = np.array([1.0, 2, 3, 5, 5, 5])
-    found = jackknifed(lambda kept: pearson(x[kept], x[kept]), np.array([0, 0, 0, 1, 1, 1]), is_correlation=True)
-
-    assert found.value == pytest.approx(1)
-    assert found.interval == Undefined(Reason.RESTS_ON_ONE)
 
 
 def test_beyond_fifty_clusters_several_are_left_out_at_a_time():

@@ -25,34 +25,6 @@ def test_the_mean_of_three_problems_with_students_interval_by_hand():
     assert (found.overall.units, found.overall.clusters) == (3, 3)
 
 
-def test_one_problem_is_a_value_without_an_interval():
-    (found,) = setters(problems(7.5))
-
-    assert found.calibration == Estimate(0.5, Undefined(Reason.TOO_FEW_UNITS), 1, 1)
-
-
-def test_equal_values_are_no_proof_that_the_next_is_equal():
-    (found,) = setters(problems(5, 5))
-
-    assert found.calibration == Estimate(1.0, Undefined(Reason.NO_SPREAD), 2, 2)
-
-
-def test_too_hard_and_too_easy_are_told_apart_by_the_overall_score():
-    hard, easy = setters([*problems(2.5, setter="a"), *problems(7.5, setter="b")])
-
-    assert hard.calibration.value == easy.calibration.value == 0.5
-    assert (hard.overall.value, easy.overall.value) == (2.5, 7.5)
-
-
-def test_a_problem_without_votes_is_counted_and_scores_nothing():
-    (found,) = setters([cycle("abc", {}), *problems(5)])
-
-    assert (found.problems, found.scored) == (2, 1)
-    assert found.calibration.value == 1
-    (unscored,) = setters([cycle("abc", {})])
-    assert unscored.calibration == Estimate(Undefined(Reason.NO_VOTES), Undefined(Reason.NO_VOTES), 0, 0)
-
-
 def test_the_quorum_leaves_solvers_out_of_a_problems_score():
     found = cycle("abc", {("a", "b"): 9, ("b", "a"): 4, ("b", "c"): 6})
 
@@ -135,3 +107,17 @@ def test_a_vote_outside_nought_to_ten_or_for_ones_own_solution_is_refused(given)
         Vote("a", "b", given)
     with pytest.raises(ValueError, match="its own solution"):
         Vote("a", "a", 10)
+
+
+def test_what_one_problem_equal_ones_or_none_with_votes_cannot_tell_is_undefined():
+    nothing = Undefined(Reason.NO_VOTES)
+    (one,), (equal,) = setters(problems(7.5)), setters(problems(5, 5))
+    (partly,), (unscored,) = setters([cycle("abc", {}), *problems(5)]), setters([cycle("abc", {})])
+    hard, easy = setters([*problems(2.5, setter="a"), *problems(7.5, setter="b")])
+
+    assert one.calibration == Estimate(0.5, Undefined(Reason.TOO_FEW_UNITS), 1, 1)
+    assert equal.calibration == Estimate(1.0, Undefined(Reason.NO_SPREAD), 2, 2), "the next need not be equal"
+    assert (partly.problems, partly.scored, partly.calibration.value) == (2, 1, 1)
+    assert unscored.calibration == Estimate(nothing, nothing, 0, 0)
+    assert hard.calibration.value == easy.calibration.value == 0.5
+    assert (hard.overall.value, easy.overall.value) == (2.5, 7.5), "too hard and too easy are told apart"

@@ -139,25 +139,6 @@ def test_ratings_are_the_likeliest_and_errors_those_of_cycles():
     assert found.battles.sum() == 2 * len(compared.battles)
 
 
-def test_one_cycle_gives_ratings_and_says_why_there_is_no_interval():
-    found = solver_ratings(league(4, 1, seed=4))
-    rated = ~np.isnan(found.intervals.ratings.values)
-
-    assert rated.any()
-    assert np.isnan(found.intervals.errors).all()
-    assert np.isnan(found.intervals.covariance).all()
-    assert {reason for reason, has in zip(found.no_interval, rated, strict=True) if has} == {Reason.TOO_FEW_UNITS}
-
-
-def test_ties_alone_are_equal_ratings_without_an_interval():
-    found = solver_ratings([cycle("abc", {"a": 7, "b": 7, "c": 7})] * 3)
-
-    assert found.intervals.ratings.values == pytest.approx([1000] * 3)
-    assert found.no_interval == (Reason.NO_SPREAD,) * 3
-    assert np.isnan(found.intervals.lower).all()
-    assert found.ties.tolist() == [6, 6, 6]
-
-
 def test_who_is_undefeated_or_never_compared_has_no_rating_but_a_reason():
     cycles = [
         cycle("abcdn", {("a", "d"): 9, ("b", "d"): low, ("c", "d"): high, ("n", "a"): 4})
@@ -177,3 +158,17 @@ def test_who_is_undefeated_or_never_compared_has_no_rating_but_a_reason():
 )
 def test_students_quantiles_are_those_of_the_tables(degrees, expected):
     assert t_quantile(0.95, degrees) == pytest.approx(expected, abs=1e-6)
+
+
+def test_one_cycle_or_ties_alone_give_ratings_and_say_why_there_is_no_interval():
+    found, tied = solver_ratings(league(4, 1, seed=4)), solver_ratings([cycle("abc", {"a": 7, "b": 7, "c": 7})] * 3)
+    rated = ~np.isnan(found.intervals.ratings.values)
+
+    assert rated.any()
+    assert np.isnan(found.intervals.errors).all()
+    assert np.isnan(found.intervals.covariance).all()
+    assert {reason for reason, has in zip(found.no_interval, rated, strict=True) if has} == {Reason.TOO_FEW_UNITS}
+    assert tied.intervals.ratings.values == pytest.approx([1000] * 3)
+    assert tied.no_interval == (Reason.NO_SPREAD,) * 3
+    assert np.isnan(tied.intervals.lower).all()
+    assert tied.ties.tolist() == [6, 6, 6]

@@ -160,25 +160,6 @@ def test_the_table_counts_wins_and_ties():
     assert table.points.tolist() == [[0, 2.5], [1.5, 0]]
 
 
-def test_one_battle_of_equals_moves_half_of_k():
-    assert sequential_elo(rows(("a", "b", 1)), k=32).values.tolist() == [1016, 984]
-
-
-def test_the_expected_score_of_two_hundred_points_is_elos():
-    """Elo's table: 200 points are an expected score of .76; the favourite gains .24 · k."""
-    found = sequential_elo(rows(("a", "b", 1)), k=10, previous={"a": 1200, "b": 1000})
-
-    assert found.values[0] == pytest.approx(1200 + 10 * (1 - 1 / (1 + 10**-0.5)))
-    assert round(found.values[0] - 1200, 1) == 2.4
-
-
-def test_the_sequence_matters_battle_by_battle():
-    forth = rows(("a", "b", 0.5), ("a", "c", 0.5), ("b", "c", 1))
-    back = Battles(forth.left[::-1], forth.right[::-1], forth.score[::-1], forth.contestants)
-
-    assert sequential_elo(forth).values.tolist() != sequential_elo(back).values.tolist()
-
-
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.permutations(range(12)), st.sampled_from(["each", "mean"]))
 def test_the_sequence_does_not_matter_in_a_batch(seed, order, weight):
@@ -211,3 +192,14 @@ def test_a_newcomer_without_a_battle_is_unrated_and_a_known_one_keeps_its_rating
 
     for found in (sequential_elo(battles, previous={"d": 1111}), batch_elo(battles, previous={"d": 1111})):
         assert found.values[2:].tolist() == pytest.approx([math.nan, 1111], nan_ok=True)
+
+
+def test_one_battle_moves_half_of_k_between_equals_and_less_to_the_favourite():
+    """Elo's table: 200 points are an expected score of .76; the favourite gains .24 · k."""
+    favourite = sequential_elo(rows(("a", "b", 1)), k=10, previous={"a": 1200, "b": 1000})
+    forth = rows(("a", "b", 0.5), ("a", "c", 0.5), ("b", "c", 1))
+    back = Battles(forth.left[::-1], forth.right[::-1], forth.score[::-1], forth.contestants)
+
+    assert sequential_elo(rows(("a", "b", 1)), k=32).values.tolist() == [1016, 984]
+    assert favourite.values[0] == pytest.approx(1200 + 10 * (1 - 1 / (1 + 10**-0.5)))
+    assert sequential_elo(forth).values.tolist() != sequential_elo(back).values.tolist(), "the sequence matters"

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from leaderboard.ratings import Battles, Table, bootstrap, sandwich, tally
-from leaderboard.ratings.replicates import climb
 from tests.cases import each_case
 from tests.leaderboard.ratings.leagues import ELO, league, names, rows
 
@@ -164,14 +163,6 @@ def test_two_groups_that_two_battles_link_may_be_any_distance_apart():
     assert linked.lower.tolist() == [-np.inf] * 4
     assert np.isfinite([held.lower, held.upper]).all(), "groups that an anchor each holds are linked"
     assert tied.lower.tolist() == [1000, 1000], "two who only tied are equal in every resample"
-
-
-def test_a_resample_without_the_battles_that_link_two_groups_is_not_solved():
-    points = np.stack([parted(0.0).wins, parted(1.0).wins])
-
-    _strengths, done = climb(points, np.zeros((2, 4)), np.eye(4) / 40, np.zeros(4, dtype=bool))
-
-    assert not done[0]
 
 
 @pytest.mark.parametrize(

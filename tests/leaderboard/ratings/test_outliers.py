@@ -1,6 +1,5 @@
 """Voters whose votes look unlike those of somebody who compares: every figure by hand, and where each mark begins."""
 
-import numpy as np
 import pytest
 
 from leaderboard.ratings import Undefined
@@ -88,17 +87,6 @@ def test_who_says_the_opposite_of_everybody_is_marked_and_they_are_not():
     found = marks(*[votes_of(answers)] * 4, votes_of(opposite))
 
     assert [Mark.AGAINST_OTHERS in one for one in found] == [False, False, False, False, True]
-
-
-def test_who_answers_at_random_is_not_said_to_be_against_the_others():
-    random = np.random.default_rng(7)
-    at_random = votes_of(random.integers(0, 2, 200).tolist())
-
-    found = log(*[votes_of([LEFT, RIGHT] * 100)] * 4, at_random)[-1]
-
-    low, high = found.agreement.interval
-    assert low < found.chance < high
-    assert Mark.AGAINST_OTHERS not in found.marks
 
 
 def test_more_than_a_quarter_of_all_votes_is_marked():

@@ -13,14 +13,6 @@ EVEN = [("a", "b", 1), ("a", "b", 0)] * 20
 CIRCLE = [("a", "b", 1), ("b", "c", 1), ("c", "a", 1)] * 12
 
 
-def test_a_rank_interval_holds_the_rank_and_narrows_with_battles():
-    few, many = (ranks(sandwich(league(8, size, 3)[0])) for size in (200, 40_000))
-
-    for found in (few, many):
-        assert ((found.best <= found.rank) & (found.rank <= found.worst)).all()
-    assert (few.worst - few.best).sum() > (many.worst - many.best).sum()
-
-
 def test_contestants_who_cannot_be_told_apart_are_one_group():
     even = sandwich(rows(*[("a", "b", score) for score in (1, 0)] * 20, *[("a", "c", s) for s in [1] * 39 + [0]]))
     found = ranks(even)
