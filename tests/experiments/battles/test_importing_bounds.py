@@ -120,12 +120,12 @@ def test_a_parquet_file_that_is_none_or_kills_its_reader_is_refused(tmp_path, ta
 def test_batches_are_small_and_followed_also_through_nonsense(tmp_path, take, monkeypatch):
     """A worker that reads a long file of nonsense is not taken for dead."""
     monkeypatch.setattr(importing, "BATCH", 10)
-    monkeypatch.setattr(importing, "HEARD_AFTER", 10)
     stored, read = [], []
     write(tmp_path / "log.jsonl", (slim("flux", "sdxl", number, "flux") for number in range(25)))
     (tmp_path / "none.jsonl").write_text("nonsense\n" * 35)
 
     take(tmp_path / "log.jsonl", heard=lambda report: stored.append(report.stored))
+    monkeypatch.setattr(importing, "HEARD_AFTER", 10)
     take(tmp_path / "none.jsonl", called="Nonsense", heard=lambda report: read.append(report.read))
 
     assert (stored, read) == ([10, 20, 25], [10, 20, 30])
