@@ -8,9 +8,7 @@ from experiments.refusals import NotAllowed, NotOffered, Rivalled
 from experiments.reviews import curation
 from leaderboard import coding, jobs
 from leaderboard.models import Ladder
-from tests.cases import each_case
 from tests.experiments import contest_rows
-from tests.experiments.contest_rows import Contest
 from tests.fixtures import signed_in
 
 PAGE = "/leaderboard/coding/cycles/"
@@ -113,38 +111,6 @@ def test_a_rival_who_is_quicker_between_looking_and_writing_wins(ten, curator, a
     assert Event.objects.filter(type="cycle_voided").count() == 1
 
 
-def test_a_cycle_under_way_or_without_a_problem_cannot_be_left_out(alice, curator):
-    made = Contest(alice)
-    nothing = made.void_cycle()
-    open_ = Cycle.objects.create(run=made.run, turn=9, setter="coder-1")
-
-    for cycle in (nothing, open_):
-        with pytest.raises(NotOffered):
-            voiding.void(cycle, by=curator, reason="Odd.")
-
-
-@each_case("reason", ["", "  ", "\0"])
-def test_without_a_reason_nothing_is_left_out(ten, curator, reason):
-    for verb in (
-        lambda: voiding.void(rows(1)[0], by=curator, reason=reason),
-        lambda: voiding.void_last(by=curator, reason=reason, named=voiding.last().pk),
-        lambda: voiding.void_all(by=curator, reason=reason, count=10),
-    ):
-        with pytest.raises(NotOffered):
-            verb()
-    assert len(counted()) == 10
-
-
-def test_owners_and_researchers_do_not_decide_what_counts(ten, alice, charlie):
-    for person in (alice, charlie):
-        with pytest.raises(NotAllowed):
-            voiding.void(rows(1)[0], by=person, reason="I lost.")
-        with pytest.raises(NotAllowed):
-            voiding.restore(rows(1)[0], by=person)
-        with pytest.raises(NotAllowed):
-            voiding.void_all(by=person, reason="I lost.", count=10)
-
-
 def test_the_ladder_is_told(ten, curator, django_capture_on_commit_callbacks, monkeypatch):
     rung = []
     monkeypatch.setattr(jobs, "ring", lambda: rung.append(1))
@@ -217,3 +183,26 @@ def test_why_a_private_run_was_left_out_is_read_by_those_who_may_see_it(ten, ali
 
     Experiment.objects.filter(pk=ten.run.experiment_id).update(visibility="lab")
     assert told(signed_in(curator))
+
+
+def test_what_is_no_rated_cycle_has_no_reason_or_is_asked_by_others_is_not_left_out(ten, alice, charlie, curator):
+    [first] = rows(1)
+    under_way = Cycle.objects.create(run=ten.run, turn=99, setter="coder-1")
+    for cycle in (ten.void_cycle(), under_way):
+        with pytest.raises(NotOffered):
+            voiding.void(cycle, by=curator, reason="Odd.")
+    for reason in ("", "  ", "\0"):
+        with pytest.raises(NotOffered):
+            voiding.void(first, by=curator, reason=reason)
+        with pytest.raises(NotOffered):
+            voiding.void_last(by=curator, reason=reason, named=voiding.last().pk)
+        with pytest.raises(NotOffered):
+            voiding.void_all(by=curator, reason=reason, count=10)
+    for person in (alice, charlie):
+        with pytest.raises(NotAllowed):
+            voiding.void(first, by=person, reason="I lost.")
+        with pytest.raises(NotAllowed):
+            voiding.restore(first, by=person)
+        with pytest.raises(NotAllowed):
+            voiding.void_all(by=person, reason="I lost.", count=10)
+    assert len(counted()) == 10

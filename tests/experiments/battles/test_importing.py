@@ -8,7 +8,7 @@ import pytest
 
 from experiments.battles.counting import recount
 from experiments.battles.logs.exporting import slim_lines
-from experiments.models import Battle, Contestant, Output, PairCount, Verdict
+from experiments.models import Contestant, Output, PairCount, Verdict
 from experiments.refusals import NotAllowed
 from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import FOLDER, audit, pair, slim, talk, vote, write
@@ -190,27 +190,6 @@ def test_snapshots_are_told_in_the_report_and_rate_nobody(tmp_path, take):
     assert snapshot["lower"] == [1000, None]
 
 
-def test_an_existing_dataset_gets_no_samples_from_a_log(tmp_path, take, uploaded):
-    pair(tmp_path, [slim("flux", "sdxl", 2, "flux"), slim("flux", "sdxl", 3, "flux")])
-
-    board, report = take(tmp_path, uploaded(samples=3))
-
-    assert (board.battles.count(), report.contestants) == (1, 2)
-    assert "no sample 3" in report.refusals[0].reason
-
-
-def test_only_the_owner_and_admins_may_import(tmp_path, take, uploaded, charlie, django_user_model):
-    pair(tmp_path, [slim("flux", "sdxl", 2, "flux")])
-    dataset = uploaded(visibility="lab")
-    admin = django_user_model.objects.create_user("root", role="admin")
-
-    with pytest.raises(NotAllowed):
-        take(tmp_path, dataset, by=charlie)
-
-    assert take(tmp_path, dataset, by=admin)[1].stored == 1
-    assert Battle.objects.count() == 1
-
-
 def winners(board):
     return sorted(board.battles.values_list("winner", flat=True))
 
@@ -357,3 +336,18 @@ def test_each_judge_that_is_a_model_has_a_board_of_its_own_up_to_twenty(tmp_path
     assert len(named.boards) == 1
     many = take(write(tmp_path / "many.jsonl", more), called="Many")[1]
     assert (len(many.boards), many.refused) == (20, 10)
+
+
+def test_only_the_owner_and_admins_import_into_a_dataset_which_gets_no_samples_from_a_log(
+    tmp_path, take, uploaded, charlie, django_user_model
+):
+    pair(tmp_path, [slim("flux", "sdxl", 2, "flux"), slim("flux", "sdxl", 3, "flux")])
+    dataset = uploaded(samples=3, visibility="lab")
+    admin = django_user_model.objects.create_user("root", role="admin")
+
+    with pytest.raises(NotAllowed):
+        take(tmp_path, dataset, by=charlie)
+
+    board, report = take(tmp_path, dataset, by=admin)
+    assert (report.stored, board.battles.count(), report.contestants) == (1, 1, 2)
+    assert "no sample 3" in report.refusals[0].reason

@@ -87,15 +87,6 @@ def test_a_choice_is_meant_as_the_sides_were_shown(duels, voter, choice, left_fi
     assert votes.choice_of(offered) == choice
 
 
-def test_nobody_votes_on_what_was_offered_to_somebody_else(duels, voter, alice):
-    offered = votes.offer(duels, voter=voter)
-
-    with pytest.raises(NotOffered):
-        votes.cast(offered, voter=person_voter(alice), choice="tie")
-    with pytest.raises(NotOffered):
-        votes.cast(offered, voter=voter, choice="left")
-
-
 def test_who_is_left_out_or_has_no_output_is_not_shown(duels, voter):
     offered = votes.offer(duels, voter=voter)
     Contestant.objects.filter(pk=offered.left_id).update(void_reason="cheated")
@@ -180,12 +171,16 @@ def test_new_sessions_from_one_address_do_not_make_more_votes(alice, settings):
 
 
 def test_a_token_opens_nothing_but_the_voters_own_offer(duels, voter, alice):
-    shown = votes.shown(votes.offer(duels, voter=voter))
+    offered = votes.offer(duels, voter=voter)
+    shown = votes.shown(offered)
 
     assert votes.by_token(shown.token, voter=voter)
     for token, who in ((shown.token, person_voter(alice)), (shown.token + "x", voter), ("1:a", voter), ("", voter)):
         with pytest.raises(Battle.DoesNotExist):
             votes.by_token(token, voter=who)
+    for who, choice in ((person_voter(alice), "tie"), (voter, "left")):
+        with pytest.raises(NotOffered):
+            votes.cast(offered, voter=who, choice=choice)
 
 
 def test_samples_that_were_read_in_another_sequence_than_their_names_are_drawn_alike(uploaded):

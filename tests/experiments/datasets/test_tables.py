@@ -105,27 +105,6 @@ def test_columns_are_mapped_as_somebody_says_or_by_their_names(load_text):
     assert sorted(named.contestants.values_list("name", flat=True)) == ["A", "a"]  # case matters; nothing is nobody
 
 
-def test_folders_with_tables_become_subsets(load, tmp_path):
-    for subset in ("basic", "hard"):
-        parquet(tmp_path / "data_dir" / subset / "data.parquet", [{"index": 0, "instruction": subset}], index="INT")
-
-    dataset = load(tmp_path / "data_dir")
-
-    assert list(dataset.samples.values_list("subset", "index", "instruction")) == [
-        ("basic", 0, "basic"),
-        ("hard", 0, "hard"),
-    ]
-
-
-def test_a_column_of_subsets_is_used_and_a_named_subset_wins(load_text):
-    text = table([{"prompt": "a", "subset": "x"}, {"prompt": "b", "subset": "y"}])
-
-    by_column, by_name = load_text("a.csv", text), load_text("a.csv", text, subset="all")
-
-    assert list(by_column.samples.values_list("subset", "index")) == [("x", 0), ("y", 0)]
-    assert list(by_name.samples.values_list("subset", "index")) == [("all", 0), ("all", 1)]
-
-
 def test_pictures_are_found_by_their_paths_in_a_zip(load, tmp_path):
     files = {
         "set/data.csv": table([{"prompt": "one", "image": "pics/1.png"}, {"prompt": "two", "image": "./pics/2.png"}]),
@@ -174,6 +153,7 @@ def test_pictures_are_found_by_their_paths_in_a_zip(load, tmp_path):
         ("a.tar", b"x", "a.tar is an archive of another kind: pack the files as zip."),
         ("a.exe", b"MZ", "Nothing to compare was found in it"),
         ("a.csv", "prompt,image\na,http://x.org/1.png\n", "The picture http://x.org/1.png is an address."),
+        ("a.jsonl", '{"prompt": "a", "image": "data:image/png;base64,iVBORw0KGgo="}\n', "a.jsonl, row 1: "),
         ("a.csv", "prompt,image\na,1.png\n", "There is no picture 1.png in the upload"),
         ("a.csv", "prompt,image\na,../../etc/passwd\n", "The path ../../etc/passwd leads out of the upload."),
         ("a.csv", "prompt,category\na," + "x" * 101 + "\n", "holds more than 100 characters"),
@@ -192,13 +172,6 @@ def test_odd_characters_are_kept_out_of_the_database(load_text):
 
     assert dataset.samples.get().instruction == "a\ufffdb\ufffdc"
     assert dataset.samples.get().metadata == {"n": None}
-
-
-def test_a_picture_in_json_as_data_address(load_text):
-    address = "data:image/png;base64,iVBORw0KGgo="
-
-    with pytest.raises(Refused, match=r"row 1: (A picture is broken|This is no picture)"):
-        load_text("a.jsonl", lines([{"prompt": "a", "image": address}]))
 
 
 @pytest.fixture
@@ -309,3 +282,18 @@ def test_a_number_in_several_subsets_needs_its_subset(load_text, add):
 
     assert added.new == {"me": 1}
     assert Output.objects.get().sample.subset == "y"
+
+
+def test_folders_with_tables_become_subsets_and_a_column_or_a_name_says_otherwise(load, load_text, tmp_path):
+    for subset in ("basic", "hard"):
+        parquet(tmp_path / "data_dir" / subset / "data.parquet", [{"index": 0, "instruction": subset}], index="INT")
+    text = table([{"prompt": "a", "subset": "x"}, {"prompt": "b", "subset": "y"}])
+
+    by_folder, by_column = load(tmp_path / "data_dir"), load_text("a.csv", text)
+    by_name = load_text("a.csv", text, subset="all")
+
+    assert [list(made.samples.values_list("subset", "index")) for made in (by_folder, by_column, by_name)] == [
+        [("basic", 0), ("hard", 0)],
+        [("x", 0), ("y", 0)],
+        [("all", 0), ("all", 1)],
+    ]

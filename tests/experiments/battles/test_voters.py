@@ -1,8 +1,9 @@
-"""The report on voters, and all votes of one left out of the ratings and taken in again."""
+"""The report on voters and its page, and all votes of one left out of the ratings and taken in again."""
 
 from datetime import timedelta
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from accounts.models import AuditEntry, User
@@ -10,12 +11,15 @@ from experiments.battles import boards, counting, leaving_out, outliers, voiding
 from experiments.battles.voters import person_voter
 from experiments.models import Battle, PairCount
 from experiments.refusals import NotAllowed, NotOffered
+from leaderboard import compute
 from tests.cases import each_case
-from tests.experiments.battles.duels import dataset_of, visitor
+from tests.experiments.battles.duels import dataset_of, visitor, voted_on
+from tests.fixtures import signed_in
 
 pytestmark = [pytest.mark.system, pytest.mark.django_db]
 
 VISITOR = visitor()
+PATH = "/datasets/duels/voters/"
 
 
 @pytest.fixture
@@ -87,27 +91,6 @@ def test_a_report_of_many_votes_takes_a_few_questions(duels, alice, curator, dja
         outliers.report(duels, by=alice)
 
 
-@pytest.mark.databases
-def test_all_votes_of_one_are_left_out_and_taken_in_again(duels, alice, curator):
-    vote(duels, VISITOR, ["first", "second", "tie", "both_bad"])
-    vote(duels, person_voter(alice), ["first"])
-    board = boards.people_board(duels)
-    before = list(PairCount.objects.order_by("pk").values())
-
-    assert leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason="A program voted.") == 4
-
-    board.refresh_from_db()
-    [line] = [one for one in outliers.report(duels, by=curator).lines if not one.who.is_person]
-    assert (counted(), counting.differences(board)) == (1, 0)
-    assert (line.left_out, line.reason, line.found.counted, line.found.votes) == (4, "A program voted.", 0, 4)
-    assert Battle.objects.filter(ballot=VISITOR.ballot, void_reason__contains="A program voted.").count() == 4
-
-    assert leaving_out.restore(duels, word(duels, VISITOR), by=curator) == 4
-
-    assert list(PairCount.objects.order_by("pk").values()) == before
-    assert not Battle.objects.exclude(void_reason="").exists()
-
-
 def test_a_vote_that_was_void_by_itself_stays_so(duels, curator):
     first, *_others = vote(duels, VISITOR, ["first", "second", "tie"])
     voiding.void(first, by=curator, reason="The picture is broken.")
@@ -149,21 +132,6 @@ def test_votes_are_left_out_with_a_reason_and_by_curators_alone(duels, curator, 
     assert counted() == 1
 
 
-def test_the_same_again_changes_nothing_and_is_told_once(duels, curator):
-    vote(duels, VISITOR, ["first", "second"])
-    done = [leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason="Spam.") for _time in range(2)]
-    back = [leaving_out.restore(duels, word(duels, VISITOR), by=curator) for _time in range(2)]
-
-    told = AuditEntry.objects.filter(target__startswith="board:").order_by("pk")
-    assert (done, back) == ([2, 0], [2, 0])
-    assert [(one.action, one.actor, one.detail["votes"]) for one in told] == [
-        ("voided", "charlie", 2),
-        ("restored", "charlie", 2),
-    ]
-    assert told[0].detail["reason"] == "Spam."
-    assert "visitor" in told[0].name
-
-
 def test_of_another_dataset_no_vote_is_touched(duels, alice, curator):
     other = dataset_of(alice, slug="other", name="Other", visibility="public")
     vote(duels, VISITOR, ["first"])
@@ -174,3 +142,96 @@ def test_of_another_dataset_no_vote_is_touched(duels, alice, curator):
     assert counted() == 1
     with pytest.raises(NotOffered):
         leaving_out.leave_out(other, word(duels, VISITOR), by=curator, reason="Spam.")
+
+
+@pytest.fixture
+def browser(alice):
+    return signed_in(alice)
+
+
+def html(browser, path=PATH, status=200):
+    answer = browser.get(path)
+    assert answer.status_code == status
+    return answer.content.decode()
+
+
+def test_who_decides_what_counts_finds_the_page_from_the_dataset_and_the_ladder(voted, browser, charlie):
+    ladder = compute.ensure(boards.people_board(voted))
+
+    for path in ("/datasets/duels/", f"/leaderboard/{ladder.slug}/"):
+        assert PATH in html(browser, path)
+        assert PATH not in html(signed_in(charlie), path)
+        assert PATH not in html(Client(), path)
+
+
+def test_the_page_names_people_and_neither_visitors_nor_what_they_voted_on(voted, browser, alice):
+    page = html(browser)
+
+    assert "alice" in page
+    assert f"visitor {word(voted, VISITOR)[:8]}" in page
+    assert not [one for one in (VISITOR.ballot[8:], "Zebrafinch", "Task 0") if one in page]
+    assert not [one.pk for one in Battle.objects.all() if f"/battles/{one.pk}/" in page]
+    Battle.objects.filter(voter=alice).delete()
+    Battle.objects.update(winner="tie")
+    page = html(browser)
+    for reason in ("fewer than 10 pauses", "nobody else has voted on the same", "never chose a side"):
+        assert reason in page, reason
+
+
+@pytest.mark.databases
+def test_curators_leave_a_voter_out_by_the_page_with_a_reason_and_take_that_back(voted, curator):
+    theirs, name = signed_in(curator), word(voted, VISITOR)
+    ladder = compute.ensure(boards.people_board(voted))
+    battle = Battle.objects.filter(ballot=VISITOR.ballot).first()
+    missing = theirs.post(PATH, {"voter": name, "reason": ""})
+
+    theirs.post(PATH, {"voter": name, "reason": "A <program> voted."})
+
+    assert missing.status_code == 422
+    assert '<details class="fold" open>' in missing.content.decode()
+    assert "A &lt;program&gt; voted." in html(theirs)
+    assert "A &lt;program&gt; voted." in html(Client(), f"/battles/{battle.pk}/")
+    assert compute.current(type(ladder).objects.get(pk=ladder.pk)).standings.battles == 2
+    theirs.post(PATH, {"voter": name, "restore": 1})
+    assert not Battle.objects.exclude(void_reason="").exists()
+
+
+@each_case("sent", [{"reason": "Spam."}, {"voter": "é", "reason": "Spam."}, {"voter": "nobody"}])
+def test_a_word_that_names_nobody_is_refused(voted, browser, sent):
+    assert browser.post(PATH, sent).status_code == 422
+
+
+@pytest.fixture
+def voted(alice, settings):
+    """Three votes of a visitor's, and two of Alice's."""
+    settings.PUBLIC_VOTES = True
+    return voted_on(alice)
+
+
+@pytest.mark.databases
+def test_all_votes_of_one_are_left_out_and_taken_in_again_each_told_once(duels, alice, curator):
+    vote(duels, VISITOR, ["first", "second", "tie", "both_bad"])
+    vote(duels, person_voter(alice), ["first"])
+    board, name = boards.people_board(duels), word(duels, VISITOR)
+    before = list(PairCount.objects.order_by("pk").values())
+
+    def left_out():
+        return leaving_out.leave_out(duels, name, by=curator, reason="A program voted.")
+
+    assert [left_out(), left_out()] == [4, 0]
+    board.refresh_from_db()
+    [line] = [one for one in outliers.report(duels, by=curator).lines if not one.who.is_person]
+    assert (counted(), counting.differences(board)) == (1, 0)
+    assert (line.left_out, line.reason, line.found.counted, line.found.votes) == (4, "A program voted.", 0, 4)
+    assert Battle.objects.filter(ballot=VISITOR.ballot, void_reason__contains="A program voted.").count() == 4
+
+    assert [leaving_out.restore(duels, name, by=curator) for _time in range(2)] == [4, 0]
+    assert list(PairCount.objects.order_by("pk").values()) == before
+    assert not Battle.objects.exclude(void_reason="").exists()
+    told = AuditEntry.objects.filter(target__startswith="board:").order_by("pk")
+    assert [(one.action, one.actor, one.detail["votes"]) for one in told] == [
+        ("voided", "charlie", 4),
+        ("restored", "charlie", 4),
+    ]
+    assert told[0].detail["reason"] == "A program voted."
+    assert "visitor" in told[0].name
