@@ -1,4 +1,4 @@
-"""What the tests of the leaderboard share. Its people need no password: nobody signs in by the form."""
+"""What the tests of the leaderboard share."""
 
 import pytest
 from django.core.cache import caches
@@ -10,17 +10,6 @@ from tests.leaderboard import boards
 @pytest.fixture(autouse=True)
 def nothing_remembered():
     caches["memory"].clear()
-
-
-@pytest.fixture
-def alice(db, django_user_model):
-    return django_user_model.objects.create(username="alice")
-
-
-@pytest.fixture
-def charlie(db, django_user_model):
-    """Signed in, and must see nothing of Alice's."""
-    return django_user_model.objects.create(username="charlie")
 
 
 @pytest.fixture

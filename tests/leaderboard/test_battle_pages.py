@@ -89,15 +89,6 @@ def test_scores_of_another_shape_are_lines_of_text(battle):
     assert "<dt>A</dt><dd>Clarity 5, Why &lt;i&gt;so&lt;/i&gt;</dd>" in page
 
 
-def test_newer_and_older_stay_in_the_filter(ladder):
-    oldest, middle, *_newest = ladder.board.battles.order_by("pk")
-
-    page = html(f"/battles/{middle.pk}/?contestant=a")
-
-    assert f'rel="next" href="/battles/{oldest.pk}/?contestant=a"' in page
-    assert f'href="/leaderboard/{ladder.slug}/battles/?contestant=a"' in page
-
-
 @pytest.mark.databases
 def test_curators_make_a_battle_void_with_a_reason_and_take_that_back(battle, charlie):
     charlie.role = User.Role.CURATOR
@@ -138,9 +129,13 @@ def test_samples_are_found_and_show_everybodys_output_best_first(battle, ladder)
     html(f"/leaderboard/{ladder.slug}/samples/{battle.sample_id + 10_000}/", status=404)
 
 
-def test_boards_of_the_same_dataset_are_one_step_away_with_the_filter_kept(ladder):
+def test_newer_and_older_battles_and_other_boards_stay_in_the_filter(ladder):
+    oldest, middle, *_newest = ladder.board.battles.order_by("pk")
     people = compute.ensure(found.people_board(ladder.board.dataset))
+    listed = f"/leaderboard/{ladder.slug}/battles/?contestant=a"
 
-    page = html(f"/leaderboard/{ladder.slug}/battles/?contestant=a")
+    page = html(f"/battles/{middle.pk}/?contestant=a")
 
-    assert f'href="/leaderboard/{people.slug}/battles/?contestant=a"' in page
+    assert f'rel="next" href="/battles/{oldest.pk}/?contestant=a"' in page
+    assert f'href="{listed}"' in page
+    assert f'href="/leaderboard/{people.slug}/battles/?contestant=a"' in html(listed)

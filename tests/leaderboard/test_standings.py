@@ -31,10 +31,6 @@ def computed(alice, battles, **fields):
     return compute.standings(compute.ensure(boards.board_of(alice, battles, **fields)))
 
 
-def reasons(found):
-    return {row.name: row.reason for row in found.rows}
-
-
 def without_keys(found):
     """What does not depend on the database's numbering."""
     return replace(found, changes=0, rows=tuple(replace(row, contestant=None) for row in found.rows))
@@ -125,16 +121,6 @@ def test_contestants_that_no_battle_links_are_groups_of_their_own(alice):
     assert {row.rank for row in found.rows if row.component == 1} == {1}
 
 
-def test_nothing_but_ties_makes_nobody_surer_than_as_many_wins_and_losses(alice):
-    tied = computed(alice, [("a", "b", "tie")] * 20)
-    decided = computed(alice, [("a", "b", "left"), ("a", "b", "right")] * 10)
-
-    assert [row.rating for row in tied.rows] == [1000.0] * 2
-    for one, other in zip(tied.rows, decided.rows, strict=True):
-        assert (one.lower, one.upper) == pytest.approx((other.lower, other.upper))
-        assert one.upper - one.lower > 100
-
-
 def test_a_contestant_that_is_left_out_takes_its_battles_with_it(alice):
     board = boards.board_of(alice, [*CIRCLE, *[("faulty", "a", "left")] * 4, ("a", "faulty", "left")])
     ladder = compute.ensure(board)
@@ -210,6 +196,7 @@ def test_a_page_reads_what_is_small_and_nothing_else_whatever_has_been_kept(alic
     assert [row.lower for row in compute.standings(ladder, "x", is_awaited=True).rows] == [r.lower for r in exact.rows]
 
 
+@pytest.mark.databases
 def test_who_was_met_on_one_sample_alone_has_no_rank_on_a_board_of_many_battles_either(alice, monkeypatch):
     """A worker keeps that nothing can be said of it; of a name that it never saw the usual width is taken."""
     board = boards.filled(alice, contestants=4, battles=600)
@@ -226,7 +213,7 @@ def test_who_was_met_on_one_sample_alone_has_no_rank_on_a_board_of_many_battles_
     widths = spread.kept_widths([board], ["model-001", "new", "unseen"])
 
     assert ladder.standing.data["widths"]["new"] is None
-    assert reasons(found)["new"] == "few_samples"
+    assert {row.name: row.reason for row in found.rows}["new"] == "few_samples"
     assert (np.isfinite(widths[0]), np.isinf(widths[1]), np.isnan(widths[2])) == (True, True, True)
 
 

@@ -65,17 +65,6 @@ def test_pictures_without_a_row_are_taken_away(load, tmp_path):
     assert list(kept.parent.iterdir()) == [kept]
 
 
-def test_it_is_tidied_now_and_then_and_not_with_every_sweep(monkeypatch):
-    tidied = []
-    monkeypatch.setattr(tidying, "tidy", lambda: tidied.append(1))
-    tidier = tidying.Tidier()
-
-    for _sweep in range(5):
-        tidier.look()
-
-    assert tidied == [1]
-
-
 def test_a_full_disk_is_said_and_leaves_nothing(alice, monkeypatch, settings):
     monkeypatch.setattr(SimpleUploadedFile, "chunks", full)
 

@@ -105,15 +105,6 @@ def test_no_figure_depends_on_the_order_of_cycles_contestants_or_votes(seed):
                 assert getattr(after, part).interval == pytest.approx(figure.interval)
 
 
-def test_the_severest_of_a_league_is_found_beyond_doubt():
-    found = judging(league(5, 40))
-    severities = [judge.severity for judge in found.judges]
-
-    assert [severity.value for severity in severities] == sorted(severity.value for severity in severities)
-    assert severities[0].interval[1] < 0 < severities[-1].interval[0]
-    assert found.alpha.interval[0] < found.alpha.value < found.alpha.interval[1]
-
-
 def test_a_mean_of_single_units_has_the_usual_error():
     values = np.array([1.0, 2.0, 4.0, 5.0])
     found = mean_estimate(values, np.arange(4), empty=Reason.NO_VOTES)
