@@ -89,7 +89,6 @@ def test_scores_of_another_shape_are_lines_of_text(battle):
     assert "<dt>A</dt><dd>Clarity 5, Why &lt;i&gt;so&lt;/i&gt;</dd>" in page
 
 
-@pytest.mark.databases
 def test_curators_make_a_battle_void_with_a_reason_and_take_that_back(battle, charlie):
     charlie.role = User.Role.CURATOR
     charlie.save()

@@ -102,7 +102,6 @@ def test_one_cycle_is_too_few_for_an_interval(alice):
     assert {row.reason for row in rows} == {"few_cycles", "unlinked"}
 
 
-@pytest.mark.databases
 def test_the_history_is_filtered_by_its_address(client, ladder):
     shown = page(client, f"{PAGE}history/", name=["lab/coder-1", "lab/coder-3"], board="elo")
 

@@ -77,7 +77,6 @@ def test_the_last_is_left_out_twice_and_the_board_is_that_of_two_cycles_before(t
     assert counted() == list(range(1, 9))
 
 
-@pytest.mark.databases
 def test_all_are_left_out_with_an_event_in_each_run_unless_one_was_rated_meanwhile(ten, alice, curator):
     other = contest_rows.contest(alice, 2, is_bare=True)
     with pytest.raises(Rivalled):

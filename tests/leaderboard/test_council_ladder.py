@@ -56,7 +56,6 @@ def test_only_what_was_played_here_counts(asked, origin):
     assert compute.standings(council.ladder()).rows == ()
 
 
-@pytest.mark.databases
 def test_the_worker_makes_the_ladder_which_is_hidden_until_an_admin_publishes_it(client, asked):
     jobs.refresh_stale()
     address = reverse("ladder", args=["council"])
@@ -66,7 +65,6 @@ def test_the_worker_makes_the_ladder_which_is_hidden_until_an_admin_publishes_it
     assert client.get(address).status_code == 200
 
 
-@pytest.mark.databases
 def test_many_questions_make_ratings_by_question(alice):
     orders = [[["member-3"], ["member-2"]], [["member-2"], ["member-3"]], [["member-2", "member-3"]]]
     for number in range(6):
@@ -105,7 +103,6 @@ def test_an_interval_is_as_wide_as_its_few_questions_ask_for():
     assert (wide.lower < plain.lower).all()
 
 
-@pytest.mark.databases
 @pytest.mark.parametrize("computed", ["a minute ago", "by a clock an hour ahead"])
 def test_a_question_whose_bell_was_lost_is_found_by_the_sweep(asked, alice, computed):
     jobs.refresh_stale()

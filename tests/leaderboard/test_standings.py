@@ -51,7 +51,6 @@ def test_equal_battles_give_identical_standings_in_whatever_sequence_they_arrive
     assert (computed(alice, [("a", "b", "")]).rows, computed(alice, []).battles) == ((), 0), "nothing decided, no rows"
 
 
-@pytest.mark.databases
 def test_the_figures_are_those_of_the_battles(alice):
     found = computed(alice, CIRCLE + [("a", "b", "left")] * 3 + [("a", "c", "tie")])
     names, codes = ["a", "b", "c"], {"left": 1, "right": 0, "tie": 0.5}
@@ -196,7 +195,6 @@ def test_a_page_reads_what_is_small_and_nothing_else_whatever_has_been_kept(alic
     assert [row.lower for row in compute.standings(ladder, "x", is_awaited=True).rows] == [r.lower for r in exact.rows]
 
 
-@pytest.mark.databases
 def test_who_was_met_on_one_sample_alone_has_no_rank_on_a_board_of_many_battles_either(alice, monkeypatch):
     """A worker keeps that nothing can be said of it; of a name that it never saw the usual width is taken."""
     board = boards.filled(alice, contestants=4, battles=600)

@@ -23,7 +23,6 @@ def counts(board):
     ]
 
 
-@pytest.mark.databases
 def test_a_slim_log_becomes_battles_of_a_new_dataset(tmp_path, take):
     pair(tmp_path, [slim("flux", "sdxl", 4, "sdxl"), slim("flux", "sdxl", 7, "tie")])
 

@@ -178,7 +178,6 @@ def test_the_page_names_people_and_neither_visitors_nor_what_they_voted_on(voted
         assert reason in page, reason
 
 
-@pytest.mark.databases
 def test_curators_leave_a_voter_out_by_the_page_with_a_reason_and_take_that_back(voted, curator):
     theirs, name = signed_in(curator), word(voted, VISITOR)
     ladder = compute.ensure(boards.people_board(voted))

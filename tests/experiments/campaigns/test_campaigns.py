@@ -116,7 +116,6 @@ def test_a_stopped_campaign_begins_nothing_and_goes_on_where_it_was(field, battl
     assert recorded <= set(asked(experiment))
 
 
-@pytest.mark.databases
 def test_during_an_outage_everything_stays_open_and_is_asked_again_on_resume(field, battles, campaign, play, alice):
     experiment = campaign(battles(field(contestants=3, samples=4), judge=DEAD))
     play(experiment)
