@@ -51,20 +51,6 @@ def test_folders_that_nobody_knows_are_taken_away_and_those_in_use_stay(alice, s
     assert all(path.exists() for path in (*kept, used.path, root / "spool-young", root / "logs"))
 
 
-@pytest.mark.system
-def test_pictures_without_a_row_are_taken_away(load, tmp_path):
-    load(packed(tmp_path / "set.zip", {"a/0.png": png()}), modality="image")
-    kept = images.Image.objects.get().path
-    part, lost = kept.with_name(f"{kept.name}.1.part"), kept.with_name(f"{kept.name[:2]}{'0' * 62}")
-    for path in (part, lost):
-        path.write_bytes(b"x")
-    grow_old(part, lost, kept)
-
-    tidying.forget_pictures(kept.parent)
-
-    assert list(kept.parent.iterdir()) == [kept]
-
-
 def test_a_full_disk_is_said_and_leaves_nothing(alice, monkeypatch, settings):
     monkeypatch.setattr(SimpleUploadedFile, "chunks", full)
 
@@ -83,18 +69,6 @@ def test_a_disk_that_is_full_when_pictures_are_taken_over_is_said(load, tmp_path
         load(packed(tmp_path / "set.zip", {"a/0.png": png()}), modality="image")
 
     assert [path for path in Path(settings.IMAGES_DIR).rglob("*") if path.is_file()] == []
-
-
-@pytest.mark.system
-def test_a_picture_that_lost_its_bytes_is_written_again(load, tmp_path):
-    path = packed(tmp_path / "set.zip", {"a/0.png": png()})
-    load(path, modality="image")
-    kept = images.Image.objects.get().path
-    kept.write_bytes(b"")  # the machine lost its power
-
-    load(path, modality="image", name="Again")
-
-    assert kept.read_bytes() == png()
 
 
 def test_nobody_fills_the_disk_with_files_that_wait(alice, charlie, settings):
@@ -171,3 +145,21 @@ def test_two_uploads_of_one_name_at_once_are_two_datasets_and_one_sent_off_twice
     assert first.slug == "questions"
     assert second.slug.startswith("questions-")
     assert Dataset.objects.count() == 2
+
+
+@pytest.mark.system
+def test_pictures_without_a_row_are_taken_away_and_one_that_lost_its_bytes_is_written_again(load, tmp_path):
+    path = packed(tmp_path / "set.zip", {"a/0.png": png()})
+    load(path, modality="image")
+    kept = images.Image.objects.get().path
+    kept.write_bytes(b"")  # the machine lost its power
+    load(path, modality="image", name="Again")
+    assert kept.read_bytes() == png()
+    part, lost = kept.with_name(f"{kept.name}.1.part"), kept.with_name(f"{kept.name[:2]}{'0' * 62}")
+    for unknown in (part, lost):
+        unknown.write_bytes(b"x")
+    grow_old(part, lost, kept)
+
+    tidying.forget_pictures(kept.parent)
+
+    assert list(kept.parent.iterdir()) == [kept]
