@@ -186,16 +186,16 @@ def test_long_texts_are_written_in_smaller_transactions():
 
 def test_the_bell_that_rings_twice_is_answered_by_one_thread(monkeypatch):
     begun, may_end = [], threading.Event()
-    monkeypatch.setattr(reading, "read_all", lambda stop: (begun.append(1), may_end.wait(60)))
+    monkeypatch.setattr(reading, "read_all", lambda stop: (begun.append(1), may_end.wait()))
     monkeypatch.setattr(jobs, "connections", type("None_", (), {"close_all": staticmethod(lambda: None)}))
 
     jobs.read_uploads()
     jobs.read_uploads()
-    wait_until(lambda: begun, "the thread")
+    [reading_thread] = [one for one in threading.enumerate() if one.name == "datasets"]
     may_end.set()
-    wait_until(lambda: not jobs.reader.is_reading, "the thread's end")
+    reading_thread.join()
 
-    assert begun == [1]
+    assert (begun, jobs.reader.is_reading) == ([1], False)
 
 
 @pytest.mark.system
