@@ -1,13 +1,11 @@
 """Councils as a page shows them, for the tests of their pages."""
 
-import threading
-
 import pytest
 from django.urls import reverse
 
 from experiments import actions
-from experiments.engine.driver import Driver
 from experiments.models import Run
+from tests.experiments.pages.driving import drive
 
 BROKEN = "sim/neutral:first=0:fail=401"
 ANSWER = "Short waves scatter more.\n\n```python\nreturn 1 / wavelength**4\n```"
@@ -19,14 +17,6 @@ FINAL RANKING:
 1. Response A
 2. Response B
 """
-
-
-def drive():
-    Driver(threading.Event()).drive(0.1)
-
-
-def page_of(browser, read, run):
-    return read(browser.get(reverse("run", args=[run.pk])))
 
 
 def retry_buttons(page):

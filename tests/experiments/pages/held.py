@@ -1,18 +1,12 @@
 """A debate that was played up to some pause, and its page."""
 
-import threading
-
 import pytest
 
-from experiments.engine.driver import Driver
 from experiments.models import Run
 from experiments.steering import steering
+from tests.experiments.pages.driving import drive
 
 JSON = {"headers": {"Accept": "application/json"}}
-
-
-def drive():
-    Driver(threading.Event()).drive(0.1)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import pytest
 from django.urls import reverse
 
-from accounts.models import User
 from experiments import actions
 from experiments.models import Experiment, ProviderModel, Run
 from tests.cases import each_case
@@ -187,15 +186,6 @@ def test_a_lab_without_a_default_judge_says_so_at_the_judge(browser, filled, rea
     response = start_with(browser, filled)
 
     assert_refused(response, read(response), "seat-judge-model", "no default model")
-
-
-def test_a_reviewer_is_told_whom_to_ask(browser, filled, alice, read):
-    User.objects.filter(pk=alice.pk).update(role=User.Role.REVIEWER)
-    response = start_with(browser, filled)
-
-    assert response.status_code == 422
-    assert "ask an administrator" in read(response).text
-    assert Experiment.objects.count() == 0
 
 
 def test_an_experiment_whose_run_may_not_start_is_not_left_behind(browser, filled, arena, read):

@@ -5,7 +5,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from experiments.models import Experiment, ModelPrice, ProviderModel, Run
-from experiments.workflows.prompts import fill
 from tests.cases import each_case
 from tests.fixtures import add_model
 
@@ -69,14 +68,6 @@ def test_every_advanced_setting_is_heard(send):
     seats = {p.seat: p for p in Experiment.objects.get().participants.all()}
     assert (seats["A"].persona, seats["B"].params) == ("the elder", {"reasoning_effort": "high"})
     assert set(seats) == {"A", "B", "judge", "filter"}, "nobody is the friend unless chosen"
-
-
-def test_thinking_is_not_asked_for_unless_switched_on_and_its_words_are_shown(browser, provider, read, send):
-    page = read(browser.get(ARENA))
-    send()
-
-    assert " ".join(fill("arena_think").split()) in page.text
-    assert not the_config()["elicit_thinking"]
 
 
 @each_case(

@@ -4,16 +4,15 @@ import pytest
 from django.urls import reverse
 
 from experiments import actions, timeline
-from experiments.battles import campaigns
 from experiments.datasets import demonstration
 from experiments.figures import reason_words
 from experiments.fragments import render
-from experiments.models import Battle, Campaign, Experiment, Run
+from experiments.models import Battle, Campaign, Run
 from leaderboard import jobs
 from leaderboard.models import Ladder
 from tests.fixtures import add_model, wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 JUDGE = "sim/judge:first=0"
 
@@ -83,93 +82,40 @@ def test_a_campaign_shows_how_far_it_is_and_what_came_of_it(browser, read, begun
     assert [cell.text for cell in table.findall(".//td") if cell.text] == ["2 /2"] * 3
     for battle in experiment.battles.order_by("-judged", "-pk")[:3]:
         assert after.find("a", href=reverse("battle", args=[battle.pk]))
-
     assert "6 of 6" in read(browser.get("/battles/")).by_id("campaigns").text
     assert experiment.title not in read(browser.get("/runs/")).text
 
+    assert_live_part_follows_until_the_ladder_is_new(browser, read, experiment)
+    assert_who_has_no_rating_is_told_why(read(browser.get(address(experiment))))
+    assert_a_run_has_its_page_its_reports_and_its_data(browser, read, experiment)
 
-def test_open_battles_are_said_with_their_reason_and_resume_asks_them_again(browser, read, begun, play):
-    experiment = begun("sim/judge:first=0:fail=503:retry_after=0")
-    play(experiment)
-    page = read(browser.get(address(experiment)))
-
-    assert Battle.objects.filter(experiment=experiment).decided().count() == 0
-    assert "an error is never taken for a tie" in page.text
-    assert page.by_id("resume-form").get("action") == address(experiment, "campaign-resume")
+    again = begun()
+    play(again)
+    assert "everything had been decided before" in read(browser.get(address(again))).text
 
 
-def test_stop_and_resume_are_done_by_the_verbs(browser, read, begun, play):
-    experiment = begun()
-    browser.post(address(experiment, "campaign-stop"))
-    assert Campaign.objects.get().state == Campaign.State.STOPPED
-    assert "stopped" in read(browser.get(address(experiment))).by_id("status").text
-
-    browser.post(address(experiment, "campaign-resume"))
-    play(experiment)
-    assert Campaign.objects.get().state == Campaign.State.COMPLETED
-    assert "nothing to resume" in read(browser.post(address(experiment, "campaign-resume"), follow=True)).text
-
-
-def test_another_limit_can_be_set_on_resume(browser, read, begun):
-    experiment = begun(limits={"cost": 0.5})
-    browser.post(address(experiment, "campaign-stop"))
-    assert "Resume with other limits" in read(browser.get(address(experiment))).text
-
-    browser.post(
-        address(experiment, "campaign-resume"), {"changes-limits": "1", "cost": "2", "tokens": "", "seconds": ""}
-    )
-    assert Campaign.objects.get().plan["limits"]["cost"] == 2
-    browser.post(address(experiment, "campaign-stop"))
-    refused = browser.post(address(experiment, "campaign-resume"), {"changes-limits": "1", "cost": "free"}, follow=True)
-    assert "no limits that a campaign could have" in read(refused).text
-
-
-def test_the_live_part_is_the_part_of_the_page(browser, read, begun):
-    experiment = begun()
-    page, live = (browser.get(address(experiment, name)) for name in ("experiment", "campaign-live"))
-
+def assert_live_part_follows_until_the_ladder_is_new(browser, read, experiment):
+    live = browser.get(address(experiment, "campaign-live"))
     for part in ("decided", "bar", "grid", "latest", "runs"):
         assert f'data-part="{part}"' in live.content.decode()
-    assert read(live).by_id("status").text == read(page).by_id("status").text
     assert "<html" not in live.content.decode()
-
-
-def test_it_is_looked_at_until_its_ladder_is_as_new_as_its_battles(browser, read, begun, play):
-    experiment = begun()
-    play(experiment)
-    live = address(experiment, "campaign-live")
-
-    waiting = read(browser.get(live)).by_id("status")
+    waiting = read(live).by_id("status")
+    assert waiting.text == read(browser.get(address(experiment))).by_id("status").text
     assert (waiting.get("data-over"), waiting.get("data-settled")) == ("", None)
+
     jobs.refresh_stale()
-    assert read(browser.get(live)).by_id("status").get("data-settled") == ""
+    settled = read(browser.get(address(experiment, "campaign-live"))).by_id("status")
+    assert settled.get("data-settled") == ""
 
 
-def test_who_has_no_rating_is_told_why(browser, read, begun, play):
-    experiment = begun()
-    play(experiment)
-    jobs.refresh_stale()
-
-    page = read(browser.get(address(experiment)))
-
+def assert_who_has_no_rating_is_told_why(page):
     rows = [row for ladder in Ladder.objects.all() for row in ladder.standing.data["rows"] if row["reason"]]
     assert rows, "four battles of each are too few"
     for row in rows:
         assert str(reason_words(row["reason"])) in page.text
 
 
-def test_a_stranger_finds_nothing(charlies, begun):
-    experiment = begun()
-    for name in ("experiment", "campaign-live"):
-        assert charlies.get(address(experiment, name)).status_code == 404
-    for name in ("campaign-stop", "campaign-resume"):
-        assert charlies.post(address(experiment, name)).status_code == 404
-    assert Campaign.objects.get().state == Campaign.State.RUNNING
-
-
-def test_a_run_has_its_page_its_reports_and_its_data(browser, read, begun, play):
-    experiment = begun()
-    play(experiment)
+def assert_a_run_has_its_page_its_reports_and_its_data(browser, read, experiment):
     run = experiment.runs.first()
     page = read(browser.get(run.get_absolute_url()))
 
@@ -187,9 +133,34 @@ def test_a_run_has_its_page_its_reports_and_its_data(browser, read, begun, play)
     assert all(data.values())
 
 
-@pytest.mark.parametrize(
-    "judge", [JUDGE, "sim/judge:first=0:fail=503:times=1:retry_after=0", "sim/judge:first=0:json=broken"]
-)
+def test_open_battles_are_said_with_their_reason_and_resume_asks_them_again(browser, read, begun, play):
+    experiment = begun("sim/judge:first=0:fail=503:retry_after=0")
+    play(experiment)
+    page = read(browser.get(address(experiment)))
+
+    assert Battle.objects.filter(experiment=experiment).decided().count() == 0
+    assert "an error is never taken for a tie" in page.text
+    assert page.by_id("resume-form").get("action") == address(experiment, "campaign-resume")
+
+
+def test_a_campaign_is_stopped_and_resumed_also_under_another_limit(browser, read, begun, play):
+    experiment = begun(limits={"tokens": 1000})
+    stop, resume = (address(experiment, name) for name in ("campaign-stop", "campaign-resume"))
+    changed = {"changes-limits": "1", "cost": "", "tokens": "900000", "seconds": ""}
+    browser.post(stop)
+    assert Campaign.objects.get().state == Campaign.State.STOPPED
+    assert "Resume with other limits" in read(browser.get(address(experiment))).text
+
+    refused = browser.post(resume, {**changed, "tokens": "free"}, follow=True)
+    assert "no limits that a campaign could have" in read(refused).text
+    browser.post(resume, changed)
+    assert Campaign.objects.get().plan["limits"]["tokens"] == 900_000
+    play(experiment)
+    assert Campaign.objects.get().state == Campaign.State.COMPLETED
+    assert "nothing to resume" in read(browser.post(resume, follow=True)).text
+
+
+@pytest.mark.parametrize("judge", ["sim/judge:first=0:fail=503:times=1:retry_after=0", "sim/judge:first=0:json=broken"])
 def test_the_page_of_a_run_is_the_same_from_its_rows_and_from_its_events(begun, play, judge):
     experiment = begun(judge)
     play(experiment)
@@ -197,28 +168,3 @@ def test_the_page_of_a_run_is_the_same_from_its_rows_and_from_its_events(begun, 
         rows, events = timeline.from_rows(run), timeline.replayed(run.events.all())
         assert [render(one, run.pk) for one in rows] == [render(one, run.pk) for one in events]
         assert {"battle_judged", "experiment_stopped"} <= {one.type for one in rows}
-
-
-def test_nothing_missing_is_said(browser, read, begun, play, alice):
-    first = begun()
-    play(first)
-    again = begun()
-    play(again)
-    page = read(browser.get(address(again)))
-
-    assert Campaign.objects.get(pk=first.pk).state == Campaign.State.COMPLETED
-    assert "everything had been decided before" in page.text
-    assert Experiment.objects.count() == 2
-
-
-def test_contestants_that_join_later_take_part_on_resume(browser, read, begun, play, texts, alice):
-    experiment = begun()
-    play(experiment)
-    new = texts.contestants.create(name="newcomer")
-    for sample in texts.samples.all():
-        sample.outputs.create(contestant=new, text="Something else.")
-    assert "More contestants" in read(browser.get(address(experiment))).text
-
-    assert campaigns.resume(experiment, by=alice)
-    play(experiment)
-    assert experiment.battles.decided().count() == 6 + 3 * 2

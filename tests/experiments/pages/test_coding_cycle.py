@@ -8,7 +8,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from experiments.models import Cycle, Execution, Judgment
+from experiments.models import Cycle, Execution
+from tests.experiments import contest_rows
+from tests.experiments.contest_rows import NO_SOLUTION, votes_of
 from tests.experiments.contests import WRONG, coder, contest, judgment, problem, solution
 from tests.experiments.pages.contested import play
 
@@ -65,16 +67,6 @@ def test_everything_about_a_cycle_stands_on_its_page(play, cycle_of, browser, re
 
 
 @pytest.mark.django_db
-def test_solvers_stand_by_their_mean(alice, scripted, start, cycle_of):
-    run = rows_of(alice, scripted, start, 4, {"coder-3": 9.5, "coder-1": 4.0, "coder-4": 7.0}, {"coder-2": "No votes."})
-    page = cycle_of(run)
-
-    order = [e.get("id") for e in page.find(class_="part solver")]
-    assert order == ["solver-coder-3", "solver-coder-4", "solver-coder-1", "solver-coder-2"]
-    assert "No votes." in page.by_id("solver-coder-2").text
-
-
-@pytest.mark.django_db
 def test_a_cycle_under_way_and_one_that_was_cut_short_say_so(alice, scripted, start, cycle_of):
     run = start(contest(alice, [scripted.model(f"lab/m{n}", coder()) for n in range(3)]))
     run.cycles.create(turn=1, setter="coder-1", contestants=[[f"coder-{n}", f"lab/m{n - 1}"] for n in (1, 2, 3)])
@@ -88,40 +80,44 @@ def test_a_cycle_under_way_and_one_that_was_cut_short_say_so(alice, scripted, st
 
 
 @pytest.mark.django_db
-def test_a_void_cycle_and_one_that_an_administrator_left_out_say_why(alice, scripted, start, cycle_of):
-    run = rows_of(alice, scripted, start, 3, {"coder-1": 5.0}, {})
-    Cycle.objects.filter(run=run).update(voided=timezone.now(), voided_by=alice, void_reason="The tests were wrong.")
-    run.cycles.create(turn=2, setter="coder-2", state="void", reason="It repeats “Spread”.\nIt is too weak.")
+def test_solvers_stand_by_their_mean_and_cycles_that_do_not_count_say_why(alice, cycle_of):
+    made = contest_rows.Contest(alice)
+    made.cycle(votes_of(levels=(4.0, 3.0, 9.5, 7.0)), silent=(2,))
+    Cycle.objects.update(voided=timezone.now(), voided_by=alice, void_reason="The tests were wrong.")
+    made.void_cycle("It repeats “Spread”.\nIt is too weak.", setter=2)
+    first, second = cycle_of(made.run), cycle_of(made.run, 2)
 
-    assert "Left out of ratings by alice" in cycle_of(run).text
-    assert "The tests were wrong." in cycle_of(run).text
-    page = cycle_of(run, 2)
-    assert "This cycle is void: m1 set no problem" in page.text
-    assert "It is too weak." in page.text
-    assert [e.get("href") for e in page.find("a") if e.get("rel") == "prev"] == [
-        reverse("coding-cycle", args=[run.pk, 1])
+    order = [e.get("id") for e in first.find(class_="part solver")]
+    assert order == ["solver-coder-3", "solver-coder-4", "solver-coder-1", "solver-coder-2"]
+    assert NO_SOLUTION in first.by_id("solver-coder-2").text
+    assert "Left out of ratings by alice" in first.text
+    assert "The tests were wrong." in first.text
+    assert "This cycle is void" in second.text
+    assert "It is too weak." in second.text
+    assert [e.get("href") for e in second.find("a") if e.get("rel") == "prev"] == [
+        reverse("coding-cycle", args=[made.run.pk, 1])
     ]
 
 
 @pytest.mark.django_db
-def test_the_number_of_queries_does_not_depend_on_the_votes(alice, scripted, start, browser):
-    few = rows_of(alice, scripted, start, 3, {"coder-1": 5.0}, {})
-    many = rows_of(alice, scripted, start, 12, {"coder-1": 5.0}, {})
-    for address in (lambda run: reverse("coding-cycle", args=[run.pk, 1]), lambda run: run.get_absolute_url()):
-        counts = []
-        for run in (few, many):
-            browser.get(address(run))
+def test_the_number_of_queries_does_not_depend_on_the_votes(alice, browser):
+    counts = []
+    for seats in (3, 4):
+        made = contest_rows.Contest(alice)
+        made.cycle(votes_of(seats=seats), seats=seats)
+        for address in (reverse("coding-cycle", args=[made.run.pk, 1]), made.run.get_absolute_url()):
+            browser.get(address)
             with CaptureQueriesContext(connection) as queries:
-                assert browser.get(address(run)).status_code == 200
+                html = browser.get(address).content.decode()
             counts.append(len(queries))
-        assert counts[0] == counts[1]
-    html = browser.get(many.get_absolute_url()).content.decode()
-    assert len(re.findall(r'class="vote score-', html)) == 12 * 11
+        assert len(re.findall(r'class="vote score-', html)) == seats * (seats - 1)
+
+    assert counts[:2] == counts[2:]
 
 
 @pytest.mark.django_db
-def test_the_ratings_of_a_contest_stand_on_a_page_of_their_own(alice, scripted, start, browser, charlies, read):
-    run = rows_of(alice, scripted, start, 4, dict.fromkeys(("coder-1", "coder-2", "coder-3", "coder-4"), 7.0), {})
+def test_the_ratings_of_a_contest_stand_on_a_page_of_their_own(alice, browser, read):
+    run = contest_rows.contest(alice, 1).run
     address = reverse("coding-ratings", args=[run.pk])
     part = browser.get(f"{address}?part=1")
 
@@ -130,61 +126,5 @@ def test_the_ratings_of_a_contest_stand_on_a_page_of_their_own(alice, scripted, 
     assert len(read(part).find("g", class_="line line-nth-0")) == 1
     assert "Of the 1 rated cycle of this contest alone." in read(part).text
     assert read(browser.get(address)).find("h1")[0].text == "Ratings"
-    assert charlies.get(address).status_code == 404
     Cycle.objects.filter(run=run).update(voided=timezone.now())
     assert "No cycle counts yet" in read(browser.get(address)).text
-
-
-def rows_of(owner, scripted, start, size, means, unrated):
-    """A rated cycle with a vote of everybody on everybody, as its rows say it."""
-    slugs = [scripted.model(f"lab/m{number}", coder()) for number in range(size)]
-    run = start(contest(owner, slugs))
-    seats = [f"coder-{number}" for number in range(1, size + 1)]
-    begun = {"turn": 1, "setter": "coder-1", "coders": seats}
-    votes = {solver: {judge: 7.0 for judge in seats if judge != solver} for solver in seats}
-    found = {**begun, "quorum": 1, "votes": votes, "means": means, "overall": 7.0, "passed": {}, "unrated": unrated}
-    step(run, "cycle/1", "turn_started", {"turn": 1})
-    step(run, "cycle/1/begun", "cycle_begun", begun)
-    contestants = [list(pair) for pair in zip(seats, slugs, strict=True)]
-    run.cycles.create(
-        turn=1, setter="coder-1", state="rated", contestants=contestants, found=found, ended=timezone.now()
-    )
-    run.messages.create(
-        step=step(run, "cycle/1/problem", "problem", {}, kind="ask"),
-        seq=1,
-        turn=1,
-        seat="coder-1",
-        parsed={**PARSED},
-    )
-    step(run, "cycle/1/problem/parsed", "message_parsed", {})
-    for solver, given in votes.items():
-        for judge in given:
-            vote(run, solver, judge)
-    return run
-
-
-def step(run, key, purpose, data, kind="record"):
-    return run.steps.create(key=key, kind=kind, purpose=purpose, turn=1, data=data, state="done")
-
-
-def vote(run, solver, judge):
-    scores = dict.fromkeys(("correctness", "efficiency", "readability", "robustness", "explanation", "overall"), 7.0)
-    said = {"subject": solver, "judge_seat": judge, "scores": scores, "unscored_reason": "", "rationale": "Fine."}
-    key = f"cycle/1/judge/{judge}/of/{solver}"
-    made = step(run, f"{key}/vote", "solution_judged", {"key": key, "turn": 1, "judgment": said})
-    Judgment.objects.create(run=run, step=made, turn=1, judge=judge, **said)
-
-
-PARSED = {
-    "kind": "problem",
-    "title": "Spread",
-    "description": "The spread.",
-    "entry": "spread",
-    "comparison": "exact",
-    "shown": [],
-    "hidden": [],
-    "criteria": [],
-    "reference": "",
-    "checks": [],
-    "wrong": [],
-}

@@ -1,13 +1,58 @@
-"""A council as a page: every stage in its place, what failed and what can be done about it."""
+"""A council as a page: every stage in its place, what failed and what can be done about it, from its rows as from its
+events.
+"""
 
 import pytest
 from django.urls import reverse
 
+from experiments import timeline
+from experiments.councils.slots import ASIDE, arranged
+from experiments.fragments import render, render_envelope
 from experiments.models import Call, Run
 from experiments.steering import steering
-from tests.experiments.pages.council_pages import ANSWER, BROKEN, REVIEW, drive, page_of, retry_buttons
+from tests.experiments.pages.council_pages import ANSWER, BROKEN, REVIEW, retry_buttons
+from tests.experiments.pages.driving import drive, page_of
+from tests.markup import fragment
 
 pytestmark = pytest.mark.django_db
+
+
+def painted(run, entries):
+    """What stands in each slot, rendered."""
+    cast = run.experiment.labels
+    slots = arranged(entries)
+    return {name: [render(entry, run.pk, "council", cast=cast) for entry in shown] for name, shown in slots.items()}
+
+
+def assert_same_page(run, *kinds):
+    run = Run.objects.get(pk=run.pk)
+    rows, events = timeline.from_rows(run), timeline.replayed(run.events.order_by("seq"))
+    assert painted(run, rows) == painted(run, events)
+    assert len({shown.anchor for shown in rows}) == len(rows)
+    assert ASIDE not in arranged(rows)
+    for kind in kinds:
+        assert kind in {shown.type for shown in rows}, kind
+
+
+def assert_every_fragment_finds_its_slot(run):
+    """What the page does with an event: it looks for the slot that the fragment names, in what was pushed before."""
+    cast, ids = run.experiment.labels, {"transcript", "slot-aside", "slot-ending", "slot-offer"}
+    for event in run.events.order_by("seq"):
+        html = render_envelope(event.envelope, "en", "council", cast)
+        if html is None:
+            continue
+        element = fragment(html)
+        slot = element.get("data-slot")
+        assert (slot if slot == "transcript" else f"slot-{slot}") in ids, event.type
+        ids |= {part.get("id") for part in element.iter()}
+
+
+def assert_live_text_finds_its_slot(page):
+    places = {t.get("id"): t.get("data-place") for t in page.find("template") if "data-place" in t.attrib}
+
+    assert places["live-member-2"].replace("PURPOSE", "review").replace("TURN", "1") == "slot-review-1-member-2"
+    assert page.find(id="slot-review-1-member-2")
+    assert page.find(id=places["live-chair"].replace("TURN", "1"))
 
 
 def test_every_stage_stands_in_its_place_and_names_stand_for_labels_in_reviews(browser, read, scripted_sit):
@@ -49,10 +94,15 @@ def test_a_member_that_failed_says_why_is_asked_again_and_ranked_again(browser, 
     assert whole.split()[2] == str(run.calls.count()), "the figures add up to every call"
     assert any(row.startswith("Answers, by the members 3 1 failed") for row in rows)
 
+    assert_same_page(run, "turn_started", "call_failed", "ballot_read", "ballots_counted", "offer_opened")
+    assert_every_fragment_finds_its_slot(run)
+    assert_live_text_finds_its_slot(page)
     assert press(run, retry="member-3").status_code == 303
+    assert_same_page(run)
     late = page_of(browser, read, run).by_id("slot-reply-1-member-3")
     assert [element.tag for element in late] == ["div", "article"]
     press(run, action="deliberate")
+    assert_same_page(run, "message_completed")
     page = page_of(browser, read, run)
     assert len(page.by_id("slot-ranking-1")) == 2
     assert len(page.by_id("count-1-2").findall(".//tbody")[0].findall(".//tr")) == 3
@@ -70,7 +120,9 @@ def test_a_reviewer_without_a_ranking_abstains_with_its_reason(browser, read, sc
     [abstention] = page.by_id("slot-ranking-1").findall(".//li")
     assert "model-3" in abstention.text
     assert retry_buttons(page) == ["member-3"]
+    assert_same_page(run, "ballot_read")
     press(run, retry="member-3")
+    assert_same_page(run)
     again = page_of(browser, read, run)
     assert "3 ballots" in again.by_id("slot-ranking-1").text
     assert "Extracted ranking" in again.by_id("slot-review-1-member-3").text
@@ -78,6 +130,7 @@ def test_a_reviewer_without_a_ranking_abstains_with_its_reason(browser, read, sc
 
 def test_another_chair_that_concludes_is_called_so(browser, read, sit):
     run = sit(chair=BROKEN, **{"chair-2": "sim/cooperative:first=0"})
+    assert_same_page(run, "seat_replaced")
     conclusion = page_of(browser, read, run).by_id("slot-conclusion-1-chair").text
 
     assert "Fallback chair: sim/cooperative:first=0" in conclusion
@@ -88,7 +141,9 @@ def test_another_chair_that_concludes_is_called_so(browser, read, sit):
 def test_what_stands_in_for_a_ranking_or_a_chair_is_called_so(browser, read, sit, scripted_sit):
     unranked = page_of(browser, read, sit("sim/cooperative:first=0", BROKEN))
     assert "Only one member answered" in unranked.by_id("slot-ranking-1").text
-    unconcluded = page_of(browser, read, sit(chair=BROKEN))
+    run = sit(chair=BROKEN)
+    assert_same_page(run, "concluded_by_rank")
+    unconcluded = page_of(browser, read, run)
     assert "Best ranked answer" in unconcluded.by_id("slot-conclusion-1-chair").text
     without_a_ballot = page_of(browser, read, scripted_sit([ANSWER, "None."], [ANSWER, "None."]))
     assert "No reviewer gave a ranking" in without_a_ballot.by_id("slot-ranking-1").text
@@ -99,6 +154,7 @@ def test_when_nobody_answers_every_reason_is_shown(browser, read, sit):
     page = page_of(browser, read, run)
 
     assert run.state == Run.State.FAILED
+    assert_same_page(run, "experiment_error")
     assert page.text.count("key refused") >= 2
     assert "The run failed" in page.by_id("slot-ending").text
 
@@ -118,9 +174,6 @@ def test_the_count_is_a_page_and_a_part(browser, read, sit):
     assert "not defined: the reviewers did not all rank the same answers" in shown.by_id("slot-ranking-1").text
     assert browser.get(reverse("run-ranking", args=[run.pk, 2])).status_code == 404
     assert browser.get(address, {"count": 7}).status_code == 404
-
-
-# --- Cost and time ---
 
 
 # --- When it is over ---
@@ -172,8 +225,10 @@ def test_a_question_asked_while_the_council_works_is_queued_and_makes_the_next_t
     address = reverse("run-ask", args=[run.pk])
     assert press(run, is_driven=False, text="And why are sunsets red?")["Location"] == run.get_absolute_url()
     assert "And why are sunsets red?" in page_of(browser, read, run).by_id("queued").text
+    assert_same_page(run)
 
     drive()
+    assert_same_page(run)
     page = page_of(browser, read, run)
     assert "And why are sunsets red?" in page.by_id("slot-question-2").text
     assert len(page.by_id("slot-conclusion-2-chair"))

@@ -8,7 +8,8 @@ from django.template.loader import render_to_string
 from experiments import actions, progress
 from experiments.models import Run
 from experiments.timeline import from_rows
-from tests.experiments.pages.held import JSON, drive, keep, pause_of, steps
+from tests.experiments.pages.driving import drive
+from tests.experiments.pages.held import JSON, keep, pause_of, steps
 
 pytestmark = pytest.mark.django_db
 

@@ -1,33 +1,20 @@
 """The page of a debate that is built from its rows equals the one that is built by replaying its events."""
 
-import threading
-
 import pytest
 
 from experiments import timeline
 from experiments.debates.board import board, source
-from experiments.engine.driver import Driver
 from experiments.fragments import render
 from experiments.models import Run
-from experiments.steering import steering
 from tests.cases import each_case
+from tests.experiments.pages.driving import drive
+from tests.experiments.pages.held import say
 
 pytestmark = pytest.mark.django_db
 
 LIMITED = "sim/competitive:first=0:fail=429:retry_after=90"
 GONE = "sim/competitive:first=0:fail=404"
 TROUBLED = "sim/neutral:first=0:fail=503:times=1:retry_after=0"
-
-
-def drive():
-    Driver(threading.Event()).drive(0.1)
-
-
-def say(run, by, action, text=""):
-    run = Run.objects.get(pk=run.pk)
-    pause = [*run.open_pauses, *run.open_offers][-1]
-    steering.say(run, by=by, key=pause.key, action=action, text=text)
-    drive()
 
 
 def painted(run, entries):

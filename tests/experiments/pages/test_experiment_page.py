@@ -9,7 +9,7 @@ from django.urls import reverse
 from experiments.models import Experiment, Run
 from experiments.templatetags import repeats
 from tests.cases import each_case
-from tests.experiments.repeated import ended, judged
+from tests.experiments.repeated import branched, ended, judged, said
 
 pytestmark = pytest.mark.django_db
 
@@ -101,15 +101,6 @@ def test_the_figures_and_charts_are_those_of_the_runs(browser, read, repeated):
     assert len([d for d in page.find("details") if "table" in (d.get("class") or "")]) == len(drawings)
     last = page.by_id("chart-mean-goal_deviation-3").get("aria-label")
     assert last == "Turn 3: A mean 50, B mean 10, A from –, A to –, A runs 1, B from –, B to –, B runs 1"
-
-
-def test_one_run_has_no_interval_and_the_page_says_why(browser, read, experiment):
-    run = ended(experiment, 1)
-    judged(run, "A", 40)
-    [a, b, _difference] = cells(read, browser.get(page_of(experiment)), "Goal deviation in the last turn")
-
-    assert a[2:4] == ["40", "one value has no spread"]
-    assert b[2:] == ["–", "no value", "–", "–", "0 of 1"]
 
 
 def test_of_many_runs_the_first_are_drawn_and_all_on_request(browser, read, experiment, monkeypatch):
@@ -224,11 +215,60 @@ def test_the_values_of_each_run_are_a_file(browser, repeated):
     assert [row["final_deviation"] for row in rows if row["subject"] == "B"] == ["0.0", "", "10.0", ""]
 
 
-def test_a_subject_that_looks_like_a_formula_is_text_in_the_file(browser, repeated, monkeypatch):
-    subject = '=HYPERLINK("https://evil.example")'
-    monkeypatch.setattr("experiments.statistics.rows.subjects_of", lambda experiment: (subject,))
+# --- Branches, and two runs side by side ---
 
-    response = browser.get(reverse("experiment-values", args=[repeated.pk]))
 
-    rows = list(csv.DictReader(response.content.decode().splitlines()))
-    assert {row["subject"] for row in rows} == {f"'{subject}"}
+@pytest.fixture
+def talk(experiment):
+    run = ended(experiment, 7)
+    for turn in (1, 2):
+        for seat in "AB":
+            said(run, turn, seat, f"The offer of side {seat} in turn {turn} is seven panels.")
+    judged(run, "A", 10, 30)
+    return run
+
+
+def test_branches_are_shown_as_nested_lists(browser, read, talk):
+    child = branched(talk.messages.get(turn=2, seat="A"), "The offer of side A in turn 2 is nine panels.")
+    page = read(browser.get(page_of(talk.experiment)))
+    [tree] = [ul for ul in page.find("ul") if ul.get("class") == "tree"]
+    [inner] = [ul for ul in tree.iter() if ul.get("class") == "tree-branches"]
+    [item] = list(inner.iterchildren("li"))
+
+    assert "at turn 2, Model A" in item.text
+    assert "edited by alice" in item.text
+    links = {a.text: a.get("href") for a in item.iter("a")}
+    assert links["Branch"] == child.get_absolute_url()
+    assert links["at turn 2, Model A"].endswith(f"#message-{talk.messages.get(turn=2, seat='A').pk}")
+    assert reverse("run-compare", args=[talk.pk, child.pk]) in links.values()
+
+
+def test_a_branch_counts_only_when_it_is_asked_for(browser, read, talk):
+    judged(branched(talk.messages.get(turn=1, seat="A")), "A", 50)
+    address = page_of(talk.experiment)
+
+    assert "1 of 2 runs count. Left out: 1 branched from another run." in read(browser.get(address)).text
+    assert "2 of 2 runs count." in read(browser.get(f"{address}?with=branch")).text
+
+
+def test_two_runs_are_shown_side_by_side(browser, read, talk):
+    child = branched(talk.messages.get(turn=2, seat="A"), "The offer of side A in turn 2 is nine panels.")
+    page = read(browser.get(reverse("run-compare", args=[talk.pk, child.pk])))
+
+    assert "Identical up to turn 1." in page.text
+    assert "The first 2 messages are the same in both." in page.text
+    assert [gone.text for gone in page.find("del")] == ["seven"]
+    assert [new.text for new in page.find("ins")] == ["nine"]
+    assert "not in run 2" in page.text
+    assert "edited by alice" in page.text
+    [row] = [row for row in page.find("tr") if row.text.startswith("Goal deviation in the last turn")][:1]
+    assert row.text.endswith("30 –")
+
+
+def test_what_replaced_an_answer_is_compared_and_not_the_answer(browser, read, talk):
+    child = branched(talk.messages.get(turn=2, seat="B"))
+    address = reverse("run-compare", args=[talk.pk, child.pk])
+    assert "identical throughout" in read(browser.get(address)).text
+
+    child.messages.filter(turn=1, seat="B").update(superseded=True)
+    assert "not in run 2" in read(browser.get(address)).text

@@ -11,6 +11,7 @@ from experiments.models import Run
 from experiments.steering import rejudging
 from experiments.workflows.prompts import fill
 from tests.cases import each_case
+from tests.experiments.pages.driving import page_of
 from tests.fixtures import add_model
 
 pytestmark = pytest.mark.django_db
@@ -36,10 +37,6 @@ def again(browser, read, run):
     return judge
 
 
-def shown(browser, read, run):
-    return read(browser.get(reverse("run", args=[run.pk])))
-
-
 def test_left_as_they_are_the_rules_are_the_usual_ones_and_both_scores_stand_beside_each_other(
     browser, read, again, run
 ):
@@ -48,7 +45,7 @@ def test_left_as_they_are_the_rules_are_the_usual_ones_and_both_scores_stand_bes
     judging = again()
 
     assert (judging.experiment.workflow, judging.config["rubric"], judging.state) == ("judging", "", "completed")
-    page = shown(browser, read, judging)
+    page = page_of(browser, read, judging)
     assert len(page.by_id("beside").findall(".//tbody")) == 4
     assert reverse("run", args=[run.pk]) in {a.get("href") for a in page.find("a")}
     assert len(page.find(id="metrics-A")) == len(page.find(id="metrics-B")) == 1
@@ -60,7 +57,7 @@ def test_other_rules_and_another_judge_are_heard(browser, read, again):
 
     assert judging.config["rubric"] == "- goal_deviation: strictly.\n- the rest."
     assert judging.experiment.participants.get().model.slug == "sim/judge:first=0:json=fenced"
-    assert "by other rules" in shown(browser, read, judging).text
+    assert "by other rules" in page_of(browser, read, judging).text
 
 
 def test_scores_that_rest_on_other_texts_are_marked_as_such(browser, read, again, run):
@@ -70,12 +67,12 @@ def test_scores_that_rest_on_other_texts_are_marked_as_such(browser, read, again
 
     assert [one.config["judge_sees_reasoning"] for one in (run, same, other)] == [True, True, False]
     assert rejudging.of(other, run.experiment.owner).before_saw != rejudging.of(other, run.experiment.owner).after_saw
-    assert "messages as filtered" in shown(browser, read, other).text
+    assert "messages as filtered" in page_of(browser, read, other).text
 
 
 def test_a_missing_score_makes_no_number_and_no_difference(browser, read, again):
     add_model("sim/judge:first=0:json=broken", is_tool=True)
-    page = shown(browser, read, again(model="sim/judge:first=0:json=broken"))
+    page = page_of(browser, read, again(model="sim/judge:first=0:json=broken"))
 
     cells = [[cell.text for cell in row.iter("td")] for row in page.by_id("beside").iter("tr")]
     assert [row[1:] for row in cells if row] == [["missing", "–"]] * 8

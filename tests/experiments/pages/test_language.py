@@ -1,9 +1,12 @@
-"""The language of the pages: chosen once, kept in this browser and in the account."""
+"""The language and the theme of the pages: chosen once, kept in this browser and in the account; judge prompts too."""
 
 import pytest
 from django.conf import settings
 from django.test import Client
+from django.utils.translation import override
 
+from experiments.labels import prompt_words
+from experiments.workflows.battles.prompts import PROMPTS
 from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
@@ -61,3 +64,20 @@ def test_a_theme_that_is_offered_is_kept_and_shown(visitor, read, theme, shown):
 
     [html] = read(visitor.get("/sign-in/")).find("html")
     assert html.get("data-theme") == shown
+
+
+# --- Judge prompts, whose words come from a room without translations ---
+
+
+@each_case("name", PROMPTS)
+def test_the_prompts_that_come_along_are_named_in_both_languages(name):
+    title, description = PROMPTS[name].title, " ".join(PROMPTS[name].module.__doc__.split())
+
+    assert (str(prompt_words(title)), str(prompt_words(description))) == (title, description)
+    with override("zh-hans"):
+        assert str(prompt_words(title)) != title
+        assert str(prompt_words(description)) != description
+
+
+def test_a_prompt_of_ones_own_is_named_as_it_says():
+    assert prompt_words("Which haiku is the sadder one") == "Which haiku is the sadder one"

@@ -1,14 +1,12 @@
 """The page of a run that waits for its operator, by plain forms and by a script, and what its rivals are told."""
 
-import threading
-
 import pytest
 from django.urls import reverse
 
-from experiments.engine.driver import Driver
 from experiments.models import Run
 from experiments.steering import steering
 from tests.cases import each_case
+from tests.experiments.pages.driving import drive, page_of
 from tests.fixtures import add_model
 from tests.markup import value_of
 
@@ -28,10 +26,6 @@ def manual(arena, start):
         return Run.objects.get(pk=run.pk)
 
     return begin
-
-
-def drive():
-    Driver(threading.Event()).drive(0.1)
 
 
 def pause(run):
@@ -64,32 +58,23 @@ def press(browser, run, page, action, **typed):
     return browser.post(say, {**fields_of(page), **typed, "action": action})
 
 
-def page_of(browser, read, run):
-    return read(browser.get(reverse("run", args=[run.pk])))
-
-
 def buttons(page):
     panel = page.by_id("waiting")
     return {b.get("value") for b in panel.iter() if b.tag == "button" and b.get("form") == "say-form"}
 
 
-def test_it_says_what_it_waits_for_and_shows_what_would_be_sent(browser, read, manual):
-    run = manual(max_turns=1)
+def test_it_says_what_it_waits_for_and_shows_what_would_be_sent(browser, read, arena, start):
+    experiment = arena(mode="manual", max_turns=1, prompt="</textarea><script>alert(1)</script>")
+    experiment.participants.create(seat="friend", model=add_model("sim/neutral:first=0"))
+    run = start(experiment)
+    drive()
     page = page_of(browser, read, run)
 
     assert "Turn 1 waits for you: Model A is to begin" in page.by_id("waiting-title").text
     assert page.by_id("pause-text").text_content() == "\n" + pause(run).data["default"]
-    assert buttons(page) == {"send", "default", "skip", "next", "end", "note", "alter"}
+    assert buttons(page) == {"send", "default", "skip", "next", "end", "note", "alter", "friend"}
     assert "waits for you" in page.by_id("status").text
-
-
-def test_a_friend_is_offered_only_where_somebody_is_one(browser, read, arena, start, alice):
-    experiment = arena(mode="manual")
-    experiment.participants.create(seat="friend", model=add_model("sim/neutral:first=0"))
-    run = start(experiment)
-    drive()
-
-    assert "friend" in buttons(page_of(browser, read, run))
+    assert "<script>alert" not in browser.get(reverse("run", args=[run.pk])).content.decode()
 
 
 def test_an_unchanged_prompt_is_sent_byte_for_byte(browser, read, manual):
@@ -118,19 +103,11 @@ def test_an_edited_prompt_is_sent_as_it_was_shown(browser, read, manual):
     assert "Sei kurz." in page.by_id("transcript").text
 
 
-def test_the_default_is_sent_in_spite_of_what_was_typed(browser, read, manual):
+@each_case(("action", "typed"), [("default", "Something else."), ("send", " \r\n")])
+def test_the_default_is_sent_when_it_is_asked_for_or_nothing_was_typed(browser, read, manual, action, typed):
     run = manual()
     default = pause(run).data["default"]
-    press(browser, run, page_of(browser, read, run), "default", **{"text-send": "Something else."})
-    drive()
-
-    assert sent(run) == default
-
-
-def test_an_empty_prompt_is_the_default(browser, read, manual):
-    run = manual()
-    default = pause(run).data["default"]
-    press(browser, run, page_of(browser, read, run), "send", **{"text-send": " \r\n"})
+    press(browser, run, page_of(browser, read, run), action, **{"text-send": typed})
     drive()
 
     assert sent(run) == default
@@ -142,6 +119,8 @@ def test_a_turn_is_played_by_its_buttons_and_ended(browser, read, manual):
     for action in ("send", "skip", "next", "next", "end"):
         page = page_of(browser, read, run)
         reasons.append(page.by_id("waiting").get("data-reason"))
+        if reasons[-1] == "turn_completed":
+            assert (page.find(id="pause-text"), buttons(page)) == ([], {"next", "end"}), "nothing is to be written"
         press(browser, run, page, action)
         drive()
 
@@ -153,17 +132,7 @@ def test_a_turn_is_played_by_its_buttons_and_ended(browser, read, manual):
     assert list(run.messages.values_list("seat", flat=True)) == ["A"]
 
 
-def test_between_turns_nothing_is_to_be_written(browser, read, manual):
-    run = manual()
-    press(browser, run, page_of(browser, read, run), "next")
-    drive()
-    page = page_of(browser, read, run)
-
-    assert page.find(id="pause-text") == []
-    assert buttons(page) == {"next", "end"}
-
-
-@pytest.mark.parametrize(
+@each_case(
     ("action", "typed"),
     [("note", {"text-note": "They bluff.\r\nReally."}), ("alter", {"text-alter": "I give up."})],
 )
@@ -181,20 +150,12 @@ def test_an_intervention_is_done_and_the_run_waits_again(browser, read, manual, 
     [shown] = [e for e in page.find("div") if (e.get("id") or "").startswith("intervention-")]
     assert " ".join(words.split()) in shown.text
     assert "alice" in shown.text
-
-
-def test_an_altered_message_shows_both_what_was_said_and_what_is_read(browser, read, manual):
-    run = manual()
-    press(browser, run, page_of(browser, read, run), "send")
-    drive()
-    press(browser, run, page_of(browser, read, run), "alter", **{"text-alter": "I give up."})
-    drive()
-    message = run.messages.get(seat="A")
-
-    shown = page_of(browser, read, run).by_id(f"message-{message.pk}")
-    assert "altered by alice for the other side" in shown.text
-    assert "I give up." in shown.text
-    assert " ".join(message.raw_text.split())[:20] in " ".join(shown.text.split())
+    if action == "alter":
+        message = run.messages.get(seat="A")
+        shown = page.by_id(f"message-{message.pk}")
+        assert "altered by alice for the other side" in shown.text
+        assert "I give up." in shown.text
+        assert " ".join(message.raw_text.split())[:20] in shown.text
 
 
 def test_a_failed_call_says_why_and_waits(browser, read, manual):
@@ -210,25 +171,17 @@ def test_a_failed_call_says_why_and_waits(browser, read, manual):
 
 def test_whoever_comes_second_is_told_what_was_said_first(browser, read, manual, alice):
     run = manual()
-    page = page_of(browser, read, run)
-    steering.say(run, by=alice, key=pause(run).key, action="skip")
+    page, key = page_of(browser, read, run), pause(run).key
+    steering.say(run, by=alice, key=key, action="skip")
 
     response = press(browser, run, page, "send", **{"text-send": "Me too."})
     shown = read(browser.get(response["Location"]))
     assert response.status_code == 303
     assert "alice skipped a side" in shown.find(role="status")[0].text
+    script = browser.post(reverse("run-say", args=[run.pk]), {"key": key, "action": "default"}, headers=JSON)
+    assert (script.status_code, script.json()["said"]["by"]) == (409, "alice")
     drive()
     assert run.calls.count() == 0
-
-
-def test_a_script_is_told_so_too(browser, manual, alice):
-    run = manual()
-    key = pause(run).key
-    steering.say(run, by=alice, key=key, action="send", text="First.")
-
-    answer = browser.post(reverse("run-say", args=[run.pk]), {"key": key, "action": "default"}, headers=JSON)
-    said = answer.json()["said"]
-    assert (answer.status_code, said["by"], said["text"]) == (409, "alice", "First.")
 
 
 @each_case(
@@ -249,25 +202,3 @@ def test_what_cannot_be_said_is_refused_and_the_run_waits_on(browser, manual, as
     assert answer.status_code == status
     assert answer.json()["problem"]
     assert pause(run).key == "turn/1/A/prompt"
-
-
-def test_a_stranger_can_neither_see_nor_say_anything(charlies, manual):
-    run = manual()
-    key = pause(run).key
-
-    for name, body in (
-        ("run-say", {"key": key, "action": "default"}),
-        ("run-pause", {}),
-        ("run-mode", {"mode": "automatic"}),
-        ("run-extend", {"max_turns": "9"}),
-        ("run-judge", {}),
-    ):
-        assert charlies.post(reverse(name, args=[run.pk]), body).status_code == 404, name
-    assert pause(run).key == key
-    assert Run.objects.get(pk=run.pk).mode == "manual"
-
-
-def test_the_panel_is_no_markup_of_a_model(browser, manual):
-    run = manual(prompt="</textarea><script>alert(1)</script>")
-
-    assert "<script>alert" not in browser.get(reverse("run", args=[run.pk])).content.decode()

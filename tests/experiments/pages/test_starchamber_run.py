@@ -1,22 +1,16 @@
 """A talk as a page: what was said, whose turn it is, its figures, and the tokens of its answers."""
 
-import threading
-
 import pytest
 from django.urls import reverse
 
-from experiments.engine.driver import Driver
 from experiments.models import Call, Message, Run
-from experiments.steering import branching, steering
+from experiments.steering import branching
 from experiments.timeline import from_rows, replayed
+from tests.experiments.pages.driving import drive, page_of
 
 pytestmark = pytest.mark.django_db
 
 EVIL = "<script>alert(1)</script>\n\n<img src=x onerror=alert(2)>\n\n[x](javascript:alert(3))"
-
-
-def drive():
-    Driver(threading.Event()).drive(0.1)
 
 
 @pytest.fixture
@@ -42,10 +36,6 @@ def say(browser):
         return response
 
     return answer
-
-
-def page_of(browser, read, run):
-    return read(browser.get(reverse("run", args=[run.pk])))
 
 
 def buttons(page):
@@ -137,18 +127,6 @@ def test_a_failed_answer_says_why_and_can_be_asked_for_again(browser, read, talk
     assert buttons(page_of(browser, read, run)) == {"send", "regenerate", "end"}
 
 
-def test_what_comes_too_late_is_refused_calmly(browser, read, talk, alice):
-    run = talk()
-    [pause] = run.open_pauses
-    steering.say(run, by=alice, key=pause.key, action="send", text="First.")
-    asked = {"key": pause.key, "action": "send", "text": "Second."}
-    response = browser.post(reverse("run-say", args=[run.pk]), asked, headers={"Accept": "application/json"})
-
-    assert response.status_code == 409
-    assert response.json()["problem"]
-    assert "First" not in response.json()["problem"]
-
-
 def test_a_page_from_its_rows_is_the_page_of_its_events(talk, say):
     run = talk()
     for action, text in (("regenerate", ""), ("send", "Why?"), ("regenerate", ""), ("end", "")):
@@ -190,17 +168,6 @@ def test_probabilities_that_did_not_come_are_said_to_be_unavailable(browser, rea
     for sent in (None, []):
         calls.update(logprobs=sent)
         assert "the provider sent none" in read(browser.get(address)).text
-
-
-def test_thousands_of_tokens_are_no_burden(browser, talk):
-    message = talk().messages.get(seat="model")
-    others = [{"token": f" other {n}", "logprob": -2.0 - n} for n in range(5)]
-    tokens = [{"token": " word", "logprob": -0.1 * (n % 20), "alternatives": others} for n in range(6000)]
-    Call.objects.filter(pk=message.call_id).update(logprobs=tokens)
-    response = browser.get(f"{reverse('message-tokens', args=[message.pk])}?part=1")
-
-    assert response.content.count(b'role="option"') == 6000
-    assert len(response.content) < 2_500_000
 
 
 def test_many_turns_take_as_many_queries_as_few(browser, talk, say, django_assert_max_num_queries):

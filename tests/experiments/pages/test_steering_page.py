@@ -1,6 +1,5 @@
 """Steering a run from its status bar by plain forms: pause, mode, more turns; and how far it says to be."""
 
-import threading
 from datetime import timedelta
 
 import pytest
@@ -8,9 +7,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from experiments import progress
-from experiments.engine.driver import Driver
 from experiments.models import Run
 from experiments.steering import steering
+from tests.experiments.pages.driving import drive
 
 pytestmark = pytest.mark.django_db
 
@@ -24,10 +23,6 @@ def queued(arena, start):
 def bar(browser, read):
     """The status bar as the page fetches it."""
     return lambda run: read(browser.get(reverse("run-status", args=[run.pk])))
-
-
-def drive():
-    Driver(threading.Event()).drive(0.1)
 
 
 def fresh(run):

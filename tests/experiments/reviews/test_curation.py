@@ -1,9 +1,6 @@
 """Flags with their history, and which runs count and are shown."""
 
-from importlib import import_module
-
 import pytest
-from django.apps import apps
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
@@ -172,22 +169,6 @@ def test_battles_of_an_excluded_run_say_that_it_was_and_not_why(record, alice, c
     curation.include(record.run, by=cora)
     battle.refresh_from_db()
     assert battle.void_reason == ""
-
-
-def test_battles_that_told_why_before_tell_it_no_more(record, alice, cora, provider):
-    dataset = demonstration.make_text(alice)
-    board = model_board(dataset, add_model("sim/judge:first=0"), prompt="text_quality", prompt_version="1", params={})
-    left, right = dataset.contestants.order_by("pk")[:2]
-    pair = {"board": board, "left": left, "right": right, "winner": "left"}
-    of_run, own = (Battle.objects.create(run=record.run, sample=one, **pair) for one in dataset.samples.all()[:2])
-    curation.exclude(record.run, by=cora, reason="It plays on a patient's record.")
-    Battle.objects.filter(pk=of_run.pk).update(void_reason="It plays on a patient's record.")
-    Battle.objects.filter(pk=own.pk).update(void_reason="A slow judge.")
-
-    import_module("experiments.migrations.0018_reasons_of_runs").tell_no_reasons(apps, None)
-
-    assert list(Battle.objects.order_by("pk").values_list("void_reason", flat=True)) == [WITH_RUN, "A slow judge."]
-    assert import_module("experiments.migrations.0018_reasons_of_runs").WITH_RUN == WITH_RUN
 
 
 def test_the_ballots_of_an_excluded_council_count_no_more(alice, cora):
