@@ -8,7 +8,7 @@ from experiments.observing import counting, families
 from experiments.observing.exposition import exposition
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def nothing_counted(redis_server):
     """Figures from zero: what other tests have counted is sent and forgotten, and so are workers that they killed."""
     counting.flush()
@@ -18,7 +18,7 @@ def nothing_counted(redis_server):
 
 
 @pytest.fixture
-def figures():
+def figures(nothing_counted):
     """The value of each sample, by its name and its labels in our order, as Prometheus would read them now."""
     ranks = {family.name.removesuffix("_total"): [*family.labels, "le"] for family in families.every()}
 

@@ -9,8 +9,9 @@ from redis.exceptions import TimeoutError as Late
 
 from experiments.observing import counting, families
 from experiments.observing.counting import Counts
+from tests.cases import each_case
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_counted")]
 SWEEPS = families.SWEEPS
 FIELD = json.dumps([SWEEPS.name, "done"])
 
@@ -37,18 +38,23 @@ class Unsure:
         return counting.connect().pipeline()
 
 
-def test_what_several_processes_count_is_added_up():
+def test_what_several_processes_count_is_added_up_and_goes_on_after_redis_has_forgotten_it():
     for times in (1, 2, 3):
         counts = Counts(counting.connect)
         for _ in range(times):
             counts.add(SWEEPS, "done")
         assert counts.flush()
-
     assert total() == 6
 
+    counting.connect().delete(counting.TOTALS, *counting.connect().keys(f"{counting.BATCH}:*"))
+    counts.add(SWEEPS, "done")
+    counts.flush()
+    assert total() == 1
 
-@pytest.mark.parametrize("has_arrived", [True, False])
+
+@each_case("has_arrived", [True, False])
 def test_a_batch_of_unknown_fate_is_counted_once(has_arrived):
+    counting.connect().delete(counting.TOTALS)
     redis = Unsure(has_arrived)
     counts = Counts(lambda: redis)
     counts.add(SWEEPS, "done")
@@ -73,17 +79,6 @@ def test_what_was_counted_while_redis_was_away_comes_later(redis_server):
     assert counts.flush()
 
     assert total() == 2
-
-
-def test_after_redis_has_forgotten_everything_counting_goes_on():
-    counts = Counts(counting.connect)
-    counts.add(SWEEPS, "done")
-    counts.flush()
-    counting.connect().delete(counting.TOTALS, *counting.connect().keys(f"{counting.BATCH}:*"))
-    counts.add(SWEEPS, "done")
-    counts.flush()
-
-    assert total() == 1
 
 
 def test_threads_lose_no_count():

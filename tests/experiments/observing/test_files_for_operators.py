@@ -12,7 +12,6 @@ from tests.cases import each_case
 
 ROOT = Path(__file__).parents[3]
 ALERTS = yaml.safe_load((ROOT / "deploy/prometheus/alerts.yaml").read_text(encoding="utf-8"))
-SCRAPING = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yaml").read_text(encoding="utf-8"))
 DASHBOARD = json.loads((ROOT / "deploy/grafana/arena-lab.json").read_text(encoding="utf-8"))
 RULES = [rule for group in ALERTS["groups"] for rule in group["rules"]]
 DRAWN = {target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]}
@@ -60,11 +59,3 @@ def test_alerts_say_what_is_the_matter_and_name_only_labels_that_are_there():
             assert label in rule["expr"] or any(
                 label in samples()[name] for name in re.findall(r"arena_\w+", rule["expr"])
             )
-
-
-def test_the_example_scrapes_the_address_with_a_token():
-    [job] = SCRAPING["scrape_configs"]
-
-    assert job["metrics_path"] == "/metrics"
-    assert "credentials_file" in job["authorization"]
-    assert len(job["static_configs"][0]["targets"]) == 1

@@ -6,10 +6,10 @@ import logging
 import pytest
 
 from accounts.logs.lines import Json, Readable
-from experiments.models import Call, Run
+from experiments.models import Run
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 PROMPT, REPLY, KEY = "canary-prompt-5e1d", "canary-reply-77aa", "sk-canary-7f3a9c55e1d24b08"
 
@@ -82,13 +82,3 @@ def test_an_error_of_ours_tells_no_prompt_either(lines, arena, start, drive, mon
     assert told["experiment"] == str(run.experiment_id)
     assert "ValueError: cannot go on" in told["exception"]
     assert PROMPT not in lines.text
-
-
-def test_lines_of_the_thread_that_makes_calls_say_which_call(lines, arena, start, drive, scripted):
-    run = start(arena(scripted.model("scripted/speaks", "Four."), max_turns=1))
-    drive()
-
-    of_gateway = [one for one in lines.objects if one["logger"].startswith(("httpx", "httpcore")) and one["run"]]
-    calls = {str(pk): key for pk, key in Call.objects.filter(run=run).values_list("pk", "step__key")}
-    assert {one["call"] for one in of_gateway} == set(calls)
-    assert all(calls[one["call"]] == one["step"] and one["run"] == str(run.pk) for one in of_gateway)

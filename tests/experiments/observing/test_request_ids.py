@@ -9,7 +9,6 @@ from accounts import logs
 from accounts.tokens import create_token
 from arenasite.bounded_daphne import BoundedRequest
 from arenasite.logs import PathFilter
-from tests.cases import each_case
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
@@ -47,13 +46,8 @@ def test_a_well_formed_id_is_kept_and_another_is_made_where_there_is_none():
     assert given == "proxy-0123456789.abc"
     assert len(made) == 3
     assert all(len(one) == 32 for one in made)
-
-
-@each_case("bad", ["short", "x" * 65, "with space in it", "semi;colon-here", "ünïcödé-ids", "-begins-so-"])
-def test_what_is_no_id_is_not_taken(bad):
-    answer = Client().get("/sign-in/", headers={"X-Request-ID": bad})
-
-    assert answer["X-Request-ID"] != bad
+    for bad in ("short", "x" * 65, "with space in it", "semi;colon-here", "ünïcödé-ids", "-begins-so-"):
+        assert browser.get("/sign-in/", headers={"X-Request-ID": bad})["X-Request-ID"] != bad
 
 
 def test_a_line_says_who_asked_what_and_how_it_ended(alice, heard):
@@ -62,11 +56,7 @@ def test_a_line_says_who_asked_what_and_how_it_ended(alice, heard):
     [(line, about)] = [one for one in heard if one[0].startswith("GET /runs/")]
     assert line.startswith("GET /runs/ 200 in ")
     assert about == {"request": answer["X-Request-ID"], "user": str(alice.pk)}
-
-
-def test_a_token_says_who_asked_too(alice, heard):
     Client().get("/api/runs/", headers={"Authorization": f"Bearer {create_token(alice)}"})
-
     assert heard[-1][1]["user"] == str(alice.pk)
 
 

@@ -100,9 +100,12 @@ def test_a_run_is_a_trace_of_its_steps_and_their_calls(receiver, arena, start, d
     assert receiver.names["service.name"] == "our-lab"
 
 
-def test_a_call_says_what_the_conventions_name(receiver, arena, start, drive, scripted):
-    speaks = scripted.model("scripted/speaks", "I take four.")
-    run = start(arena(speaks, max_turns=1))
+def test_a_call_says_what_the_conventions_name_and_no_word_of_it(receiver, arena, start, drive, scripted, monkeypatch):
+    monkeypatch.setenv("KEY_OF_THE_LAB", "sk-canary-7f3a9c55e1d24b08")
+    scripted.provider.api_key_env = "KEY_OF_THE_LAB"
+    scripted.provider.save()
+    speaks = scripted.model("scripted/speaks", "canary-reply")
+    run = start(arena(speaks, max_turns=1, prompt="canary-prompt"))
     drive()
     receiver.flush()
     call = Call.objects.select_related("step").get(run=run, model__slug=speaks)
@@ -124,55 +127,27 @@ def test_a_call_says_what_the_conventions_name(receiver, arena, start, drive, sc
     assert f":{told['server.port']}/" in scripted.base_url + "/"
     assert "error.type" not in told
     assert span.end_time_unix_nano - span.start_time_unix_nano == pytest.approx(call.seconds * 1e9, abs=1e6)
+    assert not any(b"canary" in body for body in receiver.bodies)
+    for headers, body in scripted.received:
+        assert not {name.lower() for name in headers} & {"traceparent", "tracestate", "baggage"}
+        assert "trace" not in str(body), "providers are told of no trace"
 
 
-def test_what_fails_says_of_which_kind(receiver, arena, start, drive, scripted):
-    start(arena(scripted.model("scripted/fails", 401), max_turns=1))
-    drive()
-    receiver.flush()
-
-    [span] = receiver.of_kind("chat scripted/fails")
-    [root] = receiver.of_kind("invoke_workflow")
-    assert said(span)["error.type"] == "bad_key"
-    assert span.status.code == root.status.code == span.status.STATUS_CODE_ERROR
-    [step] = receiver.of_kind("step reply")
-    assert step.status.code == step.status.STATUS_CODE_ERROR
-
-
-def test_a_lost_call_is_part_of_the_trace(receiver, arena, start, drive):
-    run = start(arena(max_turns=1))
+def test_what_fails_or_is_lost_says_of_which_kind(receiver, arena, start, drive, scripted):
+    run = start(arena(scripted.model("scripted/fails", 401), max_turns=1))
     taken = leases.claim(run.pk, lambda event: None)
     step = taken.steps.create(key="turn/1/A", kind="ask", purpose="reply", seat="A", turn=1)
-    taken.calls.create(step=step, attempt=1, model=taken.experiment.participants.first().model, request={})
+    taken.calls.create(step=step, attempt=1, model=taken.experiment.participants.get(seat="A").model, request={})
     Run.objects.filter(pk=run.pk).update(lease_until="2020-01-01T00:00Z")
     drive()
     receiver.flush()
 
-    lost = [span for span in receiver.of_kind("chat ") if said(span).get("error.type") == "lost"]
-    assert len(lost) == 1
-    assert said(lost[0])["arena.call.state"] == "lost"
-
-
-def test_no_span_has_a_prompt_a_reply_or_a_key(receiver, arena, start, drive, scripted, monkeypatch):
-    monkeypatch.setenv("KEY_OF_THE_LAB", "sk-canary-7f3a9c55e1d24b08")
-    scripted.provider.api_key_env = "KEY_OF_THE_LAB"
-    scripted.provider.save()
-    start(arena(scripted.model("scripted/speaks", "canary-reply"), max_turns=1, prompt="canary-prompt"))
-    drive()
-    receiver.flush()
-
-    assert receiver.spans
-    assert not any(b"canary" in body for body in receiver.bodies)
-
-
-def test_providers_are_told_of_no_trace(receiver, arena, start, drive, scripted):
-    start(arena(scripted.model("scripted/speaks", "Four."), max_turns=1))
-    drive()
-
-    assert scripted.received
-    for headers, body in scripted.received:
-        assert not {name.lower() for name in headers} & {"traceparent", "tracestate", "baggage"}
-        assert "trace" not in str(body)
+    kinds = {said(span)["error.type"]: span for span in receiver.of_kind("chat scripted/fails")}
+    [root], [step] = receiver.of_kind("invoke_workflow"), receiver.of_kind("step reply")
+    assert set(kinds) == {"lost", "bad_key"}
+    assert said(kinds["lost"])["arena.call.state"] == "lost"
+    for span in (kinds["bad_key"], root, step):
+        assert span.status.code == span.status.STATUS_CODE_ERROR
 
 
 def test_runs_end_also_when_nobody_takes_the_traces(settings, monkeypatch, arena, start, drive):
@@ -196,18 +171,15 @@ print("up")
 """
 
 
-def begun(**told):
-    """What a process says that begins without the packages."""
-    told = {**environment(), "DJANGO_SETTINGS_MODULE": "arenasite.settings", **told}
-    return subprocess.run([sys.executable, "-c", WITHOUT], env=told, capture_output=True, text=True, check=False)
+def test_the_packages_are_needed_only_where_traces_are_asked_for():
+    def begun(**told):
+        """What a process says that begins without the packages."""
+        told = {**environment(), "DJANGO_SETTINGS_MODULE": "arenasite.settings", **told}
+        return subprocess.run([sys.executable, "-c", WITHOUT], env=told, capture_output=True, text=True, check=False)
 
-
-def test_the_packages_are_not_needed_while_it_is_off():
     assert begun().stdout.strip() == "up"
-
-
-def test_who_asks_for_traces_without_the_packages_is_told_which():
-    assert "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http" in begun(ARENA_TRACES="otlp").stderr
+    missing = begun(ARENA_TRACES="otlp").stderr
+    assert "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http" in missing
 
 
 def test_a_broken_exporter_ends_no_run(settings, arena, start, drive, caplog):

@@ -10,7 +10,7 @@ from accounts.tokens import create_token
 from tests.cases import each_case
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_counted")]
 TOKEN = "scrape-me-0123456789abcdef"
 
 
@@ -34,25 +34,19 @@ def test_whoever_shows_the_token_reads_them(token):
 
 
 @each_case("wrong", ["", TOKEN[:-1], TOKEN + "x", "ünï"])
-def test_nobody_else_learns_that_there_are_any(token, wrong, alice):
+def test_nobody_but_administrators_learns_that_there_are_any(token, wrong, alice, settings):
     assert asked(wrong).status_code == 404
     assert asked(create_token(alice)).status_code == 404
     assert asked(TOKEN, scheme="Basic").status_code == 404
     assert signed_in(alice).get("/metrics").status_code == 404
-
-
-def test_without_a_token_in_the_settings_an_empty_one_opens_nothing():
-    assert Client().get("/metrics", headers={"Authorization": "Bearer "}).status_code == 404
-
-
-def test_administrators_read_them_in_a_browser():
     boss = User.objects.create_user("boss", role="admin")
-
     assert signed_in(boss).get("/metrics").status_code == 200
     assert signed_in(boss).post("/metrics").status_code == 405
 
+    settings.METRICS_TOKEN = ""
+    assert Client().get("/metrics", headers={"Authorization": "Bearer "}).status_code == 404
 
-@pytest.mark.system
+
 def test_without_redis_the_rest_is_told(token, redis_server):
     redis_server.stop()
     try:
@@ -79,8 +73,8 @@ def test_without_a_database_the_rest_is_told(token):
     assert b"arena_runs{" not in answer.content
 
 
-@pytest.mark.parametrize("who", ["token", "nobody"])
-def test_a_scrape_asks_the_database_little_and_not_again_at_once(token, who, django_assert_max_num_queries):
+@each_case("shown", [TOKEN, ""])
+def test_a_scrape_asks_the_database_little_and_not_again_at_once(token, shown, django_assert_max_num_queries):
     with django_assert_max_num_queries(12):
         for _ in range(5):
-            asked(token if who == "token" else "")
+            asked(shown)
