@@ -85,6 +85,7 @@ def test_a_run_that_stands_for_itself_is_taken_before_the_shards_that_wait(
 
 
 @pytest.mark.system
+@pytest.mark.django_db(transaction=True)
 def test_two_workers_together_begin_no_more_calls_than_the_limit_of_cost_has_room_for(
     field, battles, campaign, play, monkeypatch
 ):
