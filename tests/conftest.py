@@ -30,7 +30,7 @@ NO_CHROMIUM = "Chromium is missing: apt install chromium"
 NO_POSTGRES = "PostgreSQL is missing: apt install postgresql"
 
 
-SYSTEM_FOLDERS = ("arenasite/", "browser/", "deployment/", "reliability/", "experiments/live/")
+SYSTEM_FOLDERS = ("browser/", "experiments/live/")
 ONE_PLATFORM = ("browser/", "client/")
 SYSTEM_FIXTURES = {"lab", "live_server", "redis_server", "simulated_over_http"}
 

@@ -2,20 +2,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.arenasite.platforms import Platform, wait_until
-
-
-@pytest.fixture(scope="module")
-def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
-    """A platform that serves; shared, so a test leaves it well."""
-    started = Platform(tmp_path_factory.mktemp("platform") / "data")
-    try:
-        started.wait_until_ready()
-        wait_until(lambda: len(started.pids("worker")) == 2 and started.pids("reports"))
-        yield started
-    finally:
-        if started.process.poll() is None:
-            started.end()
+from tests.arenasite.platforms import Platform
 
 
 @pytest.fixture

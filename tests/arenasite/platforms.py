@@ -1,18 +1,20 @@
 """Real platforms in directories of their own, and a look at which of their processes are there."""
 
+import json
 import os
 import signal
 import socket
 import subprocess
 import sys
-import time
+import urllib.error
+import urllib.request
 from pathlib import Path
+from typing import Any
 
-from tests.fixtures import SLOWEST
+from tests.fixtures import PATIENCE, wait_until
 
 ROOT = Path(__file__).parent.parent.parent
 OURS = ("REDIS_URL", "DATABASE_URL", "ARENA_DATA", "ARENA_DEMO", "OPENROUTER_API_KEY", "PORT")
-READY_SECONDS = 40.0
 PARTS = {
     "web": "daphne",
     "worker": "rqworker\0engine",
@@ -58,14 +60,23 @@ class Platform:
         return self._output.read_text()
 
     def wait_until_ready(self) -> "Platform":
-        wait_until(lambda: "Logs " in self.output or self.process.poll() is not None, READY_SECONDS)
+        wait_until(lambda: "Logs " in self.output or self.process.poll() is not None, "the platform to be ready")
         assert f"Ready: http://localhost:{self.port}\n" in self.output, self.output
         return self
 
-    def end(self, number: signal.Signals = signal.SIGTERM, seconds: float = 10) -> int:
-        """The exit code. Fails when it takes longer than on a machine that is slow."""
+    def end(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """The exit code. Fails when it does not end."""
         self.process.send_signal(number)
-        return self.process.wait(timeout=seconds * SLOWEST)
+        return self.process.wait(timeout=PATIENCE)
+
+    def health(self) -> dict[str, Any]:
+        try:
+            with urllib.request.urlopen(f"http://localhost:{self.port}/api/health/", timeout=30) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as answer:
+            return json.load(answer)
+        except OSError:
+            return {"status": "no answer"}
 
     def pids(self, part: str) -> list[int]:
         return [pid for pid in self.all_pids() if PARTS[part] in _read(pid, "cmdline")]
@@ -75,13 +86,6 @@ class Platform:
         mark, directory = f"ARENA_DATA={self.data}\0", f"{self.data}/"
         pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
         return [pid for pid in pids if mark in _read(pid, "environ") or directory in _read(pid, "cmdline")]
-
-
-def wait_until(is_true, seconds: float = 20) -> None:
-    until = time.monotonic() + seconds * SLOWEST
-    while not is_true():
-        assert time.monotonic() < until, f"not within {seconds * SLOWEST} s"
-        time.sleep(0.02)
 
 
 def _read(pid: int, file: str) -> str:

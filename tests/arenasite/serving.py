@@ -26,7 +26,7 @@ def served(application: str = OURS, *, folder: Path | None = None, path: str = "
     process = subprocess.Popen(command, env=told, cwd=settings.BASE_DIR)
     address = f"http://127.0.0.1:{port}"
     try:
-        wait_until(lambda: is_answered(address + path) or process.poll() is not None, "the server", 60)
+        wait_until(lambda: is_answered(address + path) or process.poll() is not None, "the server")
         assert process.poll() is None, "it has ended; what it said stands above"
         yield address
     finally:

@@ -11,6 +11,7 @@ from django.conf import settings
 from accounts.addresses import address_in, address_of
 from arenasite.supervisor import ports
 from tests.arenasite.serving import is_answered
+from tests.cases import each_case
 from tests.fixtures import environment, wait_until
 
 TELLING = """
@@ -32,14 +33,14 @@ def test_at_a_socket_that_is_handed_on(tmp_path, host):
         process = subprocess.Popen(command, env=told, cwd=settings.BASE_DIR, pass_fds=[listener.fileno()])
         address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}/"
         try:
-            wait_until(lambda: is_answered(address), "the server", 60)
+            wait_until(lambda: is_answered(address), "the server")
             assert httpx.get(address, timeout=60).text == host
         finally:
             process.kill()
             process.wait()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("proxies", "forwarded", "address"),
     [
         (0, "198.51.100.9", "192.0.2.1"),

@@ -27,26 +27,15 @@ def browser(alice):
     return browser
 
 
-def test_a_question_to_the_api_may_be_asked_again(browser):
+def test_who_asks_is_told_when_to_come_back_and_of_a_change_nobody_says_that_it_was_not_done(browser):
     with database_away():
-        answer = browser.get("/api/runs/")
+        asked = browser.get("/api/runs/")
+        changed = browser.post("/api/runs/import/", {}, content_type="application/json")
+        page = browser.get("/")
 
-    assert (answer.status_code, answer["Retry-After"]) == (503, "3")
-    assert answer["Content-Type"] == "application/problem+json"
-    assert "Ask again" in answer.json()["detail"]
-
-
-def test_of_a_change_nobody_says_that_it_was_not_done(browser):
-    with database_away():
-        answer = browser.post("/api/runs/import/", {}, content_type="application/json")
-
-    assert answer.status_code == 502
-    assert "Idempotency-Key" in answer.json()["detail"]
-
-
-def test_a_page_says_that_the_database_does_not_answer(browser):
-    with database_away():
-        answer = browser.get("/")
-
-    assert answer.status_code == 503
-    assert "The database does not answer" in answer.content.decode()
+    assert (asked.status_code, asked["Retry-After"]) == (503, "3")
+    assert asked["Content-Type"] == "application/problem+json"
+    assert changed.status_code == 502
+    assert "Idempotency-Key" in changed.json()["detail"]
+    assert page.status_code == 503
+    assert "The database does not answer" in page.content.decode()

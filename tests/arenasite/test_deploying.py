@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 from experiments.gateway.simulated.serving import running
-from tests.arenasite.platforms import manage, wait_until
+from tests.arenasite.platforms import manage
+from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.system
 
@@ -56,9 +57,9 @@ def started(start, provider, tmp_path):
 
 
 def test_an_update_in_the_middle_of_answers_repeats_nothing_and_loses_nothing(started, start, provider):
-    wait_until(lambda: _speaking(provider) == RUNS, 60)
+    wait_until(lambda: _speaking(provider) == RUNS, "all runs to speak")
 
-    code = started.end(seconds=60)
+    code = started.end()
 
     assert code == 0
     assert started.all_pids() == []
@@ -69,7 +70,7 @@ def test_an_update_in_the_middle_of_answers_repeats_nothing_and_loses_nothing(st
     assert len(said) == len(provider.ledger())
 
     again = start("--workers", "1", data=started.data).wait_until_ready()
-    wait_until(lambda: _rows(again, STATES) == [("completed", 1)] * RUNS, 60)
+    wait_until(lambda: _rows(again, STATES) == [("completed", 1)] * RUNS, "all runs to complete")
 
     asked = {row["request_id"].replace("-", ""): row["tokens_sent"] for row in provider.ledger()}
     calls = _rows(again, CALLS)

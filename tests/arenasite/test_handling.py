@@ -90,12 +90,12 @@ def test_one_thread_has_it_from_the_first_middleware_to_the_last(server):
     [thread] = set(told["threads"])
 
     assert len(told["threads"]) == 3  # first and last on the way in, and the view
-    wait_until(lambda: ask(server)["closed"][-1] == thread, "the end of the request before, in the same thread", 20)
+    wait_until(lambda: ask(server)["closed"][-1] == thread, "the end of the request before, in the same thread")
 
 
 @pytest.mark.system
 def test_the_next_request_has_the_same_thread_and_the_same_connection(server):
-    wait_until(lambda: ask(server)["all"] <= 2, "threads of other tests to go", 20)
+    wait_until(lambda: ask(server)["all"] <= 2, "threads of other tests to go")
 
     found = [ask(server) for _ in range(5)]
 
@@ -118,7 +118,7 @@ def test_threads_that_were_not_needed_for_a_while_go(server):
         most = max(one["all"] for one in people.map(lambda _: ask(server, "/meeting/"), range(TOGETHER)))
 
     assert most >= TOGETHER
-    wait_until(lambda: ask(server)["all"] <= 2, "threads that nobody needs to go", 20)
+    wait_until(lambda: ask(server)["all"] <= 2, "threads that nobody needs to go")
 
 
 async def test_a_thread_in_which_something_goes_on_is_given_to_nobody():

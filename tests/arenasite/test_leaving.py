@@ -73,7 +73,7 @@ class Server:
         command = [sys.executable, "-m", "arenasite.bounded_daphne", "-p", str(self.port), "-v", "0", "slow:app"]
         self.process = subprocess.Popen(command, env=environment() | variables, cwd=settings.BASE_DIR)
         self.url = f"http://127.0.0.1:{self.port}"
-        wait_until(self.accepts, "the server", 60)
+        wait_until(self.accepts, "the server")
 
     def accepts(self):
         assert self.process.poll() is None

@@ -11,7 +11,7 @@ from tests.fixtures import wait_until
 pytestmark = pytest.mark.system
 
 
-PIECE, PIECES = 1 << 16, 2_000
+PIECE, PIECES = 1 << 16, 1_000
 KERNEL_PIECES = 500  # that two kernels may keep between them: far fewer than there are
 LONG = f"""
 import asyncio, json
@@ -80,7 +80,7 @@ def test_a_slow_reader_has_all_of_it_in_the_end(server):
 def test_for_a_reader_who_has_gone_nothing_waits(server):
     with httpx.stream("GET", f"{server}/long", timeout=60) as answer:
         next(answer.iter_raw())
-    wait_until(lambda: _told(server)["ended"], "the end of what nobody reads", 60)
+    wait_until(lambda: _told(server)["ended"], "the end of what nobody reads")
 
 
 def test_a_reader_who_takes_nothing_for_long_is_cut_off(server):
@@ -89,7 +89,7 @@ def test_a_reader_who_takes_nothing_for_long_is_cut_off(server):
         next(reading)
         httpx.get(f"{server}/impatient", timeout=60)
 
-        wait_until(lambda: _told(server)["ended"], "the end of what nobody takes", 60)
+        wait_until(lambda: _told(server)["ended"], "the end of what nobody takes")
 
 
 def test_an_answer_that_fails_half_way_breaks_off_and_those_who_leave_are_noticed_as_ever(server):
@@ -99,4 +99,4 @@ def test_an_answer_that_fails_half_way_breaks_off_and_those_who_leave_are_notice
 
     with httpx.stream("GET", f"{server}/endless", timeout=60) as answer:
         next(answer.iter_raw())
-    wait_until(lambda: _told(server)["ended"], "the end of what nobody waits for", 60)
+    wait_until(lambda: _told(server)["ended"], "the end of what nobody waits for")

@@ -71,7 +71,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     command = [sys.executable, str(folder / "impatient.py"), "-p", str(port), "-v", "0", "saying:app"]
     process = subprocess.Popen(command, env=variables, cwd=folder)
     try:
-        wait_until(lambda: _listens(port) or process.poll() is not None, "the server", 60)
+        wait_until(lambda: _listens(port) or process.poll() is not None, "the server")
         yield Saying(port, folder)
     finally:
         process.kill()
@@ -85,7 +85,7 @@ class Saying:
     def told(self):
         """What it has noticed when it said much."""
         told = self._folder / "told.json"
-        wait_until(lambda: told.exists() and told.read_text().endswith("}"), "what was noticed", 60)
+        wait_until(lambda: told.exists() and told.read_text().endswith("}"), "what was noticed")
         return json.loads(told.read_text())
 
     def sent_away(self):
@@ -116,7 +116,7 @@ class Deaf:
 
     def is_sent_away(self):
         """Wait until it has been too slow: the last word comes behind all that was sent, which it has not read."""
-        wait_until(lambda: self._server.sent_away() > self._before, "that it is sent away", 60)
+        wait_until(lambda: self._server.sent_away() > self._before, "that it is sent away")
 
     def reads_all(self):
         """The frames until the connection ends."""

@@ -15,7 +15,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from tests.arenasite.platforms import Platform, free_port, manage, wait_until
+from tests.arenasite.platforms import Platform, free_port, manage
+from tests.fixtures import wait_until
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLE = ROOT / "deploy/nginx"
@@ -68,7 +69,7 @@ class Outside:
 
     def wait_until_ready(self) -> "Outside":
         self.platform.wait_until_ready()
-        wait_until(lambda: self.port_answers() or self._nginx.poll() is not None)
+        wait_until(lambda: self.port_answers() or self._nginx.poll() is not None, "nginx")
         assert self._nginx.poll() is None, (self.folder / "error.log").read_text()
         port = (self.folder / "data/run/simulated.port").read_text().strip()
         self.token = self.manage("shell", "--no-imports", "-c", PREPARED.format(port=port)).split()[-1]

@@ -31,7 +31,7 @@ from tests.environment import WANTS_POSTGRES
 from tests.experiments.engine.test_crashes import PowerCut, expire_leases, transcript
 from tests.leaderboard import boards
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
 
 ROOT = Path(__file__).parent.parent.parent
 ODD = {"z": 1e22, "a": [-0.0, 1e-7, 12345678901234567890, None, "é\u2028=1+1"], "m": {"y": 1, "b": True}}
@@ -86,6 +86,7 @@ def manage(where, *arguments):
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.databases
 def test_what_is_restored_has_the_same_hashes_and_everything_is_found_again(lab, backup, idle):
     kept, words = backup(), transcript(lab)
     actions.start(lab.experiment, by=lab.experiment.owner, seed=9)
@@ -105,9 +106,10 @@ def test_what_is_restored_has_the_same_hashes_and_everything_is_found_again(lab,
     assert list(Execution.objects.get().tests[0]) == ["z", "a"]
 
 
-@pytest.mark.system
-def test_a_backup_fits_a_database_of_the_other_kind(lab, backup, tmp_path):
+@pytest.mark.databases
+def test_a_backup_fits_a_database_of_the_other_kind_and_lets_nobody_of_a_demonstration_in(lab, backup, tmp_path, alice):
     """PostgreSQL to SQLite and back; from SQLite, to another SQLite."""
+    type(alice).objects.filter(pk=alice.pk).update(email="researcher@demo.invalid")
     kept = backup()
     for number, kind in enumerate(["sqlite", "postgresql"][: 1 + WANTS_POSTGRES]):
         where, again = elsewhere(tmp_path, kind), tmp_path / f"again-{number}.zip"
@@ -117,12 +119,20 @@ def test_a_backup_fits_a_database_of_the_other_kind(lab, backup, tmp_path):
         assert "1 stored provider keys cannot be read" in said
         assert manage(where, "backup", again)[0] == 0
 
-        assert contents(again) == contents(kept)
+        found, before = contents(again), contents(kept)
+        assert (found.pop("tables") == before.pop("tables")) == bool(number), "its people are deactivated at once"
+        assert found == before
         assert Reader(again).manifest["database"] == kind
+        assert [user["is_active"] for user in rows(again, "accounts.user")] == [False]
         kept = again
 
 
-@pytest.mark.system
+def rows(path, table):
+    reader = Reader(path)
+    columns = reader.manifest["tables"][table]["columns"]
+    return [dict(zip(columns, row, strict=True)) for row in reader.lines(f"tables/{table}.jsonl")]
+
+
 def test_it_is_restored_where_no_redis_is_as_where_the_platform_brings_its_own(lab, backup, tmp_path):
     secrets = tmp_path / "secrets.env"
     where = elsewhere(tmp_path, "sqlite") | {"REDIS_URL": f"unix://{tmp_path}/nobody.sock"}
@@ -134,25 +144,7 @@ def test_it_is_restored_where_no_redis_is_as_where_the_platform_brings_its_own(l
     assert "ARENA_KEY_SECRETS=" in secrets.read_text()
 
 
-@pytest.mark.system
-def test_nobody_of_a_demonstration_comes_in_by_a_backup(lab, backup, tmp_path, alice):
-    type(alice).objects.filter(pk=alice.pk).update(email="researcher@demo.invalid")
-    where = elsewhere(tmp_path, "sqlite")
-    assert manage(where, "restore", backup())[0] == 0
-
-    asked = "from accounts.models import User; print(User.objects.get(email__endswith='@demo.invalid').is_active)"
-
-    assert manage(where, "shell", "--no-imports", "-c", asked) == (0, "False\n")
-
-
-def test_a_directory_that_is_not_there_yet_is_made(lab, tmp_path):
-    call_command("backup", str(tmp_path / "new/backups"))
-
-    [kept] = (tmp_path / "new/backups").iterdir()
-    assert kept.name.startswith("arena-")
-    assert kept.suffix == ".zip"
-
-
+@pytest.mark.databases
 def test_a_run_that_was_live_goes_on_after_the_restore_and_repeats_nothing(
     arena, start, drive, provider, backup, idle, monkeypatch
 ):
@@ -187,6 +179,7 @@ def test_a_run_that_was_live_goes_on_after_the_restore_and_repeats_nothing(
     assert len([row for row in provider.ledger() if row["request_id"]]) == 5  # four, and the one that was in flight
 
 
+@pytest.mark.databases
 def test_a_backup_does_not_wait_for_writers_and_sees_one_moment(lab, backup, monkeypatch):
     original, words = taking._table, Message.objects.count()
 
@@ -202,29 +195,36 @@ def test_a_backup_does_not_wait_for_writers_and_sees_one_moment(lab, backup, mon
     assert told["tables"]["experiments.message"]["rows"] == words > 0
 
 
-def test_a_database_that_has_something_is_not_overwritten_unasked(lab, backup, idle):
-    kept, words = backup(), transcript(lab)
+def test_a_restore_that_is_refused_or_fails_in_the_middle_changes_nothing(lab, backup, idle, monkeypatch, tmp_path):
+    kept = backup()
+    with monkeypatch.context() as patch:
+        patch.setattr(taking, "_migrations", lambda using: [["experiments", "9999_of_tomorrow"]])
+        newer = backup()
+    Message.objects.filter(run=lab).update(text="newer than the backup")
+    words = transcript(lab)
 
     with pytest.raises(CommandError, match="not empty"):
         call_command("restore", str(kept))
-
-    assert transcript(lab) == words
-
-
-def test_a_restore_that_fails_in_the_middle_changes_nothing(lab, backup, idle, monkeypatch):
-    kept = backup()
-    Message.objects.filter(run=lab).update(text="newer than the backup")
-    words = transcript(lab)
-    monkeypatch.setattr(restoring, "findings", lambda *_: {"transcripts": {"rows": 0, "digest": "other"}})
-    with pytest.raises(CommandError, match="as it was"):
-        call_command("restore", str(kept), "--replace")
+    with pytest.raises(CommandError, match=r"newer version, with experiments\.9999_of_tomorrow"):
+        call_command("restore", str(newer), "--replace")
+    with monkeypatch.context() as patch:
+        patch.setattr(restoring, "findings", lambda *_: {"transcripts": {"rows": 0, "digest": "other"}})
+        with pytest.raises(CommandError, match="as it was"):
+            call_command("restore", str(kept), "--replace")
+    worker = SimpleWorker([django_rq.get_queue("reports")], connection=django_rq.get_connection("reports"))
+    worker.register_birth()
+    try:
+        with pytest.raises(CommandError, match="stop the platform first"):
+            call_command("restore", str(kept), "--replace")
+    finally:
+        worker.register_death()
 
     assert transcript(lab) == words
 
 
 def test_a_file_that_was_cut_off_or_altered_is_refused(lab, backup, idle, tmp_path):
-    whole = backup().read_bytes()
-    words = transcript(lab)
+    kept = backup()
+    whole, words = kept.read_bytes(), transcript(lab)
     start = whole.index(b"tables/experiments.message.jsonl") + 200
     spoiled = {
         "cut": whole[: len(whole) // 2],
@@ -239,38 +239,15 @@ def test_a_file_that_was_cut_off_or_altered_is_refused(lab, backup, idle, tmp_pa
         for command in (["verify_backup", str(path)], ["restore", str(path), "--replace"]):
             with pytest.raises(CommandError, match="no whole backup"):
                 call_command(*command)
-
     assert transcript(lab) == words
 
-
-def test_a_row_that_was_exchanged_with_its_checksum_is_noticed(lab, backup, tmp_path):
     forged = tmp_path / "forged.zip"
-    with zipfile.ZipFile(backup()) as old, zipfile.ZipFile(forged, "w") as new:
+    with zipfile.ZipFile(kept) as old, zipfile.ZipFile(forged, "w") as new:
         for name in old.namelist():
             data = old.read(name)
             new.writestr(name, data.replace(b"alice", b"mallo") if name == "tables/accounts.user.jsonl" else data)
-
     with pytest.raises(BackupRefused, match=r"accounts\.user\.jsonl was altered"):
         Reader(forged)
-
-
-def test_a_backup_of_a_newer_version_is_refused_by_name(lab, backup, idle, tmp_path, monkeypatch):
-    monkeypatch.setattr(taking, "_migrations", lambda using: [["experiments", "9999_of_tomorrow"]])
-    kept = backup()
-
-    with pytest.raises(CommandError, match=r"newer version, with experiments\.9999_of_tomorrow"):
-        call_command("restore", str(kept), "--replace")
-
-
-@pytest.mark.system
-def test_nothing_is_restored_under_a_platform_at_work(lab, backup, redis_server):
-    worker = SimpleWorker([django_rq.get_queue("reports")], connection=django_rq.get_connection("reports"))
-    worker.register_birth()
-    try:
-        with pytest.raises(CommandError, match="stop the platform first"):
-            call_command("restore", str(backup()), "--replace")
-    finally:
-        worker.register_death()
 
 
 def test_the_secrets_of_the_lab_are_inside_only_when_asked_for(lab, backup, settings, idle, tmp_path, capsys):

@@ -11,8 +11,9 @@ import httpx
 import pytest
 from websockets.sync.client import connect
 
-from tests.arenasite.platforms import environment, free_port, wait_until
+from tests.arenasite.platforms import environment, free_port
 from tests.deployment.outside import ENDLESS, METRICS, MONITOR, PASSWORD, ROOT, Outside
+from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.system
 
@@ -34,22 +35,16 @@ def hsts_of(answer):
     return answer.headers.get_list("strict-transport-security")
 
 
-def test_the_platform_knows_that_it_is_well_though_it_is_served_over_tls_alone(outside):
-    assert "Not everything answers yet" not in outside.platform.output
+def test_a_page_comes_over_tls_with_hsts_said_once_and_plain_http_is_sent_there_to_no_other_name(outside):
+    assert "Not everything answers yet" not in outside.platform.output, "it is well though it is served over TLS alone"
 
-
-def test_a_page_comes_over_tls_with_hsts_said_once(outside):
     answer = outside.browser().get("/leaderboard/")
+    plain = httpx.get(f"http://127.0.0.1:{outside.plain}/runs/?a=1", headers={"Host": "evil.example"})
 
     assert (answer.status_code, hsts_of(answer)) == (200, [HSTS])
     assert answer.headers["x-frame-options"] == "DENY"
     assert "nginx/" not in answer.headers["server"]
-
-
-def test_plain_http_is_sent_to_tls_and_to_no_other_name(outside):
-    answer = httpx.get(f"http://127.0.0.1:{outside.plain}/runs/?a=1", headers={"Host": "evil.example"})
-
-    assert (answer.status_code, answer.headers["location"]) == (301, "https://localhost/runs/?a=1")
+    assert (plain.status_code, plain.headers["location"]) == (301, "https://localhost/runs/?a=1")
 
 
 def test_static_files_come_from_nginx_and_nothing_else_of_the_data_does(outside):
@@ -64,18 +59,16 @@ def test_static_files_come_from_nginx_and_nothing_else_of_the_data_does(outside)
         assert browser.get(path).status_code in {301, 400, 403, 404}
 
 
-def test_an_upload_over_the_limit_is_refused_before_the_platform_sees_it(outside):
-    answer = outside.program().post("/api/datasets/", files={"file": ("long.jsonl", b"x" * (3 << 20))})
+def test_an_upload_over_nginx_limit_never_reaches_the_platform_which_refuses_one_over_its_own(outside):
+    over, under = (
+        outside.program().post("/api/datasets/", files={"file": ("long.jsonl", b"x" * size)})
+        for size in (3 << 20, (2 << 20) - 4096)
+    )
 
-    assert (answer.status_code, hsts_of(answer)) == (413, [HSTS])
-    assert "nginx" in answer.text
-
-
-def test_an_upload_within_nginx_limit_and_over_the_platforms_is_refused_in_its_own_words(outside):
-    answer = outside.program().post("/api/datasets/", files={"file": ("long.jsonl", b"x" * ((2 << 20) - 4096))})
-
-    assert answer.status_code in {400, 413}
-    assert "nginx" not in answer.text
+    assert (over.status_code, hsts_of(over)) == (413, [HSTS])
+    assert "nginx" in over.text
+    assert under.status_code in {400, 413}
+    assert "nginx" not in under.text
 
 
 def test_cookies_belong_to_this_host_alone_and_the_address_is_the_one_that_nginx_saw(outside):
@@ -96,17 +89,12 @@ def test_cookies_belong_to_this_host_alone_and_the_address_is_the_one_that_nginx
         assert database.execute(question).fetchone() == ("127.0.0.2",)
 
 
-def test_what_is_for_machines_inside_is_not_reached_from_outside(outside):
-    browser = outside.browser()
+def test_what_is_for_machines_is_not_reached_from_outside_but_by_the_one_that_is_named_and_shows_the_token(outside):
+    browser, shown = outside.browser(), {"authorization": f"Bearer {METRICS}"}
 
     assert [browser.get(path).status_code for path in ("/metrics", "/metrics/", "/readyz")] == [404, 404, 404]
     assert browser.get("/healthz").text == "ok\n"
     assert httpx.get(f"http://127.0.0.1:{outside.platform.port}/readyz").text == "ok\n"
-
-
-def test_figures_are_for_the_machine_that_is_named_and_shows_the_token(outside):
-    shown = {"authorization": f"Bearer {METRICS}"}
-
     assert "arena_database_up" in outside.browser(MONITOR, **shown).get("/metrics").text
     assert outside.browser(MONITOR).get("/metrics").status_code == 404
     assert outside.browser(**shown).get("/metrics").status_code == 404
@@ -149,34 +137,24 @@ def test_server_sent_events_come_while_the_answer_is_not_finished(outside):
     program.post(f"/api/runs/{live[0]['id']}/stop/", json={})
 
 
-def test_a_server_that_is_asked_to_end_serves_on_for_a_while_and_is_not_ready(outside):
+def test_a_web_server_started_alone_lets_nobody_in_with_a_published_password_and_serves_on_while_it_ends(outside):
+    made = "from accounts.models import User; from arenasite import demo; demo.prepare_people()"
+    theirs = f"User.objects.filter(is_active=True, email__endswith='{DEMO}')"
+    outside.manage("shell", "--no-imports", "-c", f"{made}; assert {theirs}.count() == 3")
+
     port = free_port()
     address = f"http://127.0.0.1:{port}"
     command = [sys.executable, str(ROOT / "manage.py"), "serve", "--port", str(port)]
     server = subprocess.Popen(command, env=environment(**outside.data, ARENA_WEB_DRAIN_SECONDS="8"))
     try:
-        wait_until(lambda: said(f"{address}/readyz") == (200, "ok\n"), 40)
+        wait_until(lambda: said(f"{address}/readyz") == (200, "ok\n"), "it to be ready")
+        with sqlite3.connect(outside.folder / "data/arena.sqlite3") as database:
+            question = "SELECT sum(is_active), count(*) FROM accounts_user WHERE email LIKE ?"
+            assert database.execute(question, [f"%{DEMO}"]).fetchone() == (0, 3)
         server.terminate()
-        wait_until(lambda: server.poll() is not None or said(f"{address}/readyz")[0] == 503)
+        wait_until(lambda: server.poll() is not None or said(f"{address}/readyz")[0] == 503, "it to be unready")
         assert said(f"{address}/healthz") == (200, "ok\n")
-        assert server.wait(80) == 0
-    finally:
-        server.kill()
-
-
-def test_nobody_comes_in_with_a_published_password_where_the_web_server_is_started_alone(outside):
-    made = "from arenasite import demo; demo.prepare_people()"
-    theirs = f"User.objects.filter(is_active=True, email__endswith='{DEMO}')"
-    asked = f"from accounts.models import User; print({theirs}.count())"
-    outside.manage("shell", "--no-imports", "-c", made)
-    assert outside.manage("shell", "--no-imports", "-c", asked) == "3\n"
-
-    port = free_port()
-    command = [sys.executable, str(ROOT / "manage.py"), "serve", "--port", str(port)]
-    server = subprocess.Popen(command, env=environment(**outside.data))
-    try:
-        wait_until(lambda: said(f"http://127.0.0.1:{port}/readyz") == (200, "ok\n"), 40)
-        assert outside.manage("shell", "--no-imports", "-c", asked) == "0\n"
+        assert server.wait(240) == 0
     finally:
         server.kill()
         server.wait()

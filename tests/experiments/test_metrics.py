@@ -101,22 +101,8 @@ def test_the_reason_why_scores_are_missing_is_kept():
     assert (point["unscored_reason"], point["confidence"]) == ("The answer was cut short.", 0.5)
 
 
-@pytest.mark.databases
 @pytest.mark.django_db
-def test_a_seats_tokens_are_what_it_wrote_and_not_what_was_written_about_it(played):
-    run = played()
-
-    found = run_metrics(run, ["A", "B"])
-
-    for seat in "AB":
-        calls = run.calls.filter(step__seat=seat)
-        assert {call.step.purpose for call in calls.select_related("step")} == {"reply"}
-        assert found[seat]["tokens"] == sum(call.output_tokens for call in calls) > 0
-
-
-@pytest.mark.databases
-@pytest.mark.django_db
-def test_each_seat_has_its_own_series_in_turn_order(played):
+def test_each_seat_has_its_own_series_in_turn_order_and_the_tokens_that_it_wrote(played):
     run = played(max_turns=3)
 
     found = run_metrics(run, ["A", "B"])
@@ -125,19 +111,16 @@ def test_each_seat_has_its_own_series_in_turn_order(played):
         stored = {j.turn: j.scores["goal_deviation"] for j in run.judgments.filter(subject=seat)}
         assert {point["turn"]: point["goal_deviation"] for point in found[seat]["turns"]} == stored
         assert list(stored) == [1, 2, 3]
+        calls = run.calls.filter(step__seat=seat)
+        assert {call.step.purpose for call in calls.select_related("step")} == {"reply"}
+        assert found[seat]["tokens"] == sum(call.output_tokens for call in calls) > 0
 
 
 @pytest.mark.django_db
-def test_a_run_without_a_judge_has_tokens_and_no_scores(played):
+def test_a_run_without_a_judge_has_tokens_and_no_scores_and_a_seat_that_never_spoke_nothing(played, arena, start):
     found = run_metrics(played(judge=False, filter=False, max_turns=1), ["A", "B"])
-
     assert [found[seat]["goal_deviation"] for seat in "AB"] == [None, None]
     assert all(found[seat]["tokens"] for seat in "AB")
 
-
-@pytest.mark.django_db
-def test_a_seat_that_never_spoke_has_nothing(arena, start):
-    found = run_metrics(start(arena()), ["A"])
-
-    assert found["A"]["tokens"] is None
-    assert found["A"]["turns"] == []
+    silent = run_metrics(start(arena()), ["A"])["A"]
+    assert (silent["tokens"], silent["turns"]) == (None, [])

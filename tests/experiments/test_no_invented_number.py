@@ -13,6 +13,7 @@ from experiments.gateway.retry import Wait
 from experiments.gateway.types import ChatRequest, Deadlines
 from experiments.models import Event, Judgment, Run
 from experiments.workflows.judge import RANGES, SENTIMENTS
+from tests.cases import each_case
 from tests.experiments.unscored import (
     DIGITS,
     assert_document,
@@ -30,7 +31,7 @@ from tests.experiments.unscored import (
 from tests.fixtures import signed_in
 from tests.markup import Page
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def reply(number, **changes):
@@ -111,13 +112,19 @@ def fetched(browser, path):
 
 
 @pytest.mark.parametrize("garbage", GARBAGE)
-def test_no_surface_shows_a_number_that_no_judge_gave(judged, browser, garbage):
+def test_no_row_event_and_answer_has_a_number_that_no_judge_gave(judged, browser, garbage):
     runs = judged(GARBAGE[garbage])
     assert [run.state for run in runs] == ["completed", "waiting"]
     for run in runs:
         assert_rows(run)
         assert_api(browser, run)
         assert_events(run)
+
+
+@pytest.mark.parametrize("garbage", ["prose", "too large", "an error"])
+def test_no_page_and_no_file_shows_a_number_that_no_judge_gave(judged, browser, garbage):
+    runs = judged(GARBAGE[garbage])
+    for run in runs:
         assert_page(browser, run)
         assert_html(fetched(browser, f"/runs/{run.pk}/report/html/").decode())
         assert_pdf(fetched(browser, f"/runs/{run.pk}/report/pdf/"))
@@ -235,7 +242,7 @@ def test_a_turn_without_scores_between_two_with_scores_is_a_gap_in_every_line(ju
 # --- what is given is shown as it was given, and the rest is missing ---
 
 
-@pytest.mark.parametrize("manner", ["missing", "range", "fenced", "prose", "injected"])
+@each_case("manner", ["missing", "range", "fenced", "prose", "injected"])
 def test_of_a_half_good_answer_the_good_half_is_shown_and_no_more(arena, start, drive, browser, manner):
     run = start(arena(judge_model=f"sim/judge:first=0:json={manner}", max_turns=1))
     drive()

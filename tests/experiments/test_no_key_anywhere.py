@@ -12,7 +12,7 @@ from pypdf import PdfReader
 from experiments.models import Provider, Run
 from tests.fixtures import add_model
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 CANARY = "sk-canary-7f3a9c55e1d24b08"
 PAGES = ["/arena/", "/starchamber/", "/runs/", "/scenarios/", "/presets/", "/account/", "/runs/import/"]

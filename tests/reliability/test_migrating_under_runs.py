@@ -14,7 +14,7 @@ from experiments.models import Call, Run
 from tests.experiments.engine.test_crashes import assert_books_balance
 from tests.fixtures import Worker, wait_until
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases, pytest.mark.system]
 STEADY = "sim/cooperative:first=0:tps=30:words=40"
 
 
@@ -61,7 +61,6 @@ def test_a_run_goes_on_while_the_newest_migration_is_taken_back_and_made_again(a
     assert_books_balance(run, provider)
 
 
-@pytest.mark.system
 def test_jobs_of_another_release_end_no_worker_and_no_run(arena, start, provider):
     queue = django_rq.get_queue(jobs.QUEUE)
     run = start(arena())

@@ -11,9 +11,10 @@ from django.db import connection
 from accounts import machines
 from accounts.models import CommonMark
 from experiments import clock, machine
+from tests.cases import each_case
 from tests.fixtures import environment
 
-pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+pytestmark = pytest.mark.django_db
 OLD, NEW = "an old secret of the lab, long enough", "a new secret of the lab, long enough!"
 
 
@@ -39,16 +40,20 @@ def another(shared, tmp_path):
     return hear
 
 
-def test_a_machine_that_has_everything_in_common_hears_nothing(another):
+def test_a_machine_hears_nothing_but_what_it_has_not_in_common_with_the_first(another, shared, tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "elsewhere").symlink_to(tmp_path / "files")
+    first = {name: getattr(shared, name) for name in ("SECRET_KEY", "KEY_SECRETS", "FILES_DIR", "REDIS_IS_EMBEDDED")}
+
     assert another() == ""
-
-
-def test_another_secret_key_is_told(another):
-    assert "another ARENA_SECRET_KEY" in another(SECRET_KEY="x" * 50)
-
-
-def test_a_secret_of_keys_that_is_lacking_is_told(another):
-    assert "ARENA_KEY_SECRETS" in another(KEY_SECRETS=[NEW])
+    assert another(FILES_DIR=tmp_path / "elsewhere") == "", "the same directory, mounted elsewhere"
+    for name, value, said in (
+        ("SECRET_KEY", "x" * 50, "another ARENA_SECRET_KEY"),
+        ("KEY_SECRETS", [NEW], "ARENA_KEY_SECRETS"),
+        ("FILES_DIR", tmp_path / "other", str(tmp_path / "other")),
+        ("REDIS_IS_EMBEDDED", True, "REDIS_URL"),
+    ):
+        assert said in another(**first | {name: value}), name
 
 
 def test_a_secret_is_changed_machine_by_machine_and_the_old_one_then_goes(another):
@@ -60,21 +65,6 @@ def test_a_secret_is_changed_machine_by_machine_and_the_old_one_then_goes(anothe
     assert another(KEY_SECRETS=[OLD]) != ""
 
 
-def test_a_directory_of_files_that_is_not_the_common_one_is_told(another, tmp_path):
-    (tmp_path / "other").mkdir()
-
-    said = another(FILES_DIR=tmp_path / "other")
-
-    assert str(tmp_path / "other") in said
-    assert "ARENA_FILES" in said
-
-
-def test_the_same_directory_mounted_elsewhere_is_the_same(another, tmp_path):
-    (tmp_path / "elsewhere").symlink_to(tmp_path / "files")
-
-    assert another(FILES_DIR=tmp_path / "elsewhere") == ""
-
-
 def test_a_directory_that_cannot_be_used_is_told(shared, tmp_path):
     (tmp_path / "file").touch()
     shared.FILES_DIR = tmp_path / "file" / "below"
@@ -82,10 +72,6 @@ def test_a_directory_that_cannot_be_used_is_told(shared, tmp_path):
     [said] = machines.differences()
 
     assert "cannot be used" in said
-
-
-def test_a_redis_of_ones_own_beside_a_common_one_is_told(another):
-    assert "REDIS_URL" in another(REDIS_IS_EMBEDDED=True)
 
 
 def test_two_machines_each_with_a_redis_of_its_own_are_told(shared, tmp_path):
@@ -133,7 +119,7 @@ def test_health_tells_a_machine_that_differs(client, another):
     assert "ARENA_SECRET_KEY" in part["detail"]
 
 
-@pytest.mark.parametrize("off", [-3600, 3600])
+@each_case("off", [-3600, 3600])
 def test_health_tells_a_clock_that_is_wrong(client, monkeypatch, off):
     right = clock.read
     monkeypatch.setattr(clock, "read", lambda: right() - clock.timedelta(seconds=off))
@@ -147,6 +133,8 @@ def test_health_tells_a_clock_that_is_wrong(client, monkeypatch, off):
 
 if connection.vendor == "postgresql":  # SQLite is a file of one machine, which starts whatever it has
 
+    @pytest.mark.databases
+    @pytest.mark.system
     @pytest.mark.django_db(transaction=True)
     @pytest.mark.parametrize(
         "command",

@@ -1,6 +1,10 @@
-"""System contexts: eleven that come with the platform, and one's own."""
+"""System contexts: eleven that come with the platform, and one's own, on pages, in a set-up form and over the API."""
+
+import json
+from uuid import UUID
 
 import pytest
+from django.template.loader import render_to_string
 from django.urls import reverse
 
 from experiments.casting import InvalidExperiment
@@ -10,31 +14,20 @@ from experiments.library.shelf import chosen_context, default_preset, presets_fo
 from experiments.models import Preset
 from experiments.refusals import NotAllowed
 from tests.cases import each_case
+from tests.markup import Page
 
 pytestmark = pytest.mark.django_db
 
 
-def test_eleven_come_with_the_platform_and_none_is_called_custom():
+def test_eleven_come_with_the_platform_each_with_a_text_of_its_own(alice):
     given = builtin_presets()
 
     assert len(given) == 11
     assert CUSTOM not in given
     assert {path.stem for path in FILES.iterdir()} == set(given)
-
-
-def test_blank_is_truly_empty_and_no_other_is():
-    assert [slug for slug, preset in builtin_presets().items() if not preset.context] == ["blank"]
-    assert (FILES / "blank.txt").read_bytes() == b""
-
-
-def test_each_says_something_of_its_own():
-    given = builtin_presets().values()
-
-    assert len({preset.context for preset in given}) == len({str(preset.label) for preset in given}) == 11
-
-
-def test_the_first_is_the_default():
-    assert default_preset().id == next(iter(builtin_presets())) == "assistant"
+    assert [slug for slug, preset in given.items() if not preset.context] == ["blank"]
+    assert len({preset.context for preset in given.values()}) == len({str(one.label) for one in given.values()}) == 11
+    assert default_preset().id == next(iter(given)) == "assistant"
 
 
 def test_mine_follow_and_then_the_labs(alice, bob, shy):
@@ -57,12 +50,14 @@ def test_it_is_saved_from_the_page(browser, alice, read):
     assert saved.config["context"] == "Say\nlittle."
 
 
-def test_it_is_renamed_and_revised(browser, shy):
+def test_it_is_renamed_revised_and_deleted(browser, shy):
     path = reverse("preset-edit", args=[shy.pk])
     assert browser.post(path, {"name": "Bold", "description": "x", "context": ""}).status_code == 302
     shy.refresh_from_db()
-
     assert (shy.name, shy.config) == ("Bold", {"context": "", "description": "x"})
+
+    browser.post(reverse("preset-delete", args=[shy.pk]))
+    assert not Preset.objects.exists()
 
 
 def test_a_name_is_taken_once(browser, alice, shy, read):
@@ -104,11 +99,10 @@ def test_a_refused_revision_changes_nothing(alice, shy):
 
 
 @each_case("name", ["preset-edit", "preset-share", "preset-delete"])
-def test_bob_changes_nothing_of_alices_shared_or_not(bobs, alice, shy, name):
-    body = {"name": "Bobs", "context": "x", "shared": "0"}
-
-    assert bobs.post(reverse(name, args=[shy.pk]), body).status_code == 404
+def test_others_change_nothing_of_a_shared_one(bobs, alice, shy, name):
     keeping.share_preset(shy, by=alice)
+
+    body = {"name": "Bobs", "context": "x", "shared": "0"}
     assert bobs.post(reverse(name, args=[shy.pk]), body).status_code == 404
     shy.refresh_from_db()
     assert (shy.name, shy.shared) == ("Shy", True)
@@ -132,12 +126,6 @@ def test_copies_of_one_find_names_that_are_free(browser, alice):
     assert set(Preset.objects.values_list("name", flat=True)) == {"Assistant", "Assistant (2)", "Assistant (3)"}
 
 
-def test_it_is_deleted(browser, shy):
-    browser.post(reverse("preset-delete", args=[shy.pk]))
-
-    assert not Preset.objects.exists()
-
-
 def test_a_reviewer_keeps_none(readers, reader):
     with pytest.raises(NotAllowed):
         keeping.save_preset(owner=reader, name="x", context="y")
@@ -152,34 +140,157 @@ def test_there_is_a_most(alice, shy, monkeypatch):
         keeping.save_preset(owner=alice, name="x", context="y")
 
 
-class TestWhatAFormMeans:
-    def test_an_unchanged_preset_is_named(self, alice, shy):
-        chosen = chosen_context(alice, str(shy.pk), "Answer reluctantly.\r\n")
+# --- what a set-up form means ---
 
-        assert (chosen.preset, chosen.context) == (str(shy.pk), "Answer reluctantly.")
 
-    def test_a_changed_text_makes_it_custom(self, alice):
-        assert chosen_context(alice, "assistant", "Something else.").preset == CUSTOM
+@each_case(
+    ("preset", "text", "found", "context"),
+    [
+        ("assistant", "Something else.", CUSTOM, "Something else."),
+        ("assistant", builtin_presets()["minimal"].context, "minimal", builtin_presets()["minimal"].context),
+        ("minimal", "", "minimal", builtin_presets()["minimal"].context),
+        ("blank", "  \n", "blank", ""),
+        ("blank", "", "blank", ""),
+        *((preset, "", CUSTOM, "") for preset in ("custom", "", "no-such", "\x00", str(UUID(int=7)))),
+    ],
+)
+def test_the_text_wins_and_the_record_names_whose_text_it_is(alice, preset, text, found, context):
+    chosen = chosen_context(alice, preset, text)
 
-    def test_the_text_wins_and_the_record_names_whose_text_it_is(self, alice):
-        minimal = builtin_presets()["minimal"].context
+    assert (chosen.preset, chosen.context) == (found, context)
 
-        assert chosen_context(alice, "assistant", minimal).preset == "minimal"
 
-    def test_without_a_text_the_preset_gives_its_own(self, alice):
-        chosen = chosen_context(alice, "minimal", "")
+def test_an_unchanged_preset_of_ones_own_is_named_and_somebody_elses_gives_nothing(alice, bob, shy):
+    chosen = chosen_context(alice, str(shy.pk), "Answer reluctantly.\r\n")
 
-        assert chosen.context == builtin_presets()["minimal"].context
+    assert (chosen.preset, chosen.context) == (str(shy.pk), "Answer reluctantly.")
+    assert chosen_context(bob, str(shy.pk), "").context == ""
 
-    def test_blank_stays_blank(self, alice):
-        assert chosen_context(alice, "blank", "  \n") == chosen_context(alice, "blank", "")
-        assert chosen_context(alice, "blank", "").context == ""
 
-    @pytest.mark.parametrize("preset", ["custom", "", "no-such", "\x00", "00000000-0000-7000-8000-000000000000"])
-    def test_no_preset_and_no_text_is_no_system_message(self, alice, preset):
-        chosen = chosen_context(alice, preset, "")
+# --- the picker within the form ---
 
-        assert (chosen.preset, chosen.context) == (CUSTOM, "")
 
-    def test_a_preset_of_somebody_else_gives_nothing(self, bob, shy):
-        assert chosen_context(bob, str(shy.pk), "").context == ""
+@pytest.fixture
+def picker(alice, shy):
+    def render(preset="assistant", context=None, **more):
+        presets = presets_for(alice)
+        text = next((p.context for p in presets if p.id == preset), "") if context is None else context
+        fields = {"presets": presets, "preset": preset, "context": text, **more}
+        return Page(f"<form id=f>{render_to_string('library/_preset_picker.html', fields)}</form>")
+
+    return render
+
+
+def test_the_picker_offers_every_preset_and_custom_and_has_labels(picker):
+    page = picker()
+    values = [option.get("value") for option in page.find("option")]
+
+    assert len(values) == 13
+    assert (values[0], values[-1]) == ("assistant", "custom")
+    assert {label.get("for") for label in page.find("label")} >= {"id_preset", "id_context"}
+
+
+def test_without_scripts_it_sends_what_is_in_it_and_a_changed_or_lost_preset_as_custom(picker):
+    assert picker("minimal").form(id="f")["preset"] == "minimal"
+    assert picker("minimal").form(id="f")["context"].startswith("Answer in as few words")
+    assert picker("blank").form(id="f") == {"preset": "blank", "context": ""}
+    for preset in ("custom", "minimal", "no-such"):
+        assert picker(preset, "Mine.").form(id="f") == {"preset": "custom", "context": "Mine."}
+
+
+def test_markup_in_a_text_stays_text(alice, picker):
+    hostile = "</textarea></script><script>alert(1)</script>"
+    page = picker("custom", hostile)
+
+    assert page.form(id="f")["context"] == hostile
+    assert len(page.find("script")) == 1
+    assert set(json.loads(page.by_id("preset-texts").text)) == {p.id for p in presets_for(alice)}
+
+
+def test_complaints_are_tied_to_the_text(picker):
+    page = picker("custom", "x", context_errors=["Too long."])
+
+    assert "id_context-error" in (page.by_id("id_context").get("aria-describedby") or "")
+    assert page.by_id("id_context-error").text == "Too long."
+
+
+# --- the API ---
+
+
+def test_the_api_lists_all_that_one_may_use(api, bobs_api, shy):
+    mine = api.get("presets/", workflow="starchamber").json()["results"]
+    his = bobs_api.get("presets/").json()["results"]
+
+    assert [p["id"] for p in mine][-1] == str(shy.pk)
+    assert mine[-1] == {
+        "id": str(shy.pk),
+        "label": "Shy",
+        "description": "Says little.",
+        "context": "Answer reluctantly.",
+        "builtin": False,
+        "owner": "alice",
+        "shared": False,
+    }
+    assert api.get("presets/", workflow="council").json()["results"] == []
+    assert len(his) == 11
+    assert all(p["builtin"] and p["owner"] is None for p in his)
+
+
+def test_over_the_api_one_is_saved_changed_and_deleted(api):
+    saved = api.post("presets/", {"name": "Curt", "context": "Be curt."})
+    assert saved.status_code == 201
+    id_ = saved.json()["id"]
+
+    changed = api.patch(f"presets/{id_}/", {"context": "Be brief.", "shared": True}).json()
+    assert (changed["label"], changed["context"], changed["shared"]) == ("Curt", "Be brief.", True)
+    assert api.get(f"presets/{id_}/").json() == changed
+
+    assert api.delete(f"presets/{id_}/").json() == changed
+    assert not Preset.objects.exists()
+
+
+def test_at_the_api_a_stranger_finds_nothing_until_it_is_shared(api, bobs_api, shy, alice):
+    path = f"presets/{shy.pk}/"
+    assert [bobs_api.get(path).status_code, bobs_api.patch(path, {}).status_code] == [404, 404]
+    assert bobs_api.delete(path).status_code == 404
+
+    keeping.share_preset(shy, by=alice)
+
+    assert bobs_api.get(path).status_code == 200
+    assert [bobs_api.patch(path, {"name": "x"}).status_code, bobs_api.delete(path).status_code] == [403, 403]
+    assert Preset.objects.get().name == "Shy"
+
+
+def test_at_the_api_a_built_in_one_is_read_and_not_changed(api):
+    assert api.get("presets/blank/").json()["context"] == ""
+    assert api.patch("presets/blank/", {"context": "x"}).status_code == 403
+    assert api.delete("presets/blank/").status_code == 403
+
+
+@each_case(
+    "body",
+    [
+        {},
+        {"name": "x"},
+        {"name": "", "context": "y"},
+        {"name": [], "context": {}},
+        {"name": "x" * 99, "context": "y"},
+        [],
+        "x",
+        {"name": "x", "context": "y", "workflow": "arena"},
+        {"name": "x\x00", "context": "y"},
+    ],
+)
+def test_garbage_at_the_api_is_a_problem_and_leaves_nothing(api, body):
+    answer = api.post("presets/", body)
+
+    assert answer.status_code == 400
+    assert answer["Content-Type"] == "application/problem+json"
+    assert not Preset.objects.exists()
+
+
+def test_a_name_taken_is_told_at_its_field(api, shy):
+    answer = api.post("presets/", {"name": "Shy", "context": "y"})
+
+    assert answer.status_code == 400
+    assert list(answer.json()["errors"]) == ["name"]

@@ -1,4 +1,4 @@
-"""A scenario of one's own: written, saved from a run, revised without a version being lost."""
+"""A scenario of one's own, on its page and over the API: written, saved from a run, revised, no version being lost."""
 
 import pytest
 from django.urls import reverse
@@ -41,15 +41,6 @@ def test_it_takes_over_what_a_run_was_set_up_with(browser, arena, start, read, s
 
     assert sent["title"] == experiment.title
     assert Scenario.objects.get().config == experiment.config
-
-
-@pytest.mark.parametrize("source", ["run", "experiment"])
-def test_somebody_elses_run_is_no_source(bobs, arena, start, source):
-    experiment = arena()
-    id_ = {"run": start(experiment).pk, "experiment": experiment.pk}[source]
-
-    assert bobs.get(reverse("scenario-new"), {source: id_}).status_code == 404
-    assert bobs.get(reverse("scenario-new"), {source: "nonsense"}).status_code == 404
 
 
 def test_complaints_stand_at_their_fields_and_what_was_typed_is_kept(browser, read):
@@ -155,3 +146,113 @@ def test_there_is_a_most(alice, monkeypatch):
 
     with pytest.raises(NotAllowed):
         keeping.save_scenario(owner=alice, title="y", config=CONFIG)
+
+
+# --- two people, or two tabs, edit the same version ---
+
+
+def test_the_second_edit_of_a_version_is_refused(alice, well):
+    keeping.revise_scenario(well, by=alice, title="First", config=CONFIG)
+
+    with pytest.raises(keeping.RevisedAlready) as refusal:
+        keeping.revise_scenario(well, by=alice, title="Second", config=CONFIG)
+
+    assert refusal.value.newest == 2
+    assert [row.title for row in Scenario.objects.order_by("version")] == ["The well", "First"]
+
+
+def test_the_page_keeps_what_was_typed_and_offers_to_save_after_the_rival(browser, alice, well, read):
+    path = reverse("scenario-edit", args=[well.pk])
+    sent = filled(read, browser.get(path), prompt="Mine.")
+    keeping.revise_scenario(well, by=alice, title="Theirs", config=CONFIG)
+
+    response = browser.post(path, sent)
+    page = read(response)
+
+    assert response.status_code == 409
+    assert "Version 2 of this scenario was saved meanwhile" in page.text
+    assert page.by_id("id_prompt").text == "Mine."
+
+    browser.post(path, page.form(id="scenario-form"))
+
+    assert Scenario.objects.get(version=3).config["prompt"] == "Mine."
+
+
+def test_the_api_answers_with_a_conflict(api, well):
+    body = {"title": "x", "config": CONFIG}
+
+    assert api.post(f"scenarios/{well.pk}/versions/", body).status_code == 201
+    refused = api.post(f"scenarios/{well.pk}/versions/", body)
+
+    assert refused.status_code == 409
+    assert "Version 2" in refused.json()["detail"]
+    assert Scenario.objects.count() == 2
+
+
+@each_case("base", ["0", "99", "-1", "x", "9" * 30])
+def test_a_forged_base_saves_nothing(browser, well, read, base):
+    path = reverse("scenario-edit", args=[well.pk])
+
+    response = browser.post(path, filled(read, browser.get(path), base=base))
+
+    assert response.status_code in {404, 422}
+    assert Scenario.objects.count() == 1
+
+
+# --- the API ---
+
+
+def test_over_the_api_one_is_saved_shared_revised_archived_and_copied(api):
+    saved = api.post("scenarios/", {"title": "The well", "config": CONFIG})
+    assert saved.status_code == 201
+    id_ = saved.json()["id"]
+    assert saved.json()["kind"] == "mixed"
+
+    assert api.post(f"scenarios/{id_}/share/").json()["shared"] is True
+    newer = api.post(f"scenarios/{id_}/versions/", {"title": "Two wells", "config": CONFIG}).json()
+    assert (newer["version"], newer["shared"]) == (2, True)
+    assert [v["version"] for v in newer["versions"]] == [2, 1]
+    assert api.post(f"scenarios/{id_}/archive/").json()["archived"] is True
+    assert api.post(f"scenarios/{id_}/copy/").status_code == 201
+    assert Scenario.objects.filter(archived=True).count() == 2
+
+
+def test_the_api_gives_a_built_in_one_by_its_slug_and_changes_none(api):
+    answer = api.get("scenarios/bidding-war/").json()
+
+    assert (answer["id"], answer["builtin"], answer["owner"], answer["version"]) == ("bidding-war", True, None, 1)
+    assert answer["versions"] == [{"id": "bidding-war", "version": 1, "title": "Bidding war"}]
+    assert api.post("scenarios/bidding-war/share/").status_code == 403
+    assert api.post("scenarios/bidding-war/versions/", {"title": "x", "config": CONFIG}).status_code == 403
+
+
+@each_case(
+    "body",
+    [
+        {},
+        {"title": "x"},
+        {"title": "x", "config": {}},
+        {"title": "x", "config": []},
+        {"title": "", "config": CONFIG},
+        {"title": "x", "config": {**CONFIG, "max_turns": 0}},
+        {"title": "x", "config": {**CONFIG, "mode": "wild"}},
+        {"title": "x", "config": CONFIG, "kind": "war"},
+        [],
+        "x",
+        '{"title": "x", "config": {"prompt": "\\ud800"}}',
+    ],
+)
+def test_garbage_at_the_api_is_a_problem_and_leaves_nothing(api, body):
+    answer = api.post("scenarios/", body)
+
+    assert answer.status_code == 400
+    assert answer["Content-Type"] == "application/problem+json"
+    assert not Scenario.objects.exists()
+
+
+def test_complaints_name_the_setting(api):
+    errors = api.post(
+        "scenarios/", {"title": "x", "config": {**CONFIG, "max_turns": 0, "limits": {"cost": -1}}}
+    ).json()["errors"]
+
+    assert set(errors) == {"config.max_turns", "config.limits.cost"}

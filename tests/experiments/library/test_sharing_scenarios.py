@@ -1,20 +1,16 @@
-"""What one keeps, nobody else sees; what one shares, others read and copy."""
-
-from uuid import uuid4
+"""What one keeps, nobody else sees; what one shares, others read and copy; the list is searched."""
 
 import pytest
 from django.urls import reverse
 
 from experiments.library import keeping
+from experiments.library.shelf import scenarios_for
 from experiments.models import Scenario
 from experiments.refusals import NotAllowed
 from tests.cases import each_case
 from tests.experiments.library.conftest import CONFIG
 
 pytestmark = pytest.mark.django_db
-
-PAGES = ["scenario", "scenario-edit"]
-MOVES = ["scenario-edit", "scenario-share", "scenario-archive", "scenario-copy", "scenario-demonstration"]
 
 
 @pytest.fixture
@@ -23,32 +19,20 @@ def shared(alice, well):
     return well
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_bob_does_not_learn_that_an_unshared_one_exists(bobs, well, name):
-    assert bobs.get(reverse(name, args=[well.pk])).status_code == 404
-    assert bobs.get(reverse(name, args=[uuid4()])).status_code == 404
+def test_it_is_on_others_lists_and_read_by_them_once_it_is_shared(bobs, bobs_api, alice, well, read):
+    def listed():
+        return [s["owner"] for s in bobs_api.get("scenarios/").json()["results"] if not s["builtin"]]
 
-
-@each_case("name", MOVES)
-def test_bob_moves_nothing_of_an_unshared_one(bobs, well, name):
-    before = Scenario.objects.values().get()
-
-    assert bobs.post(reverse(name, args=[well.pk]), {"shared": "1", "archived": "1"}).status_code == 404
-    assert Scenario.objects.values().get() == before
-
-
-def test_it_is_on_nobody_elses_list(bobs, bobs_api, well, read):
     assert "The well" not in read(bobs.get(reverse("scenarios"), {"search": "well"})).text
-    assert [s["id"] for s in bobs_api.get("scenarios/").json()["results"] if not s["builtin"]] == []
+    assert listed() == []
     assert bobs_api.get(f"scenarios/{well.pk}/").status_code == 404
 
+    keeping.share_scenario(well, by=alice)
 
-def test_a_shared_one_is_read_by_others(bobs, bobs_api, shared, read):
-    page = read(bobs.get(reverse("scenario", args=[shared.pk])))
-
+    page = read(bobs.get(reverse("scenario", args=[well.pk])))
     assert "Two gardeners share one well." in page.text
     assert "by alice" in page.text
-    assert [s["owner"] for s in bobs_api.get("scenarios/").json()["results"] if not s["builtin"]] == ["alice"]
+    assert listed() == ["alice"]
 
 
 @each_case("name", ["scenario-edit", "scenario-share", "scenario-archive"])
@@ -87,13 +71,6 @@ def test_a_copy_is_bobs_own_from_then_on(bobs, bob, shared):
     assert copy.family != shared.family
 
 
-@each_case("slug", ["resource-negotiation", "emergency-recovery", "bidding-war"])
-def test_a_built_in_one_can_be_copied_too(browser, alice, slug):
-    browser.post(reverse("scenario-copy", args=[slug]))
-
-    assert Scenario.objects.get(owner=alice).config["max_turns"] == 3
-
-
 def test_sharing_is_of_all_versions_and_can_be_taken_back(bobs, alice, shared):
     newer = keeping.revise_scenario(shared, by=alice, title="The well", config=CONFIG)
     pages = [reverse("scenario", args=[row.pk]) for row in (shared, newer)]
@@ -103,18 +80,64 @@ def test_sharing_is_of_all_versions_and_can_be_taken_back(bobs, alice, shared):
     assert [bobs.get(page).status_code for page in pages] == [404, 404]
 
 
-@each_case("name", ["scenario-share", "scenario-archive", "scenario-copy"])
-def test_changes_are_posted(browser, well, name):
-    assert browser.get(reverse(name, args=[well.pk])).status_code == 405
-
-
 @each_case("ref", ["resource-negotiation", "no-such-thing"])
 @each_case("name", ["scenario-edit", "scenario-share", "scenario-archive"])
 def test_a_built_in_one_is_changed_by_nobody(browser, name, ref):
     assert browser.post(reverse(name, args=[ref]), {"shared": "1"}).status_code == 404
 
 
-def test_a_visitor_is_asked_to_sign_in(client, well):
-    for name in ("scenarios", "scenario-new", "presets"):
-        assert client.get(reverse(name))["Location"].startswith(reverse("login"))
-    assert client.get(reverse("scenario", args=[well.pk]))["Location"].startswith(reverse("login"))
+# --- the list ---
+
+
+def titles(user, **asked):
+    return [choice.title for choice in scenarios_for(user, **asked)]
+
+
+def test_built_in_ones_come_first_then_mine_then_the_labs(alice, bob, well):
+    his = keeping.save_scenario(owner=bob, title="A shared one", config=CONFIG, shared=True)
+
+    assert titles(alice) == ["Resource negotiation", "Emergency recovery", "Bidding war", "The well", his.title]
+
+
+def test_of_each_the_newest_version_alone(alice, well):
+    newer = keeping.revise_scenario(well, by=alice, title="The wells", config=CONFIG)
+
+    found = [choice.ref for choice in scenarios_for(alice) if choice.is_mine]
+
+    assert found == [str(newer.pk)]
+
+
+@each_case(("asked", "found"), [
+    ({"search": "WELL"}, ["The well"]),
+    ({"search": "august"}, ["The well"]),
+    ({"search": "freighter"}, ["Emergency recovery"]),
+    ({"kind": "cooperation"}, ["Emergency recovery", "The well"]),
+    ({"search": "b", "kind": "competition"}, ["Bidding war"]),
+    ({"search": "zebra"}, []),
+    ({"search": "%"}, []),
+])  # fmt: skip
+def test_the_search_and_the_kind_narrow_it(alice, well, asked, found):
+    assert titles(alice, **asked) == found
+
+
+@each_case("query", [{"kind": "war"}, {"search": "\x00"}, {"search": "'; --"}, {"archived": "x"}])
+def test_a_strange_question_is_answered_with_a_page(browser, well, query):
+    assert browser.get(reverse("scenarios"), query).status_code == 200
+
+
+def test_the_list_takes_a_fixed_number_of_queries(browser, alice, well, django_assert_max_num_queries):
+    for number in range(10):
+        keeping.save_scenario(owner=alice, title=f"No. {number}", config=CONFIG)
+
+    with django_assert_max_num_queries(6):
+        browser.get(reverse("scenarios"))
+
+
+def test_the_api_gives_them_too(api, well):
+    answer = api.get("scenarios/", search="well").json()
+
+    assert (answer["next"], answer["previous"]) == (None, None)
+    assert [(s["id"], s["title"], s["owner"], s["builtin"]) for s in answer["results"]] == [
+        (str(well.pk), "The well", "alice", False)
+    ]
+    assert api.get("scenarios/", kind="war").status_code == 400

@@ -1,36 +1,32 @@
-"""The small parts of the supervisor."""
+"""The small parts of `manage.py up`: directories, ports, logs, pauses, secrets of its children."""
 
 import os
 import socket
 import time
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from arenasite.supervisor import directories, logs, ports, redis, supervisor
+from arenasite.supervisor.backoff import Backoff
 from arenasite.supervisor.children import Child
 from arenasite.supervisor.errors import CannotStart
+from arenasite.supervisor.parts import Parts, without_secrets
+from tests.cases import each_case
+
+CANARY = "sk-canary-7f3a9c55e1d24b08"
+SECRETS = ("OPENROUTER_API_KEY", "ARENA_KEY_SECRETS", "ARENA_SECRET_KEY", "DATABASE_URL", "A_TOKEN", "PGPASSWORD")
 
 
-def test_a_private_directory_is_closed_to_others(tmp_path):
+def test_a_private_directory_is_closed_to_others_and_nobody_elses(tmp_path, monkeypatch):
     (tmp_path / "run").mkdir(mode=0o755)
-
     directories.prepare_private(tmp_path / "run")
-
     assert (tmp_path / "run").stat().st_mode & 0o777 == 0o700
 
-
-def test_somebody_elses_directory_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "run").mkdir()
-    monkeypatch.setattr(directories.os, "getuid", lambda: os.stat(tmp_path).st_uid + 1)
-
+    (tmp_path / "link").symlink_to(tmp_path / "run")
     with pytest.raises(CannotStart, match="belongs to somebody else"):
-        directories.prepare_private(tmp_path / "run")
-
-
-def test_a_link_in_place_of_a_private_directory_is_refused(tmp_path):
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "run").symlink_to(tmp_path / "elsewhere")
-
+        directories.prepare_private(tmp_path / "link")
+    monkeypatch.setattr(directories.os, "getuid", lambda: os.stat(tmp_path).st_uid + 1)
     with pytest.raises(CannotStart, match="belongs to somebody else"):
         directories.prepare_private(tmp_path / "run")
 
@@ -115,13 +111,45 @@ def test_only_new_errors_are_brought_to_the_terminal(tmp_path):
     assert tail.alarms() == ["2026 ERROR second half"]
 
 
-def test_the_redis_server_of_the_package_is_found():
+def test_the_redis_server_of_the_package_is_found_or_the_machine_is_told_what_to_install(monkeypatch):
     assert os.access(redis.find_binary(), os.X_OK)
 
-
-def test_a_machine_without_any_redis_server_is_told_what_to_do(monkeypatch):
     monkeypatch.setattr(redis, "_packaged", lambda: None)
     monkeypatch.setenv("PATH", "")
-
     with pytest.raises(CannotStart, match="apt install redis-server"):
         redis.find_binary()
+
+
+@each_case("option", [["--web", "0"], ["--web", "65"], ["--workers", "two"], ["--port", "-1"]])
+def test_a_number_that_is_none_is_refused(option):
+    with pytest.raises(CommandError, match=f"'{option[1]}' is no "):
+        call_command("up", *option)
+
+
+@each_case(
+    ("lasted", "pauses"),
+    [
+        ([0, 0, 0, 0, 0, 0, 0], [1, 2, 4, 8, 10, 10, 10]),  # doubled up to the cap
+        ([0, 0, 59, 0], [1, 2, 4, 8]),
+        ([0, 0, 60, 0], [1, 2, 1, 2]),  # reset after a stable period
+        ([0] * 5000, [1, 2, 4, 8] + [10] * 4996),
+    ],
+)
+def test_pauses_grow_up_to_a_cap_and_start_anew_after_a_stable_period(lasted, pauses):
+    backoff = Backoff(first=1, longest=10, stable=60)
+
+    assert [backoff.pause(seconds) for seconds in lasted] == pauses
+
+
+def test_children_that_need_no_secrets_get_none_and_no_command_line_has_one(tmp_path, monkeypatch):
+    for name in SECRETS:
+        monkeypatch.setenv(name, CANARY)
+    parts = Parts(tmp_path, tmp_path, tmp_path, 1)
+
+    for child in (parts.redis(), parts.simulated()):
+        assert CANARY not in str(dict(child.environment))
+        assert child.environment["PATH"]
+    for child in (parts.web(1, 3), parts.worker(1), parts.reports(), parts.sandbox()):
+        assert CANARY not in " ".join(map(str, child.argv))
+        assert child.environment["ARENA_KEY_SECRETS"] == CANARY
+    assert without_secrets({"PATH": "/bin", "KEY_OF_THE_LAB": CANARY}) == {"PATH": "/bin", "KEY_OF_THE_LAB": CANARY}

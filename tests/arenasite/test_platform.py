@@ -1,0 +1,340 @@
+"""`manage.py up` starts or says why it does not, restarts what dies, and ends without a remainder."""
+
+import os
+import re
+import signal
+import socket
+import sqlite3
+import threading
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+import redis
+from django.conf import settings
+
+from experiments import actions
+from experiments.models import Run
+from tests.arenasite.platforms import Platform, free_port, manage
+from tests.fixtures import wait_until
+
+pytestmark = pytest.mark.system
+
+WEB, WORKERS = 2, 2
+PROCESSES = 9  # the supervisor, Redis, the provider, two web servers, two workers, those of reports and of the sandbox
+VISITORS = 60
+ESTABLISHED = "01"  # in /proc/net/tcp
+BROKEN = """
+import os, signal, sys
+if any("ReportsWorker" in word for word in sys.orig_argv):
+    sys.exit("broken on purpose")
+if any("daphne" in word for word in sys.orig_argv) and os.path.exists(os.environ["FROZEN"]):
+    os.kill(os.getpid(), signal.SIGSTOP)
+"""
+
+
+@pytest.fixture(scope="module")
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+    """Shared by the tests up to the one that ends it: each leaves it well."""
+    started = Platform(tmp_path_factory.mktemp("platform") / "data", "--web", str(WEB))
+    try:
+        started.wait_until_ready()
+        wait_until(lambda: len(started.all_pids()) == PROCESSES, "every process")
+        yield started
+    finally:
+        started.process.kill()
+        started.process.wait()
+
+
+def freeze(platform, *parts):
+    for part in parts:
+        for pid in platform.pids(part):
+            os.kill(pid, signal.SIGSTOP)
+
+
+# --- how it starts ---
+
+
+def test_it_serves_when_it_says_so_and_says_where_everything_is(platform):
+    with urllib.request.urlopen(f"http://localhost:{platform.port}/api/health/") as answer:
+        assert answer.status == 200
+    assert f"Data      {platform.data}\n" in platform.output
+    assert f"Logs      {platform.data}/logs\n" in platform.output
+    logs = {"web.log", "web-2.log", "worker-1.log", "redis.log", "simulated.log"}
+    assert logs <= set(os.listdir(platform.data / "logs"))
+
+
+def test_nothing_configured_means_simulated_models_with_prices(platform):
+    with sqlite3.connect(platform.data / "arena.sqlite3") as database:
+        models = database.execute(
+            "SELECT slug, is_tool FROM experiments_providermodel m JOIN experiments_provider p ON p.id = provider_id"
+            " WHERE m.is_active AND p.is_active AND is_simulated AND EXISTS"
+            " (SELECT 1 FROM experiments_modelprice WHERE model_id = m.id)"
+        ).fetchall()
+
+    assert {("sim/cooperative", 0), ("sim/judge", 1), ("sim/filter", 1)} <= set(models)
+    assert "Models:   simulated provider (no real model is asked)\n" in platform.output
+
+
+def test_the_terminal_of_an_empty_platform_has_the_link_to_its_first_administrator(platform):
+    [link] = re.findall(rf"http://localhost:{platform.port}/first-administrator/\S+", platform.output)
+
+    with urllib.request.urlopen(link) as answer:
+        assert answer.status == 200
+    assert "password" not in platform.output
+
+
+def test_a_second_platform_on_the_same_data_is_refused(platform):
+    ended = manage("up", "--data", str(platform.data), "--port", str(free_port()))
+
+    assert ended.returncode == 1
+    assert f"{platform.data} already (process {platform.process.pid})" in ended.stderr
+    assert platform.process.poll() is None
+
+
+def test_children_are_not_reached_by_the_terminals_interrupt(platform):
+    children = set(platform.all_pids()) - {platform.process.pid}
+
+    assert children
+    assert all(os.getpgid(pid) != os.getpgid(platform.process.pid) for pid in children)
+
+
+def test_what_keeps_it_from_starting_is_said_in_one_sentence(tmp_path, subtests):
+    (tmp_path / "file").write_text("not a directory")
+    data, port = ("--data", str(tmp_path / "data")), ("--port", str(free_port()))
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = other.getsockname()[1]
+        cases = [
+            ((*data, "--port", str(taken)), {}, f"Port {taken} is in use by another program."),
+            (data, {"PORT": "70000"}, "PORT: '70000' is no port from 0 to 65535.\n"),
+            (("--data", f"{tmp_path}/file/data", *port), {}, f"The data directory {tmp_path}/file/data cannot be"),
+            ((*data, *port), {"DATABASE_URL": f"postgres://x@/y?host={tmp_path}"}, "The database cannot be used:"),
+            ((*data, *port), {"REDIS_URL": f"unix://{tmp_path}/nobody"}, "Redis does not answer at REDIS_URL"),
+        ]
+        for arguments, variables, said in cases:
+            with subtests.test(said):
+                ended = manage("up", *arguments, **variables)
+                assert ended.returncode == 1
+                assert ended.stderr.startswith(said)
+                assert "Traceback" not in ended.stderr
+
+
+# --- what dies is started again ---
+
+
+@pytest.mark.parametrize(
+    ("part", "name"), [("web", "web"), ("worker", "worker-1"), ("reports", "reports"), ("simulated", "simulated")]
+)
+def test_a_killed_part_is_started_again(platform, part, name):
+    killed, port = min(platform.pids(part)), platform.data / "run" / "simulated.port"
+    before = port.read_text()
+
+    os.kill(killed, signal.SIGKILL)
+
+    wait_until(lambda: is_replaced(platform, part, killed), "another process")
+    assert f"{name} was killed by SIGKILL; it is restarted in 0.2 s." in platform.output
+    wait_until(lambda: platform.health()["status"] == "ok", "the platform to be well")
+    wait_until(lambda: is_answered(f"http://127.0.0.1:{before}/v1/models"), "the models at the port they had")
+    assert port.read_text() == before
+
+
+def test_redis_keeps_what_is_queued_when_it_is_killed_and_the_workers_live_on(platform):
+    client = redis.Redis(unix_socket_path=str(platform.data / "run" / "redis.sock"))
+    wait_until(lambda: is_registered(platform), "both workers to wait for work")
+    workers, [killed] = platform.pids("worker"), platform.pids("redis")
+    client.rpush("rq:queue:elsewhere", *range(500))
+    wait_until(lambda: client.info("persistence")["aof_buffer_length"] == 0, "a busy disk")
+
+    os.kill(killed, signal.SIGKILL)
+
+    wait_until(lambda: is_replaced(platform, "redis", killed) and answers(client), "another Redis")
+    assert client.llen("rq:queue:elsewhere") == 500
+    wait_until(lambda: platform.health()["status"] == "ok", "the platform to be well")
+    assert platform.pids("worker") == workers
+
+
+def is_replaced(platform, part, killed):
+    pids = platform.pids(part)
+    return killed not in pids and len(pids) == {"worker": WORKERS, "web": WEB}.get(part, 1)
+
+
+def is_registered(platform):
+    """Whether every worker has come as far as waiting for work."""
+    client = redis.Redis(unix_socket_path=str(platform.data / "run" / "redis.sock"), decode_responses=True)
+    names = [f"rq:worker:{key.rpartition(':')[2]}" for key in client.smembers("rq:workers")]
+    known = {client.hget(name, "pid") for name in names if client.hget(name, "state") in ("idle", "busy")}
+    return len(platform.pids("worker")) == WORKERS and {str(pid) for pid in platform.pids("worker")} <= known
+
+
+def is_answered(address):
+    try:
+        with urllib.request.urlopen(address, timeout=30) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
+
+
+def answers(client):
+    try:
+        return bool(client.ping())
+    except (redis.ConnectionError, redis.BusyLoadingError):
+        return False
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_completes_while_a_part_keeps_dying_and_the_web_server_is_frozen(
+    start, tmp_path, arena, alice, quiet_doorbell
+):
+    (tmp_path / "sitecustomize.py").write_text(BROKEN)
+    frozen = tmp_path / "frozen"
+    frozen.touch()
+
+    [run] = actions.start(arena(max_turns=1), by=alice)
+    database = f"sqlite:///{settings.DATABASES['default']['NAME']}"
+
+    broken = {"PYTHONPATH": str(tmp_path), "FROZEN": str(frozen)}
+    platform = start(ARENA_START_SECONDS="5", DATABASE_URL=database, **broken)
+    wait_until(lambda: "web was killed by SIGKILL" in platform.output, "the five seconds of the web server")
+    wait_until(lambda: Run.objects.get(pk=run.pk).state == Run.State.COMPLETED, "the run to complete")
+    assert "Ready" not in platform.output
+    frozen.unlink()
+    for pid in platform.pids("web"):
+        os.kill(pid, signal.SIGCONT)
+    wait_until(lambda: "Ready" in platform.output, "the web server")
+    wait_until(lambda: "reports ended" in platform.health()["services"]["parts"]["detail"], "it to be told")
+    pauses = [float(pause) for pause in re.findall(r"reports ended .* in ([0-9.]+) s\.", platform.output)]
+    assert len(pauses) > 5
+    assert pauses == sorted(pauses)
+    assert pauses[-1] > 10 * pauses[0]
+
+
+# --- several web processes share one address ---
+
+
+def test_both_web_processes_take_visitors(platform):
+    wait_until(lambda: set(visited(platform)) == set(platform.pids("web")), "both to have visitors")
+
+
+def test_while_one_web_process_is_away_the_other_serves_and_while_both_are_visitors_wait(platform):
+    one, _other = platform.pids("web")
+    os.kill(one, signal.SIGKILL)
+    answered = [httpx.get(f"http://127.0.0.1:{platform.port}/healthz", timeout=60).status_code for _ in range(20)]
+    assert answered == [200] * 20
+
+    wait_until(lambda: len(platform.pids("web")) == WEB and one not in platform.pids("web"), "it to be started again")
+    killed = platform.pids("web")
+    for pid in killed:
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not set(killed) & set(platform.pids("web")), "both to be gone")
+    waited: Counter[int] = Counter()
+
+    def come() -> None:
+        waited[httpx.get(f"http://127.0.0.1:{platform.port}/healthz", timeout=120).status_code] += 1
+
+    people = [threading.Thread(target=come) for _ in range(8)]
+    for person in people:
+        person.start()
+    for person in people:
+        person.join(180)
+    assert waited == {200: 8}
+
+
+def visited(platform: Platform) -> dict[int, int]:
+    """How many of so many visitors at the same time each web process has; those that have none are left out."""
+    lines = [socket.create_connection(("127.0.0.1", platform.port), timeout=60) for _ in range(VISITORS)]
+    try:
+        for line in lines:
+            line.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert {line.recv(4096).split(b"\r\n")[0] for line in lines} == {b"HTTP/1.1 200 OK"}
+        found = {pid: len(_sockets(pid, platform.port)) for pid in platform.pids("web")}
+    finally:
+        for line in lines:
+            line.close()
+    return {pid: count for pid, count in found.items() if count}
+
+
+def _sockets(pid: int, port: int) -> list[str]:
+    """The descriptors of a process that are connections to this port."""
+    lines = [line.split() for line in Path("/proc", str(pid), "net/tcp").read_text().splitlines()[1:]]
+    known = {line[9] for line in lines if line[1].endswith(f":{port:04X}") and line[3] == ESTABLISHED}
+    links = [_target(file) for file in Path("/proc", str(pid), "fd").iterdir()]
+    return [link for link in links if link.removeprefix("socket:[").removesuffix("]") in known]
+
+
+def _target(file: Path) -> str:
+    """Empty for a descriptor that has been closed meanwhile."""
+    try:
+        return os.readlink(file)
+    except OSError:
+        return ""
+
+
+# --- however it ends, nothing of it is left ---
+
+
+def test_nothing_survives_when_it_is_killed_and_started_again_it_ends_though_parts_are_frozen(platform, start):
+    old = set(platform.all_pids())
+    platform.end(signal.SIGKILL)
+
+    again = start(data=platform.data)
+    wait_until(lambda: not old & set(again.all_pids()), "the old processes to be gone")
+    again.wait_until_ready()
+    freeze(again, "worker", "web")
+
+    assert again.end() == 0
+    assert again.all_pids() == []
+
+
+def test_a_signal_during_the_start_ends_everything(platform, start):
+    begun = start(data=platform.data)
+    wait_until(lambda: begun.pids("redis"), "its first part")
+
+    assert begun.end(signal.SIGHUP) == 0
+    assert begun.all_pids() == []
+    assert "Ready" not in begun.output
+
+
+def test_a_real_provider_leaves_the_simulated_one_out_and_the_terminals_interrupt_ends_everything(start, tmp_path):
+    data = str(tmp_path / "data")
+    manage("migrate", ARENA_DATA=data)
+    address = ("--base-url", "http://127.0.0.1:9/v1", "--allow-private")
+    added = manage("add_provider", "--name", "lab", "--model", "m", *address, ARENA_DATA=data)
+    assert added.returncode == 0, added.stderr
+    platform = start().wait_until_ready()
+
+    assert "Models:   lab " in platform.output
+    assert platform.pids("simulated") == []
+    os.killpg(platform.process.pid, signal.SIGINT)
+    assert platform.process.wait(timeout=240) == 0
+    assert platform.all_pids() == []
+
+
+def test_the_demonstration_plays_a_run_of_each_workflow_and_a_second_signal_waits_for_nobody(start):
+    platform = start(ARENA_DEMO="1", ARENA_DRAIN_SECONDS="600").wait_until_ready()
+
+    assert "Sign in   researcher, reviewer or admin, password arena-demo-only\n" in platform.output
+    played = rows(
+        platform,
+        "SELECT e.workflow, e.id, r.id FROM experiments_run r "
+        "JOIN experiments_experiment e ON e.id = experiment_id WHERE r.origin = 'live'",
+    )
+    runs = {workflow: (experiment, run) for workflow, experiment, run in played}
+    campaign, _shard = runs.pop("battles")
+    assert set(runs) == {"arena", "starchamber", "council", "debate", "coding"}
+    assert all(run in platform.output.replace("-", "") for _experiment, run in runs.values())
+    assert campaign in platform.output.replace("-", "")
+
+    wait_until(lambda: rows(platform, "SELECT 1 FROM experiments_call"), "a call that is under way")
+    freeze(platform, "worker")
+    platform.process.send_signal(signal.SIGTERM)
+    wait_until(lambda: "Stopping" in platform.output, "it to end")
+    assert platform.end() == 0
+    assert platform.all_pids() == []
+
+
+def rows(platform, query):
+    with sqlite3.connect(platform.data / "arena.sqlite3") as database:
+        return database.execute(query).fetchall()
