@@ -15,33 +15,22 @@ from tests.cases import each_case
 pytestmark = pytest.mark.django_db
 
 
-@each_case("role", ["researcher", "reviewer", "admin"])
-def test_everybody_signs_in_with_the_published_password(role):
+def test_everybody_signs_in_with_the_published_password_which_is_set_back_when_it_was_changed():
     call_command("demo")
-
-    user = authenticate(username=role, password=demo.PASSWORD)
-    assert user is not None
-    assert (user.role, user.is_superuser) == (role, role == "admin")
-
-
-def test_preparing_again_changes_nothing(django_assert_max_num_queries):
-    demo.prepare_people()
     before = set(User.objects.values_list("username", "password"))
+    for role in ("researcher", "reviewer", "admin"):
+        user = authenticate(username=role, password=demo.PASSWORD)
+        assert user is not None
+        assert (user.role, user.is_superuser) == (role, role == "admin")
 
     demo.prepare_people()
-
-    assert set(User.objects.values_list("username", "password")) == before
-
-
-def test_a_changed_password_is_set_back():
-    demo.prepare_people()
+    assert set(User.objects.values_list("username", "password")) == before, "preparing again changes nothing"
     reviewer = User.objects.get(username="reviewer")
     reviewer.set_password("something else 123")
     reviewer.save()
-
     demo.prepare_people()
-
     assert authenticate(username="reviewer", password=demo.PASSWORD)
+    assert len(demo.PASSWORD) >= 12
 
 
 def test_a_real_person_with_such_a_name_is_left_alone(django_user_model):
@@ -61,10 +50,6 @@ def test_outside_the_demonstration_nobody_signs_in_with_it_and_real_people_stay(
     assert authenticate(username="admin", password=demo.PASSWORD) is None
     assert User.objects.get(username="alice").is_active
     assert demo.retire_people() == 0
-
-
-def test_the_password_is_as_long_as_anybodys_has_to_be():
-    assert len(demo.PASSWORD) >= 12
 
 
 @pytest.fixture
@@ -91,7 +76,7 @@ def test_no_second_one_is_started_while_the_first_waits_for_somebody(on_stage):
     assert showcase.SCENES["starchamber"].start() is None
 
 
-@pytest.mark.parametrize("workflow", sorted(set(showcase.SCENES) - {"battles"}))
+@each_case("workflow", sorted(set(showcase.SCENES) - {"battles"}))
 def test_the_next_demonstration_plays_the_same_experiment_again(on_stage, workflow):
     scene = showcase.SCENES[workflow]
     first = scene.start()
@@ -103,43 +88,22 @@ def test_the_next_demonstration_plays_the_same_experiment_again(on_stage, workfl
     assert second != first
 
 
-def test_the_talk_waits_for_the_researcher_after_its_first_answer(on_stage, drive):
-    talk = showcase.SCENES["starchamber"].start()
+def test_talk_council_and_debate_come_as_far_as_their_demonstration_shows(on_stage, drive):
+    talk, council, debate = (showcase.SCENES[name].start() for name in ("starchamber", "council", "debate"))
     drive()
-    talk.refresh_from_db()
+    for run in (talk, council, debate):
+        run.refresh_from_db()
 
-    assert talk.state == Run.State.WAITING
+    assert talk.state == Run.State.WAITING, "for the researcher, after its first answer"
     assert talk.open_pauses[-1].purpose == "your_turn"
     assert talk.messages.get(seat="model").call.logprobs
-
-
-def test_the_council_answers_and_takes_another_question(on_stage, drive):
-    run = showcase.SCENES["council"].start()
-    drive()
-    run.refresh_from_db()
-
-    assert (run.state, run.open_offers[-1].purpose) == (Run.State.COMPLETED, "your_turn")
-    assert run.ballots.filter(order__isnull=False).count() == 4
-    assert run.messages.get(seat="chair").text
-
-
-def test_the_debate_goes_through_two_rounds_with_its_addendum(on_stage, drive):
-    run = showcase.SCENES["debate"].start()
-    drive()
-    run.refresh_from_db()
-
-    assert run.state == Run.State.COMPLETED
-    spoken = [message.seat for message in run.messages.filter(step__purpose="reply").order_by("seq")]
+    assert (council.state, council.open_offers[-1].purpose) == (Run.State.COMPLETED, "your_turn")
+    assert council.ballots.filter(order__isnull=False).count() == 4
+    assert council.messages.get(seat="chair").text
+    assert debate.state == Run.State.COMPLETED
+    spoken = [message.seat for message in debate.messages.filter(step__purpose="reply").order_by("seq")]
     assert spoken == ["A", "B", "C", "A", "B", "C"]
-    assert run.messages.filter(text=showcase.DEBATE_ADDENDUM).exists()
-
-
-def test_the_addresses_that_are_printed_are_those_of_the_pages():
-    run = Run()
-
-    assert launch.RUN_PATH.format(run.pk) == reverse("run", args=[run.pk])
-    assert launch.CAMPAIGN_PATH.format(run.pk) == reverse("experiment", args=[run.pk])
-    assert first_admin.PATH.format("t") == reverse("first-administrator", args=["t"])
+    assert debate.messages.filter(text=showcase.DEBATE_ADDENDUM).exists()
 
 
 def test_every_pair_of_pictures_is_judged_and_there_is_nothing_to_play_again(on_stage, drive):
@@ -150,3 +114,11 @@ def test_every_pair_of_pictures_is_judged_and_there_is_nothing_to_play_again(on_
     assert (campaign.state, campaign.wanted) == ("completed", 72)
     assert run.experiment.battles.decided().count() == 72
     assert showcase.SCENES["battles"].start() is None
+
+
+def test_the_addresses_that_are_printed_are_those_of_the_pages():
+    run = Run()
+
+    assert launch.RUN_PATH.format(run.pk) == reverse("run", args=[run.pk])
+    assert launch.CAMPAIGN_PATH.format(run.pk) == reverse("experiment", args=[run.pk])
+    assert first_admin.PATH.format("t") == reverse("first-administrator", args=["t"])

@@ -85,39 +85,27 @@ def ask(server: str, path: str = "/where/"):
 
 
 @pytest.mark.system
-def test_one_thread_has_it_from_the_first_middleware_to_the_last(server):
-    told = ask(server)
+def test_a_request_has_one_thread_which_the_next_one_has_with_its_connection(server):
+    wait_until(lambda: ask(server)["all"] <= 2, "threads of other requests to go")
+
+    found = [ask(server) for _ in range(5)]
+    told = found[0]
     [thread] = set(told["threads"])
 
     assert len(told["threads"]) == 3  # first and last on the way in, and the view
     wait_until(lambda: ask(server)["closed"][-1] == thread, "the end of the request before, in the same thread")
-
-
-@pytest.mark.system
-def test_the_next_request_has_the_same_thread_and_the_same_connection(server):
-    wait_until(lambda: ask(server)["all"] <= 2, "threads of other tests to go")
-
-    found = [ask(server) for _ in range(5)]
-
-    assert len({one["threads"][0] for one in found}) == 1
+    assert {one["threads"][0] for one in found} == {thread}
     assert len({one["connection"] for one in found}) == 1
 
 
 @pytest.mark.system
-def test_requests_at_the_same_time_wait_for_each_other_in_threads_of_their_own(server):
+def test_requests_at_the_same_time_meet_in_threads_of_their_own_which_go_when_they_are_not_needed(server):
     with ThreadPoolExecutor(TOGETHER) as people:
         found = list(people.map(lambda _: ask(server, "/meeting/"), range(TOGETHER)))
 
     assert len({one["threads"][0] for one in found}) == TOGETHER
     assert len({one["connection"] for one in found}) == TOGETHER
-
-
-@pytest.mark.system
-def test_threads_that_were_not_needed_for_a_while_go(server):
-    with ThreadPoolExecutor(TOGETHER) as people:
-        most = max(one["all"] for one in people.map(lambda _: ask(server, "/meeting/"), range(TOGETHER)))
-
-    assert most >= TOGETHER
+    assert max(one["all"] for one in found) >= TOGETHER
     wait_until(lambda: ask(server)["all"] <= 2, "threads that nobody needs to go")
 
 

@@ -1,5 +1,6 @@
 """One who opens a WebSocket and reads nothing holds little memory, keeps nobody else waiting, and is sent away."""
 
+import contextlib
 import json
 import os
 import socket
@@ -118,6 +119,9 @@ class Deaf:
         """Wait until it has been too slow: the last word comes behind all that was sent, which it has not read."""
         wait_until(lambda: self._server.sent_away() > self._before, "that it is sent away")
 
+    def close(self):
+        self.socket.close()
+
     def reads_all(self):
         """The frames until the connection ends."""
         found = []
@@ -129,36 +133,23 @@ class Deaf:
         return found
 
 
-@pytest.fixture
-def deaf(server):
-    one = Deaf(server)
-    yield one
-    one.socket.close()
-
-
-def test_little_waits_for_one_who_does_not_read(server, deaf):
-    told = server.told()
-
-    assert told["is_behind"]
-    assert told["waiting"] <= MOST_WAITING + 2 * len(PIECE)
-    held = told["written"] * len(PIECE)
-    assert held <= MOST_WAITING + 2 * KERNEL_BYTES + 100_000 < 1 << 20, "with what the kernel has, under a megabyte"
-
-
-def test_one_who_does_not_read_is_sent_away_with_a_code_that_says_why(deaf):
-    deaf.is_sent_away()
-
-    said = deaf.reads_all()
-
-    assert {frame.payload for frame in said[:-1]} == {PIECE.encode()}, "every frame that was begun is whole"
-    assert said[-1] == frames.Frame(frames.CLOSE, TOO_SLOW.to_bytes(2, "big"))
-
-
-def test_nobody_else_waits_for_one_who_does_not_read(server, deaf):
-    with connect(server.url) as reader:
+def test_little_waits_for_one_who_does_not_read_who_is_sent_away_while_nobody_else_waits(server):
+    with connect(server.url) as reader, contextlib.closing(Deaf(server)) as deaf:
         reader.send("hello")
-
         assert reader.recv(timeout=60) == "hello"
+        told = server.told()
+        assert told["is_behind"]
+        assert told["waiting"] <= MOST_WAITING + 2 * len(PIECE)
+        held = told["written"] * len(PIECE)
+        assert held <= MOST_WAITING + 2 * KERNEL_BYTES + 100_000 < 1 << 20, "with what the kernel has, under a megabyte"
+
+        deaf.is_sent_away()  # meanwhile the reader has said nothing, and was told nothing
+        reader.send("still here")
+        assert reader.recv(timeout=60) == "still here"
+
+        said = deaf.reads_all()
+        assert {frame.payload for frame in said[:-1]} == {PIECE.encode()}, "every frame that was begun is whole"
+        assert said[-1] == frames.Frame(frames.CLOSE, TOO_SLOW.to_bytes(2, "big"))
 
 
 def test_one_who_reads_gets_everything_at_its_own_pace(server):
@@ -166,14 +157,6 @@ def test_one_who_reads_gets_everything_at_its_own_pace(server):
         reader.send("slowly")
 
         assert all(reader.recv(timeout=60) == PIECE for _ in range(PIECES))
-
-
-def test_one_who_has_nothing_to_read_is_left_alone(server, deaf):
-    with connect(server.url) as reader:
-        deaf.is_sent_away()  # meanwhile this one has said nothing, and was told nothing
-        reader.send("still here")
-
-        assert reader.recv(timeout=60) == "still here"
 
 
 @each_case("length", [0, 1, 125, 126, 65_535, 65_536])

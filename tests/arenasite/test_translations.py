@@ -28,19 +28,13 @@ def po(tmp_path, settings):
     return path
 
 
-def test_a_translation_is_compiled(po):
+def test_a_translation_is_compiled_and_left_alone_until_it_changes(po):
     preparation.compile_translations()
 
     with po.with_suffix(".mo").open("rb") as file:
         assert gettext.GNUTranslations(file).gettext("run") == "运行"
-
-
-def test_a_compiled_translation_is_left_alone_until_it_changes(po):
-    preparation.compile_translations()
     assert preparation.stale_translations() == []
-
     os.utime(po, (2_000_000_000, 2_000_000_000))
-
     assert preparation.stale_translations() == [po]
 
 
@@ -68,27 +62,15 @@ def check() -> str:
     return err.getvalue()
 
 
-def test_a_complete_translation_passes(source):
+def test_a_complete_translation_passes_and_what_is_wrong_with_another_is_reported_with_its_place(source):
     source("%(n)s 次运行")
-
     call_command("check_translations", stdout=io.StringIO())
 
-
-def test_a_missing_translation_is_reported_with_its_place(source):
     source("")
-
     assert "not translated: '%(n)s runs' (templates/page.html:1)" in check()
-
-
-def test_an_unsure_translation_is_reported(source):
     source("%(n)s 次运行", flags="fuzzy, python-format")
-
     assert "unsure (fuzzy): '%(n)s runs'" in check()
-
-
-def test_a_lost_placeholder_is_reported(source):
     source("运行")
-
     assert "other placeholders: '%(n)s runs'" in check()
 
 

@@ -20,21 +20,14 @@ def parts(cell):
 
 def test_what_both_share_from_the_beginning_is_counted_in_messages_and_whole_turns():
     found = compare(talk("a", "b", "c", "d", "e"), talk("a", "b", "c", "x", "e"))
-
     assert (found.shared, found.shared_turns, found.is_identical) == (3, 1, False)
     assert kinds(found)[2:] == [(2, "A", "same"), (2, "B", "different"), (3, "A", "same")]
 
-
-def test_the_same_talk_is_identical():
-    found = compare(talk("a", "b"), talk("a", "b"))
-
-    assert (found.shared, found.shared_turns, found.is_identical) == (2, 1, True)
-
-
-def test_talks_that_differ_at_once_share_nothing():
-    found = compare(talk("a", "b"), talk("x", "b"))
-
-    assert (found.shared, found.shared_turns) == (0, 0)
+    same = compare(talk("a", "b"), talk("a", "b"))
+    assert (same.shared, same.shared_turns, same.is_identical) == (2, 1, True)
+    other = compare(talk("a", "b"), talk("x", "b"))
+    assert (other.shared, other.shared_turns) == (0, 0)
+    assert compare([], []).rows == ()
 
 
 def test_what_only_one_said_stands_alone():
@@ -107,7 +100,3 @@ def test_texts_of_any_length_are_compared_at_once():
     with without_hanging():
         assert word_differences(long, long + "more") is None
         assert word_differences("a b " * (MOST_WORDS // 2 - 1), "a b " * (MOST_WORDS // 2 - 2) + "c") is not None
-
-
-def test_nothing_said_is_nothing_compared():
-    assert compare([], []).rows == ()

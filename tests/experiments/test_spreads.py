@@ -34,10 +34,6 @@ def test_a_band_stays_inside_the_plot():
     assert 0 <= top < bottom <= 150
 
 
-def test_a_chart_without_intervals_is_as_it_was():
-    assert chart([1], [Series("a", "a", (1.0,))], SHARE).areas == ()
-
-
 def test_a_strip_has_a_dot_per_value_and_the_mean_between_them():
     values = [0.1, None, 0.5, 0.5]
     drawn = strip(values, estimate(values), SHARE)

@@ -44,17 +44,11 @@ def test_the_quantiles_of_t_are_those_of_the_tables(confidence, degrees, expecte
     assert t_quantile(confidence, degrees) == pytest.approx(expected, abs=0.0006)
 
 
-def test_t_has_the_closed_forms_of_one_and_two_degrees():
+def test_t_has_its_closed_forms_lies_between_its_neighbours_and_becomes_normal():
     assert t_quantile(0.95, 1) == pytest.approx(math.tan(math.pi * 0.475), rel=1e-9)
     assert t_quantile(0.95, 2) == pytest.approx(0.95 * math.sqrt(2 / (1 - 0.95**2)), rel=1e-9)
-
-
-def test_t_becomes_normal_when_there_are_many_degrees():
-    assert t_quantile(0.95, 1e7) == pytest.approx(1.959964, abs=1e-6)
-
-
-def test_t_lies_between_its_neighbours_for_a_broken_number_of_degrees():
     assert t_quantile(0.95, 4) > t_quantile(0.95, 4.5) > t_quantile(0.95, 5)
+    assert t_quantile(0.95, 1e7) == pytest.approx(1.959964, abs=1e-6)
 
 
 @each_case(("confidence", "degrees"), [(0, 5), (1, 5), (0.95, 0), (0.95, -1)])
@@ -78,34 +72,27 @@ def test_an_estimate_of_five_values_is_the_textbooks():
     assert found.no_interval == ""
 
 
-def test_missing_values_are_left_out_and_counted():
-    found = estimate([None, 10, None, 20, None])
+@each_case(
+    ("values", "n", "missing", "mean", "sd", "no_interval"),
+    [
+        ([None, 10, None, 20, None], 2, 3, 15, pytest.approx(math.sqrt(50)), ""),
+        ([None, 10], 1, 1, 10, None, "one_value"),
+        ([None, None], 0, 2, None, None, "no_value"),
+        ([0, 0.0, None], 2, 1, 0, 0, ""),
+    ],
+)
+def test_missing_values_are_left_out_and_counted_and_zero_is_none_of_them(values, n, missing, mean, sd, no_interval):
+    found = estimate(values)
 
-    assert (found.n, found.missing, found.asked, found.mean) == (2, 3, 5, 15)
-
-
-def test_one_value_has_a_mean_but_no_interval_and_no_spread():
-    found = estimate([None, 10])
-
-    assert (found.n, found.mean, found.sd, found.low, found.high) == (1, 10, None, None, None)
-    assert found.no_interval == "one_value"
-
-
-def test_no_value_is_no_number_at_all():
-    found = estimate([None, None])
-
-    assert (found.n, found.missing, found.mean, found.least, found.most) == (0, 2, None, None, None)
-    assert found.no_interval == "no_value"
+    assert (found.n, found.missing, found.asked, found.mean) == (n, missing, len(values), mean)
+    assert (found.sd, found.no_interval) == (sd, no_interval)
+    assert (found.low is None) == (found.high is None) == bool(no_interval)
 
 
 def test_equal_values_have_no_spread_that_rounding_made():
     found = estimate([0.1] * 7)
 
     assert (found.mean, found.sd, found.low, found.high) == (0.1, 0, 0.1, 0.1)
-
-
-def test_a_real_zero_counts():
-    assert estimate([0, 0.0, None]).n == 2
 
 
 def test_a_difference_is_taken_run_by_run():
@@ -131,7 +118,7 @@ def test_groups_of_different_spread_get_welchs_interval():
     assert found.high - found.difference == pytest.approx(3.888, abs=0.002)
 
 
-@pytest.mark.parametrize("zeros", [[0, 0], [0] * 10])
+@each_case("zeros", [[0, 0], [0] * 10])
 def test_groups_of_nothing_but_zeros_and_nothing_but_ones_are_clearly_different(zeros):
     found = contrast([1.0] * 10, zeros)
 
@@ -156,12 +143,8 @@ def test_a_share_has_wilsons_interval():
     assert (found.low, found.high) == (pytest.approx(0.2307, abs=1e-4), pytest.approx(0.8824, abs=1e-4))
     assert (none.low, none.share) == (0, 0)
     assert none.high == pytest.approx(0.4345, abs=1e-4)
-
-
-def test_a_share_of_nothing_known_is_no_share():
-    found = share([None, None])
-
-    assert (found.n, found.missing, found.share, found.low, found.high) == (0, 2, None, None, None)
+    unknown = share([None, None])
+    assert (unknown.n, unknown.missing, unknown.share, unknown.low, unknown.high) == (0, 2, None, None, None)
 
 
 # --- one run ---
@@ -175,10 +158,13 @@ def facts(*deviations, tokens=100, cooperation=None):
     return SubjectFacts(tuple(turns), tokens)
 
 
-def test_the_final_deviation_is_that_of_the_last_turn_alone():
+def test_the_final_deviation_is_that_of_the_last_turn_alone_and_unknown_without_a_judge():
     assert values_of(facts(10, 30)).measures["final_deviation"] == 30
     assert values_of(facts(10, 30, None)).measures["final_deviation"] is None
     assert values_of(facts(10, 30, None)).measures["mean_deviation"] == 20
+    unjudged = values_of(SubjectFacts((), 42)).measures
+    assert unjudged.pop("tokens") == 42
+    assert set(unjudged.values()) == {None}
 
 
 @each_case(
@@ -196,13 +182,6 @@ def test_whether_and_when_a_run_deviated(deviations, deviated, turn):
     values = values_of(facts(*deviations))
 
     assert (values.deviated, values.deviated_in) == (deviated, turn)
-
-
-def test_a_run_without_a_judge_has_no_value_but_its_tokens():
-    measures = values_of(SubjectFacts((), 42)).measures
-
-    assert measures.pop("tokens") == 42
-    assert set(measures.values()) == {None}
 
 
 @each_case(
@@ -259,9 +238,6 @@ def test_the_difference_of_both_sides_is_paired_by_run():
     found = statistics.difference["final_deviation"]
 
     assert (found.mean, found.n, found.missing) == (25, 2, 1)
-
-
-def test_one_subject_has_nothing_to_differ_from():
     assert Statistics((run(1, [30], [10]),), ("A",)).difference is None
 
 

@@ -29,9 +29,6 @@ def test_a_probability_is_e_to_the_logprob_and_the_average_is_over_probabilities
 )
 def test_the_borders_belong_to_the_middle(probability, expected):
     assert band(probability, Thresholds()) == expected
-
-
-def test_thresholds_can_be_others():
     assert band(0.85, Thresholds(high=0.9, low=0.7)) == "middle"
 
 
@@ -54,17 +51,11 @@ def test_a_token_without_a_number_is_shown_and_counts_in_no_average(missing):
     assert view.low == ()
 
 
-def test_rounding_above_zero_is_certainty():
-    assert token_view(stored(0.0001), "").tokens[0].probability == 1.0
-
-
-@pytest.mark.parametrize("nothing", [None, []])
-def test_no_tokens_give_no_average(nothing):
-    assert summary(nothing) is None
-
-
-def test_tokens_that_are_all_unknown_give_no_average():
+def test_no_tokens_and_unknown_ones_give_no_average_and_rounding_above_zero_is_certainty():
+    assert [summary(nothing) for nothing in (None, [])] == [None, None]
     assert summary(stored(None, None)).average is None
+    assert together([]).average is None
+    assert token_view(stored(0.0001), "").tokens[0].probability == 1.0
 
 
 @each_case("alternatives", [None, [], ["nonsense"], 7 * [None]])
@@ -108,10 +99,6 @@ def test_several_answers_are_averaged_over_their_tokens():
 
     assert both.average == pytest.approx(0.8)
     assert (both.tokens, both.low) == (4, 1)
-
-
-def test_nothing_together_is_nothing():
-    assert together([]).average is None
 
 
 def test_a_strip_keeps_every_dip_of_a_long_answer():
