@@ -133,17 +133,6 @@ def rows(path, table):
     return [dict(zip(columns, row, strict=True)) for row in reader.lines(f"tables/{table}.jsonl")]
 
 
-def test_it_is_restored_where_no_redis_is_as_where_the_platform_brings_its_own(lab, backup, tmp_path):
-    secrets = tmp_path / "secrets.env"
-    where = elsewhere(tmp_path, "sqlite") | {"REDIS_URL": f"unix://{tmp_path}/nobody.sock"}
-
-    code, said = manage(where, "restore", backup("--with-secrets"), "--secrets-to", secrets)
-
-    assert code == 0, said
-    assert "the same" in said
-    assert "ARENA_KEY_SECRETS=" in secrets.read_text()
-
-
 @pytest.mark.databases
 def test_a_run_that_was_live_goes_on_after_the_restore_and_repeats_nothing(
     arena, start, drive, provider, backup, idle, monkeypatch

@@ -36,11 +36,13 @@ def as_of_before(kept, path):
     return before, newest
 
 
-def test_it_is_restored_at_its_own_tables_and_brought_up_to_date(arena, start, drive, backup, tmp_path):
+def test_it_is_restored_where_no_redis_is_at_its_own_tables_and_brought_up_to_date(
+    arena, start, drive, backup, tmp_path
+):
     run, earlier = start(arena(max_turns=1, judge=False, filter=False)), tmp_path / "earlier.zip"
     drive()
     before, newest = as_of_before(backup(), earlier)
-    where = elsewhere(tmp_path, "sqlite")
+    where = elsewhere(tmp_path, "sqlite") | {"REDIS_URL": f"unix://{tmp_path}/nobody.sock"}
 
     code, said = manage(where, "restore", earlier)
 

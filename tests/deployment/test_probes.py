@@ -25,7 +25,7 @@ def test_a_process_that_answers_is_alive_whatever_became_of_the_database(client,
     assert response["Cache-Control"] == "no-store"
 
 
-@pytest.mark.databases
+@pytest.mark.system
 @pytest.mark.django_db
 def test_it_is_ready_when_redis_answers_and_the_database_lacks_no_migration(client, settings):
     settings.SECURE_SSL_REDIRECT = True
