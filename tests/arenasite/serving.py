@@ -1,6 +1,7 @@
 """The platform's own web server, as a process of its own, with an application of the test's or ours."""
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,24 +15,39 @@ from arenasite.supervisor.ports import any_free
 from tests.fixtures import environment, wait_until
 
 OURS = "arenasite.asgi:application"
+DAPHNE = ("-m", "arenasite.bounded_daphne")
+
+
+@contextmanager
+def started(
+    *arguments: str,
+    program: tuple[str, ...] = DAPHNE,
+    folder: Path | None = None,
+    fd: int | None = None,
+    **variables: str,
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """folder: where it works and modules of the test lie. fd: of a socket that it is handed."""
+    known = os.pathsep.join(str(one) for one in (settings.BASE_DIR, folder) if one)
+    told = environment() | {"DJANGO_SETTINGS_MODULE": "arenasite.settings", "PYTHONPATH": known} | variables
+    command = [sys.executable, *program, "-v", "0", *arguments]
+    handed = () if fd is None else (fd,)
+    process = subprocess.Popen(command, env=told, cwd=folder or settings.BASE_DIR, pass_fds=handed)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 @contextmanager
 def served(application: str = OURS, *, folder: Path | None = None, path: str = "/", **variables: str) -> Iterator[str]:
-    """Its address, once `path` is answered with 200. folder: where modules of the test lie."""
+    """Its address, once `path` is answered with 200."""
     port = any_free("127.0.0.1")
-    known = os.pathsep.join(str(one) for one in (settings.BASE_DIR, folder) if one)
-    told = environment() | {"DJANGO_SETTINGS_MODULE": "arenasite.settings", "PYTHONPATH": known} | variables
-    command = [sys.executable, "-m", "arenasite.bounded_daphne", "-p", str(port), "-v", "0", application]
-    process = subprocess.Popen(command, env=told, cwd=settings.BASE_DIR)
     address = f"http://127.0.0.1:{port}"
-    try:
+    with started("-p", str(port), application, folder=folder, **variables) as process:
         wait_until(lambda: is_answered(address + path) or process.poll() is not None, "the server")
         assert process.poll() is None, "it has ended; what it said stands above"
         yield address
-    finally:
-        process.kill()
-        process.wait()
 
 
 def is_answered(address: str) -> bool:
@@ -39,3 +55,8 @@ def is_answered(address: str) -> bool:
         return httpx.get(address, timeout=60).status_code == 200
     except httpx.TransportError:
         return False
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -1,18 +1,13 @@
 """From where a visitor comes is read rightly at every kind of socket that a web process is handed."""
 
-import os
-import subprocess
-import sys
-
 import httpx
 import pytest
-from django.conf import settings
 
 from accounts.addresses import address_in, address_of
 from arenasite.supervisor import ports
-from tests.arenasite.serving import is_answered
+from tests.arenasite.serving import is_answered, started
 from tests.cases import each_case
-from tests.fixtures import environment, wait_until
+from tests.fixtures import wait_until
 
 TELLING = """
 async def app(scope, receive, send):
@@ -22,22 +17,15 @@ async def app(scope, receive, send):
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+@each_case("host", ["127.0.0.1", "::1"])
 def test_at_a_socket_that_is_handed_on(tmp_path, host):
     (tmp_path / "telling.py").write_text(TELLING)
-    path = os.pathsep.join([str(settings.BASE_DIR), str(tmp_path)])
-    told = environment() | {"DJANGO_SETTINGS_MODULE": "arenasite.settings", "PYTHONPATH": path}
     with ports.listen(host, 0) as listener:
-        handed = str(listener.fileno())
-        command = [sys.executable, "-m", "arenasite.bounded_daphne", "--fd", handed, "-v", "0", "telling:app"]
-        process = subprocess.Popen(command, env=told, cwd=settings.BASE_DIR, pass_fds=[listener.fileno()])
+        handed = listener.fileno()
         address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}/"
-        try:
+        with started("--fd", str(handed), "telling:app", folder=tmp_path, fd=handed):
             wait_until(lambda: is_answered(address), "the server")
             assert httpx.get(address, timeout=60).text == host
-        finally:
-            process.kill()
-            process.wait()
 
 
 @each_case(

@@ -2,21 +2,18 @@
 
 import contextlib
 import json
-import os
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
-from django.conf import settings
 from websockets.sync.client import connect
 
 from arenasite.patient_sockets import KERNEL_BYTES, MOST_WAITING, TOO_SLOW, text_frame
 from arenasite.supervisor.ports import any_free
 from benchmarks.load import frames
+from tests.arenasite.serving import listens, started
 from tests.cases import each_case
-from tests.fixtures import environment, wait_until
+from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.system
 
@@ -62,21 +59,14 @@ runpy.run_module("arenasite.bounded_daphne", run_name="__main__")
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The port of one that says much at once when it is asked to; whoever takes nothing for a second has to go."""
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Saying"]:
+    """One that says much at once when it is asked to; whoever takes nothing for a second has to go."""
     folder, port = tmp_path_factory.mktemp("saying"), any_free("127.0.0.1")
     (folder / "saying.py").write_text(SAYING)
     (folder / "impatient.py").write_text(IMPATIENT)
-    path = os.pathsep.join([str(settings.BASE_DIR), str(folder)])
-    variables = environment() | {"PYTHONPATH": path, "DJANGO_SETTINGS_MODULE": "arenasite.settings"}
-    command = [sys.executable, str(folder / "impatient.py"), "-p", str(port), "-v", "0", "saying:app"]
-    process = subprocess.Popen(command, env=variables, cwd=folder)
-    try:
-        wait_until(lambda: _listens(port) or process.poll() is not None, "the server")
+    with started("-p", str(port), "saying:app", program=("impatient.py",), folder=folder) as process:
+        wait_until(lambda: listens(port) or process.poll() is not None, "the server")
         yield Saying(port, folder)
-    finally:
-        process.kill()
-        process.wait()
 
 
 class Saying:
@@ -92,11 +82,6 @@ class Saying:
     def sent_away(self):
         left = self._folder / "left"
         return left.read_text().split().count(str(TOO_SLOW)) if left.exists() else 0
-
-
-def _listens(port):
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 class Deaf:

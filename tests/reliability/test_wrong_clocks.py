@@ -35,6 +35,7 @@ from experiments.sandboxing import claims, hosts, worker
 from experiments.steering import steering
 from experiments.webhooks import delivering, outbox
 from experiments.webhooks.kinds import Kind
+from tests.cases import each_case
 from tests.experiments.reviews import reviewed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
@@ -167,32 +168,32 @@ def bob(django_user_model):
     return django_user_model.objects.create_user("bob", role="reviewer")
 
 
-HELD_BY_PROCESSES = [of_run, of_export, of_bulk_export, of_upload, of_log, of_delivery, of_execution, of_request]
-
-
-@pytest.fixture(params=[*HELD_BY_PROCESSES, of_place], ids=lambda make: make.__name__.removeprefix("of_"))
-def work(request, run, alice, bob, monkeypatch):
-    monkeypatch.setattr(IdempotentRequest, "delete", lambda row: None)  # a process that is gone
-    return lambda: request.param(run, alice, bob)
+@pytest.fixture(autouse=True)
+def dead_processes_leave_their_requests(monkeypatch):
+    monkeypatch.setattr(IdempotentRequest, "delete", lambda row: None)
 
 
 BEHIND, RIGHT, AHEAD = -timedelta(hours=1), timedelta(0), timedelta(hours=1)
+HELD_BY_PROCESSES = [of_run, of_export, of_bulk_export, of_upload, of_log, of_delivery, of_execution, of_request]
+each_work = each_case("make", [*HELD_BY_PROCESSES, of_place], ids=lambda make: make.__name__)
 
 
-@pytest.mark.parametrize(("first", "second"), [(BEHIND, RIGHT), (RIGHT, AHEAD)])
-def test_what_one_machine_holds_no_other_takes(work, monkeypatch, first, second):
+@each_case(("first", "second"), [(BEHIND, RIGHT), (RIGHT, AHEAD)])
+@each_work
+def test_what_one_machine_holds_no_other_takes(run, alice, bob, monkeypatch, make, first, second):
     with machine(monkeypatch, first):
-        held = work()
+        held = make(run, alice, bob)
         assert held.take()
 
     with machine(monkeypatch, second):
         assert not held.take()
 
 
-@pytest.mark.parametrize(("first", "second"), [(AHEAD, RIGHT), (RIGHT, BEHIND)])
-def test_what_a_dead_machine_held_another_takes(work, monkeypatch, first, second):
+@each_case(("first", "second"), [(AHEAD, RIGHT), (RIGHT, BEHIND)])
+@each_work
+def test_what_a_dead_machine_held_another_takes(run, alice, bob, monkeypatch, make, first, second):
     with machine(monkeypatch, first):
-        held = work()
+        held = make(run, alice, bob)
         assert held.take()
     held.age()
 
@@ -200,9 +201,9 @@ def test_what_a_dead_machine_held_another_takes(work, monkeypatch, first, second
         assert held.take()
 
 
-@pytest.mark.parametrize("work", HELD_BY_PROCESSES, indirect=True)
-def test_what_was_held_by_a_clock_that_was_set_back_is_held_as_long_as_anything_else(work):
-    held = work()
+@each_case("make", HELD_BY_PROCESSES)
+def test_what_was_held_by_a_clock_that_was_set_back_is_held_as_long_as_anything_else(run, alice, bob, make):
+    held = make(run, alice, bob)
     assert held.take()
     held.age(BEHIND)
 
@@ -211,15 +212,16 @@ def test_what_was_held_by_a_clock_that_was_set_back_is_held_as_long_as_anything_
     assert held.take()
 
 
-def test_what_a_machine_that_is_ahead_wrote_down_another_takes_at_once(work, monkeypatch):
+@each_work
+def test_what_a_machine_that_is_ahead_wrote_down_another_takes_at_once(run, alice, bob, monkeypatch, make):
     with machine(monkeypatch, AHEAD):
-        written = work()
+        written = make(run, alice, bob)
 
     with machine(monkeypatch, RIGHT):
         assert written.take()
 
 
-@pytest.mark.parametrize(("first", "second"), [(BEHIND, RIGHT), (RIGHT, BEHIND), (RIGHT, AHEAD)])
+@each_case(("first", "second"), [(BEHIND, RIGHT), (RIGHT, BEHIND), (RIGHT, AHEAD)])
 def test_no_time_is_lost_or_won_while_a_run_waits_and_plays(
     arena, start, drive, monkeypatch, alice, provider, first, second
 ):
@@ -236,7 +238,7 @@ def test_no_time_is_lost_or_won_while_a_run_waits_and_plays(
     assert 0 <= run.waited_seconds < 600
 
 
-@pytest.mark.parametrize("off", [BEHIND, AHEAD])
+@each_case("off", [BEHIND, AHEAD])
 def test_a_machine_that_can_run_code_is_there_whatever_its_clock_says(monkeypatch, off):
     with machine(monkeypatch, off):
         SandboxHost.objects.create(name="a", backend="bubblewrap", is_sufficient=True, checked=clock.read())
