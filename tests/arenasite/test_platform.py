@@ -27,6 +27,11 @@ WEB, WORKERS = 2, 2
 PROCESSES = 9  # the supervisor, Redis, the provider, two web servers, two workers, those of reports and of the sandbox
 VISITORS = 60
 ESTABLISHED = "01"  # in /proc/net/tcp
+WITH_A_PROVIDER = """
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+call_command("add_provider", name="lab", base_url="http://127.0.0.1:9/v1", allow_private=True, model=[["m"]])
+"""
 BROKEN = """
 import os, signal, sys
 if any("ReportsWorker" in word for word in sys.orig_argv):
@@ -88,7 +93,7 @@ def test_the_terminal_of_an_empty_platform_has_the_link_to_its_first_administrat
 
 
 def test_a_second_platform_on_the_same_data_is_refused(platform):
-    ended = manage("up", "--data", str(platform.data), "--port", str(free_port()))
+    ended = manage("up", "--port", str(free_port()), ARENA_DATA=str(platform.data))
 
     assert ended.returncode == 1
     assert f"{platform.data} already (process {platform.process.pid})" in ended.stderr
@@ -104,19 +109,19 @@ def test_children_are_not_reached_by_the_terminals_interrupt(platform):
 
 def test_what_keeps_it_from_starting_is_said_in_one_sentence(tmp_path, subtests):
     (tmp_path / "file").write_text("not a directory")
-    data, port = ("--data", str(tmp_path / "data")), ("--port", str(free_port()))
+    free, missing = ("--port", str(free_port())), f"{tmp_path}/file/data"
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = other.getsockname()[1]
         cases = [
-            ((*data, "--port", str(taken)), {}, f"Port {taken} is in use by another program."),
-            (data, {"PORT": "70000"}, "PORT: '70000' is no port from 0 to 65535.\n"),
-            (("--data", f"{tmp_path}/file/data", *port), {}, f"The data directory {tmp_path}/file/data cannot be"),
-            ((*data, *port), {"DATABASE_URL": f"postgres://x@/y?host={tmp_path}"}, "The database cannot be used:"),
-            ((*data, *port), {"REDIS_URL": f"unix://{tmp_path}/nobody"}, "Redis does not answer at REDIS_URL"),
+            (("--port", str(taken)), {}, f"Port {taken} is in use by another program."),
+            ((), {"PORT": "70000"}, "PORT: '70000' is no port from 0 to 65535.\n"),
+            (("--data", missing, *free), {}, f"The data directory {missing} cannot be written: Not a directory."),
+            (free, {"DATABASE_URL": f"postgres://x@/y?host={tmp_path}"}, "The database cannot be used:"),
+            (free, {"REDIS_URL": f"unix://{tmp_path}/nobody"}, "Redis does not answer at REDIS_URL"),
         ]
         for arguments, variables, said in cases:
             with subtests.test(said):
-                ended = manage("up", *arguments, **variables)
+                ended = manage("up", *arguments, ARENA_DATA=str(tmp_path / "data"), **variables)
                 assert ended.returncode == 1
                 assert ended.stderr.startswith(said)
                 assert "Traceback" not in ended.stderr
@@ -130,7 +135,7 @@ def test_what_keeps_it_from_starting_is_said_in_one_sentence(tmp_path, subtests)
 )
 def test_a_killed_part_is_started_again(platform, part, name):
     killed, port = min(platform.pids(part)), platform.data / "run" / "simulated.port"
-    before = port.read_text()
+    before = port.read_text().strip()
 
     os.kill(killed, signal.SIGKILL)
 
@@ -138,7 +143,7 @@ def test_a_killed_part_is_started_again(platform, part, name):
     assert f"{name} was killed by SIGKILL; it is restarted in 0.2 s." in platform.output
     wait_until(lambda: platform.health()["status"] == "ok", "the platform to be well")
     wait_until(lambda: is_answered(f"http://127.0.0.1:{before}/v1/models"), "the models at the port they had")
-    assert port.read_text() == before
+    assert port.read_text().strip() == before
 
 
 def test_redis_keeps_what_is_queued_when_it_is_killed_and_the_workers_live_on(platform):
@@ -299,9 +304,7 @@ def test_a_signal_during_the_start_ends_everything(platform, start):
 
 def test_a_real_provider_leaves_the_simulated_one_out_and_the_terminals_interrupt_ends_everything(start, tmp_path):
     data = str(tmp_path / "data")
-    manage("migrate", ARENA_DATA=data)
-    address = ("--base-url", "http://127.0.0.1:9/v1", "--allow-private")
-    added = manage("add_provider", "--name", "lab", "--model", "m", *address, ARENA_DATA=data)
+    added = manage("shell", "-v0", "-c", WITH_A_PROVIDER, ARENA_DATA=data)
     assert added.returncode == 0, added.stderr
     platform = start().wait_until_ready()
 
