@@ -62,6 +62,7 @@ def check() -> str:
     return err.getvalue()
 
 
+@pytest.mark.system
 def test_a_complete_translation_passes_and_what_is_wrong_with_another_is_reported_with_its_place(source):
     source("%(n)s 次运行")
     call_command("check_translations", stdout=io.StringIO())

@@ -27,11 +27,6 @@ def play(*options: str) -> str:
 
 
 @pytest.mark.system
-def test_nothing_is_lost_and_nothing_is_asked_twice_in_a_short_play():
-    play("--minutes", "0.1", "--database", "sqlite", "--only", "worker,web,redis")
-
-
-@pytest.mark.system
 @pytest.mark.exhaustive
 def test_nothing_is_lost_and_nothing_is_asked_twice_whatever_breaks():
     said = play("--minutes", "0.6", "--database", "postgresql")

@@ -16,7 +16,7 @@ from experiments.engine.keeping import SAVE_SECONDS
 pytestmark = pytest.mark.system
 
 ORDER = Order(runs=6, viewers=30, rate=50, seconds=15, turns=2, sleepers=0, processes=1, sample_seconds=2)
-SHORT = replace(ORDER, runs=2, viewers=6, seconds=4, turns=1)
+SHORT = replace(ORDER, runs=2, viewers=6, seconds=4, turns=1, sample_seconds=0.25)
 COUNT_WRITES = """
 CREATE TABLE written (times INTEGER);
 INSERT INTO written VALUES (0);

@@ -11,7 +11,6 @@ from django.db import connection
 from accounts import machines
 from accounts.models import CommonMark
 from experiments import clock, machine
-from tests.cases import each_case
 from tests.fixtures import environment
 
 pytestmark = pytest.mark.django_db
@@ -119,7 +118,7 @@ def test_health_tells_a_machine_that_differs(client, another):
     assert "ARENA_SECRET_KEY" in part["detail"]
 
 
-@each_case("off", [-3600, 3600])
+@pytest.mark.parametrize("off", [-3600, 3600])
 def test_health_tells_a_clock_that_is_wrong(client, monkeypatch, off):
     right = clock.read
     monkeypatch.setattr(clock, "read", lambda: right() - clock.timedelta(seconds=off))

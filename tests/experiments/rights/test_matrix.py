@@ -63,7 +63,7 @@ def only_what_decides(monkeypatch):
     logging.disable(logging.WARNING)
 
     def choose(who):
-        monkeypatch.setattr(Template, "render", render if who in SEES_PAGES else lambda *_arguments: "")
+        monkeypatch.setattr(Template, "render", render if who in SEES_PAGES else lambda *_arguments: "a page")
 
     yield choose
     logging.disable(logging.NOTSET)
