@@ -36,7 +36,7 @@ commits.install()
 
 IN_REDIS = {"layers": settings.CHANNEL_LAYERS, "caches": settings.CACHES}
 LOCAL_MEMORY = "django.core.cache.backends.locmem.LocMemCache"
-PATIENCE = 240.0  # seconds after which even on a busy machine something hangs
+SLOWEST = 4  # how many times slower than usual a machine may be before a test calls it hanging
 PASSWORD = "correct horse battery"
 ARENA = {"prompt": "Share seven solar panels between two villages.", "max_turns": 2, "gap_seconds": 0}
 
@@ -69,8 +69,11 @@ class RedisServer:
             self.process = None
 
 
-def wait_until(condition: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
-    """The first true value of `condition`. Fails the test when it does not come within `seconds`."""
+def wait_until(condition: Callable[[], Any], what: str, seconds: float = 20) -> Any:
+    """The first true value of `condition`. Fails the test when it does not come within `seconds` of a free machine:
+    a busy one gets SLOWEST times as long, which costs nothing while the condition holds.
+    """
+    seconds *= SLOWEST
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if value := condition():
