@@ -1,24 +1,25 @@
-"""Whatever is generated, every reader keeps its property: a value or a reason, nothing lost, nothing made up."""
+"""Whatever is generated, every reader keeps its property: a value or a reason, nothing lost, nothing made up.
+
+Long inputs that are made to hang a reader do not. The strict figure, a second of computing time for each of all inputs,
+is what `python -m benchmarks.inputs` prints; here the limit lies between a line and a square, so that no busy machine
+fails.
+"""
 
 import pytest
 from hypothesis import given, settings
 
 from tests.cases import each_case
 from tests.fuzzing.generated import inputs_of
+from tests.fuzzing.hostile import composed, telling
 from tests.fuzzing.target import Target
 from tests.fuzzing.targets import ALL
+from tests.hanging import without_hanging
 
-EXAMPLES = 60
-BROKEN_ONCE = [
-    pytest.param(target, path, id=f"{target.name}/{path.name}")
-    for target in ALL.values()
-    for path in target.regressions
-]
+each_target = each_case("target", ALL.values(), ids=ALL)
 
 
-@pytest.mark.parametrize("target", ALL.values(), ids=ALL)
-def test_no_input_breaks_a_reader(target: Target) -> None:
-    @settings(max_examples=EXAMPLES)
+def check_generated(target: Target, examples: int) -> None:
+    @settings(max_examples=examples)
     @given(inputs_of(target))
     def holds(data: bytes) -> None:
         target.check(data)
@@ -26,12 +27,40 @@ def test_no_input_breaks_a_reader(target: Target) -> None:
     holds()
 
 
-@each_case("target", ALL.values(), ids=ALL)
-def test_what_the_search_begins_with_breaks_no_reader(target: Target) -> None:
+@each_target
+def test_no_generated_input_breaks_a_reader(target: Target) -> None:
+    check_generated(target, 8)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("target", ALL.values(), ids=ALL)
+def test_none_of_many_generated_inputs_breaks_a_reader(target: Target) -> None:
+    check_generated(target, 300)
+
+
+@each_target
+def test_an_input_that_broke_a_reader_once_breaks_it_no_more(target: Target) -> None:
+    for path in target.regressions:
+        target.check(path.read_bytes())
+
+
+@pytest.mark.exhaustive
+@each_target
+def test_no_input_that_a_search_begins_with_breaks_a_reader(target: Target) -> None:
     for data in target.seeds:
         target.check(data)
 
 
-@each_case(("target", "path"), BROKEN_ONCE)
-def test_what_broke_a_reader_once_breaks_it_no_more(target: Target, path) -> None:
-    target.check(path.read_bytes())
+@each_target
+def test_hostile_inputs_do_not_hang_a_reader(target: Target) -> None:
+    with without_hanging():
+        for data in telling(20_000).values():
+            target.read(data)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("target", ALL.values(), ids=ALL)
+def test_a_hundred_thousand_hostile_bytes_do_not_hang_a_reader(target: Target) -> None:
+    with without_hanging():
+        for data in [*composed().values(), *telling().values()]:
+            target.read(data)

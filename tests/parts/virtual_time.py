@@ -141,5 +141,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         future.add_done_callback(self._thread_done)
         return future
 
+    async def shutdown_default_executor(self, *args: Any) -> None:
+        self._skipping.threads += 1
+        await super().shutdown_default_executor(*args)
+        self._skipping.threads -= 1
+
     def _thread_done(self, _future: Any) -> None:
         self._skipping.threads -= 1

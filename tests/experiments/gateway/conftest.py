@@ -1,25 +1,32 @@
-"""A provider on loopback that replays bytes exactly as told, and short ways to ask it."""
+"""A provider in memory that replays bytes exactly as told, in a time of its own, and short ways to ask it."""
 
 import asyncio
 import json
 import socket
-import struct
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpcore
 import pytest
 
 from experiments.gateway import ChatMessage, ChatRequest, Chunk, Client, Completion, Deadlines, guarded_transport
+from tests.parts.virtual_time import VirtualLoop
 
 STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
-HANG_SECONDS = 120.0
+KEY = "sk-canary-0123456789"
+
+
+def pytest_asyncio_loop_factories() -> dict[str, Any]:
+    """Waiting takes no time, but in system tests."""
+    return {"virtual": VirtualLoop}
 
 
 @dataclass
 class Replay:
-    """What the next connections get: `raw` in pieces of `size` bytes, then the connection ends as `then` says."""
+    """What the next connections get: `raw` in pieces of `size` bytes, each after a pause, and `endless` again and
+    again; then the connection ends as `then` says: close, keep, hang or reset.
+    """
 
     raw: bytes = b""
     size: int = 1 << 20
@@ -41,11 +48,18 @@ class Received:
 
 @dataclass
 class ReplayingProvider:
-    url: str = ""
+    """Stands in for the network: every address leads to it. names: what a name is resolved to; others to themselves.
+    resolved, connected: what was asked for, and to which addresses a connection was made.
+    """
+
+    url: str = "http://127.0.0.1:8080/v1"
     replay: Replay = field(default_factory=Replay)
     received: list[Received] = field(default_factory=list)
-    connections: int = 0
-    hung_up: asyncio.Event = field(default_factory=asyncio.Event)
+    names: dict[str, list[str]] = field(default_factory=dict)
+    resolved: list[str] = field(default_factory=list)
+    connected: list[str] = field(default_factory=list)
+    unreachable: set[str] = field(default_factory=set)
+    is_hung_up: bool = False
 
     def answers(self, raw: bytes, **how: Any) -> None:
         """The raw HTTP answer, status line included."""
@@ -55,50 +69,51 @@ class ReplayingProvider:
         """An event stream with the usual head."""
         self.answers(STREAM_HEAD + body, **how)
 
-    async def sees_the_end(self) -> None:
-        """The client has closed the connection; nothing else in a test would."""
-        await asyncio.wait_for(self.hung_up.wait(), HANG_SECONDS / 2)
+    def says(self, body: bytes, status: str = "200 OK", headers: bytes = b"") -> None:
+        """A whole answer."""
+        self.answers(b"HTTP/1.1 %s\r\n%sContent-Length: %d\r\n\r\n" % (status.encode(), headers, len(body)) + body)
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        try:
-            while await self._read_request(reader):
-                await self._send(reader, writer)
-                if self.replay.then != "keep":
-                    break
-        except (ConnectionError, asyncio.IncompleteReadError):
-            self.hung_up.set()
-        if self.replay.then == "reset":
-            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        writer.close()
+    async def connect_tcp(self, host: str, *_args: Any, **_more: Any) -> httpcore.AsyncNetworkStream:
+        if host in self.unreachable:
+            raise httpcore.ConnectError("connection refused")
+        self.connected.append(host)
+        return Connection(self)
 
-    async def _read_request(self, reader: asyncio.StreamReader) -> bool:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-        received = Received(head, None)
+
+class Connection(httpcore.AsyncNetworkStream):
+    def __init__(self, provider: ReplayingProvider) -> None:
+        self._provider = provider
+        self._asked = b""
+        self._pieces: list[bytes] = []
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 - httpcore's
+        self._asked += buffer
+        head, end, body = self._asked.partition(b"\r\n\r\n")
+        received = Received(head.decode("latin-1"), None)
         length = int(received.headers.get("content-length", 0))
-        received.body = json.loads(await reader.readexactly(length)) if length else None
-        self.received.append(received)
-        return True
+        if end and len(body) == length:
+            received.body = json.loads(body) if length else None
+            self._provider.received.append(received)
+            raw, size = self._provider.replay.raw, self._provider.replay.size
+            self._pieces = [raw[start : start + size] for start in range(0, len(raw), size)]
+            self._asked = b""
 
-    async def _send(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        replay = self.replay
-        watch = asyncio.create_task(self._watch(reader)) if replay.then == "hang" or replay.endless else None
-        for start in range(0, len(replay.raw), replay.size):
-            writer.write(replay.raw[start : start + replay.size])
-            await writer.drain()
-            await asyncio.sleep(replay.pause)
-        while replay.endless and not self.hung_up.is_set():
-            writer.write(replay.endless)
-            await writer.drain()
-            await asyncio.sleep(replay.pause)
-        if watch is not None:
-            await asyncio.wait([watch], timeout=HANG_SECONDS)
-            watch.cancel()
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109 - httpcore's
+        replay = self._provider.replay
+        await asyncio.sleep(replay.pause)
+        if self._pieces or replay.endless:
+            return self._pieces.pop(0) if self._pieces else replay.endless
+        if replay.then == "hang":
+            await asyncio.Event().wait()
+        if replay.then == "reset":
+            raise httpcore.ReadError("connection reset by peer")
+        return b""
 
-    async def _watch(self, reader: asyncio.StreamReader) -> None:
-        with suppress(ConnectionError):
-            await reader.read(1)
-        self.hung_up.set()
+    async def aclose(self) -> None:
+        self._provider.is_hung_up = True
+
+    def get_extra_info(self, info: str) -> Any:
+        return False if info == "is_readable" else None
 
 
 @dataclass
@@ -131,20 +146,26 @@ class Asker:
 
 
 @pytest.fixture
-async def provider() -> AsyncIterator[ReplayingProvider]:
+def provider(monkeypatch: pytest.MonkeyPatch) -> ReplayingProvider:
     provider = ReplayingProvider()
-    server = await asyncio.start_server(provider.serve, "127.0.0.1", 0)
-    provider.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-    yield provider
-    provider.hung_up.set()
-    server.close()
+
+    async def getaddrinfo(_loop: Any, host: str, port: int, **_more: Any) -> list[Any]:
+        provider.resolved.append(host)
+        addresses = provider.names.get(host, [host])
+        if not addresses:
+            raise socket.gaierror("no such name")
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in addresses]
+
+    monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", getaddrinfo)
+    monkeypatch.setattr(httpcore.AnyIOBackend, "connect_tcp", lambda _, host, *more: provider.connect_tcp(host, *more))
+    return provider
 
 
 @pytest.fixture
 async def client_of() -> AsyncIterator[Callable[..., Client]]:
     """Builds clients that may use loopback: client_of(url, key)."""
     transport = guarded_transport(allow_private=True)
-    yield lambda url, key="sk-canary-0123456789": Client(url, key, transport)
+    yield lambda url, key=KEY: Client(url, key, transport)
     await transport.aclose()
 
 

@@ -1,91 +1,106 @@
-"""Connections to places where a provider has no business being."""
-
-import asyncio
-import socket
+"""Connections to places where a provider has no business being, and names that lead there after a while."""
 
 import httpx
 import pytest
 
-from experiments.gateway import ChatRequest, Client, ForbiddenAddress, guarded_transport
+from experiments.gateway import ChatRequest, Client, ForbiddenAddress, Refused, Unreachable, guarded_transport
 from experiments.gateway.addresses import is_allowed
+from experiments.webhooks import sending
 from tests.cases import each_case
 
+NAME = "rebinding.example"
 PUBLIC = ["8.8.8.8", "1.1.1.1", "2606:4700:4700::1111"]
-PRIVATE = ["127.0.0.1", "127.9.9.9", "10.0.0.1", "172.16.0.1", "192.168.1.1", "100.64.0.1", "::1", "fd00::1"]
+PRIVATE = [
+    "127.0.0.1", "127.9.9.9", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "100.64.0.1",
+    "100.127.255.254", "::1", "fc00::1", "fd00::1",
+]  # fmt: skip
 NEVER = [
-    "169.254.169.254", "0.0.0.0", "224.0.0.1", "255.255.255.255", "240.0.0.1", "192.0.2.1", "198.18.0.1", "fe80::1",
-    "fe80::1%eth0", "ff02::1", "::", "::ffff:127.0.0.1", "::ffff:8.8.8.8", "64:ff9b::a00:1", "64:ff9b:1::1",
-    "2002:7f00:1::", "2001:0:1::", "::127.0.0.1", "2001:db8::1", "fec0::1", "fd00:ec2::254", "100.100.100.200",
-    "168.63.129.16", "192.0.0.192", "192.88.99.1",
+    "169.254.169.254", "169.254.170.2", "0.0.0.0", "224.0.0.1", "255.255.255.255", "240.0.0.1", "192.0.2.1",
+    "198.18.0.1", "fe80::1", "fe80::1%eth0", "ff02::1", "::", "::ffff:127.0.0.1", "::ffff:7f00:1",
+    "::ffff:169.254.169.254", "::ffff:8.8.8.8", "64:ff9b::a00:1", "64:ff9b::a9fe:a9fe", "64:ff9b:1::1", "2002:7f00:1::",
+    "2001:0:1::", "::127.0.0.1", "2001:db8::1", "fec0::1", "fd00:ec2::254", "100.100.100.200", "168.63.129.16",
+    "192.0.0.192", "192.88.99.1",
+]  # fmt: skip
+SPELLINGS = [
+    "127.1", "127.0.1", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "017700000001", "127.0.0.1.", "localhost.",
+    "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:0:0:1]", "①②⑦.⓪.⓪.①", "１２７.0.0.1", "127。0。0。1",
+    "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ", "LOCALHOST", "[fe80::1%25eth0]", "[::]", "0",
 ]  # fmt: skip
 
 
-@each_case("address", PUBLIC)
-def test_public_addresses_are_allowed(address):
-    assert is_allowed(address, allow_private=False)
+def test_addresses_are_allowed_by_their_network():
+    for private_too in (False, True):
+        allowed = {one for one in PUBLIC + PRIVATE + NEVER if is_allowed(one, allow_private=private_too)}
+        assert allowed == set(PUBLIC + PRIVATE if private_too else PUBLIC)
 
 
-@each_case("address", PRIVATE)
-def test_private_addresses_only_with_leave(address):
-    assert not is_allowed(address, allow_private=False)
-    assert is_allowed(address, allow_private=True)
-
-
-@each_case("address", NEVER)
-def test_some_addresses_are_never_allowed(address):
-    assert not is_allowed(address, allow_private=False)
-    assert not is_allowed(address, allow_private=True)
-
-
-@pytest.mark.system
-@each_case("host", ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f000001", "[::1]"])
-async def test_every_spelling_of_loopback_is_refused(provider, host):
-    port = provider.url.split(":")[2]
-    client = Client(f"http://{host}:{port}", "")
-    with pytest.raises(ForbiddenAddress, match="administrator"):
-        await client.complete(ChatRequest("m", ()))
-    await client.aclose()
-    assert provider.connections == 0
-
-
-@pytest.mark.system
-async def test_a_name_that_changes_its_address_gains_nothing(provider, full_stream, monkeypatch):
-    """The name server answers once with a good address and from then on with a forbidden one."""
-    provider.streams(full_stream)
-    port = int(provider.url.split(":")[2].split("/")[0])
-    answers = [[(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))] for address in ("127.0.0.1", "10.9.9.9")]
-    asked = []
-
-    async def getaddrinfo(self, host, port, **_):
-        asked.append(host)
-        return answers[min(len(asked), len(answers)) - 1]
-
-    transport = guarded_transport(allow_private=True)
-    monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", getaddrinfo)
-    completion = await Client(f"http://rebinding.example:{port}/v1", "", transport).complete(ChatRequest("m", ()))
-    await transport.aclose()
-    assert completion.text == "Hello there"
-    assert asked == ["rebinding.example"]
-    assert provider.received[0].headers["host"] == f"rebinding.example:{port}"
-
-
-@pytest.mark.system
-async def test_a_dead_first_address_does_not_hide_a_live_second(provider, full_stream, monkeypatch):
-    provider.streams(full_stream)
-    port = int(provider.url.split(":")[2].split("/")[0])
-
-    async def getaddrinfo(self, host, port, **_):
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in ("127.0.0.9", "127.0.0.1")]
-
-    transport = guarded_transport(allow_private=True)
-    monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", getaddrinfo)
-    completion = await Client(f"http://two.example:{port}/v1", "", transport).complete(ChatRequest("m", ()))
-    await transport.aclose()
-    assert completion.text == "Hello there"
-
-
-async def test_the_guard_is_really_in_the_pool():
+@pytest.fixture
+async def client():
+    """Of the provider that has the name; no private address is allowed."""
     transport = guarded_transport(allow_private=False)
-    async with httpx.AsyncClient(transport=transport) as client:
+    yield Client(f"http://{NAME}/v1", "", transport)
+    await transport.aclose()
+
+
+@each_case("inwards", PRIVATE + NEVER)
+async def test_a_name_is_looked_at_again_with_every_connection(provider, client, full_stream, inwards):
+    provider.connected.clear()
+    provider.streams(full_stream)
+    provider.names[NAME] = [PUBLIC[0]]
+    assert (await client.complete(ChatRequest("m", ()))).text == "Hello there"
+
+    provider.names[NAME] = [inwards]
+    with pytest.raises(ForbiddenAddress):
+        await client.complete(ChatRequest("m", ()))
+    provider.names[NAME] = [inwards, PUBLIC[0], inwards]
+    await client.complete(ChatRequest("m", ()))
+
+    assert provider.connected == [PUBLIC[0]] * 2
+
+
+async def test_a_name_is_resolved_once_for_a_connection_and_sent_as_it_was_given(provider, client, full_stream):
+    """A second answer of the name server could be another one."""
+    provider.streams(full_stream)
+    provider.names[NAME] = PUBLIC[:1]
+    await client.complete(ChatRequest("m", ()))
+    assert provider.resolved == [NAME]
+    assert provider.received[0].headers["host"] == NAME
+
+
+async def test_an_unreachable_first_address_does_not_hide_a_reachable_second(provider, client, full_stream):
+    provider.streams(full_stream)
+    provider.names[NAME] = PUBLIC[:2]
+    provider.unreachable.add(PUBLIC[0])
+    assert (await client.complete(ChatRequest("m", ()))).text == "Hello there"
+    assert provider.connected == [PUBLIC[1]]
+
+
+async def test_leave_for_private_addresses_is_none_for_those_that_are_never_allowed(provider, client_of):
+    for address in NEVER:
+        provider.names[NAME] = [address]
+        with pytest.raises(ForbiddenAddress, match="administrator"):
+            await client_of(f"http://{NAME}/v1").complete(ChatRequest("m", ()))
+    assert provider.connected == []
+
+
+async def test_the_name_of_a_webhook_is_looked_at_in_the_same_way(provider):
+    provider.names[NAME] = ["169.254.169.254"]
+    async with sending.client(allow_private=False, at_once=1) as client:
+        with pytest.raises(ForbiddenAddress):
+            await client.post(f"http://{NAME}/")
+    assert provider.connected == []
+
+
+async def test_no_spelling_of_an_inner_address_gets_through(monkeypatch):
+    """Resolved by the machine's own resolver: whatever it makes of them, nothing is connected to."""
+    monkeypatch.setattr("httpcore.AnyIOBackend.connect_tcp", lambda _, host, *_more: pytest.fail(host))
+    async with guarded_transport(allow_private=False) as transport:
+        for spelling in SPELLINGS:
+            with pytest.raises((ForbiddenAddress, Unreachable, Refused)):
+                await Client(f"http://{spelling}/v1", "", transport).complete(ChatRequest("m", ()))
+
+
+async def test_a_request_beside_the_client_is_guarded_too():
+    async with httpx.AsyncClient(transport=guarded_transport(allow_private=False)) as client:
         with pytest.raises(ForbiddenAddress):
             await client.get("http://169.254.169.254/latest/meta-data")

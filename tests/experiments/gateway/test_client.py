@@ -1,9 +1,9 @@
-"""Asking over the wire: what is sent, when the connection ends, and what the failures are called."""
+"""Asking a provider: what is sent, when the connection ends, and what the failures are called."""
 
 import asyncio
 import socket
-import time
-from contextlib import aclosing
+import struct
+from contextlib import aclosing, asynccontextmanager
 
 import pytest
 
@@ -14,7 +14,6 @@ from experiments.gateway import (
     Chunk,
     Client,
     Completion,
-    Deadlines,
     Interrupted,
     OutcomeUnknown,
     RateLimited,
@@ -25,31 +24,19 @@ from experiments.gateway import (
     reading,
 )
 from tests.cases import each_case
-from tests.fixtures import wait_until
 
-pytestmark = pytest.mark.system
+from .conftest import STREAM_HEAD, Asker
 
-
-LONG = 60  # seconds: what the deadlines of a request here allow
+USAGE = {"prompt_tokens": 3, "completion_tokens": 2}
 
 
-@pytest.fixture
-def lingering(monkeypatch):
-    """Whoever waits for more although the answer is whole waits for long."""
-    monkeypatch.setattr(reading, "LINGER_SECONDS", LONG)
-
-
-async def test_a_stream_ends_with_its_completion(provider, asker, full_stream):
+async def test_a_stream_sends_key_id_and_body_and_ends_with_its_completion(provider, asker, full_stream):
     provider.streams(full_stream)
-    completion = await asker.stream()
+    completion = await asker.stream(request_id="step-7")
     assert asker.chunks == [Chunk("Hello"), Chunk(" there")]
     assert (completion.text, completion.finish_reason) == ("Hello there", "stop")
 
-
-async def test_the_request_carries_key_id_and_body(provider, asker, full_stream):
-    provider.streams(full_stream)
-    await asker.stream(request_id="step-7")
-    received = provider.received[0]
+    [received] = provider.received
     assert received.head.startswith("POST /v1/chat/completions ")
     assert received.headers["authorization"] == "Bearer sk-canary-0123456789"
     assert received.headers["x-client-request-id"] == "step-7"
@@ -63,44 +50,29 @@ async def test_no_key_sends_no_authorization(provider, client_of, full_stream):
     assert "authorization" not in provider.received[0].headers
 
 
-async def test_a_key_with_odd_characters_is_a_bad_key_and_sends_nothing(provider, client_of):
-    with pytest.raises(BadKey):
-        await client_of(provider.url, "sk-„quoted“").complete(ChatRequest("m", ()))
-    assert provider.connections == 0
-
-
 async def test_the_generation_id_can_come_in_a_header(provider, asker, frame):
-    head = b"HTTP/1.1 200 OK\r\nX-Generation-Id: gen-1\r\nConnection: close\r\n\r\n"
-    provider.answers(head + frame("Hi", finish="stop"))
+    provider.says(frame("Hi", finish="stop"), headers=b"X-Generation-Id: gen-1\r\n")
     assert (await asker.stream()).generation_id == "gen-1"
 
 
-async def test_done_ends_the_stream_though_the_server_stays_open(provider, asker, full_stream, lingering):
-    provider.streams(full_stream, then="hang")
-    async with asyncio.timeout(LONG / 2):
-        assert (await asker.stream()).text == "Hello there"
-    await provider.sees_the_end()
-
-
-async def test_finish_and_usage_end_the_stream_without_done(provider, asker, frame, lingering):
-    usage = {"prompt_tokens": 3, "completion_tokens": 2}
-    provider.streams(frame("Hello") + frame(finish="stop", usage=usage), then="hang")
-    async with asyncio.timeout(LONG / 2):
-        assert (await asker.stream()).usage.output_tokens == 2
-
-
-async def test_after_a_finish_reason_without_usage_two_seconds_are_granted(provider, asker, frame):
-    provider.streams(frame("Hello") + frame(finish="stop"), then="hang")
-    started = time.monotonic()
+@pytest.mark.parametrize("ends", ["with done", "with usage", "with its finish reason"])
+async def test_a_whole_answer_ends_though_the_server_stays_open(provider, asker, frame, full_stream, ends):
+    """At once, and two seconds after a finish reason which no usage has followed."""
+    body = {"with done": full_stream, "with usage": frame("Hello there") + frame(finish="stop", usage=USAGE)}
+    provider.streams(body.get(ends, frame("Hello there") + frame(finish="stop")), then="hang")
+    begun = asyncio.get_running_loop().time()
     completion = await asker.stream()
-    assert reading.LINGER_SECONDS == 2
-    assert 1.5 < time.monotonic() - started < LONG / 2, "the deadlines would have granted a minute"
-    assert completion.usage.estimated
+    took = asyncio.get_running_loop().time() - begun
+
+    assert completion.text == "Hello there"
+    assert provider.is_hung_up
+    assert completion.usage.estimated == (ends == "with its finish reason")
+    least = reading.LINGER_SECONDS if completion.usage.estimated else 0
+    assert least <= took < least + 1
 
 
 async def test_text_finish_and_usage_in_every_chunk_do_not_end_the_stream_early(provider, asker, frame):
-    usage = {"prompt_tokens": 3, "completion_tokens": 2}
-    body = frame("Hello", finish="STOP", usage=usage) + frame(" there", finish="STOP", usage=usage)
+    body = frame("Hello", finish="STOP", usage=USAGE) + frame(" there", finish="STOP", usage=USAGE)
     provider.streams(body, size=30)
     assert (await asker.stream()).text == "Hello there"
 
@@ -111,48 +83,40 @@ async def test_rubbish_behind_a_whole_answer_does_not_spoil_it(provider, asker, 
 
 
 async def test_a_connection_read_to_its_end_is_used_again(provider, asker, full_stream):
-    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(full_stream)
-    provider.answers(head + full_stream, then="keep")
+    provider.says(full_stream)
+    provider.replay.then = "keep"
     await asker.stream()
     await asker.stream()
-    assert (provider.connections, len(provider.received)) == (1, 2)
+    assert (len(provider.connected), len(provider.received)) == (1, 2)
 
 
-async def test_q28_closing_the_generator_closes_the_socket_at_once(provider, asker, frame):
+async def test_q28_closing_the_generator_closes_the_connection_at_once(provider, asker, frame):
     provider.streams(frame("Hello"), endless=frame("more"), pause=0.01)
     async with aclosing(asker.client.stream(asker.request())) as items:
         assert await anext(items) == Chunk("Hello")
-    await provider.sees_the_end()
+    assert provider.is_hung_up
 
 
-async def test_q28_cancelling_the_task_closes_the_socket_at_once(provider, asker, frame):
-    provider.streams(frame("Hello"), then="hang")
+@pytest.mark.parametrize("body", [b"", b"Hello"], ids=["before the head", "in the stream"])
+async def test_q28_cancelling_the_task_closes_the_connection_at_once(provider, asker, frame, body):
+    provider.answers(STREAM_HEAD + frame(body.decode()) if body else b"", then="hang")
     task = asyncio.create_task(asker.stream())
-    await asyncio.to_thread(wait_until, lambda: asker.text == "Hello", "the first word")
+    await asyncio.sleep(1)
+    assert (len(provider.received), asker.text) == (1, body.decode())
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await provider.sees_the_end()
+    assert provider.is_hung_up
 
 
-async def test_a_cancelled_wait_for_the_head_closes_the_socket(provider, asker):
-    provider.answers(b"", then="hang")
-    task = asyncio.create_task(asker.stream())
-    await asyncio.to_thread(wait_until, lambda: provider.received, "the request")
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    await provider.sees_the_end()
+async def test_nobody_there_is_unreachable(provider, client_of):
+    provider.unreachable.add("127.0.0.1")
+    with pytest.raises(Unreachable):
+        await client_of(provider.url).complete(ChatRequest("m", ()))
 
 
-async def test_nobody_there_is_unreachable(client_of):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        with pytest.raises(Unreachable):
-            await client_of(f"http://127.0.0.1:{taken.getsockname()[1]}/v1").complete(ChatRequest("m", ()))
-
-
-async def test_an_unknown_host_is_unreachable(client_of):
+async def test_an_unknown_host_is_unreachable(provider, client_of):
+    provider.names["nowhere.invalid"] = []
     with pytest.raises(Unreachable, match=r"nowhere\.invalid"):
         await client_of("http://nowhere.invalid/v1").complete(ChatRequest("m", ()))
 
@@ -163,44 +127,41 @@ async def test_an_address_that_is_none_is_refused(client_of, url):
         await client_of(url).complete(ChatRequest("m", ()))
 
 
-async def test_a_header_that_cannot_be_sent_is_refused(provider):
+async def test_what_cannot_be_sent_in_a_header_is_refused_and_nothing_is_sent(provider, client_of):
+    with pytest.raises(BadKey):
+        await client_of(provider.url, "sk-„quoted“").complete(ChatRequest("m", ()))
     client = Client(provider.url, "", headers={"X-Title": "实验室"})
     with pytest.raises(Refused, match="headers"):
         await client.complete(ChatRequest("m", ()))
     await client.aclose()
+    assert provider.connected == []
 
 
-async def test_a_reset_before_the_answer_leaves_the_outcome_unknown(provider, asker):
-    provider.answers(b"", then="reset")
+@each_case("raw", [b"", b"SSH-2.0-OpenSSH_9.6\r\n"], ids=["a reset", "no HTTP"])
+async def test_an_end_before_the_answer_leaves_the_outcome_unknown(provider, asker, raw):
+    provider.answers(raw, then="reset")
     with pytest.raises(OutcomeUnknown) as caught:
         await asker.stream()
     assert caught.value.partial is None
 
 
 async def test_a_reset_after_text_is_an_interruption_that_keeps_it(provider, asker, frame):
-    provider.streams(frame("Hello"), then="reset", pause=0.1)
+    provider.streams(frame("Hello"), then="reset")
     with pytest.raises(Interrupted) as caught:
         await asker.stream()
     assert caught.value.partial.text == asker.text == "Hello"
     assert caught.value.partial.usage.estimated
 
 
-async def test_a_server_that_speaks_no_http_leaves_the_outcome_unknown(provider, asker):
-    provider.answers(b"SSH-2.0-OpenSSH_9.6\r\n")
-    with pytest.raises(OutcomeUnknown):
-        await asker.stream()
-
-
 async def test_a_rate_limit_carries_its_wait(provider, asker):
-    provider.answers(b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n")
+    provider.says(b"", "429 Too Many Requests", b"Retry-After: 7\r\n")
     with pytest.raises(RateLimited) as caught:
         await asker.stream()
     assert (caught.value.status, caught.value.retry_after) == (429, 7)
 
 
 async def test_an_error_that_repeats_the_key_does_not_show_it(provider, asker):
-    body = b'{"error":{"message":"Incorrect API key provided: sk-canary-0123456789."}}'
-    provider.answers(b"HTTP/1.1 400 Bad\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    provider.says(b'{"error":{"message":"Incorrect API key provided: sk-canary-0123456789."}}', "400 Bad")
     with pytest.raises(BadKey) as caught:
         await asker.stream()
     assert "canary" not in str(caught.value)
@@ -214,21 +175,21 @@ async def test_an_error_page_without_an_end_is_cut(provider, asker):
 
 
 async def test_encodings_in_a_row_are_refused(provider, asker):
-    provider.answers(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip, gzip\r\nConnection: close\r\n\r\nxx")
+    provider.says(b"xx", headers=b"Content-Encoding: gzip, gzip\r\n")
     with pytest.raises(BadAnswer, match="compressed"):
         await asker.stream()
 
 
 @each_case("body", [b'{"data":[{"id":"a"},7]}', b'{"models":[{"id":"a"}]}', b'[{"id":"a"}]'])
 async def test_the_models_are_listed_as_the_provider_has_them(provider, asker, body):
-    provider.answers(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    provider.says(body)
     assert await asker.client.models() == [{"id": "a"}]
     assert provider.received[0].head.startswith("GET /v1/models ")
 
 
 @each_case("body", [b"<html>", b"{}", b'{"data":"x"}'])
 async def test_a_list_of_models_that_is_none_is_a_bad_answer(provider, asker, body):
-    provider.answers(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    provider.says(body)
     with pytest.raises(BadAnswer):
         await asker.client.models()
 
@@ -241,12 +202,63 @@ async def test_closing_a_client_leaves_a_shared_transport_open(provider, full_st
     await transport.aclose()
 
 
-async def test_three_hundred_streams_side_by_side_keep_their_texts_apart(provider, asker, frame):
+async def test_fifty_streams_side_by_side_keep_their_texts_apart(provider, asker, frame):
     provider.streams(b"".join(frame(f"{n} ") for n in range(20)) + frame(finish="stop"), size=200, pause=0.001)
-    request = asker.request(deadlines=Deadlines(connect=600, first_byte=600, progress=600, total=600))
 
     async def ask() -> str:
-        return "".join([item.text async for item in asker.client.stream(request) if isinstance(item, Completion)])
+        items = [item async for item in asker.client.stream(asker.request())]
+        assert "".join(item.text for item in items[:-1]) == items[-1].text
+        return "".join(item.text for item in items if isinstance(item, Completion))
 
-    texts = await asyncio.gather(*(ask() for _ in range(300)))
+    texts = await asyncio.gather(*(ask() for _ in range(50)))
     assert set(texts) == {" ".join(map(str, range(20))) + " "}
+
+
+# --- over a real socket ---
+
+
+@asynccontextmanager
+async def listening(serve):
+    """The base URL of a server that begins `serve` with every connection, once the request has come."""
+
+    async def begin(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        await serve(reader, writer)
+
+    async with await asyncio.start_server(begin, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+
+
+@pytest.mark.system
+async def test_a_socket_is_read_as_it_comes_and_closed_when_the_generator_is(client_of, frame):
+    hung_up = asyncio.Event()
+
+    async def serve(reader, writer):
+        writer.write(STREAM_HEAD + frame("Hello"))
+        await writer.drain()
+        while await reader.read(1000):
+            pass
+        hung_up.set()
+        writer.close()
+
+    async with listening(serve) as url:
+        asker = Asker(client_of(url))
+        async with aclosing(asker.client.stream(asker.request())) as items:
+            assert await anext(items) == Chunk("Hello")
+        async with asyncio.timeout(60):
+            await hung_up.wait()
+
+
+@pytest.mark.system
+async def test_a_socket_that_is_reset_after_text_is_an_interruption(client_of, frame):
+    async def serve(reader, writer):
+        writer.write(STREAM_HEAD + frame("Hello"))
+        await writer.drain()
+        await asyncio.sleep(0.1)
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        writer.close()
+
+    async with listening(serve) as url:
+        with pytest.raises(Interrupted) as caught:
+            await Asker(client_of(url)).stream()
+    assert caught.value.partial.text == "Hello"

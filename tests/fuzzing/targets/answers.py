@@ -186,56 +186,25 @@ BATTLE = {
     "rationale": "A is better.",
 }
 JSON = (
-    *("{", "}", "[", "]", '"', "'", ":", ",", "\\", "```json\n", "```", "\n", " ", "<think>", "</think>", "//", "/*"),
-    *("*/", "null", "true", "NaN", "Infinity", "1e999", "-0", "1" * 400, '"points": 1', '"more": ', "points: 'a'", ","),
-    *("\x00", "\ud800", "\ufeff", "text", '\\"', "\\'", '{"points": [', "]}"),
-)
+    "{", "}", "[", "]", '"', "'", ":", ",", "\\", "```json\n", "```", "\n", " ", "<think>", "</think>", "//", "/*",
+    "*/", "null", "true", "NaN", "Infinity", "1e999", "-0", "1" * 400, '"points": 1', '"more": ', "points: 'a'", ",",
+    "\x00", "\ud800", "\ufeff", "text", '\\"', "\\'", '{"points": [', "]}",
+)  # fmt: skip
 PROSE = (
-    *("A", "B", "Response A", "Image B", "is better than", "is worse than", "The winner is", "tie", "Both", "equal"),
-    *(
-        "neither",
-        "not",
-        ">",
-        "=",
-        ".",
-        "回答A",
-        "更好",
-        "比",
-        "**",
-        "winner",
-        "prefer ",
-        "however",
-        ", ",
-        "is clearly ",
-    ),
-)
+    "A", "B", "Response A", "Image B", "is better than", "is worse than", "The winner is", "tie", "Both", "equal",
+    "neither", "not", ">", "=", ".", "回答A", "更好", "比", "**", "winner", "prefer ", "however", ", ", "is clearly ",
+)  # fmt: skip
 OF_JUDGES = (*RANGES, "sentiment", "notes", "confidence", "dynamics", "A", "B")
 OF_VERDICTS = (
-    "winner",
-    "scores",
-    "A",
-    "B",
-    "accuracy",
-    "style",
-    "confidence",
-    "rationale",
-    "better_response",
-    "evaluation",
-)
+    "winner", "scores", "A", "B", "accuracy", "style", "confidence", "rationale", "better_response", "evaluation",
+)  # fmt: skip
 OF_CONTESTS = (
-    *PROBLEM,
-    *VOTE,
-    *VOTE["scores"],
-    "input",
-    "expected_output",
-    "solution_code",
-    "explanation",
-    "comparison",
-)
+    *PROBLEM, *VOTE, *VOTE["scores"], "input", "expected_output", "solution_code", "explanation", "comparison",
+)  # fmt: skip
 OF_DEBATES = (
-    *("objective", "context", "preferences", "missing", "clarifying_questions", "new_perspectives", "counterpoints"),
-    *("recommended", "discouraged", "contents", "id", "speaker", "sources", "text"),
-)
+    "objective", "context", "preferences", "missing", "clarifying_questions", "new_perspectives", "counterpoints",
+    "recommended", "discouraged", "contents", "id", "speaker", "sources", "text",
+)  # fmt: skip
 
 TARGETS = (
     Target("json", find, check_json, JSON, NAMES, seed({"points": [{"id": 1}], "more": "a, }"})),

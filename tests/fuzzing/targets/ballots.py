@@ -36,25 +36,12 @@ def check_ballots(data: bytes) -> None:
 
 
 WORDS = (
-    *("FINAL RANKING:", "**Final Ranking**\n", "最终排名：", "\n", "1. ", "2. ", "3) ", "- ", "> ", " > ", " = ", ", "),
-    *("|", "| # | Response |\n", "|-|-|\n", "Response A", "Response B", "Response C", "Response D", "Response Z", "A"),
-    *("B", "回答 C", "is better than", "[", "]", '"', "{", "}", '{"ranking": ["Response A", ', "```\n", "(tie)", "**"),
-    *(
-        "&gt;",
-        "第1名",
-        "１．",
-        "🥇",
-        "\u200b",
-        "\x00",
-        "\ud800",
-        "\u2028",
-        "    ",
-        "\t",
-        "</b>",
-        ". ",
-        "Response Analysis",
-    ),
-)
+    "FINAL RANKING:", "**Final Ranking**\n", "最终排名：", "\n", "1. ", "2. ", "3) ", "- ", "> ", " > ", " = ", ", ",
+    "|", "| # | Response |\n", "|-|-|\n", "Response A", "Response B", "Response C", "Response D", "Response Z",
+    "A", "B", "回答 C", "is better than", "[", "]", '"', "{", "}", '{"ranking": ["Response A", ', "```\n", "(tie)",
+    "**", "&gt;", "第1名", "１．", "🥇", "\u200b", "\x00", "\ud800", "\u2028", "    ", "\t", "</b>", ". ",
+    "Response Analysis",
+)  # fmt: skip
 SEEDS = (
     b"Good.\n\nFINAL RANKING:\n1. Response C\n2. Response A\n3. Response B\n4. Response D",
     b"FINAL RANKING: C > A = B > D",

@@ -72,41 +72,16 @@ MESSAGES = [
 ]
 DELTA = {"type": "message_stream", "data": {"call": "c", "turn": None, "offset": 0, "text": "Hel"}}
 NAMES = (
-    *("v", "run", "seq", "type", "data", "at", "call", "seat", "turn", "offset", "text", "judgment", "judgments"),
-    *(
-        "ballot",
-        "scores",
-        "winner",
-        "state",
-        "reason",
-        "message",
-        "waiting_for",
-        "usage",
-        "cost",
-        "id",
-        "order",
-        "actions",
-    ),
-    *(
-        "message_stream",
-        "message_completed",
-        "solution_judged",
-        "ballot_read",
-        "waiting_for_user",
-        "experiment_stopped",
-    ),
-)
+    "v", "run", "seq", "type", "data", "at", "call", "seat", "turn", "offset", "text", "judgment", "judgments",
+    "ballot", "scores", "winner", "state", "reason", "message", "waiting_for", "usage", "cost", "id", "order",
+    "actions", "message_stream", "message_completed", "solution_judged", "ballot_read", "waiting_for_user",
+    "experiment_stopped",
+)  # fmt: skip
 SEEDS = tuple(json.dumps(one).encode() for one in (*MESSAGES, DELTA))
 WAITS = (
-    "Sun, 01 Mar 2026 12:00:30 GMT",
-    "Mon, 1 Jan 0001 00:00:00 -0000",
-    "1",
-    "-1",
-    "inf",
-    "nan",
-    "9" * 20,
+    "Sun, 01 Mar 2026 12:00:30 GMT", "Mon, 1 Jan 0001 00:00:00 -0000", "1", "-1", "inf", "nan", "9" * 20,
     "+9999999999",
-)
+)  # fmt: skip
 
 TARGETS = (
     Target("client-events", heard, check_heard, names=NAMES, seeds=SEEDS),

@@ -167,75 +167,17 @@ def lines_of(name: str) -> tuple[bytes, ...]:
 
 
 SEPARATED = (
-    *(
-        "index",
-        "prompt",
-        "instruction",
-        "output_a",
-        "model",
-        "image",
-        "metadata",
-        ",",
-        ";",
-        "\t",
-        "|",
-        "\n",
-        "\r\n",
-        "\r",
-    ),
-    *(
-        '"',
-        '""',
-        "0",
-        "1",
-        "2",
-        "1.0",
-        "-1",
-        "9" * 12,
-        "²",
-        "é",
-        b"\xff",
-        b"\x00",
-        b"\xef\xbb\xbf",
-        "[",
-        "{",
-        "data:image",
-    ),
-    *("/png;base64,AAAA", "http://a/b.png", "../x", "NaN", " ", "'", "=1+1", "\u2028", "\ufeff"),
-)
+    "index", "prompt", "instruction", "output_a", "model", "image", "metadata", ",", ";", "\t", "|", "\n", "\r\n",
+    "\r", '"', '""', "0", "1", "2", "1.0", "-1", "9" * 12, "²", "é", b"\xff", b"\x00", b"\xef\xbb\xbf", "[", "{",
+    "data:image", "/png;base64,AAAA", "http://a/b.png", "../x", "NaN", " ", "'", "=1+1", "\u2028", "\ufeff",
+)  # fmt: skip
 JSON = (
-    "{",
-    "}",
-    "[",
-    "]",
-    '"',
-    ":",
-    ",",
-    "\n",
-    "null",
-    "1",
-    "1e999",
-    "NaN",
-    "-1",
-    "\\u0000",
-    "\\ud800",
-    "true",
-    " ",
+    "{", "}", "[", "]", '"', ":", ",", "\n", "null", "1", "1e999", "NaN", "-1", "\\u0000", "\\ud800", "true", " ",
     b"\xff",
-)
+)  # fmt: skip
 OF_ROWS = (
-    "index",
-    "prompt",
-    "instruction",
-    "output_a",
-    "images",
-    "metadata",
-    "subset",
-    "category",
-    "model",
-    "text",
-    "bytes",
-)
+    "index", "prompt", "instruction", "output_a", "images", "metadata", "subset", "category", "model", "text", "bytes",
+)  # fmt: skip
 CSV = b'index,prompt,output_a,category\n0,"How, and why?",So,x\n1,Why?,"Be\ncause",y\n'
 ROW = b'{"index": 0, "prompt": "Why?", "output_a": "So", "metadata": {"a": [1]}, "images": []}\n'
 OUTPUT = b'{"index": 0, "model": "one", "text": "So", "subset": "easy"}\n'

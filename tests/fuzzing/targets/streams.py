@@ -152,26 +152,29 @@ def delta(**fields: object) -> str:
     return f"data: {json.dumps({'choices': [{'index': 0, 'delta': fields}]})}\n\n"
 
 
-FIELDS = ("data: ", "data:", "data", "event: error\n", "error: ", "id: 1\n", "retry: 3\n", ": ping\n", "zzz\n")
+FIELDS = (
+    "data: ", "data:", "data", "event: error\n", "error: ", "id: 1\n", "retry: 3\n", ": ping\n", "zzz\n",
+)  # fmt: skip
 ENDS = (b"\n", b"\r", b"\r\n", b"\n\n", b"\r\r", BOM, b"\xff", b"\x00", "\u2028\u0085漢".encode(), b" ")
 TAGS = (
-    *("<think>", "</think>", "<THINKING>", "</thinking>", "<|begin_of_thought|>", "<|end_of_thought|>", "[REASONING]"),
-    *("[/reasoning]", "<|thinking|>", "<|/thinking|>", "<", "[", "</", "`", "```", "~~~", "\n", " ", '"', "'", "a"),
-    *("é漢", "K", "İ", "\u2028", "\x00"),
-    *("<|channel|>analysis<|message|>", "<|channel|>final<|message|>", "<|start|>assistant", "<|channel|>", "<|end|>"),
-    *("<|return|>", "<|constrain|>json", "<|message|>"),
-)
+    "<think>", "</think>", "<THINKING>", "</thinking>", "<|begin_of_thought|>", "<|end_of_thought|>", "[REASONING]",
+    "[/reasoning]", "<|thinking|>", "<|/thinking|>", "<", "[", "</", "`", "```", "~~~", "\n", " ", '"', "'", "a", "é漢",
+    "K", "İ", "\u2028", "\x00", "<|channel|>analysis<|message|>", "<|channel|>final<|message|>", "<|start|>assistant",
+    "<|channel|>", "<|end|>", "<|return|>", "<|constrain|>json", "<|message|>",
+)  # fmt: skip
 HARMONY = b"<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Yes.<|return|>"
 DELTAS = (
-    *(delta(content="Yes"), delta(content="<think>"), delta(content="</think>"), delta(reasoning="Hm"), delta()),
-    *(delta(content="\ud83d"), delta(content="\ude00"), delta(content=KEY[:9]), delta(content=KEY[9:])),
-    *(delta(content=[{"type": "text", "text": "x"}]), delta(refusal="No."), delta(content=None)),
+    delta(content="Yes"), delta(content="<think>"), delta(content="</think>"), delta(reasoning="Hm"), delta(),
+    delta(content="\ud83d"), delta(content="\ude00"), delta(content=KEY[:9]), delta(content=KEY[9:]),
+    delta(content=[{"type": "text", "text": "x"}]), delta(refusal="No."), delta(content=None),
     'data: {"choices": [{"finish_reason": "stop", "delta": {}}]}\n\n',
-    'data: {"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 5}}\n\n',
-    *("data: [DONE]\n\n", 'data: {"error": {"code": 429, "message": "slow"}}\n\n', 'data: {"error": "x"}\n\n'),
+    'data: {"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 5}}\n\n', "data: [DONE]\n\n",
+    'data: {"error": {"code": 429, "message": "slow"}}\n\n', 'data: {"error": "x"}\n\n',
     '{"choices": [{"message": {"content": "whole"}, "finish_reason": "stop"}]}',
-)
-MASKS = (KEY, KEY[:8], KEY[-8:], "…", "***", "xxx", "%73%6b", "\\u0073", "&#115;", KEY.encode().hex(), "c2st", "sk-")
+)  # fmt: skip
+MASKS = (
+    KEY, KEY[:8], KEY[-8:], "…", "***", "xxx", "%73%6b", "\\u0073", "&#115;", KEY.encode().hex(), "c2st", "sk-",
+)  # fmt: skip
 
 TARGETS = (
     Target("sse", lambda data: events_of([data]), check_events, (*FIELDS, *ENDS), seeds=STREAMS),

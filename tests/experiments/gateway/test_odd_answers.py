@@ -1,13 +1,11 @@
-"""Odd answers over a real socket: what streams out at each moment, and what is left at the end."""
+"""Odd answers: what streams out at each moment, and what is left at the end."""
 
 import json
 
 import pytest
 
-from experiments.gateway import Deadlines, EmptyAnswer, Interrupted, OutcomeUnknown, Params
+from experiments.gateway import EmptyAnswer, OutcomeUnknown, Params
 from tests.cases import each_case
-
-pytestmark = pytest.mark.system
 
 
 def delta(**fields):
@@ -73,15 +71,6 @@ async def test_thinking_comes_out_once_wherever_the_provider_puts_it(provider, a
     assert (completion.text, completion.reasoning) == ("Hello", "Let me think")
 
 
-async def test_a_stream_that_stalls_ends_in_time_and_is_hung_up_on(provider, asker):
-    provider.streams(delta(content="Hello"), then="hang")
-    with pytest.raises(Interrupted) as caught:
-        await asker.stream(deadlines=Deadlines(progress=0.4))
-
-    assert caught.value.partial.text == asker.text == "Hello"
-    await provider.sees_the_end()
-
-
 @pytest.mark.parametrize(("body", "error"), [(b"", OutcomeUnknown), (whole(), EmptyAnswer)], ids=["no byte", "no word"])
 async def test_a_stream_without_a_word_is_an_error_and_no_text(provider, asker, body, error):
     provider.streams(body)
@@ -92,16 +81,10 @@ async def test_a_stream_without_a_word_is_an_error_and_no_text(provider, asker, 
     assert not (caught.value.partial and caught.value.partial.text)
 
 
-async def test_one_chunk_may_be_very_long(provider, asker):
-    text = "All of it, at once. " * 40_000
-    provider.streams(whole(delta(content=text)))
-
-    assert (await asker.stream()).text == text
-
-
-async def test_ten_thousand_chunks_may_be_one_character_each(provider, asker):
-    text = "".join(chr(97 + n % 26) for n in range(10_000))
-    provider.streams(whole(*(delta(content=letter) for letter in text)))
+@each_case("length", [1, 400_000], ids=["thousands of short ones", "one long one"])
+async def test_chunks_may_be_of_any_length(provider, asker, length):
+    text = "".join(chr(97 + n % 26) for n in range(max(2_000, length)))
+    provider.streams(whole(*(delta(content=text[at : at + length]) for at in range(0, len(text), length))))
 
     assert (await asker.stream()).text == text == asker.text
 
