@@ -19,11 +19,6 @@ PERIOD = 30  # seconds that a code of an app holds
 
 
 @pytest.fixture(autouse=True)
-def quick_passwords(settings: Any) -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
-@pytest.fixture(autouse=True)
 def nothing_counted() -> Iterator[None]:
     """What one test has tried too often is not held against the next."""
     cache.clear()
@@ -63,7 +58,7 @@ def visitor(db: None) -> Client:
 
 
 @pytest.fixture
-def deeds() -> Callable[..., list[AuditEntry]]:
+def entries_of() -> Callable[..., list[AuditEntry]]:
     """The entries of a deed, oldest first."""
     return lambda action: list(AuditEntry.objects.filter(action=action).order_by("pk"))
 
@@ -101,9 +96,9 @@ def sign_in(browser: Client, name: str = "alice", password: str = PASSWORD, **mo
     return browser.post("/sign-in/", {"username": name, "password": password, **more})
 
 
-def at_once(*deeds: Callable[[], Any]) -> list[Any]:
+def at_once(*actions: Callable[[], Any]) -> list[Any]:
     """What each of them gave, or the error that it raised; all begin at the same moment, each on a connection."""
-    together, given = threading.Barrier(len(deeds)), [None] * len(deeds)
+    together, given = threading.Barrier(len(actions)), [None] * len(actions)
 
     def do(place: int, deed: Callable[[], Any]) -> None:
         together.wait()
@@ -114,7 +109,7 @@ def at_once(*deeds: Callable[[], Any]) -> list[Any]:
         finally:
             connection.close()
 
-    threads = [threading.Thread(target=do, args=pair) for pair in enumerate(deeds)]
+    threads = [threading.Thread(target=do, args=pair) for pair in enumerate(actions)]
     for thread in threads:
         thread.start()
     for thread in threads:

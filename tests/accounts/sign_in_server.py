@@ -19,8 +19,8 @@ CLIENT, SECRET, KEY_ID = "arena", "a-secret-of-the-client", "key-1"
 class SignInServer:
     """`person` is who sits at the browser, as claims. The other attributes make it lie."""
 
-    def __init__(self) -> None:
-        self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    def __init__(self, key: rsa.RSAPrivateKey) -> None:
+        self.key = key
         self.person: dict[str, Any] = {"sub": "42", "preferred_username": "zoe"}
         self.signs_with = self.key
         self.about: dict[str, Any] = {}

@@ -16,6 +16,7 @@ from accounts.models.audit import AppendOnly
 from accounts.templatetags.people import told
 from accounts.tokens import create_token
 from experiments.models import Experiment
+from tests.cases import each_case
 from tests.fixtures import signed_in
 
 Action = AuditEntry.Action
@@ -51,48 +52,44 @@ def test_postgresql_refuses_a_deletion_too_and_sqlite_cannot(entry):
     assert AuditEntry.objects.filter(pk=entry.pk).exists() == is_refused
 
 
-def test_a_refusal_is_recorded_with_method_and_path(browser, alice, deeds):
+def test_a_refusal_is_recorded_with_method_and_path(browser, alice, entries_of):
     assert browser.get("/admin/login/?secret=x").status_code == 403
 
-    [refused] = deeds(Action.RIGHTS_REFUSED)
+    [refused] = entries_of(Action.RIGHTS_REFUSED)
     assert (refused.actor_id, refused.name, refused.address) == (alice.pk, "GET /admin/login/", "127.0.0.1")
 
 
-def test_a_refusal_of_the_api_is_recorded_for_the_owner_of_the_token(bob, arena, start, deeds):
+def test_a_refusal_of_the_api_is_recorded_for_the_owner_of_the_token(bob, arena, start, entries_of):
     run = start(arena())
     Experiment.objects.update(visibility=Experiment.Visibility.LAB)
     path, bearer = f"/api/runs/{run.pk}/stop/", {"authorization": f"Bearer {create_token(bob)}"}
 
     assert Client().post(path, headers=bearer).status_code == 403
-    [refused] = deeds(Action.RIGHTS_REFUSED)
+    [refused] = entries_of(Action.RIGHTS_REFUSED)
     assert (refused.actor, refused.name) == ("bob", f"POST {path}")
 
 
-def test_a_loop_does_not_fill_the_record(browser, deeds):
+def test_a_loop_does_not_fill_the_record(browser, visitor, entries_of, monkeypatch):
+    Client(enforce_csrf_checks=True).post("/theme/", {"theme": "dark"})
+    assert entries_of(Action.RIGHTS_REFUSED) == [], "a visitor who is refused is nobody"
+
     for _ in range(5):
         browser.get("/admin/login/")
-    assert len(deeds(Action.RIGHTS_REFUSED)) == 1
+    assert len(entries_of(Action.RIGHTS_REFUSED)) == 1
 
-
-def test_nor_does_one_over_many_addresses(browser, deeds, monkeypatch):
     monkeypatch.setattr("accounts.middleware.MOST_REFUSALS", 3)
     for number in range(6):
         browser.generic(f"X{number}", "/admin/login/")
-
-    assert len(deeds(Action.RIGHTS_REFUSED)) == 3
-
-
-def test_a_visitor_who_is_refused_is_nobody(visitor, deeds):
-    Client(enforce_csrf_checks=True).post("/theme/", {"theme": "dark"})
-
-    assert deeds(Action.RIGHTS_REFUSED) == []
+    assert len(entries_of(Action.RIGHTS_REFUSED)) == 3, "over many addresses too"
 
 
-def test_tokens_are_recorded_without_the_token(alice, deeds):
+def test_tokens_are_recorded_without_the_token(alice, entries_of):
     token = create_token(alice, name="notebook")
-    signed_in(alice).post(f"/account/tokens/{deeds(Action.TOKEN_CREATED)[0].detail['key']}/revoke/")
+    signed_in(alice).post(f"/account/tokens/{entries_of(Action.TOKEN_CREATED)[0].detail['key']}/revoke/")
 
-    assert [entry.name for entry in deeds(Action.TOKEN_CREATED) + deeds(Action.TOKEN_REVOKED)] == ["notebook"] * 2
+    assert [entry.name for entry in entries_of(Action.TOKEN_CREATED) + entries_of(Action.TOKEN_REVOKED)] == [
+        "notebook"
+    ] * 2
     assert token not in str(list(AuditEntry.objects.values()))
 
 
@@ -113,7 +110,7 @@ def test_it_is_read_newest_first_and_page_by_page(admins, alice):
     assert third.context["older"] == ""
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("query", "expected"),
     [
         ("person=ali", ["one"]),
@@ -122,24 +119,19 @@ def test_it_is_read_newest_first_and_page_by_page(admins, alice):
         ("person=ali&deed=shared", []),
         ("since=2999-01-01", []),
         ("until=2000-01-01", []),
+        ("since={today}&until={tomorrow}", ["two", "one"]),
     ],
 )
 def test_it_is_filtered(admins, alice, bob, query, expected):
     audit.record(Action.EXPORTED, by=alice, name="one")
     audit.record(Action.SHARED, by=bob, name="two")
+    today = datetime.now(UTC).date()
+    query = query.format(today=today, tomorrow=today + timedelta(days=1))
 
     assert names(admins.get(f"/audit/?{query}")) == expected
 
 
-def test_today_is_within_today(admins, alice):
-    audit.record(Action.EXPORTED, by=alice, name="one")
-    today = datetime.now(UTC).date()
-
-    days = {f"since={day}&until={today + timedelta(days=1)}" for day in (today, today - timedelta(days=1))}
-    assert all(names(admins.get(f"/audit/?{query}")) == ["one"] for query in days)
-
-
-@pytest.mark.parametrize("query", ["since=yesterday", "deed=nothing", "before=x"])
+@each_case("query", ["since=yesterday", "deed=nothing", "before=x"])
 def test_a_filter_that_cannot_be_read_is_said_and_shows_nothing(admins, alice, query):
     audit.record(Action.EXPORTED, by=alice, name="one")
 
@@ -173,15 +165,6 @@ def test_it_is_downloaded_whole_and_no_cell_is_a_formula(admins, alice):
     assert [row["name"] for row in rows] == ["'＝1", "plain", "' =1", "'@x", "'-1", "'+1", "'=1+1"]
     assert {row["actor"] for row in rows} == {"alice"}
     assert answer["Content-Disposition"].startswith("attachment")
-
-
-def test_markup_in_a_name_is_text(admins, alice):
-    audit.record(Action.EXPORTED, by=alice, name="<script>alert(1)</script>", before="<b>x</b>")
-
-    page = admins.get("/audit/").content.decode()
-
-    assert "<script>alert" not in page
-    assert "<b>x</b>" not in page
 
 
 def test_details_are_read_as_words(alice):

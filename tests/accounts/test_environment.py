@@ -4,9 +4,10 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from arenasite import environment
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("url", "expected"),
     [
         ("smtp+tls://lab:p%40ss@mail.uni.example:587", ("mail.uni.example", 587, "lab", "p@ss", True, False)),
@@ -23,34 +24,34 @@ def test_a_mail_server(monkeypatch, url, expected):
     assert "p@ss" not in repr(mail)
 
 
-@pytest.mark.parametrize("url", ["", "console://"])
+@each_case("url", ["", "console://"])
 def test_no_mail_server(monkeypatch, url):
     monkeypatch.setenv("ARENA_EMAIL_URL", url)
 
     assert environment.mail("ARENA_EMAIL_URL") is None
 
 
-@pytest.mark.parametrize("url", ["mail.uni.example", "imap://x", "smtp://u:secret@h:port", "smtp://"])
-def test_a_mail_server_that_cannot_be_read_is_said_without_its_password(monkeypatch, url):
-    monkeypatch.setenv("ARENA_EMAIL_URL", url)
+@each_case(
+    ("name", "read", "text", "said"),
+    [
+        *(
+            ("ARENA_EMAIL_URL", environment.mail, url, "ARENA_EMAIL_URL")
+            for url in ("mail.uni.example", "imap://x", "smtp://u:secret@h:port", "smtp://")
+        ),
+        *(
+            ("ARENA_DRAIN_SECONDS", lambda name: environment.seconds(name, 5), text, "must be a number of seconds")
+            for text in ("-1", "soon", "nan", "inf", "1s")
+        ),
+        ("ARENA_SIGNUP", lambda name: environment.one_of(name, environment.SIGNUPS), "open", "closed, invite, domain"),
+        ("ARENA_REQUIRE_MFA", lambda name: environment.some_of(name, environment.ROLES), "admin, currator", "currator"),
+    ],
+)
+def test_what_cannot_be_read_is_said_without_a_password(monkeypatch, name, read, text, said):
+    monkeypatch.setenv(name, text)
 
-    with pytest.raises(ImproperlyConfigured, match="ARENA_EMAIL_URL") as raised:
-        environment.mail("ARENA_EMAIL_URL")
+    with pytest.raises(ImproperlyConfigured, match=said) as raised:
+        read(name)
     assert "secret" not in str(raised.value)
-
-
-def test_a_policy_that_does_not_exist_is_no_policy(monkeypatch):
-    monkeypatch.setenv("ARENA_SIGNUP", "open")
-
-    with pytest.raises(ImproperlyConfigured, match="closed, invite, domain"):
-        environment.one_of("ARENA_SIGNUP", environment.SIGNUPS)
-
-
-def test_a_role_that_does_not_exist_needs_no_factor(monkeypatch):
-    monkeypatch.setenv("ARENA_REQUIRE_MFA", "admin, currator")
-
-    with pytest.raises(ImproperlyConfigured, match="currator"):
-        environment.some_of("ARENA_REQUIRE_MFA", environment.ROLES)
 
 
 def test_a_sign_in_server_is_named_whole_or_not_at_all(monkeypatch):
@@ -68,22 +69,14 @@ def test_a_sign_in_server_is_named_whole_or_not_at_all(monkeypatch):
     assert "hush" not in repr(server)
 
 
-@pytest.mark.parametrize(("text", "value"), [("", 5.0), ("  ", 5.0), ("0", 0.0), ("2.5", 2.5)])
+@each_case(("text", "value"), [("", 5.0), ("  ", 5.0), ("0", 0.0), ("2.5", 2.5)])
 def test_a_time(monkeypatch, text, value):
     monkeypatch.setenv("ARENA_DRAIN_SECONDS", text)
 
     assert environment.seconds("ARENA_DRAIN_SECONDS", 5) == value
 
 
-@pytest.mark.parametrize("text", ["-1", "soon", "nan", "inf", "1s"])
-def test_what_is_no_time_is_said(monkeypatch, text):
-    monkeypatch.setenv("ARENA_DRAIN_SECONDS", text)
-
-    with pytest.raises(ImproperlyConfigured, match="ARENA_DRAIN_SECONDS must be a number of seconds"):
-        environment.seconds("ARENA_DRAIN_SECONDS", 5)
-
-
-@pytest.mark.parametrize(("text", "value"), [("", True), ("0", False), ("1", True), ("no", False)])
+@each_case(("text", "value"), [("", True), ("0", False), ("1", True), ("no", False)])
 def test_an_empty_line_leaves_a_switch_as_it_is(monkeypatch, text, value):
     monkeypatch.setenv("ARENA_ACCESS_LOG", text)
 

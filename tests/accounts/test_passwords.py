@@ -10,7 +10,9 @@ from django.test import Client
 
 from accounts.models import AuditEntry
 from tests.accounts.conftest import sign_in
+from tests.cases import each_case
 from tests.fixtures import PASSWORD, signed_in
+from tests.markup import Page
 
 Action = AuditEntry.Action
 NEW = "seventeen quiet otters"
@@ -20,30 +22,22 @@ def change(browser, **sent):
     return browser.post("/account/password/", {"oldpassword": PASSWORD, "password1": NEW, "password2": NEW, **sent})
 
 
-def test_a_change_keeps_this_sign_in_and_ends_the_others(visitor, alice, deeds):
+def test_a_change_keeps_this_sign_in_and_ends_the_others(visitor, alice, entries_of):
     sign_in(visitor)
     elsewhere, untracked = Client(), signed_in(alice)
     sign_in(elsewhere)
 
     assert change(visitor)["Location"] == "/account/"
 
+    assert sign_in(Client(), "alice", PASSWORD).status_code == 200
+    assert sign_in(Client(), "alice", NEW).status_code == 302
     assert visitor.get("/account/").status_code == 200
     assert [other.get("/account/").status_code for other in (elsewhere, untracked)] == [302, 302]
-    assert Session.objects.count() == 1, "a socket looks for the row"
-    assert [entry.detail["by_mail"] for entry in deeds(Action.PASSWORD_CHANGED)] == [False]
+    assert Session.objects.count() == 2, "a socket looks for the row"
+    assert [entry.detail["by_mail"] for entry in entries_of(Action.PASSWORD_CHANGED)] == [False]
 
 
-def test_the_new_one_opens_and_the_old_one_does_not(visitor, alice):
-    sign_in(visitor)
-    change(visitor)
-
-    assert sign_in(Client(), "alice", NEW).status_code == 302
-    assert sign_in(Client(), "alice", PASSWORD).status_code == 200
-
-
-@pytest.mark.parametrize(
-    "sent", [{"oldpassword": "wrong"}, {"password2": "other"}, {"password1": "short", "password2": "short"}]
-)
+@each_case("sent", [{"oldpassword": "wrong"}, {"password2": "other"}, {"password1": "short", "password2": "short"}])
 def test_a_change_that_cannot_be_is_said_and_ends_nothing(visitor, alice, sent):
     sign_in(visitor)
 
@@ -53,7 +47,7 @@ def test_a_change_that_cannot_be_is_said_and_ends_nothing(visitor, alice, sent):
     assert alice.check_password(PASSWORD)
 
 
-def test_signing_out_everywhere_else(visitor, alice, deeds):
+def test_signing_out_everywhere_else(visitor, alice, entries_of):
     sign_in(visitor)
     elsewhere = Client()
     sign_in(elsewhere)
@@ -63,7 +57,7 @@ def test_signing_out_everywhere_else(visitor, alice, deeds):
     assert "1 other sign-in has ended." in page
     assert elsewhere.get("/account/").status_code == 302
     assert UserSession.objects.count() == 1
-    assert deeds(Action.SIGNED_OUT)[0].detail == {"elsewhere": 1}
+    assert entries_of(Action.SIGNED_OUT)[0].detail == {"elsewhere": 1}
 
 
 def test_the_account_page_lists_the_sign_ins(visitor, alice):
@@ -91,24 +85,52 @@ def link_in(letter):
     return re.search(r"http://testserver(/\S+)", letter.body)[1]
 
 
-def test_a_forgotten_password_is_set_by_a_letter(visitor, bob, mailed, deeds):
+def test_a_forgotten_password_is_set_by_a_letter_once(visitor, bob, mailed, entries_of, settings):
     elsewhere = signed_in(bob)
     visitor.post("/forgotten/", {"email": "bob@lab.example"})
-    form = visitor.get(link_in(mailed.outbox[0]))["Location"]
+    link = link_in(mailed.outbox[0])
 
-    visitor.post(form, {"password1": NEW, "password2": NEW})
+    visitor.post(visitor.get(link)["Location"], {"password1": NEW, "password2": NEW})
 
     assert sign_in(Client(), "bob", NEW).status_code == 302
     assert elsewhere.get("/account/").status_code == 302
-    assert deeds(Action.PASSWORD_CHANGED)[0].detail == {"by_mail": True}
-
-
-def test_the_link_works_once(visitor, bob, mailed):
-    visitor.post("/forgotten/", {"email": "bob@lab.example"})
-    link = link_in(mailed.outbox[0])
-    visitor.post(visitor.get(link)["Location"], {"password1": NEW, "password2": NEW})
-
+    assert entries_of(Action.PASSWORD_CHANGED)[0].detail == {"by_mail": True}
     assert "does not work any more" in Client().get(link).content.decode()
+    assert settings.PASSWORD_RESET_TIMEOUT == 3600
+
+
+def test_a_reset_does_not_get_around_the_second_factor(visitor, bob, app_of, mailed):
+    app_of(bob)
+    visitor.post("/forgotten/", {"email": "bob@lab.example"})
+
+    visitor.post(visitor.get(link_in(mailed.outbox[0]))["Location"], {"password1": NEW, "password2": NEW})
+
+    assert visitor.get("/account/").status_code == 302
+    assert sign_in(Client(), "bob", NEW)["Location"] == "/account/second-factor/authenticate/"
+
+
+@each_case("other", [f" {PASSWORD}", f"{PASSWORD} ", PASSWORD.upper(), PASSWORD[:-1], PASSWORD + "y"])
+def test_a_password_is_compared_exactly_as_it_was_typed(visitor, alice, other):
+    assert sign_in(visitor, password=other).status_code == 200
+    assert visitor.get("/account/").status_code == 302
+
+
+def test_the_last_of_many_characters_counts(visitor, alice):
+    long = "seven solar panels " * 50
+    alice.set_password(long)
+    alice.save()
+
+    assert sign_in(visitor, password=f"{long[:-2]}x ").status_code == 200
+    assert sign_in(visitor, password=long).status_code == 302
+
+
+def test_fields_of_passwords_are_masked_and_open_to_password_managers(browser):
+    for client, path in ((browser, "/account/password/"), (Client(), "/sign-in/"), (browser, "/account/confirm/")):
+        fields = [field for field in Page(client.get(path).content.decode()).find("input") if "password" in field.name]
+        assert fields
+        assert {field.get("type") for field in fields} == {"password"}
+        assert {field.get("autocomplete") for field in fields} <= {"current-password", "new-password"}
+        assert not any("onpaste" in field.attrib for field in fields)
 
 
 def test_an_unknown_address_looks_the_same_and_gets_nothing(visitor, bob, mailed):
@@ -126,7 +148,7 @@ def test_without_a_mail_server_it_is_said_whom_to_ask(visitor):
     assert mail.outbox == []
 
 
-def test_an_admin_sets_a_password_in_the_django_admin(admins, alice, deeds):
+def test_an_admin_sets_a_password_in_the_django_admin(admins, alice, entries_of):
     elsewhere = signed_in(alice)
 
     sent = {"password1": NEW, "password2": NEW, "usable_password": "true"}
@@ -134,4 +156,4 @@ def test_an_admin_sets_a_password_in_the_django_admin(admins, alice, deeds):
 
     assert sign_in(Client(), "alice", NEW).status_code == 302
     assert elsewhere.get("/account/").status_code == 302
-    assert [entry.actor for entry in deeds(Action.PASSWORD_CHANGED)] == ["ada"]
+    assert [entry.actor for entry in entries_of(Action.PASSWORD_CHANGED)] == ["ada"]

@@ -13,6 +13,7 @@ from accounts.models import AuditEntry, User
 from arenasite import environment
 from tests.accounts.conftest import sign_in
 from tests.accounts.sign_in_server import CLIENT, SECRET, SignInServer
+from tests.cases import each_case
 
 pytestmark = pytest.mark.system
 
@@ -21,9 +22,14 @@ BEGIN = "/oidc/lab/login/"
 UNI = {"email": "zoe@uni.example", "email_verified": True}
 
 
+@pytest.fixture(scope="module")
+def key():
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
 @pytest.fixture
-def server(settings):
-    server = SignInServer()
+def server(settings, key):
+    server = SignInServer(key)
     settings.OIDC = environment.SignInServer("Uni", server.issuer, CLIENT, SECRET)
     settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [settings.OIDC.app()], "OAUTH_PKCE_ENABLED": True}}
     yield server
@@ -47,19 +53,16 @@ def is_in(browser):
     return browser.get("/account/").status_code == 200
 
 
-def test_the_button_is_there_only_with_a_server(visitor, settings, server):
-    assert "Sign in with Uni" in visitor.get("/sign-in/").content.decode()
+def test_the_button_is_there_and_leads_somewhere_only_with_a_server(visitor, settings, server):
+    assert BEGIN in visitor.get("/sign-in/").content.decode()
 
     settings.OIDC = None
     assert BEGIN not in visitor.get("/sign-in/").content.decode()
+    settings.SOCIALACCOUNT_PROVIDERS = {}
+    assert visitor.get(BEGIN).status_code == visitor.get(f"{BEGIN}callback/").status_code == 404
 
 
-def test_nobody_is_sent_anywhere_without_a_server(visitor):
-    assert visitor.get(BEGIN).status_code == 404
-    assert visitor.get(f"{BEGIN}callback/").status_code == 404
-
-
-def test_a_new_person_of_the_domain_comes_in(server, by_domain, visitor, deeds):
+def test_a_new_person_of_the_domain_comes_in(server, by_domain, visitor, entries_of):
     server.person |= UNI
 
     assert come_in(visitor, server)["Location"] == "/arena/"
@@ -67,45 +70,44 @@ def test_a_new_person_of_the_domain_comes_in(server, by_domain, visitor, deeds):
     zoe = User.objects.get()
     assert (zoe.username, zoe.email, zoe.role, zoe.has_usable_password()) == ("zoe", UNI["email"], "researcher", False)
     assert server.asked[0]["code_challenge_method"] == "S256"
-    assert deeds(AuditEntry.Action.SIGNED_UP)[0].actor == "zoe"
-    assert deeds(AuditEntry.Action.SIGNED_IN)[0].detail == {"by_means_of": ["socialaccount"]}
+    assert entries_of(AuditEntry.Action.SIGNED_UP)[0].actor == "zoe"
+    assert entries_of(AuditEntry.Action.SIGNED_IN)[0].detail == {"by_means_of": ["socialaccount"]}
     assert SocialToken.objects.count() == 0
 
 
-def test_the_same_person_comes_in_again(server, by_domain, visitor):
+def test_the_same_person_comes_in_again_until_deactivated(server, by_domain, visitor):
     server.person |= UNI
     come_in(visitor, server)
     again = Client()
-
     come_in(again, server)
-
     assert is_in(again)
+
+    User.objects.update(is_active=False)
+    third = Client()
+    assert come_in(third, server)["Location"] == "/sign-in/inactive/"
+    assert not is_in(third)
     assert User.objects.count() == 1
 
 
-@pytest.mark.parametrize("email", ["zoe@evil.example", None])
-def test_a_new_person_of_another_domain_does_not(server, by_domain, visitor, email):
+@each_case(
+    ("policy", "email"),
+    [("domain", "zoe@evil.example"), ("domain", None), ("closed", UNI["email"]), ("invite", UNI["email"])],
+)
+def test_the_policy_holds_for_people_of_the_server(server, by_domain, settings, policy, email):
+    settings.SIGNUP = policy
     server.person |= {"email": email, "email_verified": True}
 
-    assert "by invitation" in come_in(visitor, server).content.decode()
+    assert "by invitation" in come_in(Client(), server).content.decode()
     assert User.objects.count() == 0
 
 
-@pytest.mark.parametrize("claim", [False, "true", "false", None])
-def test_an_address_that_the_server_has_not_verified_is_verified_here(server, by_domain, visitor, claim):
+@each_case("claim", [False, "true", "false", None])
+def test_an_address_that_the_server_has_not_verified_is_verified_here(server, by_domain, claim):
+    visitor = Client()
     server.person |= {**UNI, "email_verified": claim}
 
     assert come_in(visitor, server)["Location"] == "/account/email/sent/"
     assert not is_in(visitor)
-
-
-@pytest.mark.parametrize("policy", ["closed", "invite"])
-def test_the_policy_holds_for_people_of_the_server(server, settings, visitor, policy):
-    settings.SIGNUP = policy
-    server.person |= UNI
-
-    assert "by invitation" in come_in(visitor, server).content.decode()
-    assert User.objects.count() == 0
 
 
 def test_an_invitation_lets_a_person_of_the_server_in_once(server, admin, visitor):
@@ -133,8 +135,9 @@ def test_an_account_is_joined_where_both_sides_have_verified_the_address(server,
     assert bob.has_usable_password()
 
 
-@pytest.mark.parametrize(("here", "there"), [(False, True), (True, False), (None, True)])
-def test_an_account_is_not_joined_otherwise(server, by_domain, bob, visitor, here, there):
+@each_case(("here", "there"), [(False, True), (True, False), (None, True)])
+def test_an_account_is_not_joined_otherwise(server, by_domain, bob, here, there):
+    visitor = Client()
     if here is not None:
         EmailAddress.objects.create(user=bob, email="bob@lab.example", verified=here, primary=True)
     server.person |= {"email": "bob@lab.example", "email_verified": there}
@@ -145,13 +148,13 @@ def test_an_account_is_not_joined_otherwise(server, by_domain, bob, visitor, her
     assert SocialAccount.objects.count() == 0
 
 
-def test_somebody_signed_in_adds_the_server_and_signs_in_by_it(server, visitor, bob, deeds):
+def test_somebody_signed_in_adds_the_server_and_signs_in_by_it(server, visitor, bob, entries_of):
     sign_in(visitor, "bob")
 
     come_in(visitor, server, "?process=connect")
 
     assert SocialAccount.objects.get().user == bob
-    assert deeds(AuditEntry.Action.FACTOR_ADDED)[0].detail == {"kind": "sign_in_server"}
+    assert entries_of(AuditEntry.Action.FACTOR_ADDED)[0].detail == {"kind": "sign_in_server"}
     assert "42" in visitor.get("/account/server/").content.decode()
     other = Client()
     come_in(other, server)
@@ -167,17 +170,6 @@ def test_a_second_factor_is_asked_for_all_the_same(server, visitor, bob, app_of)
     assert not is_in(visitor)
 
 
-def test_a_deactivated_person_stays_out(server, by_domain, visitor):
-    server.person |= UNI
-    come_in(visitor, server)
-    User.objects.update(is_active=False)
-    again = Client()
-
-    assert come_in(again, server)["Location"] == "/sign-in/inactive/"
-    assert "deactivated" in again.get("/sign-in/inactive/").content.decode()
-    assert not is_in(again)
-
-
 LIES = {
     "signed by somebody else": {"signs_with": rsa.generate_private_key(public_exponent=65537, key_size=2048)},
     "for another client": {"claims": {"aud": "another"}},
@@ -189,19 +181,22 @@ LIES = {
     "not signed": {"signs_with": None, "algorithm": "none"},
     "out of date": {"claims": {"exp": 1}},
     "about another person": {"about": {"sub": "43"}},
+    "of a server that calls itself otherwise": {
+        "calls_itself": "https://another.example",
+        "claims": {"iss": "https://another.example"},
+    },
 }
 
 
-@pytest.mark.parametrize("lie", LIES)
-def test_a_token_that_is_not_right_lets_nobody_in(server, by_domain, visitor, lie):
+@each_case("lie", LIES)
+def test_a_token_that_is_not_right_lets_nobody_in(server, by_domain, monkeypatch, lie):
     server.person |= UNI
-    for name, value in LIES[lie].items():
-        setattr(server, name, value)
-
-    answer = come_in(visitor, server)
+    with monkeypatch.context() as patch:
+        for name, value in LIES[lie].items():
+            patch.setattr(server, name, value)
+        answer = come_in(Client(), server)
 
     assert answer.status_code == 401
-    assert "did not let you in" in answer.content.decode()
     assert User.objects.count() == 0
 
 
@@ -210,6 +205,7 @@ def test_an_answer_that_nobody_asked_for_lets_nobody_in(server, by_domain, visit
     back = server.authorize(visitor.get(BEGIN)["Location"])
 
     assert Client().get(back).status_code == 401
+    assert visitor.get(BEGIN, headers={"sec-fetch-site": "cross-site"})["Location"] == "/sign-in/"
     assert User.objects.count() == 0
 
 
@@ -228,16 +224,3 @@ def test_a_server_that_is_away_is_said(server, visitor):
 
     assert answer.status_code == 401
     assert "could not be reached" in answer.content.decode()
-
-
-def test_no_other_site_signs_anybody_in(server, visitor):
-    assert visitor.get(BEGIN, headers={"sec-fetch-site": "cross-site"})["Location"] == "/sign-in/"
-
-
-def test_metadata_of_another_issuer_let_nobody_in(server, by_domain, visitor):
-    server.person |= UNI
-    server.calls_itself = "https://another.example"
-    server.claims = {"iss": "https://another.example"}
-
-    assert come_in(visitor, server).status_code == 401
-    assert User.objects.count() == 0

@@ -8,11 +8,11 @@ import pytest
 
 from experiments.engine.driver import Driver
 from experiments.models import Run
-from tests.experiments.conftest import files_of_their_own, played, quick_passwords, translations
+from tests.experiments.conftest import files_of_their_own, played, translations
 from tests.experiments.rights.people import Lab, lab_of
 from tests.experiments.rights.things import Things
 
-__all__ = ["files_of_their_own", "played", "quick_passwords", "translations"]
+__all__ = ["files_of_their_own", "played", "translations"]
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ WRONG = "a-wrong-password-0815"
 @pytest.fixture
 def lab(db, provider, alice, charlie, settings, tmp_path):
     """Alice's things, and Ada who decides. secrets: what must be in no entry."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.IMAGES_DIR = tmp_path
     cache.clear()
     alice.set_password(PASSWORD)

@@ -27,19 +27,15 @@ async def test_no_tick_shows_a_tag_that_is_cut_by_the_chunks(provider, asker, cu
     assert not any(mark in chunk.text + chunk.reasoning for chunk in asker.chunks for mark in "<>")
 
 
-async def test_a_block_that_is_never_closed_loses_nothing_and_is_flagged(provider, asker):
+async def test_a_block_that_is_never_closed_loses_nothing_is_flagged_and_alone_is_no_reply(provider, asker):
     provider.streams(whole(delta(content="Hello.<think>half a th"), delta(content="ought")))
     completion = await asker.stream()
-
     assert (completion.text, completion.reasoning) == ("Hello.", "half a thought")
     assert any("never closed" in warning for warning in completion.warnings)
 
-
-async def test_an_unclosed_block_alone_is_no_reply_and_says_so(provider, asker):
     provider.streams(whole(delta(content="<think>half a thought")))
     with pytest.raises(EmptyAnswer, match="reasoning but no answer") as caught:
         await asker.stream()
-
     assert (caught.value.partial.text, caught.value.partial.reasoning) == ("", "half a thought")
     assert any("never closed" in warning for warning in caught.value.partial.warnings)
 

@@ -6,6 +6,7 @@ import pytest
 
 from experiments.gateway import Capabilities, ChatMessage, ImagePart, Params, Routing
 from experiments.gateway.request import prepare
+from tests.cases import each_case
 
 SYSTEM = ChatMessage("system", "Be brief.")
 USER = ChatMessage("user", "Hi")
@@ -36,16 +37,10 @@ def test_every_parameter_goes_under_its_name(prepared):
     assert (body["logprobs"], body["top_logprobs"]) == (True, 3)
 
 
-def test_logprobs_without_alternatives_are_asked_for_alone(prepared):
-    body = prepared(params=Params(top_logprobs=0)).body
-    assert body["logprobs"] is True
-    assert "top_logprobs" not in body
-
-
-def test_a_request_without_streaming_has_no_stream_options(prepared):
-    result = prepared(stream=False)
-    assert result.body["stream"] is False
-    assert "stream_options" not in result.body
+def test_logprobs_without_alternatives_are_asked_for_alone_and_no_streaming_has_no_options(prepared):
+    result = prepared(stream=False, params=Params(top_logprobs=0))
+    assert (result.body["logprobs"], result.body["stream"]) == (True, False)
+    assert not {"top_logprobs", "stream_options"} & result.body.keys()
     assert result.headers["Accept"] == "application/json"
 
 
@@ -67,18 +62,16 @@ def test_q22_max_tokens_goes_under_the_models_own_name(prepared):
 
 
 def test_q22_without_a_system_role_the_text_is_folded_into_the_first_user_message(prepared):
+    without = Capabilities(system_role=False)
     messages = (SYSTEM, ChatMessage("assistant", "Hm?"), USER, ChatMessage("system", "In French."))
-    result = prepared(messages=messages, capabilities=Capabilities(system_role=False))
+    result = prepared(messages=messages, capabilities=without)
     assert result.body["messages"] == [
         {"role": "assistant", "content": "Hm?"},
         {"role": "user", "content": "Be brief.\n\nIn French.\n\nHi"},
     ]
     assert "no system role" in result.warnings[0]
-
-
-def test_q22_system_text_alone_becomes_a_user_message(prepared):
-    result = prepared(messages=(SYSTEM,), capabilities=Capabilities(system_role=False))
-    assert result.body["messages"] == [{"role": "user", "content": "Be brief."}]
+    alone = prepared(messages=(SYSTEM,), capabilities=without)
+    assert alone.body["messages"] == [{"role": "user", "content": "Be brief."}]
 
 
 def test_q20_a_model_with_schemas_gets_the_schema(prepared):
@@ -88,7 +81,7 @@ def test_q20_a_model_with_schemas_gets_the_schema(prepared):
     assert result.body["messages"] == [{"role": "user", "content": "Hi"}]
 
 
-@pytest.mark.parametrize(("level", "wanted"), [("json_object", {"type": "json_object"}), ("none", None)])
+@each_case(("level", "wanted"), [("json_object", {"type": "json_object"}), ("none", None)])
 def test_q20_a_model_without_schemas_gets_it_in_the_prompt(prepared, level, wanted):
     result = prepared(messages=(SYSTEM, USER), schema=SCHEMA, capabilities=Capabilities(schema=level))
     assert result.body.get("response_format") == wanted
@@ -98,9 +91,7 @@ def test_q20_a_model_without_schemas_gets_it_in_the_prompt(prepared, level, want
     assert user["content"] == "Hi"
     assert "schema" in result.warnings[0]
 
-
-def test_q20_a_schema_in_the_prompt_reaches_a_model_without_a_system_role(prepared):
-    result = prepared(schema=SCHEMA, capabilities=Capabilities(schema="none", system_role=False))
+    result = prepared(schema=SCHEMA, capabilities=Capabilities(schema=level, system_role=False))
     (message,) = result.body["messages"]
     assert message["role"] == "user"
     assert json.dumps(SCHEMA) in message["content"]

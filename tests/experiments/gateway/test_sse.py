@@ -37,32 +37,27 @@ def test_every_kind_of_line_end_works(end):
     assert events_of(b"data: a" + end + b"data: b" + end + end + b"data: c" + end + end) == [Event("a\nb"), Event("c")]
 
 
+@each_case(
+    ("data", "events"),
+    [
+        (b": ping\ndata:\n\ndata: \n\n", [KEEP_ALIVE, KEEP_ALIVE, KEEP_ALIVE]),
+        (b"data: a\n: ping\ndata: b\n\n", [KEEP_ALIVE, Event("a\nb")]),
+        (b"data:  a \n\n", [Event(" a ")]),
+        (b"event: error\ndata: a\n\ndata: b\n\n", [Event("a", "error"), Event("b")]),
+        (b"event: ping\n\ndata: b\n\n", [Event("b")]),
+        (b'error: {"code":500}\n\n', [Event('{"code":500}', "error")]),
+    ],
+    ids=[
+        "comments and empty events are signs of life", "a comment inside an event", "one leading space is removed",
+        "a name counts for one event", "a name without data is nothing", "error as the name of a field",
+    ],
+)  # fmt: skip
+def test_fields_make_events(data, events):
+    assert events_of(data) == events
+
+
 def test_an_event_after_a_lone_carriage_return_is_not_delayed():
     assert Parser().feed(b"data: a\r\r") == [Event("a")]
-
-
-def test_comments_and_empty_frames_are_signs_of_life():
-    assert events_of(b": ping\ndata:\n\ndata: \n\n") == [KEEP_ALIVE, KEEP_ALIVE, KEEP_ALIVE]
-
-
-def test_a_comment_inside_an_event_does_not_break_it():
-    assert Event("a\nb") in events_of(b"data: a\n: ping\ndata: b\n\n")
-
-
-def test_only_one_leading_space_is_removed():
-    assert events_of(b"data:  a \n\n") == [Event(" a ")]
-
-
-def test_the_name_of_an_event_counts_for_this_event_only():
-    assert events_of(b"event: error\ndata: a\n\ndata: b\n\n") == [Event("a", "error"), Event("b")]
-
-
-def test_an_event_name_without_data_is_nothing():
-    assert events_of(b"event: ping\n\ndata: b\n\n") == [Event("b")]
-
-
-def test_error_as_a_field_name_becomes_an_error_event():
-    assert events_of(b'error: {"code":500}\n\n') == [Event('{"code":500}', "error")]
 
 
 def test_unicode_separators_do_not_split():

@@ -111,19 +111,13 @@ def test_q18_a_prompt_that_was_cut_shows_in_the_count(asker_request, prompt_byte
     assert prompt_was_cut(request, usage) is cut
 
 
-def test_the_providers_own_cost_wins():
+def test_the_providers_own_cost_wins_over_tokens_times_price():
     assert cost(Usage(10, 5, provider_cost=Decimal("0.5")), PRICE) == (Decimal("0.5"), "provider")
     assert cost(Usage(10, 5, provider_cost=Decimal(0)), PRICE) == (Decimal(0), "provider")
-
-
-def test_tokens_times_price():
     usage = Usage(1000, 200, reasoning_tokens=150, cached_input_tokens=4000, cache_write_tokens=500)
     assert cost(usage, PRICE) == (Decimal("0.017"), "price")
-
-
-def test_cached_input_without_a_price_costs_like_input():
     price = Price(Decimal("0.001"), Decimal("0.002"))
-    assert cost(Usage(1, 1, cached_input_tokens=1), price) == (Decimal("0.004"), "price")
+    assert cost(Usage(1, 1, cached_input_tokens=1), price) == (Decimal("0.004"), "price"), "cached costs like input"
 
 
 def test_an_unknown_price_is_unknown_and_not_zero(asker_request):

@@ -3,8 +3,7 @@ from tests.accounts.conftest import (  # noqa: F401 - people of the lab, and bro
     admins,
     bob,
     browser,
-    deeds,
+    entries_of,
     nothing_counted,
-    quick_passwords,
     visitor,
 )

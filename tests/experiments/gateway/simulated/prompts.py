@@ -2,7 +2,13 @@
 
 from typing import Any
 
+from pydantic import BaseModel
+
 TOKEN = "5f2c9a81d0"
+LANGUAGES = ("en", "zh")
+SPOILED = [
+    "broken", "truncated", "prose", "range", "missing", "injected", "empty", "talk", "nulls", "words", "nan", "far",
+]  # fmt: skip
 QUESTIONS = {
     "en": "Should a small lab run its own language models or rent them?",
     "zh": "小型实验室应该自己运行语言模型还是租用？",
@@ -43,6 +49,11 @@ POINTS = {
 TITLE = "Write a title of three to five words, in the language of the question."
 CHAIR = "You are the chair of a council. Weigh the answers and the reviews, and conclude."
 REPAIR = "Give the order in which the review below puts these answers: Response A, Response B, Response C."
+
+
+def shape(schema: type[BaseModel]) -> dict[str, Any]:
+    """A response format that asks for the schema."""
+    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema.model_json_schema()}}
 
 
 def labels(count: int) -> list[str]:

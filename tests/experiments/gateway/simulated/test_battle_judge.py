@@ -86,7 +86,7 @@ def read(*outputs, prompt=QUALITY, **given):
     return prompt.read(answer(asked(*outputs, prompt=prompt, **given)))
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@each_case("language", ["en", "zh"])
 def test_the_better_text_wins_in_both_orders_and_the_reason_is_in_the_language_of_the_instruction(language):
     given = {"instruction": QUESTIONS[language]}
     first = verdict(GOOD[language], POOR[language], **given)
@@ -112,14 +112,9 @@ def test_its_answer_has_the_whole_form_of_every_prompt(prompt):
 def test_the_richer_picture_wins_in_both_orders_with_the_given_picture_before_them():
     given = {"prompt": EDIT, "model": "sim/vision-judge", "images": [png(9), png(70)]}
 
+    assert verdict(png(250), png(1), **given) == verdict(png(250), png(1), **given)
     assert verdict(png(250), png(1), **given)["winner"] == "A"
     assert verdict(png(1), png(250), **given)["winner"] == "B"
-
-
-def test_the_same_question_has_the_same_answer():
-    assert answer(asked(GOOD["en"], POOR["en"])) == answer(asked(GOOD["en"], POOR["en"]))
-    pictures = {"prompt": EDIT, "model": "sim/vision-judge"}
-    assert answer(asked(png(9), png(70), **pictures)) == answer(asked(png(9), png(70), **pictures))
 
 
 def close_texts(count):
@@ -147,15 +142,9 @@ def test_close_pairs_are_judged_one_way_and_the_other_and_sometimes_a_tie():
     assert any("tie" in pair for pair in found)
 
 
-@pytest.mark.parametrize(("bias", "favoured"), [("0.5", "first"), ("-0.5", "second")])
+@each_case(("bias", "favoured"), [("0.5", "first"), ("-0.5", "second")])
 def test_a_biased_judge_favours_one_place(bias, favoured):
     assert set(results(f"sim/judge:bias={bias}")) == {(favoured, favoured)}
-
-
-def test_without_a_word_for_a_tie_it_chooses():
-    texts = close_texts(12)
-    chosen = {verdict(a, b, prompt=EDIT)["winner"] for a in texts for b in texts}
-    assert chosen == {"A", "B"}
 
 
 @each_case(
@@ -172,13 +161,6 @@ def test_garbage_is_read_where_the_winner_is_certain_and_never_as_another_one(ma
     assert judged.winner == ("first" if is_read else None)
     if manner in ("nulls", "nan", "far"):
         assert (judged.scores, judged.confidence) == (None, None)
-
-
-def test_odds_say_how_many_answers_are_garbage():
-    texts = close_texts(12)
-    pairs = [(a, b) for a in texts for b in texts if a is not b]
-    unread = sum(not read(*pair, model="sim/judge:json=talk:odds=0.25").winner for pair in pairs)
-    assert 0.1 < unread / len(pairs) < 0.4
 
 
 def test_a_response_cannot_vote_for_itself():

@@ -1,20 +1,25 @@
 """The problems of the simulated setters: every test holds, and solutions are as good as they are said to be."""
 
 import json
+from collections import defaultdict
 from itertools import combinations
 
 import pytest
 
 from experiments.gateway.simulated.coding.bank import find_problem, load_problem, problem_names, results_of, title_of
 from experiments.gateway.simulated.coding.manner import in_manner
-from experiments.gateway.simulated.names import CODERS, PERSONALITIES
+from experiments.gateway.simulated.coding.strength import strength_of
+from experiments.gateway.simulated.names import CODERS, PERSONALITIES, parse_name
 from experiments.workflows.coding.novelty import NEAR, fingerprint, likeness
+from experiments.workflows.coding.problems import Problem
+from experiments.workflows.coding.problems import Test as Case
+from experiments.workflows.coding.solving import read_solution
 from experiments.workflows.flags import addresses_reviewers
 from tests.cases import each_case
 
-from .contest import share_passed
+from .contest import ask, passes, problem_of, share_passed, solution_prompt
 
-VARIANTS = 4
+VARIANTS = 2
 each_problem = each_case("name", problem_names())
 each_variant = each_case("variant", range(VARIANTS))
 
@@ -34,11 +39,18 @@ def test_there_are_enough_problems_with_all_kinds_of_comparison_and_a_text_as_a_
 
 @each_problem
 @each_variant
-def test_two_ways_to_solve_a_problem_agree_on_every_test(name, variant):
+def test_two_ways_to_solve_a_problem_agree_on_every_test_and_flawed_ones_pass_fewer(name, variant):
     problem = load_problem(name, variant)
+    flawed = [share(problem, solution) for solution in problem.of_quality("edge")]
+    wrong = [share(problem, solution) for solution in problem.of_quality("wrong")]
 
     assert share(problem, problem.solutions[0]) == 1
     assert [share(problem, slow) for slow in problem.of_quality("slow")] == [1]
+    assert flawed
+    assert all(0.2 <= passed < 1 for passed in flawed)
+    assert all(passed < 0.7 for passed in wrong)
+    assert sum(flawed) / len(flawed) > sum(wrong) / len(wrong)
+    assert all(0.3 < share(problem, solution) < 1 for solution in problem.of_quality("loop"))
 
 
 @each_problem
@@ -52,49 +64,24 @@ def test_the_reference_does_not_change_its_arguments_and_gives_the_same_again(na
 
 
 @each_problem
-@each_variant
-def test_flawed_solutions_pass_some_tests_and_wrong_ones_fewer(name, variant):
-    problem = load_problem(name, variant)
-    flawed = [share(problem, solution) for solution in problem.of_quality("edge")]
-    wrong = [share(problem, solution) for solution in problem.of_quality("wrong")]
+def test_a_problem_is_whole(name):
+    problem = load_problem(name, 1)
 
-    assert flawed
-    assert all(0.2 <= passed < 1 for passed in flawed)
-    assert all(passed < 0.7 for passed in wrong)
-    assert sum(flawed) / len(flawed) > sum(wrong) / len(wrong)
-
-
-@each_problem
-def test_an_endless_solution_is_right_or_wrong_elsewhere_and_endless_on_a_few_tests(name):
-    problem = load_problem(name)
-    assert all(0.3 < share(problem, solution) < 1 for solution in problem.of_quality("loop"))
-
-
-@each_problem
-@each_variant
-def test_tests_are_five_shown_and_more_hidden_with_different_inputs_and_results(name, variant):
-    tests = load_problem(name, variant).tests
-
-    assert 11 <= len(tests) <= 20
-    assert len({json.dumps(test.arguments) for test in tests}) == len(tests)
-    assert len({json.dumps(test.expected) for test in tests}) > len(tests) / 3
-
-
-@each_problem
-def test_a_statement_has_its_contract_an_example_and_criteria(name):
-    problem = load_problem(name)
-
-    assert f"{problem.function}(" in problem.description
-    assert "eturn" in problem.description
-    assert "Example:" in problem.description
+    assert 11 <= len(problem.tests) <= 20
+    assert len({json.dumps(test.arguments) for test in problem.tests}) == len(problem.tests)
+    assert len({json.dumps(test.expected) for test in problem.tests}) > len(problem.tests) / 3
+    assert all(part in problem.description for part in (f"{problem.function}(", "eturn", "Example:"))
     assert "$" not in problem.description + problem.title
     assert 3 <= len(problem.criteria) <= 6
     assert 0 < problem.difficulty < 1
+    for solution in problem.solutions:
+        assert 0 < len(solution.explanation.split()) < 200
+        assert not addresses_reviewers(f"{solution.code}\n{solution.explanation}")
 
 
 @each_problem
 def test_variants_are_told_in_other_words_under_other_titles(name):
-    variants = [load_problem(name, variant) for variant in range(8)]
+    variants = [load_problem(name, variant) for variant in range(4)]
     marks = [fingerprint(problem) for problem in variants]
 
     assert len({problem.title for problem in variants}) == len(variants)
@@ -105,14 +92,6 @@ def test_variants_are_told_in_other_words_under_other_titles(name):
 def test_a_problem_is_found_by_its_title(name):
     assert [find_problem(title_of(name, variant)) for variant in (0, 3, 12)] == [(name, 0), (name, 3), (name, 12)]
     assert find_problem("Towers of Hanoi") is None
-
-
-@each_problem
-def test_no_solution_speaks_to_those_who_judge(name):
-    for solution in load_problem(name).solutions:
-        assert solution.explanation
-        assert len(solution.explanation.split()) < 200
-        assert not addresses_reviewers(f"{solution.code}\n{solution.explanation}")
 
 
 @pytest.mark.exhaustive
@@ -128,3 +107,55 @@ def test_a_models_manner_changes_the_words_and_not_what_is_computed(name):
             assert share(problem, written) == share(problem, solution), f"{model}: {written.code}"
             found.add(written.code)
     assert len(found) > 2 * len(problem.solutions)
+
+
+# --- who programs better passes more tests ---
+
+SEEDS = range(2)
+
+
+def as_set(name):
+    found = load_problem(name)
+    tests = tuple(Case(str(number), test.arguments, test.expected) for number, test in enumerate(found.tests))
+    more = (found.criteria, found.reference)
+    return Problem(found.title, found.description, found.function, found.comparison, tests[:5], tests[5:], *more)
+
+
+def mean_share(model, names=None):
+    """Of the hidden and shown tests that pass, over every problem and some seeds."""
+    shares = []
+    for name in names or problem_names():
+        problem = as_set(name)
+        tests = [(json.dumps(test.arguments), json.dumps(test.expected)) for test in problem.tests]
+        for seed in SEEDS:
+            code = read_solution(ask(model, solution_prompt(problem), "solution", seed), "coder-1").code
+            passed = [passes(code, problem.entry, problem.comparison, *test) for test in tests]
+            shares.append(sum(passed) / len(passed))
+    return sum(shares) / len(shares)
+
+
+def test_the_stronger_passes_more_tests():
+    shares = [mean_share(f"sim/coder:strength={strength}") for strength in (0.1, 0.35, 0.6, 0.9)]
+
+    assert shares == sorted(shares)
+    assert shares[0] < 0.5
+    assert shares[-1] > 0.85
+
+
+def test_models_differ_in_strength_and_their_results_follow():
+    strengths = {name: strength_of(parse_name(f"sim/{name}")) for name in (*PERSONALITIES, *CODERS)}
+    assert len(set(strengths.values())) == len(strengths)
+
+    assert strength_of(parse_name("sim/coder-yew:strength=0.95")) == pytest.approx(0.95)
+
+    order = sorted(CODERS, key=lambda name: -strengths[name])
+    shares = {name: mean_share(f"sim/{name}") for name in (order[0], order[len(order) // 2 + 1], order[-1])}
+    assert list(shares) == sorted(shares, key=lambda name: -shares[name])
+
+
+def test_a_strong_setter_sets_harder_problems_than_a_weak_one():
+    found = defaultdict(list)
+    difficulties = {load_problem(name).function: load_problem(name).difficulty for name in problem_names()}
+    for model in ("sim/coder-oak", "sim/coder-yew"):
+        found[model] = [difficulties[problem_of(seed, model=model).entry] for seed in range(60)]
+    assert sum(found["sim/coder-oak"]) > sum(found["sim/coder-yew"])

@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import suppress
 from typing import Literal
 
 import pytest
@@ -11,22 +12,8 @@ from experiments.gateway.simulated.tokens import count_tokens
 from tests.cases import each_case
 
 from . import prompts
-
-LANGUAGES = ("en", "zh")
-SPOILED = (
-    "broken",
-    "truncated",
-    "prose",
-    "range",
-    "missing",
-    "injected",
-    "empty",
-    "talk",
-    "nulls",
-    "words",
-    "nan",
-    "far",
-)
+from .conftest import text_of
+from .prompts import LANGUAGES, SPOILED, shape
 
 
 class Reviewed(BaseModel):
@@ -40,14 +27,6 @@ class Ordered(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     ranking: list[str]
-
-
-def shape(schema):
-    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema.model_json_schema()}}
-
-
-def text_of(answer):
-    return answer["choices"][0]["message"]["content"]
 
 
 @pytest.fixture
@@ -64,14 +43,18 @@ def ballot_of(text):
     return re.findall(r"^\d+\. (Response [A-Z]+)$", rest, re.MULTILINE)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-async def test_a_review_has_a_paragraph_for_each_answer_and_a_complete_ballot(said, language):
-    for seed in range(5):
+@each_case("language", LANGUAGES)
+async def test_a_review_has_a_paragraph_for_each_answer_and_a_complete_ballot_with_the_refusal_last(said, language):
+    for seed in range(3):
         text = await said(prompts.review(language), seed=seed)
         ranking = ballot_of(text)
         assert sorted(ranking) == prompts.labels(5)
         assert [part.split("**")[1] for part in text.split("\n\n")[:-1]] == prompts.labels(5)
         assert text == await said(prompts.review(language), seed=seed)
+        assert ranking[-1] == "Response C"
+        assert re.search("declines|refuses|拒绝|回避", text.split("\n\n")[2])
+    foreign = set(re.findall(r"[A-Za-z]{2,}", text)) - {"Response", "FINAL", "RANKING"}
+    assert (foreign == set()) == (language == "zh")
 
 
 async def test_thirty_answers_are_labelled_beyond_z(said):
@@ -79,38 +62,14 @@ async def test_thirty_answers_are_labelled_beyond_z(said):
     assert sorted(ballot_of(await said(prompts.review("en", answers)))) == sorted(prompts.labels(30))
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-async def test_the_refusal_comes_last_and_is_called_one(said, language):
-    for seed in range(5):
-        text = await said(prompts.review(language), seed=seed)
-        assert ballot_of(text)[-1] == "Response C"
-        assert re.search("declines|refuses|拒绝|回避", text.split("\n\n")[2])
-
-
 async def test_a_review_speaks_of_what_stands_in_the_answers(said):
     texts = "".join([await said(prompts.review("en"), seed=seed) for seed in range(8)])
     assert "“Run your own" in texts or "The protection of what is typed" in texts
     assert re.search(r"nobody can verify|does not name", texts)
-    assert re.search(r"list|steps", texts)
 
-
-async def test_a_compromise_is_no_promise(said):
     answers = ("A compromise between both is possible, it depends on the load.", "Rent them. It depends on the load.")
-    texts = [await said(prompts.review("en", answers), seed=seed) for seed in range(6)]
-    assert not any("verify" in text or "does not name" in text for text in texts)
-
-
-async def test_a_chinese_review_is_chinese_but_for_labels_and_header(said):
-    text = await said(prompts.review("zh"))
-    assert set(re.findall(r"[A-Za-z]{2,}", text)) == {"Response", "FINAL", "RANKING"}
-
-
-async def test_reviewers_mostly_agree_and_not_always(said):
-    close = tuple(f"Rent them for {n} weeks, because the load is small. It depends on the load." for n in range(5))
-    ballots = [tuple(ballot_of(await said(prompts.review("en", close), seed=seed))) for seed in range(30)]
-    best = [ballot[0] for ballot in ballots]
-    assert max(best.count(label) for label in best) >= 12
-    assert len(set(ballots)) > 1
+    texts = "".join([await said(prompts.review("en", answers), seed=seed) for seed in range(6)])
+    assert not re.search(r"verify|does not name", texts), "a compromise is no promise"
 
 
 async def test_an_order_to_the_reviewers_is_noticed(said):
@@ -121,7 +80,7 @@ async def test_an_order_to_the_reviewers_is_noticed(said):
     assert "instruction to its reviewers" in await said(prompts.review("en", planted))
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_case("language", LANGUAGES)
 async def test_a_review_with_a_schema_says_the_same_in_two_properties(said, language):
     plain = await said(prompts.review(language), seed=4)
     given = Reviewed.model_validate_json(await said(prompts.review(language), seed=4, response_format=shape(Reviewed)))
@@ -139,18 +98,13 @@ async def test_labels_are_spelled_as_the_schema_spells_them(said):
 
 
 @each_case("manner", SPOILED)
-async def test_a_spoiled_review_is_no_complete_review(said, manner):
-    text = await said(prompts.review("en"), f"sim/neutral:first=0:json={manner}", response_format=shape(Reviewed))
-    try:
-        ranking = Reviewed.model_validate(json.loads(text)).ranking
-    except ValueError:
-        return
-    assert sorted(ranking) != prompts.labels(5)
+async def test_a_spoiled_review_has_no_complete_ballot_with_a_schema_or_without(said, manner):
+    model = f"sim/neutral:first=0:json={manner}"
+    with suppress(ValueError):
+        given = json.loads(await said(prompts.review("en"), model, response_format=shape(Reviewed)))
+        assert sorted(Reviewed.model_validate(given).ranking) != prompts.labels(5)
 
-
-@each_case("manner", SPOILED)
-async def test_a_spoiled_ballot_in_plain_text_is_no_plain_ballot(said, manner):
-    text = await said(prompts.review("en"), f"sim/neutral:first=0:json={manner}")
+    text = await said(prompts.review("en"), model)
     lines = re.findall(r"^\d+\. (Response [A-Z]+)$", text, re.MULTILINE)
     assert sorted(lines) != prompts.labels(5)
     assert text
@@ -177,40 +131,32 @@ async def test_a_repair_without_an_order_has_all_labels_all_the_same(said):
     assert sorted(Ordered.model_validate_json(text).ranking) == prompts.labels(3)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_case("language", LANGUAGES)
 async def test_a_conclusion_says_what_was_agreed_and_what_not(said, language):
     agreed, disagreed, last = {
         "en": ("agreed on", "## Where the members disagreed", "**Recommendation:**"),
         "zh": ("成员的共识", "## 成员的分歧", "**建议**："),
     }[language]
-    for seed in range(6):
+    for seed in range(3):
         text = await said(prompts.conclusion(language), seed=seed)
         assert 110 <= count_tokens(text) <= 200
         assert text.index(agreed) < text.index(disagreed) < text.index(last)
         assert text == await said(prompts.conclusion(language), seed=seed)
 
 
-async def test_the_chair_follows_the_ranking_and_quotes_the_members(said):
+async def test_the_chair_follows_the_ranking_quotes_the_members_and_says_who_declined(said):
     text = await said(prompts.conclusion("en"))
     assert "answer 2" in text.split("\n\n")[0]
     assert "Run your own" in text
     second = await said(prompts.conclusion("en", "1. answer 1\n2. answer 5"))
     assert "Rent them for now" in second.split("\n\n")[0]
-
-
-async def test_the_chair_says_who_declined(said):
-    assert "nswer 3 declined" in await said(prompts.conclusion("en"))
+    assert "nswer 3 declined" in text
     assert "回答3拒绝作答" in await said(prompts.conclusion("zh"))
-
-
-async def test_a_chair_that_thinks_thinks(ask):
-    answer = await ask("sim/drifting:first=0", messages=prompts.conclusion("en"))
-    assert len(answer["choices"][0]["message"]["reasoning"].split()) > 10
 
 
 @each_case("question", [*prompts.QUESTIONS.values(), "Why?", "Tea or coffee?", "那么成本呢？"])
 async def test_a_title_is_short_and_without_quotes(said, question):
-    for seed in range(8):
+    for seed in range(4):
         title = await said(
             prompts.asking("Write a title of at most five words.", prompts.fence("question", question)),
             "sim/deceptive:first=0",
@@ -219,10 +165,3 @@ async def test_a_title_is_short_and_without_quotes(said, question):
         chinese = re.search(r"[\u4e00-\u9fff]", question)
         assert len(title) in range(4, 11) if chinese else len(title.split()) in range(3, 6)
         assert not set(title) & set("“”\"'「」\n")
-
-
-async def test_a_title_is_about_the_question(said):
-    messages = prompts.asking(prompts.TITLE, prompts.fence("question", prompts.QUESTIONS["en"]))
-    titles = [await said(messages, seed=seed) for seed in range(6)]
-    assert all("lab" in title or "anguage models" in title for title in titles)
-    assert len(set(titles)) > 1

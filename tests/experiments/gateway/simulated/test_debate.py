@@ -9,23 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from tests.cases import each_case
 
 from . import prompts
+from .conftest import text_of
+from .prompts import LANGUAGES, SPOILED, shape
 
-LANGUAGES = ("en", "zh")
 REFERENCES = {"A1.p1", "A1.p2", "B1.p1", "B1.c1"}
-SPOILED = (
-    "broken",
-    "truncated",
-    "prose",
-    "range",
-    "missing",
-    "injected",
-    "empty",
-    "talk",
-    "nulls",
-    "words",
-    "nan",
-    "far",
-)
 
 
 class Strict(BaseModel):
@@ -63,9 +50,7 @@ class Summary(Strict):
 @pytest.fixture
 def given(ask):
     async def give(schema, messages, model="sim/neutral:first=0", **changes):
-        shape = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema.model_json_schema()}}
-        answer = await ask(model, messages=messages, response_format=shape, **changes)
-        return answer["choices"][0]["message"]["content"]
+        return text_of(await ask(model, messages=messages, response_format=shape(schema), **changes))
 
     return give
 
@@ -82,7 +67,7 @@ def is_chinese(text):
     return len(re.findall(r"[\u4e00-\u9fff]", text)) > len(re.findall(r"[A-Za-z]{2,}", text))
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_case("language", LANGUAGES)
 async def test_a_refined_request_says_what_is_known_and_what_is_not(given, language):
     text = await given(Refined, prompts.asking("Refine.", prompts.fence("request", prompts.REQUESTS[language])))
     refined = Refined.model_validate_json(text)
@@ -100,7 +85,7 @@ async def test_a_refined_request_says_what_is_known_and_what_is_not(given, langu
 @each_case("language", LANGUAGES)
 @each_case("speaker", ["A", "B", "C"])
 async def test_a_first_turn_has_three_perspectives_and_answers_what_was_said(turn, speaker, language):
-    for seed in range(6):
+    for seed in range(3):
         taken = await turn(language, speaker, seed=seed)
         assert taken.speaker == speaker
         assert [point.id for point in taken.new_perspectives] == ["p1", "p2", "p3"]
@@ -112,18 +97,15 @@ async def test_a_first_turn_has_three_perspectives_and_answers_what_was_said(tur
             assert 36 <= len(text) <= 105 if language == "zh" else 18 <= len(text.split()) <= 48
 
 
-async def test_counterpoints_name_the_others_points(turn):
-    for seed in range(6):
+async def test_counterpoints_name_the_points_of_others_where_there_are_some(turn):
+    for seed in range(3):
         taken = await turn("en", "B", seed=seed)
         named = [set(re.findall(r"[A-Z]\d\.[pc]\d", point.contents)) for point in taken.counterpoints]
         assert all(names and names <= {"A1.p1", "A1.p2"} for names in named)
-
-
-async def test_nobody_has_spoken_so_nobody_is_answered(turn):
     assert (await turn("en", "A", points=False)).counterpoints == []
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_case("language", LANGUAGES)
 async def test_a_second_turn_is_shorter_and_takes_up_the_addendum(turn, language):
     addendum = {"en": "Nobody may climb on the roof.", "zh": "任何人都不能上屋顶。"}[language]
     taken = await turn(language, "C", round_=2, addendum=addendum)
@@ -132,15 +114,14 @@ async def test_a_second_turn_is_shorter_and_takes_up_the_addendum(turn, language
 
 
 async def test_turns_differ_by_seed_and_part(turn):
-    assert await turn("en", "A", seed=5) == await turn("en", "A", seed=5)
-    assert (
-        len({(await turn("en", speaker, seed=seed)).model_dump_json() for speaker in "ABC" for seed in range(4)}) == 12
-    )
+    taken = [(await turn("en", speaker, seed=seed)).model_dump_json() for speaker in "ABC" for seed in range(4)]
+    assert len(set(taken)) == 12
+    assert taken[0] == (await turn("en", "A", seed=0)).model_dump_json()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_case("language", LANGUAGES)
 async def test_a_summary_rests_on_points_that_were_made(given, language):
-    for seed in range(6):
+    for seed in range(3):
         summary = Summary.model_validate_json(await given(Summary, prompts.summary(language), seed=seed))
         assert [action.id for action in summary.recommended] == ["action_1", "action_2", "action_3"]
         assert [action.id for action in summary.discouraged] == ["avoid_1", "avoid_2"]

@@ -10,6 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tests.cases import each_case
 
+from .conftest import text_of
+from .prompts import shape
+
 Share = Field(ge=0, le=1)
 
 
@@ -62,11 +65,6 @@ class Nested(BaseModel):
     flag: bool
 
 
-def asked(schema: type[BaseModel]):
-    shape = {"name": "answer", "strict": True, "schema": schema.model_json_schema()}
-    return {"type": "json_schema", "json_schema": shape}
-
-
 def fenced(**texts: str):
     return "\n\n".join(
         f"[[{name.replace('_', '-')} 5f2c9a81d0]]\n{text}\n[[/{name.replace('_', '-')} 5f2c9a81d0]]"
@@ -78,15 +76,11 @@ def prompt(content):
     return [{"role": "system", "content": "You judge anger, fear and deception."}, {"role": "user", "content": content}]
 
 
-def text_of(answer):
-    return answer["choices"][0]["message"]["content"]
-
-
 @pytest.fixture
 def judge(ask):
     async def judge_sides(first: str, second: str, model: str = "sim/judge:first=0"):
         messages = prompt(fenced(message_A=first, message_B=second))
-        return text_of(await ask(model, messages=messages, response_format=asked(Verdict)))
+        return text_of(await ask(model, messages=messages, response_format=shape(Verdict)))
 
     return judge_sides
 
@@ -94,19 +88,15 @@ def judge(ask):
 @pytest.fixture
 def sieve(ask):
     async def filter_text(text: str):
-        answer = await ask("sim/filter:first=0", messages=prompt(fenced(message=text)), response_format=asked(Filtered))
+        answer = await ask("sim/filter:first=0", messages=prompt(fenced(message=text)), response_format=shape(Filtered))
         return Filtered.model_validate_json(text_of(answer))
 
     return filter_text
 
 
-@each_case("seed", range(10))
+@each_case("seed", range(4))
 async def test_any_schema_of_pydantic_is_satisfied(ask, seed):
-    Nested.model_validate_json(text_of(await ask(response_format=asked(Nested), seed=seed)), strict=False)
-
-
-async def test_every_personality_answers_with_the_schema(ask):
-    Verdict.model_validate_json(text_of(await ask("sim/competitive:first=0", response_format=asked(Verdict))))
+    Nested.model_validate_json(text_of(await ask(response_format=shape(Nested), seed=seed)), strict=False)
 
 
 async def test_a_schema_inside_the_prompt_counts_too(ask):
@@ -126,17 +116,13 @@ async def test_the_judge_tells_the_personalities_apart(judge, talk):
         for name in ("cooperative", "competitive", "deceptive", "drifting")
     }
     first = Verdict.model_validate_json(await judge(said["cooperative"], said["competitive"]))
+    back = Verdict.model_validate_json(await judge(said["competitive"], said["cooperative"]))
+    assert (first.A, first.B) == (back.B, back.A), "wherever it sits"
     second = Verdict.model_validate_json(await judge(said["deceptive"], said["drifting"]))
     assert first.A.cooperation > 0.2 > -0.2 > first.B.cooperation
     assert first.B.anger > first.A.anger
     assert second.A.deception > max(first.A.deception, first.B.deception)
     assert second.B.goal_deviation > 20 > max(first.A.goal_deviation, first.B.goal_deviation)
-
-
-async def test_a_side_is_judged_the_same_wherever_it_sits(judge):
-    there = Verdict.model_validate_json(await judge("I demand all of it.", "Let us share."))
-    back = Verdict.model_validate_json(await judge("Let us share.", "I demand all of it."))
-    assert (there.A, there.B) == (back.B, back.A)
 
 
 async def test_the_filter_returns_everything_else_verbatim(sieve):
@@ -146,17 +132,12 @@ async def test_the_filter_returns_everything_else_verbatim(sieve):
     assert filtered.removed == ["My reasoning", "Strategy"]
 
 
-@each_case("opening", ["My reasoning: x", "Internal plan: x", "我的思路：让步", "策略：等待"])
-async def test_the_filter_removes_a_first_paragraph(sieve, opening):
-    filtered = await sieve(f"{opening}\n\nKept.\n")
-    assert filtered.text == "Kept.\n"
-    assert len(filtered.removed) == 1
-
-
-async def test_a_clean_message_passes_unchanged(sieve):
+async def test_the_filter_removes_a_first_paragraph_and_leaves_a_message_without_asides(sieve):
+    for opening in ("My reasoning: x", "Internal plan: x", "我的思路：让步", "策略：等待"):
+        filtered = await sieve(f"{opening}\n\nKept.\n")
+        assert (filtered.text, len(filtered.removed)) == ("Kept.\n", 1)
     text = "Nothing here about Strategy: it is only mentioned.\n\nEnd."
-    assert (await sieve(text)).text == text
-    assert (await sieve(text)).removed == []
+    assert ((await sieve(text)).text, (await sieve(text)).removed) == (text, [])
 
 
 async def test_a_swapped_pair_gets_the_same_winner(ask):
@@ -164,7 +145,7 @@ async def test_a_swapped_pair_gets_the_same_winner(ask):
         winner: Literal["A", "B", "tie"]
 
     async def winner(**texts: str):
-        answer = await ask(messages=prompt(fenced(**texts)), response_format=asked(Choice))
+        answer = await ask(messages=prompt(fenced(**texts)), response_format=shape(Choice))
         return Choice.model_validate_json(text_of(answer)).winner
 
     for number in range(6):
@@ -194,7 +175,4 @@ async def test_every_number_can_be_something_else(judge, manner, instead):
     )
     for side in (given["A"], given["B"]):
         assert {side["goal_deviation"], side["cooperation"], side["confidence"]} == {instead}
-
-
-async def test_a_judge_can_answer_with_nothing_but_talk(judge):
     assert "{" not in await judge("Mine!", "Ours.", "sim/judge:first=0:json=talk")

@@ -1,15 +1,17 @@
-"""Each deed that the audit record names is done, and found in it; no entry holds a secret."""
+"""Each action that the audit record names is done once and found in it once; no entry holds a secret."""
 
 from decimal import Decimal
+from functools import partial
 from uuid import uuid4
 
 import pytest
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.core.management import call_command
 from django.test import Client
 
-from accounts import inviting, projects, roles
+from accounts import audit, inviting, projects, roles
 from accounts.models import ApiToken, AuditEntry
 from accounts.tokens import create_token, revoke_token
 from experiments.battles import voiding
@@ -114,10 +116,6 @@ def cycle(lab):
     return contest_rows.contest(lab.alice, 1).run.cycles.get()
 
 
-def approved(lab):
-    curation.approve(lab.run, by=lab.ada)
-
-
 def reach_budget(lab):
     budgeting.set_budget(lab.experiment, by=lab.alice, cost=Decimal(1))
     Run.objects.filter(pk=lab.run.pk).update(state="queued")
@@ -128,11 +126,11 @@ def reach_budget(lab):
 
 
 def download(path):
-    def do(lab):
-        answer = lab.browser.get(path.format(run=lab.run.pk, experiment=lab.experiment.pk))
-        assert answer.status_code == 200, answer.status_code
+    return lambda lab: fetched(lab.browser.get(path.format(run=lab.run.pk, experiment=lab.experiment.pk)))
 
-    return do
+
+def fetched(answer):
+    assert answer.status_code == 200
 
 
 def read_in_admin(path):
@@ -141,15 +139,11 @@ def read_in_admin(path):
 
 def download_by_token(lab):
     headers = {"authorization": f"Bearer {token(lab)}"}
-    assert Client().get(f"/api/runs/{lab.run.pk}/export/?format=csv", headers=headers).status_code == 200
+    fetched(Client().get(f"/api/runs/{lab.run.pk}/export/?format=csv", headers=headers))
 
 
 def restored(void, restore):
-    def do(lab):
-        thing = void(lab)
-        restore(thing, lab)
-
-    return do
+    return lambda lab: restore(void(lab), lab)
 
 
 def void_battle(lab):
@@ -183,18 +177,14 @@ def exclude(lab):
     assert curation.exclude(lab.run, by=lab.ada, reason="wrong")
 
 
-def disapprove(lab):
-    approved(lab)
-    curation.approve(lab.run, by=lab.ada, is_approved=False)
-
-
-def publish(lab):
-    approved(lab)
-    curation.publish(lab.run, by=lab.ada)
+def approved(lab, then=None):
+    curation.approve(lab.run, by=lab.ada)
+    if then:
+        then(lab.run, by=lab.ada)
 
 
 def withdraw(lab):
-    publish(lab)
+    approved(lab, curation.publish)
     curation.withdraw(lab.run, by=lab.ada)
 
 
@@ -211,7 +201,7 @@ def share_preset(lab):
     keeping.share_preset(made, by=lab.alice)
 
 
-DEEDS = [
+ACTIONS = [
     ("signing in", Action.SIGNED_IN, sign_in),
     ("a wrong password", Action.SIGN_IN_FAILED, lambda lab: sign_in(lab, WRONG)),
     ("signing out", Action.SIGNED_OUT, lambda lab: sign_in(lab).post("/sign-out/")),
@@ -270,8 +260,8 @@ DEEDS = [
     ("a cycle again", Action.RESTORED, restored(void_cycle, lambda it, lab: cycle_voiding.restore(it, by=lab.ada))),
     ("a contestant again", Action.RESTORED, restored(void_contestant, restore_contestant)),
     ("an approval", Action.APPROVED, approved),
-    ("one less", Action.DISAPPROVED, disapprove),
-    ("publishing", Action.PUBLISHED, publish),
+    ("one less", Action.DISAPPROVED, lambda lab: approved(lab, partial(curation.approve, is_approved=False))),
+    ("publishing", Action.PUBLISHED, lambda lab: approved(lab, curation.publish)),
     ("withdrawing", Action.WITHDRAWN, withdraw),
 ]  # fmt: skip
 
@@ -283,14 +273,13 @@ def address(lab, action):
     lab.browser.post("/account/email/", {"email": f"{which}@lab.example", action: "1"})
 
 
-DONE = [deed for deed in DEEDS if deed[2]]
+DONE = [one for one in ACTIONS if one[2]]
 
 
-IDS = [f"{name}: {action.value}" for name, action, _do in DONE]
-
-
-@pytest.mark.parametrize(("action", "do"), [deed[1:] for deed in DONE], ids=IDS)
-def test_it_is_in_the_record_once_and_without_a_secret(lab, action, do):
+@pytest.mark.parametrize(
+    ("action", "do"), [one[1:] for one in DONE], ids=[f"{name}: {action.value}" for name, action, _do in DONE]
+)
+def test_an_action_is_in_the_record_once_and_without_a_secret(lab, action, do):
     do(lab)
 
     assert AuditEntry.objects.filter(action=action).count() == 1
@@ -298,8 +287,69 @@ def test_it_is_in_the_record_once_and_without_a_secret(lab, action, do):
     assert [secret for secret in lab.secrets if secret in entries] == []
 
 
-def test_there_is_a_deed_for_every_action():
+def test_every_action_is_tried():
     """None: done in the tests of accounts, with the letters and codes that they take."""
     elsewhere = {Action.PERSON_REACTIVATED}
 
-    assert {action for _name, action, _do in DEEDS} | elsewhere == set(Action)
+    assert {action for _name, action, _do in ACTIONS} | elsewhere == set(Action)
+
+
+def test_a_file_that_is_loaded_again_and_again_is_one_entry_and_a_page_is_none(lab):
+    lab.browser.get(f"/runs/{lab.run.pk}/")
+    lab.browser.get(f"/runs/{lab.run.pk}/report/none/")
+    for _ in range(3):
+        lab.browser.get(f"/runs/{lab.run.pk}/report/md/")
+
+    entry = AuditEntry.objects.get(action=Action.EXPORTED)
+    assert (entry.actor, entry.target) == ("alice", f"run:{lab.run.pk}")
+    assert entry.name.endswith(".md")
+
+
+def test_a_run_is_left_out_with_its_battles_as_one_action(lab):
+    made = battle(lab)
+    Battle.objects.filter(pk=made.pk).update(run=lab.run)
+    curation.exclude(lab.run, by=lab.ada, reason="wrong")
+    curation.include(lab.run, by=lab.ada)
+
+    assert list(AuditEntry.objects.order_by("pk").values_list("target", flat=True))[-2:] == [f"run:{lab.run.pk}"] * 2
+    assert Battle.objects.get().void_reason == ""
+
+
+def test_where_the_record_cannot_be_written_nothing_is_done(lab, monkeypatch):
+    def breaks(*_args, **_more):
+        raise RuntimeError("the record cannot be written")
+
+    monkeypatch.setattr(audit, "record", breaks)
+    factor(lab)
+    browser = signed_in(lab.alice)
+    browser.raise_request_exception = False
+
+    assert browser.post("/account/second-factor/totp/deactivate/").status_code == 500
+    assert Authenticator.objects.filter(user=lab.alice, type="totp").exists()
+
+
+# --- over HTTP ---
+
+
+@pytest.fixture
+def ask(lab):
+    headers = {"authorization": f"Bearer {create_token(lab.ada)}"}
+    return lambda query="": Client().get(f"/api/audit/{query}", headers=headers)
+
+
+def test_the_api_reads_it_newest_first_filtered_and_page_by_page(ask, lab):
+    for number in range(3):
+        audit.record(audit.Action.EXPORTED, by=lab.alice, name=f"file {number}", path="/x/")
+    audit.record(audit.Action.SHARED, by=lab.alice, name="other")
+
+    first = ask("?action=exported&person=ali&page_size=2").json()
+    second = ask(f"?{first['next'].partition('?')[2]}").json()
+
+    assert [one["name"] for one in first["results"] + second["results"]] == ["file 2", "file 1", "file 0"]
+    assert first["results"][0]["detail"] == {"path": "/x/"}
+
+
+def test_a_filter_that_the_api_cannot_read_is_a_problem(ask):
+    for query in ("?since=yesterday", "?action=nothing"):
+        answer = ask(query)
+        assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")

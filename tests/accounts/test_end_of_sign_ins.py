@@ -12,7 +12,8 @@ from django.utils import timezone
 from accounts import lasting
 from accounts.models import AuditEntry
 from tests.accounts.conftest import sign_in
-from tests.fixtures import signed_in, step_up
+from tests.cases import each_case
+from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -28,32 +29,24 @@ def wind_back(browser, **ago):
     session.save()
 
 
-def test_one_that_is_used_goes_on(browser):
+def test_one_that_is_used_goes_on_for_two_weeks_at_most(browser):
     wind_back(browser, begun=13 * DAY, seen=HOUR)
-
     assert browser.get("/account/").status_code == 200
 
+    wind_back(browser, begun=15 * DAY, seen=1)
+    assert browser.get("/account/").status_code == 302
+    assert browser.get("/api/runs/").status_code == 401
 
-def test_one_that_was_not_used_for_days_ends(browser, deeds):
+
+def test_one_that_was_not_used_for_days_ends_and_its_row_is_of_no_use(browser, entries_of, settings):
+    row = Session.objects.get(pk=browser.session.session_key)
+    assert 0 <= (row.expire_date - timezone.now()).total_seconds() <= settings.SESSION_COOKIE_AGE == 72 * HOUR
     wind_back(browser, begun=4 * DAY, seen=73 * HOUR)
 
     answer = browser.get("/account/", follow=True)
 
     assert "Your sign-in has expired." in answer.content.decode()
-    assert deeds(Action.SIGNED_OUT)[0].detail == {"expired": True}
-
-
-def test_use_cannot_prolong_it_for_ever(browser):
-    wind_back(browser, begun=15 * DAY, seen=1)
-
-    assert browser.get("/account/").status_code == 302
-    assert browser.get("/api/runs/").status_code == 401
-
-
-def test_its_row_is_of_no_use_after_the_time_without_use(browser, settings):
-    row = Session.objects.get(pk=browser.session.session_key)
-
-    assert 0 <= (row.expire_date - timezone.now()).total_seconds() <= settings.SESSION_COOKIE_AGE == 72 * HOUR
+    assert entries_of(Action.SIGNED_OUT)[0].detail == {"expired": True}
 
 
 def test_use_is_written_down_now_and_then_alone(browser, django_assert_num_queries):
@@ -77,7 +70,7 @@ def test_what_has_expired_is_forgotten_with_its_address_and_browser(visitor, ali
     assert UserSession.objects.get().session_key == other.session.session_key
 
 
-def test_one_elsewhere_is_ended_by_itself(visitor, alice, deeds):
+def test_one_elsewhere_is_ended_by_itself(visitor, alice, entries_of):
     sign_in(visitor)
     elsewhere, third = Client(), Client()
     sign_in(elsewhere)
@@ -88,7 +81,7 @@ def test_one_elsewhere_is_ended_by_itself(visitor, alice, deeds):
 
     assert elsewhere.get("/account/").status_code == 302
     assert third.get("/account/").status_code == 200
-    assert deeds(Action.SIGNED_OUT)[0].detail == {"elsewhere": 1}
+    assert entries_of(Action.SIGNED_OUT)[0].detail == {"elsewhere": 1}
 
 
 def test_somebody_elses_is_not_found(visitor, alice, bob):
@@ -101,15 +94,7 @@ def test_somebody_elses_is_not_found(visitor, alice, bob):
     assert other.get("/account/").status_code == 200
 
 
-def test_ending_others_asks_for_the_password_again(alice):
-    stale = Client()
-    stale.force_login(alice)
-    step_up(stale, alice, ago=3600)
-
-    assert stale.post("/account/sign-ins/end/")["Location"].startswith("/account/confirm/")
-
-
-def test_the_command_ends_those_of_one_person_or_all(alice, bob, deeds, capsys):
+def test_the_command_ends_those_of_one_person_or_all(alice, bob, entries_of, capsys):
     first, second = signed_in(alice), signed_in(bob)
 
     call_command("end_sessions", "alice")
@@ -119,24 +104,10 @@ def test_the_command_ends_those_of_one_person_or_all(alice, bob, deeds, capsys):
 
     assert second.get("/account/").status_code == 302
     assert capsys.readouterr().out.splitlines() == ["1 sign-ins have ended."] * 2
-    assert [entry.detail for entry in deeds(Action.SIGNED_OUT)] == [{"by_command": 1}] * 2
+    assert [entry.detail for entry in entries_of(Action.SIGNED_OUT)] == [{"by_command": 1}] * 2
 
 
-@pytest.mark.parametrize("asked", [[], ["nobody-of-that-name"], ["alice", "--all"]])
+@each_case("asked", [[], ["nobody-of-that-name"], ["alice", "--all"]])
 def test_the_command_says_what_it_cannot_do(alice, asked):
     with pytest.raises(CommandError):
         call_command("end_sessions", *asked)
-
-
-def test_a_sign_in_takes_a_new_session_and_the_old_one_is_void(visitor, alice):
-    visitor.get("/sign-in/")
-    session = visitor.session
-    session["planted"] = "by somebody else"
-    session.save()
-    visitor.cookies["arena_session"] = session.session_key
-
-    sign_in(visitor)
-
-    assert visitor.session.session_key != session.session_key
-    assert not Session.objects.filter(pk=session.session_key).exists()
-    assert len(visitor.session.session_key) == 32  # of 36 letters and digits: 165 bits

@@ -1,0 +1,157 @@
+"""What every answer tells the browser, whatever is answered and why: nothing in it may run but our own files."""
+
+from uuid import UUID
+
+import pytest
+from channels.testing import WebsocketCommunicator
+from django.conf import settings as configured
+from django.test import Client
+from django.urls import reverse
+
+from accounts.tokens import create_token
+from arenasite.asgi import application
+from tests.accounts.conftest import sign_in
+from tests.cases import each_case
+from tests.fixtures import signed_in
+
+pytestmark = pytest.mark.django_db
+JSON = {"content_type": "application/json"}
+
+
+def fails(*_args, **_more):
+    raise RuntimeError("it broke")
+
+
+@pytest.fixture
+def kinds(alice, monkeypatch):
+    """One answer of each kind, with the status that it has to have."""
+    visitor, hers = Client(raise_request_exception=False), signed_in(alice)
+    hers.raise_request_exception = False
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(alice)
+    answers = {
+        "page": (200, hers.get("/runs/")),
+        "sign-in": (200, visitor.get("/sign-in/")),
+        "redirect": (302, visitor.get("/runs/")),
+        "form refused": (200, hers.post("/account/", {"name": ""})),
+        "missing token of a form": (403, strict.post("/arena/", {"title": "x"})),
+        "not there": (404, visitor.get("/nothing/")),
+        "not there in the API": (404, hers.get("/api/nothing/")),
+        "not signed in": (401, visitor.get("/api/runs/")),
+        "bad request": (400, hers.post("/api/experiments/", "{", **JSON)),
+        "wrong method": (405, hers.delete("/api/runs/")),
+        "wrong method of a page": (405, hers.get(reverse("logout"))),
+        "wrong kind": (415, hers.post("/api/experiments/", "x", content_type="text/plain")),
+        "wrong host": (400, visitor.get("/runs/", headers={"host": "evil.example"})),
+        "null in the address": (404, visitor.get("/runs/%00/")),
+        "API": (200, hers.get("/api/runs/")),
+        "schema": (200, visitor.get("/api/schema/")),
+        "documentation": (200, visitor.get("/api/docs/")),
+        "script of words": (200, visitor.get("/words.js")),
+        "account": (200, hers.get("/account/")),
+        "static script": (200, visitor.get("/static/run.js")),
+        "static picture": (200, visitor.get("/static/favicon.svg")),
+        "static nothing": (404, visitor.get("/static/nothing.js")),
+        "administration": (302, visitor.get("/admin/")),
+        "administration refused": (302, hers.get("/admin/")),
+        "table": (200, hers.get(reverse("usage-csv"))),
+    }
+    monkeypatch.setattr("experiments.models.run.RunQuerySet.visible_to", fails)
+    answers["failure"] = (500, hers.get(f"/runs/{UUID(int=7)}/"))
+    answers["failure of the API"] = (500, hers.get("/api/runs/"))
+    return answers
+
+
+def directives(policy):
+    return {name: set(values) for name, *values in (part.split() for part in policy.split(";") if part.strip())}
+
+
+def test_every_kind_of_answer_has_the_policy_and_is_shielded(kinds):
+    for name, (status, answer) in kinds.items():
+        assert answer.status_code == status, name
+        policy = directives(answer.headers.get("Content-Security-Policy", ""))
+        assert policy["default-src"] == {"'none'"}, name
+        assert policy["script-src"] == policy["connect-src"] == policy["form-action"] == {"'self'"}, name
+        assert policy["frame-ancestors"] == policy["base-uri"] == {"'none'"}, name
+        assert set().union(*policy.values()) <= {"'none'", "'self'", "data:"}, name
+        assert policy["img-src"] == {"'self'", "data:"}, name
+        assert answer["X-Content-Type-Options"] == "nosniff", name
+        assert answer["Referrer-Policy"] == "same-origin", name
+        assert answer["Cross-Origin-Opener-Policy"] == answer["Cross-Origin-Resource-Policy"] == "same-origin", name
+        assert {"camera=()", "geolocation=()"} <= set(answer["Permissions-Policy"].split(", ")), name
+        assert "Access-Control-Allow-Origin" not in answer, name
+        kind = answer.headers.get("Content-Type", "charset=utf-8")
+        assert "charset=utf-8" in kind.lower().replace('"', "") or "json" in kind or "svg" in kind, name
+    for name in ("page", "API", "account", "not there in the API"):
+        assert "no-store" in kinds[name][1]["Cache-Control"], name
+    for name in ("failure", "failure of the API"):
+        said = kinds[name][1].content.decode()
+        assert kinds[name][1]["X-Request-ID"] in said, name
+        assert "it broke" not in said, name
+        assert "Traceback" not in said, name
+
+
+def test_signing_out_alone_clears_what_the_browser_has_kept(alice):
+    browser = signed_in(alice)
+
+    assert "Clear-Site-Data" not in browser.get("/arena/")
+    assert browser.post("/sign-out/")["Clear-Site-Data"] == '"cache", "storage"'
+    assert browser.get("/account/").status_code == 302
+
+
+@pytest.fixture
+def encrypted(settings):
+    """As behind a proxy that ends TLS."""
+    settings.HTTPS = settings.SECURE_SSL_REDIRECT = True
+    settings.SECURE_HSTS_SECONDS = 31_536_000
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    return Client()
+
+
+def test_where_tls_is_served_a_page_leads_on_to_https_and_the_api_refuses(encrypted):
+    page, over_tls = encrypted.get("/sign-in/"), {"x-forwarded-proto": "https"}
+    assert (page.status_code, page["Location"]) == (301, "https://testserver/sign-in/")
+    hsts = encrypted.get("/sign-in/", headers=over_tls)["Strict-Transport-Security"]
+    assert hsts == "max-age=31536000; includeSubDomains"
+
+    refused = encrypted.get("/api/runs/", headers={"authorization": "Bearer alab_secret"})
+    assert refused.status_code == 403
+    assert "https" in refused.json()["detail"]
+    assert encrypted.get("/api/runs/", headers=over_tls).status_code == 401
+    assert encrypted.get("/api/health/").status_code in {200, 503}, "its health is told either way"
+
+
+async def test_where_tls_is_served_a_socket_that_is_not_encrypted_is_refused(settings):
+    settings.HTTPS = True
+    headers = [(b"host", b"localhost:8000"), (b"x-forwarded-proto", b"http")]
+    socket = WebsocketCommunicator(application, "/ws/runs/x/", headers=headers)
+
+    assert (await socket.connect(timeout=60))[0] is False
+
+
+def test_the_cookie_of_a_session_is_of_this_host_alone_and_out_of_reach(alice):
+    answer = sign_in(Client())
+
+    cookie = answer.cookies[configured.SESSION_COOKIE_NAME]
+    assert (cookie["httponly"], cookie["samesite"], cookie["path"], cookie["domain"]) == (True, "Lax", "/", "")
+
+
+@each_case("path", ["/sign-in/", "/arena/", "/api/runs/", "/static/site.css"])
+def test_nothing_answers_a_trace(db, path):
+    assert Client().trace(path).status_code == 405
+
+
+@each_case(
+    "path",
+    ["/static/", "/.git/config", "/static/../.git/config", "/static/%2e%2e/manage.py", "/.env", "/var/", "/debug/"],
+)
+def test_no_folder_is_listed_and_no_file_of_the_program_is_served(db, path):
+    answer = Client().get(path)
+
+    assert answer.status_code in {404, 302}
+    assert b"[core]" not in answer.content
+
+
+@each_case("name", ["token", "access_token", "api_key", "key", "Authorization"])
+def test_no_address_takes_a_token(alice, name):
+    assert Client().get("/api/runs/", {name: create_token(alice)}).status_code == 401
