@@ -64,32 +64,24 @@ def entries_of() -> Callable[..., list[AuditEntry]]:
 
 
 class App:
-    """An authenticator app. `code` is never the one of the moment before, which is void once it was used."""
+    """An authenticator app. The clock by which its codes are checked stands still."""
 
-    def __init__(self, person: User, clock: Any) -> None:
-        self._clock, self._secret = clock, generate_totp_secret()
+    NOW = 1_800_000_000
+
+    def __init__(self, person: User) -> None:
+        self._secret = generate_totp_secret()
         TOTP.activate(person, self._secret)
         self.recovery = RecoveryCodes.activate(person).get_unused_codes()
 
     @property
     def code(self) -> str:
-        return format_hotp_value(hotp_value(self._secret, int(self._clock.now) // PERIOD))
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_800_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
+        return format_hotp_value(hotp_value(self._secret, self.NOW // PERIOD))
 
 
 @pytest.fixture
 def app_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[User], App]:
-    """Sets up an authenticator app; the clock by which its codes are checked stands still."""
-    clock = Clock()
-    monkeypatch.setattr("allauth.mfa.totp.internal.auth.time", SimpleNamespace(time=clock))
-    return lambda person: App(person, clock)
+    monkeypatch.setattr("allauth.mfa.totp.internal.auth.time", SimpleNamespace(time=lambda: App.NOW))
+    return App
 
 
 def sign_in(browser: Client, name: str = "alice", password: str = PASSWORD, **more: str) -> Any:

@@ -70,28 +70,19 @@ def test_what_has_expired_is_forgotten_with_its_address_and_browser(visitor, ali
     assert UserSession.objects.get().session_key == other.session.session_key
 
 
-def test_one_elsewhere_is_ended_by_itself(visitor, alice, entries_of):
-    sign_in(visitor)
-    elsewhere, third = Client(), Client()
-    sign_in(elsewhere)
-    sign_in(third)
+def test_one_elsewhere_is_ended_by_itself_and_somebody_elses_is_not_found(visitor, alice, bob, entries_of):
+    elsewhere, third, bobs = Client(), Client(), Client()
+    for browser, name in ((visitor, "alice"), (elsewhere, "alice"), (third, "alice"), (bobs, "bob")):
+        sign_in(browser, name)
     row = UserSession.objects.get(session_key=elsewhere.session.session_key)
+    assert bobs.post(f"/account/sign-ins/{row.pk}/end/").status_code == 404
+    assert elsewhere.get("/account/").status_code == 200
 
     visitor.post(f"/account/sign-ins/{row.pk}/end/")
 
     assert elsewhere.get("/account/").status_code == 302
     assert third.get("/account/").status_code == 200
     assert entries_of(Action.SIGNED_OUT)[0].detail == {"elsewhere": 1}
-
-
-def test_somebody_elses_is_not_found(visitor, alice, bob):
-    sign_in(visitor, "bob")
-    other = Client()
-    sign_in(other)
-    row = UserSession.objects.get(user=alice)
-
-    assert visitor.post(f"/account/sign-ins/{row.pk}/end/").status_code == 404
-    assert other.get("/account/").status_code == 200
 
 
 def test_the_command_ends_those_of_one_person_or_all(alice, bob, entries_of, capsys):

@@ -21,12 +21,10 @@ def role_of(project, person):
     return getattr(Membership.objects.filter(project=project, user=person).first(), "role", None)
 
 
-def test_whoever_makes_one_leads_it(alice, project, entries_of):
+def test_whoever_makes_one_leads_it_and_a_reviewer_makes_none(alice, reviewer, project, entries_of):
     assert role_of(project, alice) == "lead"
     assert entries_of(Action.PROJECT_CREATED)[0].target == f"project:{project.pk}"
 
-
-def test_a_reviewer_makes_none(reviewer):
     with pytest.raises(NotForYou):
         projects.create(by=reviewer, name="Wind")
     assert signed_in(reviewer).post("/projects/new/", {"name": "Wind"}).status_code == 403

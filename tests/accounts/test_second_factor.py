@@ -56,8 +56,11 @@ def test_codes_are_not_tried_for_long(visitor, alice, app_of):
     assert not is_in(visitor)
 
 
-def test_a_recovery_code_opens_once(visitor, alice, app_of):
-    code = app_of(alice).recovery[0]
+def test_a_recovery_code_is_hard_to_guess_and_opens_once(visitor, alice, app_of):
+    codes = app_of(alice).recovery
+    assert len(set(codes)) == len(codes) >= 8
+    assert all(len(code) == 8 and code.isdigit() for code in codes)  # 26 bits each
+    code = codes[0]
     sign_in(visitor)
     visitor.post(CODE, {"code": code})
     assert is_in(visitor)

@@ -79,6 +79,10 @@ def test_an_address_that_is_taken_is_not_given_away(by_domain, visitor, bob):
     assert "belongs to an account already" in mail.outbox[0].body
 
 
+def test_no_account_comes_with_the_platform(db):
+    assert not User.objects.exists()
+
+
 def found():
     return {message.id for message in run_checks() if message.id and message.id.startswith("accounts.")}
 

@@ -146,34 +146,34 @@ def test_a_broken_reference_is_mended_in_the_repair_or_never(option, after_repai
     assert second.title == first.title
 
 
-def test_weak_tests_expect_the_same_of_every_input_and_garbage_is_no_json():
+def test_weak_tests_expect_the_same_of_every_input():
     weak = read_problem(tried("weak"))
     assert len({json.dumps(test.expected) for test in weak.tests}) == 1
     assert share_passed(weak.reference, weak.entry, "exact", weak.tests) == 1
-    with pytest.raises(Unreadable):
-        read_problem(tried("garbage"))
 
 
-@each_case("problem", [problem_of(seed) for seed in range(3)], ids=lambda problem: problem.entry)
-def test_solutions_misbehave_as_the_name_says(problem):
+def test_solutions_misbehave_as_the_name_says():
+    problem = problem_of()
+
     def code(option):
         return read_solution(ask(f"sim/coder:solution={option}", solution_prompt(problem), "solution", 1), "a").code
 
-    for option in ("empty", "garbage"):
-        with pytest.raises(Unreadable):
-            code(option)
     shown = [outcome(code("loop"), problem.entry, test.arguments) for test in problem.tests]
     assert shown.count("Endless") == 1
     crashed = {outcome(code("crash"), problem.entry, test.arguments) for test in problem.tests}
     assert crashed & {"NameError", "ImportError", "SyntaxError"}
-    assert "give 10" in code("hack")
-    assert "open(" in code("hack")
+    assert all(part in code("hack") for part in ("give 10", "open("))
 
 
-@each_case("option", ["garbage", "list", "out_of_range"])
-def test_judgments_that_cannot_be_read(option):
+def test_answers_that_cannot_be_read_and_judges_that_give_everybody_the_same():
     with pytest.raises(Unreadable):
-        overall(f"sim/coder:judge={option}", HALF)
+        read_problem(tried("garbage"))
+    for option in ("empty", "garbage"):
+        with pytest.raises(Unreadable):
+            read_solution(ask(f"sim/coder:solution={option}", solution_prompt(problem_of()), "solution", 1), "a")
+    for option in ("garbage", "list", "out_of_range"):
+        with pytest.raises(Unreadable):
+            overall(f"sim/coder:judge={option}", HALF)
     assert (overall("sim/coder:judge=high", NONE), overall("sim/coder:judge=low", ALL_PASSED)) == (10, 0)
 
 

@@ -14,19 +14,16 @@ def deltas(chunks, name):
     return [piece for piece in pieces if piece]
 
 
-async def test_every_piece_of_a_stream_is_one_token(stream):
-    pieces = deltas(await stream("sim/cooperative:first=0:words=50"), "content")
+async def test_every_piece_of_a_stream_is_one_token_and_one_finish_reason_ends_it(stream):
+    chunks = await stream("sim/cooperative:first=0:words=50")
+    pieces = deltas(chunks, "content")
     assert len(pieces) == 50
     assert all(len(piece.split()) == 1 for piece in pieces)
+    reasons = [chunk["choices"][0]["finish_reason"] for chunk in chunks]
+    assert reasons == [None] * (len(reasons) - 1) + ["stop"]
 
 
-async def test_a_stream_ends_with_one_finish_reason(stream):
-    reasons = [chunk["choices"][0]["finish_reason"] for chunk in await stream()]
-    assert reasons[-1] == "stop"
-    assert set(reasons[:-1]) == {None}
-
-
-@pytest.mark.parametrize(
+@each_case(
     ("option", "name"), [("", "reasoning"), (":think=native", "reasoning"), (":think=content", "reasoning_content")]
 )
 async def test_reasoning_comes_before_the_content(stream, option, name):
@@ -45,19 +42,16 @@ async def test_reasoning_can_be_put_into_tags_or_left_out(ask):
     assert "reasoning" not in silent
 
 
-async def test_usage_comes_in_a_last_chunk_only_when_asked_for(stream):
-    asked = await stream(stream_options={"include_usage": True})
-    assert asked[-1]["choices"] == []
-    assert asked[-1]["usage"]["completion_tokens"] == len(deltas(asked, "content"))
-    assert not any("usage" in chunk for chunk in await stream())
-
-
-async def test_usage_can_come_with_every_chunk_or_never(stream):
-    each = await stream("sim/cooperative:first=0:usage=each", stream_options={"include_usage": True})
+async def test_usage_comes_in_a_last_chunk_with_every_chunk_or_never(stream):
+    asked = {"stream_options": {"include_usage": True}}
+    last = await stream(**asked)
+    assert last[-1]["choices"] == []
+    assert last[-1]["usage"]["completion_tokens"] == len(deltas(last, "content"))
+    each = await stream("sim/cooperative:first=0:usage=each", **asked)
     running = [chunk["usage"]["completion_tokens"] for chunk in each if "usage" in chunk]
     assert running[:-1] == list(range(1, len(running)))
-    never = await stream("sim/cooperative:first=0:usage=none", stream_options={"include_usage": True})
-    assert not any("usage" in chunk for chunk in never)
+    for never in (await stream(), await stream("sim/cooperative:first=0:usage=none", **asked)):
+        assert not any("usage" in chunk for chunk in never)
 
 
 async def test_reasoning_and_cached_tokens_are_counted(ask, body):
@@ -89,18 +83,14 @@ async def test_logprobs_are_sorted_and_hold_the_chosen_token(stream):
 async def test_logprobs_are_the_same_whole_and_streamed_and_absent_when_not_asked_for(ask, stream):
     whole = (await ask(logprobs=True, top_logprobs=2))["choices"][0]["logprobs"]["content"]
     chunks = await stream(logprobs=True, top_logprobs=2)
-    streamed = [c["choices"][0]["logprobs"]["content"][0] for c in chunks if c["choices"][0]["logprobs"]]
-    assert whole == streamed
+    assert whole == [c["choices"][0]["logprobs"]["content"][0] for c in chunks if c["choices"][0]["logprobs"]]
     assert (await ask())["choices"][0]["logprobs"] is None
 
 
-async def test_max_tokens_is_honoured(ask):
+async def test_the_limit_of_tokens_and_stop_sequences_are_honoured(ask):
     answer = await ask(max_tokens=9)
     assert answer["choices"][0]["finish_reason"] == "length"
     assert answer["usage"]["completion_tokens"] == 9
-
-
-async def test_stop_sequences_are_honoured(ask):
     text = (await ask(stop=["."]))["choices"][0]["message"]["content"]
     assert text
     assert "." not in text
@@ -116,24 +106,23 @@ async def test_the_list_of_models_says_that_they_are_simulated(client):
 @each_case("name", ["gpt-4", "sim/nobody", "sim/judge:colour=red", "sim/judge:tps=fast", "sim/judge:tps=nan"])
 async def test_an_unknown_name_is_a_404_that_says_why(client, body, name):
     answer = await client.post("/chat/completions", json=body(name))
-    assert answer.status_code == 404
-    assert answer.json()["error"]["code"] == 404
+    assert answer.status_code == answer.json()["error"]["code"] == 404
     assert answer.json()["error"]["message"]
 
 
 @each_case(
-    "content",
-    [b"{", b"[]", b'{"model": 3}', b'{"model": "sim/judge"}', b'{"model": "sim/judge", "messages": [{"role": "x"}]}'],
+    ("content", "status"),
+    [
+        *((body, 400) for body in (b"{", b"[]", b'{"model": 3}', b'{"model": "sim/judge"}')),
+        (b'{"model": "sim/judge", "messages": [{"role": "x"}]}', 400),
+        (b"x" * ((8 << 20) + 1), 413),
+    ],
+    ids=["cut", "no object", "no name", "no messages", "no role", "over eight mebibytes"],
 )
-async def test_a_malformed_request_is_a_400(client, content):
+async def test_a_malformed_request_is_refused(client, content, status):
     answer = await client.post("/chat/completions", content=content)
-    assert answer.status_code == 400
-    assert answer.json()["error"]["type"] == "invalid_request_error"
-
-
-async def test_a_body_over_eight_mebibytes_is_a_413(client):
-    answer = await client.post("/chat/completions", content=b"x" * ((8 << 20) + 1))
-    assert answer.status_code == 413
+    assert answer.status_code == status
+    assert status == 413 or answer.json()["error"]["type"] == "invalid_request_error"
 
 
 @pytest.mark.system
