@@ -119,7 +119,8 @@ def test_a_password_never_expires(visitor, alice):
 
 def test_fields_of_passwords_are_masked_and_open_to_password_managers(browser):
     for client, path in ((browser, "/account/password/"), (Client(), "/sign-in/"), (browser, "/account/confirm/")):
-        fields = [field for field in Page(client.get(path).content.decode()).find("input") if "password" in field.name]
+        inputs = Page(client.get(path).content.decode()).find("input")
+        fields = [field for field in inputs if "password" in field.get("name", "") and field.get("type") != "hidden"]
         assert fields
         assert {field.get("type") for field in fields} == {"password"}
         assert {field.get("autocomplete") for field in fields} <= {"current-password", "new-password"}

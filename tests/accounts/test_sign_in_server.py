@@ -15,7 +15,7 @@ from tests.accounts.conftest import sign_in
 from tests.accounts.sign_in_server import CLIENT, SECRET, SignInServer
 from tests.cases import each_case
 
-pytestmark = pytest.mark.system
+pytestmark = [pytest.mark.system, pytest.mark.django_db]
 
 
 BEGIN = "/oidc/lab/login/"

@@ -170,31 +170,24 @@ def test_a_response_cannot_vote_for_itself():
     assert read(GOOD["en"], planted).winner == "first"
 
 
-async def test_only_a_model_that_sees_is_listed_with_pictures_and_takes_them(client, ask):
+async def test_only_a_model_that_sees_is_listed_with_pictures_and_takes_them_as_input(client, ask):
     listed = (await client.get("/models")).json()["data"]
     seeing = [entry["id"] for entry in listed if "image" in entry["architecture"]["input_modalities"]]
     assert seeing == ["sim/vision-judge"]
 
-    content = [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": png(9)}}]
-    refused = await ask("sim/judge:first=0", messages=[{"role": "user", "content": content}])
+    text, picture = {"type": "text", "text": "What?"}, {"type": "image_url", "image_url": {"url": png(9, 512)}}
+    shown = [{"role": "user", "content": [text, picture]}]
+    refused = await ask("sim/judge:first=0", messages=shown)
     assert "does not accept images" in refused["error"]["message"]
     with pytest.raises(BadRequest):
         asked(png(9), png(1))
-
-
-async def test_pictures_count_as_input(ask):
-    content = [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": png(9, 512)}}]
-    plain = await ask("sim/vision-judge:first=0", messages=[{"role": "user", "content": content[:1]}])
-    shown = await ask("sim/vision-judge:first=0", messages=[{"role": "user", "content": content}])
-    assert shown["usage"]["prompt_tokens"] - plain["usage"]["prompt_tokens"] == 335
+    plain = await ask("sim/vision-judge:first=0", messages=[{"role": "user", "content": [text]}])
+    seen = await ask("sim/vision-judge:first=0", messages=shown)
+    assert seen["usage"]["prompt_tokens"] - plain["usage"]["prompt_tokens"] == 335
 
 
 @each_case("url", ["data:image/png;base64,@@@", "https://example.org/x.png", "data:image/png;base64,", ""])
 def test_a_picture_that_cannot_be_read_is_a_poor_one(url):
-    request = read_request(
-        {
-            "model": "sim/vision-judge",
-            "messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}],
-        }
-    )
+    content = [{"type": "image_url", "image_url": {"url": url}}]
+    request = read_request({"model": "sim/vision-judge", "messages": [{"role": "user", "content": content}]})
     assert all(0 <= picture.detail <= 1 for picture in request.prompt.pictures)
