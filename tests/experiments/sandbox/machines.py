@@ -1,7 +1,6 @@
 """A machine full of traps: whatever gets out of the sandbox leaves a trace on it."""
 
 import contextlib
-import ctypes
 import os
 import secrets
 import shutil
@@ -13,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from experiments.sandbox.inside import kernel
 from tests.fixtures import wait_until
 
 PROJECT = Path(__file__).parents[3]
-CHILD_SUBREAPER = 36
 INTO_THE_OPEN = (
     "/tmp",
     "/var/tmp",
@@ -105,13 +104,22 @@ class Host:
 
 
 @contextlib.contextmanager
+def adopting_orphans() -> Iterator[None]:
+    """Whoever outlives its parents becomes a child of this process, and not of the machine's first: none is lost."""
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    try:
+        yield
+    finally:
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 0)
+
+
+@contextlib.contextmanager
 def trapped() -> Iterator[Host]:
-    """A machine with its traps set, open to every user. Orphans become children of this process, so none is lost."""
+    """A machine with its traps set, open to every user."""
     folder = Path(tempfile.mkdtemp(prefix="host-", dir="/tmp"))
     folder.chmod(0o777)
-    ctypes.CDLL(None).prctl(CHILD_SUBREAPER, 1, 0, 0, 0)
     try:
-        with contextlib.ExitStack() as stack:
+        with adopting_orphans(), contextlib.ExitStack() as stack:
             listeners = {
                 "tcp": listener(stack, socket.AF_INET, ("0.0.0.0", 0)),
                 "udp": listener(stack, socket.AF_INET, ("0.0.0.0", 0), socket.SOCK_DGRAM),
@@ -125,7 +133,6 @@ def trapped() -> Iterator[Host]:
             finally:
                 host.bury()
     finally:
-        ctypes.CDLL(None).prctl(CHILD_SUBREAPER, 0, 0, 0, 0)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -162,10 +169,11 @@ def names(folder: str) -> list[str]:
     return []
 
 
-def descendants() -> set[int]:
-    """The numbers of all processes that come from this one."""
+def descendants(process: int | None = None) -> set[int]:
+    """The numbers of all processes that come from one; from this one unless another is named."""
     parents = dict(filter(None, map(number_and_parent, names("/proc"))))
-    found, rest = set(), {os.getpid()}
+    found: set[int] = set()
+    rest = {process or os.getpid()}
     while rest:
         rest = {number for number, parent in parents.items() if parent in rest} - found
         found |= rest

@@ -11,16 +11,12 @@ from pathlib import Path
 import pytest
 
 from experiments.sandbox import Limits, Test
-from experiments.sandbox.backends import docker
 from experiments.sandbox.backends.registry import Backend, backend_named
 from experiments.sandbox.errors import NotStarted
-from experiments.sandbox.inside import allowed, kernel, seccomp
 from experiments.sandbox.languages import PYTHON
 from experiments.sandbox.request import Program
 from experiments.sandbox.trial import tried
-from tests.cases import each_case
-from tests.experiments.sandbox.boxes import NAMESPACED, SAFE, first_of, needs, outcome
-from tests.experiments.sandbox.filters import verdict
+from tests.experiments.sandbox.boxes import NAMESPACED, SAFE, first_of, outcome
 
 pytestmark = pytest.mark.system
 
@@ -41,7 +37,7 @@ def solve():
 
 @pytest.mark.parametrize("backend", first_of(NAMESPACED))
 def test_a_program_finds_itself_alone(backend):
-    found = outcome(LOOKING, backend=needs(backend)).value
+    found = outcome(LOOKING, backend=backend).value
 
     assert found == {
         "process": 2,
@@ -81,16 +77,27 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("backend", first_of(SAFE))
-@each_case("wish", REFUSED)
-def test_it_is_refused(backend, wish):
-    code = f"import os, sys, socket, fcntl, termios, resource\ndef solve():\n    {REFUSED[wish]}\n    return 42"
-    result = outcome(code, backend=needs(backend))
+WISHING = """
+import asyncio, fcntl, os, resource, signal, socket, sys, termios
+from concurrent.futures import ThreadPoolExecutor
+def solve(wishes):
+    found = {}
+    for name, wish in wishes.items():
+        try:
+            exec(wish)
+            found[name] = "granted"
+        except Exception as error:
+            found[name] = type(error).__name__
+    return found
+"""
 
-    assert result.verdict == "error"
-    assert result.error.startswith(("PermissionError", "OSError", "FileNotFoundError", "ValueError: not allowed")), (
-        result
-    )
+
+@pytest.mark.parametrize("backend", first_of(SAFE))
+def test_what_reaches_out_of_the_box_is_refused(backend):
+    found = outcome(WISHING, REFUSED, backend=backend).value
+
+    assert found.keys() == REFUSED.keys()
+    assert set(found.values()) <= {"PermissionError", "OSError", "FileNotFoundError", "ValueError"}, found
 
 
 ALLOWED = {
@@ -107,12 +114,8 @@ ALLOWED = {
 
 
 @pytest.mark.parametrize("backend", first_of(SAFE))
-@each_case("wish", ALLOWED)
-def test_an_ordinary_program_gets(backend, wish):
-    imports = "import asyncio, os, resource, signal\nfrom concurrent.futures import ThreadPoolExecutor\n"
-    result = outcome(f"{imports}def solve():\n    {ALLOWED[wish]}\n    return 42", backend=needs(backend))
-
-    assert result.verdict == "passed", result
+def test_an_ordinary_program_gets_what_it_needs(backend):
+    assert outcome(WISHING, ALLOWED, backend=backend).value == dict.fromkeys(ALLOWED, "granted")
 
 
 @pytest.mark.parametrize("backend", first_of(NAMESPACED))
@@ -124,7 +127,7 @@ def solve():
     folders = [home + "/site-packages", "/usr/lib/python3/dist-packages"]
     return [name for folder in folders if os.path.isdir(folder) for name in os.listdir(folder)]
 """
-    result = outcome(code, backend=needs(backend))
+    result = outcome(code, backend=backend)
 
     assert result.value == [] or "PermissionError" in result.error, result
 
@@ -161,7 +164,7 @@ def test_each_of_the_kernels_walls_holds_alone():
 
 @pytest.mark.parametrize("backend", first_of(NAMESPACED))
 def test_the_namespaces_hold_without_them(backend):
-    bare = only_with(needs(backend))
+    bare = only_with(backend)
 
     assert tried_with(bare, "open('/etc/passwd')").result.error.startswith("FileNotFoundError")
     assert tried_with(bare, "open('/new', 'w')").result.error.startswith(("PermissionError", "OSError"))
@@ -173,72 +176,6 @@ def test_the_namespaces_hold_without_them(backend):
 def test_a_box_that_lacks_a_wall_runs_nothing():
     with pytest.raises(NotStarted, match="refused: no landlock"):
         tried_with(only_with("unsafe"), "pass", required=("limits", "landlock"))
-
-
-A_THREAD = 0x3D0F00
-WORDS = [  # a call with words that are granted, and others that are not
-    ("clone", (A_THREAD,), (0x11,), (A_THREAD | 1 << 28,)),
-    ("kill", (os.getpid(), 6), (1, 9), (2**32 - 1, 9)),
-    ("socketpair", (1, 0x80801), (1, 2), (2, 1)),
-    ("sendto", (3, 0, 0, 0, 0), (3, 0, 0, 0, 1 << 40)),
-    ("prlimit64", (0, 9), (1, 9)),
-    ("fcntl", (3, 1), (3, 8)),
-    ("ioctl", (1, 0x5401), (0, 0x5412)),
-]
-
-
-@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
-def test_the_filter_refuses_what_it_does_not_name_on_every_machine(machine, monkeypatch):
-    monkeypatch.setattr(kernel, "ARCHITECTURE", machine)
-    program, numbers, me = seccomp.program(), allowed.BY_MACHINE[machine], seccomp.MACHINES[machine]
-    ask = {name: lambda *words, number=number: verdict(program, me, number, *words) for name, number in numbers.items()}
-
-    picky = {"clone", "clone3", "ioctl", "kill", "prctl", "socketpair", "tgkill"}
-    assert {name for name in ask if ask[name]() != "allowed"} == picky
-    assert {verdict(program, me, number) for number in set(range(600)) - set(numbers.values())} == {"refused"}
-    assert verdict(program, 0x40000003, 11) == "ended"
-    assert ask["clone3"]() == "unknown"
-    for name, granted, *denied in WORDS:
-        assert ask[name](*granted) == "allowed"
-        assert [ask[name](*words) for words in denied] == ["refused"] * len(denied)
-    assert len(program) // 8 < 4096
-
-
-def test_the_other_tongue_of_an_x86_machine_is_refused(monkeypatch):
-    monkeypatch.setattr(kernel, "ARCHITECTURE", "x86_64")
-
-    assert verdict(seccomp.program(), seccomp.MACHINES["x86_64"], 0x40000000 | 59) == "ended"
-
-
-def test_no_table_allows_what_a_box_must_not_do():
-    forbidden = (
-        "execve execveat fork vfork socket connect bind ptrace mount umount2 unshare setns pivot_root chroot bpf"
-    )
-    forbidden += " keyctl perf_event_open userfaultfd io_uring_setup memfd_create process_vm_readv pidfd_getfd chmod"
-
-    assert not set(forbidden.split()) & {*allowed.X86_64, *allowed.AARCH64}
-    assert set(allowed.AARCH64) < set(allowed.X86_64)
-
-
-def test_a_container_is_started_with_the_same_limits():
-    box = docker.box(PYTHON, Limits(), "lab/python:3.13")
-    command = " ".join(box.command)
-
-    for part in (
-        "docker run --rm --interactive",
-        "--network none --ipc none --read-only --cap-drop ALL --user 65534:65534",
-        "--security-opt no-new-privileges --pids-limit 34",
-        "--memory 352321536 --memory-swap 352321536",
-        "--tmpfs /tmp:rw,nosuid,nodev,noexec,size=16777216,nr_inodes=4000,mode=1777",
-        "lab/python:3.13 python3 -I -S -B -X utf8 -c",
-    ):
-        assert part in command
-    assert box.ending == ("docker", "rm", "--force", box.command[box.command.index("--name") + 1])
-    assert not set(dict(box.environment)) - set(docker.CLIENT)
-
-
-def test_the_image_of_a_container_may_be_chosen():
-    assert "lab/python:3.13" in backend_named("docker:lab/python:3.13").box(PYTHON, Limits()).command
 
 
 @pytest.fixture
@@ -275,23 +212,20 @@ def readable_copy():
         yield folder
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user; everybody else is one already")
-def test_an_ordinary_user_has_the_same_walls(readable_copy):
+@pytest.mark.parametrize("backend", first_of(SAFE))
+def test_an_ordinary_user_has_the_same_walls(readable_copy, backend):
     program = (
         "from experiments.sandbox import *\n"
-        "for name in ('bubblewrap', 'namespaces', 'landlock'):\n"
-        "    print(name, probe(name).is_sufficient, probe(name).refusal)\n"
-        "    print(run('def solve(): return 42', [Test('only', [], 42)], backend=name).results[0].verdict)\n"
+        f"print(probe({backend!r}).is_sufficient, probe({backend!r}).refusal)\n"
+        f"print(run('def solve(): return 42', [Test('only', [], 42)], backend={backend!r}).results[0].verdict)\n"
     )
+    another_user = {"user": 1234, "group": 1234, "extra_groups": []} if os.geteuid() == 0 else {}
     done = subprocess.run(
         ["/usr/bin/python3", "-B", "-c", program],
         env={"PYTHONPATH": readable_copy, "PATH": "/usr/bin:/bin"},
         cwd="/",
-        user=1234,
-        group=1234,
-        extra_groups=[],
         capture_output=True,
         text=True,
+        **another_user,
     )
-    expected = [line for name in SAFE for line in (f"{name} True ", "passed")]
-    assert done.stdout.splitlines() == expected, done.stderr
+    assert done.stdout.splitlines() == ["True ", "passed"], done.stderr

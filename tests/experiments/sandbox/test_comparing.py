@@ -167,3 +167,9 @@ def test_each_part_of_nested_sets_is_written_once():
     presentable(functools.reduce(lambda inner, _: Set([inner, 1]), range(100), Set([Noted(7)])), 200)
 
     assert len(written) == 1
+
+
+@each_case("name", ["seconds", "total_seconds", "memory", "output", "result", "processes", "depth"])
+def test_a_limit_of_nothing_is_refused(name):
+    with pytest.raises(ValueError, match=f"{name} must be above zero"):
+        Limits(**{name: 0})

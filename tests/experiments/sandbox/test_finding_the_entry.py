@@ -54,29 +54,24 @@ def test_it_is_found(shape):
     assert result.verdict == "passed", result
 
 
-def test_a_generator_and_an_asynchronous_one_are_lists():
-    assert only("def solve(a, b):\n    yield a\n    yield b", expected=[1, 2]).verdict == "passed"
-    assert only("async def solve(a, b):\n    yield a\n    yield b", expected=[1, 2]).verdict == "passed"
+@each_case(
+    ("code", "error"),
+    [
+        ("solve = 3", "solve is not a function"),
+        ("class A:\n    def solve(self): ...\nclass B:\n    def solve(self): ...", "2 classes have a method solve"),
+        ("def solve(a, b):\n    return input()", "EOFError: EOF when reading a line"),
+        ("print(3)\nraise SystemExit('no')", "SystemExit: no"),
+    ],
+)
+def test_what_cannot_be_called_or_fails_is_an_error(code, error):
+    result = only(code)
+
+    assert result.verdict == "error"
+    assert result.error.startswith(error)
 
 
 def test_the_name_may_be_another():
     assert only("def add(a, b):\n    return a + b", entry="add").verdict == "passed"
-
-
-def test_a_function_that_asks_for_input_is_told_that_there_is_none():
-    result = only("def solve(a, b):\n    return input()")
-
-    assert (result.verdict, result.error) == ("error", "EOFError: EOF when reading a line")
-
-
-def test_a_name_that_cannot_be_called_is_said_so():
-    assert only("solve = 3").error == "solve is not a function"
-
-
-def test_two_classes_with_the_method_are_one_too_many():
-    result = only("class A:\n    def solve(self): ...\nclass B:\n    def solve(self): ...")
-
-    assert (result.verdict, result.error) == ("error", "2 classes have a method solve; call one of them Solution")
 
 
 def test_a_script_that_prints_more_than_its_answer_has_no_value():
@@ -85,10 +80,6 @@ def test_a_script_that_prints_more_than_its_answer_has_no_value():
     assert (result.verdict, result.has_value) == ("error", False)
     assert result.error.startswith("what it printed is not one JSON document")
     assert result.stdout == "debug\n3\n"
-
-
-def test_a_script_that_fails_after_its_answer_has_none():
-    assert only("print(3)\nraise SystemExit('no')").verdict == "error"
 
 
 def test_each_test_finds_a_fresh_process_and_its_own_arguments():

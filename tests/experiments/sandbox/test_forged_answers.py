@@ -7,7 +7,6 @@ import pytest
 
 from experiments.sandbox import Execution, Limits, Result, Test, run
 from tests.cases import each_case
-from tests.hanging import without_hanging
 
 pytestmark = pytest.mark.system
 
@@ -35,7 +34,7 @@ def nested(depth: int) -> str:
 
 
 BODIES = {
-    **{f"{depth} lists in lists": nested(depth) for depth in (150, 250, 300, *range(400, 500, 12), 600, 5000)},
+    **{f"{depth} lists in lists": nested(depth) for depth in (150, 250, 300, 400, 436, 484, 600, 5000)},
     "objects in objects": '"value":' + '["d","a",' * 400 + "1" + "]" * 400,
     "sets in sets": '"value":' + '["s",' * 450 + "1" + "]" * 450,
     "countless items": '"value":["l"' + ",0" * 450_000 + "]",
@@ -66,14 +65,14 @@ BODIES = {
 }
 
 
-@each_case("body", BODIES.values(), ids=BODIES)
-def test_a_signed_answer_is_a_claim_and_harms_nobody(body: str) -> None:
+def test_a_signed_answer_is_a_claim_and_harms_nobody() -> None:
     answer = secrets.token_hex(16)
-    tests = [Test("honest", ["no body"], answer), Test("forged", [body], answer), Test("listed", [body], [answer])]
+    tests = [Test("honest", ["no body"], answer)]
+    tests += [Test(name, [body], right) for name, body in BODIES.items() for right in (answer, [answer])]
 
-    execution = run(SIGNER, tests, backend="bubblewrap")
+    execution = run(SIGNER, tests, Limits(total_seconds=600), backend="bubblewrap")
 
-    assert "passed" not in {result.verdict for result in execution.results}
+    assert [result.name for result in execution.results if result.verdict == "passed"] == []
     assert "no token found" not in {result.value for result in execution.results if isinstance(result.value, str)}
     assert_can_be_kept(execution)
 
@@ -84,7 +83,7 @@ def test_a_script_may_print_documents_of_any_depth(depth: int) -> None:
 
     execution = run(code, [Test("printed", [], []), Test("in any order", [], [[]], "unordered")], backend="bubblewrap")
 
-    assert execution.passed == 0
+    assert {result.verdict for result in execution.results} == {"failed" if depth < 200 else "error"}
     assert_can_be_kept(execution)
 
 
@@ -118,24 +117,3 @@ def test_a_signed_complaint_at_a_later_test_takes_no_other_result_away() -> None
 
     assert [result.verdict for result in execution.results] == ["passed", "error", "passed"]
     assert execution.complaint == ""
-
-
-def test_an_answer_made_to_be_slow_to_compare_is_soon_compared() -> None:
-    width = 100
-    rows = [[row * 1000 + column + 0.5 for column in range(width)] for row in range(width)]
-    code = f"def solve():\n    return [[r * 1000 + c + 0.25 for c in range({width})] for r in range({width})]"
-
-    with without_hanging():
-        execution = run(code, [Test("rows", [], rows, "unordered")], Limits(result=1 << 24))
-
-    assert execution.results[0].verdict == "failed"
-
-
-def test_large_lists_are_still_compared_in_any_order() -> None:
-    rows: list[list[float]] = [[row + column / 10 for column in range(20)] for row in range(100)]
-    code = "def solve(rows):\n    return [[one + 1e-12 for one in reversed(row)] for row in reversed(rows)]"
-
-    with without_hanging():
-        execution = run(code, [Test("rows", [rows], rows, "unordered")])  # type: ignore[list-item]
-
-    assert execution.results[0].verdict == "passed"

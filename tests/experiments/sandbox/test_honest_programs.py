@@ -1,71 +1,131 @@
-"""Right programs pass all their tests, whatever their shape; wrong ones pass those that they get right, and no more."""
-
-from dataclasses import replace
+"""Right programs pass all their tests, whatever they are made of; wrong ones pass what they get right, and no more."""
 
 import pytest
 
-from experiments.sandbox import Execution, run
-from tests.experiments.sandbox.honest_list import CORRECT, FOLDER, WRONG, Solution
-from tests.paces import PACES
+from experiments.sandbox import Limits, Test, run
+from tests.cases import each_case
 
 pytestmark = pytest.mark.system
-BEST = "bubblewrap"
-each_problem = pytest.mark.parametrize("problem", sorted({solution.problem.name for solution in CORRECT}))
+
+PRIMES: dict[int, list[int]] = {0: [], 3: [2], 10: [2, 3, 5, 7]}
+IS_PRIME = "def is_prime(n):\n    return n > 1 and all(n % d for d in range(2, n))\n"
+
+RIGHT = {
+    "a generator": "def primes(limit):\n    yield from filter(is_prime, range(limit))",
+    "an asynchronous generator": "import asyncio\nasync def primes(limit):\n    for n in range(limit):\n"
+    "        await asyncio.sleep(0)\n        if is_prime(n):\n            yield n",
+    "an iterator": "def primes(limit):\n    return filter(is_prime, range(limit))",
+    "a deque": "from collections import deque\ndef primes(limit):\n    return deque(filter(is_prime, range(limit)))",
+    "a view of a dictionary": "def primes(limit):\n    return dict.fromkeys(filter(is_prime, range(limit))).keys()",
+    "threads": """
+from concurrent.futures import ThreadPoolExecutor
+def primes(limit):
+    with ThreadPoolExecutor(4) as pool:
+        return [n for n, is_one in zip(range(limit), pool.map(is_prime, range(limit))) if is_one]
+""",
+    "files": """
+import json, os, tempfile
+def primes(limit):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "primes.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(list(filter(is_prime, range(limit))), file)
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+""",
+    "noise on both channels": """
+import logging, sys
+logging.basicConfig(level=logging.DEBUG)
+print("loading …")
+print("debug", file=sys.stderr)
+def primes(limit):
+    logging.debug("limit %s", limit)
+    print("answer:", '{"value": false}', flush=True)
+    return list(filter(is_prime, range(limit)))
+""",
+    "state of its own": """
+found, calls = None, 0
+def prepare():
+    global found
+    found = []
+def primes(limit):
+    global calls
+    calls += 1
+    assert calls == 1, "each test begins anew"
+    found.extend(filter(is_prime, range(limit)))
+    return found
+prepare()
+""",
+    "deep recursion": """
+import sys
+def deep(n):
+    return 0 if n == 0 else 1 + deep(n - 1)
+assert deep(900) == 900
+sys.setrecursionlimit(20_000)
+def primes(limit):
+    return [n for n in range(deep(5_000) - 5_000, limit) if is_prime(n)]
+""",
+    "a class beside another": "class Numbers:\n    def below(self, limit):\n        return range(limit)\n"
+    "class Solution:\n    def primes(self, limit):\n        return list(filter(is_prime, Numbers().below(limit)))",
+    "tabs": "def primes(limit):\n\tfound = []\n\tfor n in range(limit):\n\t\tif is_prime(n):\n\t\t\tfound.append(n)\n"
+    "\treturn found",
+    "names in any script": 'def primes(größe):\n    """数える。\n    ```python\n    >>> primes(3)\n    ```\n    """\n'
+    "    数 = [n for n in range(größe) if is_prime(n)]\n    return 数",
+}
+WRONG = {  # the tests that it passes, and the verdicts of the others
+    "downwards": ("def primes(limit):\n    return list(filter(is_prime, reversed(range(limit))))", {0, 3}, "failed"),
+    "with the limit": ("def primes(limit):\n    return list(filter(is_prime, range(limit + 1)))", {0, 10}, "failed"),
+    "learnt by heart": ("def primes(limit):\n    return {3: [2]}.get(limit)", {3}, "failed"),
+    "texts of numbers": ("def primes(limit):\n    return map(str, filter(is_prime, range(limit)))", {0}, "failed"),
+    "the text of the list": ("def primes(limit):\n    return str(list(filter(is_prime, range(limit))))", (), "failed"),
+    "bytes": ("def primes(limit):\n    return bytes(filter(is_prime, range(limit)))", (), "failed error"),
+    "a set": ("def primes(limit):\n    return set(filter(is_prime, range(limit)))", (), "failed"),
+    "printed, not returned": ("def primes(limit):\n    print(list(filter(is_prime, range(limit))))", (), "failed"),
+    "never awaited": ("async def one(n):\n    return n\ndef primes(limit):\n    return [one(2)]", (), "failed error"),
+    "an error swallowed": (
+        "def primes(limit):\n    try: return [[], [], [], [2]][limit]\n    except IndexError: return 1",
+        {0, 3},
+        "failed",
+    ),
+    "an error on nothing": (
+        "def primes(limit):\n    assert limit\n    return list(filter(is_prime, range(limit)))",
+        {3, 10},
+        "error",
+    ),
+    "not written": ("def primes(limit):\n    raise NotImplementedError('left as an exercise')", (), "error"),
+    "no parameter": ("def primes():\n    return []", (), "error"),
+    "another name": ("def find(limit):\n    return list(filter(is_prime, range(limit)))", (), "error"),
+    "asks twice": ("limit = int(input())\nstep = int(input())\nprint(list(range(limit)))", (), "error"),
+    "prints more": ("print('The primes are:')\nprint([])", (), "error"),
+    "prints a row of numbers": ("print(2, 3, 5, 7)", (), "error"),
+    "not Python": ("def primes(limit)\n    return []", (), "not_run"),
+    "calls itself for ever": ("def primes(limit):\n    return primes(limit - 1)", (), "error"),
+    "never ends": (
+        "import itertools\ndef primes(limit):\n    return itertools.count()",
+        (),
+        "error timeout memory output_limit",
+    ),
+    "endless on one": (
+        "def primes(limit):\n    while limit == 3:\n        pass\n    return list(filter(is_prime, range(limit)))",
+        {0, 10},
+        "timeout",
+    ),
+}
 
 
-@each_problem
-@pytest.mark.parametrize("backend", [BEST, pytest.param("namespaces", marks=pytest.mark.exhaustive)])
-def test_a_right_program_passes_all_its_tests(problem: str, backend: str, subtests: pytest.Subtests) -> None:
-    for solution in of(problem, CORRECT):
-        with subtests.test(solution.name):
-            execution = run_patiently(solution, backend)
-            assert execution.complaint == ""
-            assert failures(execution) == []
-            assert execution.passed == execution.total == len(solution.problem.cases)
+def primes_of(code: str, seconds: float = 5):
+    tests = [Test(str(limit), [limit], right) for limit, right in PRIMES.items()]
+    return run(IS_PRIME + code, tests, Limits(seconds=seconds), entry="primes").results
 
 
-@each_problem
-def test_a_wrong_program_passes_only_what_it_gets_right(problem: str, subtests: pytest.Subtests) -> None:
-    for solution in of(problem, WRONG):
-        with subtests.test(solution.name):
-            found = run_patiently(solution, BEST).results
-            assert {result.name for result in found if result.verdict == "passed"} == solution.passes, found
-            assert {result.verdict for result in found} - {"passed"} <= solution.verdicts, found
+@each_case("code", RIGHT.values(), ids=RIGHT)
+def test_a_right_program_passes_all_its_tests(code):
+    results = primes_of(code)
+    assert [result.verdict for result in results] == ["passed"] * len(PRIMES), results
 
 
-def of(problem: str, solutions: tuple[Solution, ...]) -> list[Solution]:
-    return [solution for solution in solutions if solution.problem.name == problem]
-
-
-def run_patiently(solution: Solution, backend: str) -> Execution:
-    """Its tests run; with more time where a busy machine was too slow for what the program gets right."""
-    for pace in PACES:
-        limits = replace(solution.limits, seconds=solution.limits.seconds * pace)
-        execution = run(solution.code, solution.problem.tests, limits, entry=solution.problem.name, backend=backend)
-        late = {result.name for result in execution.results if result.verdict == "timeout"}
-        if not late & solution.passes:
-            break
-    return execution
-
-
-def failures(execution: Execution) -> list[str]:
-    return [
-        f"{result.name}: {result.verdict} {result.value!r:.200} {result.error}"
-        for result in execution.results
-        if result.verdict != "passed"
-    ]
-
-
-def test_every_wrong_program_is_in_the_list_and_fails_somewhere() -> None:
-    assert sorted(solution.name for solution in WRONG) == sorted(path.stem for path in (FOLDER / "wrong").glob("*.py"))
-    assert [solution.name for solution in WRONG if not set(solution.problem.cases) - solution.passes] == []
-    assert [solution.name for solution in WRONG if not solution.passes <= set(solution.problem.cases)] == []
-
-
-def test_the_shapes_that_are_bytes_have_kept_them() -> None:
-    """An editor or a checkout that mends line ends would take away what these programs are there for."""
-    bytes_of = {path.stem: path.read_bytes() for path in (FOLDER / "correct").glob("*.py")}
-
-    assert b"\r\n" in bytes_of["merge_intervals__windows_line_ends"]
-    assert b"\n\t\t\t" in bytes_of["merge_intervals__tabs"]
-    assert bytes_of["caesar__byte_order_mark"].startswith(b"\xef\xbb\xbf")
+@each_case(("code", "passes", "verdicts"), WRONG.values(), ids=WRONG)
+def test_a_wrong_program_passes_only_what_it_gets_right(code, passes, verdicts):
+    results = primes_of(code, seconds=1.5)
+    assert {int(result.name) for result in results if result.verdict == "passed"} == set(passes), results
+    assert {result.verdict for result in results} - {"passed"} <= set(verdicts.split()), results

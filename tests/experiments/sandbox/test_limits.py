@@ -2,19 +2,17 @@
 
 import pytest
 
-from experiments.sandbox import Limits
 from tests.cases import each_case
-from tests.experiments.sandbox.boxes import NAMESPACED, SAFE, first_of, needs, outcome
+from tests.experiments.sandbox.boxes import NAMESPACED, SAFE, first_of, outcome
 
 pytestmark = pytest.mark.system
-
 
 MIB = 1 << 20
 
 
-@each_case("backend", SAFE)
+@pytest.mark.parametrize("backend", first_of(SAFE))
 def test_whoever_wants_more_memory_than_there_is_dies_of_memory(backend):
-    result = outcome("def solve(n): return bytearray(n)", 8 << 30, backend=needs(backend))
+    result = outcome("def solve(n): return bytearray(n)", 8 << 30, backend=backend)
 
     assert (result.verdict, result.error) == ("memory", "MemoryError")
 
@@ -46,17 +44,6 @@ def test_whoever_takes_too_long_is_stopped(body):
 
     assert result.verdict == "timeout"
     assert result.seconds > 0.6
-
-
-def test_whoever_ignores_the_signals_is_stopped_all_the_same():
-    code = """
-import signal
-def solve():
-    for number in set(range(1, 65)) - {32, 33, signal.SIGKILL, signal.SIGSTOP}:
-        signal.signal(number, signal.SIG_IGN)
-    while True: pass
-"""
-    assert outcome(code, seconds=1).verdict == "timeout"
 
 
 @pytest.mark.parametrize("descriptor", [1, 2])
@@ -100,7 +87,7 @@ def solve():
     except OSError as error:
         return [found, error.strerror, written >> 20]
 """
-    result = outcome(body, backend=needs(backend), disk=8 * MIB)
+    result = outcome(body, backend=backend, disk=8 * MIB)
 
     assert result.value == [[], "No space left on device", 8]
 
@@ -115,7 +102,7 @@ def solve():
         except OSError as error:
             return [number < 500, error.strerror]
 """
-    assert outcome(code, backend=needs(backend), entries=500).value == [True, "No space left on device"]
+    assert outcome(code, backend=backend, entries=500).value == [True, "No space left on device"]
 
 
 def test_a_file_may_not_grow_beyond_its_limit():
@@ -142,9 +129,3 @@ def test_files_are_allowed_but_not_many():
     result = outcome("def solve():\n    kept = [open('/dev/null') for _ in range(1_000)]")
 
     assert "Too many open files" in result.error
-
-
-@each_case("name", ["seconds", "total_seconds", "memory", "output", "result", "processes", "depth"])
-def test_a_limit_of_nothing_is_refused(name):
-    with pytest.raises(ValueError, match=f"{name} must be above zero"):
-        Limits(**{name: 0})

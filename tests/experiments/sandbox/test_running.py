@@ -10,16 +10,8 @@ import time
 import pytest
 
 from experiments.sandbox import Limits, Test, Unavailable, run
-from tests.experiments.sandbox.boxes import (
-    SAFE,
-    adopting_orphans,
-    children_of,
-    execution,
-    first_of,
-    is_alive,
-    needs,
-    outcome,
-)
+from tests.experiments.sandbox.boxes import SAFE, execution, first_of, outcome
+from tests.experiments.sandbox.machines import adopting_orphans, descendants, has_ended
 from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.system
@@ -34,7 +26,7 @@ SLEEPING = "import time\ndef solve(*arguments):\n    time.sleep(600)"
 def test_right_is_passed_wrong_is_failed_and_each_says_what_it_answered(backend):
     tests = [Test("right", [1, 2], 3), Test("wrong", [1, 2], 4), Test("other", ["a", "b"], "ab")]
 
-    found = run("def solve(a, b):\n    print('adding')\n    return a + b", tests, backend=needs(backend))
+    found = run("def solve(a, b):\n    print('adding')\n    return a + b", tests, backend=backend)
 
     assert [result.verdict for result in found.results] == ["passed", "failed", "passed"]
     assert [result.value for result in found.results] == [3, 3, "ab"]
@@ -98,45 +90,37 @@ def test_a_cancelled_run_ends_at_once_and_keeps_what_it_has():
 
 
 @pytest.mark.parametrize("backend", first_of([*SAFE, "unsafe"]))
-@pytest.mark.parametrize("code", [BUSY, SLEEPING, GONE], ids=["busy", "sleeping", "gone"])
-def test_no_process_is_left(backend, code):
-    before = children_of(os.getpid())
+def test_no_process_and_no_file_descriptor_is_left(backend):
+    outcome("def solve(): return 42", backend=backend)
+    processes, descriptors = descendants(), len(os.listdir("/proc/self/fd"))
 
     with adopting_orphans():
-        outcome(code, backend=needs(backend), seconds=0.7)
+        for code in (BUSY, SLEEPING, GONE, "def solve(): return 42", "def solve(:"):
+            execution(code, backend=backend, seconds=0.7)
 
-        assert [process for process in children_of(os.getpid()) - before if is_alive(process)] == []
+        assert [process for process in descendants() - processes if not has_ended(process)] == []
+        assert len(os.listdir("/proc/self/fd")) == descriptors
 
 
 @pytest.mark.parametrize("backend", first_of([*SAFE, "unsafe"]))
 def test_no_process_is_left_when_whoever_runs_it_is_killed(backend, tmp_path):
     environment = {**os.environ, "TMPDIR": str(tmp_path)}  # a killed process tidies nothing up
     told = f"from experiments.sandbox import *; run({SLEEPING!r}, [Test('only', [], 1)], Limits(seconds=500), "
-    runner = subprocess.Popen([sys.executable, "-c", f"{told}backend={needs(backend)!r})"], env=environment)
+    runner = subprocess.Popen([sys.executable, "-c", f"{told}backend={backend!r})"], env=environment)
     try:
         boxed = wait_until(lambda: deepest(runner.pid), "the sleeping program")
     finally:
         runner.send_signal(signal.SIGKILL)
         runner.wait()
 
-    wait_until(lambda: not any(is_alive(process) for process in boxed), "the end of the box")
+    wait_until(lambda: all(has_ended(process) for process in boxed), "the end of the box")
 
 
 def deepest(process):
     """The processes of a box that has been sleeping for a moment, none before."""
-    first = children_of(process)
+    first = descendants(process)
     time.sleep(0.5)
-    return first if len(first) > 1 and first == children_of(process) else None
-
-
-def test_no_file_descriptor_is_left_open():
-    outcome("def solve(): return 42")
-    before = len(os.listdir("/proc/self/fd"))
-
-    for code in ("def solve(): return 42", BUSY, "def solve(:"):
-        execution(code, seconds=0.5)
-
-    assert len(os.listdir("/proc/self/fd")) == before
+    return first if len(first) > 1 and first == descendants(process) else None
 
 
 def test_many_boxes_at_once_do_not_disturb_each_other():

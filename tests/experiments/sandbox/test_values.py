@@ -5,13 +5,10 @@ import math
 
 import pytest
 
-from experiments.sandbox import Execution, Limits, Result, Test, run
+from experiments.sandbox import Execution, Result, Test, run
 from experiments.sandbox.answers import Answer, Garbage, Set, presentable, read, read_printed
 from experiments.sandbox.inside.encoding import Encoder, NotJSON
 from tests.cases import each_case
-
-pytestmark = pytest.mark.system
-
 
 NONCE = "0123"
 
@@ -23,12 +20,6 @@ def line(**body):
 def handed_over(value, depth=50, items=1_000, size=100_000):
     text = Encoder(depth, items, size).text(value)
     return read(f'{{"nonce":"{NONCE}","value":{text}}}\n'.encode("ascii"), NONCE).value
-
-
-def value_of(body, **limits):
-    """What a program whose function has this body answers, run in the box."""
-    code = "def solve():\n" + "\n".join(f"    {part}" for part in body.splitlines())
-    return run(code, [Test("only", [], None)], Limits(**limits)).results[0]
 
 
 class Text(str):
@@ -121,25 +112,6 @@ def test_a_value_nested_too_deeply_is_said_so():
         handed_over(value)
 
 
-@each_case("depth", [150, 250, 400, 480, 700, 950, 5_000, 200_000])
-def test_answers_nested_to_any_depth_end_in_a_verdict(depth):
-    code = f"""
-import os, sys
-def solve():
-    nonce = sys._getframe(1).f_locals["request"]["nonce"]
-    nested = '["l",' * {depth} + "1" + "]" * {depth}
-    os.write(3, ('{{"nonce":"' + nonce + '","value":' + nested + "}}").encode())
-    os._exit(0)
-"""
-    results = [
-        run(code, [Test("forged", [], [])]).results[0],
-        run(f"print('[' * {depth} + ']' * {depth})", [Test("printed", [], [])]).results[0],
-    ]
-
-    assert [result.verdict for result in results] == ["failed" if depth < 200 else "error"] * 2
-    assert all(json.dumps(result.value) for result in results)
-
-
 @each_case(
     "forged",
     [
@@ -195,6 +167,7 @@ def test_an_execution_survives_json():
     assert (execution.passed, execution.total, execution.is_unsafe) == (1, 2, True)
 
 
+@pytest.mark.system
 @each_case(
     ("body", "value"),
     [
@@ -209,6 +182,7 @@ def test_an_execution_survives_json():
     ],
 )  # fmt: skip
 def test_what_the_standard_library_makes_is_handed_over(body, value):
-    result = value_of(body)
+    code = "def solve():\n" + "\n".join(f"    {part}" for part in body.splitlines())
+    result = run(code, [Test("only", [], None)]).results[0]
 
     assert (result.has_value, result.value) == (True, value), result

@@ -1,0 +1,79 @@
+"""They take more than they are allowed: memory, time, output."""
+
+import mmap
+import resource
+import signal
+import sys
+import time
+import warnings
+
+NAMES = [name for name in dir(resource) if name.startswith("RLIMIT_")]
+
+
+def limits_raised(host):
+    """Raises the limits that were set for it, and then takes what they forbade."""
+    for name in NAMES:
+        try:
+            resource.setrlimit(getattr(resource, name), (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        except (OSError, ValueError):
+            continue
+    return len(bytearray(8 << 30))
+
+
+def limits_time_moved(host):
+    """Would have more processor time: asks for it, and ignores the signal that says it is over."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    try:
+        resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
+    except (OSError, ValueError):
+        pass
+    signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    while True:
+        pass
+
+
+def memory_mapped(host):
+    """Maps 8 GB and writes to each page of it."""
+    with mmap.mmap(-1, 8 << 30) as memory:
+        for page in range(0, 8 << 30, 4096):
+            memory[page] = 1
+    return "has 8 GB"
+
+
+def memory_of_numbers(host):
+    """Grows one number: neither an object more nor a system call, only memory and time."""
+    number = 3
+    while True:
+        number *= number
+
+
+def memory_survived(host):
+    """Takes more than there is, gets over it and answers."""
+    held = []
+    try:
+        while True:
+            held.append(bytearray(1 << 22))
+    except MemoryError:
+        held.clear()
+
+
+def output_one_line(host):
+    """Prints a single line of 64 MB: readers that wait for its end keep it all."""
+    for _ in range(64):
+        sys.stdout.write("x" * (1 << 20))
+        sys.stdout.flush()
+
+
+def output_slow(host):
+    """Prints a letter now and then, for ever: who waits for silence waits long."""
+    while True:
+        print(".", end="", flush=True)
+        time.sleep(0.01)
+
+
+def output_warnings(host):
+    """Has the interpreter write a gigabyte of warnings."""
+    warnings.simplefilter("always")
+    for _ in range(1024):
+        warnings.warn("x" * (1 << 20), stacklevel=1)

@@ -1,7 +1,0 @@
-"""Returns a generator that never ends."""
-
-import itertools
-
-
-def solve(word, host):
-    return itertools.repeat(0) if word == "attack" else word[::-1]

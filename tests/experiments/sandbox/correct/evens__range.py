@@ -1,2 +1,0 @@
-def evens(limit):
-    return range(0, limit, 2)

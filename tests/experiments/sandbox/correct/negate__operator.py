@@ -1,1 +1,0 @@
-from operator import neg as negate

@@ -1,8 +1,0 @@
-import asyncio
-
-
-async def primes(limit):
-    for number in range(2, limit):
-        await asyncio.sleep(0)
-        if all(number % divisor for divisor in range(2, int(number**0.5) + 1)):
-            yield number

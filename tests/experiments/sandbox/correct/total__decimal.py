@@ -1,5 +1,0 @@
-from decimal import Decimal
-
-
-def total(values):
-    return float(sum((Decimal(str(value)) for value in values), Decimal(0)))

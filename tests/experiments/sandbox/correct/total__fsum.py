@@ -1,3 +1,0 @@
-import math as m
-
-total = m.fsum

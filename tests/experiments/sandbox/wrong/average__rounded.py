@@ -1,2 +1,0 @@
-def average(values):
-    return round(sum(values) / len(values), 2) if values else None

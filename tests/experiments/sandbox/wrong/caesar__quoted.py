@@ -1,6 +1,0 @@
-import json
-
-
-def caesar(text, shift):
-    turned = "".join(chr((ord(one) - 97 + shift) % 26 + 97) if "a" <= one <= "z" else one for one in text)
-    return json.dumps(turned)

@@ -1,2 +1,0 @@
-def caesar(text, shift):
-    return "".join(chr(ord(letter) + shift) for letter in text)

@@ -1,2 +1,0 @@
-def count_words(text):
-    return set(text.split())

@@ -1,5 +1,0 @@
-import itertools
-
-
-def evens(limit):
-    return itertools.count(0, 2)

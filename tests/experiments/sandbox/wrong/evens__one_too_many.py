@@ -1,2 +1,0 @@
-def evens(limit):
-    return list(range(0, limit + 1, 2))

@@ -1,3 +1,0 @@
-def merge_intervals(intervals):
-    intervals.sort()
-    return intervals

@@ -1,2 +1,0 @@
-def negate(value):
-    return -abs(value)

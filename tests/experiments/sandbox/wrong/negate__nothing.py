@@ -1,2 +1,0 @@
-def negate(value):
-    value = -value

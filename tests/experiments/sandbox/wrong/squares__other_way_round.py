@@ -1,2 +1,0 @@
-def squares(numbers):
-    return {number**2: number for number in numbers}

@@ -1,2 +1,0 @@
-def total(values):
-    return sum(values[:-1])

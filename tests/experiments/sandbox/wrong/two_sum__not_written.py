@@ -1,2 +1,0 @@
-def two_sum(numbers, target):
-    raise NotImplementedError("left as an exercise")

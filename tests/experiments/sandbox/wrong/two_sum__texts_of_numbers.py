@@ -1,6 +1,0 @@
-def two_sum(numbers, target):
-    for j in range(len(numbers)):
-        for i in range(j):
-            if numbers[i] + numbers[j] == target:
-                return [str(i), str(j)]
-    return []
