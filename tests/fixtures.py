@@ -91,6 +91,7 @@ def is_system(item: Any) -> bool:
 def parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Real ones for system tests; for others the engine is stepped, and waiting takes no time."""
     virtual_time.start(virtual=not is_system(request.node))
+    template_database.wait_for_disk(is_system(request.node))
     if is_system(request.node):
         request.getfixturevalue("redis_server")
         request.getfixturevalue("parts_in_redis")

@@ -3,7 +3,9 @@
 import asyncio
 import ipaddress
 import socket
+import ssl
 from collections.abc import Iterable
+from functools import cache
 
 import httpcore
 import httpx
@@ -106,13 +108,19 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         await asyncio.sleep(seconds)
 
 
+@cache
+def _tls_context() -> ssl.SSLContext:
+    """One for the process: reading the certificates takes 20 ms."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
 class GuardedTransport(httpx.AsyncHTTPTransport):
     """httpx's transport over a pool with our own network backend, for which httpx has no parameter."""
 
     def __init__(self, *, allow_private: bool, max_connections: int, max_idle: int, idle_seconds: float) -> None:
         self.allow_private = allow_private
         self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=httpx.create_ssl_context(trust_env=False),
+            ssl_context=_tls_context(),
             max_connections=max_connections,
             max_keepalive_connections=max_idle,
             keepalive_expiry=idle_seconds,

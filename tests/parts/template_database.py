@@ -67,6 +67,14 @@ def set_up(database: Path) -> None:
     TransactionTestCase._fixture_teardown = restore  # type: ignore[method-assign]
 
 
+def wait_for_disk(is_wanted: bool) -> None:
+    """Whether commits of the connections that are opened from now on survive a loss of power, as the product's do."""
+    if connection.vendor == "sqlite":
+        unwanted, wanted = ("OFF", "FULL") if is_wanted else ("FULL", "OFF")
+        options = connection.settings_dict["OPTIONS"]
+        options["init_command"] = options["init_command"].replace(f"synchronous={unwanted}", f"synchronous={wanted}")
+
+
 def _copy(source: Path, target: Path) -> None:
     """As a new file: whoever still has the old one open goes on with that."""
     fresh = target.with_suffix(".fresh")
