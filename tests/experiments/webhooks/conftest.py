@@ -1,9 +1,9 @@
-"""Receivers on this machine, and webhooks that tell them."""
+"""Receivers in this process, and webhooks that tell them."""
 
 import json
 import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import ExitStack
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,26 +13,26 @@ from django.utils import timezone
 from experiments.models import Webhook, WebhookDelivery
 from experiments.webhooks import delivering, hooks
 from experiments.webhooks.kinds import Kind
+from tests.parts import in_process
 
 EVERYTHING = [kind.value for kind in Kind]
 
 
 class Receiver:
-    """Keeps what it was sent. status, headers, body: what it answers; `stands_still`: it does not, until `go_on`."""
+    """Keeps what it was sent; no port is opened. status, headers, body: what it answers; `stands_still`: it does not.
+    `noticed` is called for each letter.
+    """
 
     def __init__(self) -> None:
         self.received: list[SimpleNamespace] = []
         self.status, self.headers, self.body, self.stands_still = 200, {}, b"ok", False
-        self.go_on = threading.Event()
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/in?token=of-the-path"
-        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
+        self.noticed: Callable[[], None] = lambda: None
+        self._serving = ExitStack()
+        base_url = self._serving.enter_context(in_process.served(self))
+        self.url = f"{base_url.removesuffix('/v1')}/in?token=of-the-path"
 
     def close(self) -> None:
-        self.go_on.set()
-        self.server.shutdown()
-        self.server.server_close()
+        self._serving.close()
 
     @property
     def told(self) -> list[dict[str, Any]]:
@@ -42,23 +42,17 @@ class Receiver:
     def types(self) -> list[str]:
         return [one["type"] for one in self.told]
 
-    def _handler(receiver) -> type[BaseHTTPRequestHandler]:  # noqa: N805 - the handler has a self of its own
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["content-length"]))
-                receiver.received.append(SimpleNamespace(headers=dict(self.headers), body=body, path=self.path))
-                if receiver.stands_still:
-                    receiver.go_on.wait(20)
-                self.send_response(receiver.status)
-                for name, value in receiver.headers.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(receiver.body)
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        return Handler
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        headers = {name.decode(): value.decode() for name, value in scope["headers"]}
+        body = (await receive())["body"]
+        self.received.append(SimpleNamespace(headers=headers, body=body, path=scope["path"]))
+        self.noticed()
+        if self.stands_still:
+            await receive()  # until the sender has left
+            return
+        answered = [(name.encode(), value.encode()) for name, value in self.headers.items()]
+        await send({"type": "http.response.start", "status": self.status, "headers": answered})
+        await send({"type": "http.response.body", "body": self.body})
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ from experiments.refusals import NotAllowed, Rivalled
 from experiments.webhooks import hooks, outbox
 from experiments.webhooks.kinds import Kind
 from tests.cases import each_case
-from tests.experiments.webhooks.conftest import EVERYTHING, hook_of
 
 pytestmark = pytest.mark.django_db
 OUT = "https://example.org/in"
@@ -68,28 +67,18 @@ def test_rotating_the_labs_secret_rotates_these_too(alice, settings):
     assert decrypt(stored.secret) == secret
 
 
-def test_reviewers_have_none_and_members_none_of_the_project(alice, charlie):
+def test_who_may_have_none_and_what_a_project_is_not_told(alice, charlie):
     project = Project.objects.create(name="Solar")
     Membership.objects.create(project=project, user=charlie, role="member")
+    Membership.objects.create(project=project, user=alice, role="lead")
+    with pytest.raises(InvalidExperiment):
+        hooks.add(by=alice, url=OUT, events=["dataset.ready"], project=project)  # it is of a person
+    Membership.objects.filter(user=alice).delete()
     User.objects.filter(pk=alice.pk).update(role="reviewer")
     alice.refresh_from_db()
     for by, where in ((alice, None), (charlie, project), (alice, project)):
         with pytest.raises(NotAllowed):
             hooks.add(by=by, url=OUT, events=["run.failed"], project=where)
-
-
-def test_a_project_hears_nothing_of_persons(alice):
-    project = Project.objects.create(name="Solar")
-    Membership.objects.create(project=project, user=alice, role="lead")
-    with pytest.raises(InvalidExperiment):
-        hooks.add(by=alice, url=OUT, events=["dataset.ready"], project=project)
-
-
-def test_there_is_a_limit(alice, monkeypatch):
-    monkeypatch.setattr(hooks, "MOST", 1)
-    hooks.add(by=alice, url=OUT, events=["run.failed"])
-    with pytest.raises(NotAllowed, match="remove one"):
-        hooks.add(by=alice, url=OUT, events=["run.failed"])
 
 
 def test_permission_for_a_private_address_is_for_one_host(alice, admin):
@@ -107,7 +96,6 @@ def test_permission_for_a_private_address_is_for_one_host(alice, admin):
         hooks.change(hook, by=alice, url="http://10.0.0.1/", events=["run.failed"], name="")
 
 
-@pytest.mark.system
 def test_nobody_else_touches_it_but_an_admin_may_pause_it(hook, alice, charlie, admin):
     for deed in (hooks.rotate, hooks.test, hooks.remove):
         with pytest.raises(NotAllowed):
@@ -121,7 +109,6 @@ def test_nobody_else_touches_it_but_an_admin_may_pause_it(hook, alice, charlie, 
         hooks.test(hook, by=alice)
 
 
-@pytest.mark.system
 def test_a_paused_one_is_told_nothing_new_and_what_waited_comes_later(hook, alice, receiver, deliver):
     hooks.test(hook, by=alice)
     hooks.set_active(hook, by=alice, is_active=False)
@@ -134,7 +121,6 @@ def test_a_paused_one_is_told_nothing_new_and_what_waited_comes_later(hook, alic
     assert receiver.types == ["webhook.test"]
 
 
-@pytest.mark.system
 @pytest.mark.databases
 def test_one_that_has_failed_for_a_day_is_paused_and_its_maker_is_told(
     hook, alice, receiver, deliver, settings, django_capture_on_commit_callbacks
@@ -156,7 +142,6 @@ def test_one_that_has_failed_for_a_day_is_paused_and_its_maker_is_told(
     assert AuditEntry.objects.filter(action="webhook_changed", actor="").count() == 1
 
 
-@pytest.mark.system
 def test_a_success_forgets_the_failures_and_410_pauses_at_once(hook, alice, receiver, deliver):
     Webhook.objects.update(failures=20, failing_since=timezone.now())
     hooks.test(hook, by=alice)
@@ -169,26 +154,21 @@ def test_a_success_forgets_the_failures_and_410_pauses_at_once(hook, alice, rece
     assert Webhook.objects.get().pause_reason == "gone"
 
 
-@pytest.mark.system
-def test_what_was_told_long_ago_is_forgotten(hook, alice):
-    hooks.test(hook, by=alice)
-    WebhookDelivery.objects.update(created=timezone.now() - timedelta(days=31))
-    call_command("sweep", verbosity=0)
-
-    assert WebhookDelivery.objects.count() == 0
-
-
-@pytest.mark.system
-def test_tests_do_not_pile_up(hook, alice, monkeypatch):
+def test_there_are_limits_of_webhooks_and_of_tests(hook, alice, monkeypatch):
+    monkeypatch.setattr(hooks, "MOST", 1)
     monkeypatch.setattr(hooks, "MOST_TESTS", 1)
+    with pytest.raises(NotAllowed, match="remove one"):
+        hooks.add(by=alice, url=OUT, events=["run.failed"])
     hooks.test(hook, by=alice)
     with pytest.raises(Rivalled):
         hooks.test(hook, by=alice)
 
 
-@pytest.mark.system
-def test_an_entry_of_the_record_names_the_host_alone(alice, receiver):
-    hook = hook_of(alice, receiver.url, events=EVERYTHING)
-    hooks.remove(hook, by=alice)
+def test_what_was_told_long_ago_is_forgotten_and_the_audit_record_names_the_host_alone(hook, alice):
+    hooks.test(hook, by=alice)
+    WebhookDelivery.objects.update(created=timezone.now() - timedelta(days=31))
+    call_command("sweep", verbosity=0)
+    assert WebhookDelivery.objects.count() == 0
 
+    hooks.remove(hook, by=alice)
     assert "of-the-path" not in str(list(AuditEntry.objects.values()))

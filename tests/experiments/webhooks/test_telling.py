@@ -10,17 +10,18 @@ from accounts.models import Membership, Project
 from experiments import actions
 from experiments.datasets import demonstration, reading
 from experiments.engine.events import Fact, emit
-from experiments.models import Dataset, Experiment, Export, Run, Upload, Webhook, WebhookDelivery
+from experiments.models import Dataset, Experiment, Export, Upload, Webhook, WebhookDelivery
 from experiments.reports import making
 from experiments.reports.formats import REPORTS
 from experiments.reviews import answers
 from experiments.steering import branching
 from experiments.webhooks import delivering, outbox
 from experiments.webhooks.kinds import Kind
+from tests.cases import each_case
 from tests.experiments.reviews import reviewed
 from tests.experiments.webhooks.conftest import hook_of
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
+pytestmark = pytest.mark.django_db
 
 
 def types():
@@ -74,38 +75,26 @@ def test_a_failed_run_a_reached_budget_and_a_silent_judge_are_told(hook, arena, 
     assert "words" not in "".join(WebhookDelivery.objects.values_list("body", flat=True))
 
 
-def test_what_was_rolled_back_is_never_told(hook, arena, start):
-    run = start(arena())
-    with transaction.atomic():
-        emit(run.pk, Fact("experiment_started", {"state": "running"}))
-        transaction.set_rollback(True)
-
-    assert types() == []
-
-
-def test_the_same_thing_is_told_once(hook, alice):
+def test_the_same_thing_is_told_once_and_what_was_rolled_back_never(hook, alice):
     for _ in range(2):
         with transaction.atomic():
             outbox.tell(alice.pk, outbox.News(Kind.RUN_STARTED, "same", {}))
+    with transaction.atomic():
+        outbox.tell(alice.pk, outbox.News(Kind.RUN_STARTED, "another", {}))
+        transaction.set_rollback(True)
 
     assert types() == ["run.started"]
 
 
-def test_a_branch_does_not_repeat_what_its_parent_told(hook, arena, start, drive, alice):
+def test_only_what_was_chosen_is_told_while_the_run_waits_for_no_receiver(alice, receiver, arena, start, drive):
+    """The engine writes what is to be told and never asks an address."""
+    hook_of(alice, receiver.url, events=["run.completed"])
     run = start(arena(max_turns=1))
     drive()
-    WebhookDelivery.objects.all().delete()
+
+    assert (types(), receiver.received) == (["run.completed"], [])
     branching.branch(run.messages.first(), by=alice)
-
-    assert types() == []
-
-
-def test_only_what_was_chosen_is_told(alice, receiver, arena, start, drive):
-    hook_of(alice, receiver.url, events=["run.completed"])
-    start(arena(max_turns=1))
-    drive()
-
-    assert types() == ["run.completed"]
+    assert types() == ["run.completed"], "a branch does not repeat it"
 
 
 @pytest.fixture
@@ -132,7 +121,7 @@ def placed(run, project, visibility):
 
 
 @pytest.mark.databases
-@pytest.mark.parametrize(("visibility", "told"), [("project", 1), ("lab", 1), ("private", 0)])
+@each_case(("visibility", "told"), [("project", 1), ("lab", 1), ("private", 0)])
 def test_a_project_is_told_of_what_its_members_see(of_project, project, arena, start, visibility, told):
     begin(placed(start(arena()), project, visibility))
 
@@ -169,16 +158,6 @@ def test_a_webhook_ceases_with_its_makers_place_also_for_what_waited(
     assert list(WebhookDelivery.objects.values_list("state", flat=True)) == ["dropped"]
     charlie.refresh_from_db()
     assert Webhook.objects.visible_to(charlie).count() == 0
-
-
-def test_a_receiver_that_stands_still_delays_no_run(hook, receiver, arena, start, drive):
-    """The engine writes what is to be told and never asks an address: a run ends while nothing is sent."""
-    receiver.stands_still = True
-    run = start(arena(max_turns=1))
-    drive()
-
-    assert Run.objects.get(pk=run.pk).state == "completed"
-    assert (receiver.received, len(types())) == ([], 2)
 
 
 def test_datasets_are_told_when_they_are_ready_and_when_they_are_not(hook, alice, tmp_path, settings):
