@@ -77,6 +77,8 @@ def _undone() -> Iterator[None]:
     if not connection.in_atomic_block:
         yield
         return
-    with transaction.atomic():
+    block = transaction.atomic()
+    block._from_testcase = True  # so that `on_commit` runs within a case: tests/parts/commits.py
+    with block:
         yield
         transaction.set_rollback(True)
