@@ -28,7 +28,7 @@ from experiments.models import Call, Execution, Image, Message, Passage, Provide
 from leaderboard import compute
 from leaderboard.models import RatingPoint, Standing
 from tests.environment import WANTS_POSTGRES
-from tests.experiments.engine.test_crashes import PowerCut, expire_leases, transcript
+from tests.experiments.engine.crashes import PowerCut, expire_leases, transcript
 from tests.leaderboard import boards
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]

@@ -11,7 +11,7 @@ from django.db.migrations.loader import MigrationLoader
 from experiments.engine import jobs
 from experiments.engine.driver import Driver
 from experiments.models import Call, Run
-from tests.experiments.engine.test_crashes import assert_books_balance
+from tests.experiments.engine.crashes import assert_books_balance
 from tests.fixtures import Worker, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases, pytest.mark.system]

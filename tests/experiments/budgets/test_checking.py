@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from experiments.models import BudgetPeriod, Call, ModelPrice, ProviderModel, Run
+from experiments.models import BudgetPeriod, Call, Run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
 
@@ -18,25 +18,17 @@ def said(*options):
 
 
 @pytest.fixture
-def counted(arena, start, allow, played):
+def counted(arena, allow, priced):
     """A budget, and what a run of its experiment has spent of it."""
-    ModelPrice.objects.bulk_create(
-        ModelPrice(model=model, since="2026-01-01T00:00Z", input="0.000002", output="0.000004")
-        for model in ProviderModel.objects.all()
-    )
     experiment = arena(max_turns=1, judge=False, filter=False)
-    for model in ProviderModel.objects.filter(prices=None):
-        ModelPrice.objects.create(model=model, since="2026-01-01T00:00Z", input="0.000002", output="0.000004")
+    priced()
     budget = allow(experiment, 1)
     return budget, experiment
 
 
-def test_right_accounts_are_said_to_be_right(counted):
-    assert said() == "All accounts are right.\n"
-
-
 def test_wrong_counters_are_named_and_put_right(counted):
     budget, _experiment = counted
+    assert said() == "All accounts are right.\n"
     BudgetPeriod.objects.update(cost_spent=Decimal("0.25"), tokens_reserved=7)
 
     with pytest.raises(CommandError, match="2 counters are wrong"):

@@ -8,14 +8,22 @@ from django.utils import timezone
 
 from experiments import actions, running
 from experiments.engine import leases, recording
-from experiments.engine.driver import Driver
 from experiments.engine.playing import Playing
 from experiments.models import Call, Run
 from tests.experiments.budgets.accounts import account, assert_right
-from tests.experiments.engine.test_crashes import PowerCut, crash_at, expire_leases, writes_of
+from tests.experiments.engine.crashes import (
+    FAULTS,
+    PowerCut,
+    all_of_them,
+    break_at,
+    expire_leases,
+    one_of_each,
+    writes_of,
+)
 from tests.fixtures import wait_until
+from tests.parts import stepped_engine
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+pytestmark = pytest.mark.django_db
 
 SHORT = {"max_turns": 1, "judge": False, "filter": False}
 
@@ -65,24 +73,13 @@ def test_an_answer_that_breaks_off_counts_what_is_known_or_what_was_set_aside(ta
     assert_right(budget)
 
 
-@pytest.fixture
-def driving(transactional_db):
-    """A driver at work in a thread of its own."""
-    stop = threading.Event()
-    thread = threading.Thread(target=lambda: Driver(stop).drive(idle_seconds=60))
-    thread.start()
-    yield
-    stop.set()
-    thread.join(80)
-
-
-def test_a_call_stopped_in_mid_speech_counts_what_was_set_aside(talk, driving, alice):
+def test_a_call_stopped_in_mid_speech_counts_what_was_set_aside(talk, alice):
     run, budget = talk("sim/cooperative:first=0:tps=20:words=2000")
-    call = wait_until(lambda: run.calls.filter(state=Call.State.SENT).exclude(text="").first(), "a partial text")
-    assert account(budget).cost_reserved == call.reserved > 0
-
-    actions.stop(run, by=alice)
-    wait_until(lambda: Run.objects.get(pk=run.pk).is_over, "the run to stop")
+    with stepped_engine.driving(threading.Event()):
+        call = wait_until(lambda: run.calls.filter(state=Call.State.SENT).exclude(text="").first(), "a partial text")
+        assert account(budget).cost_reserved == call.reserved > 0
+        actions.stop(run, by=alice)
+        wait_until(lambda: Run.objects.get(pk=run.pk).is_over, "the run to stop")
 
     assert account(budget).cost_spent == call.reserved
     assert_right(budget)
@@ -134,18 +131,22 @@ def test_a_run_that_the_engine_fails_leaves_nothing_set_aside(talk, drive, monke
     assert_right(budget)
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before the commit", "after the commit"])
-def test_a_power_cut_at_any_write_leaves_the_accounts_right(arena, start, drive, priced, allow, monkeypatch, after):
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.databases
+@pytest.mark.parametrize(
+    "moments", [one_of_each, pytest.param(all_of_them, marks=pytest.mark.exhaustive)], ids=["one of each kind", "all"]
+)
+def test_a_power_cut_at_a_write_leaves_the_accounts_right(arena, start, drive, priced, allow, monkeypatch, moments):
     experiment = arena("sim/cooperative:first=0:words=20", "sim/deceptive:first=0:words=20", **SHORT)
     priced()
     budget = allow(experiment, 1)
     start(experiment)
-    writes = writes_of(monkeypatch, drive)
-
-    for moment in range(1, writes + 1):
+    for moment, fault in moments(writes_of(monkeypatch, drive)):
+        if fault == FAULTS[2]:
+            continue
         run = start(experiment)
         with monkeypatch.context() as patch:
-            crash_at(patch, moment, after=after)
+            break_at(patch, moment, fault)
             with pytest.raises(PowerCut):
                 drive()
         expire_leases()

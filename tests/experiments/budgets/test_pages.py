@@ -95,22 +95,18 @@ def test_every_set_up_page_says_what_is_left(alice, provider, allow, page):
     assert "Nothing is left of the budget of alice" in signed_in(alice).get(f"/{page}/").content.decode()
 
 
-def test_what_is_left_is_that_of_the_chosen_project(alice, provider, allow, project, arena):
+def test_what_is_left_is_that_of_the_chosen_project_and_no_affair_of_others(
+    alice, charlie, provider, allow, project, arena
+):
     use(allow(project, 1), cost_spent="1")
-    browser, said = signed_in(alice), "Nothing is left of the budget of project Panels"
+    browser, said, chosen = signed_in(alice), "budget of project Panels", {"project": str(project.pk)}
 
     assert said not in browser.get("/arena/").content.decode()
-    assert said in browser.post("/arena/estimate/", {"project": str(project.pk)}).content.decode()
-    assert said in browser.post("/starchamber/estimate/", {"project": str(project.pk)}).content.decode()
+    assert said in browser.post("/arena/estimate/", chosen).content.decode()
+    assert said in browser.post("/starchamber/estimate/", chosen).content.decode()
+    assert "Panels" not in signed_in(charlie).post("/arena/estimate/", chosen).content.decode()
     Experiment.objects.filter(pk=arena().pk).update(project=project)
     assert said in browser.get("/arena/").content.decode()
-
-
-def test_nobody_learns_what_is_left_of_a_project_of_others(charlie, provider, allow, project):
-    use(allow(project, 1), cost_spent="1")
-
-    answer = signed_in(charlie).post("/arena/estimate/", {"project": str(project.pk)})
-    assert "Panels" not in answer.content.decode()
 
 
 def test_of_a_project_the_administrators_are_named_who_alone_may_raise_it(lena, allow, project):

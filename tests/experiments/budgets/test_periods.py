@@ -14,7 +14,7 @@ from experiments.models.budget import BEGINNING
 from experiments.models.ids import new_id
 from tests.cases import each_case
 
-pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+pytestmark = pytest.mark.django_db
 
 LAST = datetime(2026, 2, 28, 23, 59, 59, tzinfo=UTC)
 utc = partial(datetime, tzinfo=UTC)
@@ -24,27 +24,12 @@ AMOUNT = Amount(Decimal("0.6"), 100)
 @each_case(
     ("period", "moment", "begins", "ends"),
     [
-        ("day", LAST, datetime(2026, 2, 28, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC)),
-        ("month", LAST, datetime(2026, 2, 1, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC)),
-        (
-            "month",
-            datetime(2026, 12, 31, 23, tzinfo=UTC),
-            datetime(2026, 12, 1, tzinfo=UTC),
-            datetime(2027, 1, 1, tzinfo=UTC),
-        ),
-        (
-            "month",
-            datetime(2024, 2, 29, 12, tzinfo=UTC),
-            datetime(2024, 2, 1, tzinfo=UTC),
-            datetime(2024, 3, 1, tzinfo=UTC),
-        ),
+        ("day", LAST, utc(2026, 2, 28), utc(2026, 3, 1)),
+        ("month", LAST, utc(2026, 2, 1), utc(2026, 3, 1)),
+        ("month", utc(2026, 12, 31, 23), utc(2026, 12, 1), utc(2027, 1, 1)),
+        ("month", utc(2024, 2, 29, 12), utc(2024, 2, 1), utc(2024, 3, 1)),
         ("total", LAST, BEGINNING, None),
-        (
-            "day",
-            datetime(2026, 3, 1, 1, tzinfo=timezone(timedelta(hours=8))),
-            datetime(2026, 2, 28, tzinfo=UTC),
-            datetime(2026, 3, 1, tzinfo=UTC),
-        ),
+        ("day", datetime(2026, 3, 1, 1, tzinfo=timezone(timedelta(hours=8))), utc(2026, 2, 28), utc(2026, 3, 1)),
     ],
 )
 def test_a_period_begins_and_ends_by_the_calendar_of_utc(period, moment, begins, ends):
@@ -78,6 +63,7 @@ def begin(arena):
     return call
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize("period", ["month", "day"])
 def test_at_the_border_there_is_room_again_and_calls_are_settled_where_they_began(
     alice, arena, allow, clock, begin, period

@@ -104,7 +104,7 @@ def experiment(arena, quiet_doorbell):
 
 
 @given(events=st.lists(EVENTS, max_size=25))
-@settings(max_examples=40, **SPARSE)
+@settings(max_examples=15, **SPARSE)
 def test_counters_equal_the_sums_after_any_sequence_of_events(experiment, ada, events):
     with transaction.atomic():
         run = Run.objects.create(experiment=experiment, seed=1)
@@ -120,7 +120,7 @@ def test_counters_equal_the_sums_after_any_sequence_of_events(experiment, ada, e
 
 
 @given(costs=st.lists(MONEY, min_size=1, max_size=20), limit=MONEY)
-@settings(max_examples=30, **SPARSE)
+@settings(max_examples=10, **SPARSE)
 def test_what_is_spent_and_set_aside_never_passes_the_limit(experiment, ada, costs, limit):
     with transaction.atomic():
         books = Books(Run.objects.create(experiment=experiment, seed=1), ada)

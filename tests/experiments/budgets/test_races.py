@@ -80,8 +80,7 @@ def test_workers_killed_in_the_middle_leave_right_accounts_after_the_sweep(arena
     assert_right(budget)
 
 
-@pytest.mark.parametrize("number", range(3))
-def test_threads_that_set_aside_at_once_never_pass_the_limit(starts, allow, ada, number):
+def test_threads_that_set_aside_at_once_never_pass_the_limit(starts, allow, ada):
     """Of budgets in several orders: nobody waits for somebody who waits for them."""
     runs = starts()[:12]
     experiment = runs[0].experiment

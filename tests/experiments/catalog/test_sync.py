@@ -7,8 +7,9 @@ import pytest
 
 from experiments.catalog import syncing as catalog
 from experiments.models import ModelPrice, Provider, ProviderModel
+from tests.cases import each_case
 
-pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+pytestmark = pytest.mark.django_db
 
 MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
 TUESDAY = MONDAY + timedelta(days=1)
@@ -23,47 +24,30 @@ def lab(db):
     return Provider.objects.create(name="lab", base_url="https://lab.example/v1")
 
 
-def test_a_new_model_is_entered_with_its_price(lab):
+@pytest.mark.databases
+def test_a_new_model_is_entered_and_a_changed_price_holds_from_then_on(lab):
     counts = catalog.sync_models(lab, [entry()], MONDAY)
-
     model = ProviderModel.objects.get(slug="lab/one")
     assert (model.label, model.upstream, model.is_active) == ("One", "lab/one", True)
-    assert model.price_at(MONDAY).value.input == Decimal("0.000001")
-    assert model.price_at(MONDAY).value.output == Decimal("0.000002")
     assert (counts.added, counts.priced) == (1, 1)
 
-
-def test_an_unchanged_price_is_not_written_again(lab):
-    catalog.sync_models(lab, [entry()], MONDAY)
-
     catalog.sync_models(lab, [entry(prompt="0.0000010")], TUESDAY)
-
-    assert ModelPrice.objects.count() == 1
-
-
-def test_a_changed_price_holds_from_now_on_and_the_old_one_until_then(lab):
-    catalog.sync_models(lab, [entry()], MONDAY)
-
+    assert ModelPrice.objects.count() == 1, "it is the same price"
+    catalog.sync_models(lab, [{"id": "lab/one"}], TUESDAY)
+    assert ModelPrice.objects.count() == 1, "none is told"
     catalog.sync_models(lab, [entry(prompt="0.000003")], TUESDAY)
+    prices = [model.price_at(day).value for day in (MONDAY, TUESDAY)]
+    assert [(price.input, price.output) for price in prices] == [
+        (Decimal("0.000001"), Decimal("0.000002")),
+        (Decimal("0.000003"), Decimal("0.000002")),
+    ]
 
-    model = ProviderModel.objects.get()
-    assert model.price_at(MONDAY).value.input == Decimal("0.000001")
-    assert model.price_at(TUESDAY).value.input == Decimal("0.000003")
 
-
-@pytest.mark.parametrize("prompt", ["-1", "", "free", "NaN", "Infinity", None, True])
+@each_case("prompt", ["-1", "", "free", "NaN", "Infinity", None, True])
 def test_a_price_that_is_no_amount_is_unknown_and_not_zero(lab, prompt):
     catalog.sync_models(lab, [entry(prompt=prompt)], MONDAY)
 
     assert ProviderModel.objects.get().price_at(TUESDAY) is None
-
-
-def test_a_model_without_a_price_in_the_list_keeps_the_one_it_had(lab):
-    catalog.sync_models(lab, [entry()], MONDAY)
-
-    catalog.sync_models(lab, [{"id": "lab/one"}], TUESDAY)
-
-    assert ProviderModel.objects.get().price_at(TUESDAY).value.input == Decimal("0.000001")
 
 
 def test_a_model_that_is_gone_becomes_inactive_and_stays(lab):
@@ -75,16 +59,10 @@ def test_a_model_that_is_gone_becomes_inactive_and_stays(lab):
     assert dict(ProviderModel.objects.values_list("upstream", "is_active")) == {"one": False, "two": True}
 
 
-def test_an_empty_list_changes_nothing(lab):
+def test_an_empty_list_changes_nothing_and_a_model_switched_off_here_stays_off(lab):
     catalog.sync_models(lab, [entry()], MONDAY)
-
     catalog.sync_models(lab, [], TUESDAY)
-
     assert ProviderModel.objects.get().is_active
-
-
-def test_a_model_switched_off_here_stays_off_and_is_counted(lab):
-    catalog.sync_models(lab, [entry()], MONDAY)
     ProviderModel.objects.update(is_active=False)
 
     counts = catalog.sync_models(lab, [entry()], TUESDAY)
@@ -102,7 +80,7 @@ def test_a_name_that_another_provider_has_gets_the_providers_name_before_it(lab)
     assert set(ProviderModel.objects.values_list("slug", "upstream")) == {("same", "same"), ("other/same", "same")}
 
 
-@pytest.mark.parametrize("name", [None, "", " ", 5, "x" * 201, "nul\0", "line\nbreak"])
+@each_case("name", [None, "", " ", 5, "x" * 201, "nul\0", "line\nbreak"])
 def test_an_entry_that_could_not_be_asked_for_is_left_out(lab, name):
     counts = catalog.sync_models(lab, [entry(name), entry("fine")], MONDAY)
 
@@ -140,47 +118,28 @@ def test_capabilities_that_the_list_is_silent_about_stay_as_an_administrator_set
     assert (accepts.system_role, accepts.schema) == (False, "json_schema")
 
 
-def test_the_simulated_provider_brings_its_models_a_judge_and_a_filter(simulated):
+def test_the_simulated_provider_brings_its_models_a_judge_and_a_filter_once(simulated, lab):
     provider = catalog.register_simulated(simulated.base_url)
 
     assert (provider.is_simulated, provider.allow_private) == (True, True)
     assert ProviderModel.objects.get(is_default_judge=True).slug == "sim/judge"
     assert ProviderModel.objects.get(is_default_filter=True).slug == "sim/filter"
-    assert set(ProviderModel.objects.filter(is_tool=True).values_list("slug", flat=True)) == {
-        "sim/judge",
-        "sim/filter",
-        "sim/vision-judge",
-    }
+    tools = set(ProviderModel.objects.filter(is_tool=True).values_list("slug", flat=True))
+    assert tools == {"sim/judge", "sim/filter", "sim/vision-judge"}
     assert all(model.price_at(datetime.now(UTC)) for model in provider.models.all())
 
-
-def test_registering_twice_moves_the_address_and_adds_nothing(simulated):
-    catalog.register_simulated(simulated.base_url)
     before = ProviderModel.objects.count(), ModelPrice.objects.count()
-
-    catalog.register_simulated(simulated.base_url + "/")
-
-    assert (ProviderModel.objects.count(), ModelPrice.objects.count()) == before
-    assert Provider.objects.get().base_url == simulated.base_url + "/"
-
-
-def test_a_judge_that_the_lab_has_chosen_stays_its_judge(simulated, lab):
-    chosen = catalog.add_model(lab, "own/judge")
-    ProviderModel.objects.filter(pk=chosen.pk).update(is_default_judge=True)
-
-    catalog.register_simulated(simulated.base_url)
-
-    assert ProviderModel.objects.get(is_default_judge=True) == chosen
-
-
-def test_a_retired_simulated_provider_comes_back_with_all_its_models(simulated):
-    catalog.register_simulated(simulated.base_url)
     catalog.retire_simulated()
     assert not ProviderModel.objects.available().exists()
+    catalog.register_simulated(simulated.base_url + "/")
+    assert (ProviderModel.objects.available().count(), ModelPrice.objects.count()) == before
+    assert Provider.objects.get(is_simulated=True).base_url == simulated.base_url + "/"
 
+    ProviderModel.objects.update(is_default_judge=False)
+    chosen = catalog.add_model(lab, "own/judge")
+    ProviderModel.objects.filter(pk=chosen.pk).update(is_default_judge=True)
     catalog.register_simulated(simulated.base_url)
-
-    assert ProviderModel.objects.available().count() == ProviderModel.objects.count()
+    assert ProviderModel.objects.get(is_default_judge=True) == chosen
 
 
 def test_openrouter_is_entered_once_and_an_administrators_changes_stay(db):

@@ -1,31 +1,289 @@
-"""An arena run from its first event to its last, against the simulated provider."""
+"""Arena runs against the simulated provider: what is told of them, what is asked, and where limits end them."""
+
+import json
+import time
+from itertools import pairwise
 
 import pytest
 
-from experiments.models import Call, Run
+from experiments.engine import leases
+from experiments.models import Call, ModelPrice, Provider, ProviderModel, Run
+from experiments.steering import steering
+from tests.cases import each_case
+from tests.fixtures import wait_until
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+pytestmark = pytest.mark.django_db
+
+BARE = {"judge": False, "filter": False}
+TURN = [
+    "turn_started",
+    "message_completed A",
+    "message_filtered A",
+    "message_completed B",
+    "message_filtered B",
+    "judge_evaluation_started",
+    "judge_evaluation_completed",
+    "model_metrics A",
+    "model_metrics B",
+    "turn_completed",
+]
 
 
-def test_a_run_of_two_turns_completes_with_its_messages_judgments_and_events(arena, start, drive, provider):
-    run = start(arena())
+@pytest.fixture
+def play(arena, start, drive):
+    """Plays a run to its end, or to its first pause."""
 
-    drive()
+    def go(experiment=None, seed=7, **config):
+        run = start(experiment or arena(**config), seed=seed)
+        drive()
+        run.refresh_from_db()
+        return run
 
-    run.refresh_from_db()
+    return go
+
+
+# --- what is told of a run ---
+
+
+def course(run):
+    """The events; with their seat, or their state, where they have one."""
+    told = run.events.exclude(type="experiment_state").order_by("seq").values_list("type", "data")
+    return [" ".join(filter(None, (kind, data.get("seat"), data.get("state")))) for kind, data in told]
+
+
+def test_a_run_of_two_turns_has_its_messages_judgments_calls_and_events(play, provider):
+    run = play()
+
     assert (run.state, run.stop_reason) == (Run.State.COMPLETED, "max_turns")
-    assert [(m.turn, m.seat) for m in run.messages.all()] == [(1, "A"), (1, "B"), (2, "A"), (2, "B")]
-    assert [(j.turn, j.subject) for j in run.judgments.all()] == [(1, "A"), (1, "B"), (2, "A"), (2, "B")]
-    assert all(j.scores for j in run.judgments.all())
-    seqs = list(run.events.values_list("seq", flat=True))
-    assert seqs == list(range(1, run.last_seq + 1))
+    both = [(1, "A"), (1, "B"), (2, "A"), (2, "B")]
+    assert [(m.turn, m.seat) for m in run.messages.all()] == both
+    assert [(j.turn, j.subject) for j in run.judgments.all()] == both
+    assert all(judgment.scores for judgment in run.judgments.all())
+    asked = sorted(row["request_id"] for row in provider.ledger())
+    assert asked == sorted(str(pk) for pk in run.calls.values_list("pk", flat=True))
+    assert set(run.calls.values_list("state", flat=True)) == {Call.State.COMPLETED}
+    assert list(run.events.values_list("seq", flat=True)) == list(range(1, run.last_seq + 1))
+    begun = ["experiment_created", "experiment_started running"]
+    assert course(run) == [*begun, *TURN, *TURN, "experiment_stopped completed"]
+    assert list(run.events.filter(type="turn_started").values_list("data__turn", flat=True)) == [1, 2]
 
 
-def test_every_request_the_provider_saw_has_its_call_and_the_other_way_round(arena, start, drive, provider):
-    run = start(arena())
+def test_without_filter_and_judge_there_is_nothing_to_tell_of_them_and_no_event_tells_the_talk_again(play):
+    run = play(max_turns=4, **BARE)
 
+    turn = ["turn_started", "message_completed A", "message_completed B", "turn_completed"]
+    assert course(run)[2:-1] == turn * 4
+    first = run.messages.first().raw_text.splitlines()[0]
+    assert [event.type for event in run.events.all() if first in str(event.data)] == ["message_completed"]
+
+
+def test_a_manual_run_tells_what_it_waits_for_and_what_was_said(play, drive, alice):
+    run = play(mode="manual", max_turns=2, **BARE)
+    for action in ("default", "skip", "end"):
+        steering.say(run, by=alice, key=Run.objects.get(pk=run.pk).open_pauses[-1].key, action=action)
+        drive()
+
+    assert course(run) == [
+        "experiment_created",
+        "experiment_started running",
+        "turn_started",
+        "waiting_for_user A",
+        "said A",
+        "message_completed A",
+        "waiting_for_user B",
+        "said B",
+        "turn_completed",
+        "waiting_for_user",
+        "said",
+        "experiment_stopped stopped",
+    ]
+    reasons = [event.data["reason"] for event in run.events.filter(type="waiting_for_user").order_by("seq")]
+    assert reasons == ["turn_start", "model_completed", "turn_completed"]
+
+
+def test_a_failure_is_told_with_what_was_tried_and_ends_the_run_once(play):
+    run = play(b="sim/competitive:fail=401", max_turns=1, **BARE)
+
+    told = ["turn_started", "message_completed A", "call_failed B", "experiment_error failed"]
+    assert course(run)[2:] == told
+    assert run.events.get(type="call_failed").data["message"]
+
+
+# --- what is asked ---
+
+
+def requests(run, purpose="reply"):
+    return [call.request for call in run.calls.filter(step__purpose=purpose).order_by("id")]
+
+
+def test_sides_are_asked_with_the_labs_defaults_and_filter_and_judge_coldly(play):
+    run = play(max_turns=1)
+
+    assert {(asked["temperature"], asked["max_tokens"]) for asked in requests(run)} == {(0.7, 6144)}
+    assert {asked["temperature"] for asked in requests(run, "filter") + requests(run, "judge")} == {0.0}
+    assert all("top_logprobs" not in asked for asked in requests(run))
+
+
+def test_a_seat_has_its_own_sampling(arena, play):
+    experiment = arena(max_turns=1, **BARE)
+    own = {"temperature": 0.0, "max_tokens": 50, "top_p": 0.9, "seed": 11}
+    experiment.participants.filter(seat="A").update(params=own)
+
+    of_a, of_b = requests(play(experiment))
+    assert {name: of_a[name] for name in own} == own, "a temperature of zero is zero"
+    assert (of_b["temperature"], of_b["max_tokens"], "top_p" in of_b) == (0.7, 6144, False)
+
+
+def test_the_seed_of_the_run_makes_the_seed_of_each_call(arena, play):
+    experiment = arena(max_turns=2, **BARE)
+    first, same, other = [play(experiment, seed=seed) for seed in (1, 1, 2)]
+
+    seeds = [[asked["seed"] for asked in requests(run)] for run in (first, same, other)]
+    texts = [[message.raw_text for message in run.messages.all()] for run in (first, same, other)]
+    for of_first, of_same, of_other in (seeds, texts):
+        assert of_first == of_same
+        assert of_first != of_other
+
+
+def test_token_probabilities_are_asked_of_sides_that_give_them_when_that_is_set(arena, play):
+    run = play(max_turns=1, logprobs=True)
+    assert all((asked["logprobs"], asked["top_logprobs"]) == (True, 5) for asked in requests(run))
+    assert all("top_logprobs" not in asked for asked in requests(run, "judge") + requests(run, "filter"))
+    for message in run.messages.select_related("call"):
+        assert all(token["logprob"] <= 0 for token in message.call.logprobs)
+        assert len(message.call.logprobs[0]["alternatives"]) == 5
+
+    experiment = arena(max_turns=1, logprobs=True, **BARE)
+    model = experiment.participants.get(seat="A").model
+    ProviderModel.objects.filter(pk=model.pk).update(capabilities={"logprobs": False})
+    call = play(experiment).calls.get(step__key="turn/1/A")
+    assert (call.model, "logprobs" in call.request, call.logprobs) == (model, False, None)
+    assert call.warnings, "it is said that they were left out"
+
+
+def test_the_same_model_on_both_sides_talks_to_itself_as_two(play):
+    run = play(a="sim/cooperative:first=0", b="sim/cooperative:first=0", max_turns=2, **BARE)
+
+    first = run.messages.get(turn=1, seat="A").raw_text
+    heard = {m["content"]: m["role"] for m in run.calls.get(step__key="turn/2/B").request["messages"]}
+    own = {m["content"]: m["role"] for m in run.calls.get(step__key="turn/2/A").request["messages"]}
+    assert (heard[first], own[first]) == ("user", "assistant")
+
+
+def test_who_begins_alternates_with_the_seed_when_counterbalanced(arena, play):
+    experiment = arena(counterbalance=True, max_turns=1)
+
+    assert [play(experiment, seed=seed).messages.first().seat for seed in (10, 11)] == ["A", "B"]
+
+
+# --- limits ---
+
+
+def test_a_reached_limit_of_time_stops_the_run(play):
+    run = play(a="sim/cooperative:first=0:tps=300", limits={"seconds": 0.3}, max_turns=20)
+
+    assert (run.state, run.stop_reason) == (Run.State.STOPPED, "limit_seconds")
+    assert run.events.get(type="experiment_stopped").data["message"]
+
+
+@each_case("limit", [300, 3000])
+def test_a_limit_of_tokens_is_never_passed(play, limit):
+    run = play(limits={"tokens": limit}, max_turns=20)
+
+    total = Run.objects.with_totals().get(pk=run.pk)
+    assert (run.state, run.stop_reason) == (Run.State.STOPPED, "limit_tokens")
+    assert 0 < total.input_tokens + total.output_tokens <= limit
+    assert run.events.get(type="experiment_stopped").data["message"]
+
+
+def test_a_limit_of_money_is_never_passed_and_refuses_a_model_of_unknown_price(arena, play, provider):
+    experiment = arena(max_turns=20, limits={"cost": 0.05})
+    unknown = play(experiment)
+    assert (unknown.stop_reason, provider.ledger()) == ("limit_cost", [])
+    assert "unknown" in unknown.events.get(type="experiment_stopped").data["message"]
+
+    for model in ProviderModel.objects.all():
+        ModelPrice.objects.create(model=model, since="2026-01-01T00:00Z", input="0.000002", output="0.000004")
+    run = play(experiment)
+    assert run.stop_reason == "limit_cost"
+    assert 0 < Run.objects.with_totals().get(pk=run.pk).total_cost <= 0.05
+
+
+# --- two runs at once ---
+
+
+def test_words_scores_and_events_stay_with_their_run(arena, start, drive, charlie):
+    experiments = [arena(prompt=f"Divide {what}.", max_turns=3) for what in ("eleven boats", "twelve houses")]
+    type(experiments[1]).objects.filter(pk=experiments[1].pk).update(owner=charlie)
+    boats, houses = (start(experiment, seed=seed) for seed, experiment in enumerate(experiments))
     drive()
 
-    asked = [row["request_id"] for row in provider.ledger()]
-    assert sorted(asked) == sorted(str(pk) for pk in run.calls.values_list("pk", flat=True))
-    assert set(run.calls.values_list("state", flat=True)) == {Call.State.COMPLETED}
+    for run, own, foreign in ((boats, "eleven boats", "twelve houses"), (houses, "twelve houses", "eleven boats")):
+        asked = json.dumps([call.request for call in run.calls.all()])
+        assert Run.objects.get(pk=run.pk).state == Run.State.COMPLETED
+        assert (own in asked, foreign in asked) == (True, False)
+        assert (run.messages.count(), run.judgments.count()) == (6, 6)
+        assert all(judgment.call.run_id == run.pk for judgment in run.judgments.all())
+        seqs = list(run.events.values_list("seq", flat=True))
+        assert seqs == list(range(1, len(seqs) + 1))
+        assert foreign not in json.dumps(list(run.events.values_list("data", flat=True)))
+
+
+def test_each_provider_is_sent_its_own_key_alone(play, scripted, monkeypatch):
+    monkeypatch.setenv("KEY_OF_THE_SCRIPTED", "sk-scripted-only")
+    monkeypatch.setenv("KEY_OF_THE_SIMULATED", "sk-simulated-only")
+    Provider.objects.filter(name="scripted").update(api_key_env="KEY_OF_THE_SCRIPTED")
+    Provider.objects.filter(name="simulated").update(api_key_env="KEY_OF_THE_SIMULATED")
+    run = play(a=scripted.model("scripted/one", "I take four."), max_turns=1)
+
+    assert run.state == Run.State.COMPLETED
+    received = [{name.lower(): value for name, value in headers.items()} for headers, _body in scripted.received]
+    assert [headers["authorization"] for headers in received] == ["Bearer sk-scripted-only"]
+
+
+@pytest.mark.system
+def test_words_are_written_down_while_the_driver_is_busy_with_another_run(arena, start, drive, monkeypatch):
+    claim, kept = leases.claim, []
+
+    def words():
+        return sum(len(text) for text in talking.calls.values_list("text", flat=True))
+
+    def slow_claim(run_id, announce):
+        if talking.calls.exists():
+            for _ in range(2):
+                before = words()
+                wait_until(lambda: words() > before, "more words", seconds=30)  # noqa: B023 — called at once
+                kept.append(words())
+        return claim(run_id, announce)
+
+    monkeypatch.setattr(leases, "claim", slow_claim)
+    talking = start(arena(a="sim/cooperative:first=0:tps=40:words=400", max_turns=1))
+    other = start(arena(max_turns=1))
+    drive()
+
+    assert len(kept) >= 2
+    assert {Run.objects.get(pk=run.pk).state for run in (talking, other)} == {Run.State.COMPLETED}
+
+
+@pytest.mark.system
+def test_what_is_due_is_done_while_many_runs_are_taken_over(arena, start, drive, monkeypatch, settings):
+    done, claim, renew = [], leases.claim, leases.renew
+
+    def slow_claim(run_id, announce):
+        done.append("claim")
+        time.sleep(0.3)
+        return claim(run_id, announce)
+
+    def noted_renewal(fences):
+        done.append("renew")
+        renew(fences)
+
+    monkeypatch.setattr(leases, "claim", slow_claim)
+    monkeypatch.setattr(leases, "renew", noted_renewal)
+    settings.LEASE_SECONDS = 1  # a renewal is due after a quarter of it
+    runs = [start(arena()) for _ in range(4)]
+    drive()
+
+    assert done.count("claim") >= len(runs)
+    assert ("claim", "claim") not in set(pairwise(done))
+    assert {Run.objects.get(pk=run.pk).state for run in runs} == {Run.State.COMPLETED}

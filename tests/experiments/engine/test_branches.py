@@ -8,7 +8,7 @@ from experiments.refusals import NotAllowed, NotOffered
 from experiments.steering import branching, steering
 from experiments.timeline import from_rows, replayed
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -41,6 +41,12 @@ def texts(run):
     return [(m.turn, m.seat, m.raw_text, m.text) for m in run.messages.order_by("seq")]
 
 
+def shown(entries):
+    """The transcript; the metrics have a place of their own."""
+    return [(entry.anchor, entry.data.get("text")) for entry in entries if entry.type != "model_metrics"]
+
+
+@pytest.mark.databases
 def test_a_branch_shares_what_came_before_and_pays_only_for_what_is_new(parent, branch, provider):
     message = parent.messages.get(turn=2, seat="A")
     before, asked = everything(parent), len(provider.ledger())
@@ -48,12 +54,14 @@ def test_a_branch_shares_what_came_before_and_pays_only_for_what_is_new(parent, 
 
     assert (child.state, child.origin, child.parent, child.branched_from) == ("completed", "branch", parent, message)
     assert texts(child)[:3] == texts(parent)[:3]
-    assert len(texts(child)) == 6
+    assert [(turn, seat) for turn, seat, *_texts in texts(child)] == [(t, s) for t in (1, 2, 3) for s in "AB"]
     assert child.judgments.filter(turn=1).count() == 2
     keys = set(child.calls.values_list("step__key", flat=True))
     assert not any(key.startswith(("turn/1", "turn/2/A")) for key in keys)
     assert len(provider.ledger()) - asked == child.calls.count()
     assert everything(Run.objects.get(pk=parent.pk)) == before
+    numbers = list(child.events.order_by("seq").values_list("seq", flat=True))
+    assert numbers == list(range(1, len(numbers) + 1))
 
 
 def test_an_edited_message_is_read_by_the_other_side_and_says_that_it_was_edited(parent, branch):
@@ -67,41 +75,23 @@ def test_an_edited_message_is_read_by_the_other_side_and_says_that_it_was_edited
     assert any("I give you everything." in item["content"] for item in reply)
     assert child.steps.filter(key="turn/2/A/filter", calls__isnull=False).exists(), "the filter reads it anew"
     assert parent.messages.get(turn=2, seat="A").raw_text == message.raw_text
-
-
-def test_the_page_of_a_branch_is_the_same_from_rows_as_from_events(parent, branch):
-    child = branch(parent.messages.get(turn=2, seat="B"), "Never.")
-
     rows = from_rows(Run.objects.select_related("experiment").get(pk=child.pk))
     events = replayed(child.events.order_by("seq"))
     assert shown(rows) == shown(events)
     assert sorted(entry.anchor for entry in rows) == sorted(entry.anchor for entry in events)
 
-
-def shown(entries):
-    """The transcript; the metrics have a place of their own."""
-    return [(entry.anchor, entry.data.get("text")) for entry in entries if entry.type != "model_metrics"]
-
-
-def test_numbers_of_events_have_no_gap_and_messages_keep_their_order(parent, branch):
-    child = branch(parent.messages.get(turn=3, seat="A"))
-
-    numbers = list(child.events.order_by("seq").values_list("seq", flat=True))
-    assert numbers == list(range(1, len(numbers) + 1))
-    assert [(m.turn, m.seat) for m in child.messages.all()] == [(t, s) for t in (1, 2, 3) for s in "AB"]
-
-
-def test_a_branch_of_a_branch_knows_its_parent(parent, branch):
-    child = branch(parent.messages.get(turn=1, seat="B"))
-    grandchild = branch(child.messages.get(turn=2, seat="A"), "Once more.")
-
+    grandchild = branch(child.messages.get(turn=3, seat="A"), "Once more.")
     assert (grandchild.parent, grandchild.parent.parent) == (child, parent)
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "\x00", "\ud800"])
-def test_a_message_cannot_be_edited_into_nothing(parent, alice, text):
-    with pytest.raises(NotOffered):
-        branching.branch(parent.messages.first(), by=alice, text=text)
+def test_what_cannot_be_branched_is_refused(parent, alice):
+    message = parent.messages.first()
+    for text in ("", "  \n", "\x00", "\ud800"):
+        with pytest.raises(NotOffered):
+            branching.branch(message, by=alice, text=text)
+    parent.experiment.participants.get(seat="A").model.provider.models.update(is_active=False)
+    with pytest.raises(NotAllowed, match="cannot be asked now"):
+        branching.branch(message, by=alice)
     assert Run.objects.count() == 1
 
 
@@ -127,8 +117,7 @@ def test_judging_again_keeps_the_first_scores(parent, alice, drive):
     assert (again.state, again.experiment.workflow, again.parent) == ("completed", "judging", parent)
     assert again.judgments.count() == parent.judgments.count() == 6
     assert list(parent.judgments.values()) == first
-    prompt = again.calls.first().request["messages"][0]["content"]
-    assert "Only count the bids." in prompt
+    assert "Only count the bids." in again.calls.first().request["messages"][0]["content"]
     versions = {call.step.prompt_version for call in again.calls.select_related("step")}
     assert versions.isdisjoint({call.step.prompt_version for call in parent.calls.select_related("step")})
 
@@ -139,11 +128,3 @@ def test_what_was_never_said_cannot_be_judged(arena, start, alice):
 
     with pytest.raises(actions.InvalidExperiment):
         branching.judge_again(run, by=alice)
-
-
-def test_a_run_whose_models_nobody_can_ask_is_not_branched(parent, alice):
-    parent.experiment.participants.get(seat="A").model.provider.models.update(is_active=False)
-
-    with pytest.raises(NotAllowed, match="cannot be asked now"):
-        branching.branch(parent.messages.first(), by=alice)
-    assert Run.objects.count() == 1

@@ -1,5 +1,6 @@
 """Executions on their way through the sandbox: each is run by one worker at a time, and told once."""
 
+import json
 import os
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from experiments import actions
 from experiments.engine import executions
 from experiments.engine.driver import Driver
 from experiments.engine.recording import Book
-from experiments.models import Execution, Run
+from experiments.models import Execution, Run, SandboxHost
 from experiments.sandboxing import claims, hosts, running
 from experiments.workflows.steps import Execute
 from tests.experiments.contesting import as_expected, assert_told_once, begun, models, quick, sandbox_as_played
@@ -24,7 +25,7 @@ from tests.experiments.contests import sandbox_at_work, solution
 from tests.experiments.deliberating import fresh
 from tests.fixtures import environment, wait_until
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 RIGHT = "def f(number):\n    return number + 1\n"
 FOREVER = "def ordered(values):\n    while True:\n        pass\n"
@@ -57,11 +58,13 @@ def told(run):
 
 
 @pytest.mark.system
-def test_what_waits_is_run_and_told_once(run):
+def test_what_waits_is_begun_run_and_told_once(run):
     execution = wanted(run)
+    assert wanted(run).pk == execution.pk
     work()
     work()
 
+    assert wanted(run).pk == execution.pk
     execution.refresh_from_db()
     assert (execution.state, execution.step.state, execution.claim) == ("done", "done", 1)
     assert [result["verdict"] for result in execution.results] == ["passed", "passed"]
@@ -70,15 +73,7 @@ def test_what_waits_is_run_and_told_once(run):
     assert event["execution"] == str(execution.pk)
 
 
-@pytest.mark.system
-def test_beginning_twice_is_beginning_once(run):
-    assert wanted(run).pk == wanted(run).pk
-    assert Execution.objects.count() == 1
-    work()
-    assert wanted(run).state == "done"
-    assert len(told(run)) == 1
-
-
+@pytest.mark.databases
 def test_two_workers_never_run_the_same(run):
     waiting = {wanted(run, key=f"cycle/1/execution/{number}").pk for number in range(12)}
 
@@ -176,25 +171,58 @@ def test_what_was_broken_off_and_taken_anew_is_not_settled_by_the_old_box(run, s
     assert claims.settle(again, as_expected(again))
 
 
-@pytest.mark.system
-def test_a_long_value_is_kept_as_its_beginning_and_its_hash(run):
-    wanted(run, "def f(number):\n    return 'x' * 50_000\n")
-    work()
-    for result in Execution.objects.get().results:
-        assert result["verdict"] == "failed"
-        assert len(result["value"]) < 300
-        assert len(result["value_sha256"]) == 64
+@pytest.mark.databases
+def test_arguments_come_back_with_their_names_in_order_and_their_numbers_as_they_were(run):
+    tests = ({"name": "1", "arguments": [{"b": 1, "a": 2}, 1e16, "é"], "expected": {"z": [], "y": None}},)
+    step = Execute("x", "coder-1", "def f(*a): pass", "f", tests, turn=1)
+    executions.begin(Book(run.pk, run.fence, lambda event: None), step)
+
+    assert json.dumps(Execution.objects.get().tests) == json.dumps(list(tests))
+
+
+# --- machines ---
 
 
 @pytest.mark.parametrize("name", ["off", "no such sandbox"])
-def test_a_machine_without_a_sandbox_says_so_and_fails_what_it_is_given(run, settings, name):
+def test_a_machine_without_a_sandbox_leaves_the_work_to_one_that_can_and_else_fails_it_with_the_reason(
+    run, settings, name
+):
     settings.SANDBOX_BACKEND = name
     wanted(run)
+    hosts.check()
+    other = SandboxHost.objects.create(name="other", backend="bubblewrap", is_sufficient=True, checked=timezone.now())
+    work()
+    assert Execution.objects.get().state == "waiting"
+
+    other.delete()
     work()
     execution = Execution.objects.get()
     assert (execution.state, execution.error_kind) == ("failed", "sandbox_unavailable")
     hosts.look()
     assert execution.error == hosts.refusal() != ""
+
+
+@pytest.mark.system
+def test_a_want_of_a_moment_is_tried_again_before_anything_fails(run, settings):
+    wanted(run)
+    settings.SANDBOX_BACKEND = "off"
+    over = threading.Timer(1.0, setattr, (settings, "SANDBOX_BACKEND", ""))
+    over.start()
+    work()
+    over.join()
+
+    assert (Execution.objects.get().state, Execution.objects.get().claim) == ("done", 2)
+
+
+@pytest.mark.system
+def test_what_an_administrator_has_named_unsafe_is_used_and_says_so(run, settings):
+    wanted(run)
+    settings.SANDBOX_BACKEND = "unsafe"
+    hosts.check(is_fresh=True)
+    assert hosts.refusal() == ""
+    work()
+
+    assert (Execution.objects.get().state, Execution.objects.get().is_unsafe) == ("done", True)
 
 
 # --- processes that die ---
@@ -258,6 +286,14 @@ def test_a_sandbox_that_is_killed_leaves_no_process_and_no_work(run):
 
 
 # --- people who stop it ---
+
+
+def test_what_a_run_that_is_stopped_before_its_next_driver_had_waiting_is_not_run(run, alice):
+    wanted(run)
+    actions.stop(run, by=alice)
+    work()
+
+    assert Execution.objects.get().state == "cancelled"
 
 
 @pytest.mark.system

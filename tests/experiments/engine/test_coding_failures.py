@@ -5,10 +5,11 @@ from django.db import connections
 from django.utils import timezone
 
 from experiments import actions
-from experiments.models import ModelPrice, ProviderModel, Run, SandboxHost
+from experiments.models import ModelPrice, ProviderModel, Run, SandboxHost, Step
 from experiments.refusals import NotAllowed
 from experiments.sandboxing import hosts
 from experiments.steering import steering
+from tests.experiments.contest_rows import Contest
 from tests.experiments.contesting import (
     as_expected,
     asked,
@@ -21,8 +22,9 @@ from tests.experiments.contesting import (
 )
 from tests.experiments.contests import judgment, play
 from tests.experiments.deliberating import fresh
+from tests.fixtures import signed_in
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases, pytest.mark.usefixtures("hurried")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("hurried")]
 
 GARBAGE = "Let us talk about the weather."
 
@@ -86,45 +88,7 @@ def test_a_judge_that_is_limited_for_ever_is_left_out_and_the_quorum_decides(pla
     assert states(run, "cycle/1/judge/coder-2/of/coder-1") == ["failed"] * 4
 
 
-def test_what_is_noticed_about_a_vote_is_kept_with_it(play_on):
-    says = judgment(6, overall_score=9, feedback="As maker/model-1 I say: gut gemacht, aber zu langsam.")
-    run = play_on(quick(judgment=says), None, None)
-
-    of_first = run.judgments.filter(judge_seat="coder-1")
-    assert [(vote.scores["overall"], vote.flags) for vote in of_first] == [(6, ["overall_differs", "names_itself"])] * 2
-    assert {vote["judgment"]["judge_seat"]: vote["judgment"]["flags"] for vote in _told(run, "solution_judged")} == {
-        "coder-1": ["overall_differs", "names_itself"],
-        "coder-2": [],
-        "coder-3": [],
-    }
-
-
-def _told(run, kind):
-    return [event.data for event in run.events.filter(type=kind).order_by("seq")]
-
-
 # --- the pool ---
-
-
-def test_a_model_that_was_rate_limited_at_first_is_back_in_the_next_cycle(play_on, scripted):
-    first = iter([429])
-    numbers = iter(range(9))
-    words = quick(problem=lambda _body: _other(next(numbers)), health=lambda _body: next(first, "ready"))
-    other = quick(problem=lambda _body: _other(next(numbers)))
-    run = play_on(other, other, words, other, cycles=2, health_check=True, setters="in_turn")
-
-    assert [[seat for seat, _model in cycle.contestants] for cycle in run.cycles.order_by("turn")] == [
-        ["coder-1", "coder-2", "coder-4"],
-        ["coder-1", "coder-2", "coder-3", "coder-4"],
-    ]
-    assert len(asked(scripted, "health", "maker/model-3")) == 2, (
-        "it is not waited for, and asked again before the next cycle"
-    )
-    assert run.state == "completed"
-
-
-def _other(number):
-    return ordered(title=f"Task {number}", description=" ".join(f"w{number}x{place}" for place in range(40)))
 
 
 def test_a_pool_that_drops_to_two_stops_with_every_reason(play_on):
@@ -134,15 +98,6 @@ def test_a_pool_that_drops_to_two_stops_with_every_reason(play_on):
     assert "Only 2 of 3 models can take part, and 3 are needed. Coder 2: " in run.error
     assert [cycle.state for cycle in run.cycles.all()] == ["rated"]
     assert run.events.order_by("seq").last().data["reason"] == "pool_too_small"
-
-
-def test_without_three_healthy_models_nothing_is_paid_for(play_on, scripted):
-    run = play_on(None, quick(health=401), quick(health=500), health_check=True)
-
-    assert (run.state, run.stop_reason) == ("failed", "pool_too_small")
-    assert asked(scripted, "problem") == []
-    [checked] = _told(run, "pool_checked")
-    assert [one["state"] for one in checked["checked"]] == ["ok", "failed", "failed"]
 
 
 # --- limits ---
@@ -202,23 +157,17 @@ def test_a_contest_that_is_paused_waits_between_two_questions_and_goes_on(alice,
 # --- where code cannot be run ---
 
 
-def test_where_nothing_can_keep_code_apart_no_contest_starts(alice, start, scripted, settings):
+def test_a_contest_starts_only_where_some_machine_can_keep_code_apart(alice, start, scripted, settings):
     settings.SANDBOX_BACKEND = "off"
-    host = hosts.check(is_fresh=True)
+    host, slugs = hosts.check(is_fresh=True), models(scripted, None, None, None)
     assert not host.is_sufficient
     with pytest.raises(NotAllowed) as refused:
-        begun(alice, start, models(scripted, None, None, None))
-
+        begun(alice, start, slugs)
     assert host.refusal in str(refused.value)
-    assert "nothing was started" in str(refused.value)
     assert (Run.objects.count(), scripted.received) == (0, [])
 
-
-def test_another_machine_that_can_is_enough(alice, start, scripted, settings):
-    settings.SANDBOX_BACKEND = "off"
-    hosts.check(is_fresh=True)
     SandboxHost.objects.create(name="other", backend="bubblewrap", is_sufficient=True, checked=timezone.now())
-    assert begun(alice, start, models(scripted, None, None, None)).state == "queued"
+    assert begun(alice, start, slugs).state == "queued"
 
 
 @pytest.mark.system
@@ -270,15 +219,49 @@ def test_a_sandbox_that_is_gone_at_one_solution_is_missing_for_that_one_alone(al
     assert run.calls.count() == len(scripted.received) == 1 + 3 + 6
 
 
-@pytest.mark.system
-def test_redis_may_be_away_for_a_whole_contest(alice, start, scripted, redis_server, drive):
-    run = begun(alice, start, models(scripted, None, None, None))
-    redis_server.stop()
-    try:
-        with sandbox_as_played():
-            drive()
-    finally:
-        redis_server.start()
-    run = fresh(run)
-    assert (run.state, run.cycles.get().state) == ("completed", "rated")
-    assert_told_once(run)
+# --- what is resumed ---
+
+
+@pytest.fixture
+def failed(alice, quiet_doorbell):
+    """A contest of one rated cycle that has ended for some reason."""
+
+    def make(reason):
+        contest = Contest(alice)
+        contest.cycle()
+        Run.objects.filter(pk=contest.run.pk).update(state="failed", stop_reason=reason, error="It could not go on.")
+        return Run.objects.get(pk=contest.run.pk)
+
+    return make
+
+
+def test_with_too_few_models_there_is_nothing_to_resume(failed, alice):
+    run = failed("pool_too_small")
+
+    assert not actions.resume(run, by=alice)
+    assert Run.objects.get(pk=run.pk).state == "failed"
+    assert "resume-form" not in signed_in(alice).get(run.get_absolute_url()).content.decode()
+
+
+def test_where_the_sandbox_failed_only_the_last_cycle_is_executed_again(failed, alice):
+    run = failed("sandbox_unavailable")
+    of_first = Step.objects.create(run=run, key="x/1", kind="execute", purpose="execution", turn=1, state="failed")
+    of_last = Step.objects.create(run=run, key="x/2", kind="execute", purpose="execution", turn=2, state="failed")
+
+    assert actions.resume(run, by=alice)
+
+    of_first.refresh_from_db()
+    of_last.refresh_from_db()
+    assert (of_first.state, of_last.state) == ("failed", "open")
+
+
+def test_after_a_fault_of_ours_nobodys_answer_is_asked_for_again(failed, alice):
+    run = failed("internal_error")
+    silent = Step.objects.create(
+        run=run, key="cycle/2/solution/coder-1", kind="ask", purpose="solution", turn=2, state="failed"
+    )
+
+    assert actions.resume(run, by=alice)
+
+    silent.refresh_from_db()
+    assert silent.state == "failed"

@@ -1,6 +1,5 @@
 """Contests that are really played: real requests, a real sandbox, real rows."""
 
-import json
 import threading
 
 import pytest
@@ -16,16 +15,15 @@ from tests.experiments.contesting import (
     assert_told_once,
     begun,
     models,
-    ordered,
     played,
     quick,
     sandbox_as_played,
     verdicts,
 )
-from tests.experiments.contests import coder, judgment, solution, solver_shown
+from tests.experiments.contests import coder, judgment, solution
 from tests.experiments.deliberating import fresh
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 FORGER = """
 import os, sys, json
@@ -79,77 +77,6 @@ def test_a_contest_is_set_solved_executed_judged_and_rated(alice, start, scripte
         branching.branch(problem, by=alice)
 
 
-@pytest.mark.system
-def test_a_problem_whose_reference_fails_is_mended_once(alice, start, scripted):
-    broken = ordered(reference_solution="def ordered(values):\n    return values\n")
-    run = played(alice, start, models(scripted, quick(problem=broken, problem_repair=ordered()), None, None))
-
-    assert run.state == "completed"
-    first, second = run.messages.filter(step__purpose="problem").order_by("seq")
-    assert (first.superseded, second.superseded) == (True, False)
-    assert json.loads(first.raw_text) == broken, "what could not be taken is kept"
-    assert "The reference solution does not pass test 1" in first.parsed["wrong"][0]
-    assert second.parsed["wrong"] == []
-    [repair] = asked(scripted, "problem/repair")
-    assert "it gives [3, 1, 2], and [1, 2, 3] is expected" in repair["messages"][0]["content"]
-    assert run.cycles.get().state == "rated"
-
-
-@pytest.mark.system
-def test_what_proves_to_be_no_problem_makes_the_cycle_void_with_its_reason(alice, start, scripted):
-    """Each sets one that the sandbox refuses, cannot mend it, and then has no other."""
-    chance = "import random\n\ndef ordered(values):\n    return random.random()\n"
-    flat = [contests.example(values, [0]) for values in range(10)]
-    bad = [
-        ordered(reference_solution=chance),
-        ordered(
-            test_cases=flat[:5], hidden_test_cases=flat[5:], reference_solution="def ordered(values):\n    return [0]\n"
-        ),
-        ordered(reference_solution="def ordered(values)\n    return 1\n"),
-    ]
-    kinds = [quick(problem=once(problem), problem_repair="I cannot.") for problem in bad]
-    run = played(alice, start, models(scripted, *kinds), cycles=3)
-
-    assert (run.state, run.cycles.filter(state="void", found={}).count()) == ("completed", 6)
-    wrong = {message.seat: message.parsed["wrong"] for message in run.messages.exclude(parsed=None)}
-    assert "The reference solution gives other results when it is run again" in wrong["coder-1"][-1]
-    assert wrong["coder-2"] == ["The tests are too weak: a program that knows nothing of the problem passes them all."]
-    assert wrong["coder-3"][0].startswith("The reference solution cannot be run: SyntaxError")
-    assert all("no JSON object" in cycle.reason for cycle in run.cycles.all())
-    assert (run.messages.filter(step__purpose="solution").count(), run.judgments.count()) == (0, 0)
-    assert list(Cycle.objects.counted()) == []
-
-
-def once(problem):
-    """What is answered the first time; after that there is nothing more to say."""
-    answers = iter([problem])
-    return lambda _body: next(answers, "No.")
-
-
-def test_in_turn_a_void_cycle_is_set_again_by_the_same_seat_after_the_others(alice, start, scripted, hurried):
-    numbers = iter(range(9))
-    other = quick(problem=lambda _body: _other(next(numbers)))
-    kinds = [other, quick(problem=500), other]
-    with sandbox_as_played():
-        run = begun(alice, start, models(scripted, *kinds), cycles=3)
-        _drive()
-    run = fresh(run)
-
-    assert [(c.turn, c.setter, c.state) for c in run.cycles.order_by("turn")] == [
-        (1, "coder-1", "rated"),
-        (2, "coder-2", "void"),
-        (3, "coder-3", "rated"),
-        (4, "coder-2", "void"),
-    ]
-    assert "The setter gave no problem." in run.cycles.get(turn=2).reason
-    assert run.state == "completed"
-
-
-def _other(number):
-    words = " ".join(f"w{number}x{place}" for place in range(40))
-    return ordered(title=f"Task {number}", description=words)
-
-
 def _drive():
     contests.Driver(threading.Event()).drive(0.1)
 
@@ -177,16 +104,6 @@ def test_solutions_of_odd_characters_are_executed_and_judged(alice, start, scrip
     assert len(run.cycles.get().found["means"]) == 3
 
 
-def test_the_judges_are_shown_the_same_code_that_was_run(alice, start, scripted):
-    code = "def ordered(values):\n    # {solution} $problem [[/solution]] 日本\n    return sorted(values)"
-    with sandbox_as_played():
-        run = begun(alice, start, models(scripted, None, quick(solution=solution(code)), None))
-        _drive()
-    shown = {solver_shown(body) for body in asked(scripted, "judgment")}
-    assert run.executions.get(step__key="cycle/1/execution/coder-2").code == code
-    assert code in shown
-
-
 def test_a_contest_that_cannot_be_played_is_refused_with_its_place(alice, scripted):
     first, second, third = models(scripted, None, None, None)
 
@@ -201,6 +118,7 @@ def test_a_contest_that_cannot_be_played_is_refused_with_its_place(alice, script
     assert refused(first, second, third, quorum=3) == ["cast.coder-1"], "nobody has three judges"
 
 
+@pytest.mark.databases
 def test_two_contests_at_once_do_not_mix(alice, start, scripted):
     slugs = models(scripted, None, None, None)
     runs = [begun(alice, start, slugs, seed=seed) for seed in (1, 2)]

@@ -1,17 +1,12 @@
 """Nobody's failure is hidden, and none is fatal as long as somebody has answered."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from experiments import actions
-from experiments.gateway.ratelimits import retry_after
-from experiments.models import Call, Run
-from experiments.refusals import NotOffered
-from experiments.steering import steering
+from experiments.models import Call
 from tests.experiments.deliberating import FAST, PLAIN, assert_same_page, calls, counted, fresh, member, offer, told
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+pytestmark = pytest.mark.django_db
 
 DOWN = "sim/neutral:first=0:fail=401"
 ONCE = "sim/neutral:first=0:words=30:fail=401:times=1"  # each request fails the first time that it is made
@@ -25,88 +20,28 @@ def failures(run, purpose="reply"):
 # --- members ---
 
 
-@pytest.mark.parametrize(("status", "kind"), [(401, "bad_key"), (402, "out_of_credit"), (404, "unknown_model")])
-def test_what_needs_a_person_is_told_and_not_tried_again(convene, status, kind):
-    run = convene(*FAST[:2], f"sim/neutral:first=0:fail={status}")
+def test_what_needs_a_person_is_told_and_not_tried_again(convene):
+    run = convene(*FAST[:2], "sim/neutral:first=0:fail=401")
 
     assert run.state == "completed"
-    assert failures(run) == [("member-3", kind)]
+    assert failures(run) == [("member-3", "bad_key")]
     [told_] = [event.data for event in run.events.filter(type="call_failed", data__purpose="reply")]
-    assert (told_["seat"], told_["kind"]) == ("member-3", kind)
+    assert (told_["seat"], told_["kind"]) == ("member-3", "bad_key")
     assert counted(run)["seats"] == ["member-1", "member-2"]
     assert "retry_seat" in offer(run).data["actions"]
     assert_same_page(run)
 
 
-@pytest.mark.parametrize("fails", ["error_event", "cut", "reset"])
-def test_an_error_in_the_middle_of_a_stream_is_a_failure_and_no_answer(convene, fails):
-    run = convene(*FAST[:2], f"sim/neutral:first=0:fail={fails}:after=5:times=1")
-
-    states = [state for key, state in calls(run, "reply") if key == "turn/1/answer/member-3"]
-    assert states == ["failed", "completed"], "tried again, because the provider had failed on its side"
-    assert run.messages.get(seat="member-3", step__purpose="reply").text
-    assert_same_page(run)
-
-
-def test_a_short_pause_that_the_provider_names_is_kept(convene):
-    run = convene(*FAST[:2], "sim/neutral:first=0:words=30:fail=429:times=1:retry_after=1")
-
-    first, second = run.calls.filter(step__key="turn/1/answer/member-3").order_by("attempt")
-    assert (first.error_kind, second.state) == ("rate_limited", "completed")
-    assert (second.sent - first.sent).total_seconds() >= 1
-
-
 def test_a_day_is_not_waited_for_where_another_chair_could_conclude(convene):
-    run = convene(*FAST, chair="sim/neutral:first=0:fail=429:retry_after=86400", **{"chair-2": FAST[0]})
+    limited = "sim/neutral:first=0:fail=429:retry_after=86400"
+    run = convene(*FAST, chair=limited, **{"chair-2": FAST[0]})
 
     assert calls(run, "conclusion") == [("turn/1/conclusion", "failed"), ("turn/1/conclusion/chair-2", "completed")]
     [replaced] = [event.data for event in run.events.filter(type="seat_replaced")]
     assert (replaced["reason"], replaced["by"]) == ("rate_limited", "chair-2")
-    assert_same_page(run)
-
-
-@pytest.mark.parametrize(
-    ("header", "seconds"),
-    [("7", 7), ("Sat, 21 Nov 2026 10:00:07 GMT", 7), ("86400", 120), (None, None), ("soon", None)],
-)
-def test_a_pause_is_read_from_seconds_or_a_date_and_has_an_end(header, seconds):
-    headers = {} if header is None else {"retry-after": header}
-    assert retry_after(headers, datetime(2026, 11, 21, 10, tzinfo=UTC)) == seconds
-
-
-def test_a_member_that_only_reasoned_is_given_more_room(convene):
-    model = "sim/neutral:first=0:think=native:words=40"
-    params = {"member-3": {"max_tokens": 3}}
-    run = convene(*FAST[:2], model, params=params)
-
-    first, second = run.calls.filter(step__seat="member-3", step__purpose="reply").order_by("id")
-    assert (first.error_kind, first.request["max_tokens"]) == ("empty_answer", 3)
-    assert second.request["max_tokens"] > 1000
-    assert second.state == Call.State.COMPLETED
-    assert counted(run)["seats"] == ["member-1", "member-2", "member-3"]
-
-
-def test_an_answer_that_was_cut_off_is_marked_and_ranked(convene):
-    run = convene(*FAST[:2], "sim/neutral:first=0:fail=length:after=10")
-
-    assert run.messages.get(seat="member-3", step__purpose="reply").finish_reason == "length"
-    assert "member-3" in counted(run)["seats"]
-
-
-def test_an_answer_that_was_cut_off_is_left_out_where_that_is_wanted(convene):
-    run = convene(*FAST[:2], "sim/neutral:first=0:fail=length:after=10", truncated="left_out")
-
-    assert counted(run)["seats"] == ["member-1", "member-2"]
-    assert run.messages.filter(seat="member-3", step__purpose="reply").exists(), "shown all the same"
-
-
-def test_of_one_answer_the_chair_concludes_without_a_ranking(convene):
-    run = convene(FAST[0], DOWN, DOWN)
-
-    assert run.state == "completed"
-    assert (counted(run)["skipped"], counted(run)["best"]) == ("one_answer", ["member-1"])
-    assert run.calls.filter(step__purpose="review").count() == 0
-    assert run.messages.filter(step__purpose="conclusion").count() == 1
+    assert (replaced["failed_model"], replaced["model"]) == (limited, FAST[0])
+    conclusion = run.messages.get(step__purpose="conclusion")
+    assert (conclusion.seat, conclusion.model) == ("chair", FAST[0])
     assert_same_page(run)
 
 
@@ -159,16 +94,6 @@ def test_an_unreadable_ranking_is_asked_for_once_more_and_then_given_up(convene,
     assert_same_page(run)
 
 
-def test_without_a_ballot_the_chair_is_told_so_and_concludes(convene, scripted):
-    models = [scripted.model(f"s/{n}", member(f"It is {n}.", lambda _answers: "All fine."), **PLAIN) for n in "ab"]
-    run = convene(*models)
-
-    assert (counted(run)["skipped"], counted(run)["best"]) == ("no_ballots", [])
-    assert "no reviewer gave a ranking" in told(run, "turn/1/conclusion")
-    assert run.messages.filter(step__purpose="conclusion").count() == 1
-    assert_same_page(run)
-
-
 def test_a_reviewer_asked_again_takes_its_place_in_the_count(convene, take_up, scripted):
     replies = iter([401, member("", None)])
     ranks = member("It is the air.")
@@ -193,36 +118,10 @@ def test_a_reviewer_asked_again_takes_its_place_in_the_count(convene, take_up, s
     assert_same_page(run)
 
 
-def test_a_late_answer_is_shown_and_ranked_when_all_are_ranked_again(convene, take_up):
-    run = convene(*FAST[:2], ONCE)
-    assert counted(run)["seats"] == ["member-1", "member-2"]
-
-    run = take_up(run, "retry_seat", "member-3")
-    late = run.messages.get(seat="member-3", step__purpose="reply")
-    assert late.flags == ["late"]
-    assert counted(run)["seats"] == ["member-1", "member-2"]
-    run = take_up(run, "deliberate")
-
-    assert counted(run)["seats"] == ["member-1", "member-2", "member-3"]
-    assert_same_page(run)
-
-
 # --- chairs ---
 
 
-def test_another_chair_concludes_and_is_named_as_such(convene):
-    run = convene(*FAST, chair=DOWN, **{"chair-2": "sim/cooperative:first=0"})
-
-    conclusion = run.messages.get(step__purpose="conclusion")
-    assert (conclusion.seat, conclusion.model) == ("chair", "sim/cooperative:first=0")
-    [replaced] = [event.data for event in run.events.filter(type="seat_replaced")]
-    assert (replaced["failed_model"], replaced["model"]) == (DOWN, "sim/cooperative:first=0")
-    assert replaced["reason"] == "bad_key"
-    assert run.messages.filter(seat="chair-2").count() == 0
-    assert_same_page(run)
-
-
-def test_where_no_chair_concludes_the_best_ranked_answer_stands_in(convene, take_up, provider):
+def test_where_no_chair_concludes_the_best_ranked_answer_stands_in(convene, take_up, alice):
     run = convene(*FAST, chair=DOWN, **{"chair-2": DOWN.replace("neutral", "cooperative")})
 
     [by_rank] = [event.data for event in run.events.filter(type="concluded_by_rank")]
@@ -231,6 +130,7 @@ def test_where_no_chair_concludes_the_best_ranked_answer_stands_in(convene, take
     assert by_rank["reason"]
     assert (run.state, run.stop_reason) == ("completed", "your_turn")
     assert run.messages.filter(step__purpose="conclusion").count() == 0
+    assert actions.resume(run, by=alice) is False, "nothing has failed"
     assert_same_page(run)
 
     run = take_up(run, "send", "And at sunset?")
@@ -238,43 +138,16 @@ def test_where_no_chair_concludes_the_best_ranked_answer_stands_in(convene, take
     assert run.calls.get(step__key="turn/2/answer/member-1").request["messages"][1]["content"] == best
 
 
-def test_a_chair_that_failed_can_be_asked_again(convene, take_up):
-    run = convene(*FAST, chair=ONCE)
-    assert run.events.filter(type="concluded_by_rank").count() == 1
-    run = take_up(run, "conclude")
-
-    assert [key for key, _state in calls(run, "conclusion")] == ["turn/1/conclusion", "turn/1/conclusion/2"]
-    assert_same_page(run)
-
-
 def test_without_chair_and_ranking_the_run_fails_and_can_be_resumed(convene, alice, drive, scripted):
     models = [scripted.model(f"s/{n}", member(f"It is {n}.", lambda _answers: "All fine."), **PLAIN) for n in "ab"]
     run = convene(*models, chair=ONCE)
     assert (run.state, run.stop_reason) == ("failed", "no_conclusion")
+    assert (counted(run)["skipped"], counted(run)["best"]) == ("no_ballots", [])
 
     actions.resume(run, by=alice)
     drive()
     run = fresh(run)
     assert (run.state, run.messages.filter(step__purpose="conclusion").count()) == ("completed", 1)
+    assert "no reviewer gave a ranking" in told(run, "turn/1/conclusion")
     assert run.calls.filter(step__purpose__in=["reply", "review", "repair"]).count() == 6
     assert_same_page(run)
-
-
-def test_a_conclusion_that_was_cut_off_is_marked_and_can_be_drawn_again(convene, take_up):
-    run = convene(*FAST, chair="sim/neutral:first=0:fail=length:after=12:times=1")
-    assert run.messages.get(step__purpose="conclusion").finish_reason == "length"
-    run = take_up(run, "conclude")
-
-    last = run.messages.get(step__purpose="conclusion", superseded=False)
-    assert last.step.key == "turn/1/conclusion/2"
-
-
-# --- stops and limits ---
-
-
-def test_a_council_has_no_mode(convene, alice):
-    run = convene(*FAST)
-    steering.say(run, by=alice, key=offer(run).key, action="conclude")
-    with pytest.raises(NotOffered):
-        steering.set_mode(fresh(run), by=alice, mode="manual")
-    assert Run.objects.get(pk=run.pk).state == "queued"

@@ -1,28 +1,32 @@
-"""A council that is asked more: the next question, and what is asked again."""
+"""A council goes on: with the next question, asked again, after a stop, and differently from one of its questions."""
 
-import datetime
+import asyncio
 import threading
+from datetime import timedelta
 
 import pytest
 
 from experiments import actions
-from experiments.engine.driver import Driver
-from experiments.models import Call, Run
-from experiments.refusals import NotOffered, NotWaiting, SaidAlready
-from experiments.steering import furthering, steering
-from tests.experiments.deliberating import (
-    FAST,
-    assert_same_page,
-    calls,
-    fresh,
-    member,
-    offer,
-)
+from experiments.engine import playing
+from experiments.engine.budget import Refusal
+from experiments.models import Call, Run, Step
+from experiments.refusals import NotAllowed, NotOffered, NotWaiting, SaidAlready
+from experiments.steering import branching, furthering, steering
+from tests.experiments.deliberating import FAST, assert_same_page, calls, counted, fresh, member, offer
 from tests.fixtures import wait_until
+from tests.parts import stepped_engine
 
-A_MONTH = datetime.timedelta(days=30)
+pytestmark = pytest.mark.django_db
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+A_MONTH = timedelta(days=30)
+DOWN = "sim/neutral:first=0:fail=401"
+
+
+def questions(run):
+    return [m.text for m in run.messages.filter(seat="person").order_by("seq")]
+
+
+# --- the next question ---
 
 
 def test_a_further_question_comes_with_what_was_concluded(convene, take_up):
@@ -37,11 +41,10 @@ def test_a_further_question_comes_with_what_was_concluded(convene, take_up):
     assert_same_page(run)
 
 
+@pytest.mark.databases
 def test_a_question_may_follow_weeks_later(convene, alice, drive):
     run = convene(limits={"seconds": 60})
-    Run.objects.filter(pk=run.pk).update(
-        started=run.started - A_MONTH, ended=run.ended - A_MONTH, waited_seconds=run.waited_seconds
-    )
+    Run.objects.filter(pk=run.pk).update(started=run.started - A_MONTH, ended=run.ended - A_MONTH)
     furthering.ask_further(fresh(run), by=alice, text="And at sunset?")
     drive()
 
@@ -49,91 +52,75 @@ def test_a_question_may_follow_weeks_later(convene, alice, drive):
     assert fresh(run).waited_seconds >= A_MONTH.total_seconds()
 
 
-def test_two_tabs_that_ask_while_the_council_works_are_both_heard_in_order(council, start, drive, alice):
+@pytest.mark.parametrize("is_done", [False, True], ids=["while it works", "once it is done"])
+def test_two_tabs_that_ask_are_both_heard_in_order(council, start, drive, alice, is_done):
     run = start(council(*FAST))
-    furthering.ask_further(run, by=alice, text="And at sunset?")
+    if is_done:
+        drive()
+    furthering.ask_further(fresh(run), by=alice, text="And at sunset?")
     furthering.ask_further(run, by=alice, text="And on Mars?")
     drive()
 
-    questions = [m.text for m in run.messages.filter(seat="person").order_by("seq")]
-    assert questions == ["Why is the sky blue?", "And at sunset?", "And on Mars?"]
+    assert questions(run) == ["Why is the sky blue?", "And at sunset?", "And on Mars?"]
     assert (fresh(run).state, offer(run).key) == ("completed", "turn/3/next")
     assert run.messages.filter(step__purpose="conclusion").count() == 3
     assert_same_page(run)
 
 
-def test_two_tabs_that_ask_once_it_is_done_are_both_heard_in_order(convene, drive, alice):
-    run = convene()
-    furthering.ask_further(run, by=alice, text="And at sunset?")
-    furthering.ask_further(run, by=alice, text="And on Mars?")
-    drive()
+def test_a_question_asked_while_it_is_driven_is_answered_by_the_same_driver(council, start, alice, scripted):
+    asked, says = asyncio.Event(), member("Light scatters.")
 
-    assert [m.text for m in run.messages.filter(seat="person").order_by("seq")][1:] == [
-        "And at sunset?",
-        "And on Mars?",
-    ]
-    assert_same_page(run)
+    async def answer(body):
+        await asked.wait()
+        return says(body)
 
-
-def test_a_question_asked_while_it_is_driven_is_answered_by_the_same_driver(
-    council, start, alice, scripted, transactional_db
-):
-    asked, says = threading.Event(), member("Light scatters.")
-    first = scripted.model("scripted/first", lambda body: asked.wait(60) and says(body))
-    run = start(council(first, *FAST[1:]))
-    driver = threading.Thread(target=lambda: Driver(threading.Event()).drive(0.3))
-    driver.start()
-    try:
+    run = start(council(scripted.model("scripted/first", answer), *FAST[1:]))
+    with stepped_engine.driving(threading.Event()):
         wait_until(lambda: run.calls.filter(state=Call.State.SENT).exists(), "the first answer to be under way")
         furthering.ask_further(fresh(run), by=alice, text="And at sunset?")
-    finally:
         asked.set()
-        driver.join()
+        wait_until(lambda: fresh(run).state == "completed", "the end")
 
-    assert (fresh(run).state, offer(run).key, fresh(run).fence) == ("completed", "turn/2/next", 1)
+    assert (offer(run).key, fresh(run).fence) == ("turn/2/next", 1)
     assert_same_page(run)
 
 
-def test_the_same_offer_is_taken_up_once(convene, alice):
-    run = convene()
-    key = offer(run).key
-    steering.say(run, by=alice, key=key, action="conclude")
-    with pytest.raises(SaidAlready):
-        steering.say(run, by=alice, key=key, action="send", text="And at sunset?")
-
-
-@pytest.mark.parametrize("text", ["", " \n", "a\x00b"])
-def test_nothing_cannot_be_asked(convene, alice, text):
-    run = convene()
-    with pytest.raises(NotOffered):
-        furthering.ask_further(run, by=alice, text=text)
+def test_what_cannot_be_asked_is_refused(council, convene, start, drive, alice):
+    run = convene(max_turns=2)
+    for text in ("", " \n", "a\x00b"):
+        with pytest.raises(NotOffered):
+            furthering.ask_further(run, by=alice, text=text)
+    role, alice.role = alice.role, "reviewer"
+    with pytest.raises(NotAllowed):
+        furthering.ask_further(run, by=alice, text="And at sunset?")
     assert fresh(run).state == "completed"
+    alice.role = role
 
-
-def test_after_the_last_question_nothing_more_can_be_asked(council, start, drive, alice):
-    run = start(council(*FAST, max_turns=2))
     furthering.ask_further(run, by=alice, text="And at sunset?")
-    with pytest.raises(NotOffered):
-        furthering.ask_further(run, by=alice, text="And on Mars?")
-    drive()
-    with pytest.raises(NotOffered):
-        furthering.ask_further(fresh(run), by=alice, text="And on Mars?")
-
+    for _when in ("while it works", "once it is done"):
+        with pytest.raises(NotOffered):
+            furthering.ask_further(fresh(run), by=alice, text="And on Mars?")
+        drive()
     assert offer(run).data["actions"] == ["conclude", "deliberate"]
 
-
-def test_a_stopped_council_is_asked_nothing(council, start, alice):
-    run = start(council(*FAST))
-    actions.stop(run, by=alice)
+    stopped = start(council(*FAST))
+    actions.stop(stopped, by=alice)
     with pytest.raises(NotWaiting):
-        furthering.ask_further(fresh(run), by=alice, text="And at sunset?")
+        furthering.ask_further(fresh(stopped), by=alice, text="And at sunset?")
 
 
 # --- once more ---
 
 
-def test_a_conclusion_drawn_again_takes_the_place_of_the_first(convene, take_up):
-    run = take_up(convene(), "conclude")
+def test_a_conclusion_drawn_again_takes_the_place_of_the_first(convene, drive, alice):
+    run = convene()
+    key = offer(run).key
+    steering.say(run, by=alice, key=key, action="conclude")
+    with pytest.raises(SaidAlready):
+        steering.say(run, by=alice, key=key, action="send", text="And at sunset?")
+    with pytest.raises(NotOffered):
+        steering.set_mode(fresh(run), by=alice, mode="manual")
+    drive()
 
     conclusions = run.messages.filter(step__purpose="conclusion").order_by("seq")
     assert [m.superseded for m in conclusions] == [True, False]
@@ -144,8 +131,9 @@ def test_a_conclusion_drawn_again_takes_the_place_of_the_first(convene, take_up)
 def test_answers_ranked_again_replace_the_ballots_and_the_conclusion(convene, take_up):
     run = take_up(convene(), "deliberate")
 
-    assert list(run.ballots.filter(count=1).values_list("superseded", flat=True)) == [True] * 3
-    assert list(run.ballots.filter(count=2).values_list("superseded", flat=True)) == [False] * 3
+    for count, is_superseded in ((1, True), (2, False)):
+        found = run.ballots.filter(count=count).values_list("superseded", flat=True)
+        assert list(found) == [is_superseded] * 3
     assert [step.data["count"] for step in run.steps.filter(purpose="ballots_counted").order_by("id")] == [1, 2]
     assert [m.superseded for m in run.messages.filter(step__purpose="conclusion").order_by("seq")] == [True, False]
     assert run.steps.filter(purpose="turn_completed").count() == 1
@@ -154,9 +142,153 @@ def test_answers_ranked_again_replace_the_ballots_and_the_conclusion(convene, ta
 
 
 def test_everything_at_once_still_gives_the_same_page(convene, take_up):
-    run = convene(*FAST[:2], "sim/neutral:first=0:fail=401:times=1", title=True)
+    run = convene(*FAST[:2], f"{DOWN}:times=1", title=True)
     for action, text in (("retry_seat", "member-3"), ("conclude", ""), ("deliberate", ""), ("send", "And at sunset?")):
         run = take_up(run, action, text)
         assert_same_page(run)
 
     assert (run.state, offer(run).key) == ("completed", "turn/2/next")
+
+
+# --- stopped, by a person or at a limit ---
+
+
+def test_a_council_stopped_in_its_first_stage_asks_nothing_more(council, start, alice, provider):
+    slow = tuple(f"sim/{name}:first=0:tps=20:words=2000" for name in ("cooperative", "competitive", "neutral"))
+    run = start(council(*slow))
+    with stepped_engine.driving(threading.Event()):
+        wait_until(lambda: run.calls.exclude(text="").filter(state=Call.State.SENT).count() == 3, "three partial texts")
+        actions.stop(run, by=alice)
+        wait_until(lambda: fresh(run).is_over, "the end")
+
+    run = fresh(run)
+    assert (run.state, run.stop_reason) == ("stopped", "manual_stop")
+    assert [state for _key, state in calls(run, "reply")] == ["stopped"] * 3
+    assert len(provider.ledger()) == 3
+    assert set(run.steps.filter(kind="ask").values_list("purpose", flat=True)) == {"reply"}
+    assert all(m.finish_reason == "stopped" and m.text for m in run.messages.filter(step__purpose="reply"))
+    assert_same_page(run)
+
+
+@pytest.fixture
+def too_low_for_the_chair(convene) -> int:
+    """A limit of tokens under which the same council is stopped before its conclusion."""
+    whole = convene(*FAST)
+    spent = sum(call.input_tokens + call.output_tokens for call in whole.calls.exclude(step__purpose="conclusion"))
+    prompt = whole.calls.get(step__purpose="conclusion").request["messages"]
+    return spent + sum(len(message["content"].encode()) for message in prompt) // 3
+
+
+@pytest.mark.parametrize("without_it", [False, True], ids=["under another limit", "without what could not be asked"])
+def test_a_council_stopped_at_its_limit_goes_on(convene, drive, alice, too_low_for_the_chair, without_it):
+    run = convene(*FAST, limits={"tokens": too_low_for_the_chair})
+    assert (run.state, run.stop_reason) == ("stopped", "limit_tokens")
+    assert_same_page(run)
+    with pytest.raises(NotOffered):
+        furthering.lift(run, by=alice, limits={"tokens": -1})
+    limits = {} if without_it else {"tokens": too_low_for_the_chair + 100_000}
+    furthering.lift(run, by=alice, limits=limits, skip=without_it)
+    drive()
+
+    run = fresh(run)
+    assert (run.state, run.stop_reason) == ("completed", "your_turn")
+    assert run.messages.filter(step__purpose="conclusion").count() == (not without_it)
+    if without_it:
+        assert run.steps.get(key="turn/1/conclusion").state == Step.State.FAILED
+        assert [event.data["key"] for event in run.events.filter(type="step_skipped")] == ["turn/1/conclusion"]
+        assert run.events.get(type="concluded_by_rank").data["reason"]
+    assert_same_page(run)
+
+
+def test_limits_hold_for_members_who_answer_side_by_side_and_let_them_come_to_their_end(convene):
+    asked = [call.request["max_tokens"] for call in convene(*FAST, limits={"tokens": 6000}).calls.all()[: len(FAST)]]
+    assert sum(asked) <= 6000
+    run = convene(*FAST, limits={"cost": 0.0000001})
+
+    assert (run.state, run.stop_reason) == ("stopped", "limit_cost")
+    assert not run.calls.filter(state="stopped").exists()
+
+
+def test_an_answer_that_failed_for_a_moment_while_a_limit_ended_the_run_is_asked_for_again(
+    council, start, drive, alice, monkeypatch
+):
+    run = start(council("sim/neutral:first=0:fail=429:times=1:retry_after=0", *FAST[1:], limits={"tokens": 100_000}))
+    asked = []
+
+    def refuse_the_second(*given, **limits):
+        asked.append(1)
+        return None if len(asked) == 1 else Refusal("limit_tokens", "The limit of tokens is reached.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(playing, "refuse", refuse_the_second)
+        drive()
+    assert (fresh(run).state, fresh(run).stop_reason) == ("stopped", "limit_tokens")
+    assert [state for _key, state in calls(run, "reply")] == ["failed"]
+
+    furthering.lift(fresh(run), by=alice, limits={})
+    drive()
+    assert fresh(run).state == "completed"
+    assert fresh(run).messages.filter(step__purpose="reply").count() == len(FAST)
+
+
+# --- differently from a question ---
+
+
+@pytest.fixture
+def branch(alice, drive):
+    def go_on(message, text=None):
+        child = branching.branch(message, by=alice, text=text)
+        drive()
+        return fresh(child)
+
+    return go_on
+
+
+def asked(run, key):
+    return [one["content"] for one in run.calls.get(step__key=key).request["messages"]]
+
+
+def test_another_first_question_begins_anew_and_only_questions_are_places_to_branch_from(convene, branch, alice):
+    run = convene(*FAST)
+    for message in run.messages.exclude(seat="person"):
+        with pytest.raises(NotOffered):
+            branching.branch(message, by=alice, text="It is the air.")
+    child = branch(run.messages.get(seat="person"), "Why is the sea blue?")
+
+    assert (child.state, child.origin) == ("completed", Run.Origin.BRANCH)
+    assert asked(child, "turn/1/answer/member-1") == ["Why is the sea blue?"]
+    assert child.calls.filter(step__purpose="reply").count() == 3
+    assert questions(child) == ["Why is the sea blue?"]
+    assert_same_page(child)
+
+
+def test_another_second_question_keeps_the_first_with_what_was_done_again_and_no_later_ones(
+    convene, take_up, branch, drive, alice
+):
+    run = take_up(convene(*FAST), "deliberate")
+    for text in ("And at sunset?", "And on Mars?"):
+        furthering.ask_further(run, by=alice, text=text)
+    drive()
+    child = branch(run.messages.get(seat="person", turn=2), "And at night?")
+
+    assert questions(child) == ["Why is the sky blue?", "And at night?"]
+    concluded = run.messages.get(turn=1, step__purpose="conclusion", superseded=False).text
+    assert asked(child, "turn/2/answer/member-1") == ["Why is the sky blue?", concluded, "And at night?"]
+    assert child.calls.filter(step__turn=1).count() == 0, "nothing is paid twice"
+    assert child.ballots.filter(turn=1, count=2, superseded=False).count() == 3
+    conclusions = child.messages.filter(turn=1, step__purpose="conclusion").order_by("seq")
+    assert [m.superseded for m in conclusions] == [True, False]
+    assert counted(child, 1) == counted(run, 1)
+    assert offer(child).key == "turn/2/next"
+    assert_same_page(child)
+    assert questions(run) == ["Why is the sky blue?", "And at sunset?", "And on Mars?"]
+
+
+def test_the_same_question_is_answered_anew_by_members_who_remember_the_same(convene, take_up, branch):
+    run = take_up(convene(*FAST), "send", "And at sunset?")
+    child = branch(run.messages.get(seat="person", turn=2))
+
+    assert asked(child, "turn/2/answer/member-1") == asked(run, "turn/2/answer/member-1")
+    assert child.calls.filter(step__turn=1).count() == 0
+    assert child.calls.filter(step__purpose="reply").count() == 3
+    assert_same_page(child)

@@ -2,168 +2,164 @@
 
 import itertools
 import random
+import threading
 import time
 
 import pytest
-from django.utils import timezone
 
-from experiments.engine import leases, pauses, recording
+from experiments.engine import driver
+from experiments.engine.driver import Driver
 from experiments.engine.jobs import wake
-from experiments.models import Call, Run, Step
-from experiments.steering import steering
-from tests.fixtures import Worker, wait_until
+from experiments.models import Call, Cycle, Run
+from experiments.steering import furthering, steering
+from experiments.workflows.coding.config import coder
+from tests.experiments import contesting
+from tests.experiments.contests import judgment
+from tests.experiments.deliberating import FAST, assert_same_page, calls, fresh
+from tests.experiments.engine.crashes import (
+    FAULTS,
+    PowerCut,
+    all_of_them,
+    assert_books_balance,
+    break_at,
+    expire_leases,
+    one_of_each,
+    record,
+    transcript,
+    writes_of,
+)
+from tests.fixtures import Worker, add_model, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 
-WRITERS = [
-    (recording, "record_facts"),
-    (recording, "open_call"),
-    (recording, "close_call"),
-    (pauses, "open_pause"),
-    (pauses, "park"),
-]
-FAST = {"a": "sim/cooperative:first=0:words=30", "b": "sim/deceptive:first=0:words=30", "max_turns": 2}
+TALK = {"a": "sim/cooperative:first=0:words=30", "b": "sim/deceptive:first=0:words=30", "max_turns": 2}
+SLOW = tuple(f"sim/{name}:first=0.1:tps=25:words=40" for name in ("cooperative", "competitive", "neutral"))
 KILLS = 20
-
-
-class PowerCut(BaseException):
-    """Nothing in the engine may catch this."""
-
-
-def transcript(run):
-    return [(m.turn, m.seat, m.raw_text, m.text, m.reasoning) for m in run.messages.all()]
-
-
-def verdicts(run):
-    return [(j.turn, j.subject, j.scores, j.rationale) for j in run.judgments.order_by("turn", "subject")]
-
-
-def assert_books_balance(run, provider):
-    """Every request the provider saw is a call of ours; each step was asked again only while it was not recorded."""
-    calls = {str(call.pk): call for call in run.calls.select_related("step")}
-    asked = [row["request_id"] for row in provider.ledger() if row["request_id"] in calls]
-    assert len(asked) == len(set(asked))
-    for step in run.steps.filter(kind="ask"):
-        states = [call.state for call in step.calls.order_by("attempt")]
-        assert step.state == Step.State.DONE
-        assert states[-1] == Call.State.COMPLETED
-        assert set(states[:-1]) <= {Call.State.LOST}
-    completed = {pk for pk, call in calls.items() if call.state == Call.State.COMPLETED}
-    assert completed <= set(asked)
-    seqs = list(run.events.values_list("seq", flat=True))
-    assert seqs == list(range(1, len(seqs) + 1))
-    assert run.last_seq == len(seqs)
-
-
-def on_each_write(monkeypatch, before, after):
-    """Call something before and after every write of the engine."""
-    for module, name in WRITERS:
-        original = getattr(module, name)
-
-        def write(*args, original=original, **kwargs):
-            before()
-            result = original(*args, **kwargs)
-            after()
-            return result
-
-        monkeypatch.setattr(module, name, write)
-
-
-def crash_at(monkeypatch, moment, *, after):
-    """Raise at the `moment`-th write of the recording, before it begins or after its commit."""
-    counter = itertools.count(1)
-
-    def cut():
-        if next(counter) == moment:
-            raise PowerCut
-
-    on_each_write(monkeypatch, *((nothing, cut) if after else (cut, nothing)))
-    monkeypatch.setattr(leases, "release", lambda run_id, fence: None)
-
-
-def nothing():
-    pass
-
-
-def writes_of(monkeypatch, play):
-    """How many writes it takes when nothing goes wrong."""
-    counter = itertools.count()
-    with monkeypatch.context() as patch:
-        on_each_write(patch, lambda: next(counter), nothing)
-        play()
-    return next(counter)
-
-
-def expire_leases():
-    Run.objects.filter(lease_until__isnull=False).update(lease_until=timezone.now() - timezone.timedelta(seconds=1))
-
-
-@pytest.mark.parametrize("after", [False, True], ids=["before the commit", "after the commit"])
-def test_a_crash_at_any_write_changes_nothing(arena, start, drive, provider, monkeypatch, after):
-    experiment = arena(**FAST)
-    undisturbed = start(experiment)
-    writes = writes_of(monkeypatch, drive)
-
-    for moment in range(1, writes + 1):
-        run = start(experiment)
-        with monkeypatch.context() as patch:
-            crash_at(patch, moment, after=after)
-            with pytest.raises(PowerCut):
-                drive()
-        expire_leases()
-        drive()
-
-        run.refresh_from_db()
-        assert run.state == Run.State.COMPLETED, f"crash at write {moment}"
-        assert transcript(run) == transcript(undisturbed)
-        assert verdicts(run) == verdicts(undisturbed)
-        assert_books_balance(run, provider)
-
-
-ANSWERS = {
-    "turn/1/A/prompt": {"action": "note", "text": "Bluff."},
-    "turn/1/A/prompt/2": {"action": "send", "text": "Say what you want."},
-    "turn/1/B/prompt": {"action": "alter", "text": "I want nothing."},
-    "turn/1/B/prompt/2": {"action": "default"},
-    "turn/1/next": {"action": "next"},
-    "turn/2/A/prompt": {"action": "skip"},
-    "turn/2/B/prompt": {"action": "default"},
+SAYS = {
+    "arena with a person": {
+        "turn/1/A/prompt": ("note", "Bluff."),
+        "turn/1/A/prompt/2": ("send", "Say what you want."),
+        "turn/1/B/prompt": ("alter", "I want nothing."),
+        "turn/1/B/prompt/2": ("default", ""),
+        "turn/1/next": ("next", ""),
+        "turn/2/A/prompt": ("skip", ""),
+        "turn/2/B/prompt": ("default", ""),
+    },
+    "debate": {
+        "prompt": ("send", "How should four groups share one telescope?"),
+        "round/1/next": ("round", "There are ten clear nights."),
+        "round/2/next": ("summarize", ""),
+    },
 }
 
 
-def operate(run, alice, drive):
-    """Answer each pause as planned, until the run is over."""
-    drive()
-    while not Run.objects.get(pk=run.pk).is_over:
-        [pause] = Run.objects.get(pk=run.pk).open_pauses
-        steering.say(run, by=alice, key=pause.key, **ANSWERS[pause.key])
+class Play:
+    """begin: makes a run of it that waits for a driver. go_on: drives it, with a person's words, until it is over.
+
+    provider: the simulated one, where all calls are to it.
+    """
+
+    def __init__(self, begin, drive, by, says, provider=None):
+        self.begin, self.provider = begin, provider
+        self._drive, self._by, self._says = drive, by, says
+
+    def go_on(self, run):
+        self._drive()
+        while fresh(run).state == Run.State.WAITING:
+            [pause] = fresh(run).open_pauses
+            action, text = self._says[pause.key]
+            steering.say(run, by=self._by, key=pause.key, action=action, text=text)
+            self._drive()
+
+
+@pytest.fixture
+def play(request, alice, start, drive, monkeypatch):
+    monkeypatch.setattr(driver, "DATABASE_PAUSE", 0)
+    make, name = request.getfixturevalue, request.param
+    if name == "contest":
+        with contesting.sandbox_as_played():
+            yield Play(contests(alice, start, make("scripted")), drive, alice, {})
+        return
+    experiment = {
+        "arena": lambda: make("arena")(**TALK),
+        "arena with a person": lambda: make("arena")(**TALK, mode="manual"),
+        "council": lambda: make("council")(*FAST[:2], title=True),
+        "debate": lambda: make("debate")(mode="manual", rounds=2),
+    }[name]()
+
+    def begin():
+        run = start(experiment)
+        if name == "council":
+            furthering.ask_further(run, by=alice, text="And at sunset?")
+        return run
+
+    yield Play(begin, drive, alice, SAYS.get(name, {}), make("provider"))
+
+
+def contests(alice, start, scripted):
+    answers = (contesting.quick(judgment=judgment(9)), contesting.quick(solution="No."), None)
+    slugs = contesting.models(scripted, *answers)
+
+    def begin():
+        Cycle.objects.update(fingerprint=[])  # or the problem would be none that is new
+        return contesting.begun(alice, start, slugs)
+
+    return begin
+
+
+each_play = pytest.mark.parametrize(
+    "play", ["arena", "arena with a person", "council", "debate", "contest"], indirect=True
+)
+
+
+def assert_nothing_changes(monkeypatch, play, moments):
+    undisturbed = play.begin()
+    names = writes_of(monkeypatch, lambda: play.go_on(undisturbed))
+    expected = record(undisturbed)
+    for moment, fault in moments(names):
+        run = play.begin()
+        with monkeypatch.context() as patch:
+            break_at(patch, moment, fault)
+            if fault == FAULTS[2]:
+                play.go_on(run)
+            else:
+                with pytest.raises(PowerCut):
+                    play.go_on(run)
+        expire_leases()
+        play.go_on(run)
+
+        at = f"{fault} of write {moment}, {names[moment - 1]}"
+        run = fresh(run)
+        assert run.state == Run.State.COMPLETED, f"{at}: {run.error}"
+        assert record(run) == expected, at
+        assert_books_balance(run, play.provider)
+
+
+@each_play
+def test_a_crash_at_one_write_of_each_kind_changes_nothing(play, monkeypatch):
+    assert_nothing_changes(monkeypatch, play, one_of_each)
+
+
+@pytest.mark.exhaustive
+@each_play
+def test_a_crash_at_any_write_changes_nothing(play, monkeypatch):
+    assert_nothing_changes(monkeypatch, play, all_of_them)
+
+
+def test_a_replay_of_the_whole_record_asks_nothing(convene, take_up, drive, provider):
+    run = take_up(take_up(convene(*FAST), "deliberate"), "send", "And at sunset?")
+    before, asked, last = record(run), len(provider.ledger()), fresh(run).last_seq
+    for _again in itertools.repeat(None, 2):
+        Run.objects.filter(pk=run.pk).update(state=Run.State.QUEUED)
         drive()
 
-
-def test_a_crash_before_any_write_of_a_manual_run_changes_nothing(arena, start, drive, alice, provider, monkeypatch):
-    experiment = arena(**FAST, mode="manual")
-    undisturbed = start(experiment)
-    writes = writes_of(monkeypatch, lambda: operate(undisturbed, alice, drive))
-
-    for moment in range(1, writes + 1):
-        run = start(experiment)
-        with monkeypatch.context() as patch:
-            crash_at(patch, moment, after=False)
-            with pytest.raises(PowerCut):
-                operate(run, alice, drive)
-        expire_leases()
-        operate(run, alice, drive)
-
-        run.refresh_from_db()
-        assert run.state == Run.State.COMPLETED, f"crash at write {moment}"
-        assert transcript(run) == transcript(undisturbed)
-        assert verdicts(run) == verdicts(undisturbed)
-        assert interventions(run) == interventions(undisturbed)
-        assert_books_balance(run, provider)
+    assert (record(run)["said"], len(provider.ledger())) == (before["said"], asked)
+    assert fresh(run).state == "completed"
+    types = [event.type for event in run.events.filter(seq__gt=last).order_by("seq")]
+    assert types == ["experiment_state", "experiment_stopped"] * 2, "that it was taken up, and has come to rest again"
 
 
-def interventions(run):
-    return [(e.type, e.data["key"], e.data["text"]) for e in run.events.filter(type__in=["said", "intervention"])]
+# --- workers that are killed ---
 
 
 @pytest.mark.exhaustive
@@ -176,15 +172,13 @@ def test_a_worker_killed_at_twenty_random_moments_loses_and_repeats_nothing(aren
     run = start(experiment)
     moments = random.Random(20)
 
-    kills = 0
-    while kills < KILLS:
+    for kills in range(KILLS):
         wake(run.pk)
         worker = Worker()
         seen = run.events.count()
         wait_until(lambda seen=seen: run.events.count() > seen, "the worker to take up the run")
         time.sleep(moments.uniform(0, 0.5))
         worker.kill()
-        kills += 1
         run.refresh_from_db()
         assert run.state == Run.State.RUNNING, f"the run was over after {kills} kills: make it longer"
     worker = Worker()
@@ -195,3 +189,91 @@ def test_a_worker_killed_at_twenty_random_moments_loses_and_repeats_nothing(aren
     assert run.state == Run.State.COMPLETED
     assert transcript(run) == transcript(undisturbed)
     assert_books_balance(run, provider)
+
+
+def reviewing(run):
+    return run.calls.filter(state=Call.State.SENT, step__purpose="review").exists()
+
+
+def hurry(run):
+    """From now on the members answer at once."""
+    for number, model in enumerate(FAST, 1):
+        run.experiment.participants.filter(seat=f"member-{number}").update(model=add_model(model))
+
+
+@pytest.mark.parametrize("dies", [pytest.param("killed", marks=pytest.mark.system), "asked to end"])
+def test_a_council_whose_worker_dies_in_stage_two_repeats_no_call_of_stage_one(
+    council, start, drive, provider, settings, dies
+):
+    settings.DRAIN_SECONDS = 0
+    settings.LEASE_SECONDS = 3  # the driver calls `beat` four times within it
+    run = start(council(*SLOW))
+    if dies == "killed":
+        wake(run.pk)
+        worker = Worker()
+        try:
+            wait_until(lambda: reviewing(run), "a review to be under way")
+        finally:
+            worker.kill()
+    else:
+        stop = threading.Event()
+        Driver(stop, beat=lambda: reviewing(run) and stop.set()).drive(60)
+    assert run.calls.filter(state=Call.State.SENT).exists()
+    Run.objects.filter(pk=run.pk).update(lease_until=None)
+    hurry(run)
+    drive()
+
+    run = fresh(run)
+    assert (run.state, run.stop_reason) == ("completed", "your_turn")
+    assert calls(run, "reply") == [(f"turn/1/answer/member-{number}", "completed") for number in (1, 2, 3)]
+    assert "lost" in [state for _key, state in calls(run, "review")]
+    assert run.ballots.count() == run.steps.filter(purpose="ballot_read").count() == 3
+    assert_books_balance(run, provider)
+    assert_same_page(run)
+
+
+class Gate:
+    """Lets so many judgments pass, and holds all others back until it is opened."""
+
+    def __init__(self, most: int) -> None:
+        self._left, self._lock, self._open = most, threading.Lock(), threading.Event()
+
+    def judgment(self, _body):
+        with self._lock:
+            passes = self._left > 0
+            self._left -= 1
+        return judgment(7) if passes or self._open.wait(120) else 500
+
+    def open(self) -> None:
+        self._open.set()
+
+
+@pytest.mark.system
+def test_a_contest_killed_after_40_of_90_judgments_asks_exactly_the_missing_50(alice, start, drive, scripted):
+    gate = Gate(40)
+    slugs = contesting.models(scripted, *[contesting.quick(judgment=gate.judgment)] * 10)
+    run = contesting.begun(alice, start, slugs)
+    with contesting.sandbox_as_played():
+        wake(run.pk)
+        worker = Worker()
+        try:
+            wait_until(lambda: run.judgments.count() == 40, "40 judgments", seconds=60)
+        finally:
+            worker.kill()
+        before = len(scripted.received)
+        gate.open()
+        expire_leases()
+        drive()
+
+    run = fresh(run)
+    assert (run.state, run.cycles.get().state, run.judgments.count()) == ("completed", "rated", 90)
+    assert len(scripted.received) - before == 50
+    assert set(run.calls.filter(state=Call.State.LOST).values_list("step__purpose", flat=True)) <= {"judge"}
+    completed = run.calls.filter(step__purpose="judge", state=Call.State.COMPLETED)
+    assert completed.count() == completed.values("step").distinct().count() == 90
+    seats = [coder(number) for number in range(1, 11)]
+    pairs = set(run.judgments.values_list("judge_seat", "subject"))
+    assert pairs == set(itertools.permutations(seats, 2))
+    asked = [len(contesting.asked(scripted, kind)) for kind in ("problem", "solution")]
+    assert asked == [1, 10]
+    contesting.assert_told_once(run)

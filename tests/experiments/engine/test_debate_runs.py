@@ -4,14 +4,17 @@ import threading
 
 import pytest
 from django.db import connection
+from django.urls import reverse
 
-from experiments.models import Event, Message, Step
+from accounts.tokens import create_token
+from experiments.models import Event, Message, ProviderModel, Run, Step
 from experiments.refusals import NotOffered, NotWaiting, SaidAlready
 from experiments.steering import branching, furthering, steering
+from tests.experiments.api.conftest import Api
 from tests.experiments.debated import REQUEST, points
 from tests.experiments.debating import asked, assert_same_page, message, pause, told
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+pytestmark = pytest.mark.django_db
 
 PARTS = ["refine", "round/1/A", "round/1/B", "round/1/C"]
 
@@ -20,6 +23,7 @@ def texts(run, *, kind=None):
     return [m.text for m in run.messages.all() if kind is None or (m.parsed or {}).get("kind") == kind]
 
 
+@pytest.mark.databases
 def test_an_automatic_debate_plays_to_its_summary(stage):
     run = stage.play(rounds=2)
 
@@ -33,6 +37,16 @@ def test_an_automatic_debate_plays_to_its_summary(stage):
     ]
     assert not any(m.flags for m in run.messages.all())
     assert_same_page(run)
+    for seat in ("refiner", "A", "B", "C", "summarizer"):
+        assert {tuple(m["role"] for m in body["messages"]) for body in stage.sent(seat)} == {("system", "user")}
+    assert "A1.p1" not in told(run, "round/1/A")
+    assert "A1.p1: Perspective 1 of A" in told(run, "round/1/B")
+    assert "B1.c2: Counterpoint 2 of B" in told(run, "round/1/C")
+    first = message(run, "round/1/A")
+    assert first.raw_text == points("A")
+    assert first.text.startswith("**New perspectives**")
+    assert first.parsed["new_perspectives"][0]["id"] == "p1"
+    assert run.events.filter(type="message_parsed", data__id=str(first.pk)).count() == 1
 
 
 def test_the_simulated_provider_plays_a_debate(debate, start, drive):
@@ -44,24 +58,6 @@ def test_the_simulated_provider_plays_a_debate(debate, start, drive):
     assert {m.parsed["kind"] for m in run.messages.all()} >= {"brief", "points", "actions", "addendum"}
     assert not run.messages.filter(parsed__kind="unread").exists()
     assert_same_page(run)
-
-
-def test_debaters_speak_in_order_and_each_is_told_what_was_said_before(stage):
-    run = stage.play()
-
-    assert "A1.p1" not in told(run, "round/1/A")
-    assert "A1.p1: Perspective 1 of A" in told(run, "round/1/B")
-    assert "B1.c2: Counterpoint 2 of B" in told(run, "round/1/C")
-
-
-def test_a_message_is_shown_as_it_was_said_and_read_as_what_it_says(stage):
-    run = stage.play()
-
-    first = message(run, "round/1/A")
-    assert first.raw_text == points("A")
-    assert first.text.startswith("**New perspectives**")
-    assert first.parsed["new_perspectives"][0]["id"] == "p1"
-    assert run.events.filter(type="message_parsed", data__id=str(first.pk)).count() == 1
 
 
 def test_a_manual_debate_waits_without_a_driver_wherever_a_person_decides(stage):
@@ -77,7 +73,7 @@ def test_a_manual_debate_waits_without_a_driver_wherever_a_person_decides(stage)
     assert_same_page(run)
 
 
-def test_the_person_edits_the_final_prompt_that_was_prefilled(stage):
+def test_the_person_edits_the_final_prompt_that_was_prefilled_and_once_said_it_is_locked(stage, alice):
     run = stage.play(mode="manual")
     prefilled = pause(run).data["default"]
     assert "Share one telescope fairly" in prefilled
@@ -85,6 +81,11 @@ def test_the_person_edits_the_final_prompt_that_was_prefilled(stage):
 
     assert message(run, "prompt/final").text.endswith("Answer: the lab does.")
     assert "the lab does." in told(run, "round/1/A")
+    for key, why in (("prompt", SaidAlready), ("prompt/2", NotWaiting)):
+        with pytest.raises(why):
+            steering.say(run, by=alice, key=key, action="send", text="Something else.")
+    with pytest.raises(SaidAlready):
+        furthering.draft(run, by=alice, key="prompt", text="Something else.")
 
 
 def test_switched_to_automatic_a_waiting_debate_goes_on_as_it_was_set_up(stage, alice):
@@ -101,27 +102,22 @@ def test_switched_to_automatic_a_waiting_debate_goes_on_as_it_was_set_up(stage, 
 
 def test_an_addendum_is_frozen_once_the_second_round_has_begun(stage, alice):
     run = stage.say(stage.play(mode="manual"), "default")
-    furthering.draft(run, by=run.experiment.owner, key="round/1/next", text="  Ten clear nights.\n")
+    furthering.draft(run, by=alice, key="round/1/next", text="  Ten clear nights.\n")
     run = stage.say(run, "round")
 
     with pytest.raises(SaidAlready):
         steering.say(run, by=alice, key="round/1/next", action="round", text="Twelve.")
     with pytest.raises(SaidAlready):
-        furthering.draft(run, by=run.experiment.owner, key="round/1/next", text="Twelve.")
+        furthering.draft(run, by=alice, key="round/1/next", text="Twelve.")
+    furthering.draft(run, by=alice, key="round/2/next", text="Too late.")
+    run = stage.say(run, "summarize")
     assert texts(run, kind="addendum") == ["Ten clear nights."]
-    assert all("Ten clear nights." in told(run, f"round/2/{seat}") for seat in "ABC")
+    assert all("Ten clear nights." in told(run, key) for key in ("round/2/A", "round/2/B", "round/2/C", "summary"))
+    assert not any(late in told(run, "summary") for late in ("Twelve.", "Too late."))
 
 
-@pytest.mark.parametrize("text", ["", "  \n\t "])
-def test_an_addendum_of_blanks_is_none(stage, text):
-    run = stage.say(stage.play(mode="manual"), "default")
-    furthering.draft(run, by=run.experiment.owner, key="round/1/next", text=text)
-    run = stage.say(run, "round", text)
-
-    assert not run.steps.filter(key="addendum").exists()
-    assert "added after the first round" not in told(run, "round/2/A")
-
-
+@pytest.mark.databases
+@pytest.mark.django_db(transaction=True)
 def test_of_two_tabs_that_start_the_second_round_at_once_one_wins(stage, alice):
     run = stage.say(stage.play(mode="manual"), "default")
     together, heard = threading.Barrier(4), []
@@ -159,32 +155,8 @@ def test_without_a_second_round_the_summary_has_the_draft(stage):
     assert texts(run, kind="addendum") == ["Ten clear nights."]
 
 
-def test_after_two_rounds_the_summary_has_what_was_added_then_whatever_was_drafted_since(stage):
-    run = stage.say(stage.play(mode="manual"), "default")
-    furthering.draft(run, by=run.experiment.owner, key="round/1/next", text="Ten clear nights.")
-    run = stage.say(run, "round")
-    step = run.steps.get(key="round/1/next")
-    Step.objects.filter(pk=step.pk).update(data={**step.data, "draft": "Altered."})
-    furthering.draft(run, by=run.experiment.owner, key="round/2/next", text="Too late.")
-    run = stage.say(run, "summarize")
-
-    assert "Ten clear nights." in told(run, "summary")
-    assert not any(late in told(run, "summary") for late in ("Altered.", "Too late."))
-
-
 def everything(run):
     return [list(model.objects.filter(run=run).order_by("pk").values()) for model in (Step, Message, Event)]
-
-
-def test_the_final_prompt_is_locked_once_it_was_said(stage, alice):
-    run = stage.say(stage.play(mode="manual"), "default")
-
-    with pytest.raises(SaidAlready):
-        steering.say(run, by=alice, key="prompt", action="send", text="Something else.")
-    with pytest.raises(SaidAlready):
-        furthering.draft(run, by=run.experiment.owner, key="prompt", text="Something else.")
-    with pytest.raises(NotWaiting):
-        steering.say(run, by=alice, key="prompt/2", action="send", text="Something else.")
 
 
 @pytest.mark.parametrize("mode", ["manual", "automatic"])
@@ -206,20 +178,8 @@ def test_another_final_prompt_makes_a_new_version_and_leaves_the_old_one_alone(s
     assert_same_page(child)
 
 
-def test_another_request_is_refined_anew(stage, alice):
-    run = stage.play()
-    child = stage.go_on(branching.branch(message(run, "request"), by=alice, text="How should we share two?"))
-
-    assert "How should we share two?" in told(child, "refine")
-    assert (child.state, texts(child)[0]) == ("completed", "How should we share two?")
-
-
-@pytest.mark.parametrize("mode", ["manual", "automatic"])
-def test_another_addendum_makes_a_new_version(stage, alice, mode):
-    run = stage.play(mode=mode, rounds=2, addendum="Ten nights.")
-    if mode == "manual":
-        for action, text in (("default", ""), ("round", "Ten nights."), ("summarize", "")):
-            run = stage.say(run, action, text)
+def test_another_addendum_makes_a_new_version(stage, alice):
+    run = stage.play(rounds=2, addendum="Ten nights.")
     child = stage.go_on(branching.branch(message(run, "addendum"), by=alice, text="Twelve nights."))
 
     assert "Twelve nights." in told(child, "round/2/A")
@@ -227,22 +187,21 @@ def test_another_addendum_makes_a_new_version(stage, alice, mode):
     assert not child.calls.filter(step__turn=1).exists(), "the first round is shared"
 
 
-def test_a_branch_from_a_debaters_words_asks_only_those_after_it(stage, alice):
+def test_a_branch_asks_only_what_comes_after_its_place(stage, alice):
     run = stage.play()
-    child = stage.go_on(branching.branch(message(run, "round/1/B"), by=alice))
+    anew = stage.go_on(branching.branch(message(run, "request"), by=alice, text="How should we share two?"))
+    assert "How should we share two?" in told(anew, "refine")
+    assert (anew.state, texts(anew)[0]) == ("completed", "How should we share two?")
 
-    assert asked(child) == ["round/1/C", "summary"]
-    assert "B1.p1: Perspective 1 of B" in told(child, "round/1/C")
-    assert_same_page(child)
+    same = stage.go_on(branching.branch(message(run, "round/1/B"), by=alice))
+    assert asked(same) == ["round/1/C", "summary"]
+    assert "B1.p1: Perspective 1 of B" in told(same, "round/1/C")
+    assert_same_page(same)
 
-
-def test_a_debaters_words_can_be_changed_in_a_branch(stage, alice):
-    run = stage.play()
     changed = points("B", 3, 2, new_perspectives=["Buy a second one.", "Two.", "Three."])
-    child = stage.go_on(branching.branch(message(run, "round/1/B"), by=alice, text=changed))
-
-    assert "B1.p1: Buy a second one." in told(child, "round/1/C")
-    assert message(child, "round/1/B").parsed["new_perspectives"][0]["contents"] == "Buy a second one."
+    other = stage.go_on(branching.branch(message(run, "round/1/B"), by=alice, text=changed))
+    assert "B1.p1: Buy a second one." in told(other, "round/1/C")
+    assert message(other, "round/1/B").parsed["new_perspectives"][0]["contents"] == "Buy a second one."
 
 
 def test_after_the_summary_a_second_round_is_played_and_the_summary_made_anew(stage, alice):
@@ -257,3 +216,25 @@ def test_after_the_summary_a_second_round_is_played_and_the_summary_made_anew(st
     assert pause(run).data["actions"] == ["summarize"]
     with pytest.raises(NotOffered):
         steering.say(run, by=alice, key=pause(run).key, action="round")
+
+
+def test_a_record_of_a_debate_played_elsewhere_is_only_read(stage, client, alice):
+    run = stage.play()
+    Run.objects.filter(pk=run.pk).update(origin=Run.Origin.IMPORTED)
+    ProviderModel.objects.update(is_active=False)
+    before, final, api = everything(run), message(run, "prompt/final"), Api(create_token(alice))
+    answers = [
+        api.post(f"runs/{run.pk}/say/", {"key": "summary/next", "action": "summarize", "text": "Once more."}),
+        api.post(f"runs/{run.pk}/say/", {"key": "prompt", "action": "send", "text": "Other."}),
+        api.post(f"runs/{run.pk}/resume/"),
+        api.post(f"runs/{run.pk}/pause/"),
+        api.post(f"runs/{run.pk}/mode/", {"mode": "manual"}),
+        api.post(f"runs/{run.pk}/extend/", {"max_turns": 9}),
+        api.post(f"messages/{final.pk}/branch/", {"text": "Other."}),
+    ]
+    client.force_login(alice)
+    answers += [client.post(reverse("run-draft", args=[run.pk]), {"key": "round/1/next", "text": "Other."})]
+
+    assert {answer.status_code for answer in answers} <= {403, 409}
+    assert everything(run) == before
+    assert api.get(f"runs/{run.pk}/messages/").status_code == 200

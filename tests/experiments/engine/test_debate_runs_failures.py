@@ -1,16 +1,19 @@
 """Models of a debate fail: it is seen who did, others take their place, and the failed ones can be asked again."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from experiments import actions
-from experiments.models import Call, ProviderModel, Run
+from experiments.models import ProviderModel, Run
 from experiments.refusals import NotWaiting
 from experiments.steering import furthering, steering
 from experiments.timeline import from_rows, replayed
 from tests.experiments.debated import ROUND_1, ROUND_2, points
 from tests.experiments.debating import GOOD, LATER, asked, message, pause, told
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+pytestmark = pytest.mark.django_db
 
 TOO_LONG = (
     b'{"error": {"message": "This model\'s maximum context length is 8192 tokens.", "code": "context_length_exceeded"}}'
@@ -57,8 +60,9 @@ def test_b_is_asked_again_alone_and_out_of_order(stage):
     assert_same_entries(run)
 
 
-def test_when_all_three_fail_the_round_fails_and_resuming_asks_them_all_again(stage, alice):
-    run = stage.play(A=[404, ROUND_1["A"]], B=[404, ROUND_1["B"]], C=[404, ROUND_1["C"]])
+def test_when_all_three_fail_the_round_fails_and_resuming_asks_them_all_again_and_for_no_earlier_round(stage, alice):
+    second = {seat: [ROUND_1[seat], 404, ROUND_2[seat]] for seat in "ABC"}
+    run = stage.play(rounds=2, **second)
     assert (run.state, run.stop_reason, len(failures(run))) == ("failed", "round_failed", 3)
     assert run.error.splitlines()[0].startswith("A: ")
     assert not run.calls.filter(step__key="summary").exists()
@@ -67,21 +71,10 @@ def test_when_all_three_fail_the_round_fails_and_resuming_asks_them_all_again(st
     assert actions.resume(run, by=alice)
     run = stage.go_on(run)
     assert (run.state, run.stop_reason) == ("completed", "concluded")
-    assert [len(stage.sent(seat)) for seat in "ABC"] == [2, 2, 2]
-    assert "A1.p1" in told(run, "round/1/B")
-    assert_same_entries(run)
-
-
-def test_a_second_round_that_failed_is_played_again_and_the_first_is_not(stage, alice):
-    second = {seat: [ROUND_1[seat], 404, ROUND_2[seat]] for seat in "ABC"}
-    run = stage.play(rounds=2, **second)
-    assert (run.state, run.stop_reason) == ("failed", "round_failed")
-    actions.resume(run, by=alice)
-    run = stage.go_on(run)
-
-    assert run.state == "completed"
     assert [len(stage.sent(seat)) for seat in "ABC"] == [3, 3, 3]
     assert run.messages.filter(turn=1).count() == 3
+    assert "A2.p1" in told(run, "round/2/B")
+    assert_same_entries(run)
 
 
 def test_after_a_resumed_round_a_manual_debate_still_waits_for_its_person(stage, alice):
@@ -119,40 +112,19 @@ def test_another_model_of_the_pool_answers_for_one_that_is_rate_limited_and_it_i
     assert_same_entries(run)
 
 
-def test_when_the_whole_pool_is_rate_limited_the_failure_names_the_models(stage):
-    second = "sim/competitive:first=0" + LATER
-    run = stage.say(stage.play(mode="manual", B=BUSY, pool=(second,)), "default")
-
-    error = pause(run).data["error"]
-    assert error.startswith(f"B: Every model that was tried is rate-limited: {BUSY}, {second}.")
-    assert_same_entries(run)
-
-
-def test_another_failure_in_the_pool_ends_the_attempt(stage):
-    run = stage.play(B=BUSY, pool=("sim/cooperative:first=0:fail=404", "sim/neutral:first=0"))
-
-    assert failures(run) == [("B", "rate_limited"), ("B", "unknown_model")]
-    assert "round/1/B/pool-2" not in asked(run)
-    assert run.state == "completed"
-
-
-def test_a_short_pause_is_waited_for_and_nobody_else_is_asked(stage):
-    run = stage.play(B="sim/cooperative:first=0:fail=429:times=1:retry_after=1", pool=("sim/neutral:first=0",))
-
-    attempts = list(run.calls.filter(step__key="round/1/B").order_by("attempt").values_list("state", flat=True))
-    assert attempts == [Call.State.FAILED, Call.State.COMPLETED]
-    assert not run.steps.filter(purpose="seat_replaced").exists()
-    assert_same_entries(run)
-
-
 def test_a_summary_that_failed_is_no_completed_debate_and_is_asked_again(stage, alice):
-    run = stage.play(summarizer=[404, *GOOD["summarizer"]])
+    run = stage.play(summarizer=[404, *GOOD["summarizer"]], limits={"seconds": 600})
     assert (run.state, run.stop_reason) == ("failed", "summary_failed")
     assert not Run.objects.filter(state=Run.State.COMPLETED).exists()
     assert_same_entries(run)
+    with pytest.raises(NotWaiting):
+        steering.say(run, by=alice, key="summary/next", action="summarize")
+    then = timezone.now() - timedelta(days=2)
+    Run.objects.filter(pk=run.pk).update(started=then, ended=then + timedelta(seconds=5))
 
-    actions.resume(run, by=alice)
+    actions.resume(Run.objects.get(pk=run.pk), by=alice)
     run = stage.go_on(run)
+    assert run.waited_seconds > timedelta(days=1).total_seconds(), "rest is no play, and counts towards no limit"
     assert (run.state, message(run, "summary").parsed["kind"]) == ("completed", "actions")
     assert [len(stage.sent(seat)) for seat in "ABC"] == [1, 1, 1]
     assert_same_entries(run)
@@ -223,13 +195,6 @@ def test_in_manual_mode_the_person_decides_after_the_limit_and_may_ask_the_skipp
     assert_same_entries(run)
 
 
-def test_nothing_is_said_at_a_debate_that_has_failed(stage, alice):
-    run = stage.play(summarizer=[404])
-
-    with pytest.raises(NotWaiting):
-        steering.say(run, by=alice, key="summary/next", action="summarize")
-
-
 def test_a_stopped_debate_keeps_what_was_said(stage, alice):
     run = stage.say(stage.play(mode="manual"), "default")
     actions.stop(run, by=alice)
@@ -237,3 +202,14 @@ def test_a_stopped_debate_keeps_what_was_said(stage, alice):
     run.refresh_from_db()
     assert (run.state, run.messages.filter(turn=1).count()) == ("stopped", 3)
     assert_same_entries(run)
+
+
+def test_going_on_without_an_answer_that_was_tried_once(stage, alice):
+    run = stage.play(limits={"tokens": 1})
+    assert run.stop_reason == "limit_tokens"
+    refused = run.events.filter(type="experiment_stopped").latest("seq").data["refused"]
+    run.steps.get_or_create(key=refused["key"], defaults={"kind": "ask", "purpose": refused["purpose"]})
+
+    furthering.lift(run, by=alice, limits={}, skip=True)
+
+    assert run.steps.get(key=refused["key"]).state == "failed"

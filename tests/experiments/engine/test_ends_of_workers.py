@@ -3,17 +3,21 @@
 import threading
 import time
 
+import django_rq
 import pytest
 from django.db import connections
+from rq.executions import Execution
+from rq.registry import StartedJobRegistry
 
 from experiments.engine import keeping
 from experiments.engine.driver import Driver
+from experiments.engine.jobs import QUEUE, wake
 from experiments.models import Call, Provider, Run, Step
 from experiments.steering import steering
-from tests.experiments.engine.test_crashes import assert_books_balance, expire_leases
-from tests.fixtures import add_model, wait_until
+from tests.experiments.engine.crashes import assert_books_balance, expire_leases
+from tests.fixtures import Worker, add_model, wait_until
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 TALKATIVE = "sim/cooperative:first=0:tps=100:words=2000"
 BRIEF = "sim/cooperative:first=0:tps=60:words=20"
@@ -121,3 +125,36 @@ def test_a_pause_that_opens_while_the_worker_ends_is_there_for_the_next_one(aren
     assert fresh(run).state == Run.State.WAITING
     assert len(fresh(run).open_pauses) == 1
     assert run.messages.count() == 1
+
+
+# --- what a dead worker leaves behind in Redis ---
+
+
+@pytest.fixture
+def left_behind():
+    """A bell that was being answered, by a worker of which Redis has forgotten everything else."""
+    queue = django_rq.get_queue(QUEUE)
+    job = queue.enqueue("experiments.engine.jobs.drive", "nobody", result_ttl=0, failure_ttl=0)
+    queue.remove(job)
+    with queue.connection.pipeline() as pipeline:
+        execution = Execution.create(job, ttl=60, pipeline=pipeline)
+        pipeline.execute()
+    queue.connection.delete(execution.key)
+    registry = StartedJobRegistry(queue=queue)
+    queue.connection.zadd(registry.key, {execution.composite_key: 1})
+    return registry, execution.composite_key
+
+
+@pytest.mark.system
+def test_a_worker_starts_and_plays_after_one_that_died_long_ago(arena, start, provider, left_behind):
+    run = start(arena(max_turns=1))
+    wake(run.pk)
+
+    worker = Worker()
+    try:
+        assert wait_until(lambda: Run.objects.get(pk=run.pk).is_over, "the run to end", seconds=30)
+    finally:
+        worker.kill()
+
+    registry, forgotten = left_behind
+    assert registry.connection.zscore(registry.key, forgotten) is None

@@ -5,9 +5,10 @@ import pytest
 from experiments import actions
 from experiments.models import Run
 from experiments.steering import steering
+from tests.cases import each_case
 from tests.fixtures import add_model
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -45,6 +46,8 @@ def test_a_note_reaches_only_its_side_and_stays_in_its_memory(played):
     assert "Ask for the big hall." not in asked(run, "turn/1/A") + asked(run, "turn/2/A")
     assert "Ask for the big hall." in asked(run, "turn/1/judge")
     assert "Ask for the big hall." not in asked(run, "turn/2/judge")
+    unseen = played(interventions=[plan("note", "Bluff.")], judge_sees_interventions=False)
+    assert "Bluff." not in asked(unseen, "turn/1/judge")
 
 
 def test_a_friend_is_asked_in_private(played):
@@ -58,13 +61,6 @@ def test_a_friend_is_asked_in_private(played):
     assert told["model"] == "sim/neutral:first=0"
     assert run.calls.get(step__key="turn/2/A/planned/1/answer").step.seat == "friend"
     assert {message.seat for message in run.messages.all()} == {"A", "B"}
-
-
-def test_a_friend_who_fails_says_so_and_the_run_goes_on(played):
-    run = played(friend="sim/neutral:fail=401", interventions=[plan("friend", "Help?")])
-
-    [told] = [event.data for event in run.events.filter(type="intervention")]
-    assert (run.state, told["text"], "no answer" in told["missed"]) == ("completed", "", True)
 
 
 def test_an_altered_message_is_what_the_other_side_reads_and_the_original_is_kept(played):
@@ -83,20 +79,21 @@ def test_an_altered_message_is_what_the_other_side_reads_and_the_original_is_kep
     assert run.events.filter(type="message_altered").count() == 1
 
 
-def test_the_judge_is_told_of_nothing_when_that_is_the_setting(played):
-    run = played(interventions=[plan("note", "Bluff.")], judge_sees_interventions=False)
-
-    assert "Bluff." not in asked(run, "turn/1/judge")
-
-
-def test_what_cannot_be_altered_yet_is_said_so(played):
-    run = played(interventions=[plan("alter", "Nothing.", side="A")])
+@each_case(
+    ("friend", "planned", "why"),
+    [
+        ("sim/neutral:fail=401", plan("friend", "Help?"), "no answer"),
+        ("sim/neutral:first=0", plan("alter", "Nothing.", side="A"), "no message yet"),
+    ],
+)
+def test_an_intervention_that_is_not_possible_says_so_and_the_run_goes_on(played, friend, planned, why):
+    run = played(friend=friend, interventions=[planned])
 
     [told] = [event.data for event in run.events.filter(type="intervention")]
-    assert (run.state, "no message yet" in told["missed"]) == ("completed", True)
+    assert (run.state, why in told["missed"]) == ("completed", True)
 
 
-@pytest.mark.parametrize("sees", ["filtered", "original", "both"])
+@each_case("sees", ["filtered", "original", "both"])
 def test_the_judge_sees_what_the_setting_says(played, sees):
     run = played(judge_sees=sees, max_turns=1, interventions=[plan("alter", "I want none of it.")])
     message = run.messages.get(turn=1, seat="A")
@@ -104,14 +101,6 @@ def test_the_judge_sees_what_the_setting_says(played, sees):
     prompt = asked(run, "turn/1/judge").split("This turn, number")[1]
     assert (message.text in prompt) == (sees != "original")
     assert (message.raw_text in prompt) == (sees != "filtered")
-
-
-def test_who_begins_alternates_with_the_seed_when_counterbalanced(arena, start, drive):
-    experiment = arena(counterbalance=True, max_turns=1)
-    runs = [start(experiment, seed=seed) for seed in (10, 11)]
-    drive()
-
-    assert [run.messages.first().seat for run in runs] == ["A", "B"]
 
 
 def test_at_a_pause_the_operator_intervenes_and_then_speaks(arena, start, drive, alice):
@@ -123,20 +112,3 @@ def test_at_a_pause_the_operator_intervenes_and_then_speaks(arena, start, drive,
 
     assert (pause.key, "Hurry." in pause.data["default"]) == ("turn/1/A/prompt/2", True)
     assert "friend" not in pause.data["actions"], "nobody sits in the friend's seat"
-
-
-@pytest.mark.parametrize("setting", ["placeholder", "pause", "stop"])
-def test_a_reply_without_words_for_the_other_side_is_handled_as_set(arena, start, drive, alice, setting):
-    run = start(arena(when_empty=setting, filter_model="sim/filter:json=empty", max_turns=1))
-    drive()
-    run.refresh_from_db()
-
-    if setting == "pause":
-        assert (run.state, run.open_pauses[0].purpose) == ("waiting", "nothing_to_pass")
-        steering.say(run, by=alice, key=run.open_pauses[0].key, action="send", text="It nods.")
-        drive()
-        assert run.messages.get(seat="A").text == "It nods."
-        assert run.messages.get(seat="A").operator["by"] == "alice"
-    else:
-        expected = {"placeholder": ("completed", "max_turns"), "stop": ("stopped", "nothing_to_pass")}
-        assert (run.state, run.stop_reason) == expected[setting]

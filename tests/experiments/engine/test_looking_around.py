@@ -1,11 +1,14 @@
 """A sweep goes on whatever it meets: what nobody looks for any more would wait for ever."""
 
 import logging
+from datetime import UTC, datetime
 
 import pytest
 from django.db import InterfaceError, OperationalError
+from redis import Redis
+from rq import Queue
 
-from experiments.engine.workers import look_around
+from experiments.engine.workers import SteadyWorker, look_around
 from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
@@ -44,3 +47,13 @@ def test_a_bug_is_logged_with_where_it_is_and_a_database_that_is_away_in_a_line(
     bug, away = caplog.records
     assert (bug.levelname, bool(bug.exc_info)) == ("ERROR", True)
     assert (away.levelname, away.exc_info) == ("WARNING", None)
+
+
+def test_a_redis_that_is_away_does_not_break_off_what_a_worker_is_at(tmp_path):
+    away = Redis(unix_socket_path=str(tmp_path / "nobody.sock"))
+    worker = SteadyWorker([Queue("engine", connection=away)], connection=away, prepare_for_work=False)
+    worker._state, worker._shutdown_requested_date = "busy", datetime.now(UTC)
+
+    worker._shutdown()  # as the handler of SIGTERM calls it
+
+    assert worker._stop_requested

@@ -2,15 +2,19 @@
 
 import hashlib
 import json
+import threading
+from datetime import timedelta
 
 import pytest
+from django.db import connection
 
 from experiments import actions
 from experiments.models import Run, Step
 from experiments.refusals import NotOffered, NotWaiting, SaidAlready
 from experiments.steering import steering
+from tests.cases import each_case
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -28,9 +32,10 @@ def manual(arena, start, drive):
 
 @pytest.fixture
 def say(alice, drive):
-    def answer(run, action, text="", key=None):
-        steering.say(run, by=alice, key=key or pause(run).key, action=action, text=text)
-        drive()
+    def answer(run, *actions_, text=""):
+        for action in actions_:
+            steering.say(run, by=alice, key=pause(run).key, action=action, text=text)
+            drive()
         run.refresh_from_db()
 
     return answer
@@ -55,16 +60,13 @@ def sent(provider, run, key):
 
 def test_it_pauses_before_each_reply_and_after_each_turn(manual, say):
     run = manual()
-    assert waits(run) == ("waiting", "turn_start", "A")
-    say(run, "default")
-    assert waits(run) == ("waiting", "model_completed", "B")
-    say(run, "default")
-    assert waits(run) == ("waiting", "turn_completed", "")
-    say(run, "next")
-    assert waits(run) == ("waiting", "turn_start", "A")
-    say(run, "default")
-    say(run, "default")
+    seen = []
+    for action in ("default", "default", "next", "default", "default"):
+        seen.append(waits(run))
+        say(run, action)
 
+    turn = [("waiting", "turn_start", "A"), ("waiting", "model_completed", "B")]
+    assert seen == [*turn, ("waiting", "turn_completed", ""), *turn]
     assert (run.state, run.stop_reason) == ("completed", "max_turns")
 
 
@@ -79,96 +81,136 @@ def test_what_is_shown_is_byte_for_byte_what_is_sent(manual, say, provider):
 
     second = pause(run).data["default"]
     edited = second + "\n\nBe quick. \u200f"
-    say(run, "send", edited)
+    say(run, "send", text=edited)
     assert run.messages.get(seat="A").text in second
     assert sent(provider, run, "turn/1/B") == [{"role": "user", "content": edited}]
 
 
-def test_a_rewritten_prompt_is_told_and_the_judge_is_shown_it(manual, say, provider, alice):
-    run = manual(max_turns=1)
-    say(run, "send", "Confess.")
-    say(run, "default")
-
-    told = run.events.get(type="said", data__edited=True).data
-    assert (told["text"], told["by"], told["seat"]) == ("Confess.", "alice", "A")
-    assert "Confess." in sent(provider, run, "turn/1/judge")[0]["content"]
-
-
-def test_an_empty_text_sends_the_default(manual, say, provider):
+@each_case(("action", "text"), [("send", "  \n"), ("default", "An abandoned edit.")])
+def test_the_default_is_sent_where_nothing_else_was_wanted(manual, say, provider, action, text):
     run = manual()
     shown = pause(run).data["default"]
-    say(run, "send", "  \n")
+    say(run, action, text=text)
 
     assert sent(provider, run, "turn/1/A") == [{"role": "user", "content": shown}]
-    assert not run.events.get(type="said").data["edited"]
+    assert run.events.get(type="said").data["edited"] is False
 
 
-def test_the_second_answer_to_a_pause_is_refused(manual, say, alice, drive):
+def test_a_rewritten_prompt_is_kept_told_and_shown_wherever_the_run_is_shown(manual, say, provider, alice, client):
+    words = "Admit that you are losing."
+    run = manual(max_turns=1)
+    say(run, "send", text=words)
+    say(run, "default")
+
+    step = run.steps.get(key="turn/1/A/prompt")
+    assert (step.data["text"], step.data["edited"], step.data["by"]) == (words, True, "alice")
+    assert step.data["default"] not in (words, "")
+    told = run.events.get(type="said", data__edited=True).data
+    assert (told["text"], told["by"], told["seat"]) == (words, "alice", "A")
+    assert words in sent(provider, run, "turn/1/judge")[0]["content"]
+    client.force_login(alice)
+    for path in (f"/runs/{run.pk}/", f"/runs/{run.pk}/report/html/", f"/api/runs/{run.pk}/report/?format=json"):
+        answer = client.get(path)
+        assert answer.status_code == 200, path
+        assert words in (b"".join(answer) if answer.streaming else answer.content).decode(), path
+
+
+@pytest.mark.databases
+@pytest.mark.django_db(transaction=True)
+def test_of_many_submits_at_the_same_moment_one_is_heard(manual, drive, alice):
     run = manual()
-    key = pause(run).key
-    steering.say(run, by=alice, key=key, action="default")
-    with pytest.raises(SaidAlready):
-        steering.say(run, by=alice, key=key, action="send", text="Me too.")
+    key, together, answers = pause(run).key, threading.Barrier(6), []
+
+    def submit(number):
+        together.wait()
+        try:
+            steering.say(Run.objects.get(pk=run.pk), by=alice, key=key, action="send", text=f"Say {number}.")
+            answers.append(number)
+        except SaidAlready:
+            answers.append(None)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=submit, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     drive()
 
+    [heard] = [number for number in answers if number is not None]
+    assert len(answers) == 6
     assert run.messages.filter(seat="A").count() == 1
+    assert run.calls.get(step__seat="A").request["messages"] == [{"role": "user", "content": f"Say {heard}."}]
+    assert run.events.filter(type="said").count() == 1
 
 
-@pytest.mark.parametrize("action", ["regenerate", "", "SEND"])
-def test_what_a_pause_does_not_offer_is_refused(manual, alice, action):
+def test_what_a_pause_does_not_offer_is_refused(manual, alice):
     run = manual()
-
-    with pytest.raises(NotOffered):
-        steering.say(run, by=alice, key=pause(run).key, action=action)
+    for action in ("regenerate", "", "SEND"):
+        with pytest.raises(NotOffered):
+            steering.say(run, by=alice, key=pause(run).key, action=action)
     assert pause(run).state == Step.State.OPEN
 
 
-def test_nothing_can_be_said_where_nobody_listens(manual, say, alice):
-    run = manual()
-    with pytest.raises(NotWaiting):
-        steering.say(run, by=alice, key="turn/9/B/prompt", action="default")
-    key = pause(run).key
-    actions.stop(run, by=alice)
-    with pytest.raises(NotWaiting):
-        steering.say(run, by=alice, key=key, action="default")
+def test_what_is_said_where_nobody_listens_is_refused_and_asks_nobody(manual, say, alice, drive, provider):
+    run, stopped = manual(max_turns=1), manual(max_turns=1)
 
-    assert run.calls.count() == 0
+    def refused(run, *keys, why=NotWaiting):
+        asked = len(provider.ledger())
+        for key in keys:
+            with pytest.raises(why):
+                steering.say(run, by=alice, key=key, action="default")
+        drive()
+        assert len(provider.ledger()) == asked
 
-
-def test_a_skipped_side_says_nothing_and_is_not_scored(manual, say):
-    run = manual(max_turns=1)
-    say(run, "skip")
-    assert waits(run) == ("waiting", "model_completed", "B")
+    refused(run, "turn/1/B/prompt", "turn/2/A/prompt", "turn/1/A", "", "turn/1/A/prompt/2")
+    first = pause(run).key
+    assert first == "turn/1/A/prompt"
     say(run, "default")
-
+    refused(run, first, why=SaidAlready)
+    last = pause(run).key
+    say(run, "default")
     assert run.state == "completed"
-    assert [message.seat for message in run.messages.all()] == ["B"]
-    skipped = run.judgments.get(subject="A")
-    assert (skipped.scores, "said nothing" in skipped.unscored_reason) == (None, True)
-    assert run.judgments.get(subject="B").scores
+    refused(run, first, last, "turn/2/A/prompt", "turn/1/next")
+    actions.stop(stopped, by=alice)
+    refused(stopped, first)
+    assert stopped.calls.count() == 0
 
 
-def test_a_turn_in_which_nobody_spoke_costs_no_judge(manual, say):
-    run = manual(max_turns=1)
-    say(run, "skip")
-    say(run, "skip")
+@each_case(("first", "second"), [("skip", "default"), ("default", "skip"), ("skip", "skip")])
+def test_a_skipped_side_says_nothing_and_is_not_scored(manual, say, first, second):
+    run = manual(max_turns=2)
+    say(run, first)
+    assert waits(run) == ("waiting", "model_completed", "B")
+    say(run, second)
 
-    assert (run.state, run.calls.count(), run.judgments.count()) == ("completed", 0, 2)
+    assert (run.state, pause(run).key) == ("waiting", "turn/1/next")
+    assert run.steps.filter(key="turn/1/completed").exists()
+    spoke = [seat for seat, action in (("A", first), ("B", second)) if action == "default"]
+    assert [message.seat for message in run.messages.all()] == spoke
+    for judgment in run.judgments.all():
+        was_skipped = judgment.subject not in spoke
+        assert (judgment.scores is None, "said nothing" in judgment.unscored_reason) == (was_skipped, was_skipped)
+    assert run.judgments.count() == 2
+    asked = run.calls.filter(step__key="turn/1/judge")
+    assert asked.count() == len(spoke), "a turn in which nobody spoke costs no judge"
+    if spoke:
+        prompt = asked.get().request["messages"][0]["content"]
+        assert {seat for seat in "AB" if f"[[message-{seat}" in prompt} == set(spoke)
 
 
-def test_the_next_turn_can_be_started_from_every_pause(manual, say):
+def test_the_next_turn_can_be_started_from_a_turns_first_pause(manual, say):
     run = manual()
     say(run, "next")
 
     assert waits(run)[1:] == ("turn_completed", "")
 
 
-@pytest.mark.parametrize("before", [[], ["default"], ["default", "default"]], ids=["start", "between", "after"])
+@each_case("before", [[], ["default"], ["default", "default"]], ids=["start", "between", "after"])
 def test_it_ends_from_every_pause_and_says_stopped(manual, say, before):
     run = manual()
-    for action in before:
-        say(run, action)
-    say(run, "end")
+    say(run, *before, "end")
 
     assert (run.state, run.stop_reason, run.open_pauses) == ("stopped", "manual_stop", [])
     assert run.events.filter(type="experiment_stopped").count() == 1
@@ -186,37 +228,29 @@ def test_a_failed_call_comes_back_to_the_operator(manual, say):
 
 def test_with_auto_advance_the_next_turn_starts_by_itself(manual, say):
     run = manual(auto_advance=True)
-    say(run, "default")
-    say(run, "default")
+    say(run, "default", "default")
 
-    assert waits(run) == ("waiting", "turn_start", "A")
-    assert pause(run).turn == 2
+    assert (waits(run), pause(run).turn) == (("waiting", "turn_start", "A"), 2)
 
 
-def test_it_goes_on_by_itself_once_it_is_automatic_and_waits_again_when_manual(manual, drive, alice):
-    run = manual(max_turns=2)
-    steering.set_mode(run, by=alice, mode="automatic")
+def test_it_goes_on_by_itself_once_it_is_automatic_and_waits_once_it_is_manual(manual, arena, start, drive, alice):
+    waiting, queued = manual(max_turns=2), start(arena(max_turns=3))
+    steering.set_mode(waiting, by=alice, mode="automatic")
+    steering.set_mode(queued, by=alice, mode="manual")
     drive()
-    run.refresh_from_db()
+    waiting.refresh_from_db()
+    queued.refresh_from_db()
 
-    assert (run.state, run.messages.count(), run.mode) == ("completed", 4, "automatic")
-
-
-def test_an_automatic_run_waits_from_the_pause_after_it_was_made_manual(arena, start, drive, alice):
-    run = start(arena(max_turns=3))
-    steering.set_mode(run, by=alice, mode="manual")
-    drive()
-    run.refresh_from_db()
-
-    assert waits(run) == ("waiting", "turn_start", "A")
+    assert (waiting.state, waiting.messages.count(), waiting.mode) == ("completed", 4, "automatic")
+    assert waits(queued) == ("waiting", "turn_start", "A")
 
 
-def test_pauses_that_were_passed_are_passed_again_after_a_crash(arena, start, drive, alice, provider):
+def test_pauses_that_were_passed_are_passed_again_after_a_crash(arena, start, drive, alice):
     run = start(arena(a="sim/cooperative:fail=401:after=0:times=1", max_turns=2, first="B"))
     drive()
     run.refresh_from_db()
     assert run.state == "failed"
-    steering.Run.objects.filter(pk=run.pk).update(mode="manual")
+    Run.objects.filter(pk=run.pk).update(mode="manual")
     actions.resume(run, by=alice)
     drive()
     run.refresh_from_db()
@@ -238,25 +272,23 @@ def test_a_paused_run_begins_nothing_more_and_goes_on_when_resumed(arena, start,
     assert (run.state, run.is_held, run.messages.count()) == ("completed", False, 4)
 
 
-def test_waiting_counts_towards_no_limit_of_time(manual, say, monkeypatch):
+def test_waiting_counts_towards_no_limit_of_time(manual, say):
     run = manual(max_turns=1, limits={"seconds": 30})
-    Run.objects.filter(pk=run.pk).update(
-        started=run.started - steering.timezone.timedelta(hours=2),
-        waiting_since=run.waiting_since - steering.timezone.timedelta(hours=2),
-    )
-    say(run, "default")
-    say(run, "default")
+    earlier = {name: getattr(run, name) - timedelta(hours=2) for name in ("started", "waiting_since")}
+    Run.objects.filter(pk=run.pk).update(**earlier)
+    say(run, "default", "default")
 
     assert run.state == "completed"
 
 
 def test_the_last_turn_can_be_moved_while_it_is_played(manual, say, alice):
+    """What would be asked changes then; what was shown is what is sent, and is not told as rewritten."""
     run = manual(max_turns=1)
     steering.extend(run, by=alice, max_turns=2)
-    say(run, "default")
-    say(run, "default")
+    say(run, "default", "default")
 
     assert waits(run)[1] == "turn_completed"
     assert run.config["max_turns"] == 2
+    assert "rewrote" not in str(run.calls.get(step__key="turn/1/judge").request["messages"])
     with pytest.raises(NotOffered):
         steering.extend(run, by=alice, max_turns=0)

@@ -1,43 +1,55 @@
-"""Every call that is handed over is reported, whenever it is stopped."""
+"""Every call that is handed over is reported, whenever it is stopped, and its viewers are told now and then."""
 
+import os
 import time
 from uuid import uuid4
 
 import pytest
 
+from experiments.engine import performers as module
 from experiments.engine.performers import Endpoint, Performers, Work
 from experiments.gateway import ChatMessage, ChatRequest
+from tests.fixtures import wait_until
 
 
-class Nobody:
-    """Viewers that are not there."""
+class Viewers:
+    """They write down what reaches them."""
 
     def __init__(self):
-        self.is_closed = False
+        self.pieces, self.posts, self.is_closed = [], 0, False
 
     async def send(self, news):
-        pass
+        self.posts += 1
+        self.pieces += [message["data"] for _run, message in news]
 
     async def close(self):
         self.is_closed = True
 
 
 @pytest.fixture
-def performers():
-    started = Performers(Nobody())
+def viewers():
+    return Viewers()
+
+
+@pytest.fixture
+def performers(viewers):
+    started = Performers(viewers)
     started.start()
     yield started
     started.close()
 
 
-def work(simulated, model="sim/cooperative:tps=20:first=0:words=2000"):
+def work(base_url, model="sim/cooperative:tps=20:first=0:words=2000", **shown):
     request = ChatRequest(model=model, messages=(ChatMessage("user", "Hello"),))
-    return Work(uuid4(), uuid4(), Endpoint(simulated.base_url, "", True, model), request)
+    return Work(uuid4(), uuid4(), Endpoint(base_url, "", True, model), request, **shown)
+
+
+# --- stopped ---
 
 
 def test_a_call_stopped_before_it_has_begun_is_reported(performers, simulated):
-    for _ in range(50):
-        asked = work(simulated)
+    for _ in range(20):
+        asked = work(simulated.base_url)
         performers.submit(asked)
         performers.stop(asked.call_id)
 
@@ -49,20 +61,19 @@ def test_a_call_stopped_before_it_has_begun_is_reported(performers, simulated):
 @pytest.mark.system
 @pytest.mark.parametrize("seconds", [0.0, 0.001, 0.005, 0.02, 0.1, 0.3])
 def test_a_call_stopped_at_any_moment_is_reported(performers, simulated, seconds):
-    asked = work(simulated)
+    asked = work(simulated.base_url)
     performers.submit(asked)
     time.sleep(seconds)
     performers.stop(asked.call_id)
 
     report = performers.reports.get(timeout=60)
 
-    assert report.is_stopped
-    assert report.error is None
+    assert (report.is_stopped, report.error) == (True, None)
 
 
 @pytest.mark.system
 def test_a_call_that_was_stopped_after_its_end_is_reported_once(performers, simulated):
-    asked = work(simulated, "sim/cooperative:tps=0:first=0:words=5")
+    asked = work(simulated.base_url, "sim/cooperative:tps=0:first=0:words=5")
     performers.submit(asked)
     report = performers.reports.get(timeout=60)
 
@@ -73,11 +84,55 @@ def test_a_call_that_was_stopped_after_its_end_is_reported_once(performers, simu
     assert performers.reports.empty()
 
 
-def test_closing_closes_the_way_to_the_viewers():
-    viewers = Nobody()
-    performers = Performers(viewers)
-    performers.start()
+def test_performers_that_have_ended_leave_nothing_open():
+    """A worker has new ones for every bell."""
+    before = len(os.listdir("/proc/self/fd"))
 
-    performers.close()
+    everybody = [Viewers() for _bell in range(10)]
+    ended = [Performers(viewers) for viewers in everybody]
+    for one in ended:
+        one.start()
+        one.close()
 
-    assert viewers.is_closed
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert all(viewers.is_closed for viewers in everybody)
+
+
+# --- what viewers are told ---
+
+
+def heard(performers, viewers, base_url, model):
+    """The report of a call, and how long it took; its text is what the pieces make that were sent on."""
+    begun = time.monotonic()
+    performers.submit(work(base_url, model, seat="A", turn=1, is_shown=True))
+    report = performers.reports.get(timeout=120)
+    seconds = time.monotonic() - begun
+    wait_until(lambda: sum(len(p["text"]) for p in viewers.pieces) >= len(report.completion.text), "the last piece")
+    text = ""
+    for piece in viewers.pieces:
+        assert piece["offset"] == len(text), "the pieces follow each other without a gap"
+        text += piece["text"]
+    assert text == report.completion.text
+    return text, seconds
+
+
+@pytest.mark.system
+@pytest.mark.django_db
+def test_a_thousand_chunks_of_one_character_reach_the_viewers_in_a_few_pieces(performers, viewers, scripted):
+    letters = [chr(97 + n % 26) for n in range(1_000)]
+    text, seconds = heard(performers, viewers, scripted.base_url, scripted.model("scripted/letters", letters))
+
+    assert text == "".join(letters)
+    assert len(viewers.pieces) <= seconds / module.FLUSH_SECONDS + 2
+    assert viewers.posts <= seconds / module.FLUSH_SECONDS + 5
+
+
+@pytest.mark.system
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "says", [["All of it, at once. " * 30_000], ["🎈🎈", "漢", "👩‍👩‍👧", "end"]], ids=["one very long chunk", "emojis"]
+)
+def test_every_character_reaches_the_viewers_at_its_place(performers, viewers, scripted, says):
+    text, _seconds = heard(performers, viewers, scripted.base_url, scripted.model("scripted/one", says))
+
+    assert text == "".join(says)

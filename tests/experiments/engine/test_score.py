@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from experiments.engine.score import Score
 from experiments.workflows.steps import Ask, End, Listen, Outcome, Record
+from tests.cases import each_case
 
 
 def ask(key):
@@ -33,50 +34,29 @@ def test_it_goes_on_only_when_told_what_became_of_the_step():
     score = Score(told(log), {})
 
     assert (keys(score.start()), log) == (["one"], [])
+    assert (score.resolve("three", Outcome()).steps, score.resolve("two", Outcome()).steps) == ([], [])
     first = Outcome(text="1")
     assert (keys(score.resolve("one", first)), log) == (["fact", "two"], [first])
+    assert score.resolve("one", Outcome(text="again")).steps == []
     second = Outcome(ok=False, error="no")
     assert (score.resolve("two", second).end, log) == (End("done"), [first, second])
 
 
-def test_recorded_steps_are_answered_at_once_and_do_not_come_out_again():
-    log, recorded = [], {"one": Outcome(text="1"), "fact": Outcome()}
-
-    todo = Score(told(log), recorded).start()
-
-    assert (keys(todo), log) == (["two"], [Outcome(text="1")])
-
-
-def test_a_record_that_is_missing_comes_out_though_later_steps_are_recorded():
-    todo = Score(told([]), {"one": Outcome(), "two": Outcome()}).start()
-
-    assert (keys(todo), todo.end) == (["fact"], End("done"))
-
-
-def test_a_failed_step_is_told_as_it_is_recorded():
-    log, failed = [], Outcome(ok=False, error_kind="overloaded")
-
-    Score(told(log), {"one": failed}).start()
-
-    assert log == [failed]
-
-
-def test_a_step_that_nobody_waits_for_is_ignored():
-    score = Score(told([]), {})
-    score.start()
-
-    assert (score.resolve("three", Outcome()).steps, score.resolve("two", Outcome()).steps) == ([], [])
-    assert keys(score.resolve("one", Outcome())) == ["fact", "two"]
-
-
-def test_a_step_is_resolved_once():
+@each_case(
+    ("recorded", "todo", "is_over"),
+    [
+        ({"one": Outcome(text="1"), "fact": Outcome()}, ["two"], False),
+        ({"one": Outcome(ok=False, error_kind="overloaded")}, ["fact", "two"], False),
+        ({"one": Outcome(), "two": Outcome()}, ["fact"], True),
+    ],
+    ids=["a step and a fact", "a failure", "a fact is missing"],
+)
+def test_recorded_steps_are_told_as_they_are_recorded_and_do_not_come_out_again(recorded, todo, is_over):
     log = []
-    score = Score(told(log), {})
-    score.start()
-    score.resolve("one", Outcome(text="first"))
-    score.resolve("one", Outcome(text="second"))
+    found = Score(told(log), recorded).start()
 
-    assert log == [Outcome(text="first")]
+    assert (keys(found), found.end is not None) == (todo, is_over)
+    assert log == [recorded[key] for key in ("one", "two") if key in recorded]
 
 
 def test_a_generator_without_an_end_of_its_own_has_completed():
@@ -86,30 +66,18 @@ def test_a_generator_without_an_end_of_its_own_has_completed():
     assert Score(play(), {}).start().end == End("completed")
 
 
-def test_a_key_that_is_used_twice_is_a_mistake_of_the_workflow():
-    def play():
-        yield record("fact")
-        yield ask("fact")
-
-    with pytest.raises(ValueError, match="'fact' twice"):
-        Score(play(), {}).start()
-
-
-def test_a_key_that_is_used_twice_is_a_mistake_even_when_it_is_recorded():
-    def play():
-        yield ask("one")
-        yield ask("one")
-
+@each_case(
+    ("steps", "recorded"),
+    [
+        ([record("one"), ask("one")], {}),
+        ([ask("one"), ask("one")], {"one": Outcome()}),
+        ([[ask("one"), ask("one")]], {}),
+    ],
+    ids=["of other kinds", "recorded", "side by side"],
+)
+def test_a_key_that_is_used_twice_is_a_mistake_of_the_workflow(steps, recorded):
     with pytest.raises(ValueError, match="'one' twice"):
-        Score(play(), {"one": Outcome()}).start()
-
-
-def test_a_key_that_two_side_by_side_use_is_a_mistake_too():
-    def play():
-        yield [ask("one"), ask("one")]
-
-    with pytest.raises(ValueError, match="twice"):
-        Score(play(), {}).start()
+        Score((step for step in steps), recorded).start()
 
 
 def all_at_once(log, *names):
@@ -137,19 +105,10 @@ def test_of_independent_steps_only_the_missing_come_out():
     assert score.resolve("b", Outcome(text="B")).end == End("done")
     assert [outcome.text for outcome in log[0]] == ["A", "B", "C"]
 
-
-def test_independent_steps_that_are_all_recorded_need_nobody():
-    log = []
-    todo = Score(all_at_once(log, "a", "b"), {"a": Outcome(text="A"), "b": Outcome(text="B")}).start()
-
-    assert (todo.steps, todo.end) == ([], End("done"))
-    assert [outcome.text for outcome in log[0]] == ["A", "B"]
-
-
-def test_nothing_at_once_is_told_as_nothing():
-    log = []
-    assert Score(all_at_once(log), {}).start().end == End("done")
-    assert log == [[]]
+    for recorded in ({}, {"a": Outcome(text="A"), "b": Outcome(text="B")}):
+        log = []
+        todo = Score(all_at_once(log, *recorded), recorded).start()
+        assert (todo.steps, todo.end, log) == ([], End("done"), [list(recorded.values())])
 
 
 def test_records_in_a_list_are_made_in_passing():
@@ -212,18 +171,7 @@ def test_sub_generators_that_need_nothing_end_at_once():
     score = Score(play(), {})
     assert keys(score.start()) == ["a"]
     assert score.resolve("a", Outcome()).end.message == "xy"
-
-
-def test_sub_generators_that_all_need_nothing_do_not_keep_their_owner_waiting():
-    def idle():
-        return 1
-        yield
-
-    def play():
-        counted = yield [idle(), idle()]
-        return End("done", message=str(sum(counted)))
-
-    assert Score(play(), {}).start().end.message == "2"
+    assert Score(play(), {"a": Outcome()}).start().end.message == "xy"
 
 
 def test_a_long_run_is_taken_up_again_however_many_rounds_are_recorded():

@@ -10,12 +10,13 @@ from experiments import actions, metrics
 from experiments.engine.driver import Driver
 from experiments.models import Call, Run
 from experiments.refusals import NotOffered, NotWaiting, SaidAlready
-from experiments.steering import steering
+from experiments.steering import branching, steering
+from tests.cases import each_case
 from tests.experiments.engine.talks import assert_same_page, fresh, pause, roles, said, sent, waits
 from tests.fixtures import add_model, wait_until
 from tests.parts import stepped_engine
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
+pytestmark = pytest.mark.django_db
 
 SLOW = "sim/cooperative:first=0:tps=30:words=60"
 ENDLESS = "sim/cooperative:first=0:tps=30:words=3000"
@@ -24,21 +25,15 @@ ENDLESS = "sim/cooperative:first=0:tps=30:words=3000"
 # --- what is sent ---
 
 
-def test_a_question_and_its_answer_are_a_turn(talk, say):
-    run = talk()
+def test_nothing_is_sent_but_what_the_researcher_said(talk, say, provider):
+    odd = "Wer bist du?\r\n\t$name {MODEL} 漢字 🎈 "
+    run = talk(first_message=odd, context="")
     assert waits(run) == ("waiting", "your_turn", 1)
-    run = say(run, "send", "And what do you want?")
+    run = say(run, "send", " \u200fAnd now?\n")
 
     assert waits(run) == ("waiting", "your_turn", 2)
     assert said(run) == [(t, seat, False) for t in (1, 2) for seat in ("researcher", "model")]
     assert run.judgments.count() == 2
-    assert_same_page(run)
-
-
-def test_nothing_is_sent_but_what_the_researcher_said(talk, say, provider):
-    odd = "Wer bist du?\r\n\t$name {MODEL} 漢字 🎈 "
-    run = say(talk(first_message=odd, context=""), "send", " \u200fAnd now?\n")
-
     answer = run.messages.get(turn=1, seat="model").text
     assert sent(provider, run, "turn/1/answer") == [{"role": "user", "content": odd}]
     assert sent(provider, run, "turn/2/answer") == [
@@ -46,23 +41,22 @@ def test_nothing_is_sent_but_what_the_researcher_said(talk, say, provider):
         {"role": "assistant", "content": answer},
         {"role": "user", "content": " \u200fAnd now?\n"},
     ]
+    assert_same_page(run)
 
 
-@pytest.mark.parametrize("blank", ["", "  ", "\n\t"])
+@each_case("blank", ["", "  ", "\n\t"])
 def test_a_blank_context_is_no_system_message(talk, provider, blank):
-    run = talk(context=blank)
-
-    assert roles(sent(provider, run, "turn/1/answer")) == ["user"]
+    assert roles(sent(provider, talk(context=blank), "turn/1/answer")) == ["user"]
 
 
-def test_a_context_is_sent_as_it_stands(talk, say, provider):
+def test_a_context_is_sent_as_it_stands_and_the_persona_is_a_name_on_the_page(talk, say, provider):
     context = "You are Ines.\r\n Keep {this} & $that. "
     run = say(talk(context=context, persona="Dr. <b>Persona</b>"), "send", "Again?")
 
     for key in ("turn/1/answer", "turn/2/answer"):
         messages = sent(provider, run, key)
         assert messages[0] == {"role": "system", "content": context}
-        assert "Persona" not in json.dumps(messages), "the persona is a name on the page, the model is not told"
+        assert "Persona" not in json.dumps(messages)
 
 
 def test_reasoning_is_kept_and_is_not_sent_again(talk, say, provider):
@@ -75,12 +69,12 @@ def test_reasoning_is_kept_and_is_not_sent_again(talk, say, provider):
 
 
 def test_token_probabilities_are_asked_for_only_where_they_are_wanted(talk):
-    wanted, not_wanted = talk(), talk(logprobs=False)
+    wanted, not_wanted = (talk(logprobs=logprobs).calls.get(step__purpose="reply") for logprobs in (True, False))
 
-    assert wanted.calls.get(step__purpose="reply").request["top_logprobs"] == 5
-    assert wanted.calls.get(step__purpose="reply").logprobs[0]["alternatives"]
-    assert "logprobs" not in not_wanted.calls.get(step__purpose="reply").request
-    assert not_wanted.calls.get(step__purpose="reply").logprobs is None
+    assert wanted.request["top_logprobs"] == 5
+    assert wanted.logprobs[0]["alternatives"]
+    assert "logprobs" not in not_wanted.request
+    assert not_wanted.logprobs is None
 
 
 # --- whose turn it is ---
@@ -104,9 +98,12 @@ def test_what_is_said_while_the_model_speaks_is_refused(starchamber, start, alic
     assert said(run) == [(1, "researcher", False), (1, "model", False)]
 
 
-def test_two_tabs_that_send_at_once_say_one_thing(talk, alice, drive):
+def test_a_pause_is_answered_once_and_not_with_nothing(talk, alice, drive):
     run = talk()
     key = pause(run).key
+    for text in ("", "  \n"):
+        with pytest.raises(NotOffered):
+            steering.say(run, by=alice, key=key, action="send", text=text)
     steering.say(run, by=alice, key=key, action="send", text="One.")
     with pytest.raises(SaidAlready):
         steering.say(run, by=alice, key=key, action="send", text="Two.")
@@ -115,16 +112,7 @@ def test_two_tabs_that_send_at_once_say_one_thing(talk, alice, drive):
     assert list(run.messages.filter(seat="researcher").values_list("text", flat=True)) == ["Who are you?", "One."]
 
 
-@pytest.mark.parametrize("text", ["", "  \n"])
-def test_nothing_cannot_be_sent(talk, alice, text):
-    run = talk()
-    with pytest.raises(NotOffered):
-        steering.say(run, by=alice, key=pause(run).key, action="send", text=text)
-
-    assert waits(run) == ("waiting", "your_turn", 1)
-
-
-def test_the_judge_works_while_the_next_question_is_answered(starchamber, start, alice, drive, scripted):
+def test_the_judge_works_while_the_next_question_is_answered(starchamber, start, alice, scripted):
     may_judge = asyncio.Event()
 
     async def judge_when_let(body):
@@ -153,6 +141,8 @@ def test_the_judge_works_while_the_next_question_is_answered(starchamber, start,
 
 def test_a_failed_answer_can_be_asked_for_again(talk, say, provider):
     run = talk("sim/cooperative:first=0:fail=401:times=1")
+    assert said(run) == [(1, "researcher", False)], "the error of a provider never becomes speech"
+    assert run.events.filter(type="call_failed").count() == 1
     assert waits(run) == ("waiting", "answer_failed", 1)
     assert pause(run).data["error"]
     assert pause(run).data["actions"] == ["retry", "send", "end"]
@@ -178,22 +168,30 @@ def test_another_message_after_a_failure_sends_no_two_questions_in_a_row(talk, s
         assert ("user", "user") not in pairs
 
 
-def test_the_error_of_a_provider_never_becomes_speech(talk):
-    run = talk("sim/cooperative:first=0:fail=401")
+def test_what_no_judge_scored_has_no_numbers(talk):
+    garbled, unjudged = talk(judge_model="sim/judge:first=0:json=broken"), talk(judge=False)
 
-    assert said(run) == [(1, "researcher", False)]
-    assert run.events.filter(type="call_failed").count() == 1
+    judgment = garbled.judgments.get()
+    assert (judgment.scores, bool(judgment.unscored_reason)) == (None, True)
+    assert metrics.run_metrics(garbled, ["model"])["model"]["goal_deviation"] is None
+    assert (unjudged.calls.count(), unjudged.judgments.count()) == (1, 0)
 
 
 # --- ends, stops, deaths ---
 
 
-@pytest.mark.parametrize("model", ["sim/cooperative:first=0", "sim/cooperative:first=0:fail=401"])
-def test_it_ends_at_the_researchers_word(talk, say, model):
-    run = say(talk(model), "end")
-
-    assert (run.state, run.stop_reason, run.open_pauses) == ("stopped", "manual_stop", [])
-    assert_same_page(run)
+def test_it_ends_at_the_researchers_word_after_its_last_turn_and_when_it_is_stopped(talk, say, alice):
+    for model in ("sim/cooperative:first=0", "sim/cooperative:first=0:fail=401"):
+        run = say(talk(model), "end")
+        assert (run.state, run.stop_reason, run.open_pauses) == ("stopped", "manual_stop", [])
+        assert_same_page(run)
+    last = talk(max_turns=1)
+    assert (last.state, last.stop_reason) == ("completed", "max_turns")
+    run = talk()
+    key = pause(run).key
+    actions.stop(run, by=alice)
+    with pytest.raises(NotWaiting):
+        steering.say(run, by=alice, key=key, action="send", text="Hello?")
 
 
 def test_stopping_while_the_model_speaks_keeps_what_it_had_said(starchamber, start, alice, settings):
@@ -207,26 +205,15 @@ def test_stopping_while_the_model_speaks_keeps_what_it_had_said(starchamber, sta
 
     run = fresh(run)
     answer = run.messages.get(seat="model")
-    assert (run.state, answer.finish_reason) == ("stopped", "stopped")
-    assert answer.text
+    assert (run.state, answer.finish_reason, bool(answer.text)) == ("stopped", "stopped", True)
     with pytest.raises(NotWaiting):
         steering.say(run, by=alice, key="turn/1/answer/next", action="send", text="Still there?")
     assert_same_page(run)
 
 
-def test_a_run_stopped_at_its_pause_listens_no_more(talk, alice):
-    run = talk()
-    key = pause(run).key
-    actions.stop(run, by=alice)
-
-    with pytest.raises(NotWaiting):
-        steering.say(run, by=alice, key=key, action="send", text="Hello?")
-
-
-def test_after_its_driver_died_the_talk_is_the_same_and_goes_on(talk, say, alice, drive, provider):
+def test_after_its_driver_died_the_talk_is_the_same_and_goes_on(talk, say, drive, provider):
     run = say(say(talk(), "regenerate"), "send", "Go on.")
-    before, asked = said(run), len(provider.ledger())
-    key = pause(run).key
+    before, asked, key = said(run), len(provider.ledger()), pause(run).key
     Run.objects.filter(pk=run.pk).update(state=Run.State.QUEUED)
     drive()
 
@@ -252,22 +239,75 @@ def test_a_driver_that_dies_in_the_middle_of_an_answer_leaves_no_double(starcham
     assert_same_page(run)
 
 
-def test_a_judge_that_talks_nonsense_gives_no_numbers(talk):
-    run = talk(judge_model="sim/judge:first=0:json=broken")
-
-    judgment = run.judgments.get()
-    assert (judgment.scores, bool(judgment.unscored_reason)) == (None, True)
-    assert metrics.run_metrics(run, ["model"])["model"]["goal_deviation"] is None
+# --- answers asked for again, and talks that go on differently ---
 
 
-def test_without_a_judge_nothing_is_judged(talk):
-    run = talk(judge=False)
+def test_an_answer_asked_for_again_stands_beside_the_first_and_is_the_one_remembered(talk, say, provider):
+    run = say(talk(), "regenerate")
 
-    assert run.calls.count() == 1
-    assert run.judgments.count() == 0
+    assert waits(run) == ("waiting", "your_turn", 1)
+    assert said(run) == [(1, "researcher", False), (1, "model", True), (1, "model", False)]
+    assert sent(provider, run, "turn/1/answer/2") == sent(provider, run, "turn/1/answer")
+    assert run.judgments.filter(turn=1).count() == 2
+    assert_same_page(run)
+    run = say(run, "send", "Why?")
+    last = run.messages.get(turn=1, seat="model", superseded=False)
+    assert sent(provider, run, "turn/2/answer")[1] == {"role": "assistant", "content": last.text}
 
 
-def test_a_last_turn_ends_the_talk(talk):
-    run = talk(max_turns=1)
+def test_the_scores_of_a_turn_are_those_of_its_last_answer_even_when_the_first_is_judged_later(talk, say):
+    run = say(talk(), "regenerate")
+    first, second = run.judgments.order_by("id")
+    second.scores = {**second.scores, "goal_deviation": 11}
+    second.save()
+    first.delete()
+    first.pk, first.scores = None, {**first.scores, "goal_deviation": 77}
+    first.save(force_insert=True)
 
-    assert (run.state, run.stop_reason) == ("completed", "max_turns")
+    assert metrics.run_metrics(run, ["model"])["model"]["goal_deviation"] == 11
+
+
+@pytest.fixture
+def branch(alice, drive):
+    def go_on(message, text=None):
+        child = branching.branch(message, by=alice, text=text)
+        drive()
+        return fresh(child)
+
+    return go_on
+
+
+def test_an_edited_question_is_asked_in_a_talk_of_its_own(talk, say, branch, provider):
+    run = say(say(talk(), "send", "Why?"), "send", "And then?")
+    before = said(run)
+    child = branch(run.messages.get(turn=2, seat="researcher"), "Why not?")
+
+    assert waits(child) == ("waiting", "your_turn", 2)
+    assert [m.text for m in child.messages.filter(seat="researcher")] == ["Who are you?", "Why not?"]
+    first = run.messages.get(turn=1, seat="model").text
+    assert [m["content"] for m in sent(provider, child, "turn/2/answer")] == ["Who are you?", first, "Why not?"]
+    assert said(run) == before
+    assert_same_page(child)
+
+    child = branch(run.messages.get(turn=1, seat="researcher"), "Who were you?")
+    assert sent(provider, child, "turn/1/answer") == [{"role": "user", "content": "Who were you?"}]
+    assert waits(child) == ("waiting", "your_turn", 1)
+
+
+def test_the_model_remembers_an_edited_answer_as_its_own(talk, say, branch, provider):
+    child = branch(talk().messages.get(seat="model"), "I am a teapot.")
+    assert waits(child) == ("waiting", "your_turn", 1)
+    child = say(child, "send", "Why?")
+
+    assert sent(provider, child, "turn/2/answer")[1] == {"role": "assistant", "content": "I am a teapot."}
+    assert not child.calls.filter(step__key="turn/1/answer").exists(), "nothing is paid twice"
+    assert child.judgments.filter(turn=1).count() == 1
+
+
+def test_a_branch_from_the_second_of_two_answers_keeps_both(talk, say, branch):
+    run = say(talk(), "regenerate")
+    child = branch(run.messages.get(seat="model", superseded=False))
+
+    assert waits(child) == ("waiting", "your_turn", 1)
+    assert said(child) == said(run)
+    assert_same_page(child)

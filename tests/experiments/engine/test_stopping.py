@@ -1,19 +1,41 @@
-"""Stop closes the upstream stream at once, keeps what was said, and says so once."""
+"""A run is stopped, comes to a limit or is changed at whatever it is just doing: it ends once, and keeps its words."""
 
+import asyncio
+import json
 import threading
 import time
+from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
+from django.db import OperationalError
+from django.utils import timezone
 
-from experiments import actions
+from experiments import actions, progress
+from experiments.engine import pauses, playing, seating
 from experiments.engine.driver import LOOK_SECONDS
+from experiments.engine.playing import Playing
+from experiments.gateway.retry import Wait
+from experiments.gateway.types import ChatRequest, Deadlines
 from experiments.models import Call, Run
-from tests.fixtures import wait_until
+from experiments.steering import steering
+from experiments.workflows.arena.config import UNLIMITED_SECONDS
+from tests.cases import each_case
+from tests.experiments.deliberating import FAST
+from tests.fixtures import add_model, wait_until
 from tests.parts import stepped_engine
 
-pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+pytestmark = pytest.mark.django_db
 
+NEVER = "first=600"
 SLOW = {"a": "sim/cooperative:first=0:tps=20:words=2000"}
+MOMENTS = {
+    "filter": ({"filter_model": f"sim/filter:{NEVER}"}, lambda run: under_way(run, "filter")),
+    "judge": ({"judge_model": f"sim/judge:{NEVER}"}, lambda run: under_way(run, "judge")),
+    "gap": ({"gap_seconds": 60, "judge": False}, lambda run: run.events.filter(type="turn_started").count() == 2),
+    "before the first word": ({"a": f"sim/cooperative:{NEVER}"}, lambda run: under_way(run, "reply")),
+    "a retry": ({"a": "sim/cooperative:fail=429:retry_after=60"}, lambda run: run.events.filter(type="call_retried")),
+}
 
 
 @pytest.fixture
@@ -23,84 +45,266 @@ def driving(db):
         yield
 
 
+def fresh(run):
+    return Run.objects.get(pk=run.pk)
+
+
+def under_way(run, purpose):
+    return run.calls.filter(step__purpose=purpose, state=Call.State.SENT).exists()
+
+
 def speaking(run):
     return wait_until(lambda: run.calls.filter(state=Call.State.SENT).exclude(text="").first(), "a partial text")
 
 
-def test_the_provider_sees_the_stream_closed_within_a_second(arena, start, provider, driving, alice):
-    run = start(arena(**SLOW))
-    call = speaking(run)
+def ends(run):
+    return [event.type for event in run.events.filter(type__in=["experiment_stopped", "experiment_error"])]
 
-    pressed = time.time()
-    actions.stop(run, by=alice)
 
+def test_a_run_stopped_in_mid_speech_keeps_what_was_said_and_the_provider_sees_the_stream_closed(
+    arena, start, provider, driving, alice
+):
+    experiment = arena(**SLOW)
+    run = start(experiment)
+    call, pressed = speaking(run), time.time()
+
+    answers = [actions.stop(run, by=alice), actions.stop(fresh(run), by=alice)]
+    second = start(experiment)
+    wait_until(lambda: fresh(run).is_over, "the run to stop")
+    answers.append(actions.stop(fresh(run), by=alice))
+
+    assert (answers, ends(run)) == ([True, False, False], ["experiment_stopped"])
     row = wait_until(lambda: next((r for r in provider.ledger() if r["outcome"] == "client_closed"), None), "the close")
     assert row["request_id"] == str(call.pk)
     assert row["ended"] - pressed < 50, "it would have been spoken to for twice as long"
     assert LOOK_SECONDS < 1
-
-
-def test_the_partial_text_is_kept_and_marked(arena, start, provider, driving, alice):
-    run = start(arena(**SLOW))
-    call = speaking(run)
-
-    actions.stop(run, by=alice)
-    wait_until(lambda: Run.objects.get(pk=run.pk).is_over, "the run to stop")
-
     call.refresh_from_db()
     [message] = run.messages.all()
     assert call.state == Call.State.STOPPED
     assert message.raw_text == call.text != ""
     assert message.finish_reason == "stopped"
-    run.refresh_from_db()
-    assert (run.state, run.stop_reason) == (Run.State.STOPPED, "manual_stop")
+    assert (fresh(run).state, fresh(run).stop_reason) == (Run.State.STOPPED, "manual_stop")
+
+    speaking(second)
+    actions.stop(second, by=alice)
+    wait_until(lambda: fresh(second).is_over, "the second run to stop")
+    assert second.messages.get().call.run_id == second.pk
 
 
-def test_stopping_twice_emits_one_experiment_stopped(arena, start, provider, driving, alice):
-    run = start(arena(**SLOW))
-    speaking(run)
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_it_stops_during(arena, start, driving, alice, moment):
+    config, is_there = MOMENTS[moment]
+    run = start(arena(**config))
+    wait_until(lambda: is_there(run), f"the {moment}", seconds=60)
 
-    answers = [actions.stop(run, by=alice), actions.stop(Run.objects.get(pk=run.pk), by=alice)]
-    wait_until(lambda: Run.objects.get(pk=run.pk).is_over, "the run to stop")
+    assert actions.stop(run, by=alice)
+    wait_until(lambda: fresh(run).is_over, "the end")
 
-    assert answers == [True, False]
-    assert actions.stop(Run.objects.get(pk=run.pk), by=alice) is False
-    assert run.events.filter(type="experiment_stopped").count() == 1
+    assert (fresh(run).state, fresh(run).stop_reason) == (Run.State.STOPPED, "manual_stop")
+    assert ends(run) == ["experiment_stopped"]
+    assert not under_way(run, "reply")
+    assert not run.calls.filter(state=Call.State.SENT).exists()
 
 
-def test_a_queued_run_stops_without_a_driver(arena, start, provider, alice):
-    run = start(arena())
+def test_a_run_that_nobody_drives_is_stopped_at_once_or_by_the_next_driver(arena, start, drive, alice, provider):
+    queued = start(arena())
+    assert actions.stop(queued, by=alice)
+    assert fresh(queued).state == Run.State.STOPPED
+    stopping = start(arena())
+    Run.objects.filter(pk=stopping.pk).update(state=Run.State.STOPPING, fence=1)
+    waiting = start(arena(mode="manual"))
+    drive()
+    assert actions.stop(waiting, by=alice)
+    assert actions.stop(fresh(waiting), by=alice) is False
+    drive()
 
-    actions.stop(run, by=alice)
-
-    run.refresh_from_db()
-    assert run.state == Run.State.STOPPED
+    for run in (queued, stopping, waiting):
+        assert (fresh(run).state, fresh(run).stop_reason) == (Run.State.STOPPED, "manual_stop")
+        assert ends(run) == ["experiment_stopped"]
+        assert run.events.order_by("seq").last().type == "experiment_stopped"
     assert provider.ledger() == []
 
 
-def test_a_run_whose_driver_died_while_stopping_is_stopped_by_the_next_one(arena, start, drive, provider):
-    run = start(arena())
-    Run.objects.filter(pk=run.pk).update(state=Run.State.STOPPING, fence=1)
+def test_a_run_that_has_ended_stays_what_it_is(played, alice):
+    run = played(max_turns=1)
 
+    assert actions.stop(run, by=alice) is False
+    assert (fresh(run).state, fresh(run).stop_reason) == (Run.State.COMPLETED, "max_turns")
+    assert [(m.turn, m.seat) for m in run.messages.all()] == [(1, "A"), (1, "B")]
+
+
+@pytest.mark.django_db(transaction=True)  # the driver closes its connection
+def test_a_run_ends_that_is_stopped_while_the_database_refuses_what_belongs_to_a_call(
+    arena, start, drive, alice, monkeypatch
+):
+    run = start(arena(a="sim/cooperative:first=0:tps=40"))
+    noted = []
+
+    def refused(_playing, _key):
+        noted.append(1)
+        if len(noted) == 1:
+            actions.stop(run, by=alice)
+            raise OperationalError("The database is not there.")
+
+    monkeypatch.setattr(Playing, "_note_key", refused)
+    drive()
+
+    assert (fresh(run).state, fresh(run).stop_reason) == ("stopped", "manual_stop")
+    assert not run.calls.filter(state="sent").exists()
+
+
+# --- limits ---
+
+
+def test_a_limit_of_time_that_is_reached_while_somebody_speaks_keeps_what_was_said(arena, start, drive, monkeypatch):
+    run = start(arena("sim/cooperative:first=0:tps=20:words=2000", limits={"seconds": 3600}))
+    hours = SimpleNamespace(now=lambda: timezone.now() + timedelta(hours=2 * run.calls.exclude(text="").count()))
+    monkeypatch.setattr(playing, "clock", hours)
     drive()
 
     run.refresh_from_db()
-    assert (run.state, run.stop_reason) == (Run.State.STOPPED, "manual_stop")
-    assert provider.ledger() == []
+    [message] = run.messages.all()
+    assert (run.state, run.stop_reason) == (Run.State.STOPPED, "limit_seconds")
+    assert (message.finish_reason, bool(message.raw_text.strip())) == ("stopped", True)
+    assert message.call.state == Call.State.STOPPED
+    assert "3600 seconds" in run.error
 
 
-def test_stop_then_start_mixes_no_message_of_the_first_run_into_the_second(arena, start, provider, driving, alice):
-    experiment = arena(**SLOW)
-    first = start(experiment)
-    speaking(first)
+def test_a_limit_of_tokens_that_is_reached_while_somebody_speaks_cuts_there_and_ends_the_run(arena, start, drive):
+    run = start(arena("sim/cooperative:first=0:words=600", judge=False, filter=False, limits={"tokens": 400}))
+    drive()
 
-    actions.stop(first, by=alice)
-    second = start(experiment)
-    speaking(second)
-    actions.stop(second, by=alice)
-    wait_until(lambda: Run.objects.get(pk=second.pk).is_over, "the second run to stop")
+    run.refresh_from_db()
+    [message] = run.messages.all()
+    assert (run.state, run.stop_reason) == (Run.State.STOPPED, "limit_tokens")
+    assert (message.finish_reason, bool(message.raw_text.strip())) == ("length", True)
+    call = run.calls.get()
+    assert call.input_tokens + call.output_tokens <= 400
 
-    asked_by_second = {str(pk) for pk in second.calls.values_list("pk", flat=True)}
-    assert second.messages.count() == 1
-    assert second.messages.get().call_id in {call.pk for call in second.calls.all()}
-    assert asked_by_second.isdisjoint({str(pk) for pk in first.calls.values_list("pk", flat=True)})
+
+def test_an_open_length_has_no_negative_progress(arena, start):
+    run = start(arena(max_turns=None))
+
+    shown = progress.of(Run.objects.with_totals().select_related("experiment").get(pk=run.pk))
+    assert (shown.turn, shown.turns, shown.percent, shown.eta) == (0, None, None, None)
+
+
+# --- a judge that does not answer in time ---
+
+
+def asks_late_judge(request):
+    return request["model"] == "scripted/judge" and "This turn, number 1" in request["messages"][0].content
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """The late judge has half a second, and the waits before another attempt are cut short."""
+    short = {"deadlines": Deadlines(first_byte=0.5)}
+    monkeypatch.setattr(
+        seating, "ChatRequest", lambda **given: ChatRequest(**given | (short if asks_late_judge(given) else {}))
+    )
+    monkeypatch.setattr(
+        playing, "wait_after", lambda call, report: Wait(0.01) if report.error and call.attempt < 2 else None
+    )
+
+
+def verdict(deviation):
+    side = {"goal_deviation": deviation, "cooperation": 0, "sentiment": {"fear": 0.1}, "notes": "n", "confidence": 0.5}
+    return json.dumps({"A": side, "B": side, "dynamics": "d"})
+
+
+def test_a_judge_that_is_late_scores_neither_its_own_turn_nor_the_next(arena, start, drive, impatient, scripted):
+    async def first_turn_late(body):
+        if "This turn, number 1" not in body["messages"][0]["content"]:
+            return verdict(5)
+        await asyncio.sleep(60)
+        return verdict(77)
+
+    judge = scripted.model("scripted/judge", first_turn_late)
+    run = start(arena(judge_model=judge, filter=False, max_turns=3))
+    drive()
+
+    run.refresh_from_db()
+    assert run.state == Run.State.COMPLETED
+    scores = {(j.turn, j.subject): j.scores and j.scores["goal_deviation"] for j in run.judgments.all()}
+    assert scores == {(1, "A"): None, (1, "B"): None, **{(turn, side): 5 for turn in (2, 3) for side in "AB"}}
+    assert all("first content" in j.unscored_reason for j in run.judgments.filter(turn=1))
+    assert [call.state for call in run.calls.filter(step__key="turn/1/judge")] == [Call.State.FAILED] * 2
+    assert all(j.call.step.key == f"turn/{j.turn}/judge" for j in run.judgments.select_related("call__step"))
+
+
+# --- what people change meanwhile ---
+
+
+def test_a_run_made_automatic_in_the_moment_in_which_it_comes_to_a_pause_does_not_wait(
+    arena, start, drive, alice, monkeypatch
+):
+    run = start(arena(mode="manual", max_turns=1))
+    opened = pauses.open_pause
+
+    def after_somebody_else(book, pause):
+        steering.set_mode(run, by=alice, mode="automatic")
+        return opened(book, pause)
+
+    monkeypatch.setattr(pauses, "open_pause", after_somebody_else)
+    drive()
+
+    assert (fresh(run).state, fresh(run).messages.count(), fresh(run).open_pauses) == ("completed", 2, [])
+
+
+def test_an_error_after_a_run_was_made_automatic_in_its_third_turn_ends_it_and_says_why(arena, start, drive, alice):
+    run = start(arena(b="sim/competitive:first=0", judge=False, filter=False, max_turns=5, mode="manual"))
+    drive()
+    while (pause := fresh(run).open_pauses[-1]).key != "turn/3/A/prompt":
+        steering.say(run, by=alice, key=pause.key, action="default")
+        drive()
+    run.experiment.participants.filter(seat="B").update(model=add_model("sim/competitive:first=0:fail=401"))
+    steering.set_mode(run, by=alice, mode="automatic")
+    drive()
+
+    run.refresh_from_db()
+    assert (run.state, run.stop_reason) == (Run.State.FAILED, "bad_key")
+    assert "Model B gave no answer in turn 3" in run.error
+    last = run.events.order_by("seq").last()
+    assert (last.type, last.data["message"]) == ("experiment_error", run.error)
+    assert run.messages.count() == 5
+
+
+@pytest.mark.databases
+def test_an_endless_run_made_automatic_gets_an_hour_from_then_on(arena, start, drive, alice):
+    run = start(arena(mode="manual", max_turns=None))
+    drive()
+    played = 5000.0
+    Run.objects.filter(pk=run.pk).update(started=fresh(run).waiting_since - timedelta(seconds=played))
+    assert fresh(run).config["limits"]["seconds"] is None
+
+    steering.set_mode(fresh(run), by=alice, mode="automatic")
+
+    limit = fresh(run).config["limits"]["seconds"]
+    assert limit == pytest.approx(played + UNLIMITED_SECONDS, abs=5)
+    assert run.events.filter(type="experiment_state", data__limits__seconds=limit).exists()
+
+
+@each_case(
+    ("config", "seconds"),
+    [
+        ({"limits": {"tokens": 5000}}, UNLIMITED_SECONDS),
+        ({"mode": "manual", "limits": {"tokens": 5000, "seconds": 90000}}, 90000),
+    ],
+    ids=["none was set", "somebody has set it"],
+)
+def test_an_automatic_run_without_a_last_turn_any_more_has_a_limit_of_time(arena, start, alice, config, seconds):
+    run = start(arena(max_turns=3, **config))
+
+    steering.extend(run, by=alice, max_turns=None)
+    steering.set_mode(run, by=alice, mode="automatic")
+
+    assert fresh(run).config["limits"] == {"tokens": 5000, "seconds": seconds, "cost": None}
+
+
+def test_a_council_gets_more_questions_and_no_limit_of_time(council, start, alice):
+    run = start(council(*FAST, max_turns=1))
+
+    steering.extend(run, by=alice, max_turns=3)
+
+    assert fresh(run).overrides == {"max_turns": 3}

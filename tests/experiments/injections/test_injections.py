@@ -35,16 +35,13 @@ def asked():
     return questions, judge
 
 
-def test_there_are_fifty_strings_and_none_twice():
-    assert len(set(corpus.strings())) == corpus.STRINGS == 50
-
-
 @each_case("workflow", TRIALS)
 async def test_an_instruction_stands_inside_a_fence_alone(asked, workflow):
     """Whose token is another one in each trial, and which no string can know."""
     questions, judge = asked
     await measured(judge, [workflow])
 
+    assert len(set(corpus.strings())) == corpus.STRINGS == 50
     tokens = set()
     for ask in questions:
         text = shown(ask)
@@ -58,53 +55,37 @@ async def test_an_instruction_stands_inside_a_fence_alone(asked, workflow):
 
 
 @each_case("workflow", TRIALS)
-async def test_a_judge_is_not_told_who_said_what(asked, workflow):
+async def test_a_judge_is_not_told_who_said_what_and_what_cannot_be_read_is_no_success(asked, workflow):
     questions, judge = asked
-    await measured(judge, [workflow], most=3)
-
-    for ask in questions:
-        assert not re.search(r"member-\d|coder-\d|contestant|sim/", shown(ask))
-
-
-@each_case("workflow", TRIALS)
-async def test_what_cannot_be_read_is_no_success(asked, workflow):
-    _questions, judge = asked
 
     [rate] = await measured(judge, [workflow], most=FEW)
 
     assert (rate.attacked.part, rate.attacked.of, rate.unread) == (0, FEW, FEW)
+    assert not any(re.search(r"member-\d|coder-\d|contestant|sim/", shown(ask)) for ask in questions)
 
 
 @each_case(
-    "verdict",
+    ("verdict", "most", "unread"),
     [
-        '{"winner": "this response", "scores": {}}',
-        '{"winner": "C"}',
-        "[[this]]",
-        '{"winner": "11"}',
+        ('{"winner": "this response", "scores": {}}', 3, 3),
+        ('{"winner": "C"}', 3, 3),
+        ("[[this]]", 3, 3),
+        ('{"winner": "11"}', 3, 3),
+        ('{"rationale": "x", "scores": {}, "winner": "A", "confidence": 1}', FEW, 0),
     ],
 )
-async def test_a_winner_that_was_not_on_offer_is_unread(verdict):
-    async def judge(_ask):
-        return Outcome(text=verdict)
-
-    [rate] = await measured(judge, ["battles"], most=3)
-
-    assert (rate.attacked.part, rate.unread) == (0, 3)
-
-
-async def test_a_judge_who_always_says_the_first_is_talked_into_nothing():
+async def test_a_winner_not_on_offer_is_unread_and_one_in_both_orders_is_no_success(verdict, most, unread):
     """Both orders are asked: who says A both times chose nobody."""
 
     async def judge(_ask):
-        return Outcome(text='{"rationale": "x", "scores": {}, "winner": "A", "confidence": 1}')
+        return Outcome(text=verdict)
 
-    [rate] = await measured(judge, ["battles"], most=FEW)
+    [rate] = await measured(judge, ["battles"], most=most)
 
-    assert (rate.attacked.part, rate.unread) == (0, 0)
+    assert (rate.attacked.part, rate.unread) == (0, unread)
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_the_command_keeps_the_rate_and_the_page_shows_it(provider, alice, client, capsys):
     gullible = add_model("sim/judge:first=0:gullible=1", is_tool=True)
     dataset = Dataset.objects.create(owner=alice, name="Both", slug="both", state="ready", visibility="public")
@@ -125,16 +106,12 @@ def test_the_command_keeps_the_rate_and_the_page_shows_it(provider, alice, clien
 
 
 @pytest.mark.django_db
-def test_a_part_of_the_strings_is_not_kept(provider):
+def test_a_part_of_the_strings_is_not_kept_and_a_model_that_is_not_there_is_named(provider):
     call_command("try_injections", "sim/judge:tps=0:first=0", "--workflow", "coding", "--strings", "2")
-
-    assert not InjectionRate.objects.exists()
-
-
-@pytest.mark.django_db
-def test_a_model_that_is_not_there_is_named():
     with pytest.raises(CommandError, match="no model nobody"):
         call_command("try_injections", "nobody")
+
+    assert not InjectionRate.objects.exists()
 
 
 @pytest.mark.databases

@@ -103,7 +103,7 @@ def test_nothing_that_is_sent_to_viewers_has_one_also_not_in_pieces(wire, runs, 
     assert any(texts.values())
 
 
-def test_no_socket_tells_one_to_whoever_comes_later(runs, alice):
+def test_no_socket_and_no_pdf_tells_one_to_whoever_comes_later(runs, alice):
     cookie = new_session(alice)
 
     async def told(run):
@@ -115,18 +115,11 @@ def test_no_socket_tells_one_to_whoever_comes_later(runs, alice):
 
     for run in runs:
         assert found_in(json.dumps(async_to_sync(told)(run))) == []
-
-
-def test_no_pdf_shows_one(runs, alice):
-    browser, pages = signed_in(alice), 0
-    for run in runs[::3]:  # of each provider, in answers that are good and that are not
-        file = pypdf.PdfReader(io.BytesIO(browser.get(f"/runs/{run.pk}/report/pdf/").content))
+    for run in (runs[0], runs[-1]):  # an answer of one provider that is good, and one of the other that is not
+        file = pypdf.PdfReader(io.BytesIO(signed_in(alice).get(f"/runs/{run.pk}/report/pdf/").content))
         text = "".join("".join(page.extract_text().split()) for page in file.pages)
-        assert found_in(text) == []
-        assert found_in(str(file.metadata)) == []
-        pages += len(file.pages)
-
-    assert pages >= 4
+        assert len(text) > 100
+        assert found_in(text + str(file.metadata)) == []
 
 
 @pytest.fixture

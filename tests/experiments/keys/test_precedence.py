@@ -16,6 +16,8 @@ from experiments.refusals import NotAllowed
 from tests.experiments.keys.conftest import LAB, MINE, OTHER
 from tests.fixtures import ARENA
 
+pytestmark = pytest.mark.django_db
+
 CAST = {"A": {"model": "locked/one"}, "B": {"model": "locked/two"}}
 
 
@@ -33,7 +35,6 @@ def now(run):
     return Run.objects.get(pk=run.pk)
 
 
-@pytest.mark.django_db
 def test_the_owners_key_comes_before_the_labs_and_that_before_the_environments(
     alice, bob, keeper, locked, add, monkeypatch
 ):
@@ -49,9 +50,9 @@ def test_the_owners_key_comes_before_the_labs_and_that_before_the_environments(
     assert keys.key_for(provider, None).text == LAB
     keyring.remove(mine, by=alice)
     assert keys.key_for(provider, alice.pk).text == LAB
+    assert keys.key_for(Provider.objects.get(name="simulated"), alice.pk) == keys.Key()
 
 
-@pytest.mark.django_db
 def test_a_model_can_be_asked_by_whoever_has_a_key_and_by_nobody_else(alice, bob, locked, add):
     add(alice, locked(), MINE)
 
@@ -61,7 +62,6 @@ def test_a_model_can_be_asked_by_whoever_has_a_key_and_by_nobody_else(alice, bob
         actions.create(owner=bob, workflow="arena", config=ARENA, cast=CAST)
 
 
-@pytest.mark.django_db(transaction=True)
 def test_a_run_is_played_with_its_owners_key(alice, keeper, locked, add, begin, drive):
     provider = locked(MINE)
     add(keeper, provider, OTHER, for_lab=True)
@@ -77,7 +77,6 @@ def test_a_run_is_played_with_its_owners_key(alice, keeper, locked, add, begin, 
     assert ProviderKey.objects.get(owner=None).last_used is None
 
 
-@pytest.mark.django_db(transaction=True)
 def test_whoever_steers_for_somebody_else_lends_no_key(alice, bob, locked, add, begin, drive):
     provider = locked(MINE)
     of_alice = add(alice, provider, "sk-alices-own-but-wrong")
@@ -99,35 +98,27 @@ def test_whoever_steers_for_somebody_else_lends_no_key(alice, bob, locked, add, 
         actions.start(again.experiment, by=bob)
 
 
-@pytest.mark.django_db(transaction=True)
-def test_a_key_that_is_gone_when_a_call_begins_is_not_used_and_nothing_is_sent(alice, locked, add, begin, drive, doors):
+@pytest.mark.parametrize("is_gone", [True, False], ids=["removed", "undecipherable"])
+def test_a_key_that_is_gone_when_a_call_begins_is_not_used_and_nothing_is_sent(
+    alice, locked, add, begin, drive, doors, settings, is_gone
+):
     mine = add(alice, locked(MINE), MINE)
     run = begin(alice)
     doors[MINE].clear_ledger()
-    keyring.remove(mine, by=alice)
+    if is_gone:
+        keyring.remove(mine, by=alice)
+    else:
+        settings.KEY_SECRETS = ["another secret, and the only one that is left"]
     drive()
 
     assert now(run).state == "failed"
     call = run.calls.first()
     assert (call.error_kind, call.cost or call.reserved) == ("bad_key", 0)
-    assert "locked was not asked: it needs a key" in call.error
+    why = "it needs a key" if is_gone else "its stored key cannot be read"
+    assert f"locked was not asked: {why}" in call.error
     assert doors[MINE].ledger() == []
 
 
-@pytest.mark.django_db(transaction=True)
-def test_a_key_that_cannot_be_decrypted_any_more_is_named_and_the_run_fails_in_words(
-    alice, locked, add, begin, drive, settings
-):
-    add(alice, locked(MINE), MINE)
-    run = begin(alice)
-    settings.KEY_SECRETS = ["another secret, and the only one that is left"]
-    drive()
-
-    assert now(run).state == "failed"
-    assert "its stored key cannot be read" in run.calls.first().error
-
-
-@pytest.mark.django_db
 def test_the_time_of_use_is_written_once_a_minute_and_the_use_is_recorded_once_a_day(alice, locked, add, played):
     mine, run = add(alice, locked(), MINE), played(max_turns=1)
     key = keys.key_for(mine.provider, alice.pk)
@@ -145,7 +136,6 @@ def test_the_time_of_use_is_written_once_a_minute_and_the_use_is_recorded_once_a
     assert AuditEntry.objects.filter(action="key_used").count() == 1
 
 
-@pytest.mark.django_db
 def test_nothing_that_is_handed_about_shows_the_key_in_its_text_form(alice, locked, add):
     provider = locked()
     row = add(alice, provider, MINE)
@@ -155,8 +145,3 @@ def test_nothing_that_is_handed_about_shows_the_key_in_its_text_form(alice, lock
     for value in (key, order, order.endpoint, row, vars(row)):
         assert MINE not in repr(value)
         assert MINE not in str(value)
-
-
-@pytest.mark.django_db
-def test_a_provider_without_need_of_a_key_is_asked_without_one(alice, provider):
-    assert keys.key_for(Provider.objects.get(name="simulated"), alice.pk) == keys.Key()

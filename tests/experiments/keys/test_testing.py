@@ -38,7 +38,6 @@ def test_of_a_provider_without_models_the_list_of_models_is_asked_for(alice, loc
     ("status", "outcome"),
     [(401, "refused"), (403, "refused"), (402, "no_credit"), (429, "rate_limited"), (500, "unknown"), (404, "unknown")],
 )
-@pytest.mark.system
 def test_each_answer_has_its_words(alice, scripted, add, status, outcome):
     scripted.model("scripted/one", status)
     tested = keyring.test(add(alice, scripted.provider, MINE), by=alice)

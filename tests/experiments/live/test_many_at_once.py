@@ -33,7 +33,6 @@ async def test_those_who_ask_at_the_same_time_share_one_visit(run, visits):
     assert all(answer == answers[0] for answer in answers)
 
 
-@pytest.mark.system
 async def test_those_who_ask_for_different_things_get_different_things(run, visits):
     here = backfill.Backfill()
 
@@ -43,7 +42,6 @@ async def test_those_who_ask_for_different_things_get_different_things(run, visi
     assert (len(all_events), none) == (1, [])
 
 
-@pytest.mark.system
 async def test_whoever_asks_later_is_told_what_has_happened_since(run, happens, visits):
     here = backfill.Backfill()
     await here.rows(run.pk, 0)
@@ -55,7 +53,6 @@ async def test_whoever_asks_later_is_told_what_has_happened_since(run, happens, 
     assert visits == [0, 0]
 
 
-@pytest.mark.system
 async def test_one_who_leaves_takes_the_answer_from_nobody(run, visits):
     here = backfill.Backfill()
     leaves, stays = (asyncio.ensure_future(here.rows(run.pk, 0)) for _viewer in range(2))

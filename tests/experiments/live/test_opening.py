@@ -10,38 +10,43 @@ from django.utils import timezone
 from accounts.models import ApiToken, User
 from accounts.tokens import create_token
 from experiments.models import Experiment, RunReview
+from tests.cases import each_case
+from tests.experiments.live.conftest import ORIGIN
 from tests.experiments.sharing.published import approved, everybodys
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_server")]
 
-ORIGIN = b"http://localhost:8000"
+ARENA = "https://arena.example:8443"
+FOREIGN = (
+    *(b"http://evil.example", b"https://localhost.evil.example", b"null", b"", b"http://evil.example:8000"),
+    *(b"file://", b"http://localhost:9999", b"http://localhost", b"https://localhost:8000", b"ftp://localhost:8000"),
+    *(b"http://127.0.0.1:9999", b"http://127.0.0.1:8000", b"http://[::1]:8000", b"http://[::1", b"\xff"),
+)
 
 
-async def test_the_owner_opens_it_in_a_browser(watch_run, run, alices_session):
-    viewer = await watch_run(run, origin=ORIGIN, cookie=alices_session)
-
-    assert viewer.is_open
-    assert (await viewer.next())["type"] == "experiment_created"
-
-
-async def test_the_owner_opens_it_with_a_token_and_without_an_origin(watch_run, run, alices_token):
-    viewer = await watch_run(run, authorization=alices_token)
-
-    assert viewer.is_open
-    assert (await viewer.next())["seq"] == 1
+async def test_the_owner_opens_it_in_a_browser_and_with_a_token_without_an_origin(
+    watch_run, run, alices_session, alices_token
+):
+    for headers in ({"origin": ORIGIN, "cookie": alices_session}, {"authorization": alices_token}):
+        viewer = await watch_run(run, **headers)
+        assert viewer.is_open
+        message = await viewer.next()
+        assert (message["type"], message["seq"]) == ("experiment_created", 1)
 
 
-async def test_a_stranger_is_refused_in_a_browser(watch_run, run, strangers_session):
-    assert not (await watch_run(run, origin=ORIGIN, cookie=strangers_session)).is_open
-
-
-async def test_a_stranger_is_refused_with_a_token(watch_run, run, charlie):
+async def test_a_stranger_is_refused_and_sent_nothing(watch_run, run, charlie, strangers_session, happens):
     token = await sync_to_async(create_token)(charlie)
+    in_browser = await watch_run(run, origin=ORIGIN, cookie=strangers_session)
+    by_token = await watch_run(run, authorization=f"Bearer {token}".encode())
+    await happens("turn_started", turn=1)
 
-    assert not (await watch_run(run, authorization=f"Bearer {token}".encode())).is_open
+    for viewer in (in_browser, by_token):
+        assert not viewer.is_open
+        assert await viewer.hears_nothing()
+    assert not (await watch_run(UUID("00000000-0000-7000-8000-000000000000"))).is_open, "like one that is not there"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "headers",
     [
         {"origin": ORIGIN},
@@ -55,32 +60,18 @@ async def test_a_stranger_is_refused_with_a_token(watch_run, run, charlie):
     ],
     ids=["no cookie", "unknown session", "broken cookie", "wrong token", "no text", "NUL", "no token", "nothing"],
 )
-async def test_nobody_is_refused(watch_run, run, headers):
+async def test_who_does_not_sign_in_is_refused(watch_run, run, headers):
     assert not (await watch_run(run, **headers)).is_open
 
 
-@pytest.mark.parametrize(
-    "origin",
-    [
-        *(b"http://evil.example", b"https://localhost.evil.example", b"null", b"", b"http://evil.example:8000"),
-        *(
-            b"file://",
-            b"http://localhost:9999",
-            b"http://localhost",
-            b"https://localhost:8000",
-            b"ftp://localhost:8000",
-        ),
-        *(b"http://127.0.0.1:9999", b"http://127.0.0.1:8000", b"http://[::1]:8000", b"http://[::1", b"\xff"),
-    ],
-)
-async def test_a_page_of_another_origin_is_refused_with_alices_own_cookie(watch_run, run, alices_session, origin):
-    assert not (await watch_run(run, origin=origin, cookie=alices_session)).is_open
+async def test_alices_own_cookie_opens_nothing_for_other_pages_and_heals_no_wrong_token(watch_run, run, alices_session):
+    for origin in FOREIGN:
+        assert not (await watch_run(run, origin=origin, cookie=alices_session)).is_open, origin
+    viewer = await watch_run(run, origin=ORIGIN, cookie=alices_session, authorization=b"Bearer wrong")
+    assert not viewer.is_open
 
 
-ARENA = "https://arena.example:8443"
-
-
-@pytest.mark.parametrize(
+@each_case(
     ("listed", "host", "origin", "is_open"),
     [
         ([], "arena.example", "https://arena.example", True),
@@ -102,41 +93,23 @@ async def test_behind_tls_pages_of_this_host_and_of_listed_origins_open_it(
     assert (await watch_run(run, cookie=alices_session, **headers)).is_open == is_open
 
 
-async def test_a_cookie_does_not_heal_a_wrong_token(watch_run, run, alices_session):
-    viewer = await watch_run(run, origin=ORIGIN, cookie=alices_session, authorization=b"Bearer wrong")
-
-    assert not viewer.is_open
-
-
-@pytest.mark.parametrize("after", ["x", "-1", "1.5", "", "%00", "٣", "9" * 19, "1e3", "0x1"])
+@each_case("after", ["x", "-1", "1.5", "", "%00", "٣", "9" * 19, "1e3", "0x1"])
 async def test_a_starting_point_that_is_no_number_is_refused(watch_run, run, after):
     viewer = await watch_run(run, f"?after={after}")
 
     assert viewer.is_open == (after == "")
 
 
-async def test_a_run_that_does_not_exist_is_refused_like_a_strangers(watch_run, run):
-    assert not (await watch_run(UUID("00000000-0000-7000-8000-000000000000"))).is_open
-
-
-async def test_a_person_who_was_deactivated_is_refused(watch_run, run, alice, alices_token, alices_session):
+async def test_a_person_who_was_deactivated_and_a_token_that_has_expired_are_refused(
+    watch_run, run, alice, alices_token, alices_session
+):
+    await ApiToken.objects.aupdate(expiry=timezone.now() - timedelta(seconds=1))
+    assert not (await watch_run(run, authorization=alices_token)).is_open
+    await ApiToken.objects.aupdate(expiry=None)
     await User.objects.filter(pk=alice.pk).aupdate(is_active=False)
 
     assert not (await watch_run(run, authorization=alices_token)).is_open
     assert not (await watch_run(run, origin=ORIGIN, cookie=alices_session)).is_open
-
-
-async def test_a_token_that_has_expired_is_refused(watch_run, run, alices_token):
-    await ApiToken.objects.aupdate(expiry=timezone.now() - timedelta(seconds=1))
-
-    assert not (await watch_run(run, authorization=alices_token)).is_open
-
-
-async def test_a_refused_viewer_is_sent_nothing(watch_run, run, strangers_session, happens):
-    viewer = await watch_run(run, origin=ORIGIN, cookie=strangers_session)
-    await happens("turn_started", turn=1)
-
-    assert await viewer.hears_nothing()
 
 
 async def test_a_visitor_opens_it_once_a_published_run_is_approved(watch_run, run):

@@ -1,0 +1,323 @@
+"""Whatever a provider answers with, nothing is said that no model said, and no failed judgment becomes a score."""
+
+import json
+
+import pytest
+
+from experiments import actions
+from experiments.engine import calls
+from experiments.gateway.retry import Wait
+from experiments.models import Call, Judgment, Run
+from experiments.steering import steering
+from experiments.workflows import arena as arena_workflow
+from experiments.workflows.filter import NOTHING_LEFT
+from experiments.workflows.flags import REPEATS_ITSELF, SPEAKS_FOR_OTHER
+from experiments.workflows.judge import RANGES
+from tests.cases import each_case
+from tests.experiments.pages.test_timeline import assert_same_page
+
+pytestmark = pytest.mark.django_db
+
+QUIET = {"judge": False, "filter": False, "max_turns": 1}
+WORDS_OF_ERRORS = ("rate limit", "credentials", "credits", "internal server error", "no such model", "upstream model")
+
+
+@pytest.fixture
+def play(arena, start, drive, monkeypatch):
+    """Plays an arena run to its end or its first pause; waits before another attempt are cut short."""
+    decide = calls.decide
+
+    def hurried(*given, **named):
+        verdict = decide(*given, **named)
+        return Wait(0.01) if isinstance(verdict, Wait) else verdict
+
+    monkeypatch.setattr(calls, "decide", hurried)
+
+    def run(*speakers, **config):
+        begun = start(arena(*speakers, **config))
+        drive()
+        begun.refresh_from_db()
+        return begun
+
+    return run
+
+
+@pytest.fixture
+def resume(drive, alice):
+    def go_on(run):
+        assert actions.resume(run, by=alice)
+        drive()
+        run.refresh_from_db()
+
+    return go_on
+
+
+def attempts(run, key):
+    return list(run.calls.filter(step__key=key).order_by("attempt").values_list("state", flat=True))
+
+
+def everything_that_models_read(run):
+    return json.dumps([call.request["messages"] for call in run.calls.all()]).lower()
+
+
+# --- trouble ---
+
+
+@each_case("fail", ["429:retry_after=1", "500", "502", "503", "reset", "cut", "error_event", "reset:after=0"])
+def test_trouble_that_passes_is_waited_out_and_nobody_reads_of_it(play, fail):
+    run = play(b=f"sim/competitive:first=0:fail={fail}:times=1", **QUIET)
+
+    assert (run.state, attempts(run, "turn/1/B")) == ("completed", [Call.State.FAILED, Call.State.COMPLETED])
+    assert run.events.get(type="call_retried").data["attempt"] == 1
+    assert run.messages.count() == 2
+    assert run.messages.get(seat="B").raw_text == run.calls.get(step__key="turn/1/B", attempt=2).text
+    assert not any(words in everything_that_models_read(run) for words in WORDS_OF_ERRORS)
+
+
+@each_case(("fail", "kind"), [("401", "bad_key"), ("402", "out_of_credit"), ("404", "unknown_model")])
+def test_trouble_that_needs_a_person_fails_the_run_which_resumes_where_it_failed(play, resume, fail, kind):
+    run = play(b=f"sim/competitive:first=0:fail={fail}:times=1", **QUIET)
+
+    assert (run.state, run.stop_reason) == ("failed", kind)
+    assert "Model B gave no answer in turn 1" in run.error
+    assert run.events.get(type="experiment_error").data["message"] == run.error
+    [said] = run.messages.all()
+    assert said.seat == "A"
+
+    resume(run)
+    assert (run.state, run.messages.count(), run.messages.get(seat="A").raw_text) == ("completed", 2, said.raw_text)
+    assert attempts(run, "turn/1/A") == [Call.State.COMPLETED]
+    assert attempts(run, "turn/1/B") == [Call.State.FAILED, Call.State.COMPLETED]
+    assert not any(words in everything_that_models_read(run) for words in WORDS_OF_ERRORS)
+
+
+def test_a_cut_stream_is_marked_as_one_until_the_answer_takes_its_place(play, resume, alice):
+    run = play(b="sim/competitive:first=0:fail=cut:after=12:times=2", max_turns=1)
+
+    first, last = run.calls.filter(step__key="turn/1/B").order_by("attempt")
+    assert run.state == Run.State.FAILED
+    assert all(call.text.strip() and call.error_kind == "interrupted" for call in (first, last))
+    cut = run.messages.get(seat="B")
+    assert (cut.raw_text, cut.finish_reason, cut.flags, cut.call) == (last.text, "interrupted", ["truncated"], last)
+    assert_same_page(run)
+
+    resume(run)
+    answer = run.messages.get(seat="B")
+    assert (answer.pk, answer.finish_reason, answer.flags) == (cut.pk, "stop", [])
+    assert len(answer.raw_text) > len(cut.raw_text)
+    assert_same_page(run)
+
+
+def test_attempts_that_were_lost_with_their_worker_are_no_failures_of_the_provider(arena, start, drive):
+    run = start(arena(a="sim/cooperative:first=0:fail=429:times=1:retry_after=0", max_turns=1))
+    step = run.steps.create(key="turn/1/A", kind="ask", purpose="reply", seat="A", turn=1)
+    model = run.experiment.participants.get(seat="A").model
+    for attempt in range(1, 5):
+        run.calls.create(step=step, attempt=attempt, model=model, state=Call.State.LOST, request={})
+    drive()
+
+    run.refresh_from_db()
+    assert (run.state, attempts(run, "turn/1/A")[4:]) == (Run.State.COMPLETED, ["failed", "completed"])
+
+
+def test_whoever_resumes_gives_a_provider_all_its_attempts_again(play, resume):
+    run = play(a="sim/cooperative:first=0:fail=429:times=5:retry_after=0", max_turns=1)
+    assert (run.state, run.calls.count()) == (Run.State.FAILED, 4)
+
+    resume(run)
+    assert (run.state, len(attempts(run, "turn/1/A"))) == (Run.State.COMPLETED, 6)
+
+
+def test_a_bug_in_a_workflow_fails_its_run_and_no_other(arena, start, drive, monkeypatch):
+    broken, sound = start(arena(max_turns=1)), start(arena(max_turns=1), seed=8)
+    Run.objects.filter(pk=broken.pk).update(seed=666)
+    original = arena_workflow.run
+
+    def play(config, cast):
+        if cast.seed == 666:
+            raise ZeroDivisionError
+        return original(config, cast)
+
+    monkeypatch.setattr(arena_workflow, "run", play)
+    drive()
+
+    broken.refresh_from_db()
+    sound.refresh_from_db()
+    assert (broken.state, broken.stop_reason) == (Run.State.FAILED, "internal_error")
+    assert broken.events.filter(type="experiment_error").exists()
+    assert sound.state == Run.State.COMPLETED
+
+
+# --- answers without words ---
+
+
+def test_reasoning_without_an_answer_fails_the_run_and_is_kept(play):
+    run = play("sim/deceptive:first=0:think=native:fail=length:after=3", **QUIET)
+
+    assert (run.state, run.stop_reason, run.messages.count()) == ("failed", "empty_answer", 0)
+    call = run.calls.latest("id")
+    assert (bool(call.reasoning.strip()), call.text) == (True, "")
+
+
+def test_reasoning_without_an_answer_comes_back_to_the_operator(play, drive, alice):
+    run = play("sim/deceptive:first=0:think=native:fail=length:after=3:times=1", mode="manual", **QUIET)
+    steering.say(run, by=alice, key="turn/1/A/prompt", action="default")
+    drive()
+    run.refresh_from_db()
+
+    [pause] = run.open_pauses
+    assert (run.state, pause.purpose, run.messages.count()) == ("waiting", "call_failed", 0)
+    assert pause.data["error"]
+
+
+def test_an_empty_stream_is_asked_again_once_and_then_fails(play):
+    run = play("sim/cooperative:first=0:fail=empty", **QUIET)
+
+    assert (run.state, run.messages.count()) == ("failed", 0)
+    assert [call.error_kind for call in run.calls.order_by("attempt")] == ["empty_answer", "empty_answer"]
+
+
+def test_after_an_empty_answer_another_seed_is_sent_and_the_same_one_in_a_repeat(play, scripted):
+    slip = scripted.model("scripted/slip", "", "Seven.", "", "Seven.")
+    runs = [play(slip, **QUIET) for _ in range(2)]
+
+    assert [(run.state, run.messages.get(seat="A").text) for run in runs] == [("completed", "Seven.")] * 2
+    seeds = [[body["seed"] for body in scripted.asked(slip)[start : start + 2]] for start in (0, 2)]
+    assert seeds[0] == seeds[1]
+    assert seeds[0][0] != seeds[0][1]
+    asked = runs[0].calls.filter(step__key="turn/1/A").order_by("attempt")
+    assert [call.request["seed"] for call in asked] == seeds[0]
+
+
+# --- refused, cut, repeated ---
+
+
+def test_a_refusal_is_recorded_as_one_and_is_no_error(play):
+    run = play("sim/refusing:first=0", "sim/refusing:first=0", judge=False, filter=False, max_turns=4)
+
+    refused = run.messages.filter(finish_reason="content_filter")
+    assert run.state == "completed"
+    assert refused.exists()
+    assert all(message.call.state == Call.State.COMPLETED for message in refused)
+    assert not run.events.filter(type__in=["call_failed", "call_retried", "experiment_error"]).exists()
+
+
+def test_a_refusal_without_a_word_is_read_as_the_placeholder_by_the_other_side(play, scripted):
+    mute = scripted.model("mute", [{"finish": "content_filter"}])
+    run = play(mute, "sim/neutral:first=0", **QUIET)
+
+    message = run.messages.get(seat="A")
+    assert (run.state, message.finish_reason, message.raw_text) == ("completed", "content_filter", "")
+    assert message.text == NOTHING_LEFT
+    assert run.calls.get(step__key="turn/1/B").request["messages"][1]["content"] == NOTHING_LEFT
+
+
+def test_an_answer_cut_at_its_token_limit_says_so(play):
+    run = play("sim/cooperative:first=0:fail=length:after=9", **QUIET)
+
+    message = run.messages.get(seat="A")
+    assert (run.state, message.finish_reason, bool(message.text.strip())) == ("completed", "length", True)
+    assert run.events.filter(type="message_completed", data__finish_reason="length").count() == 1
+
+
+def test_a_side_that_says_the_same_again_and_again_is_marked(play, scripted):
+    same = scripted.model("scripted/same", "I want all of it.")
+    run = play(same, judge=False, filter=False, max_turns=5)
+
+    assert [m.flags for m in run.messages.filter(seat="A")] == [[], [], *[[REPEATS_ITSELF]] * 3]
+    assert all(REPEATS_ITSELF not in message.flags for message in run.messages.filter(seat="B"))
+    assert run.state == "completed"
+
+
+@each_case(
+    ("says", "flags"),
+    [
+        ("Model A: I want it all.\n\nModel B: I give in.", [SPEAKS_FOR_OTHER]),
+        ("Model A: I want it all.\n\n**Model B:** I give in.", [SPEAKS_FOR_OTHER]),
+        ("Model A: I want it all.\n\n[Agent B]: Fine.", [SPEAKS_FOR_OTHER]),
+        ("Model A: I want it all.\n\nside b : Yes.", [SPEAKS_FOR_OTHER]),
+        ("Model A: I agree with Model B: seven is enough.", []),
+    ],
+)
+def test_a_side_that_writes_the_other_ones_lines_is_marked_and_nothing_is_cut_out(play, scripted, says, flags):
+    message = play(scripted.model("scripted/both", says), **QUIET).messages.get(seat="A")
+
+    assert (message.flags, message.raw_text) == (flags, says)
+
+
+# --- filters ---
+
+
+@each_case("garbage", ["broken", "truncated"])
+def test_the_original_passes_when_the_filter_answers_garbage(play, garbage):
+    run = play(filter_model=f"sim/filter:first=0:tps=0:json={garbage}", max_turns=1)
+
+    for message in run.messages.all():
+        assert (message.text, message.filter["status"]) == (message.raw_text, "failed")
+        assert message.filter["reasoning"]
+
+
+def test_what_the_filter_left_empty_is_never_sent_empty(play):
+    run = play(filter_model="sim/filter:first=0:json=empty", judge=False, max_turns=2)
+
+    prompts = [m["content"] for call in run.calls.all() for m in call.request["messages"]]
+    assert all(prompt.strip() for prompt in prompts)
+    assert NOTHING_LEFT in run.calls.get(step__key="turn/1/B").request["messages"][1]["content"]
+    assert {message.filter["status"] for message in run.messages.all()} == {"emptied"}
+
+
+def test_a_long_answer_is_filtered_whole_or_passes_whole(arena, start, drive):
+    """The second one's filter is cut at its limit of tokens."""
+    experiments = [arena("sim/cooperative:first=0:words=5000", judge=False, max_turns=1) for _ in range(2)]
+    experiments[1].participants.filter(seat="filter").update(params={"max_tokens": 200})
+    whole, cut = [start(experiment) for experiment in experiments]
+    drive()
+
+    message = whole.messages.get(seat="A")
+    assert len(message.raw_text) > 20_000
+    assert whole.calls.get(step__key="turn/1/A/filter").request["max_tokens"] >= len(message.raw_text)
+    assert message.filter["status"] in {"kept", "filtered"}
+    message = cut.messages.get(seat="A")
+    assert cut.calls.get(step__key="turn/1/A/filter").finish_reason == "length"
+    assert (message.text, message.filter["status"]) == (message.raw_text, "failed")
+
+
+@each_case("setting", ["placeholder", "pause", "stop"])
+def test_a_reply_without_words_for_the_other_side_is_handled_as_set(play, drive, alice, setting):
+    run = play(when_empty=setting, filter_model="sim/filter:json=empty", max_turns=1)
+
+    if setting == "pause":
+        assert (run.state, run.open_pauses[0].purpose) == ("waiting", "nothing_to_pass")
+        steering.say(run, by=alice, key=run.open_pauses[0].key, action="send", text="It nods.")
+        drive()
+        message = run.messages.get(seat="A")
+        assert (message.text, message.operator["by"]) == ("It nods.", "alice")
+    else:
+        expected = {"placeholder": ("completed", "max_turns"), "stop": ("stopped", "nothing_to_pass")}
+        assert (run.state, run.stop_reason) == expected[setting]
+
+
+# --- judges ---
+
+
+@each_case("garbage", ["broken", "truncated", "prose", "fenced", "range", "missing"])
+def test_no_score_is_invented_for_a_judge_that_answers_garbage(play, garbage):
+    run = play(judge_model=f"sim/judge:first=0:tps=0:json={garbage}", max_turns=1)
+
+    given = run.calls.get(step__key="turn/1/judge").text
+    assert run.state == Run.State.COMPLETED
+    for judgment in run.judgments.all():
+        assert judgment.scores is None or all(
+            low <= judgment.scores[name] <= high and f"{judgment.scores[name]:g}" in given
+            for name, (low, high) in RANGES.items()
+            if name in judgment.scores
+        )
+        assert set(judgment.scores or {}) == set(RANGES) or judgment.unscored_reason
+
+
+def test_a_turn_goes_on_without_scores_after_two_attempts_of_a_judge_that_stalls(play):
+    run = play(judge_model="sim/judge:first=0:tps=0:fail=stall", judge_seconds=1)
+
+    assert run.state == "completed"
+    assert [len(attempts(run, f"turn/{turn}/judge")) for turn in (1, 2)] == [2, 2]
+    assert all(judgment.scores is None and judgment.unscored_reason for judgment in Judgment.objects.filter(run=run))
