@@ -242,6 +242,7 @@ def test_each_provider_is_sent_its_own_key_alone(play, scripted, monkeypatch):
 
 
 @pytest.mark.system
+@pytest.mark.django_db(transaction=True)
 def test_words_are_written_down_while_the_driver_is_busy_with_another_run(arena, start, drive, monkeypatch):
     claim, kept = leases.claim, []
 
@@ -266,6 +267,7 @@ def test_words_are_written_down_while_the_driver_is_busy_with_another_run(arena,
 
 
 @pytest.mark.system
+@pytest.mark.django_db(transaction=True)
 def test_what_is_due_is_done_while_many_runs_are_taken_over(arena, start, drive, monkeypatch, settings):
     done, claim, renew = [], leases.claim, leases.renew
 

@@ -4,7 +4,6 @@ import threading
 
 import pytest
 
-from experiments.casting import InvalidExperiment
 from experiments.models import Cycle
 from experiments.refusals import NotOffered
 from experiments.steering import branching
@@ -102,20 +101,6 @@ def test_solutions_of_odd_characters_are_executed_and_judged(alice, start, scrip
     assert run.state == "completed"
     assert run.cycles.get().found["passed"] == {f"coder-{number}": 1 for number in (1, 2, 3)}
     assert len(run.cycles.get().found["means"]) == 3
-
-
-def test_a_contest_that_cannot_be_played_is_refused_with_its_place(alice, scripted):
-    first, second, third = models(scripted, None, None, None)
-
-    def refused(*slugs, **config):
-        with pytest.raises(InvalidExperiment) as refusal:
-            contests.contest(alice, list(slugs), **config)
-        return list(refusal.value.errors)
-
-    assert [refused(first, second, third, cycles=cycles) for cycles in (0, -3, 1_000_000)] == [["config.cycles"]] * 3
-    assert refused(first, second, first) == ["cast.coder-3"], "a model has one seat"
-    assert refused(first, second) == ["cast.coder-3"], "two are no contest"
-    assert refused(first, second, third, quorum=3) == ["cast.coder-1"], "nobody has three judges"
 
 
 @pytest.mark.databases

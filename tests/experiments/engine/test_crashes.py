@@ -10,7 +10,7 @@ import pytest
 from experiments.engine import driver
 from experiments.engine.driver import Driver
 from experiments.engine.jobs import wake
-from experiments.models import Call, Cycle, Run
+from experiments.models import Call, Cycle, Experiment, Run
 from experiments.steering import furthering, steering
 from experiments.workflows.coding.config import coder
 from tests.experiments import contesting
@@ -87,7 +87,10 @@ def play(request, alice, start, drive, monkeypatch):
         "debate": lambda: make("debate")(mode="manual", rounds=2),
     }[name]()
 
+    title = experiment.title
+
     def begin():
+        Experiment.objects.filter(pk=experiment.pk).update(title=title)  # which is found once
         run = start(experiment)
         if name == "council":
             furthering.ask_further(run, by=alice, text="And at sunset?")
