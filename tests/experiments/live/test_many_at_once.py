@@ -3,6 +3,8 @@
 import asyncio
 
 import pytest
+from asgiref.sync import sync_to_async
+from django.db import connections
 
 from experiments.live import backfill
 from experiments.live.viewers import Said
@@ -11,7 +13,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 
 
 @pytest.fixture
-def visits(monkeypatch):
+async def visits(monkeypatch):
     """How often the database was visited for what viewers had missed."""
     made, read = [], backfill._read
 
@@ -20,7 +22,8 @@ def visits(monkeypatch):
         return await read(run_id, seq)
 
     monkeypatch.setattr(backfill, "_read", counted)
-    return made
+    yield made
+    await sync_to_async(connections.close_all)()  # those of the thread in which it was read
 
 
 async def test_those_who_ask_at_the_same_time_share_one_visit(run, visits):
