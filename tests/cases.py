@@ -18,7 +18,7 @@ def each_case(names: str | Sequence[str], cases: Iterable[Any], ids: Any = None)
     """Use it like `pytest.mark.parametrize`, for cases that need no fixtures of their own.
 
     What a case writes to the database is undone before the next one, in tests whose writes are undone at their end, and
-    each gets its own copy of fixtures that are plain data or rows.
+    each finds fixtures that are plain data or rows as they were made.
     """
     named = ids if callable(ids) or ids is None else list(ids)
     wanted = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
@@ -30,13 +30,13 @@ def each_case(names: str | Sequence[str], cases: Iterable[Any], ids: Any = None)
 
             async def over_all(*, subtests: pytest.Subtests, **fixtures: Any) -> None:
                 for name, values in tried:
-                    with subtests.test(name):
+                    with subtests.test(name), _as_made(fixtures):
                         await test(**arguments(subtests, fixtures, values))
         else:
 
             def over_all(*, subtests: pytest.Subtests, **fixtures: Any) -> None:
                 for name, values in tried:
-                    with subtests.test(name), _undone():
+                    with subtests.test(name), _undone(), _as_made(fixtures):
                         test(**arguments(subtests, fixtures, values))
 
         def arguments(subtests: pytest.Subtests, fixtures: Any, values: Sequence[Any]) -> dict[str, Any]:
@@ -69,7 +69,19 @@ def _named(number: int, case: Any, width: int, ids: Any) -> tuple[str, Sequence[
 
 
 def _own(value: Any) -> Any:
-    return copy.deepcopy(value) if isinstance(value, dict | list | set | Model) else value
+    return copy.deepcopy(value) if isinstance(value, Model) else value
+
+
+@contextmanager
+def _as_made(fixtures: dict[str, Any]) -> Iterator[None]:
+    """Collections stay themselves, as somebody may be writing to them, and get their content back."""
+    made = {name: copy.deepcopy(value) for name, value in fixtures.items() if isinstance(value, dict | list | set)}
+    try:
+        yield
+    finally:
+        for name, content in made.items():
+            fixtures[name].clear()
+            (fixtures[name].extend if isinstance(content, list) else fixtures[name].update)(content)
 
 
 @contextmanager
