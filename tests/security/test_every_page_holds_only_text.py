@@ -82,7 +82,7 @@ def check(lab, made, people):
                 wrong[f"{who}: {name}"] = found[:5]
             texts += body.count(b"&lt;")
     assert wrong == {}
-    assert all(shown[who] > (30 if who == "visitor" else 150) for who in people)
+    assert all(shown[who] > (150 if who == "owner" else 30) for who in people)
     assert texts > 5_000, "it is shown as text, and not left out"
 
 

@@ -135,42 +135,42 @@ async def test_token_probabilities_are_taken_as_far_as_they_are_there(provider, 
 async def test_no_head_in_time_leaves_the_outcome_unknown(provider, asker):
     provider.answers(b"", then="hang")
     with pytest.raises(OutcomeUnknown, match="first content"):
-        await asker.stream(deadlines=Deadlines(first_byte=0.2))
+        await asker.stream(deadlines=Deadlines(first_byte=20))
     assert provider.is_hung_up
 
 
 async def test_q01_keep_alives_are_neither_first_content_nor_progress(provider, asker, frame):
-    provider.streams(b"", endless=b": ping\n\n", pause=0.02)
+    provider.streams(b"", endless=b": ping\n\n", pause=2)
     with pytest.raises(OutcomeUnknown):
-        await asker.stream(deadlines=Deadlines(first_byte=0.3))
-    provider.streams(frame("Hello"), endless=b": ping\n\n", pause=0.02)
-    with pytest.raises(Interrupted, match=r"further content within 0\.3 s") as caught:
-        await asker.stream(deadlines=Deadlines(progress=0.3))
+        await asker.stream(deadlines=Deadlines(first_byte=30))
+    provider.streams(frame("Hello"), endless=b": ping\n\n", pause=2)
+    with pytest.raises(Interrupted, match="further content within 30 s") as caught:
+        await asker.stream(deadlines=Deadlines(progress=30))
     assert caught.value.partial.text == "Hello"
 
 
 async def test_content_moves_the_progress_deadline(provider, asker, frame):
     body = b"".join(frame("x") for _ in range(10)) + frame(finish="stop") + b"data: [DONE]\n\n"
-    provider.streams(body, size=len(frame("x")), pause=0.4)
-    assert (await asker.stream(deadlines=Deadlines(progress=1))).text == "x" * 10
+    provider.streams(body, size=len(frame("x")), pause=20)
+    assert (await asker.stream(deadlines=Deadlines(progress=40, total=1000))).text == "x" * 10
 
 
 async def test_reasoning_is_progress(provider, asker):
-    provider.streams(b"", endless=b'data: {"choices":[{"delta":{"reasoning":"hm "}}]}\n\n', pause=0.05)
+    provider.streams(b"", endless=b'data: {"choices":[{"delta":{"reasoning":"hm "}}]}\n\n', pause=5)
     with pytest.raises(Interrupted, match="complete answer"):
-        await asker.stream(deadlines=Deadlines(first_byte=0.4, progress=0.4, total=1.0))
+        await asker.stream(deadlines=Deadlines(first_byte=40, progress=40, total=100))
 
 
 async def test_q33_one_byte_at_a_time_ends_at_the_progress_deadline(provider, asker, frame):
-    provider.streams(frame("Hello"), endless=b"d", pause=0.05)
-    with pytest.raises(Interrupted, match=r"further content within 0\.3 s"):
-        await asker.stream(deadlines=Deadlines(progress=0.3))
+    provider.streams(frame("Hello"), endless=b"d", pause=5)
+    with pytest.raises(Interrupted, match="further content within 30 s"):
+        await asker.stream(deadlines=Deadlines(progress=30))
 
 
 async def test_q33_an_endless_stream_ends_at_the_total_deadline(provider, asker, frame):
-    provider.streams(b"", endless=frame("more "), pause=0.01)
+    provider.streams(b"", endless=frame("more "), pause=1)
     with pytest.raises(Interrupted, match="complete answer") as caught:
-        await asker.stream(deadlines=Deadlines(total=0.5))
+        await asker.stream(deadlines=Deadlines(total=50))
     assert caught.value.partial.text == asker.text
     assert provider.is_hung_up
 
@@ -212,22 +212,22 @@ async def test_a_compression_bomb_is_a_bad_answer(provider, asker):
 
 async def test_a_whole_body_may_take_longer_than_the_first_byte_deadline(provider, asker):
     body = b'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n\n\n\n\n\n\n\n{"choices":[{"message":{"content":"Hi"}}]}'
-    provider.answers(body, size=10, pause=0.05)
-    request = asker.request(deadlines=Deadlines(first_byte=0.1, progress=0.1, total=120))
+    provider.answers(body, size=10, pause=1)
+    request = asker.request(deadlines=Deadlines(first_byte=2, progress=2, total=120))
     assert (await asker.client.complete(request)).text == "Hi"
 
 
 async def test_a_whole_body_ends_at_the_total_deadline(provider, asker):
-    provider.answers(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", endless=b"\n", pause=0.02)
+    provider.answers(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", endless=b"\n", pause=2)
     with pytest.raises(OutcomeUnknown):
-        await asker.client.complete(asker.request(deadlines=Deadlines(total=0.4)))
+        await asker.client.complete(asker.request(deadlines=Deadlines(total=40)))
 
 
 async def test_a_slow_reader_is_no_slow_provider(provider, asker, frame):
-    provider.streams(frame("a") + frame("b") + frame(finish="stop"), size=len(frame("a")), pause=0.01)
+    provider.streams(frame("a") + frame("b") + frame(finish="stop"), size=len(frame("a")), pause=1)
     items = []
-    async for item in asker.client.stream(asker.request(deadlines=Deadlines(progress=0.2))):
-        await asyncio.sleep(0.3)
+    async for item in asker.client.stream(asker.request(deadlines=Deadlines(progress=20))):
+        await asyncio.sleep(30)
         items.append(item)
     assert items[:2] == [Chunk("a"), Chunk("b")]
 
@@ -235,4 +235,4 @@ async def test_a_slow_reader_is_no_slow_provider(provider, asker, frame):
 async def test_an_endless_flood_of_blank_lines_ends(provider, asker):
     provider.streams(b"", endless=b"\n" * 65536)
     with pytest.raises(BadAnswer):
-        await asker.stream(deadlines=Deadlines(first_byte=3, total_bytes=1 << 20))
+        await asker.stream(deadlines=Deadlines(first_byte=60, total_bytes=1 << 20))

@@ -68,7 +68,7 @@ async def test_a_whole_answer_ends_though_the_server_stays_open(provider, asker,
     assert provider.is_hung_up
     assert completion.usage.estimated == (ends == "with its finish reason")
     least = reading.LINGER_SECONDS if completion.usage.estimated else 0
-    assert least <= took < least + 1
+    assert least <= took < least + 20
 
 
 async def test_text_finish_and_usage_in_every_chunk_do_not_end_the_stream_early(provider, asker, frame):
