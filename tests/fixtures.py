@@ -15,6 +15,7 @@ from uuid import UUID
 import pytest
 import redis
 from django.conf import settings
+from django.core.cache import caches
 from django.db import connection
 from django.test import Client, override_settings
 from django.test.utils import setup_databases
@@ -96,6 +97,8 @@ def parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
         request.getfixturevalue("redis_server")
         request.getfixturevalue("parts_in_redis")
     else:
+        for cache in caches.all(initialized_only=True):
+            cache.clear()
         stepped_engine.install(monkeypatch)
         guard.install(monkeypatch)
     yield

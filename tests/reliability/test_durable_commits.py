@@ -9,6 +9,7 @@ from experiments.models import Call
 SETTING = {"sqlite": ("PRAGMA synchronous", 2), "postgresql": ("SHOW synchronous_commit", "on")}  # 2 is FULL
 
 
+@pytest.mark.system  # others do not wait for the disk
 @pytest.mark.databases
 @pytest.mark.django_db(transaction=True)
 def test_every_commit_of_a_run_waits_for_the_disk(arena, start, drive, monkeypatch):
