@@ -23,8 +23,9 @@ def fails(*_args, **_more):
 
 
 @pytest.fixture
-def kinds(alice, monkeypatch):
+def kinds(alice, monkeypatch, settings):
     """One answer of each kind, with the status that it has to have."""
+    settings.WHITENOISE_USE_FINDERS = True
     visitor, hers = Client(raise_request_exception=False), signed_in(alice)
     hers.raise_request_exception = False
     strict = Client(enforce_csrf_checks=True)
