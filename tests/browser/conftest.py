@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import shutil
 import threading
 import time
@@ -18,6 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from experiments.gateway.simulated import Running, running
 from tests.arenasite.platforms import Platform, manage
 from tests.fixtures import wait_until
+from tests.scripted import Scripted, serving
 
 PASSWORD = "arena-demo-only"
 CHROMIUM = shutil.which("chromium")
@@ -33,25 +35,63 @@ FLAGS = [
 AXE = Path(axe.__file__).parent / "axe.min.js"
 PATIENCE = 120_000  # milliseconds
 HELD_AFTER = 10  # tokens
+RUN = re.compile(r"/runs/[0-9a-f-]{36}/")
+LIVE = "[data-live] [data-text]"
+SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+EXPECTED_ERRORS = re.compile("status of (404|409|410|413|502)|WebSocket connection|ERR_CONNECTION_REFUSED")
+
+QUICK = tuple(f"sim/{name}:first=0:tps=0" for name in ("cooperative", "competitive", "neutral", "drifting"))
 ENDLESS_MODEL = "sim/cooperative:tps=25:words=20000:first=0"
 SLOW_MODEL = "sim/cooperative:tps=25:words=400:first=0"
 SHORT_MODEL = "sim/competitive:tps=25:words=100:first=0"
 PACED_MODEL = "sim/neutral:tps=50:first=0"
+MEMBERS = tuple(f"sim/{name}:tps=60:words=120:first=0" for name in ("cooperative", "competitive"))
+FAILING_MODEL = "sim/neutral:tps=60:words=120:first=0:fail=401:times=1"
+CODERS = tuple(f"sim/coder-{name}:tps=400:first=0" for name in ("oak", "elm", "fir"))
+MODELS = (*QUICK, ENDLESS_MODEL, SLOW_MODEL, SHORT_MODEL, PACED_MODEL, *MEMBERS, FAILING_MODEL, *CODERS)
+LATE = "scripted/late"
+SETTING_UP = """
+from django.core.management import call_command
+from accounts.models import AuditEntry, User
+from accounts.tokens import create_token
+from leaderboard import compute, milestones
+from tests.leaderboard import boards
+
+for name, (address, *models) in {providers!r}.items():
+    call_command("add_provider", "--name", name, "--base-url", address, "--allow-private", "--model", *models)
+User.objects.create_user("keeper", password="{password}")
+researcher = User.objects.get(username="researcher")
+board = boards.filled(researcher, visibility="public", contestants=9, battles=300, subsets=("easy", "hard"), gap=60)
+long_name = "a-contestant-with-a-name-that-is-longer-than-any-column"
+boards.board_of(researcher, [(long_name, "model-001", "left"), ("hopeless", "model-001", "right")] * 6, board)
+ladder = compute.ensure(board)
+compute.refresh(ladder)
+milestones.take(ladder, name="first_20260101", by=researcher)
+AuditEntry.objects.create(
+    action="exported", actor="a.researcher@laboratory.example", target="run:01a20893-3c44-7317-9091-f9006bd0d7d4",
+    name="A study of negotiations between two cautious models", address="2001:db8:85a3::8a2e:370:7334",
+    detail={{"format": "csv", "experiment": "run:01a20893-3c44-7317-9091-f9006bd0d7d4", "rows": 1200}},
+)
+print(ladder.slug, create_token(researcher))
+"""
 
 
 class Lab:
     """The platform under test, as its people reach it."""
 
-    def __init__(self, platform: Platform, paced: Running) -> None:
-        self.platform, self.paced = platform, paced
+    def __init__(self, platform: Platform, paced: Running, scripted: Scripted, scripted_url: str) -> None:
+        self.platform, self.paced, self.scripted = platform, paced, scripted
         self.url = f"http://localhost:{platform.port}"
-        self.data = {"ARENA_DATA": str(platform.data), "ARENA_DEMO": "1"}
-        self.token = self.manage("create_token", "researcher").split()[-1]
-
-    def manage(self, *command: str) -> str:
-        done = manage(*command, **self.data)
+        providers = {
+            "paced": (paced.base_url, *MODELS),
+            "story": (paced.base_url, f"{QUICK[0]}:words=60"),
+            "scripted": (scripted_url, LATE),
+        }
+        made = SETTING_UP.format(providers=providers, password=PASSWORD)
+        data = {"ARENA_DATA": str(platform.data), "ARENA_DEMO": "1"}
+        done = manage("shell", "--no-imports", "--command", made, **data)
         assert done.returncode == 0, done.stderr
-        return done.stdout
+        self.ladder, self.token = done.stdout.split()[-2:]
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         request = urllib.request.Request(f"{self.url}/api/{path}", method=method)
@@ -60,13 +100,32 @@ class Lab:
         with urllib.request.urlopen(request, json.dumps(body).encode() if body is not None else None) as answer:
             return json.load(answer)
 
-    def start(self, a: str = "sim/cooperative", b: str = "sim/competitive", **config: Any) -> str:
-        """The id of a new run of the researcher's."""
+    def begin(self, workflow: str, models: dict[str, str], config: dict[str, Any], **options: Any) -> list[str]:
+        """The ids of the runs of a new experiment of the researcher's."""
+        cast = {seat: {"model": model} for seat, model in models.items()}
+        experiment = self.ask("POST", "experiments/", {"workflow": workflow, "config": config, "cast": cast})
+        return [str(run["id"]) for run in self.ask("POST", f"experiments/{experiment['id']}/start/", options)["runs"]]
+
+    def start(self, a: str = QUICK[0], b: str = QUICK[1], **config: Any) -> str:
+        """The id of a new run of the arena."""
         asked = {"prompt": "Share seven solar panels between two villages.", "gap_seconds": 0, "max_turns": 1, **config}
-        cast = {"A": {"model": a}, "B": {"model": b}}
-        experiment = self.ask("POST", "experiments/", {"workflow": "arena", "config": asked, "cast": cast})
-        [run] = self.ask("POST", f"experiments/{experiment['id']}/start/", {})["runs"]
-        return str(run["id"])
+        [run] = self.begin("arena", {"A": a, "B": b}, asked)
+        return run
+
+    def wait_for(self, run: str, *fields: str) -> Any:
+        """The first of these fields of the run that is set."""
+        return wait_until(lambda: next(filter(None, map(self.ask("GET", f"runs/{run}/").get, fields)), None), fields[0])
+
+    def say(self, run: str, action: str = "default", text: str = "") -> None:
+        """Answers a run that waits, and waits until it waits again."""
+        key = self.wait_for(run, "waiting_for", "offer")["key"]
+        self.ask("POST", f"runs/{run}/say/", {"key": key, "action": action, "text": text})
+        wait_until(lambda: self.wait_for(run, "waiting_for", "offer")["key"] != key, "the run to go on", seconds=60)
+
+    def call_text(self, run: str) -> str:
+        """What the database has of the latest reply."""
+        calls = self.ask("GET", f"runs/{run}/calls/")["results"]
+        return str(next((call["text"] for call in reversed(calls) if call["purpose"] == "reply"), ""))
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -88,29 +147,22 @@ class Lab:
         finally:
             let.set()
 
-    def call_text(self, run: str) -> str:
-        """What the database has of the latest reply."""
-        calls = self.ask("GET", f"runs/{run}/calls/")["results"]
-        return str(next((call["text"] for call in reversed(calls) if call["purpose"] == "reply"), ""))
 
-
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     platform = Platform(tmp_path_factory.mktemp("lab") / "data", "--workers", "1", ARENA_DEMO="1")
+    scripted = Scripted()
+    scripted.is_over_http = True
     try:
         platform.wait_until_ready()
-        with running() as paced:
-            lab = Lab(platform, paced)
-            address = ("--base-url", paced.base_url, "--allow-private")
-            models = (ENDLESS_MODEL, SLOW_MODEL, SHORT_MODEL, PACED_MODEL)
-            lab.manage("add_provider", "--name", "paced", *address, "--model", *models)
-            yield lab
+        with running() as paced, serving(scripted, over_http=True) as address:
+            yield Lab(platform, paced, scripted, address)
     finally:
         platform.process.terminate()
         platform.process.wait(80)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Not for the whole session: beside the event loop that Playwright runs, no other test can run its own."""
     assert CHROMIUM, "Chromium is missing: apt install chromium"
@@ -124,52 +176,72 @@ def browser() -> Iterator[Browser]:
 SignIn = Callable[..., Page]
 
 
+@pytest.fixture(scope="package")
+def sessions() -> dict[str, Any]:
+    """The cookies of people who have signed in before."""
+    return {}
+
+
 @pytest.fixture
-def sign_in(browser: Browser, lab: Lab) -> Iterator[SignIn]:
-    """Opens a browser of its own for a person and signs them in; fails the test on an error in its console."""
+def sign_in(browser: Browser, lab: Lab, sessions: dict[str, Any]) -> Iterator[SignIn]:
+    """Opens a browser of its own for a person; fails the test on an error in its console. anew: they sign in now. ""
+    is somebody who has not signed in.
+    """
     contexts: list[BrowserContext] = []
     errors: list[str] = []
 
-    def open_page(name: str = "researcher", **options: Any) -> Page:
-        contexts.append(browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options}))
+    def open_page(name: str = "researcher", *, anew: bool = False, **options: Any) -> Page:
+        known = None if anew else sessions.get(name)
+        contexts.append(
+            browser.new_context(
+                **{
+                    "viewport": {"width": 1280, "height": 900},
+                    "storage_state": known,
+                    "reduced_motion": "reduce",  # drawing costs more than all the rest
+                    **options,
+                }
+            )
+        )
         contexts[-1].set_default_timeout(PATIENCE)
         page = contexts[-1].new_page()
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(f"{lab.url}/sign-in/")
-        page.fill("#id_username", name)
-        page.fill("#id_password", PASSWORD)
-        page.click("main button.primary")
-        page.wait_for_url(f"{lab.url}/arena/")
+        if name and not known:
+            page.goto(f"{lab.url}/sign-in/")
+            give_password(page, name)
+            page.wait_for_url(f"{lab.url}/arena/")
+            if not anew:
+                sessions[name] = contexts[-1].storage_state()
         return page
 
     yield open_page
     for context in contexts:
         context.close()
-    assert [error for error in errors if not expected(error)] == []
+    assert [error for error in errors if not EXPECTED_ERRORS.search(error)] == []
 
 
-def expected(error: str) -> bool:
-    """A refused page, a refused word and a lost connection are reported by Chromium itself."""
-    return (
-        "status of 404" in error
-        or "status of 409" in error
-        or "status of 410" in error
-        or "status of 413" in error
-        or "status of 502" in error
-        or "WebSocket connection" in error
-        or "ERR_CONNECTION_REFUSED" in error
-    )
+def give_password(page: Page, name: str, password: str = PASSWORD) -> None:
+    page.fill("#id_username", name)
+    page.fill("#id_password", password)
+    page.click("main button.primary")
 
 
-def settled(page: Page, content: Callable[[Page], list[str]]) -> list[str]:
-    """What the page shows once it has taken in all that it was sent: a page opened now has it from the beginning."""
+def markup(page: Page, *places: str) -> list[str]:
+    """The elements of these places, without what a reader has opened."""
+    parts = page.evaluate("all => all.map(one => document.querySelector(one).innerHTML)", places)
+    text = re.sub(r' (open|tabindex|aria-selected)="[^"]*"', "", " ".join(parts))
+    return re.sub(r"\s+", " ", text).replace("<", "\n<").replace(" \n", "\n").strip().splitlines()
+
+
+def assert_same_when_opened_now(page: Page, content: Callable[[Page], Any]) -> None:
+    """What came piece by piece has become what a page that is opened now shows at once."""
     fresh = page.context.new_page()
     fresh.goto(page.url)
-    with suppress(AssertionError):  # the caller compares, and shows the difference
+    with suppress(AssertionError):  # the difference is shown below
         wait_until(lambda: content(page) == content(fresh), "what was sent", seconds=5)
+    live, at_once = content(page), content(fresh)
     fresh.close()
-    return content(page)
+    assert live == at_once
 
 
 def violations(page: Page) -> list[str]:

@@ -1,48 +1,30 @@
 """A council in a real browser: asked, watched live, reloaded, a failing member asked again, ranked again, asked on."""
 
-import re
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Lab, SignIn, settled, violations
-from tests.fixtures import wait_until
+from tests.browser.conftest import (
+    FAILING_MODEL,
+    MEMBERS,
+    QUICK,
+    RUN,
+    Lab,
+    SignIn,
+    assert_same_when_opened_now,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.system]
 
-RUN = re.compile(r"/runs/[0-9a-f-]{36}/")
-PACE = "tps=60:words=120:first=0"
-STEADY, BRISK = f"sim/cooperative:{PACE}", f"sim/competitive:{PACE}"
-FAILING = f"sim/neutral:{PACE}:fail=401:times=1"
-MEMBERS = (STEADY, BRISK, FAILING)
+THREE = (*MEMBERS, FAILING_MODEL)
 SLOTS = """() => Object.fromEntries([...document.querySelectorAll('#transcript [id^=slot-]')]
     .map((slot) => [slot.id, slot.textContent.replace(/\\s+/g, ' ').trim()]))"""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def models(lab: Lab) -> None:
-    address = ("--base-url", lab.paced.base_url, "--allow-private")
-    lab.manage("add_provider", "--name", "council", *address, "--model", *MEMBERS)
-
-
-def begin(lab: Lab, *members: str, **config: Any) -> str:
-    """The id of a new council of the researcher's."""
-    cast = {f"member-{number}": {"model": model} for number, model in enumerate(members, 1)}
-    body = {"workflow": "council", "config": {"question": "Why is the sky blue?", **config}}
-    experiment = lab.ask("POST", "experiments/", {**body, "cast": {**cast, "chair": {"model": "sim/cooperative"}}})
-    [run] = lab.ask("POST", f"experiments/{experiment['id']}/start/", {})["runs"]
-    return str(run["id"])
-
-
-def wait_for_offer(lab: Lab, run: str) -> None:
-    wait_until(lambda: lab.ask("GET", f"runs/{run}/")["offer"], "the conclusion", seconds=90)
-
-
-@pytest.fixture(scope="module")
-def finished(lab: Lab, models: None) -> str:
-    run = begin(lab, "sim/cooperative", "sim/competitive", FAILING)
-    wait_for_offer(lab, run)
+def begin(lab: Lab, *members: str) -> str:
+    seats = {f"member-{number}": model for number, model in enumerate(members, 1)}
+    [run] = lab.begin("council", {**seats, "chair": QUICK[2]}, {"question": "Why is the sky blue?"})
     return run
 
 
@@ -64,8 +46,8 @@ def tab(page: Page, name: str, turn: int, number: int) -> Any:
 def test_a_council_from_its_question_to_the_next_one(lab: Lab, sign_in: SignIn) -> None:
     page = sign_in()
     page.goto(f"{lab.url}/council/")
-    seat(page, MEMBERS)
-    page.select_option("#id_seat-chair-model", STEADY)
+    seat(page, THREE)
+    page.select_option("#id_seat-chair-model", MEMBERS[0])
     expect(page.locator("#estimate")).to_contain_text("8 calls")
     page.fill("#id_question", "Why is the")
     page.press("#id_question", "Shift+Enter")
@@ -77,7 +59,7 @@ def test_a_council_from_its_question_to_the_next_one(lab: Lab, sign_in: SignIn) 
         watch_the_answers_grow(page)
 
     watch_the_first_turn(page)
-    compare_with_a_reload(page)
+    assert_same_when_opened_now(page, lambda one: one.evaluate(SLOTS))
     ask_the_failed_member_again(page)
 
     page.fill("#composer-text", "And why are sunsets red?")
@@ -111,14 +93,6 @@ def watch_the_first_turn(page: Page) -> None:
     assert page.evaluate("window.isSame")
 
 
-def compare_with_a_reload(page: Page) -> None:
-    lived = settled(page, lambda one: one.evaluate(SLOTS))
-    page.reload()
-    expect(page.locator(".panel-tabs").first).to_be_visible()
-    assert page.evaluate(SLOTS) == lived
-    page.evaluate("window.isSame = true")
-
-
 def ask_the_failed_member_again(page: Page) -> None:
     tab(page, "reply", 1, 2).focus()
     page.keyboard.press("ArrowRight")
@@ -138,7 +112,7 @@ def ask_the_failed_member_again(page: Page) -> None:
 def test_a_question_asked_too_early_waits_for_its_turn(lab: Lab, sign_in: SignIn) -> None:
     page = sign_in()
     with lab.held():
-        run = begin(lab, STEADY, BRISK)
+        run = begin(lab, *MEMBERS)
         page.goto(f"{lab.url}/runs/{run}/")
         expect(page.locator("#slot-question-1")).to_contain_text("sky")
         page.fill("#composer-text", "And the sea?")
@@ -150,27 +124,36 @@ def test_a_question_asked_too_early_waits_for_its_turn(lab: Lab, sign_in: SignIn
     expect(page.locator("#queued")).to_be_hidden()
 
 
-def test_the_search_finds_what_stands_in_another_tab(lab: Lab, sign_in: SignIn, finished: str) -> None:
-    page = sign_in()
-    page.goto(f"{lab.url}/runs/{finished}/")
+def test_what_stands_in_another_tab_is_found_linked_to_and_read_without_a_script(lab: Lab, sign_in: SignIn) -> None:
+    run = begin(lab, QUICK[0], QUICK[1], FAILING_MODEL)
+    lab.wait_for(run, "offer")
+    page, plain = sign_in(), sign_in(java_script_enabled=False)
+
+    page.goto(f"{lab.url}/runs/{run}/")
     expect(page.locator("#slot-reply-1-member-3")).to_be_hidden()
     page.fill("#find", "key refused")
     expect(page.locator("#found")).to_have_text("1 of 1")
     expect(page.locator("#slot-reply-1-member-3")).to_be_visible()
 
-
-def test_a_link_to_a_message_in_another_tab_shows_it(lab: Lab, sign_in: SignIn, finished: str) -> None:
-    page = sign_in()
-    said = lab.ask("GET", f"runs/{finished}/messages/")["results"]
+    said = lab.ask("GET", f"runs/{run}/messages/")["results"]
     [message] = [one["id"] for one in said if one["purpose"] == "reply" and one["seat"] == "member-2"]
-    page.goto(f"{lab.url}/runs/{finished}/#message-{message}")
+    page.goto(f"{lab.url}/runs/{run}/?#message-{message}")
     expect(page.locator(f"#message-{message}")).to_be_in_viewport()
+
+    plain.goto(f"{lab.url}/runs/{run}/")
+    for number in (1, 2):
+        expect(plain.locator(f"#slot-reply-1-member-{number} .answer")).to_be_visible()
+        expect(plain.locator(f"#slot-review-1-member-{number} .extracted")).to_be_visible()
+    expect(plain.locator(".ranking-table")).to_be_visible()
+    plain.locator("#slot-reply-1-member-3").get_by_role("button", name="Ask again").click()
+    plain.wait_for_url(RUN)
+    expect(plain.locator(".notices")).not_to_contain_text("else")
 
 
 def test_members_come_and_go_and_a_council_is_kept(lab: Lab, sign_in: SignIn) -> None:
     page = sign_in()
     page.goto(f"{lab.url}/council/")
-    seat(page, (STEADY, STEADY))
+    seat(page, (MEMBERS[0], MEMBERS[0]))
     expect(page.locator(".member-row [data-remove]").first).to_be_disabled()
     page.locator("[data-add]").click()
     expect(page.locator(".member-row")).to_have_count(3)
@@ -187,30 +170,3 @@ def test_members_come_and_go_and_a_council_is_kept(lab: Lab, sign_in: SignIn) ->
     page.locator("#confirm [data-yes]").click()
     expect(page.locator(".preset-list")).to_have_count(0)
     expect(page.locator("#id_question")).to_have_value("Half a question")
-
-
-def test_without_a_script_everything_can_be_read_and_asked(lab: Lab, sign_in: SignIn, finished: str) -> None:
-    page = sign_in(java_script_enabled=False)
-    page.goto(f"{lab.url}/runs/{finished}/")
-    for number in (1, 2):
-        expect(page.locator(f"#slot-reply-1-member-{number} .answer")).to_be_visible()
-        expect(page.locator(f"#slot-review-1-member-{number} .extracted")).to_be_visible()
-    expect(page.locator(".ranking-table")).to_be_visible()
-    page.locator("#slot-reply-1-member-3").get_by_role("button", name="Ask again").click()
-    page.wait_for_url(RUN)
-    expect(page.locator(".notices")).not_to_contain_text("else")
-
-
-@pytest.mark.parametrize("width", [1280, 360])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_violation_on_its_pages(lab: Lab, sign_in: SignIn, finished: str, width: int, theme: str) -> None:
-    page = sign_in(viewport={"width": width, "height": 800}, color_scheme=theme)
-    page.context.add_cookies([{"name": "arena_theme", "value": theme, "url": lab.url}])
-    found = {}
-    for path in ("council/", f"runs/{finished}/", f"runs/{finished}/ranking/1/"):
-        page.goto(f"{lab.url}/{path}")
-        page.evaluate("document.querySelectorAll('main details').forEach((fold) => (fold.open = true))")
-        found[path] = violations(page)
-        sideways = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert sideways <= 0, f"{path} scrolls sideways by {sideways} px"
-    assert {path: lines for path, lines in found.items() if lines} == {}

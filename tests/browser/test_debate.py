@@ -2,24 +2,25 @@
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PACED_MODEL, Lab, SignIn, settled, violations
-from tests.fixtures import wait_until
-from tests.scripted import Scripted, serving
+from tests.browser.conftest import (
+    LATE,
+    PACED_MODEL,
+    RUN,
+    Lab,
+    SignIn,
+    assert_same_when_opened_now,
+    markup,
+)
+from tests.cases import each_case
 
 pytestmark = [pytest.mark.browser, pytest.mark.system]
 
-RUN = re.compile(r"/runs/[0-9a-f-]{36}/")
 REQUEST = "How should our lab share one telescope between five groups?"
 CARDS = "article:not(.is-live)"
-SEATS = {"A": "sim/cooperative", "B": "sim/competitive", "C": "sim/neutral"}
-TOOLS = {"refiner": "sim/neutral", "summarizer": "sim/drifting"}
-LATE = "scripted/late"
 MISSING = [["missing", "a"], ["missing", "b"]]
 
 
@@ -29,42 +30,10 @@ def points(speaker: str, *contents: str) -> str:
     return json.dumps({"speaker": speaker, "new_perspectives": new, "counterpoints": counter})
 
 
-@pytest.fixture(scope="module")
-def scripted(lab: Lab) -> Iterator[Scripted]:
-    """A model that gives no answer the first time, and then always the same one."""
-    scripted = Scripted()
-    scripted.is_over_http = True
-    with serving(scripted, over_http=True) as base_url:
-        lab.manage("add_provider", "--name", "scripted", "--base-url", base_url, "--allow-private", "--model", LATE)
-        yield scripted
-
-
-def fail_once(scripted: Scripted) -> None:
+def fail_once(lab: Lab) -> None:
+    """The model that is late gives no answer the first time, and then always the same one."""
     answer = points("B", "It may rain for a week.", "Nobody counts the nights.", "The key is lost.")
-    scripted.answers[LATE] = [404, answer]
-
-
-def begin(lab: Lab, seats: dict[str, str] | None = None, **config: Any) -> str:
-    """The id of a new debate of the researcher's."""
-    cast = {seat: {"model": model} for seat, model in {**SEATS, **TOOLS, **(seats or {})}.items()}
-    body = {"workflow": "debate", "config": {"prompt": REQUEST, **config}, "cast": cast}
-    experiment = lab.ask("POST", "experiments/", body)
-    [run] = lab.ask("POST", f"experiments/{experiment['id']}/start/", {})["runs"]
-    return str(run["id"])
-
-
-def pause(lab: Lab, run: str) -> dict[str, Any]:
-    def looked() -> Any:
-        found = lab.ask("GET", f"runs/{run}/")
-        return found["waiting_for"] or found["offer"]
-
-    return dict(wait_until(looked, "the debate to wait", seconds=90))
-
-
-def say(lab: Lab, run: str, action: str, text: str = "") -> None:
-    key = pause(lab, run)["key"]
-    lab.ask("POST", f"runs/{run}/say/", {"key": key, "action": action, "text": text})
-    wait_until(lambda: pause(lab, run)["key"] != key, "the debate to go on", seconds=90)
+    lab.scripted.answers[LATE] = [404, answer]
 
 
 def in_language(page: Page, code: str) -> None:
@@ -72,13 +41,13 @@ def in_language(page: Page, code: str) -> None:
     expect(page.locator("html")).to_have_attribute("lang", code)
 
 
-def kept(page: Page, place: str) -> None:
+def kept(page: Page) -> None:
     """The server has said that it keeps the draft."""
-    expect(page.locator(f"{place} [data-saved-note]")).not_to_be_empty()
+    expect(page.locator("#waiting [data-saved-note]")).not_to_be_empty()
 
 
-def test_a_debate_of_two_rounds_from_its_set_up_to_its_summary(lab: Lab, sign_in: SignIn, scripted: Scripted) -> None:
-    fail_once(scripted)
+def test_a_debate_of_two_rounds_from_its_set_up_to_its_summary(lab: Lab, sign_in: SignIn) -> None:
+    fail_once(lab)
     page = sign_in()
     page.goto(f"{lab.url}/debate/")
     page.fill("#id_prompt", REQUEST)
@@ -115,7 +84,7 @@ def the_final_prompt_is_written(page: Page) -> None:
     expect(editor).to_have_value(re.compile(r"\?\n  .*: At most 500 euros\."))
     editor.press("Control+End")
     editor.press_sequentially(" Nights are short.")
-    kept(page, "#waiting")
+    kept(page)
     page.reload()
     expect(editor).to_have_value(re.compile(r"At most 500 euros\.[\s\S]*Nights are short\.$"))
     editor.press("Control+End")
@@ -145,7 +114,7 @@ def somebody_fails_and_is_asked_again(page: Page) -> None:
     expect(answer).to_contain_text("spoke after the others")
     expect(trouble.get_by_role("button")).to_have_count(0)
     expect(addendum).to_have_value("There is no money for a second one.")
-    kept(page, "#waiting")
+    kept(page)
     page.reload()
     expect(addendum).to_have_value("There is no money for a second one.")
 
@@ -163,6 +132,8 @@ def the_summary(page: Page) -> None:
     source = page.locator("#slot-summary .source").first
     expect(source).to_be_visible()
     expect(page.locator("#ending")).to_contain_text("the summary was given")
+    expect(page.locator("#path li").last).to_have_class(re.compile("path-done"))
+    assert_same_when_opened_now(page, lambda one: markup(one, "#path", "#transcript", "#slot-offer"))
     target = source.get_attribute("href") or ""
     name = page.locator(f"article:has({target}) .model-name").inner_text()
     expect(source).to_contain_text(name)
@@ -175,46 +146,15 @@ def the_summary(page: Page) -> None:
     expect(page.locator("#offer")).to_be_visible()
 
 
-def test_what_another_tab_has_sent_first_is_said_and_nothing_typed_is_lost(lab: Lab, sign_in: SignIn) -> None:
-    run = begin(lab)
-    page = sign_in()
-    key = pause(lab, run)["key"]
-    page.goto(f"{lab.url}/runs/{run}/")
-    page.fill("#pause-text", "My own words.")
-    kept(page, "#waiting")
-
-    lab.ask("POST", f"runs/{run}/say/", {"key": key, "action": "send", "text": "Their words."})
-
-    notice = page.locator("#waiting-notice")
-    expect(notice).to_contain_text("sent a prompt first")
-    notice.locator("summary").click()
-    expect(notice.locator(".kept")).to_have_text("My own words.")
-    expect(page.locator("#slot-prompt")).to_contain_text("Their words.")
-    lab.ask("POST", f"runs/{run}/stop/")
+@pytest.fixture
+def scripts(lab: Lab, sign_in: SignIn) -> Page:
+    """A page on which the platform's modules can be tried one by one."""
+    page = sign_in("")
+    page.goto(f"{lab.url}/sign-in/")
+    return page
 
 
-def test_a_debate_watched_live_equals_the_same_page_reloaded(lab: Lab, sign_in: SignIn) -> None:
-    run = begin(lab, refine=False)
-    page = sign_in()
-    page.goto(f"{lab.url}/runs/{run}/")
-    page.locator("#waiting button[value=send]").click()
-    page.locator("#waiting button[value=summarize]").click()
-    expect(page.locator("#offer")).to_be_visible()
-    expect(page.locator("#path li").last).to_have_class(re.compile("path-done"))
-    live = settled(page, content)
-    page.reload()
-    expect(page.locator("#offer")).to_be_visible()
-
-    assert content(page) == live
-
-
-def content(page: Page) -> list[str]:
-    parts = page.evaluate("['#path', '#transcript', '#slot-offer'].map(s => document.querySelector(s).innerHTML)")
-    text = re.sub(r' (open|tabindex)="[^"]*"', "", " ".join(parts))
-    return re.sub(r"\s+", " ", text).replace("<", "\n<").replace(" \n", "\n").strip().splitlines()
-
-
-@pytest.mark.parametrize(
+@each_case(
     ("answer", "shown"),
     [
         ("", []),
@@ -230,14 +170,14 @@ def content(page: Page) -> list[str]:
         ("}]", [["", "}]"]]),
         ('{"objective": "O"}}}]', [["objective", "O"]]),
     ],
-)  # fmt: skip
-def test_the_texts_of_a_part_of_an_answer(lab: Lab, parts_page: Page, answer: str, shown: list[list[str]]) -> None:
+)
+def test_the_texts_of_a_part_of_an_answer(scripts: Page, answer: str, shown: list[list[str]]) -> None:
     script = "async (text) => (await import('/static/partial.js')).readable(text).map((one) => [one.section, one.text])"
 
-    assert parts_page.evaluate(script, answer) == shown
+    assert scripts.evaluate(script, answer) == shown
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("prompt", "answer", "wanted"),
     [
         ("- When?\n  Answer: \n- Who?\n  Answer: ", "Now", "- When?\n  Answer: Now\n- Who?\n  Answer: "),
@@ -247,50 +187,8 @@ def test_the_texts_of_a_part_of_an_answer(lab: Lab, parts_page: Page, answer: st
         ("Do it.", "Now", "Do it.\n\n- When?\n  Now\n"),
     ],
 )
-def test_an_answer_stands_below_its_question(parts_page: Page, prompt: str, answer: str, wanted: str) -> None:
+def test_an_answer_stands_below_its_question(scripts: Page, prompt: str, answer: str, wanted: str) -> None:
     script = "async (given) => (await import('/static/questions.js')).joined(given[0], 'When?', given[1])"
 
-    joined = parts_page.evaluate(script, [prompt, answer])
+    joined = scripts.evaluate(script, [prompt, answer])
     assert re.sub(" +", " ", joined) == re.sub(" +", " ", wanted)
-
-
-@pytest.fixture
-def parts_page(lab: Lab, sign_in: SignIn) -> Page:
-    return sign_in()
-
-
-@pytest.fixture(scope="module")
-def held(lab: Lab, scripted: Scripted) -> dict[str, str]:
-    """Debates at every stage: one that waits for its prompt, one after a round in which somebody failed, one that is
-    over, and one that a limit has stopped.
-    """
-    fail_once(scripted)
-    runs = {
-        "asked": begin(lab),
-        "failed": begin(lab, {"B": LATE}),
-        "done": begin(lab),
-        "limited": begin(lab, limits={"tokens": 300}, mode="automatic"),
-    }
-    say(lab, runs["failed"], "send")
-    for action, text in (("send", ""), ("round", "It must be cheap."), ("summarize", "")):
-        say(lab, runs["done"], action, text)
-    wait_until(lambda: lab.ask("GET", f"runs/{runs['limited']}/")["ended"], "the limit", seconds=60)
-    return runs
-
-
-@pytest.mark.parametrize("width", [1280, 360])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_violation_and_nothing_sideways(
-    lab: Lab, sign_in: SignIn, held: dict[str, str], width: int, theme: str
-) -> None:
-    page = sign_in(viewport={"width": width, "height": 900}, color_scheme=theme)
-    page.context.add_cookies([{"name": "arena_theme", "value": theme, "url": lab.url}])
-    found = {}
-    for name, path in {"set-up": "debate/", **{name: f"runs/{run}/" for name, run in held.items()}}.items():
-        page.goto(f"{lab.url}/{path}")
-        page.evaluate("for (const fold of document.querySelectorAll('main details:not(.exports)')) fold.open = true")
-        found[name] = violations(page)
-        sideways = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert sideways <= 0, f"{name} scrolls sideways by {sideways} px"
-
-    assert {name: lines for name, lines in found.items() if lines} == {}

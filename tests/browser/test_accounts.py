@@ -1,0 +1,160 @@
+"""From an invitation to a public page, each person in their own browser; a security key as Chromium plays it."""
+
+import re
+import time
+
+import pytest
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import QUICK, RUN, Lab, SignIn, give_password, violations
+
+pytestmark = [pytest.mark.browser, pytest.mark.system]
+
+OWN_PASSWORD = "four plain words together"
+TALKER = f"{QUICK[0]}:words=60"
+MESSAGES = "#transcript article.message"
+TURNS = 5
+PERIOD = 30  # seconds that a code is good for; one period late it still is
+KEY = {
+    "protocol": "ctap2",
+    "transport": "usb",
+    "hasResidentKey": True,
+    "hasUserVerification": True,
+    "isUserVerified": True,
+    "automaticPresenceSimulation": True,
+}
+
+
+def code_of(secret: str) -> str:
+    """What an authenticator app shows."""
+    return str(format_hotp_value(hotp_value(secret, int(time.time()) // PERIOD)))
+
+
+def test_from_an_invitation_to_a_public_page(lab: Lab, sign_in: SignIn) -> None:
+    admin, mia = sign_in("admin", anew=True), sign_in("")
+    join(mia, invite(lab, admin))
+    with_second_factor(lab, mia)
+    add_key(lab, mia)
+
+    limit_tokens(lab, admin, "mia", 8_000)
+    run = run_until_it_stops(lab, mia)
+    limit_tokens(lab, admin, "mia", 4_000_000)
+    mia.goto(run)
+    mia.get_by_role("button", name="Resume").click()
+    expect(mia.locator(MESSAGES)).to_have_count(2 * TURNS)
+    expect(mia.locator("#ending")).to_contain_text("Completed")
+
+    show_to_the_lab(mia)
+    publish(admin, run)
+    outside = sign_in("")
+    outside.goto(run)
+    expect(outside.locator(MESSAGES)).to_have_count(2 * TURNS)
+    expect(outside.get_by_role("link", name="Sign in")).to_be_visible()
+    assert violations(outside) == []
+
+
+def invite(lab: Lab, admin: Page) -> str:
+    admin.goto(f"{lab.url}/people/")
+    admin.select_option("#id_role", "researcher")
+    admin.click("text=Make the invitation")
+    return admin.input_value("#new-link")
+
+
+def join(mia: Page, link: str) -> None:
+    mia.goto(link)
+    mia.fill("#id_username", "mia")
+    mia.fill("#id_password1", OWN_PASSWORD)
+    mia.fill("#id_password2", OWN_PASSWORD)
+    mia.click("main button.primary")
+    mia.wait_for_url(re.compile("/arena/"))
+
+
+def with_second_factor(lab: Lab, mia: Page) -> None:
+    """An authenticator app is set up, and asked for at the next sign-in."""
+    mia.goto(f"{lab.url}/account/second-factor/totp/activate/")
+    mia.fill("#id_password", OWN_PASSWORD)  # asked for again, because nobody has signed in with it yet
+    mia.click("main button.primary")
+    secret = mia.input_value("#secret")
+    assert violations(mia) == []
+    mia.fill("#id_code", code_of(secret))
+    mia.click("main button.primary")
+    expect(mia.locator(".codes li")).to_have_count(10)
+
+    mia.locator("form[action='/sign-out/'] button").first.click()
+    give_password(mia, "mia", OWN_PASSWORD)
+    mia.wait_for_url(re.compile("/second-factor/authenticate/"))
+    mia.fill("#id_code", code_of(secret))
+    mia.click("main button.primary")
+    mia.wait_for_url(re.compile("/arena/"))
+
+
+def add_key(lab: Lab, mia: Page) -> None:
+    secret = "sk-story-0123456789abcdef"
+    mia.goto(f"{lab.url}/account/keys/")
+    mia.select_option("#id_provider", label="story")
+    mia.fill("#id_key", secret)
+    mia.click("text=Store the key")
+    card = mia.locator(".card", has_text="story")
+    expect(card).to_contain_text("…cdef")
+    card.get_by_role("button", name="Test").click()
+    expect(card).to_contain_text("accepted")
+    assert secret not in mia.content()
+
+
+def limit_tokens(lab: Lab, admin: Page, name: str, tokens: int) -> None:
+    admin.goto(f"{lab.url}/lab/budgets/")
+    admin.select_option("#id_subject", label=name)
+    admin.fill("#id_tokens", str(tokens))
+    admin.click("main button.primary")
+    expect(admin.locator(".budget-list")).to_contain_text(name)
+
+
+def run_until_it_stops(lab: Lab, mia: Page) -> str:
+    mia.goto(f"{lab.url}/arena/")
+    for seat in "AB":
+        mia.select_option(f"[name=seat-{seat}-model]", TALKER)
+    mia.fill("[name=prompt]", "Share seven solar panels between two villages.")
+    mia.fill("#id_max_turns", str(TURNS))
+    mia.click("main button.primary")
+    mia.wait_for_url(RUN)
+    expect(mia.locator("#ending")).to_contain_text("budget")
+    assert 0 < mia.locator(MESSAGES).count() < 2 * TURNS
+    return mia.url.split("?")[0]
+
+
+def show_to_the_lab(mia: Page) -> None:
+    mia.get_by_role("link", name="Experiment").click()
+    mia.locator("a[href$='/sharing/']").first.click()
+    mia.check("[value=lab]")
+    mia.click("main button.primary")
+    expect(mia.locator("[value=lab]")).to_be_checked()
+
+
+def publish(admin: Page, run: str) -> None:
+    """Approved first: what nobody has approved is not published."""
+    admin.goto(f"{run}curation/")
+    admin.get_by_role("button", name="Approve").click()
+    expect(admin.get_by_role("button", name="Take the approval back")).to_be_visible()
+    admin.get_by_role("button", name="Publish").click()
+    expect(admin.locator("main")).to_contain_text("Show to the lab alone")
+
+
+def test_a_security_key_is_added_and_opens_the_door(lab: Lab, sign_in: SignIn) -> None:
+    page = sign_in("keeper", anew=True)
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("WebAuthn.enable")
+    devtools.send("WebAuthn.addVirtualAuthenticator", {"options": KEY})
+
+    page.goto(f"{lab.url}/account/second-factor/webauthn/add/")
+    page.click("#add-key")
+    page.wait_for_url(f"{lab.url}/account/second-factor/recovery-codes/")
+    expect(page.locator(".codes li")).to_have_count(10)
+    assert violations(page) == []
+
+    page.locator("form[action='/sign-out/'] button").first.click()
+    give_password(page, "keeper")
+    page.wait_for_url(f"{lab.url}/account/second-factor/authenticate/")
+    assert violations(page) == []
+    page.click("#use-key")
+    page.wait_for_url(f"{lab.url}/arena/")

@@ -1,0 +1,222 @@
+"""A run of the arena is started, watched live and lost by nobody: whatever is reloaded, closed, killed or blocked."""
+
+import os
+import re
+import signal
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.conftest import (
+    ENDLESS_MODEL,
+    LIVE,
+    RUN,
+    SHORT_MODEL,
+    SLOW_MODEL,
+    Lab,
+    SignIn,
+    assert_same_when_opened_now,
+    markup,
+    violations,
+)
+from tests.fixtures import wait_until
+
+pytestmark = [pytest.mark.browser, pytest.mark.system]
+
+MESSAGES = "#transcript article.message"
+CONNECTION = "#connection"
+FORBID = "window.WebSocket = class { constructor() { throw new DOMException('blocked', 'SecurityError'); } };"
+BLOCK = """const Real = window.WebSocket; window.blocked = true;
+window.WebSocket = class extends EventTarget {
+  constructor(url) {
+    if (!window.blocked) return new Real(url);
+    super(); this.readyState = 3;
+    setTimeout(() => this.onclose?.({ code: 1006 }), 20);
+  }
+  close() {} send() {}
+};
+Object.assign(window.WebSocket, { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 });"""
+TURNS = 31
+
+
+def seen_text(page: Page) -> str:
+    return page.locator(LIVE).first.text_content() or ""
+
+
+def wait_for_more(page: Page, characters: int = 1) -> str:
+    """What is said once so many characters have been added."""
+    least = len(seen_text(page)) + characters
+    page.wait_for_function(f"least => document.querySelector('{LIVE}')?.textContent.length >= least", arg=least)
+    return seen_text(page)
+
+
+def test_the_form_starts_a_run_whose_text_grows_until_it_is_stopped(lab: Lab, sign_in: SignIn) -> None:
+    page = sign_in()
+    page.goto(f"{lab.url}/arena/")
+    page.select_option("[name=seat-A-model]", ENDLESS_MODEL)
+    page.fill("[name=prompt]", "Share seven solar panels between two villages.")
+    page.click("main button.primary")
+    page.wait_for_url(RUN)
+
+    expect(page.locator(LIVE).first).not_to_be_empty()
+    early = seen_text(page)
+    assert wait_for_more(page).startswith(early)
+    page.click("#stop-button")
+    page.click("#stop-dialog button[value=yes]")
+
+    expect(page.locator("#ending")).to_be_visible()
+    expect(page.locator("#transcript article")).to_have_count(1)
+    expect(page.locator("#transcript article")).to_contain_text("stopped here")
+    expect(page.locator("#stop-button")).to_have_count(0)
+
+
+def test_a_reload_always_shows_what_the_database_has(lab: Lab, sign_in: SignIn) -> None:
+    page = sign_in()
+    run = lab.start(a=ENDLESS_MODEL, filter=False, judge=False)
+    wait_until(lambda: lab.call_text(run), "the first words")
+
+    for _ in range(6):
+        before = lab.call_text(run)
+        page.goto(f"{lab.url}/runs/{run}/")
+        page.wait_for_function(f"text => document.querySelector('{LIVE}')?.textContent.startsWith(text)", arg=before)
+        shown = seen_text(page)
+        wait_until(lambda shown=shown: len(lab.call_text(run)) >= len(shown), "the database to have it too")
+        assert lab.call_text(run).startswith(shown)
+    lab.ask("POST", f"runs/{run}/stop/")
+
+
+def test_browsers_see_the_same_a_closed_one_ends_nothing_and_signing_out_ends_its_stream(
+    lab: Lab, sign_in: SignIn
+) -> None:
+    closed, first, second = sign_in(), sign_in(), sign_in(anew=True)
+    run = lab.start(a=ENDLESS_MODEL, filter=False, judge=False)
+    for page in (closed, first, second):
+        page.goto(f"{lab.url}/runs/{run}/")
+        expect(page.locator(LIVE).first).not_to_be_empty()
+    texts = [seen_text(first), seen_text(second)]
+    assert texts[0].startswith(texts[1]) or texts[1].startswith(texts[0])
+
+    closed.context.close()
+    out = second.context.new_page()
+    out.goto(f"{lab.url}/account/")
+    out.locator("form[action='/sign-out/'] button").first.click()
+    expect(second.locator(CONNECTION)).to_have_attribute("data-connection", "signed-out")
+    wait_for_more(first)
+    lab.ask("POST", f"runs/{run}/stop/")
+
+
+def test_a_page_whose_redis_was_killed_becomes_the_same_as_one_opened_later(lab: Lab, sign_in: SignIn) -> None:
+    page = sign_in()
+    run = lab.start("sim/cooperative", "sim/competitive", max_turns=2)
+    page.goto(f"{lab.url}/runs/{run}/")
+    expect(page.locator(MESSAGES).first).to_be_visible()
+
+    [redis] = lab.platform.pids("redis")
+    os.kill(redis, signal.SIGKILL)
+
+    expect(page.locator("#ending")).to_be_visible()
+    expect(page.locator(MESSAGES)).to_have_count(4)
+    assert_same_when_opened_now(page, lambda one: markup(one, "#transcript", "#slot-metrics-A", "#slot-metrics-B"))
+
+
+def test_a_killed_worker_is_replaced_and_the_page_goes_on(lab: Lab, sign_in: SignIn) -> None:
+    page = sign_in()
+    with lab.held():
+        run = lab.start(a=SHORT_MODEL, filter=False, judge=False)
+        page.goto(f"{lab.url}/runs/{run}/")
+        expect(page.locator(LIVE).first).not_to_be_empty()
+
+        for worker in lab.platform.pids("worker"):
+            os.kill(worker, signal.SIGKILL)
+
+    expect(page.locator("#transcript")).to_contain_text("lost")
+    expect(page.locator("#ending")).to_be_visible()
+    expect(page.locator(MESSAGES)).to_have_count(2)
+    assert lab.wait_for(run, "ended")
+    assert lab.ask("GET", f"runs/{run}/")["state"] == "completed"
+
+
+def test_where_no_websocket_gets_through_the_page_follows_the_run_to_its_end(lab: Lab, sign_in: SignIn) -> None:
+    page = sign_in()
+    page.add_init_script(BLOCK)
+    with lab.held():
+        run = lab.start(a=SLOW_MODEL, filter=False)
+        page.goto(f"{lab.url}/runs/{run}/")
+        expect(page.locator(CONNECTION)).to_have_attribute("data-connection", "polling")
+        expect(page.locator(LIVE).first).to_have_text(re.compile(r"\w+"))
+        seen_text(page)
+    wait_for_more(page)
+    expect(page.locator("#ending")).to_be_visible()
+
+    expect(page.locator(MESSAGES)).to_have_count(2)
+    ids = "all => all.map(one => one.id)"
+    assert_same_when_opened_now(page, lambda one: one.eval_on_selector_all("#transcript > *", ids))
+
+
+def test_the_page_goes_back_to_the_socket_when_one_opens(lab: Lab, sign_in: SignIn) -> None:
+    page, forbidding = sign_in(), sign_in()
+    page.add_init_script(BLOCK)
+    forbidding.add_init_script(FORBID)
+    run = lab.start(a=ENDLESS_MODEL, filter=False, judge=False)
+    for one in (page, forbidding):
+        one.goto(f"{lab.url}/runs/{run}/")
+        expect(one.locator(CONNECTION)).to_have_attribute("data-connection", "polling")
+
+    page.evaluate("window.blocked = false")
+
+    expect(page.locator(CONNECTION)).to_have_attribute("data-connection", "live")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/news/" in request.url else None)
+    with forbidding.expect_request("**/news/**"), forbidding.expect_request("**/news/**"):
+        wait_for_more(page)
+    assert asked == []
+    lab.ask("POST", f"runs/{run}/stop/")
+    expect(forbidding.locator("#ending")).to_be_visible()
+
+
+@pytest.fixture
+def long(lab: Lab) -> str:
+    """A run of 62 messages, imported."""
+    run = lab.start(judge=False, filter=False)
+    lab.wait_for(run, "ended")
+    record = lab.ask("GET", f"runs/{run}/report/")
+    words = [{name: row[name] for name in ("seat", "model", "text")} for row in record["messages"]]
+    messages = [{**row, "turn": turn} for turn in range(1, TURNS + 1) for row in words]
+    record |= {"messages": messages, "calls": [], "steps": [], "run": {"state": "completed"}}
+    return str(lab.ask("POST", "runs/import/", record)["id"])
+
+
+def test_the_file_of_a_long_run_is_saved_by_itself_even_where_an_answer_never_comes(
+    lab: Lab, sign_in: SignIn, long: str
+) -> None:
+    page = sign_in()
+    page.goto(f"{lab.url}/runs/{long}/")
+    unanswered: list[Route] = []
+
+    def answer(route: Route) -> None:
+        if route.request.resource_type == "fetch" and not unanswered:
+            unanswered.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/files/**", answer)
+    workers = lab.platform.pids("reports")
+    for pid in workers:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        page.locator(".exports summary").click()
+        page.locator(".exports button[value=csv]").click()
+        expect(page.locator("#file")).to_contain_text("Waiting for a worker")
+        assert violations(page) == []
+        with page.expect_download() as download:
+            for pid in workers:
+                os.kill(pid, signal.SIGCONT)
+            expect(page.locator("#file")).to_contain_text("The file is ready")
+    finally:
+        for pid in workers:
+            os.kill(pid, signal.SIGCONT)
+
+    assert len(unanswered) == 1
+    assert download.value.suggested_filename.endswith(".csv")
+    assert download.value.path().read_text(encoding="utf-8-sig").count(f'"{long}"') == 2 * TURNS
+    assert violations(page) == []
