@@ -1,6 +1,9 @@
-"""axe-core finds nothing on any page, wide and narrow, in both themes and languages; nothing scrolls sideways."""
+"""axe-core finds nothing on any page, wide or narrow, in both themes and languages; nothing scrolls sideways.
 
-from collections.abc import Iterable
+Every other page is looked at in the first of two views, the rest in the second; in the exhaustive tests all in both.
+"""
+
+from collections.abc import Sequence
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -18,6 +21,10 @@ HEADER_LINES = """() => new Set([...document.querySelectorAll('.site a, .site bu
 BROKEN_CELLS = """() => [...document.querySelectorAll('.rows :is(td, th)')]
   .filter((one) => one.clientWidth && one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent.trim())"""
 TALLEST_ROW = """() => Math.max(...[...document.querySelectorAll('.rows tbody tr')].map((one) => one.offsetHeight))"""
+
+in_views = pytest.mark.parametrize(
+    "in_both", [False, pytest.param(True, marks=pytest.mark.exhaustive)], ids=["one view", "both views"]
+)
 
 OF_VISITORS = (
     *("sign-in/", "sign-up/", "forgotten/", "invitations/forged/", "leaderboard/", "leaderboard/methodology/"),
@@ -44,14 +51,14 @@ OF_ADMINS = (
 )
 
 
-def complaints(lab: Lab, page: Page, addresses: Iterable[str]) -> dict[str, list[str]]:
-    """What is wrong with each of these pages, looked at wide and narrow."""
+def complaints(lab: Lab, page: Page, addresses: Sequence[str], *, in_both: bool) -> dict[str, list[str]]:
+    """What is wrong with each of these pages."""
     found = {}
-    for width, theme, language in VIEWS:
+    for number, (width, theme, language) in enumerate(VIEWS):
         page.set_viewport_size({"width": width, "height": 800})
         page.emulate_media(color_scheme=theme)
         page.context.add_cookies([{"name": "arena_language", "value": language, "url": lab.url}])
-        for address in addresses:
+        for address in addresses if in_both else addresses[number::2]:
             page.goto(f"{lab.url}/{address}")
             expect(page.locator("main")).to_be_visible()
             page.evaluate(OPEN)
@@ -148,14 +155,16 @@ def first_links(lab: Lab, page: Page, *lists: str) -> list[str]:
     return found
 
 
-def test_pages_for_everybody(lab: Lab, sign_in: SignIn) -> None:
+@in_views
+def test_pages_for_everybody(lab: Lab, sign_in: SignIn, in_both: bool) -> None:
     ladders = [f"leaderboard/{lab.ladder}/{part}" for part in OF_LADDERS]
 
-    assert complaints(lab, sign_in(""), (*OF_VISITORS, *ladders)) == {}
+    assert complaints(lab, sign_in(""), (*OF_VISITORS, *ladders), in_both=in_both) == {}
 
 
+@in_views
 def test_pages_of_researchers(
-    lab: Lab, sign_in: SignIn, stages: list[str], repeated: list[str], of_others: list[str]
+    lab: Lab, sign_in: SignIn, stages: list[str], repeated: list[str], of_others: list[str], in_both: bool
 ) -> None:
     page = sign_in()
     [ladder, *_others] = [one["slug"] for one in lab.ask("GET", "ladders/")["results"] if "demo-answers" in one["slug"]]
@@ -163,12 +172,13 @@ def test_pages_of_researchers(
     entries = first_links(lab, page, *lists)
 
     addresses = (*OF_RESEARCHERS, *stages, *repeated, *of_others, *lists[:2], *entries)
-    assert complaints(lab, page, (*addresses, f"leaderboard/{ladder}/agreement/")) == {}
+    assert complaints(lab, page, (*addresses, f"leaderboard/{ladder}/agreement/"), in_both=in_both) == {}
 
 
-def test_pages_of_admins(lab: Lab, sign_in: SignIn) -> None:
+@in_views
+def test_pages_of_admins(lab: Lab, sign_in: SignIn, in_both: bool) -> None:
     page = sign_in("admin", anew=True)
-    assert complaints(lab, page, OF_ADMINS) == {}
+    assert complaints(lab, page, OF_ADMINS, in_both=in_both) == {}
 
     page.locator(".account-menu summary").click()
     expect(page.locator(".account-menu a").last).to_be_visible()

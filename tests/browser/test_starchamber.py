@@ -36,7 +36,6 @@ def test_a_talk_from_its_set_up_to_a_branch(lab: Lab, sign_in: SignIn) -> None:
     expect(page.locator(ANSWERS)).to_have_count(1)
     expect(page.locator("#transcript [data-persona]").first).to_have_text(PERSONA)
 
-    walk_the_tokens(page)
     ask_on(page)
     page.click("button[value=regenerate]")
     expect(page.locator(ANSWERS)).to_have_count(3)
@@ -46,6 +45,7 @@ def test_a_talk_from_its_set_up_to_a_branch(lab: Lab, sign_in: SignIn) -> None:
     expect(page.locator("#figures")).to_contain_text("+ 1 replaced")
     expect(page.locator(".judged")).to_have_count(3)
     assert_same_when_opened_now(page, lambda one: markup(one, "#transcript", "#slot-metrics-model", "#figures"))
+    walk_the_tokens(page)
 
     parent = page.url
     page.locator("#transcript .question").last.get_by_role("link", name="Edit and branch").click()

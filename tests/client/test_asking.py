@@ -7,7 +7,6 @@ import pytest
 
 from arena_lab import BadAnswer, Conflict, Invalid, NotSetUp, SignInNeeded, TooMany, Unreachable
 from arena_lab.asking import get, retry_after
-from arena_lab.events import BallotRead, Judged
 from arena_lab.following import ALARM_AFTER, Follower, Trouble, uses_socket
 from arena_lab.records import Run
 from tests.cases import each_case
@@ -15,31 +14,27 @@ from tests.client.conftest import Scripted, run_awaiting
 
 NOTHING = {"next": None, "previous": None, "results": []}
 STARTED = {"runs": []}
-EVENT = {"v": 1, "run": "r", "seq": 1, "at": "2026-03-01T12:00:00Z"}
 
 
 def keys(scripted):
     return [request.headers.get("Idempotency-Key") for request in scripted.asked]
 
 
-def test_a_client_that_is_turned_away_waits_as_long_as_it_was_told(scripted):
-    scripted.says(429, Retry_After="30").says(503).says(200, NOTHING)
+async def models_of(arena):
+    async with arena:
+        return await arena.models().all()
+
+
+@each_case(
+    "models",
+    [lambda scripted: scripted.arena().models().all(), lambda scripted: run_awaiting(models_of(scripted.awaited()))],
+    ids=["waiting", "awaiting"],
+)
+def test_a_client_that_is_turned_away_waits_as_long_as_it_was_told(models):
+    scripted = Scripted().says(429, Retry_After="30").says(503).says(200, NOTHING)
     began = time.monotonic()
 
-    assert scripted.arena().models().all() == []
-    assert 30 <= time.monotonic() - began < 60
-    assert len(scripted.asked) == 3
-
-
-def test_the_awaiting_client_does_the_same(scripted):
-    scripted.says(429, Retry_After="30").says(503).says(200, NOTHING)
-    began = time.monotonic()
-
-    async def models():
-        async with scripted.awaited() as arena:
-            return await arena.models().all()
-
-    assert run_awaiting(models()) == []
+    assert models(scripted) == []
     assert 30 <= time.monotonic() - began < 60
     assert len(scripted.asked) == 3
 
@@ -130,16 +125,6 @@ def test_what_is_no_record_is_a_bad_answer(body):
 def test_what_a_socket_says_that_is_no_event_is_a_bad_answer(text):
     with pytest.raises(BadAnswer):
         Follower().read(text)
-
-
-@each_case("data", [{}, {"judgments": 3}, {"ballot": 3}, {"judgment": "x"}])
-def test_an_event_without_what_its_type_tells_of_is_a_bad_answer(data):
-    event = {**EVENT, "type": "ballot_read" if "ballot" in data or not data else "solution_judged", "data": data}
-    found = Follower().read(httpx.Response(200, json=event).text)
-
-    assert isinstance(found, BallotRead | Judged)
-    with pytest.raises(BadAnswer):
-        found.words()
 
 
 # --- While a run is watched ---
