@@ -10,7 +10,8 @@ import pytest
 from django.contrib import admin
 from django.urls import reverse
 
-from experiments.models import Dataset
+from experiments.models import Dataset, Run
+from tests.experiments.reports import deliberations
 from tests.experiments.rights.things import addresses
 from tests.fixtures import signed_in
 from tests.security.payloads import COUNT, PAYLOADS
@@ -22,12 +23,14 @@ pytestmark = pytest.mark.django_db
 LAST = ("account_logout", "logout")
 STYLED = ("run-report", "api-run-report", "shared-run", "file-download", "api-file-download", "api-docs")
 STARTS = ("=", "+", "-", "@", "\t", "\r")
+WORKFLOWS = {"starchamber", "council", "debate", "coding"}
 NUMBER = re.compile(r"[+-]?[\d.,]+(e[+-]?\d+)?%?")
 
 
 @pytest.fixture
 def poisoned(things):
     lab, made = things
+    deliberations.debate(made.owner)
     poison = Poison()
     poison.poison()
     Dataset.objects.update(visibility="public")
@@ -35,7 +38,17 @@ def poisoned(things):
     return lab, made, poison
 
 
+def pages_of_runs(made):
+    """The address of a run stands for one of each workflow; the arena's is among the others already."""
+    runs = Run.objects.filter(experiment__owner=made.owner, experiment__workflow__in=WORKFLOWS).order_by("pk")
+    assert set(runs.values_list("experiment__workflow", flat=True)) == WORKFLOWS
+    return [(f"run of {run.experiment.workflow}", reverse("run", args=[run.pk])) for run in runs]
+
+
 def answers(browser, made):
+    for name, address in pages_of_runs(made):
+        answer = browser.get(address)
+        yield f"{name} {address}", answer, answer.content
     for name, route in sorted(addresses()):
         if name not in LAST:
             address = quote(made.address(name, route), safe="/:%?=&")

@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from accounts.logs.lines import Json, Readable
-from experiments.models import Run
+from experiments.models import Call, Run
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
@@ -82,3 +82,13 @@ def test_an_error_of_ours_tells_no_prompt_either(lines, arena, start, drive, mon
     assert told["experiment"] == str(run.experiment_id)
     assert "ValueError: cannot go on" in told["exception"]
     assert PROMPT not in lines.text
+
+
+def test_a_line_of_the_gateway_says_to_which_call_it_belongs(lines, arena, start, drive, scripted):
+    run = start(arena(scripted.model("scripted/speaks", "Four."), max_turns=1))
+    drive()
+
+    calls = {str(pk): key for pk, key in Call.objects.filter(run=run).values_list("pk", "step__key")}
+    of_gateway = [one for one in lines.objects if one["logger"].startswith(("httpx", "httpcore"))]
+    assert {one["call"] for one in of_gateway} == set(calls)
+    assert all((one["run"], one["step"]) == (str(run.pk), calls[one["call"]]) for one in of_gateway)

@@ -176,6 +176,23 @@ def test_the_count_is_a_page_and_a_part(browser, read, sit):
     assert browser.get(address, {"count": 7}).status_code == 404
 
 
+def test_a_structured_review_is_shown_in_words(browser, read, scripted_sit):
+    answer = '{"review": "Response A is **best**.", "ranking": ["Response A", "Response B"]}'
+    run = scripted_sit([ANSWER, answer], [ANSWER, REVIEW], [ANSWER, REVIEW])
+    review = page_of(browser, read, run).by_id("slot-review-1-member-1")
+
+    assert "read from a structured answer" in review.text
+    assert [element.text for element in review.findall(".//strong")] == ["model-2", "best"]
+    assert "{" not in review.text
+
+
+def test_own_answers_show_what_a_reviewer_thinks_of_itself(browser, read, sit):
+    ranking = page_of(browser, read, sit(own_answers="included")).by_id("slot-ranking-1")
+
+    assert "below 0: it prefers itself" in ranking.text
+    assert "Kendall's W not defined" not in ranking.text, "all reviewers ranked the same answers"
+
+
 # --- When it is over ---
 
 

@@ -219,6 +219,12 @@ def test_mirrors_share_the_load_and_the_verdicts_are_the_judges():
     assert {ask.seat for ask in play.asked} == {fact["seat"] for fact in play.facts.values()} == {"judge"}
 
 
+def test_only_the_first_judge_has_mirrors():
+    play = Play(lambda ask: BUSY, cast("judge", "judge-2", "mirror-1"))
+    asked = {seat: {endpoint(ask) for ask in play.asked if ask.seat == seat} for seat in ("judge", "judge-2")}
+    assert asked == {"judge": {"judge", "mirror-1"}, "judge-2": {"judge-2"}}
+
+
 @each_case("failure", [BUSY, DOWN, BAD_KEY], ids=["busy", "down", "key"])
 def test_another_endpoint_answers_where_one_fails(failure):
     play = Play(lambda ask: failure if endpoint(ask) == "judge" else says("tie"), cast("judge", "mirror-1"))

@@ -157,6 +157,16 @@ def test_a_judgment_that_cannot_be_read_is_asked_for_once_more():
     assert "coder-1" not in rated(play)["votes"]["coder-2"]
 
 
+def test_a_judge_that_names_itself_is_flagged():
+    key = "cycle/1/judge/coder-1/of/coder-2"
+    says = judgment(7, feedback="As acme/sage-7 I find it right.")
+    play = one_cycle(but({key: says}), called={"coder-1": ("acme/sage-7",)})
+
+    flagged = {vote["key"]: vote["flags"] for vote in play.found("solution_judged") if vote["flags"]}
+    assert flagged == {key: ["names_itself"]}
+    assert rated(play)["votes"]["coder-2"]["coder-1"] == 7, "its vote counts"
+
+
 def test_a_solution_that_the_sandbox_could_not_run_is_judged_and_has_no_share():
     play = one_cycle(but({"cycle/1/execution/coder-2": SANDBOX_FAILED}))
     assert set(rated(play)["passed"]) == {"coder-1", "coder-3"}

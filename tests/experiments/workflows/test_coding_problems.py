@@ -210,6 +210,11 @@ def test_a_fence_around_the_code_is_no_part_of_it(text, code):
     assert code_of(text) == code
 
 
+def test_many_unclosed_fences_are_read_quickly():
+    with without_hanging():
+        assert code_of("```python\n" + "``` \n" * 30_000 + "x").endswith("x")
+
+
 @each_case(
     ("value", "plain"),
     [

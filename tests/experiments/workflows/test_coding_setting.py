@@ -152,6 +152,14 @@ def test_a_problem_of_an_earlier_contest_is_not_set_again():
     assert [told["title"] for told in play.found("problem_set")] == ["Task 9"]
 
 
+def test_a_void_problem_may_be_set_by_somebody_else():
+    fails = {f"{HERE}/*": lambda step: ran(step, ["failed"])}
+    play = one_cycle(but({**fails, "cycle/2/problem": problem(1)}), cycles=2, setters="random")
+
+    assert [void["turn"] for void in play.found("cycle_void")] == [1]
+    assert [(told["turn"], told["title"]) for told in play.found("problem_set")] == [(2, "Task 1")]
+
+
 @each_case(
     ("answer", "reason"),
     [

@@ -4,6 +4,7 @@ from experiments.workflows.flags import REPEATS_ITSELF, SPEAKS_FOR_OTHER, addres
 from experiments.workflows.language import language_of
 from experiments.workflows.masking import masked, names_itself
 from tests.cases import each_case
+from tests.hanging import without_hanging
 
 NAMES = ("OpenAI: GPT-4o mini", "openai/gpt-4o-mini", "gpt-4o-mini")
 
@@ -138,6 +139,12 @@ def test_foreign_names_and_a_decorative_kana_leave_the_language_as_it_is():
     assert language_of("请解释 Kubernetes 的 pod 和 service 有什么区别，并给出一个例子。") == "zh"
     assert language_of("The word 天空 means sky in Chinese, and people write it with two signs.") == "en"
     assert language_of("这家小店卖各种好吃的零食，优の良品，欢迎大家来看看，选一选，买一买。") == "zh"
+
+
+def test_the_language_of_a_hostile_text_is_told_quickly():
+    hostile = [SKY["en"] * 2000, "`" * 100_000, "```" * 33_000, "~~~" * 33_000, "a@" * 50_000]
+    with without_hanging():
+        assert [language_of(text) for text in hostile] == ["en", None, None, None, None]
 
 
 @each_case(("asked", "answered"), [("zh", "en"), ("en", "zh"), ("de", "fr"), ("en", "ja")])

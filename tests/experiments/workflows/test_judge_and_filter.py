@@ -159,6 +159,11 @@ def test_the_judge_sees_each_sides_instructions_the_history_and_this_turn_and_is
     assert set(step.schema["required"]) == {"A", "B", "dynamics"}
 
 
+def test_every_question_has_a_fence_token_of_its_own():
+    keys = [f"turn/{turn}/{what}" for turn in range(20) for what in ("judge", "A/filter", "B/filter")]
+    assert len({CAST.fence(key) for key in keys} | {Cast({}, 4).fence("turn/1/judge")}) == 61
+
+
 def test_a_history_too_long_for_any_judge_is_cut_at_its_beginning_and_says_so():
     history = [f"Model A: message {n} " + "word " * 2000 for n in range(100)]
     step, prompt = shown(history=history)
