@@ -37,7 +37,7 @@ commits.install()
 
 IN_REDIS = {"layers": settings.CHANNEL_LAYERS, "caches": settings.CACHES}
 LOCAL_MEMORY = "django.core.cache.backends.locmem.LocMemCache"
-SLOWEST = 4  # how many times slower than usual a machine may be before a test calls it hanging
+PATIENCE = 240.0  # seconds after which even on a busy machine something hangs
 PASSWORD = "correct horse battery"
 ARENA = {"prompt": "Share seven solar panels between two villages.", "max_turns": 2, "gap_seconds": 0}
 
@@ -70,11 +70,8 @@ class RedisServer:
             self.process = None
 
 
-def wait_until(condition: Callable[[], Any], what: str, seconds: float = 20) -> Any:
-    """The first true value of `condition`. Fails the test when it does not come within `seconds` of a free machine:
-    a busy one gets SLOWEST times as long, which costs nothing while the condition holds.
-    """
-    seconds *= SLOWEST
+def wait_until(condition: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
+    """The first true value of `condition`. Fails the test when it does not come. seconds: where later is too late."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if value := condition():

@@ -11,7 +11,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from tests.fixtures import SLOWEST, wait_until
+from tests.fixtures import PATIENCE, wait_until
 
 ROOT = Path(__file__).parent.parent.parent
 OURS = ("REDIS_URL", "DATABASE_URL", "ARENA_DATA", "ARENA_DEMO", "OPENROUTER_API_KEY", "PORT")
@@ -60,14 +60,14 @@ class Platform:
         return self._output.read_text()
 
     def wait_until_ready(self) -> "Platform":
-        wait_until(lambda: "Logs " in self.output or self.process.poll() is not None, "a platform", 60)
+        wait_until(lambda: "Logs " in self.output or self.process.poll() is not None, "a platform")
         assert f"Ready: http://localhost:{self.port}\n" in self.output, self.output
         return self
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         """The exit code. Fails when it does not end."""
         self.process.send_signal(number)
-        return self.process.wait(timeout=60 * SLOWEST)
+        return self.process.wait(timeout=PATIENCE)
 
     def health(self) -> dict[str, Any]:
         try:

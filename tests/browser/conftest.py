@@ -120,7 +120,7 @@ class Lab:
         """Answers a run that waits, and waits until it waits again."""
         key = self.wait_for(run, "waiting_for", "offer")["key"]
         self.ask("POST", f"runs/{run}/say/", {"key": key, "action": action, "text": text})
-        wait_until(lambda: self.wait_for(run, "waiting_for", "offer")["key"] != key, "the run to go on", seconds=60)
+        wait_until(lambda: self.wait_for(run, "waiting_for", "offer")["key"] != key, "the run to go on")
 
     def call_text(self, run: str) -> str:
         """What the database has of the latest reply."""
@@ -238,7 +238,7 @@ def assert_same_when_opened_now(page: Page, content: Callable[[Page], Any]) -> N
     fresh = page.context.new_page()
     fresh.goto(page.url)
     with suppress(AssertionError):  # the difference is shown below
-        wait_until(lambda: content(page) == content(fresh), "what was sent", seconds=5)
+        wait_until(lambda: content(page) == content(fresh), "what was sent")
     live, at_once = content(page), content(fresh)
     fresh.close()
     assert live == at_once

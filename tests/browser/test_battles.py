@@ -133,7 +133,7 @@ def open_the_ladder(lab: Lab, page: Page, experiment: str) -> str:
         page.goto(experiment)
         return page.locator(".standing tbody tr").count() == 4
 
-    wait_until(is_rated, "the ratings", seconds=60)
+    wait_until(is_rated, "the ratings")
     page.get_by_role("link", name="Open the ladder").click()
     expect(page.locator("main")).to_contain_text(LATE)
     return page.url

@@ -37,7 +37,7 @@ def requests(lab: Lab, run: str) -> list[str]:
 
 
 def wait_until_asked(lab: Lab, run: str, key: str) -> None:
-    wait_until(lambda: (lab.ask("GET", f"runs/{run}/")["waiting_for"] or {}).get("key") == key, key, seconds=30)
+    wait_until(lambda: (lab.ask("GET", f"runs/{run}/")["waiting_for"] or {}).get("key") == key, key)
 
 
 def test_two_turns_are_led_by_clicking(lab: Lab, sign_in: SignIn) -> None:

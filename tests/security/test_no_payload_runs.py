@@ -171,5 +171,5 @@ def stream(watched: Watched, page: Page) -> set[int]:
         lengths.add(page.evaluate("document.body.textContent.length"))
         return ended(page)
 
-    wait_until(looked, "the run", 60)
+    wait_until(looked, "the run")
     return lengths

@@ -45,7 +45,7 @@ def test_a_hundred_parallel_starts_with_money_for_three_calls(starts, allow, pro
     workers = [Worker(lease_seconds=60) for _ in range(3)]
     try:
         ended = Run.objects.filter(pk__in=[run.pk for run in runs], state=Run.State.STOPPED)
-        wait_until(lambda: ended.count() == STARTS, "all of them to end", seconds=90)
+        wait_until(lambda: ended.count() == STARTS, "all of them to end")
     finally:
         for worker in workers:
             worker.kill()
@@ -71,7 +71,7 @@ def test_workers_killed_in_the_middle_leave_right_accounts_after_the_sweep(arena
         worker.kill()
     worker = Worker(lease_seconds=1)
     try:
-        wait_until(lambda: not Run.objects.live().exists(), "all of them to end", seconds=90)
+        wait_until(lambda: not Run.objects.live().exists(), "all of them to end")
     finally:
         worker.kill()
 

@@ -17,7 +17,6 @@ BATTLES = int(os.environ.get("ARENA_BATTLES", "120"))
 PAIRS = 10
 WORKERS = 4
 LEASE_SECONDS = 4
-SECONDS = 30 + BATTLES
 
 
 def test_four_workers_killed_twice_fight_every_battle_once(field, battles, alice, provider):
@@ -26,12 +25,12 @@ def test_four_workers_killed_twice_fight_every_battle_once(field, battles, alice
 
     for share in (0.25, 0.6):
         workers = [Worker(LEASE_SECONDS) for _ in range(WORKERS)]
-        wait_until(lambda share=share: of(experiment).count() >= share * BATTLES, "a part of the battles", SECONDS)
+        wait_until(lambda share=share: of(experiment).count() >= share * BATTLES, "a part of the battles")
         for worker in workers:
             worker.kill()
         assert state_of(experiment) == Campaign.State.RUNNING
     workers = [Worker(LEASE_SECONDS) for _ in range(WORKERS)]
-    wait_until(lambda: state_of(experiment) != Campaign.State.RUNNING, "the campaign's end", SECONDS)
+    wait_until(lambda: state_of(experiment) != Campaign.State.RUNNING, "the campaign's end")
     for worker in workers:
         worker.kill()
 

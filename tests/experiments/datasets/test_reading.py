@@ -161,7 +161,7 @@ def test_a_killed_workers_dataset_is_read_again(send, work, settings):
     variables = environment() | {"DJANGO_SETTINGS_MODULE": "arenasite.settings", "PYTHONPATH": str(settings.BASE_DIR)}
     worker = subprocess.Popen([sys.executable, "-c", words], env=variables, cwd=settings.BASE_DIR)
     try:
-        wait_until(lambda: dataset.samples.count() == 10 or worker.poll() is not None, "the first rows", 60)
+        wait_until(lambda: dataset.samples.count() == 10 or worker.poll() is not None, "the first rows")
     finally:
         worker.kill()
         worker.wait()

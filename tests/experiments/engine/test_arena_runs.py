@@ -253,7 +253,7 @@ def test_words_are_written_down_while_the_driver_is_busy_with_another_run(arena,
         if talking.calls.exists():
             for _ in range(2):
                 before = words()
-                wait_until(lambda: words() > before, "more words", seconds=30)  # noqa: B023 — called at once
+                wait_until(lambda: words() > before, "more words")  # noqa: B023 — called at once
                 kept.append(words())
         return claim(run_id, announce)
 

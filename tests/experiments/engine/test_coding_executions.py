@@ -267,7 +267,7 @@ def test_a_sandbox_that_is_killed_leaves_no_process_and_no_work(run):
     wanted(run, SLEEPS.replace("1.5", "50"), seconds=60, key="cycle/1/execution/long")
     worker = sandbox_worker()
     try:
-        wait_until(lambda: Execution.objects.filter(state="running").exists(), "the execution to be taken", seconds=60)
+        wait_until(lambda: Execution.objects.filter(state="running").exists(), "the execution to be taken")
         boxes = wait_until(lambda: children(worker.pid), "a box")
     finally:
         worker.kill()
@@ -277,7 +277,7 @@ def test_a_sandbox_that_is_killed_leaves_no_process_and_no_work(run):
     Execution.objects.update(code=RIGHT)
     second = sandbox_worker()
     try:
-        wait_until(lambda: Execution.objects.filter(state="done").exists(), "it to be run again", seconds=60)
+        wait_until(lambda: Execution.objects.filter(state="done").exists(), "it to be run again")
     finally:
         second.kill()
         second.wait()
@@ -307,7 +307,7 @@ def test_a_contest_that_is_stopped_while_a_solution_runs_ends_its_box_and_hears_
     with sandbox_at_work():
         driver.start()
         at_work = run.executions.filter(step__key="cycle/1/execution/coder-2", state="running")
-        wait_until(at_work.exists, "the solution to be run", seconds=60)
+        wait_until(at_work.exists, "the solution to be run")
         assert actions.stop(run, by=alice)
         driver.join(60)
         wait_until(

@@ -185,7 +185,7 @@ def test_a_worker_killed_at_twenty_random_moments_loses_and_repeats_nothing(aren
         run.refresh_from_db()
         assert run.state == Run.State.RUNNING, f"the run was over after {kills} kills: make it longer"
     worker = Worker()
-    wait_until(lambda: Run.objects.get(pk=run.pk).is_over, "the run to end", seconds=120)
+    wait_until(lambda: Run.objects.get(pk=run.pk).is_over, "the run to end")
     worker.kill()
 
     run.refresh_from_db()
@@ -260,7 +260,7 @@ def test_a_contest_killed_after_40_of_90_judgments_asks_exactly_the_missing_50(a
         wake(run.pk)
         worker = Worker()
         try:
-            wait_until(lambda: run.judgments.count() == 40, "40 judgments", seconds=60)
+            wait_until(lambda: run.judgments.count() == 40, "40 judgments")
         finally:
             worker.kill()
         before = len(scripted.received)

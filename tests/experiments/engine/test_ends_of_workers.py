@@ -152,7 +152,7 @@ def test_a_worker_starts_and_plays_after_one_that_died_long_ago(arena, start, pr
 
     worker = Worker()
     try:
-        assert wait_until(lambda: Run.objects.get(pk=run.pk).is_over, "the run to end", seconds=30)
+        assert wait_until(lambda: Run.objects.get(pk=run.pk).is_over, "the run to end")
     finally:
         worker.kill()
 

@@ -52,11 +52,11 @@ def test_words_that_could_not_be_kept_are_kept_later(talk, request, caplog):
     with transaction.atomic(), caplog.at_level(logging.WARNING):
         Call.objects.filter(pk=talk.call.pk).update(attempt=1)  # which locks it, or the database
         request.getfixturevalue("keeper")
-        wait_until(lambda: "not written down yet" in caplog.text, "an attempt in vain", seconds=30)
+        wait_until(lambda: "not written down yet" in caplog.text, "an attempt in vain")
 
-    assert wait_until(lambda: talk.is_kept, "the words", seconds=30)
+    assert wait_until(lambda: talk.is_kept, "the words")
     talk.said += " for each village."
-    assert wait_until(lambda: talk.is_kept, "the rest of them", seconds=30)
+    assert wait_until(lambda: talk.is_kept, "the rest of them")
 
 
 def test_what_goes_wrong_once_does_not_end_it(talk, request, monkeypatch):
@@ -71,7 +71,7 @@ def test_what_goes_wrong_once_does_not_end_it(talk, request, monkeypatch):
     monkeypatch.setattr(keeping, "write_down", write)
     request.getfixturevalue("keeper")
 
-    assert wait_until(lambda: talk.is_kept, "the words", seconds=30)
+    assert wait_until(lambda: talk.is_kept, "the words")
 
 
 def test_at_its_end_it_keeps_what_there_is(talk, monkeypatch):
@@ -87,6 +87,6 @@ def test_at_its_end_it_keeps_what_there_is(talk, monkeypatch):
 def test_what_has_ended_meanwhile_stays_as_it_is(talk, keeper):
     Call.objects.filter(pk=talk.call.pk).update(state=Call.State.COMPLETED, text="One panel for each village.")
     talk.said += " for"
-    wait_until(lambda: talk.heard == len(talk.said), "the late words", seconds=30)
+    wait_until(lambda: talk.heard == len(talk.said), "the late words")
 
     assert Call.objects.get(pk=talk.call.pk).text == "One panel for each village."

@@ -32,7 +32,7 @@ def worker(transactional_db):
 def running(arena, start, provider, worker):
     run = start(arena(**PACED))
     wake(run.pk)
-    wait_until(lambda: run.messages.exists(), "the first message", seconds=30)
+    wait_until(lambda: run.messages.exists(), "the first message")
     return run
 
 
@@ -53,7 +53,7 @@ def finished(run):
 def test_a_run_finishes_after_redis_was_flushed(running):
     redis.Redis.from_url(settings.REDIS_URL).flushall()
 
-    assert wait_until(lambda: finished(running), "the run to end", seconds=60)
+    assert wait_until(lambda: finished(running), "the run to end")
 
 
 @pytest.mark.system
@@ -61,14 +61,14 @@ def test_a_run_finishes_after_redis_was_restarted(running, redis_server):
     redis_server.stop()
     redis_server.start()
 
-    assert wait_until(lambda: finished(running), "the run to end", seconds=60)
+    assert wait_until(lambda: finished(running), "the run to end")
 
 
 @pytest.mark.system
 def test_a_run_finishes_while_redis_takes_connections_and_answers_nobody(running, frozen):
     frozen()
 
-    assert wait_until(lambda: finished(running), "the run to end without an answer of Redis", seconds=60)
+    assert wait_until(lambda: finished(running), "the run to end without an answer of Redis")
 
 
 @pytest.mark.system
@@ -79,7 +79,7 @@ def test_a_request_waits_only_a_moment_for_redis_to_tell_its_news(running, froze
     assert actions.stop(running, by=alice)
 
     assert time.monotonic() - began < 10 * REDIS_SECONDS  # the news, and the doorbell
-    assert wait_until(lambda: Run.objects.get(pk=running.pk).is_over, "the run to be stopped", seconds=30)
+    assert wait_until(lambda: Run.objects.get(pk=running.pk).is_over, "the run to be stopped")
 
 
 def test_bells_that_nobody_hears_are_waited_for_once_and_by_no_driver(frozen, monkeypatch, caplog):
@@ -119,7 +119,7 @@ def test_a_run_finishes_while_redis_is_away_and_the_next_one_starts_when_it_is_b
     redis_server.stop()
     try:
         begun = time.monotonic()
-        assert wait_until(lambda: finished(running), "the run to end without Redis", seconds=60)
+        assert wait_until(lambda: finished(running), "the run to end without Redis")
         waiting = start(arena(max_turns=1))
         wake(waiting.pk)
         time.sleep(max(0, AWAY_SECONDS - (time.monotonic() - begun)))
@@ -128,6 +128,6 @@ def test_a_run_finishes_while_redis_is_away_and_the_next_one_starts_when_it_is_b
 
     second = Worker()
     try:
-        assert wait_until(lambda: finished(waiting), "the queued run to be found", seconds=60)
+        assert wait_until(lambda: finished(waiting), "the queued run to be found")
     finally:
         second.kill()

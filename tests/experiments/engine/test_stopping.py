@@ -95,7 +95,7 @@ def test_a_run_stopped_in_mid_speech_keeps_what_was_said_and_the_provider_sees_t
 def test_it_stops_during(arena, start, driving, alice, moment):
     config, is_there = MOMENTS[moment]
     run = start(arena(**config))
-    wait_until(lambda: is_there(run), f"the {moment}", seconds=60)
+    wait_until(lambda: is_there(run), f"the {moment}")
 
     assert actions.stop(run, by=alice)
     wait_until(lambda: fresh(run).is_over, "the end")

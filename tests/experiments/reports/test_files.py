@@ -254,7 +254,7 @@ def test_a_real_worker_takes_up_what_a_killed_one_left(arena, start, drive, ask,
     silent(export)
     worker = ReportsWorker()
     try:
-        wait_until(lambda: again(export).state == "done", "the file", 40)
+        wait_until(lambda: again(export).state == "done", "the file")
         assert again(export).path.stat().st_size == again(export).size
     finally:
         code = worker.end()

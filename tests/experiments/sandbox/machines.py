@@ -90,7 +90,7 @@ class Host:
 
     def wait_for_the_last(self) -> None:
         """Fails when a process lives on that the run has brought forth, wherever it went."""
-        wait_until(lambda: not living(descendants() - self.children), "the processes of the sandbox to end", seconds=3)
+        wait_until(lambda: not living(descendants() - self.children), "the processes of the sandbox to end", seconds=12)
 
     def bury(self) -> None:
         """Ends what an attack has left running after all, and removes what it has left lying about."""
