@@ -1,10 +1,8 @@
 """Votes at the same moment, and counts that always say what the battles say."""
 
 import random
-import threading
 
 import pytest
-from django.db import connection
 
 from experiments.battles import boards, counting, voiding, votes
 from experiments.battles.voters import Voter, person_voter
@@ -13,29 +11,9 @@ from experiments.models import Battle, Board, Contestant, PairCount
 from experiments.refusals import SaidAlready
 from tests.cases import each_case
 from tests.experiments.battles.duels import dataset_of
+from tests.rivals import at_once
 
 STEPS = 40
-
-
-def at_once(*verbs):
-    """What each of them gave, or the error that it raised; all begin at the same moment, each on a connection."""
-    together, given = threading.Barrier(len(verbs)), [None] * len(verbs)
-
-    def do(place, verb):
-        together.wait()
-        try:
-            given[place] = verb()
-        except SaidAlready as error:
-            given[place] = error
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=do, args=pair) for pair in enumerate(verbs)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return given
 
 
 @pytest.mark.databases
@@ -47,7 +25,7 @@ def test_of_different_votes_at_the_same_moment_one_counts(alice, charlie):
     def cast(choice):
         return lambda: votes.cast(Battle.objects.get(pk=offered.pk), voter=voter, choice=choice)
 
-    given = at_once(*map(cast, votes.CHOICES))
+    given = at_once(*map(cast, votes.CHOICES), refused=SaidAlready)
 
     assert sum(isinstance(one, SaidAlready) for one in given) == len(votes.CHOICES) - 1
     assert counting.differences(offered.board) == 0

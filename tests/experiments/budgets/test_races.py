@@ -1,11 +1,11 @@
 """Whoever asks at the same time, in however many processes: no more is ever set aside than there is."""
 
-import threading
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 
 import pytest
-from django.db import connection
+from django.db import transaction
 
 from experiments import actions
 from experiments.budgets import budgeting
@@ -15,6 +15,7 @@ from experiments.models import Call, ModelPrice, Run, Step
 from experiments.models.ids import new_id
 from tests.experiments.budgets.accounts import account, assert_right
 from tests.fixtures import Worker, wait_until
+from tests.rivals import at_once
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 
@@ -80,59 +81,34 @@ def test_workers_killed_in_the_middle_leave_right_accounts_after_the_sweep(arena
     assert_right(budget)
 
 
-def test_threads_that_set_aside_at_once_never_pass_the_limit(starts, allow, ada):
+def test_threads_that_set_aside_at_once_never_pass_the_limit(starts, allow):
     """Of budgets in several orders: nobody waits for somebody who waits for them."""
     runs = starts()[:12]
     experiment = runs[0].experiment
     budgets = [allow(experiment, 5), allow(experiment.owner, "0.5"), allow(experiment, 9, period="day")]
-    amount, results = Amount(Decimal("0.1"), 10), []
+    amount, model = Amount(Decimal("0.1"), 10), experiment.participants.first().model
 
-    def ask(run: Run) -> None:
-        try:
-            accounts = accounts_of(applying(experiment.pk), account(budgets[0]).budget.since)
-            step = Step.objects.create(run=run, key="turn/1/A", kind="ask", purpose="reply")
-            from_model = experiment.participants.first().model
-            with budgeting.transaction.atomic():
-                fields = {"reserved": amount.cost, "reserved_tokens": amount.tokens, "request": {}, "attempt": 1}
-                call = Call.objects.create(id=new_id(), run=run, step=step, model=from_model, **fields)
-                reserve(call.pk, accounts, amount)
-            results.append("fits")
-        except OverBudget as over:
-            results.append(over.refusal.reason)
-        finally:
-            connection.close()
+    def ask(run: Run) -> str:
+        accounts = accounts_of(applying(experiment.pk), account(budgets[0]).budget.since)
+        step = Step.objects.create(run=run, key="turn/1/A", kind="ask", purpose="reply")
+        fields = {"reserved": amount.cost, "reserved_tokens": amount.tokens, "request": {}, "attempt": 1}
+        with transaction.atomic():
+            call = Call.objects.create(id=new_id(), run=run, step=step, model=model, **fields)
+            reserve(call.pk, accounts, amount)
+        return "fits"
 
-    threads = [threading.Thread(target=ask, args=(run,)) for run in runs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    given = at_once(*(partial(ask, run) for run in runs), refused=OverBudget)
 
-    assert sorted(results) == ["budget_person"] * 7 + ["fits"] * 5
-    assert account(budgets[1]).cost_reserved == Decimal("0.5")
+    results = sorted(one.refusal.reason if isinstance(one, OverBudget) else one for one in given)
+    assert results == ["budget_person"] * 7 + ["fits"] * 5
     assert {account(budget).cost_reserved for budget in budgets} == {Decimal("0.5")}
 
 
-def test_two_who_set_the_same_budget_at_once(starts, ada, django_user_model):
+def test_two_who_set_the_same_budget_at_once(ada, django_user_model):
     owner = django_user_model.objects.create_user("otto")
-    done, barrier = [], threading.Barrier(2)
+    setting = [partial(budgeting.set_budget, owner, by=ada, cost=Decimal(cost)) for cost in (1, 2)]
 
-    def set_(cost: int) -> None:
-        try:
-            barrier.wait(10)
-            budgeting.set_budget(owner, by=ada, cost=Decimal(cost))
-            done.append("set")
-        except budgeting.Rivalled:
-            done.append("rivalled")
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=set_, args=(cost,)) for cost in (1, 2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    given = at_once(*setting, refused=budgeting.Rivalled)
 
     assert owner.budgets.count() == 1
-    assert "set" in done
-    assert set(done) <= {"set", "rivalled"}
+    assert sum(isinstance(one, budgeting.Rivalled) for one in given) <= 1

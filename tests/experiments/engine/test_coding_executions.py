@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from tests.experiments.contesting import as_expected, assert_told_once, begun, m
 from tests.experiments.contests import sandbox_at_work, solution
 from tests.experiments.deliberating import fresh
 from tests.fixtures import environment, wait_until
+from tests.rivals import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -77,14 +77,8 @@ def test_what_waits_is_begun_run_and_told_once(run):
 def test_two_workers_never_run_the_same(run):
     waiting = {wanted(run, key=f"cycle/1/execution/{number}").pk for number in range(12)}
 
-    def take(_number):
-        try:
-            return [execution.pk for execution in claims.take(3)]
-        finally:
-            connections.close_all()
+    taken = [execution.pk for those in at_once(*[lambda: claims.take(3)] * 12) for execution in those]
 
-    with ThreadPoolExecutor(4) as workers:
-        taken = [pk for those in workers.map(take, range(12)) for pk in those]
     assert len(taken) == len(set(taken))
     taken += [execution.pk for execution in claims.take(20)]
     assert (len(taken), set(taken)) == (12, waiting)

@@ -29,18 +29,6 @@ def questions(run):
 # --- the next question ---
 
 
-def test_a_further_question_comes_with_what_was_concluded(convene, take_up):
-    run = take_up(convene(), "send", "And at sunset?")
-
-    assert (run.state, offer(run).turn) == ("completed", 2)
-    first = run.messages.get(turn=1, step__purpose="conclusion").text
-    asked = run.calls.get(step__key="turn/2/answer/member-2").request["messages"]
-    assert [one["content"] for one in asked] == ["Why is the sky blue?", first, "And at sunset?"]
-    assert [one["role"] for one in asked] == ["user", "assistant", "user"]
-    assert run.ballots.filter(turn=2).count() == 3
-    assert_same_page(run)
-
-
 @pytest.mark.databases
 def test_a_question_may_follow_weeks_later(convene, alice, drive):
     run = convene(limits={"seconds": 60})

@@ -144,9 +144,10 @@ def test_a_crash_at_one_write_of_each_kind_changes_nothing(play, monkeypatch):
 
 
 @pytest.mark.exhaustive
+@pytest.mark.parametrize("fault", FAULTS)
 @each_play
-def test_a_crash_at_any_write_changes_nothing(play, monkeypatch):
-    assert_nothing_changes(monkeypatch, play, all_of_them)
+def test_a_crash_at_any_write_changes_nothing(play, monkeypatch, fault):
+    assert_nothing_changes(monkeypatch, play, lambda names: all_of_them(names, fault))
 
 
 def test_a_replay_of_the_whole_record_asks_nothing(convene, take_up, drive, provider):

@@ -1,15 +1,15 @@
 """A debate is played: what was said is in its rows, and a person decides wherever it waits for one."""
 
-import threading
-
 import pytest
-from django.db import connection
+from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse
 
 from accounts.tokens import create_token
+from arenasite import environment
 from experiments.models import Event, Message, ProviderModel, Run, Step
-from experiments.refusals import NotOffered, NotWaiting, SaidAlready
+from experiments.refusals import NotWaiting, SaidAlready
 from experiments.steering import branching, furthering, steering
+from tests.cases import each_case
 from tests.experiments.api.conftest import Api
 from tests.experiments.debated import REQUEST, points
 from tests.experiments.debating import asked, assert_same_page, message, pause, told
@@ -116,34 +116,6 @@ def test_an_addendum_is_frozen_once_the_second_round_has_begun(stage, alice):
     assert not any(late in told(run, "summary") for late in ("Twelve.", "Too late."))
 
 
-@pytest.mark.databases
-@pytest.mark.django_db(transaction=True)
-def test_of_two_tabs_that_start_the_second_round_at_once_one_wins(stage, alice):
-    run = stage.say(stage.play(mode="manual"), "default")
-    together, heard = threading.Barrier(4), []
-
-    def submit(number):
-        together.wait()
-        try:
-            steering.say(run, by=alice, key="round/1/next", action="round", text=f"Tab {number}.")
-            heard.append(f"Tab {number}.")
-        except SaidAlready:
-            pass
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=submit, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    run = stage.go_on(run)
-
-    assert len(heard) == 1
-    assert texts(run, kind="addendum") == heard
-    assert [seat for seat in "ABC" if run.calls.filter(step__key=f"round/2/{seat}").count() == 1] == list("ABC")
-
-
 def test_without_a_second_round_the_summary_has_the_draft(stage):
     run = stage.say(stage.play(mode="manual"), "default")
     furthering.draft(run, by=run.experiment.owner, key="round/1/next", text="First thought.")
@@ -204,20 +176,6 @@ def test_a_branch_asks_only_what_comes_after_its_place(stage, alice):
     assert message(other, "round/1/B").parsed["new_perspectives"][0]["contents"] == "Buy a second one."
 
 
-def test_after_the_summary_a_second_round_is_played_and_the_summary_made_anew(stage, alice):
-    run = stage.say(stage.say(stage.play(mode="manual"), "default"), "summarize", "Ten nights.")
-    assert (run.state, pause(run).data["actions"]) == ("completed", ["summarize", "round"])
-    run = stage.say(run, "round", "And who pays?")
-    run = stage.say(run, "summarize")
-
-    assert texts(run, kind="addendum") == ["Ten nights.", "And who pays?"]
-    assert [m.superseded for m in run.messages.filter(seat="summarizer")] == [True, False]
-    assert "And who pays?" in told(run, "summary/2")
-    assert pause(run).data["actions"] == ["summarize"]
-    with pytest.raises(NotOffered):
-        steering.say(run, by=alice, key=pause(run).key, action="round")
-
-
 def test_a_record_of_a_debate_played_elsewhere_is_only_read(stage, client, alice):
     run = stage.play()
     Run.objects.filter(pk=run.pk).update(origin=Run.Origin.IMPORTED)
@@ -238,3 +196,71 @@ def test_a_record_of_a_debate_played_elsewhere_is_only_read(stage, client, alice
     assert {answer.status_code for answer in answers} <= {403, 409}
     assert everything(run) == before
     assert api.get(f"runs/{run.pk}/messages/").status_code == 200
+
+
+# --- what models are asked ---
+
+
+def test_a_model_without_a_system_role_gets_one_user_message(stage):
+    run = stage.play(fields={"capabilities": {"system_role": False}})
+
+    for seat in ("refiner", "A", "B", "C", "summarizer"):
+        for body in stage.sent(seat):
+            [only] = body["messages"]
+            assert only["role"] == "user"
+    text = stage.sent("B")[0]["messages"][0]["content"]
+    assert text.index("You are debater B") < text.index("[[task ")
+    assert run.calls.filter(warnings__icontains="no system role").count() == run.calls.count()
+
+
+def test_a_model_that_takes_no_schema_is_told_it_and_its_prose_is_repaired(stage):
+    fields = {"capabilities": {"schema": "none"}}
+    run = stage.play(B=["I have three points.", f"Sure!\n```json\n{points('B', 3, 2)}\n```"], fields=fields)
+
+    assert "response_format" not in stage.sent("B")[0]
+    assert "new_perspectives" in stage.sent("B")[0]["messages"][0]["content"]
+    assert asked(run)[2:4] == ["round/1/B", "round/1/B/repair"]
+    assert (message(run, "round/1/B").flags, message(run, "round/1/B").raw_text) == (
+        ["repaired"],
+        "I have three points.",
+    )
+    assert_same_page(run)
+
+
+# --- how much a role may write is the server's to say ---
+
+
+def limits(stage, seat):
+    return {body["max_tokens"] for body in stage.sent(seat)}
+
+
+def test_a_role_is_asked_for_no_more_than_its_limit_and_no_role_for_more_than_the_cap(stage, settings):
+    settings.ROLE_TOKENS, settings.ROLE_TOKENS_CAP = {"refiner": 200, "debater": 800, "summarizer": 900}, 300
+    stage.play()
+
+    assert [limits(stage, seat) for seat in ("refiner", "A", "B", "C", "summarizer")] == [{200}, *[{300}] * 4]
+
+
+def test_nobody_raises_the_limit_neither_who_sets_it_up_nor_who_takes_a_place(stage, settings):
+    settings.ROLE_TOKENS = {**settings.ROLE_TOKENS, "debater": 800}
+    busy = "sim/cooperative:first=0:fail=429:retry_after=60"
+    experiment = stage.experiment(B=["prose"], C=busy, pool=("sim/neutral:first=0",))
+    experiment.participants.filter(seat="A").update(params={"max_tokens": 50_000})
+    experiment.participants.filter(seat="B").update(params={"max_tokens": 100})
+    run = stage.go_on(stage.begin(experiment))
+
+    asked_for = {call.step.key: call.request["max_tokens"] for call in run.calls.filter(step__turn=1)}
+    assert (asked_for["round/1/A"], asked_for["round/1/B"]) == (800, 100)
+    assert [asked_for[f"round/1/{key}"] for key in ("C", "C/pool-1")] == [800, 800]
+    assert asked_for["round/1/B/repair"] <= 800
+
+
+@each_case("text", ["800abc", "0", "-5", "1.5", "8e2", "٣", "800 900", "  "])
+def test_a_limit_of_the_environment_that_is_no_number_is_refused_and_one_that_is_not_set_is_the_default(text):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ARENA_TOKENS_DEBATER", text)
+        if not text.strip():
+            assert environment.whole("ARENA_TOKENS_DEBATER", 2000) == 2000
+            return
+        with pytest.raises(ImproperlyConfigured, match="ARENA_TOKENS_DEBATER must be a whole number"):
+            environment.whole("ARENA_TOKENS_DEBATER", 2000)

@@ -130,17 +130,6 @@ def test_a_summary_that_failed_is_no_completed_debate_and_is_asked_again(stage, 
     assert_same_entries(run)
 
 
-def test_an_automatic_debate_whose_refiner_failed_is_resumed_with_what_it_says_then(stage, alice):
-    run = stage.play(refiner=[404, *GOOD["refiner"]])
-    assert (run.state, run.stop_reason) == ("failed", "refine_failed")
-    actions.resume(run, by=alice)
-    run = stage.go_on(run)
-
-    assert run.state == "completed"
-    assert message(run, "prompt/final").text.startswith("**Objective**\n\nShare one telescope fairly")
-    assert_same_entries(run)
-
-
 def test_a_context_that_is_too_long_is_said_with_a_hint_and_can_be_shortened(stage):
     stage.scripted.error = TOO_LONG
     new = [{"id": f"p{n}", "contents": f"Idea {n}: " + "more " * 200} for n in (1, 2, 3)]

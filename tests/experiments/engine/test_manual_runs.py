@@ -2,17 +2,17 @@
 
 import hashlib
 import json
-import threading
 from datetime import timedelta
+from functools import partial
 
 import pytest
-from django.db import connection
 
 from experiments import actions
 from experiments.models import Run, Step
 from experiments.refusals import NotOffered, NotWaiting, SaidAlready
 from experiments.steering import steering
 from tests.cases import each_case
+from tests.rivals import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -119,27 +119,16 @@ def test_a_rewritten_prompt_is_kept_told_and_shown_wherever_the_run_is_shown(man
 @pytest.mark.django_db(transaction=True)
 def test_of_many_submits_at_the_same_moment_one_is_heard(manual, drive, alice):
     run = manual()
-    key, together, answers = pause(run).key, threading.Barrier(6), []
+    key = pause(run).key
 
     def submit(number):
-        together.wait()
-        try:
-            steering.say(Run.objects.get(pk=run.pk), by=alice, key=key, action="send", text=f"Say {number}.")
-            answers.append(number)
-        except SaidAlready:
-            answers.append(None)
-        finally:
-            connection.close()
+        steering.say(Run.objects.get(pk=run.pk), by=alice, key=key, action="send", text=f"Say {number}.")
+        return number
 
-    threads = [threading.Thread(target=submit, args=(number,)) for number in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    answers = at_once(*(partial(submit, number) for number in range(6)), refused=SaidAlready)
     drive()
 
-    [heard] = [number for number in answers if number is not None]
-    assert len(answers) == 6
+    [heard] = [number for number in answers if isinstance(number, int)]
     assert run.messages.filter(seat="A").count() == 1
     assert run.calls.get(step__seat="A").request["messages"] == [{"role": "user", "content": f"Say {heard}."}]
     assert run.events.filter(type="said").count() == 1

@@ -68,15 +68,6 @@ def test_reasoning_is_kept_and_is_not_sent_again(talk, say, provider):
     assert first.reasoning not in first.raw_text
 
 
-def test_token_probabilities_are_asked_for_only_where_they_are_wanted(talk):
-    wanted, not_wanted = (talk(logprobs=logprobs).calls.get(step__purpose="reply") for logprobs in (True, False))
-
-    assert wanted.request["top_logprobs"] == 5
-    assert wanted.logprobs[0]["alternatives"]
-    assert "logprobs" not in not_wanted.request
-    assert not_wanted.logprobs is None
-
-
 # --- whose turn it is ---
 
 

@@ -1,10 +1,10 @@
 """Adding, replacing, testing and removing keys: by whom, once, and recorded without the key."""
 
 import json
-import threading
+from functools import partial
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from accounts.models import AuditEntry
 from experiments.keys import keyring
@@ -12,6 +12,7 @@ from experiments.models import Provider, ProviderKey
 from experiments.refusals import NotAllowed, NotOffered, Rivalled
 from tests.cases import each_case
 from tests.experiments.keys.conftest import LAB, MINE, OTHER
+from tests.rivals import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -61,25 +62,12 @@ def test_the_database_itself_allows_one(alice, locked):
 @pytest.mark.databases
 @pytest.mark.django_db(transaction=True)
 def test_of_two_who_add_at_the_same_time_one_is_told_that_there_is_one(alice, locked):
-    provider, gate, ends = locked(), threading.Barrier(2), []
+    provider = locked()
+    adding = [partial(keyring.add, by=alice, provider=provider, key=text) for text in (MINE, OTHER)]
 
-    def enter(text):
-        gate.wait()
-        try:
-            keyring.add(by=alice, provider=provider, key=text)
-            ends.append("added")
-        except Rivalled:
-            ends.append("rivalled")
-        finally:
-            connection.close()
+    given = at_once(*adding, refused=Rivalled)
 
-    rivals = [threading.Thread(target=enter, args=[text]) for text in (MINE, OTHER)]
-    for one in rivals:
-        one.start()
-    for one in rivals:
-        one.join()
-
-    assert sorted(ends) == ["added", "rivalled"]
+    assert sorted(isinstance(one, Rivalled) for one in given) == [False, True]
     assert ProviderKey.objects.active().count() == 1
     assert AuditEntry.objects.filter(action="key_added").count() == 1
 
