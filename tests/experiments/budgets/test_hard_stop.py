@@ -59,6 +59,7 @@ def test_the_run_stops_keeps_what_was_said_and_says_which_budget_it_was(talk, st
     assert "resume-button" in page
 
 
+@pytest.mark.databases
 def test_it_is_resumed_while_anything_is_left_and_once_raised_goes_on_and_pays_for_nothing_twice(
     talk, start, drive, allow, alice
 ):

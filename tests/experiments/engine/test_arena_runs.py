@@ -51,6 +51,7 @@ def course(run):
     return [" ".join(filter(None, (kind, data.get("seat"), data.get("state")))) for kind, data in told]
 
 
+@pytest.mark.databases
 def test_a_run_of_two_turns_has_its_messages_judgments_calls_and_events(play, provider):
     run = play()
 

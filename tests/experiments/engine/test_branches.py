@@ -108,6 +108,7 @@ def test_a_live_run_can_be_branched_while_it_waits(arena, start, drive, alice, b
     assert child.steps.get(key="turn/1/A/prompt").data["text"] == "Be bold."
 
 
+@pytest.mark.databases
 def test_judging_again_keeps_the_first_scores(parent, alice, drive):
     first = list(parent.judgments.values())
     again = branching.judge_again(parent, by=alice, rubric="Only count the bids.")

@@ -216,6 +216,7 @@ def test_a_pool_that_drops_to_two_stops_with_every_reason(play_on):
 # --- limits ---
 
 
+@pytest.mark.databases
 def test_a_budget_ends_a_contest_before_it_is_passed_and_keeps_what_was_paid_for(
     play_on, alice, charlie, start, scripted, drive
 ):

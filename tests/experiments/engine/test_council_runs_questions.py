@@ -250,6 +250,7 @@ def test_another_first_question_begins_anew_and_only_questions_are_places_to_bra
     assert_same_page(child)
 
 
+@pytest.mark.databases
 def test_another_second_question_keeps_the_first_with_what_was_done_again_and_no_later_ones(
     convene, take_up, branch, drive, alice
 ):

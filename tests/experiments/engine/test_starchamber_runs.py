@@ -25,6 +25,7 @@ ENDLESS = "sim/cooperative:first=0:tps=30:words=3000"
 # --- what is sent ---
 
 
+@pytest.mark.databases
 def test_nothing_is_sent_but_what_the_researcher_said(talk, say, provider):
     odd = "Wer bist du?\r\n\t$name {MODEL} 漢字 🎈 "
     run = talk(first_message=odd, context="")

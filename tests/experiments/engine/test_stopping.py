@@ -61,6 +61,7 @@ def ends(run):
     return [event.type for event in run.events.filter(type__in=["experiment_stopped", "experiment_error"])]
 
 
+@pytest.mark.databases
 def test_a_run_stopped_in_mid_speech_keeps_what_was_said_and_the_provider_sees_the_stream_closed(
     arena, start, provider, driving, alice
 ):
