@@ -162,7 +162,7 @@ class Stage:
             if child.has_ended:
                 if asked := self._asked.pop(name, None):
                     self.drains.append((name, time.monotonic() - asked))
-                child.bury(time.monotonic())
+                child.bury()
                 child.due = time.monotonic() + AGAIN_SECONDS
             if child.process is None and name not in self.away and time.monotonic() >= (child.due or 0):
                 self._again(name, child)
