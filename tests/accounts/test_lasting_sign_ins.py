@@ -187,3 +187,8 @@ def test_what_reaches_keys_and_webhooks_asks_too(stale, path):
     assert refused.status_code == 403
     assert "Confirm that it is you" in refused.json()["detail"]
     assert stale.get(path).status_code == 200
+
+
+def test_without_a_recent_password_pages_and_the_api_may_still_be_read(stale):
+    for path in ("/people/", "/account/", "/runs/", "/api/runs/", "/api/keys/"):
+        assert stale.get(path).status_code == 200, path

@@ -71,6 +71,21 @@ def test_a_recovery_code_is_hard_to_guess_and_opens_once(visitor, alice, app_of)
     assert not is_in(second)
 
 
+def test_recovery_codes_that_are_not_used_yet_are_downloaded_as_text_after_the_password(browser, alice, app_of):
+    path = "/account/second-factor/recovery-codes/download/"
+    assert browser.get(path).status_code == 404
+    codes = app_of(alice).recovery
+
+    answer = browser.get(path)
+
+    assert answer["Content-Type"].startswith("text/plain")
+    assert answer["Content-Disposition"].startswith("attachment")
+    assert all(code in answer.content.decode() for code in codes)
+    stale = Client()
+    stale.force_login(alice)
+    assert stale.get(path).status_code == 302
+
+
 @pytest.mark.django_db(transaction=True)
 def test_an_app_is_set_up_after_the_password_was_asked_for(alice, monkeypatch, entries_of):
     browser = Client()

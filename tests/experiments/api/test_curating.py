@@ -44,6 +44,19 @@ def test_a_dataset_is_not_deleted_while_something_rests_on_it(api, dataset, batt
     assert Dataset.objects.filter(pk=dataset.pk).exists()
 
 
+def test_a_dataset_is_deleted_by_its_owner_alone(api, charlies, nobodys, dataset, is_problem):
+    path = f"datasets/{dataset.slug}/"
+    Dataset.objects.update(visibility="public")
+    is_problem(charlies.send("DELETE", path), 403)
+    is_problem(nobodys.send("DELETE", path), 401)
+    assert Dataset.objects.exists()
+
+    assert api.send("DELETE", path).status_code == 204
+
+    assert not Dataset.objects.exists()
+    is_problem(api.get(path), 404)
+
+
 def test_a_battle_is_left_out_with_a_reason_and_taken_in_again(api, battle, is_problem):
     path = f"battles/{battle.pk}/"
 

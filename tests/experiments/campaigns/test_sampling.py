@@ -10,7 +10,7 @@ from experiments.battles.counting import recount
 from experiments.battles.scope import scope_of
 from experiments.casting import InvalidExperiment
 from experiments.models import Battle, Board, Campaign, Contestant, Output
-from tests.experiments.campaigns.conftest import asked, join, of, state_of
+from tests.experiments.campaigns.conftest import asked, join, of, runs_of, state_of
 
 pytestmark = pytest.mark.django_db
 
@@ -141,6 +141,18 @@ def test_an_adaptive_campaign_goes_round_by_round_and_leaves_what_cannot_be_judg
     play(experiment)
     assert state_of(experiment) == Campaign.State.OPEN
     assert len(asked(experiment)) == 48 + 4, "only what was open was asked again, once"
+
+
+def test_an_adaptive_plan_that_is_divided_over_several_runs_stays_adaptive(field, battles, campaign, play, settings):
+    settings.BATTLES_PER_RUN, settings.RUNS_PER_CAMPAIGN = 2, 4
+    sampling = {"plan": "adaptive", "min_per_pair": 3, "max_per_pair": 20, "batch": 1, "target_width": 1000}
+
+    experiment = campaign(battles(field(contestants=3, samples=20), sampling=sampling))
+    play(experiment)
+
+    assert state_of(experiment) == Campaign.State.COMPLETED
+    assert runs_of(experiment).count() >= 4
+    assert 9 <= of(experiment).exclude(winner="").count() < 60
 
 
 def test_a_sample_is_the_same_for_all_pairs_which_advance_together_and_for_the_same_seed(field, battles, settings):

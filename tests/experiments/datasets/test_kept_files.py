@@ -51,6 +51,17 @@ def test_folders_that_nobody_knows_are_taken_away_and_those_in_use_stay(alice, s
     assert all(path.exists() for path in (*kept, used.path, root / "spool-young", root / "logs"))
 
 
+def test_it_is_tidied_every_ten_minutes_and_not_with_every_sweep(monkeypatch):
+    tidied = []
+    monkeypatch.setattr(tidying, "tidy", lambda: tidied.append(1))
+    tidier = tidying.Tidier()
+
+    for seconds, times in ((0, 1), (1, 1), (tidying.EVERY_SECONDS - 10, 1), (10, 2), (1, 2)):
+        time.sleep(seconds)
+        tidier.look()
+        assert len(tidied) == times
+
+
 def test_a_full_disk_is_said_and_leaves_nothing(alice, monkeypatch, settings):
     monkeypatch.setattr(SimpleUploadedFile, "chunks", full)
 

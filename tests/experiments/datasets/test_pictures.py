@@ -281,6 +281,27 @@ def test_pipes_and_links_that_lead_nowhere_hold_nothing_up(load, tmp_path):
 
 
 @pytest.mark.system
+def test_the_process_has_no_network(tmp_path, monkeypatch):
+    """It is in a namespace of its own, where the kernel allows one, in which nothing but an idle loopback is found."""
+    looks = """
+import sys; sys.path.insert(0, sys.argv[1])
+import json, os
+from experiments.datasets.reader.limits import leave_network
+before = os.readlink("/proc/self/ns/net")
+leave_network()
+links = [line.split(":")[0].strip() for line in open("/proc/self/net/dev") if ":" in line]
+print(json.dumps({"found": {"is_other": os.readlink("/proc/self/ns/net") != before, "links": links}}))
+"""
+    allowed = subprocess.run(["unshare", "--map-root-user", "--net", "true"], check=False).returncode == 0
+    monkeypatch.setattr(process, "START", looks)
+
+    found = process.read(tmp_path, tmp_path, what="preview").said
+
+    assert found["is_other"] == allowed
+    assert found["links"] == ["lo"] or not allowed
+
+
+@pytest.mark.system
 def test_the_process_is_refused_every_socket(tmp_path, monkeypatch):
     """Also where it may make no namespaces, as in a container."""
     looks = """

@@ -74,6 +74,15 @@ def test_trouble_that_passes_is_waited_out_and_nobody_reads_of_it(play, fail):
     assert not any(words in everything_that_models_read(run) for words in WORDS_OF_ERRORS)
 
 
+def test_a_provider_is_not_asked_again_before_the_time_that_it_has_named(arena, start, drive):
+    run = start(arena(a="sim/cooperative:first=0:fail=429:times=1:retry_after=7", **QUIET))
+    drive()
+
+    first, second = run.calls.filter(step__key="turn/1/A").order_by("attempt")
+    assert (first.error_kind, second.state) == ("rate_limited", Call.State.COMPLETED)
+    assert (second.sent - first.sent).total_seconds() >= 7
+
+
 @each_case(("fail", "kind"), [("401", "bad_key"), ("402", "out_of_credit"), ("404", "unknown_model")])
 def test_trouble_that_needs_a_person_fails_the_run_which_resumes_where_it_failed(play, resume, fail, kind):
     run = play(b=f"sim/competitive:first=0:fail={fail}:times=1", **QUIET)

@@ -117,3 +117,10 @@ def test_signing_out_ends_the_session_and_leads_to_the_door(browser):
 
     assert browser.post("/sign-out/")["Location"] == "/sign-in/"
     assert browser.get("/runs/").status_code == 302
+
+
+def test_every_page_of_somebody_signed_in_has_a_form_to_sign_out(browser, visitor, read):
+    for path in ("/arena/", "/account/", "/runs/", "/leaderboard/", "/account/password/"):
+        [form] = read(browser.get(path)).find("form", action="/sign-out/")
+        assert form.get("method") == "post", path
+    assert not read(visitor.get("/sign-in/")).find("form", action="/sign-out/")

@@ -29,6 +29,12 @@ def test_a_visitor_reads_the_browsers_language_until_another_is_chosen(visitor, 
     assert language_of(visitor.get("/sign-in/"), read) == "zh-hans"
 
 
+def test_what_stands_in_the_address_does_not_replace_what_was_posted(visitor):
+    visitor.post("/language/?language=zh-hans&next=/runs/", {"language": "en"})
+
+    assert visitor.cookies[settings.LANGUAGE_COOKIE_NAME].value == "en"
+
+
 def test_the_choice_of_a_person_holds_in_every_browser_of_theirs_and_for_nobody_else(browser, alice, charlies, read):
     browser.post("/language/", {"language": "zh-hans", "next": "/account/"})
     elsewhere = Client()

@@ -23,6 +23,8 @@ from django.core.management import call_command
 from accounts import crypto
 from accounts.hardening import findings
 from accounts.tokens import create_token
+from arena_lab.credentials import Credentials
+from arena_lab.following import socket_arguments
 from arenasite.environment import Mail, SignInServer
 from arenasite.supervisor.children import Child
 from experiments.gateway import ChatMessage, ChatRequest, Client, Unreachable
@@ -203,6 +205,16 @@ async def test_a_provider_with_a_certificate_of_its_own_making_gets_no_key(certi
         await transport.aclose()
         server.close()
     assert heard == []
+
+
+def test_no_outgoing_connection_uses_less_than_tls_1_2():
+    to_providers = guarded_transport(allow_private=False)._pool._ssl_context
+    from_the_client = socket_arguments(Credentials("https://lab.example", "a token"), "run", 0)[1]["ssl"]
+
+    for context in (to_providers, from_the_client):
+        assert context.minimum_version >= ssl.TLSVersion.TLSv1_2
+        assert context.verify_mode == ssl.CERT_REQUIRED
+        assert context.check_hostname
 
 
 SAFE = {
