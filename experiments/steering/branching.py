@@ -133,7 +133,7 @@ def _copy(message: Message, child: Run, edited: str | None, by: "User") -> None:
     places = iter(range(1, 1_000_000))
     for step in _shared_steps(message, is_edited=edited is not None):
         is_branching_point = step.pk == message.step_id
-        if is_branching_point and edited is not None and message.call_id is None:
+        if is_branching_point and edited is not None and _was_said(message):
             break  # words of a person are not recorded but said anew
         copy = _copied_step(step, child, outcomes.get(step.key), edited if is_branching_point else None)
         if hasattr(step, "message"):
@@ -142,8 +142,13 @@ def _copy(message: Message, child: Run, edited: str | None, by: "User") -> None:
         Judgment.objects.bulk_create(_copied_judgment(judgment, copy) for judgment in step.judgments.all())
         if hasattr(step, "ballot"):
             Ballot.objects.create(run=child, step=copy, **{name: getattr(step.ballot, name) for name in KEPT_OF_BALLOT})
-    if edited is not None and message.call_id is None:
+    if edited is not None and _was_said(message):
         _say_instead(message, child, edited, by)
+
+
+def _was_said(message: Message) -> bool:
+    """Whether a person said it, other than a model's answer that a branch has edited."""
+    return message.call_id is None and message.step.kind != "ask"
 
 
 def _shared_steps(message: Message, *, is_edited: bool) -> Iterator[Step]:

@@ -84,6 +84,16 @@ def test_an_edited_message_is_read_by_the_other_side_and_says_that_it_was_edited
     assert (grandchild.parent, grandchild.parent.parent) == (child, parent)
 
 
+def test_a_message_that_was_edited_is_edited_again(parent, branch):
+    first = branch(parent.messages.get(turn=2, seat="A"), "I give you everything.")
+    second = branch(first.messages.get(turn=2, seat="A"), "I give you half.")
+
+    assert [texts(run)[2][2] for run in (first, second)] == ["I give you everything.", "I give you half."]
+    assert texts(second)[:2] == texts(parent)[:2]
+    reply = second.calls.get(step__key="turn/2/B").request["messages"]
+    assert any("I give you half." in item["content"] for item in reply)
+
+
 def test_what_cannot_be_branched_is_refused(parent, alice):
     message = parent.messages.first()
     for text in ("", "  \n", "\x00", "\ud800"):
