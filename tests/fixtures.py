@@ -100,6 +100,7 @@ def parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
         guard.install(monkeypatch)
     yield
     guard.remove()
+    virtual_time.start(virtual=False)  # what is set up for many tests, before the next one, waits for real
 
 
 @pytest.fixture(scope="session", autouse=True)
