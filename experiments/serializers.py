@@ -128,6 +128,12 @@ class TranscriptSerializer(MessageSerializer):
 
 
 class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
+    """saw: what the judge was shown, `messages` (filtered, original or both) and `reasoning` (off, none or shown);
+    empty where it was not recorded yet.
+    """
+
+    saw = serializers.DictField(child=serializers.CharField())
+
     class Meta:
         model = Judgment
         fields = [
