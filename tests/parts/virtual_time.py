@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
+from django.db import connection as default_connection
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -48,6 +49,7 @@ def start(*, virtual: bool) -> None:
     """Begin a test. virtual: `time.sleep` returns at once and the clock is ahead by what it was asked for."""
     _Skipped.seconds, _Skipped.is_on = 0.0, virtual
     _Skipped.workers, _Skipped.at_work = [], []
+    clock._Reading.moment = None
 
 
 def is_virtual() -> bool:
@@ -67,6 +69,20 @@ class _Datetime(datetime):
 def _now_in_sqlite(self: Now, compiler: Any, connection: Any, **extra: Any) -> Any:
     template = f"STRFTIME('%%%%Y-%%%%m-%%%%d %%%%H:%%%%M:%%%%f', 'NOW', '+{_Skipped.seconds:.6f} seconds')"
     return self.as_sql(compiler, connection, template=template, **extra)
+
+
+def _now_in_postgresql(self: Now, compiler: Any, connection: Any, **extra: Any) -> Any:
+    template = f"(STATEMENT_TIMESTAMP() + INTERVAL '{_Skipped.seconds:.6f} seconds')"
+    return self.as_sql(compiler, connection, template=template, **extra)
+
+
+_read = clock.read
+
+
+def _read_ahead() -> datetime:
+    """SQLite is told the time by this process, of which the clock is ahead already."""
+    ahead = 0.0 if default_connection.vendor == "sqlite" else _Skipped.seconds
+    return _read() + timedelta(seconds=ahead)
 
 
 def _virtual_sleep(seconds: float) -> None:
@@ -105,7 +121,9 @@ def install() -> None:
     time.sleep = _virtual_sleep
     timezone.datetime = _Datetime  # type: ignore[misc]
     clock.datetime = _Datetime  # type: ignore[misc]
+    clock.read = _read_ahead
     Now.as_sqlite = _now_in_sqlite  # type: ignore[method-assign]
+    Now.as_postgresql = _now_in_postgresql  # type: ignore[method-assign]
 
 
 class _SkippingSelector(selectors.DefaultSelector):
