@@ -5,7 +5,6 @@ import itertools
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 
@@ -13,17 +12,17 @@ from experiments.gateway.addresses import GuardedTransport, is_allowed
 from experiments.gateway.errors import ForbiddenAddress
 
 _apps: dict[str, Any] = {}
-_ports = itertools.cycle(range(1, 1024))
+_ports = itertools.cycle(range(1, 1024))  # of no real server: they are below those that are given out
 _END, _RESET, _CLOSED = object(), object(), object()
 
 
 @contextmanager
 def served(app: Any) -> Iterator[str]:
     """Requests to the base URL that it gives reach the app, until the block ends."""
-    base_url = f"http://127.0.0.1:{next(_ports)}/v1"  # of no real server: they are below those that are given out
-    _apps[urlsplit(base_url).netloc] = app
-    yield base_url
-    del _apps[urlsplit(base_url).netloc]
+    origin = next(origin for port in _ports if (origin := f"127.0.0.1:{port}") not in _apps)
+    _apps[origin] = app
+    yield f"http://{origin}/v1"
+    del _apps[origin]
 
 
 def install() -> None:
