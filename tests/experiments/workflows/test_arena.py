@@ -19,10 +19,6 @@ FAILED = Outcome(ok=False, error_kind="overloaded", error="The provider is overl
 THOUGHT = "My reasoning: secret."
 
 
-def said(step):
-    return f"{THOUGHT}\n\nWords of {step.key}."
-
-
 def well(step):
     """A model that thinks aloud, a filter that removes the thought, a judge that scores."""
     if step.purpose == "filter":
@@ -30,7 +26,7 @@ def well(step):
         return Outcome(text=json.dumps({"text": f"Words of {key}.", "removed": ["My reasoning"]}))
     if step.purpose == "judge":
         return Outcome(text=json.dumps({"A": {"cooperation": 0.5}, "B": {"cooperation": 0}, "dynamics": "d"}))
-    return Outcome(text=said(step), finish_reason="stop")
+    return Outcome(text=f"{THOUGHT}\n\nWords of {step.key}.", finish_reason="stop")
 
 
 def play(answer=well, most=200, **config):
@@ -53,10 +49,6 @@ def play(answer=well, most=200, **config):
 def ask(steps, key):
     [found] = [step for step in steps if step.key == key]
     return found
-
-
-def record(steps, key):
-    return ask(steps, key).data
 
 
 TURN_1 = [
@@ -93,6 +85,7 @@ def test_side_b_speaks_first_when_asked_to_and_without_filter_and_judge_words_pa
     assert [step.key for step in steps] == ["turn/1", "turn/1/B", "turn/1/A", "turn/1/completed"]
     assert "Open the conversation with Model A" in ask(steps, "turn/1/B").messages[-1].content
     assert ask(steps, "turn/1/A").messages[1].content == f"{THOUGHT}\n\nWords of turn/1/B."
+    assert Config(prompt="Talk.", judge=False, filter=False).seats() == ("A", "B")
 
 
 def test_a_side_sees_its_own_words_raw_and_the_others_filtered():
@@ -159,26 +152,27 @@ def test_a_judge_that_failed_does_not_end_the_run(broken):
     steps, end = play(lambda step: broken if step.key == "turn/1/judge" else well(step), max_turns=2)
 
     assert end == End("max_turns")
-    first, second = (record(steps, f"turn/{turn}/judge/completed")["judgments"] for turn in (1, 2))
+    first, second = (ask(steps, f"turn/{turn}/judge/completed").data["judgments"] for turn in (1, 2))
     assert [(j["scores"], bool(j["unscored_reason"])) for j in first] == [(None, True), (None, True)]
     assert [j["scores"] for j in second] == [{"cooperation": 0.5}, {"cooperation": 0.0}]
 
 
-@each_case("broken", [FAILED, Outcome(text="no JSON"), Outcome(text='{"text": "SURRENDER"}')])
-def test_a_filter_that_failed_lets_the_original_pass(broken):
-    steps, end = play(lambda step: broken if step.key == "turn/1/A/filter" else well(step), max_turns=1)
+@each_case(
+    ("filtered", "heard", "statuses"),
+    [
+        *(
+            (failure, f"{THOUGHT}\n\nWords of turn/1/A.", {"failed", "refused"})
+            for failure in (FAILED, Outcome(text="no JSON"), Outcome(text='{"text": "SURRENDER"}'))
+        ),
+        (Outcome(text='{"text": "", "removed": ["everything"]}'), NOTHING_LEFT, {"emptied"}),
+    ],
+)
+def test_a_filter_that_failed_lets_the_original_pass_and_one_that_left_nothing_a_placeholder(filtered, heard, statuses):
+    steps, end = play(lambda step: filtered if step.key == "turn/1/A/filter" else well(step), max_turns=1)
 
     assert end == End("max_turns")
-    assert ask(steps, "turn/1/B").messages[1].content == f"{THOUGHT}\n\nWords of turn/1/A."
-    assert record(steps, "turn/1/A/filtered")["filter"]["status"] in {"failed", "refused"}
-
-
-def test_a_filter_that_left_nothing_passes_a_placeholder_instead_of_an_empty_message():
-    empty = Outcome(text='{"text": "", "removed": ["everything"]}')
-    steps, _end = play(lambda step: empty if step.key == "turn/1/A/filter" else well(step), max_turns=1)
-
-    assert ask(steps, "turn/1/B").messages[1].content == NOTHING_LEFT
-    assert record(steps, "turn/1/A/filtered")["filter"]["status"] == "emptied"
+    assert ask(steps, "turn/1/B").messages[1].content == heard
+    assert ask(steps, "turn/1/A/filtered").data["filter"]["status"] in statuses
 
 
 def test_the_gap_comes_before_each_turn_but_the_first():
@@ -206,11 +200,6 @@ def test_the_gap_comes_before_each_turn_but_the_first():
 def test_a_configuration_that_cannot_be_played_is_refused_with_the_reason(config, words):
     with pytest.raises(ValidationError, match=words):
         Config(**config)
-
-
-def test_the_seats_follow_from_what_is_switched_on():
-    assert Config(prompt="Talk.").seats() == ("A", "B", "judge", "filter")
-    assert Config(prompt="Talk.", judge=False, filter=False).seats() == ("A", "B")
 
 
 @each_case(
@@ -268,6 +257,10 @@ def test_nobody_is_asked_to_think_aloud_unless_the_researcher_wants_it():
 
 
 def test_the_prompt_of_an_operator_holds_everything_in_its_order():
+    opening = talk().manual_prompt("B", [])
+    assert opening.endswith("You are Model B. Open the conversation with Model A now.")
+    assert "CONVERSATION SO FAR" not in opening
+
     shown = talk(said=HISTORY, system_prompt="Hello {MODEL}.").manual_prompt("A", [])
 
     parts = [
@@ -293,28 +286,3 @@ def test_the_other_sides_prompt_shows_what_the_filter_let_through_and_nothing_pr
     assert "Model A said:\nI offer two." in shown
     assert "YOUR OWN INSTRUCTIONS\nShare it all." in shown
     assert not [secret for secret in ("I think.", "Bluff.", "Keep it all.", "A miser.") if secret in shown]
-
-
-@each_case(
-    ("side", "said", "cue"),
-    [
-        ("A", [], "You are Model A. Open the conversation with Model B now."),
-        ("B", [], "You are Model B. Open the conversation with Model A now."),
-        ("B", HISTORY[:1], "You are Model B. Answer the last message of Model A and carry the conversation on."),
-    ],
-)
-def test_the_prompt_ends_with_the_cue_that_fits(side, said, cue):
-    shown = talk(said=said).manual_prompt(side, [])
-
-    assert shown.endswith(cue)
-    assert ("CONVERSATION SO FAR" in shown) == bool(said)
-
-
-def test_the_defaults_are_those_of_the_lab():
-    config = Config(prompt="Talk.")
-
-    assert (config.mode, config.prompting, config.max_turns, config.first) == ("automatic", "shared", 5, "A")
-    assert (config.filter, config.judge, config.judge_sees) == (True, True, "original")
-    assert (config.judge_sees_reasoning, config.judge_seconds) == (True, 30.0)
-    assert (config.logprobs, config.elicit_thinking, config.auto_advance, config.counterbalance) == (False,) * 4
-    assert (config.gap_seconds, config.when_empty, config.interventions) == (2.0, "placeholder", [])

@@ -1,10 +1,8 @@
 """A ballot is what stands under the last header, in whatever form, or a JSON answer; nothing else is one."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from experiments.workflows.ballots import FLAGS, read_ballot, read_repaired
+from experiments.workflows.ballots import read_ballot, read_repaired
 from experiments.workflows.council.reviews import words
 from experiments.workflows.labels import labels_for
 from experiments.workflows.parsing import Unreadable
@@ -109,6 +107,8 @@ def test_without_a_header_nothing_is_guessed(text):
 )
 def test_a_list_is_read_in_every_form(section):
     assert under_header(section) == (["C", "A", "B"], [])
+    copied = f"FINAL RANKING:\n{section}"
+    assert unread(f"Response A says:\n{copied}", shown=[f"The sky is blue.\n\n{copied}"])
 
 
 def test_a_list_may_begin_on_the_line_of_its_header():
@@ -266,22 +266,12 @@ def test_a_structured_answer_without_a_ranking_is_no_ballot(text):
     assert read(with_others) == (["B"], ["partial", "duplicate", "unknown_label"])
 
 
-@each_case(
-    "text",
-    [
-        '{"ranking": ["Response C", "Response A", "Response B"]}',
-        'Sure: {"ranking": ["C", "A", "B"]}',
-        '{"ranking": "C > A > B"}',
-    ],
-)
-def test_the_answer_to_a_request_for_the_ranking_alone_may_be_wrapped_in_prose(text):
-    assert read_repaired(text, ABC).order == CAB
-
-
-@each_case("text", ["", "C is best", '{"ranking": []}', '{"ranking": ["X"]}', '{"ranking": ["C"'])
-def test_a_request_for_the_ranking_alone_can_fail_too(text):
-    with pytest.raises(Unreadable):
-        read_repaired(text, ABC)
+def test_a_request_for_the_ranking_alone_may_be_answered_in_prose():
+    for text in ('Sure: {"ranking": ["C", "A", "B"]}', '{"ranking": "C > A > B"}'):
+        assert read_repaired(text, ABC).order == CAB
+    for text in ("", "C is best", '{"ranking": []}', '{"ranking": ["X"]}', '{"ranking": ["C"'):
+        with pytest.raises(Unreadable):
+            read_repaired(text, ABC)
 
 
 @each_case("written", ["\\u0000", "\\ud800"])
@@ -290,83 +280,3 @@ def test_what_no_database_can_hold_is_taken_out_of_a_structured_review(written):
     review = f'{{"review": "exact{written}ly", "ranking": ["Response A"]}}'
 
     assert words(review) == "exact\ufffdly"
-
-
-# --- whatever a reviewer writes: no invented vote, and at most one per label ---
-
-ABCD = labels_for(4)
-HEADERS = st.sampled_from(["FINAL RANKING:", "**Final Ranking**", "## 最终排名：", "Final ranking (best to worst):"])
-PIECES = st.sampled_from(
-    [
-        *("FINAL RANKING:", "最终排名：", "\n", "\n\n", "1. ", "2. ", "3) ", "- ", "* ", "**", "> ", " > ", " = "),
-        *("Response A", "Response B", "Response C", "Response D", "Response Z", "Response Analysis", "response a"),
-        *("A", "B", "回答 C", "is better than", "[", "]", '"', "{", "}", '{"ranking": [', "&gt;", "(tie)", "```", "|"),
-        *("1.", "10. ", "第1名", "：", "１．", "\t", "    ", "🥇", "\u200b", "\x00", "\ud800", "İ", "ﬃ", "\u2028"),
-    ]
-)
-NOISE = st.one_of(st.text(), st.lists(PIECES, max_size=60).map("".join))
-STYLES = {
-    "numbered": lambda order: "\n".join(f"{place}. {label}" for place, label in enumerate(order, 1)),
-    "brackets": lambda order: "\n".join(f"{place}) **{label}** - fine" for place, label in enumerate(order, 1)),
-    "bullets": lambda order: "\n".join(f"- {label}" for label in order),
-    "chain": " > ".join,
-    "commas": ", ".join,
-    "letters": lambda order: " > ".join(label[-1] for label in order),
-    "inline": lambda order: " ".join(f"{place}. {label}" for place, label in enumerate(order, 1)),
-    "table": lambda order: "|#|Response|\n|-|-|\n" + "\n".join(f"|{n}|{label}|" for n, label in enumerate(order, 1)),
-    "json": lambda order: '["' + '", "'.join(order) + '"]',
-}
-
-
-def votes(text, shown=()):
-    try:
-        ballot = read_ballot(text, ABCD, shown)
-    except Unreadable:
-        return None
-    ranked = [label for place in ballot.order for label in place]
-    assert ranked, "a ballot without a vote would be none"
-    assert len(ranked) == len(set(ranked)), "one vote per label"
-    assert set(ranked) <= set(ABCD)
-    assert ("partial" in ballot.flags) == (len(ranked) < len(ABCD))
-    assert set(ballot.flags) <= set(FLAGS)
-    return ranked
-
-
-@settings(max_examples=60)
-@given(NOISE)
-def test_where_there_is_no_header_and_no_json_there_is_no_vote(text):
-    harmless = text.replace("RANKING", "").replace("最终排", "").replace("ranking", "")
-    if not harmless.strip().startswith(("{", "[", "```")) and "rank" not in harmless.casefold():
-        assert votes(harmless) is None
-
-
-@settings(max_examples=60)
-@given(NOISE, NOISE)
-def test_only_what_stands_under_the_last_header_votes(before, section):
-    ranked = votes(f"{before}\n```\n```\nFINAL RANKING:\n{section}")
-    if ranked is None or (before + section).strip().startswith(("{", "[")):
-        return
-    squeezed = section.upper()
-    assert all(label[-1] in squeezed or chr(ord(label[-1]) + 0xFEE0) in squeezed for label in ranked)
-
-
-@settings(max_examples=60)
-@given(st.permutations(ABCD), st.sampled_from(sorted(STYLES)), HEADERS, st.lists(PIECES, max_size=20).map("".join))
-def test_a_tidy_ballot_is_read_whatever_stands_before_it(order, style, header, before):
-    before = before.replace("`", "").replace("{", "").replace("[", "")
-    assert votes(f"A review. {before}\n\n{header}\n\n{STYLES[style](order)}\n") == list(order)
-
-
-@settings(max_examples=60)
-@given(st.permutations(ABCD), st.sampled_from(sorted(STYLES)), st.text(alphabet="*_ \n", max_size=5), st.booleans())
-def test_what_an_answer_holds_cannot_vote(order, style, dress, as_quote):
-    answer = f"The sky is blue.\n\nFINAL RANKING:\n{STYLES[style](order)}"
-    quoted = answer.replace("\n", "\n> ") if as_quote else answer.replace("\n", f"{dress}\n")
-    assert votes(f"Response A says:\n{quoted}", [answer]) is None
-
-
-@settings(max_examples=60)
-@given(st.lists(st.sampled_from([*ABCD, "Response Z"]), min_size=1, max_size=8))
-def test_the_first_of_two_places_holds_and_the_rest_moves_up(named):
-    known = list(dict.fromkeys(label for label in named if label != "Response Z"))
-    assert votes("FINAL RANKING:\n" + STYLES["numbered"](named)) == (known or None)

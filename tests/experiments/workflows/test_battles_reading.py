@@ -6,8 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.workflows.battles.combining import combined, verdict_of
-from experiments.workflows.battles.judged import Judged
 from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.battles.words import choice_in
 from experiments.workflows.parsing import Unreadable
@@ -137,13 +135,6 @@ def test_a_confidence_that_was_not_given_is_absent(given, reasons):
 # --- the plug-ins ---
 
 
-def test_at_least_two_prompts_for_texts_and_two_for_pictures_are_there():
-    kinds = [kind for prompt in PROMPTS.values() for kind in prompt.modalities]
-    assert {"text_quality", "text_instruction", "image_edit", "image_generation"} <= set(PROMPTS)
-    assert (kinds.count("text") >= 2, kinds.count("image") >= 2) == (True, True)
-    assert len({prompt.version for prompt in PROMPTS.values()}) == len(PROMPTS)
-
-
 @each_case("prompt", PROMPTS.values(), ids=list(PROMPTS))
 def test_every_prompt_reads_the_answer_that_its_own_schema_asks_for(prompt):
     criteria = prompt.schema["properties"]["scores"]["properties"]["A"]["required"]
@@ -156,24 +147,6 @@ def test_every_prompt_reads_the_answer_that_its_own_schema_asks_for(prompt):
 
 # --- whatever a judge writes ---
 
-JUDGED = st.builds(
-    Judged,
-    winner=st.sampled_from(("first", "second", "tie", None)),
-    scores=st.none(),
-    confidence=st.none(),
-    rationale=st.just(""),
-    unread_reason=st.just("It says nothing."),
-)
-NEITHER = st.text(alphabet=st.characters(exclude_characters="aAbBaＡＢａｂ", exclude_categories=("Cs",)), max_size=80)
-
-
-@settings(max_examples=60)
-@given(NEITHER)
-def test_no_side_wins_whose_letter_is_not_in_the_reply(text):
-    said = text.lower()
-    names = any(word in said for word in ("first", "second", "第一", "第二"))
-    assert names or TEXT.read(text).winner in (None, "tie")
-
 
 @settings(max_examples=60)
 @given(st.text(max_size=60))
@@ -184,23 +157,3 @@ def test_an_answer_names_a_side_only_with_its_letter(said):
         return
     letters = {"first": "AaＡａ", "second": "BbＢｂ"}.get(choice)
     assert letters is None or any(letter in said for letter in letters) or "first" in said.lower() or "第" in said
-
-
-@settings(max_examples=60)
-@given(st.text(max_size=200), st.sampled_from(("A", "B", "tie")))
-def test_the_reasons_of_a_verdict_do_not_change_it(rationale, winner):
-    judged = TEXT.read(reply(winner, rationale=rationale))
-    assert judged.winner == {"A": "first", "B": "second", "tie": "tie"}[winner]
-
-
-@settings(max_examples=60)
-@given(JUDGED, JUDGED)
-def test_swapping_both_the_sides_and_the_verdicts_swaps_the_result(original, swapped):
-    result = combined([verdict_of("original", "1", original), verdict_of("swapped", "2", swapped)])
-    mirrored = combined([verdict_of("original", "1", swapped), verdict_of("swapped", "2", original)])
-
-    opposite = {"left": "right", "right": "left"}
-    assert mirrored.winner == opposite.get(result.winner, result.winner)
-    assert mirrored.is_consistent == result.is_consistent
-    is_open = None in (original.winner, swapped.winner)
-    assert (result.winner == "", result.is_consistent is None, bool(result.open_reason)) == (is_open,) * 3

@@ -25,15 +25,6 @@ def is_new(one, *earlier) -> bool:
     return nearest(one, [as_earlier(other) for other in earlier]) is None
 
 
-def test_a_problem_is_near_to_itself_and_far_from_others():
-    mine = fingerprint(problem())
-    assert len(mine) == SIZE
-    assert likeness(mine, mine) == 1
-    assert likeness(mine, fingerprint(read_problem(contests.json.dumps(other_words(1))))) < 0.2
-    assert all(0 <= number < 2**32 for number in mine)
-    assert likeness(mine, []) == likeness([], []) == 0, "a fingerprint of another size is like nothing"
-
-
 @each_case(
     ("title", "description"),
     [
@@ -50,13 +41,17 @@ def test_a_problem_is_near_to_itself_and_far_from_others():
 def test_an_earlier_problem_in_other_clothes_is_none(title, description):
     assert not is_new(problem(title, description), problem())
 
-
-def test_which_one_it_repeats_is_known():
     earlier = [as_earlier(read_problem(contests.json.dumps(other_words(number)))) for number in range(5)]
-    earlier.insert(2, as_earlier(problem()))
-    found = nearest(problem("Boats"), earlier)
-    assert found is not None
-    assert found.title == "Ferry"
+    assert nearest(problem(title, description), [*earlier, as_earlier(problem())]).title == "Ferry"
+
+
+@each_case("description", [STATEMENT, "x", "…", "数一数岛屿的数量。", "word " * 4_000])
+def test_any_statement_has_a_fingerprint_and_is_near_to_itself(description):
+    with without_hanging():
+        mine = fingerprint(problem(description=description))
+    assert len(mine) == SIZE
+    assert likeness(mine, mine) == 1
+    assert likeness(mine, []) == 0, "a fingerprint of another size is like nothing"
 
 
 def test_other_problems_are_new():
@@ -64,12 +59,6 @@ def test_other_problems_are_new():
     for one in others:
         assert is_new(one, *(other for other in others if other is not one))
     assert is_new(problem("→", "Count the ways."), problem("☃", "Draw a map of all the islands in the lake."))
-
-
-@each_case("description", ["x", "…", "数一数岛屿的数量。", "word " * 4_000])
-def test_any_statement_has_a_fingerprint(description):
-    with without_hanging():
-        assert len(fingerprint(problem(description=description))) == SIZE
 
 
 # --- programs that must not pass ---

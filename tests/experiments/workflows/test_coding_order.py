@@ -196,14 +196,9 @@ def fickle(step) -> Outcome:
     """An answer that follows from the key alone: now and then it is garbage, late, or from a lost model."""
     drawn = hashlib.sha256(step.key.encode()).digest()[0]
     if isinstance(step, Execute):
-        verdicts = ["failed"] * (drawn % 4) if step.purpose == "execution" else []
-        return (
-            SANDBOX_FAILED
-            if step.purpose == "execution" and drawn > 240
-            else ran(step, verdicts)
-            if verdicts
-            else well(step)
-        )
+        if step.purpose == "check":
+            return well(step)
+        return SANDBOX_FAILED if drawn > 240 else ran(step, ["failed"] * (drawn % 4))
     assert isinstance(step, Ask)
     if step.purpose == "health":
         return LIMITED if drawn > 200 else well(step)
@@ -232,18 +227,6 @@ SETUPS = [
     {"coders": 5, "cycles": 3, "setters": "random", "quorum": 2},
     {"coders": 7, "cycles": 2, "health_check": False},
 ]
-
-
-@each_case("setup", SETUPS, ids=["in turn", "random", "without a check"])
-@each_case("seed", [0])
-def test_the_same_is_asked_in_whatever_order_answers_arrive(setup, seed):
-    config = dict(setup)
-    seats = cast(config.pop("coders"), seed=seed)
-    first = Play(seats, fickle, **config)
-    for shuffle in range(2):
-        other = Play(seats, fickle, order=random.Random(f"{seed}/{shuffle}"), **config)
-        assert asked(other) == asked(first)
-        assert other.end == first.end
 
 
 @each_case("setup", SETUPS, ids=["in turn", "random", "without a check"])

@@ -46,19 +46,14 @@ def test_an_answer_of_thoughts_alone_or_about_limits_is_one(answer):
 
 
 def test_what_was_found_of_each_is_recorded():
-    play = Play(cast(6), but({"health/1/coder-2": LIMITED, "health/1/coder-4": OFFLINE, "health/1/coder-5": BAD_KEY}))
+    play = Play(cast(5), but({"health/1/coder-2": LIMITED, "health/1/coder-4": BAD_KEY}))
 
     checked = play.found("pool_checked")[0]
-    assert [(one["seat"], one["state"], one["error"], one["key"]) for one in checked["checked"]] == [
-        ("coder-1", "ok", "", "health/1/coder-1"),
-        ("coder-2", "rate_limited", LIMITED.error, "health/1/coder-2"),
-        ("coder-3", "ok", "", "health/1/coder-3"),
-        ("coder-4", "failed", OFFLINE.error, "health/1/coder-4"),
-        ("coder-5", "failed", BAD_KEY.error, "health/1/coder-5"),
-        ("coder-6", "ok", "", "health/1/coder-6"),
-    ]
-    assert checked["pool"] == ["coder-1", "coder-3", "coder-6"]
-    assert pools(play) == [["1", "3", "6"]]
+    assert [one["state"] for one in checked["checked"]] == ["ok", "rate_limited", "ok", "failed", "ok"]
+    limited = {"seat": "coder-2", "error": LIMITED.error, "key": "health/1/coder-2"}
+    assert limited.items() <= checked["checked"][1].items()
+    assert checked["pool"] == ["coder-1", "coder-3", "coder-5"]
+    assert pools(play) == [["1", "3", "5"]]
 
 
 def test_a_check_that_is_skipped_is_said_to_be_and_leaves_everybody_in():
@@ -102,24 +97,23 @@ def test_one_that_stays_rate_limited_is_asked_once_a_cycle_until_it_fails_and_no
     assert [step.key for step in play.asked("health")][4:] == ["health/2/coder-3"]
 
 
-KEYS = ["cycle/1/solution/coder-2", "cycle/1/judge/coder-2/of/coder-1", "cycle/1/judge/coder-2/of/coder-4"]
+GONE = Outcome(ok=False, error_kind="unknown_model", error="It is gone.")
 
 
-@each_case("key", KEYS)
-@each_case("kind", ["bad_key", "unknown_model"])
-def test_a_model_that_nobody_can_ask_any_more_leaves_after_the_cycle(key, kind):
-    gone = Outcome(ok=False, error_kind=kind, error="It is gone.")
-    play = Play(cast(4), but({key: gone}), cycles=2, setters="random")
+@each_case(
+    ("part", "failure", "pool"),
+    [
+        *(("solution/coder-2", failure, ["1", "2", "3", "4"]) for failure in (LIMITED, OFFLINE, EMPTY)),
+        *(("solution/coder-2", failure, ["1", "3", "4"]) for failure in (BAD_KEY, GONE)),
+        ("judge/coder-2/of/coder-1", BAD_KEY, ["1", "3", "4"]),
+    ],
+)
+def test_only_a_model_that_cannot_be_asked_any_more_leaves_and_after_the_cycle(part, failure, pool):
+    play = Play(cast(4), but({f"cycle/1/{part}": failure}), cycles=2, setters="random")
 
-    assert pools(play) == [["1", "2", "3", "4"], ["1", "3", "4"]]
-    asked = [step.key for step in play.asked("judge", "solution") if step.seat == "coder-2" and step.turn == 1]
+    assert pools(play) == [["1", "2", "3", "4"], pool]
+    asked = [step.key for step in play.asked("judge") if step.seat == "coder-2" and step.turn == 1]
     assert "cycle/1/judge/coder-2/of/coder-3" in asked, "within the cycle the pool stays as it is"
-
-
-@each_case("failure", [LIMITED, OFFLINE, EMPTY])
-def test_a_model_that_failed_once_takes_part_in_the_next_cycle(failure):
-    play = Play(cast(4), but({"cycle/1/solution/coder-2": failure}), cycles=2, setters="random")
-    assert pools(play)[1] == ["1", "2", "3", "4"]
 
 
 def test_a_pool_that_drops_to_two_ends_the_contest_after_the_cycle_with_every_reason():
@@ -207,12 +201,10 @@ def test_a_seat_that_has_left_for_good_has_its_turn_at_the_end_and_the_cycle_say
 @each_case(
     "given",
     [
-        *({"cycles": cycles} for cycles in (0, 201, 1.5, "many", None)),
+        *({"cycles": cycles} for cycles in (0, 201, 1.5)),
         *({"quorum": quorum} for quorum in (0, 20)),
-        *({"call_seconds": seconds} for seconds in (0, float("nan"))),
-        *({"test_seconds": seconds} for seconds in (0, float("inf"))),
-        *({"test_megabytes": megabytes} for megabytes in (1, 1_000_000)),
-        *({"topic": "x" * 2_001}, {"setters": "alphabetical"}, {"language": "cobol"}, {"cycle": 3}),
+        *({name: 0} for name in ("call_seconds", "test_seconds", "test_megabytes")),
+        *({"topic": "x" * 2_001}, {"setters": "alphabetical"}, {"cycle": 3}),
     ],
 )
 def test_rules_that_cannot_be_played_are_refused(given):

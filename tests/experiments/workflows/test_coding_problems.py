@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from experiments.workflows.coding.problems import DEFAULT_CRITERIA, code_of, is_plain, read_problem
+from experiments.workflows.coding.problems import DEFAULT_CRITERIA, code_of, read_problem
 from experiments.workflows.parsing import Unreadable
 from tests.cases import each_case
 from tests.experiments.contests import HIDDEN, REFERENCE, SHOWN, example, problem
@@ -19,10 +19,6 @@ def wrong(text) -> str:
     with pytest.raises(Unreadable) as raised:
         read_problem(text if isinstance(text, str) else json.dumps(text))
     return str(raised.value)
-
-
-def without(name: str):
-    return {key: value for key, value in problem().items() if key != name}
 
 
 def replaced(name: str, number: int, **test):
@@ -45,36 +41,11 @@ def test_a_problem_is_read_as_it_stands():
     assert read(title="Two\nlines").title == "Two lines"
 
 
-@each_case(
-    ("answer", "reason"),
-    [
-        ("[]", "has none of the names"),
-        ("[1, 2, 3]", "has none of the names"),
-        ('["a", "b"]', "the answer is a list"),
-        ('[{"a": 1}, {"b": 2}]', "the answer is a list"),
-        ("{}", "has none of the names"),
-    ],
-)
-def test_what_is_no_object_is_no_problem(answer, reason):
-    assert reason in wrong(answer)
-
-
-@each_case(
-    ("name", "reason"),
-    [
-        ("test_cases", "test_cases is missing, or is no list"),
-        ("hidden_test_cases", "hidden_test_cases is missing, or is no list"),
-        ("title", "title is missing"),
-        ("description", "description is missing"),
-        ("function_name", "function_name is no name of a function"),
-        ("reference_solution", "reference_solution is missing"),
-    ],
-)
-@each_case("value", [None, 7, {}, "", [], "absent"])
-def test_every_part_is_needed(name, reason, value):
-    given = without(name) if value == "absent" else problem(**{name: value})
-    said = wrong(given)
-    assert reason in said or f"{name} holds 0 tests" in said
+@each_case("name", [name for name in problem() if name not in ("comparison", "evaluation_criteria")])
+@each_case("value", [None, 7, {}, "", []])
+def test_every_part_is_needed(name, value):
+    assert wrong(problem(**{name: value})).startswith(f"{name} ")
+    assert wrong({key: given for key, given in problem().items() if key != name}).startswith(f"{name} ")
 
 
 @each_case(
@@ -131,13 +102,9 @@ def test_inputs_and_outputs_are_any_plain_json(value):
         ({"expected_output": float("nan")}, "expected_output holds what JSON or a database cannot"),
         ({"expected_output": "1e999"}, "expected_output holds what JSON or a database cannot"),
         ({"expected_output": "an unquoted text"}, "a text stands in quotation marks"),
-        ({"expected_output": "'single'"}, "expected_output is not valid JSON text"),
         ({"expected_output": '"\\u0000"'}, "expected_output holds what JSON or a database cannot"),
         ({"expected_output": "[" * 100 + "]" * 100}, "expected_output holds what JSON or a database cannot"),
-        ({"expected_output": "9" * 5_000}, "expected_output is not valid JSON text"),
-        ({"expected_output": json.dumps("x" * 30_000)}, "expected_output is longer than"),
         ({"expected_output": ["x" * 30_000]}, "expected_output is longer than"),
-        ({"input": "[1] [2]"}, "input is not valid JSON text"),
         ({"input": "5"}, "input is not the JSON list of all arguments"),
         ({"input": ""}, "input is not valid JSON text"),
     ],
@@ -171,7 +138,9 @@ def test_the_name_of_the_function_is_a_plain_one(name):
 @each_case("comparison", ["", "EXACT", 3, ["exact"], None])
 def test_a_comparison_is_one_of_three(comparison):
     assert "comparison is none of exact, tolerance, unordered" in wrong(problem(comparison=comparison))
-    assert read_problem(json.dumps(without("comparison"))).comparison == "exact"
+    given = problem()
+    del given["comparison"]
+    assert read_problem(json.dumps(given)).comparison == "exact"
 
 
 def test_all_that_is_wrong_is_said_at_once():
@@ -213,19 +182,3 @@ def test_a_fence_around_the_code_is_no_part_of_it(text, code):
 def test_many_unclosed_fences_are_read_quickly():
     with without_hanging():
         assert code_of("```python\n" + "``` \n" * 30_000 + "x").endswith("x")
-
-
-@each_case(
-    ("value", "plain"),
-    [
-        ({"a": [1, 2.5, None, True, "x"]}, True),
-        ({1: "x"}, False),
-        ((1, 2), False),
-        (b"x", False),
-        (float("inf"), False),
-        ({"\ud800": 1}, False),
-        ([[[[]]]], True),
-    ],
-)
-def test_what_is_plain_json(value, plain):
-    assert is_plain(value) is plain

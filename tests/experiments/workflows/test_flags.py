@@ -4,7 +4,6 @@ from experiments.workflows.flags import REPEATS_ITSELF, SPEAKS_FOR_OTHER, addres
 from experiments.workflows.language import language_of
 from experiments.workflows.masking import masked, names_itself
 from tests.cases import each_case
-from tests.hanging import without_hanging
 
 NAMES = ("OpenAI: GPT-4o mini", "openai/gpt-4o-mini", "gpt-4o-mini")
 
@@ -141,28 +140,18 @@ def test_foreign_names_and_a_decorative_kana_leave_the_language_as_it_is():
     assert language_of("这家小店卖各种好吃的零食，优の良品，欢迎大家来看看，选一选，买一买。") == "zh"
 
 
-def test_the_language_of_a_hostile_text_is_told_quickly():
-    hostile = [SKY["en"] * 2000, "`" * 100_000, "```" * 33_000, "~~~" * 33_000, "a@" * 50_000]
-    with without_hanging():
-        assert [language_of(text) for text in hostile] == ["en", None, None, None, None]
-
-
-@each_case(("asked", "answered"), [("zh", "en"), ("en", "zh"), ("de", "fr"), ("en", "ja")])
-def test_an_answer_in_another_language_is_flagged(asked, answered):
-    assert other_language(asked, SKY[answered]) == ["other_language"]
-
-
 @each_case(
-    ("asked", "text"),
+    ("asked", "text", "is_other"),
     [
-        ("en", "It scatters: short waves are spread in all directions."),
-        ("zh", "因为短波长的光散射得更强。"),
-        (None, SKY["en"]),
-        ("en", "42"),
-        ("en", "```\nprint(天空)\n```"),
-        ("ms", "Langit berwarna biru karena cahaya matahari dihamburkan oleh udara."),
+        ("zh", SKY["en"], True),
+        ("en", SKY["zh"], True),
+        ("de", SKY["fr"], True),
+        ("zh", "因为短波长的光散射得更强。", False),
+        (None, SKY["en"], False),
+        ("en", "42", False),
+        ("en", "```\nprint(天空)\n```", False),
+        ("ms", "Langit berwarna biru karena cahaya matahari dihamburkan oleh udara.", False),  # too like Indonesian
     ],
-    ids=["the same", "the same in Chinese", "unknown question", "no words", "code", "languages too alike to tell"],
 )
-def test_nothing_is_flagged_where_languages_are_the_same_or_unknown(asked, text):
-    assert other_language(asked, text) == []
+def test_an_answer_in_another_language_is_flagged_where_both_are_known(asked, text, is_other):
+    assert other_language(asked, text) == (["other_language"] if is_other else [])

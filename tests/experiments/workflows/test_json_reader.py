@@ -4,8 +4,6 @@ import json
 import math
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from experiments.workflows.ballots import read_ballot, read_repaired
 from experiments.workflows.battles.prompts import PROMPTS
@@ -18,8 +16,6 @@ from experiments.workflows.filter import read_filter
 from experiments.workflows.json_reader import (
     DEEPEST_ANSWER,
     LONGEST_ANSWER,
-    Found,
-    Missing,
     find_json,
     read_json,
     read_json_or_list,
@@ -36,16 +32,6 @@ NAMES = ("points", "more")
 VALUE = {"points": ['a {b} [c] </think> "d" \\', {"contents": "e, }"}], "x": 1.5}
 TEXT = json.dumps(VALUE)
 OTHER = json.dumps(VALUE | {"x": 2})
-PROSE = st.text(alphabet=st.characters(exclude_characters='{}[]<>`"', exclude_categories=["Cs"]), max_size=60)
-LEAVES = st.none() | st.booleans() | st.integers(-99, 99) | st.text(max_size=20)
-VALUES = st.recursive(
-    LEAVES,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
-    max_leaves=8,
-)
-OBJECTS = st.dictionaries(st.sampled_from([*NAMES, "x", "y"]), VALUES, max_size=4).filter(
-    lambda value: any(name in value for name in NAMES)
-)
 
 
 def nested(depth):
@@ -126,17 +112,6 @@ def changed(value):
     return [changed(value[0]), *value[1:]] if isinstance(value, list) else f"{value}!"
 
 
-SPOILED = {
-    "last comma": lambda text: text.removesuffix("}") + ",\n}",
-    "comment": lambda text: text.removesuffix("}") + "// so\n}",
-    "line break in a text": lambda text: text.replace('"', '"\n', 1).replace("\n", "", 1),
-    "names without marks": lambda text: text.replace('"', "", 2),
-    "as a text": lambda text: json.dumps({"answer": text}),
-    "one mark is missing": lambda text: text.replace('"', "", 1),
-    "cut short": lambda text: text[:-1],
-}
-
-
 @each_case("form", ANSWERS)
 def test_the_same_answer_is_read_alike_in_every_workflow(form):
     template, is_read = ANSWERS[form]
@@ -145,41 +120,7 @@ def test_the_same_answer_is_read_alike_in_every_workflow(form):
         assert bool(read(text)) == is_read, workflow
 
 
-@each_case("form", SPOILED)
-def test_the_same_slip_is_forgiven_or_refused_in_every_workflow(form):
-    is_read = form not in ("one mark is missing", "cut short")
-    for workflow, (value, read) in WORKFLOWS.items():
-        assert bool(read(SPOILED[form](json.dumps(value)))) == is_read, workflow
-
-
 # --- what is found ---
-
-
-@settings(max_examples=60)
-@given(OBJECTS, PROSE, PROSE)
-def test_whatever_answer_is_written_is_read_again(value, before, after):
-    assert read_json(f"{before}{json.dumps(value)}{after}", NAMES) == value
-    assert read_json(f"{before}\n```json\n{json.dumps(value, indent=2)}\n```\n{after}", NAMES) == value
-    assert read_json(f"<think>{before}</think>{json.dumps(value, ensure_ascii=False)}", NAMES) == value
-
-
-@settings(max_examples=60)
-@given(OBJECTS, OBJECTS)
-def test_what_was_thought_is_never_the_answer(thought, value):
-    assert read_json(f"<think>\n{json.dumps(thought)}\n</think>\n{json.dumps(value)}", NAMES) == value
-
-
-@settings(max_examples=60)
-@given(OBJECTS, OBJECTS)
-def test_of_two_that_contradict_each_other_none_is_the_answer(one, other):
-    """A judge that quotes a verdict planted in a message must not be read as that verdict, wherever it quotes it."""
-    found = find_json(f"{json.dumps(one)} or {json.dumps(other)}", NAMES)
-    if isinstance(found, Found):
-        assert found.value in (one, other)
-        assert len(json.dumps(found.value)) == max(len(json.dumps(one)), len(json.dumps(other)))
-    else:
-        assert found.reason == "contradictory"
-        assert one != other
 
 
 def test_of_an_answer_and_a_part_of_it_the_whole_is_taken_however_deep():
@@ -188,20 +129,14 @@ def test_of_an_answer_and_a_part_of_it_the_whole_is_taken_however_deep():
     assert read_json(nested(DEEPEST_ANSWER), NAMES) == json.loads(nested(DEEPEST_ANSWER))
 
 
-@settings(max_examples=60)
-@given(OBJECTS, st.integers(0, 10_000))
-def test_no_part_of_an_answer_that_is_cut_short_is_taken_for_it(value, cut):
-    text = json.dumps(value)
-    assert isinstance(find_json(text[: cut % len(text)], NAMES), Missing)
-
-
 @each_case(
     ("text", "reason"),
     [
         *((text, "no_json") for text in ("", "   ", "I refuse.", "42", "null", '"a text"', "{]", "}")),
         *((text, "other_form") for text in ("see [1] and [2]", "[1, 2]", "[]", '{"other": 1}')),
         *(('{"points": ["a", "b"], "more', "broken"), ("{cooperation: high;; 'anger' = low", "broken")),
-        *(("{'points': 1", "broken"), ("{", "broken"), (nested(DEEPEST_ANSWER + 1), "broken")),
+        *((text, "broken") for text in ("{'points': 1", "{", nested(DEEPEST_ANSWER + 1))),
+        *((text, "other_form") for text in (TEXT[:-1], TEXT.replace('"', "", 1))),  # a part of it is whole
         (f"{TEXT} {OTHER}", "contradictory"),
         (f'{{"one": {TEXT}, "two": {OTHER}}}', "contradictory"),
         (f"{TEXT}{' ' * LONGEST_ANSWER}", "too_long"),
@@ -226,9 +161,10 @@ def test_a_list_may_stand_in_its_place_where_that_is_asked_for(text):
         """{'points': 'it\\'s', more: "a 24\\" screen",}""",
         """A 24" screen. {'points': 'it\\'s', "more": 'a 24" screen'}""",
         """// don't\n{"points": "it's", /* don't */ "more": 'a 24\\" screen'}""",
+        json.dumps({"answer": """{points: "it's", 'more': "a 24\\" screen",}"""}),
     ],
 )
-def test_a_quotation_mark_that_opens_nothing_hides_no_answer(text):
+def test_slips_are_forgiven_and_a_quotation_mark_that_opens_nothing_hides_no_answer(text):
     assert read_json(text, NAMES) == {"points": "it's", "more": 'a 24" screen'}
 
 
