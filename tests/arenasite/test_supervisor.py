@@ -1,5 +1,6 @@
 """The small parts of `manage.py up`: directories, ports, logs, pauses, secrets of its children."""
 
+import io
 import os
 import socket
 import time
@@ -45,6 +46,32 @@ def test_a_listener_on_the_other_localhost_counts_as_in_use():
 
         with pytest.raises(CannotStart, match=f"Port {port} is in use"):
             ports.listen("127.0.0.1", port)
+
+
+@pytest.mark.system
+def test_what_keeps_the_platform_from_starting_is_said_in_one_sentence(tmp_path, settings, monkeypatch, subtests):
+    monkeypatch.setattr(supervisor.Supervisor, "listen", lambda self: None)
+    (tmp_path / "file").write_text("not a directory")
+    missing, here = tmp_path / "file" / "data", tmp_path / "data"
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = str(other.getsockname()[1])
+        cases = [
+            ({"PORT": taken}, here, f"Port {taken} is in use by another program."),
+            ({"PORT": "70000"}, here, "PORT: '70000' is no port from 0 to 65535.\n"),
+            ({"PORT": "0"}, missing, f"The data directory {missing} cannot be written: Not a directory."),
+            ({"PORT": "0"}, here, "Redis does not answer at REDIS_URL"),
+        ]
+        for variables, data, said in cases:
+            err = io.StringIO()
+            with subtests.test(said), monkeypatch.context() as patch:
+                settings.DATA_DIR, settings.SOCKET_DIR = data, data / "run"
+                settings.REDIS_URL = f"unix://{tmp_path}/nobody"
+                for name, value in variables.items():
+                    patch.setenv(name, value)
+                with pytest.raises(SystemExit) as ended:
+                    call_command("up", stderr=err)
+                assert ended.value.code == 1
+                assert err.getvalue().startswith(said)
 
 
 @pytest.mark.system

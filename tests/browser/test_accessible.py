@@ -30,20 +30,13 @@ OF_VISITORS = (
     *("sign-in/", "sign-up/", "forgotten/", "invitations/forged/", "leaderboard/", "leaderboard/methodology/"),
     "datasets/",
 )
-OF_LADDERS = ("", "?subset=easy&sort=-name", "?search=nobody", "matrix/", "history/", "milestones/")
-OF_DATASETS = ("", "contestants/", "outputs/", "outputs/make/", "battles/import/")
+OF_LADDERS = ("", "?subset=easy&search=nobody", "matrix/", "history/", "milestones/")
 OF_RESEARCHERS = (
-    *("arena/", "council/", "debate/", "coding/", "starchamber/", "battles/", "runs/", "runs/?flag=refusal"),
-    *("account/", "account/keys/", "account/webhooks/", "models/", "usage/", "exports/", "runs/import/", "projects/"),
-    *("search/", "search/?q=panels&state=ended", "review/", "review/new/", "review/rubrics/", "review/rubrics/new/"),
-    *(
-        "datasets/new/",
-        "datasets/demo-answers/",
-        "datasets/demo-answers/contestants/",
-        "datasets/demo-answers/outputs/",
-    ),
-    *("datasets/demo-answers/battles/import/", "datasets/demo-answers/outputs/make/", "battles/import/"),
-    *("vote/", "vote/demo-answers/", "vote/mine/", "nowhere/"),
+    *("arena/", "council/", "debate/", "coding/", "starchamber/", "battles/", "runs/", "runs/import/", "projects/"),
+    *("account/", "account/keys/", "account/webhooks/", "models/", "usage/", "exports/", "battles/import/"),
+    *("search/?q=panels&state=ended", "review/", "review/new/", "review/rubrics/", "review/rubrics/new/"),
+    *("vote/", "vote/demo-answers/", "vote/mine/", "nowhere/", "datasets/new/", "datasets/demo-answers/"),
+    *(f"datasets/demo-answers/{part}/" for part in ("contestants", "outputs", "outputs/make", "battles/import")),
 )
 OF_ADMINS = (
     *("people/", "people/1/", "audit/", "account/", "projects/new/", "lab/keys/", "lab/budgets/", "operator/"),
@@ -128,10 +121,7 @@ def repeated(lab: Lab) -> list[str]:
     later = lab.ask("GET", f"runs/{child}/messages/")["results"][4]
     lab.wait_for(lab.ask("POST", f"messages/{later['id']}/branch/", {})["id"], "ended")
     experiment = lab.ask("GET", f"runs/{child}/")["experiment"]
-    return [
-        *(f"experiments/{experiment}/?with=branch", f"runs/{runs[0]}/compare/{child}/"),
-        f"runs/compare/?run={runs[0]}&run={child}",
-    ]
+    return [f"experiments/{experiment}/?with=branch", f"runs/compare/?run={runs[0]}&run={child}"]
 
 
 @pytest.fixture

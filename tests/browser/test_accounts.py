@@ -8,6 +8,7 @@ from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import QUICK, RUN, Lab, SignIn, give_password, violations
+from tests.fixtures import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.system]
 
@@ -29,6 +30,16 @@ KEY = {
 def code_of(secret: str) -> str:
     """What an authenticator app shows."""
     return str(format_hotp_value(hotp_value(secret, int(time.time()) // PERIOD)))
+
+
+def test_the_terminal_of_a_demonstration_says_how_to_sign_in_and_names_a_run_of_each_workflow(lab: Lab) -> None:
+    output = lab.platform.output
+    named = dict(re.findall(rf"{lab.url}/(?:runs|experiments)/(\S+)/  (\w+)$", output, re.MULTILINE))
+
+    assert "Sign in   researcher, reviewer or admin, password arena-demo-only\n" in output
+    assert list(named.values()) == ["arena", "starchamber", "council", "debate", "battles", "coding"]
+    [played] = [run for run, workflow in named.items() if workflow == "arena"]
+    wait_until(lambda: lab.call_text(played), "the first words")
 
 
 def test_from_an_invitation_to_a_public_page(lab: Lab, sign_in: SignIn) -> None:

@@ -36,6 +36,7 @@ window.WebSocket = class extends EventTarget {
   close() {} send() {}
 };
 Object.assign(window.WebSocket, { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 });"""
+IMPATIENT = "const timeout = AbortSignal.timeout.bind(AbortSignal); AbortSignal.timeout = (ms) => timeout(ms / 15);"
 TURNS = 31
 
 
@@ -50,39 +51,34 @@ def wait_for_more(page: Page, characters: int = 1) -> str:
     return seen_text(page)
 
 
-def test_the_form_starts_a_run_whose_text_grows_until_it_is_stopped(lab: Lab, sign_in: SignIn) -> None:
+def test_the_text_of_a_run_grows_a_reload_shows_what_the_database_has_and_it_is_stopped(
+    lab: Lab, sign_in: SignIn
+) -> None:
     page = sign_in()
     page.goto(f"{lab.url}/arena/")
     page.select_option("[name=seat-A-model]", ENDLESS_MODEL)
     page.fill("[name=prompt]", "Share seven solar panels between two villages.")
     page.click("main button.primary")
     page.wait_for_url(RUN)
-
+    run = page.url.split("/")[-2]
     expect(page.locator(LIVE).first).not_to_be_empty()
     early = seen_text(page)
     assert wait_for_more(page).startswith(early)
-    page.click("#stop-button")
-    page.click("#stop-dialog button[value=yes]")
 
-    expect(page.locator("#ending")).to_be_visible()
-    expect(page.locator("#transcript article")).to_have_count(1)
-    expect(page.locator("#transcript article")).to_contain_text("stopped here")
-    expect(page.locator("#stop-button")).to_have_count(0)
-
-
-def test_a_reload_always_shows_what_the_database_has(lab: Lab, sign_in: SignIn) -> None:
-    page = sign_in()
-    run = lab.start(a=ENDLESS_MODEL, filter=False, judge=False)
-    wait_until(lambda: lab.call_text(run), "the first words")
-
-    for _ in range(6):
+    for _ in range(3):
         before = lab.call_text(run)
         page.goto(f"{lab.url}/runs/{run}/")
         page.wait_for_function(f"text => document.querySelector('{LIVE}')?.textContent.startsWith(text)", arg=before)
         shown = seen_text(page)
         wait_until(lambda shown=shown: len(lab.call_text(run)) >= len(shown), "the database to have it too")
         assert lab.call_text(run).startswith(shown)
-    lab.ask("POST", f"runs/{run}/stop/")
+
+    page.click("#stop-button")
+    page.click("#stop-dialog button[value=yes]")
+    expect(page.locator("#ending")).to_be_visible()
+    expect(page.locator("#transcript article")).to_have_count(1)
+    expect(page.locator("#transcript article")).to_contain_text("stopped here")
+    expect(page.locator("#stop-button")).to_have_count(0)
 
 
 def test_browsers_see_the_same_a_closed_one_ends_nothing_and_signing_out_ends_its_stream(
@@ -190,6 +186,7 @@ def test_the_file_of_a_long_run_is_saved_by_itself_even_where_an_answer_never_co
     lab: Lab, sign_in: SignIn, long: str
 ) -> None:
     page = sign_in()
+    page.add_init_script(IMPATIENT)
     page.goto(f"{lab.url}/runs/{long}/")
     unanswered: list[Route] = []
 

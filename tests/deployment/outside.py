@@ -23,15 +23,19 @@ EXAMPLE = ROOT / "deploy/nginx"
 NGINX = shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
 PASSWORD = "correct horse battery"
 MONITOR = "127.0.0.9"  # where Prometheus is
+DEMO = "@demo.invalid"
 METRICS = "a-token-for-figures"
 ENDLESS = "sim/cooperative:tps=25:words=20000:first=0"
 PREPARED = f"""
 from django.core.management import call_command
 from accounts.models import User
+from arenasite import demo
 call_command("collectstatic", "--no-input", verbosity=0)
 address = ("--base-url", "http://127.0.0.1:{{port}}/v1", "--allow-private")
 call_command("add_provider", "--name", "paced", *address, "--model", "{ENDLESS}")
 User.objects.create_superuser("root", "root@example.org", "{PASSWORD}")
+demo.prepare_people()
+assert User.objects.filter(is_active=True, email__endswith="{DEMO}").count() == 3
 call_command("create_token", "root")
 """
 MAIN = """

@@ -42,7 +42,7 @@ def test_it_is_restored_where_no_redis_is_at_its_own_tables_and_brought_up_to_da
     run, earlier = start(arena(max_turns=1, judge=False, filter=False)), tmp_path / "earlier.zip"
     drive()
     before, newest = as_of_before(backup(), earlier)
-    where = elsewhere(tmp_path, "sqlite") | {"REDIS_URL": f"unix://{tmp_path}/nobody.sock"}
+    where = elsewhere(tmp_path) | {"REDIS_URL": f"unix://{tmp_path}/nobody.sock"}
 
     code, said = manage(where, "restore", earlier)
 

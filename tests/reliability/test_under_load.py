@@ -11,6 +11,7 @@ import pytest
 from benchmarks.load.play import Order, Outcome, play
 from benchmarks.load.scene import Scene, scene
 from experiments.engine.keeping import SAVE_SECONDS
+from tests.parts import template_database
 
 pytestmark = pytest.mark.system
 
@@ -56,7 +57,8 @@ def _connections(here: Scene) -> int:
     scope="module", params=[SHORT, pytest.param(ORDER, marks=pytest.mark.exhaustive)], ids=["short", "long"]
 )
 def loaded(request):
-    with scene(is_postgres=False, arguments=["--workers", "1", "--web", "1"]) as here:
+    arguments = ["--workers", "1", "--web", "1"]
+    with scene(is_postgres=False, arguments=arguments, tables=template_database.migrated()) as here:
         yield Loaded(here, request.param)
 
 

@@ -15,11 +15,11 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases, py
 
 BATTLES = int(os.environ.get("ARENA_BATTLES", "120"))
 PAIRS = 10
-WORKERS = 4
+WORKERS = 2
 LEASE_SECONDS = 4
 
 
-def test_four_workers_killed_twice_fight_every_battle_once(field, battles, alice, provider):
+def test_workers_killed_twice_fight_every_battle_once(field, battles, alice, provider):
     experiment = battles(field(contestants=5, samples=BATTLES // PAIRS), judge="sim/judge:tps=0:first=0.05")
     campaigns.start(experiment, by=alice)
 

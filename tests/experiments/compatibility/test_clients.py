@@ -17,6 +17,11 @@ pytestmark = pytest.mark.system
 
 
 PATIENCE = 240
+SETTING_UP = """
+from django.core.management import call_command
+call_command("add_provider", "--name", "fast", "--base-url", "{base}", "--allow-private", "--model", *{models})
+call_command("create_token", "researcher")
+"""
 
 
 class Client:
@@ -55,10 +60,8 @@ def client(tmp_path_factory):
     try:
         platform.wait_until_ready()
         with running(tps=0) as provider:
-            address = ("--base-url", provider.base_url, "--allow-private", "--model", *FAST)
-            assert manage("add_provider", "--name", "fast", *address, **data).returncode == 0
-            token = manage("create_token", "researcher", **data).stdout.split()[-1]
-            yield Client(f"http://localhost:{platform.port}", token)
+            made = manage("shell", "-v0", "-c", SETTING_UP.format(base=provider.base_url, models=FAST), **data)
+            yield Client(f"http://localhost:{platform.port}", made.stdout.split()[-1])
     finally:
         platform.process.terminate()
         try:
