@@ -3,16 +3,14 @@
 import itertools
 import json
 import os
-import subprocess
-import sys
 import uuid
 import zipfile
 from io import BytesIO
-from pathlib import Path
 
 import django_rq
 import psycopg
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 from PIL import Image as Picture
 from rq import SimpleWorker
@@ -27,14 +25,13 @@ from experiments.engine import leases, recording
 from experiments.models import Call, Execution, Image, Message, Passage, Provider, ProviderKey, Run, Step
 from leaderboard import compute
 from leaderboard.models import RatingPoint, Standing
-from tests.arenasite.platforms import with_tables
+from tests.arenasite.platforms import manage, with_tables
 from tests.environment import WANTS_POSTGRES
 from tests.experiments.engine.crashes import PowerCut, expire_leases, transcript
 from tests.leaderboard import boards
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
 
-ROOT = Path(__file__).parent.parent.parent
 ODD = {"z": 1e22, "a": [-0.0, 1e-7, 12345678901234567890, None, "é\u2028=1+1"], "m": {"y": 1, "b": True}}
 
 
@@ -70,24 +67,17 @@ def contents(path):
 
 
 def elsewhere(tmp_path, kind="sqlite", *, has_tables=False):
-    """The environment of a platform that has no rows yet, on a new database of this kind."""
+    """The variables of a platform that has no rows yet, on a new database of this kind."""
     data = tmp_path / f"data-{uuid.uuid4().hex[:8]}"
-    here = {"ARENA_DATA": str(data)}
+    here = {"ARENA_DATA": str(data), "REDIS_URL": settings.REDIS_URL}
     if kind == "sqlite":
         if has_tables:
             with_tables(data)
-        return {name: value for name, value in os.environ.items() if name != "DATABASE_URL"} | here
+        return here
     name = f"restored_{uuid.uuid4().hex[:8]}"
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as server:
         server.execute(f"CREATE DATABASE {name} TEMPLATE template")
-    return {**os.environ, **here, "DATABASE_URL": os.environ["DATABASE_URL"].replace("/postgres?", f"/{name}?")}
-
-
-def manage(where, *arguments):
-    done = subprocess.run(
-        [sys.executable, "manage.py", *map(str, arguments)], env=where, cwd=ROOT, capture_output=True, text=True
-    )
-    return done.returncode, done.stdout + done.stderr
+    return {**here, "DATABASE_URL": os.environ["DATABASE_URL"].replace("/postgres?", f"/{name}?")}
 
 
 @pytest.mark.databases
@@ -118,10 +108,10 @@ def test_a_backup_fits_a_database_of_the_other_kind_and_lets_nobody_of_a_demonst
     for number, kind in enumerate(["sqlite", "postgresql"][: 1 + WANTS_POSTGRES]):
         where, again = elsewhere(tmp_path, kind, has_tables=True), tmp_path / f"again-{number}.zip"
 
-        code, said = manage(where, "restore", kept)
-        assert code == 0, said
-        assert "1 stored provider keys cannot be read" in said
-        assert manage(where, "backup", again)[0] == 0
+        restored = manage("restore", str(kept), "--replace", **where)
+        assert restored.returncode == 0, restored.stderr
+        assert "1 stored provider keys cannot be read" in restored.stdout + restored.stderr
+        assert manage("backup", str(again), **where).returncode == 0
 
         found, before = contents(again), contents(kept)
         assert (found.pop("tables") == before.pop("tables")) == bool(number), "its people are deactivated at once"

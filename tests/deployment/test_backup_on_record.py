@@ -1,11 +1,8 @@
 """A backup goes on record, so that whoever looks after the platform sees how old it is, and whether it was verified."""
 
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.conf import settings
 from django.core.cache import caches
 from django.core.management import CommandError, call_command
 from django.utils import timezone
@@ -14,8 +11,9 @@ from accounts.models import AuditEntry, User
 from arenasite.backups.archive import Reader
 from experiments.observing import backups
 from experiments.observing.families import BACKUP
+from tests.arenasite.platforms import manage
 from tests.experiments.observing.conftest import figures, nothing_counted
-from tests.fixtures import environment, signed_in
+from tests.fixtures import signed_in
 
 __all__ = ["figures", "nothing_counted"]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -95,12 +93,9 @@ def test_the_api_tells_the_same(client, taken):
 
 @pytest.mark.system
 def test_where_there_is_no_database_it_is_verified_all_the_same_and_none_is_made(taken, tmp_path):
-    elsewhere = environment() | {"ARENA_DATA": str(tmp_path / "data"), "DJANGO_SETTINGS_MODULE": "arenasite.settings"}
-    elsewhere.pop("DATABASE_URL", None)
-    command = [sys.executable, "manage.py", "verify_backup", str(taken)]
+    done = manage("verify_backup", str(taken), ARENA_DATA=str(tmp_path / "data"))
 
-    done = subprocess.run(command, cwd=settings.BASE_DIR, env=elsewhere, capture_output=True, text=True, check=True)
-
+    assert done.returncode == 0
     assert "Whole:" in done.stdout
     assert "not on record" in done.stderr
     assert not list(tmp_path.glob("data/**/*.sqlite3"))

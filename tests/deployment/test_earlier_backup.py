@@ -10,7 +10,8 @@ from django.db.migrations.loader import MigrationLoader
 from arenasite.backups.archive import Reader, writing
 from arenasite.backups.findings import findings
 from arenasite.backups.rows import Tally, canonical, line, tables
-from tests.deployment.test_backup import elsewhere, manage
+from tests.arenasite.platforms import manage
+from tests.deployment.test_backup import elsewhere
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
 
@@ -44,9 +45,9 @@ def test_it_is_restored_where_no_redis_is_at_its_own_tables_and_brought_up_to_da
     before, newest = as_of_before(backup(), earlier)
     where = elsewhere(tmp_path) | {"REDIS_URL": f"unix://{tmp_path}/nobody.sock"}
 
-    code, said = manage(where, "restore", earlier)
+    restored = manage("restore", str(earlier), **where)
 
-    assert code == 0, said
+    assert restored.returncode == 0, restored.stderr
     with sqlite3.connect(f"{where['ARENA_DATA']}/arena.sqlite3") as database:
         applied = set(database.execute("SELECT app, name FROM django_migrations"))
         words = database.execute("SELECT raw_text FROM experiments_message ORDER BY seq").fetchall()

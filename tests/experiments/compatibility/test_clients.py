@@ -19,6 +19,8 @@ pytestmark = pytest.mark.system
 PATIENCE = 240
 SETTING_UP = """
 from django.core.management import call_command
+from accounts.models import User
+User.objects.create_user("researcher", password="correct horse battery")
 call_command("add_provider", "--name", "fast", "--base-url", "{base}", "--allow-private", "--model", *{models})
 call_command("create_token", "researcher")
 """
@@ -55,12 +57,17 @@ class Client:
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    platform = Platform(tmp_path_factory.mktemp("lab") / "data", "--workers", "1", ARENA_DEMO="1")
-    data = {"ARENA_DATA": str(platform.data), "ARENA_DEMO": "1"}
+    platform = Platform(tmp_path_factory.mktemp("lab") / "data", "--workers", "1")
     try:
         platform.wait_until_ready()
         with running(tps=0) as provider:
-            made = manage("shell", "-v0", "-c", SETTING_UP.format(base=provider.base_url, models=FAST), **data)
+            made = manage(
+                "shell",
+                "-v0",
+                "-c",
+                SETTING_UP.format(base=provider.base_url, models=FAST),
+                ARENA_DATA=str(platform.data),
+            )
             yield Client(f"http://localhost:{platform.port}", made.stdout.split()[-1])
     finally:
         platform.process.terminate()
