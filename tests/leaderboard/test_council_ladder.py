@@ -103,15 +103,12 @@ def test_an_interval_is_as_wide_as_its_few_questions_ask_for():
     assert (wide.lower < plain.lower).all()
 
 
-@pytest.mark.parametrize("computed", ["a minute ago", "by a clock an hour ahead"])
-def test_a_question_whose_bell_was_lost_is_found_by_the_sweep(asked, alice, computed):
+@each_case("away", [timedelta(minutes=-1), timedelta(hours=1)], ids=["a minute ago", "by a clock an hour ahead"])
+def test_a_question_whose_bell_was_lost_is_found_by_the_sweep(asked, alice, away):
     jobs.refresh_stale()
     assert not jobs.is_anything_stale()
-    ahead = clock.now() + timedelta(hours=1)
-    if computed == "a minute ago":
-        Standing.objects.update(computed=clock.ago(timedelta(minutes=1)))
-    else:
-        Standing.objects.update(computed=ahead, changes=int(ahead.timestamp() * 1000))
+    computed = clock.now() + away
+    Standing.objects.update(computed=computed, changes=int(computed.timestamp() * 1000))
     deliberations.council(alice)
 
     assert jobs.is_anything_stale()

@@ -12,7 +12,6 @@ from django.utils import timezone
 from experiments.models import Battle, Contestant, ProviderModel, Sample, Verdict
 from leaderboard import compute, listing, milestones
 from leaderboard.models import Ladder, RatingPoint
-from tests.cases import each_case
 from tests.leaderboard import boards
 from tests.markup import Page
 
@@ -40,18 +39,6 @@ def test_a_visitor_sees_the_public_ladders_and_no_others(client, league, alice):
     assert not page.find("a", href=reverse("runs"))
     assert "Secret tasks" not in page.text
     assert not page.find("a", href=private.get_absolute_url())
-
-
-@each_case("name", PAGES)
-def test_a_public_ladder_is_shown_without_signing_in(client, league, name):
-    ladder = league(subsets=("easy", "hard"), categories=("maths", "prose", "code"))
-    compute.refresh(ladder)
-
-    page = Page(told(client.get(reverse(name, args=[ladder.slug]))))
-
-    assert "A league" in page.text
-    assert page.find("a", href=reverse("login"))
-    assert not page.find("a", href=reverse("runs"))
 
 
 @pytest.mark.parametrize("name", SHOWN)

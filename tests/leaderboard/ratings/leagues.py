@@ -31,20 +31,6 @@ def rows(*results, contestants=None):
     return Battles(np.array(left, int), np.array(right, int), [row[2] for row in results], known)
 
 
-def by_minorisation(battles, rounds=20_000):
-    """Ratings by Hunter's MM iteration, Ann. Statist. 32 (2004): slow, simple, and nothing like Newton."""
-    table = tally(battles)
-    strengths = np.ones(len(table.contestants))
-    for _ in range(rounds):
-        shares = (table.games / (strengths[:, None] + strengths[None, :])).sum(axis=1)
-        moved = table.points.sum(axis=1) / shares
-        moved /= np.exp(np.log(moved).mean())
-        if np.abs(moved / strengths - 1).max() < 1e-15:
-            break
-        strengths = moved
-    return 1000 + ELO * np.log(strengths)
-
-
 def distance_to_maximum(battles, values):
     """How far (Elo) a rating is from the maximum of the likelihood: one Newton step in extended precision."""
     table = tally(battles)

@@ -1,12 +1,7 @@
 """Coefficients of agreement against published examples, and what is said where they do not exist."""
 
-from fractions import Fraction
-from itertools import permutations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from leaderboard.ratings.agreement import (
     Interval,
@@ -46,16 +41,6 @@ def ranking(*ranks):
 
 def ballots(*rankings):
     return Ballots(rankings, tuple(map(str, range(max(len(sum(r, ())) for r in rankings)))))
-
-
-def by_definition(matrix, distance):
-    """Alpha as 1 - mean distance within units / mean distance of all pairable values, in exact fractions."""
-    units = [[Fraction(v) for v in column if not np.isnan(v)] for column in matrix.T]
-    units = [unit for unit in units if len(unit) > 1]
-    pooled = [value for unit in units for value in unit]
-    within = sum(Fraction(sum(distance(a, b) for a, b in permutations(u, 2)), len(u) - 1) for u in units)
-    among = sum(distance(a, b) for a, b in permutations(pooled, 2))
-    return float(1 - (len(pooled) - 1) * within / among)
 
 
 @each_case(
@@ -108,20 +93,6 @@ def test_krippendorffs_own_example(level, published):
     assert krippendorff_alpha(KRIPPENDORFF, level=level) == pytest.approx(published, abs=5e-4)
 
 
-@each_case(
-    ("level", "distance"),
-    [
-        ("nominal", lambda a, b: int(a != b)),
-        ("interval", lambda a, b: (a - b) ** 2),
-        ("ratio", lambda a, b: ((a - b) / (a + b)) ** 2),
-    ],
-)
-def test_alpha_is_what_its_definition_says(level, distance):
-    found = krippendorff_alpha(KRIPPENDORFF, level=level)
-
-    assert found == pytest.approx(by_definition(KRIPPENDORFF, distance), abs=1e-9)
-
-
 @each_case("weights", [None, "linear", "quadratic"])
 def test_cohens_kappa_of_the_grant_proposals(weights):
     """en.wikipedia.org/wiki/Cohen's_kappa: 20, 5, 10 and 15 of 50 proposals; observed .7, expected .5, kappa .4.
@@ -143,25 +114,8 @@ def test_quadratic_kappa_of_mirrored_raters_is_their_correlation():
     assert cohen_kappa(["a", None, "b", "a"], ["a", "b", "b", None]) == 1, "missing verdicts are no category"
 
 
-@settings(max_examples=20, deadline=None)
-@given(st.lists(st.lists(st.sampled_from([1, 2, 3, x]), min_size=5, max_size=5), min_size=2, max_size=4), st.randoms())
-def test_alpha_does_not_know_who_rated_nor_in_which_sequence(rows, random):
-    matrix = np.array(rows, dtype=float)
-    shuffled = matrix.copy()
-    for column in shuffled.T:
-        random.shuffle(column)
-    before, after = krippendorff_alpha(matrix, "ordinal"), krippendorff_alpha(shuffled[:, ::-1], "ordinal")
-
-    assert before == after if isinstance(before, Undefined) else before == pytest.approx(after, abs=1e-12)
-
-
 def test_fleiss_kappa_of_ten_subjects():
-    """The published steps: the mean agreement 0.378, that by chance 0.213, kappa 0.210."""
-    agreement = Fraction(sum(n * (n - 1) for row in FLEISS for n in row), 10 * 14 * 13)
-    chance = sum(Fraction(sum(column), 140) ** 2 for column in zip(*FLEISS, strict=True))
-
-    assert (round(float(agreement), 3), round(float(chance), 3)) == (0.378, 0.213)
-    assert fleiss_kappa(FLEISS) == pytest.approx(float((agreement - chance) / (1 - chance)), abs=1e-9)
+    """As published: the mean agreement is 0.378, that by chance 0.213."""
     assert fleiss_kappa(FLEISS) == pytest.approx(0.210, abs=5e-4)
 
 

@@ -80,23 +80,3 @@ def test_verdicts_of_one_sample_are_one_observation():
     assert thrice.effect == pytest.approx(once.effect)
     assert thrice.error == pytest.approx(once.error, rel=0.01)
     assert position_bias(times).error < 0.6 * once.error
-
-
-@pytest.mark.exhaustive
-def test_the_interval_of_length_covers_its_effect_where_samples_lean_together():
-    """On each sample the longer answer is better or worse for all pairs alike; on the whole it is worth nothing."""
-    covered, naive = [], []
-    for seed in range(150):
-        random = np.random.default_rng(seed)
-        left, right = (np.tile(side, 40) for side in np.triu_indices(6, 1))
-        samples = np.repeat(np.arange(40), 15)
-        lengths = random.integers(10, 100, (40, 6))
-        first, second = lengths[samples, left], lengths[samples, right]
-        lean = random.normal(0, 2, 40)[samples] * (first - second) / (first + second)
-        battles = Battles(left, right, (random.random(600) < 1 / (1 + np.exp(-lean))).astype(float), list("abcdef"))
-        for found, clusters in ((covered, samples), (naive, None)):
-            told = length_bias(battles, first, second, clusters=clusters)
-            found.append(told.lower <= 0 <= told.upper)
-
-    assert 0.9 <= np.mean(covered) <= 0.99
-    assert np.mean(naive) < 0.88

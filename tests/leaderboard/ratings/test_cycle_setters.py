@@ -25,13 +25,6 @@ def test_the_mean_of_three_problems_with_students_interval_by_hand():
     assert (found.overall.units, found.overall.clusters) == (3, 3)
 
 
-def test_the_quorum_leaves_solvers_out_of_a_problems_score():
-    found = cycle("abc", {("a", "b"): 9, ("b", "a"): 4, ("b", "c"): 6})
-
-    assert setters([found])[0].overall.value == 7
-    assert setters([found], quorum=2)[0].overall.value == 5
-
-
 def test_a_setter_that_votes_its_problem_into_the_middle_is_seen_through():
     """Others give 10 to everybody; the setter gives 0, which draws two of the means down to 5."""
     pairs = [(solver, judge) for solver in "abc" for judge in "abc" if solver != judge]

@@ -201,21 +201,6 @@ def test_where_battles_share_samples_the_interval_covers_the_truth_and_that_of_i
     assert 0.92 <= np.mean(told) <= 0.99
 
 
-def test_a_sample_for_each_battle_gives_the_sandwich_but_for_the_number_of_samples():
-    battles, _truth = league(6, 6_000, 3)
-
-    assert found_of(battles, np.arange(6_000)).errors == pytest.approx(sandwich(battles).errors, rel=0.002)
-
-
-def test_battles_of_unknown_samples_are_taken_for_independent():
-    battles, items, _truth = sampled_league(5, 40)
-    none = Battles([], [], [], battles.contestants)
-    alone = by_items(tally(battles), Shared(none, np.zeros(0, dtype=int)))
-
-    assert alone.errors == pytest.approx(found_of(battles, np.arange(len(battles))).errors)
-    assert (found_of(battles, items).errors > alone.errors).all()
-
-
 def test_samples_that_only_the_unbeaten_saw_make_nobody_surer():
     even = [(*pair, score) for pair in ROUND for score in (1, 0)] * 3
     battles = rows(*even, *[("z", "a", 1)] * 50)
@@ -251,16 +236,6 @@ def test_nobody_with_few_battles_is_surer_than_the_model():
     assert found.errors[5] > 1.1 * bare.errors[5]
     assert (found.errors[:5] > bare.errors[:5]).all(), "it is one of those whose mean is 1000"
     assert found.difference("c000", "c001") == pytest.approx(bare.difference("c000", "c001"), rel=0.01)
-
-
-def test_what_the_whole_taught_holds_for_a_part_of_it():
-    battles, items, _truth = sampled_league(6, 400, 2)
-    times = times_as_wide(tally(battles), found_of(battles, items))
-    chosen = items < 200
-    part = Battles(battles.left[chosen], battles.right[chosen], battles.score[chosen], battles.contestants)
-
-    assert as_wide_as(tally(part), times).errors == pytest.approx(found_of(part, items[chosen]).errors, rel=0.1)
-    assert as_wide_as(tally(part), [np.nan] * 6).errors == pytest.approx(sandwich(part).errors)
 
 
 def met_by_one_more(samples, *met):

@@ -47,24 +47,6 @@ def strict(*orders, names=NAMES):
     return Ballots(tuple(tuple((c,) for c in order) for order in orders), names)
 
 
-@st.composite
-def any_ballots(draw):
-    """Ballots with ties, some partial, with or without a record of what was offered."""
-    count = draw(st.integers(2, 6))
-    orders, offered = [], []
-    for _ in range(draw(st.integers(1, 5))):
-        named = draw(st.lists(st.integers(0, count - 1), unique=True))
-        cuts = draw(st.lists(st.booleans(), min_size=len(named), max_size=len(named)))
-        groups = []
-        for candidate, begins in zip(named, cuts, strict=True):
-            if begins or not groups:
-                groups.append([])
-            groups[-1].append(candidate)
-        orders.append(tuple(tuple(group) for group in groups))
-        offered.append(frozenset(named) | draw(st.frozensets(st.integers(0, count - 1))))
-    return Ballots(tuple(orders), tuple("abcdef"[:count]), tuple(offered) if draw(st.booleans()) else ())
-
-
 def test_candidates_that_were_offered_and_passed_over_share_the_unused_positions():
     ballots = Ballots((((3,), (1,)),), NAMES, (frozenset(range(5)),))
     three = Ballots((((2,),), ((0,), (1,), (2,))), NAMES[:3], (frozenset({0, 1, 2}),) * 2)
@@ -95,20 +77,6 @@ def test_positions_move_up_when_the_own_answer_is_left_out():
     assert mean_rank(ballots).tolist() == pytest.approx([1, math.nan, 2, 3], nan_ok=True)
     assert offered.offered == (frozenset({0, 2}),)
     assert mean_rank(offered).tolist() == pytest.approx([1, math.nan, 2], nan_ok=True)
-
-
-@settings(max_examples=50, deadline=None)
-@given(any_ballots())
-def test_positions_pairs_and_borda_add_up(ballots):
-    table, known, scores = pairwise(ballots), ~np.isnan(positions(ballots)), borda(ballots)
-    compared = (known[:, :, None] & known[:, None, :]).sum(axis=0) * (1 - np.eye(len(ballots.candidates)))
-
-    for row in positions(ballots):
-        placed = row[~np.isnan(row)]
-        assert placed.sum() == len(placed) * (len(placed) + 1) / 2
-    assert (table + table.T == compared).all()
-    assert ((scores >= 0) & (scores <= 1) | np.isnan(scores)).all()
-    assert (np.isnan(scores) == np.isnan(mean_rank(ballots))).all()
 
 
 def test_borda_weighs_short_and_long_ballots_alike():
@@ -189,14 +157,6 @@ def electorate(counts):
     return Ballots(tuple(ballot[order] for order, count in counts.items() for _ in range(count)), names)
 
 
-def orders_of(count):
-    return st.lists(st.permutations(range(count)), min_size=1, max_size=6)
-
-
-def counted(orders, count):
-    return strict(*orders, names=tuple("abcdefghi"[:count]))
-
-
 def disagreements(order, table):
     return sum(table[low, high] for place, high in enumerate(order) for low in order[place + 1 :])
 
@@ -213,13 +173,6 @@ def test_schulzes_forty_five_voters_have_his_paths_and_his_order():
     ]
     assert found.order.groups == ((4,), (0,), (2,), (1,), (3,))
     assert found.measure == "winning_votes"
-
-
-def test_schulze_leaves_out_whom_nobody_compared():
-    found = schulze(Ballots((((0,), (1,)),), ("a", "b", "c")))
-
-    assert found.order.groups == ((0,), (1,))
-    assert found.order.unplaced == (2,)
 
 
 def test_schulze_by_margins_and_by_winning_votes_may_differ():
@@ -241,20 +194,20 @@ def test_kemeny_finds_the_capital_of_tennessee():
 
 
 def test_kemeny_says_how_many_orders_are_equally_good():
-    circle = counted([(0, 1, 2), (1, 2, 0), (2, 0, 1)], 3)
-    found, partly = kemeny(circle), kemeny(counted([(0, 1, 2, 3), (0, 2, 1, 3)], 4))
+    circle = strict([0, 1, 2], [1, 2, 0], [2, 0, 1], names=NAMES[:3])
+    found, partly = kemeny(circle), kemeny(strict([0, 1, 2, 3], [0, 2, 1, 3], names=NAMES[:4]))
 
     assert (found.optima, found.order.groups) == (3, ((0, 1, 2),))
     assert found.sequence in {(0, 1, 2), (1, 2, 0), (2, 0, 1)}
     assert schulze(circle).order.groups == ((0, 1, 2),)
     assert (partly.optima, partly.order.groups) == (2, ((0,), (1, 2), (3,)))
-    assert isinstance(kemeny(counted([range(8)], 9)), Kemeny)
+    assert isinstance(kemeny(strict(range(8), names=tuple("abcdefghi"))), Kemeny)
 
 
 @settings(max_examples=40, deadline=None)
-@given(orders_of(5))
+@given(st.lists(st.permutations(range(5)), min_size=1, max_size=6))
 def test_kemeny_is_the_best_of_all_permutations(orders):
-    ballots = counted(orders, 5)
+    ballots = strict(*orders)
     table = pairwise(ballots)
     costs = {order: disagreements(order, table) for order in permutations(range(5))}
     best = [order for order, cost in costs.items() if cost == min(costs.values())]
@@ -265,18 +218,6 @@ def test_kemeny_is_the_best_of_all_permutations(orders):
     tied = [{tuple(sorted(group)) for group in found.order.groups}]
     if len(best) == 1:
         assert tied == [{(c,) for c in range(5)}]
-
-
-@settings(max_examples=60, deadline=None)
-@given(orders_of(5))
-def test_both_put_a_candidate_first_who_beats_everyone(orders):
-    ballots = counted(orders, 5)
-    table = pairwise(ballots)
-    champions = np.flatnonzero((table > table.T).sum(axis=1) == 4)
-
-    for champion in champions:
-        assert schulze(ballots).order.winners == (champion,)
-        assert kemeny(ballots).order.winners == (champion,)
 
 
 def test_one_opinion_makes_all_methods_agree():
@@ -303,20 +244,6 @@ def test_what_no_ballot_compares_is_told_apart():
     assert nine.agree_on_order
 
 
-@settings(max_examples=40, deadline=None)
-@given(any_ballots())
-def test_every_compared_candidate_has_one_place_whatever_the_sequence_of_ballots(ballots):
-    found = consensus(ballots)
-    compared = sorted(candidate for part in found.components for candidate in part)
-
-    for order in found.orders.values():
-        if isinstance(order, Order):
-            assert sorted(c for group in order.groups for c in group) == compared
-        else:
-            assert compared == []
-    assert consensus(Ballots(ballots.orders[::-1], ballots.candidates, ballots.offered[::-1])) == found
-
-
 def test_methods_that_disagree_stand_in_different_camps():
     """Borda's own point against majorities: three put a before b before c, two put b before c before a."""
     found = consensus(strict([0, 1, 2], [0, 1, 2], [0, 1, 2], [1, 2, 0], [1, 2, 0], names=("a", "b", "c")))
@@ -331,12 +258,3 @@ def test_strengths_place_the_undefeated_first_and_the_winless_last():
     order = bradley_terry(strict([0, 1, 2, 3], [0, 2, 1, 3], names=tuple("abcd")))
 
     assert order == Order(((0,), (1, 2), (3,)))
-
-
-@each_case("method", Method)
-def test_reversing_every_ballot_reverses_a_strict_order(method):
-    orders = [[0, 1, 2, 3], [0, 2, 1, 3], [1, 0, 2, 3]]
-    forth = consensus(strict(*orders, names=tuple("abcd"))).orders[method]
-    back = consensus(strict(*[order[::-1] for order in orders], names=tuple("abcd"))).orders[method]
-
-    assert back.groups == forth.groups[::-1]

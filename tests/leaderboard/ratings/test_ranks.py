@@ -73,8 +73,10 @@ def test_ranks_can_be_made_of_a_bootstrap():
 
 def test_a_group_that_never_lost_towards_the_rated_is_above_them():
     rated = [(one, other, score) for one, other in ("ab", "bc", "ca") for score in (1, 0)]
-    found = ranks(sandwich(rows(*rated, ("x", "y", 1), ("x", "y", 0), *[("x", "a", 1), ("y", "b", 1)] * 2)))
+    intervals = sandwich(rows(*rated, ("x", "y", 1), ("x", "y", 0), *[("x", "a", 1), ("y", "b", 1)] * 2))
+    found = ranks(intervals)
 
+    assert intervals.ratings.reasons == (None,) * 3 + (Reason.ABOVE,) * 2
     assert found.rank.tolist() == [3, 3, 3, 1, 1]
     assert np.isnan(found.first).all()
 

@@ -95,21 +95,6 @@ def test_ten_votes_that_agree_on_every_item_are_no_more_than_one():
     assert share_of_items([7] * 5, [25] * 5).effective == 5, "one unit each, whatever rounding leaves"
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("items", [8, 40])
-def test_the_interval_covers_the_share_where_votes_on_an_item_go_together(items):
-    random = np.random.default_rng(3)
-    truth, covered, naive = 1.5 / 2.2, [], []
-    for _time in range(1000):
-        part = random.binomial(10, random.beta(1.5, 0.7, items))
-        for found, told in ((covered, share_of_items(part, [10] * items)), (naive, Share(part.sum(), 10 * items))):
-            low, high = told.interval
-            found.append(low <= truth <= high)
-
-    assert 0.925 <= np.mean(covered) <= 0.98
-    assert np.mean(naive) < 0.75
-
-
 def league(voters, votes, seed=3, *, of_one_mind=False):
     """Votes on three contestants; of_one_mind: each voter has an opinion of their own and says it again and again."""
     random = np.random.default_rng(seed)
