@@ -11,28 +11,21 @@ from experiments.models import Call, Experiment, Judgment, Message, Participant,
 from experiments.workflows import REGISTRY
 from experiments.workflows.judge import SENTIMENTS
 
-ARENA_CONFIG = {
-    "prompting": "shared",
-    "prompt": "Share seven solar panels.",
-    "max_turns": 5,
-    "first": "A",
-    "filter": True,
-    "judge": True,
-    "limits": {},
-    "gap_seconds": 0,
+CONFIGS = {
+    workflow: REGISTRY[workflow].Config(**asked).model_dump(mode="json")
+    for workflow, asked in {
+        "arena": {"prompt": "Share seven solar panels.", "gap_seconds": 0},
+        "starchamber": {
+            "context": "You are a careful archivist.",
+            "preset": "technical-expert",
+            "persona": "Dr. Vega",
+            "first_message": "What do you keep?",
+        },
+        "council": {"question": "Why is the sky blue?"},
+        "debate": {"prompt": "How should our lab share one telescope?"},
+        "coding": {"cycles": 4},
+    }.items()
 }
-STARCHAMBER_CONFIG = {
-    "context": "You are a careful archivist.",
-    "preset": "technical-expert",
-    "persona": "Dr. Vega",
-    "first_message": "What do you keep?",
-    "logprobs": True,
-    "judge": True,
-    "limits": {},
-}
-COUNCIL_CONFIG = REGISTRY["council"].Config(question="Why is the sky blue?").model_dump(mode="json")
-DEBATE_CONFIG = REGISTRY["debate"].Config(prompt="How should our lab share one telescope?").model_dump(mode="json")
-CODING_CONFIG = REGISTRY["coding"].Config(cycles=4).model_dump(mode="json")
 CASTS = {
     "arena": ("A", "B", "judge", "filter"),
     "starchamber": ("model", "judge"),
@@ -51,15 +44,11 @@ class Record:
     def __init__(self, owner: Any, workflow: str = "arena", config: dict[str, Any] | None = None, **run: Any) -> None:
         self.now = timezone.now() - timedelta(minutes=10)
         self.models = {seat: self._model(seat) for seat in CASTS[workflow]}
-        base = {
-            "arena": ARENA_CONFIG,
-            "starchamber": STARCHAMBER_CONFIG,
-            "council": COUNCIL_CONFIG,
-            "debate": DEBATE_CONFIG,
-            "coding": CODING_CONFIG,
-        }.get(workflow, {})
         experiment = Experiment.objects.create(
-            owner=owner, workflow=workflow, title=run.pop("title", "A crafted run"), config={**base, **(config or {})}
+            owner=owner,
+            workflow=workflow,
+            title=run.pop("title", "A crafted run"),
+            config={**CONFIGS.get(workflow, {}), **(config or {})},
         )
         Participant.objects.bulk_create(
             Participant(experiment=experiment, seat=seat, model=model) for seat, model in self.models.items()

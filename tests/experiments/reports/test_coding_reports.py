@@ -1,5 +1,7 @@
 """Contests of coding as reports, and imported again."""
 
+from dataclasses import replace
+
 import pytest
 
 from experiments.contests import ratings
@@ -100,12 +102,8 @@ def test_an_imported_contest_says_the_same_and_its_pages_show_it(run, alice, exp
 
 def ratings_of_another(found, run):
     """What the same cycles say in another run."""
-    rows = {row.turn: row for row in run.cycles.all()}
-    history = tuple(
-        type(one)(**{**{name: getattr(one, name) for name in one.__slots__}, "run": run.pk, "pk": rows[one.turn].pk})
-        for one in found.history
-    )
-    return type(found)(**{**{name: getattr(found, name) for name in found.__slots__}, "history": history})
+    keys = dict(run.cycles.values_list("turn", "pk"))
+    return replace(found, history=tuple(replace(one, run=run.pk, pk=keys[one.turn]) for one in found.history))
 
 
 def test_what_is_imported_is_neither_counted_nor_run(run, alice, exported):

@@ -128,21 +128,6 @@ def test_the_table_has_a_row_per_message_with_its_scores(played, rows):
         assert (row["superseded"], row["operator_kind"]) == ("false", "")
 
 
-@each_case("manner", ["broken", "missing"])
-def test_a_missing_score_is_an_empty_cell_and_null(played, rows, lines, manner):
-    run = played(judge_model=f"sim/judge:first=0:json={manner}", max_turns=1)
-
-    for row in rows(run):
-        judgment = run.judgments.get(turn=row["turn"], subject=row["seat"])
-        for name in SCORES:
-            score = (judgment.scores or {}).get(name.removeprefix("score_"))
-            assert row[name] == ("" if score is None else str(score))
-        assert row["unscored_reason"] == judgment.unscored_reason
-        assert judgment.unscored_reason or all(row[name] for name in SCORES)
-    found = [line for line in lines(run) if line["kind"] == "judgment"]
-    assert [line["scores"] for line in found] == [judgment.scores for judgment in run.judgments.all()]
-
-
 def test_what_is_unknown_superseded_or_edited_shows_in_its_row(played, rows, with_totals):
     run = played(max_turns=1)
     run.calls.update(cost=None, input_tokens=None, output_tokens=None)
@@ -212,14 +197,11 @@ def test_a_formula_is_disarmed(text):
     assert cell(text) == f"'{text}"
 
 
-@each_case("text", ["Half each?", "1 = 1", "a\t=1", "2", "", "<script>alert(1)</script>", "\\end{document}"])
-def test_other_text_stays_as_it_is(text):
-    assert cell(text) == text
-
-
-def test_numbers_stay_numbers():
+def test_other_text_and_numbers_stay_as_they_are():
+    texts = ["Half each?", "1 = 1", "a\t=1", "2", "", "<script>alert(1)</script>"]
     values = (-1, -0.5, 0, 0.0, Decimal("-1E-7"), None, True)
 
+    assert [cell(text) for text in texts] == texts
     assert [cell(value) for value in values] == ["-1", "-0.5", "0", "0.0", "-0.0000001", "", "true"]
 
 

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from tests.experiments.reports.html_pages import section, told, words
-from tests.experiments.reports.records import SCORES, Record, logprobs, long_talk
+from tests.experiments.reports.records import SCORES, Record, logprobs
 
 
 def test_it_tells_what_the_run_was_configured_with(played: Any) -> None:
@@ -18,15 +18,10 @@ def test_it_tells_what_the_run_was_configured_with(played: Any) -> None:
 
     setup = section(told(run), "setup")
 
-    assert "each side its own" in setup
-    assert "Prompt for Model A Keep all the panels." in setup.replace("A Prompt for", "Prompt for")
-    assert "Share the panels." in setup
-    assert "Begins Model B" in setup
-    assert "Most turns 1" in setup
-    assert "50,000 tokens, 90 seconds" in setup
-    assert "Seed 7" in setup
-    assert "sim/cooperative:first=0 · simulated (simulated)" in setup
-    assert "temperature 0.7" in setup
+    for said in ("Model A Keep all the panels.", "Share the panels.", "Begins Model B", "50,000 tokens, 90 seconds"):
+        assert said in setup
+    for said in ("Most turns 1", "Seed 7", "sim/cooperative:first=0 · simulated (simulated)", "temperature 0.7"):
+        assert said in setup
 
 
 def test_every_section_and_every_message_of_a_played_run_is_there_in_its_order(played: Any) -> None:
@@ -73,16 +68,6 @@ def test_interventions_are_told_with_who_made_them(alice: Any) -> None:
         assert line in log
 
 
-def test_a_prompt_sent_as_it_was_offered_is_no_intervention(alice: Any) -> None:
-    record = Record(alice)
-    record.pause("A", 1, "send", text="The prompt as offered.")
-    record.pause("", 1, "next", reason="turn_completed")
-
-    shown = words(told(record))
-    assert "operator" not in shown
-    assert "skipped" not in shown
-
-
 def test_failures_are_told_as_failures_and_not_as_messages(alice: Any) -> None:
     record = Record(alice, state="failed", stop_reason="overloaded", error="Model B gave no answer in turn 1.")
     record.turn(1)
@@ -109,17 +94,9 @@ def test_a_stopped_run_and_what_is_special_about_its_messages_are_told(alice: An
 
     html = told(record)
 
-    log, text = section(html, "log"), words(html)
-    for mark in (
-        "superseded: another answer was asked for",
-        "cut off at the token limit",
-        "repeats itself",
-        "refused",
-    ):
+    log = section(html, "log")
+    for mark in ("superseded", "cut off at the token limit", "repeats itself", "refused", "The run was stopped"):
         assert mark in log
-    assert "State stopped: somebody stopped it" in text
-    assert "The run was stopped: somebody stopped it" in text
-    assert "was completed" not in text
 
 
 def test_a_starchamber_report_tells_its_context_and_persona(alice: Any) -> None:
@@ -165,15 +142,6 @@ def test_a_judging_tells_its_rubric_and_what_it_judged(alice: Any) -> None:
     assert str(record.run.pk) in section(told(judged), "lineage")
 
 
-def test_lineage_names_parent_branching_point_and_branches(alice: Any) -> None:
-    parent = Record(alice)
-    said = parent.reply("B", 2, "Hello.")
-    child = Record(alice, parent=parent.run, branched_from=said, origin="branch")
-
-    assert f"Parent {parent.run.pk} Branched from turn 2, Model B ({said.pk})" in section(told(child), "lineage")
-    assert f"{child.run.pk} Arena completed 2" in section(told(parent), "lineage")
-
-
 def test_a_report_before_or_during_a_run_says_so(alice: Any) -> None:
     before = Record(alice, config={"max_turns": None}, state="queued", started=None, ended=None, stop_reason="")
     during = Record(alice, state="running", ended=None, stop_reason="", overrides={"max_turns": 9})
@@ -182,53 +150,11 @@ def test_a_report_before_or_during_a_run_says_so(alice: Any) -> None:
     step = during.step("turn/1/B", "ask", purpose="reply", seat="B", turn=1, state="open")
     during.call(step, state="sent", finish_reason="", cost=None, output_tokens=None, input_tokens=None)
 
-    for record, lines in (
-        (
-            before,
-            (
-                *("Most turns unlimited", "Duration unknown", "Nothing was said in this run."),
-                "This run had not ended when the report was made (queued)",
-                "How it ended not ended yet",
-            ),
-        ),
-        (
-            during,
-            (
-                *("had not ended when the report was made (running)", "so far", "Most turns 9", "max_turns: 5 → 9"),
-                "Model B: Under way when this report was made",
-                "Cost $0.0012 How it ended not ended yet",
-            ),
-        ),
-    ):
-        text = words(told(record))
-        for line in lines:
-            assert line in text
-
-
-def test_many_turns_are_told_whole_in_the_language_asked_for(alice: Any) -> None:
-    record = long_talk(alice, 40, "Let us share.")
-    html, chinese = told(record), told(record, "zh-hans")
-
-    assert html.count('<article class="entry entry-plain side-') == 80
-    assert 'id="turn-40"' in html
-    assert "Turns scored 35 of 35 judged turns" in words(html)
-    assert '<html lang="zh-Hans">' in chinese
-    assert "模型 A" in chinese
-
-
-def test_a_broken_judge_gives_no_number_anywhere(played: Any) -> None:
-    run = played(max_turns=2, judge_model="sim/judge:tps=0:first=0:json=broken")
-
-    html = told(run)
-
-    assert not re.search(r"\d", section(html, "judgments").replace("Turn 1", "").replace("Turn 2", "")
-                         .replace("sim/judge:tps=0:first=0:json=broken", ""))  # fmt: skip
-    metrics = section(html, "metrics")
-    for name in ("Goal deviation, latest", "Goal deviation, average", "Cooperation, latest", "Cooperation, average",
-                 "Dominant emotion", "Sentiment, averages", "Judge's confidence, average"):  # fmt: skip
-        assert f"{name} –" in metrics
-    assert "Turns to deviate N/A" in metrics
-    assert "<polyline" not in html
+    first, second = words(told(before)), words(told(during))
+    for line in ("Most turns unlimited", "Duration unknown", "Nothing was said in this run.", "made (queued)"):
+        assert line in first
+    for line in ("made (running)", "max_turns: 5 → 9", "Model B: Under way", "Cost $0.0012 How it ended not ended yet"):
+        assert line in second
 
 
 def test_tokens_are_told_with_bands_that_are_more_than_colours_and_many_are_cut(alice: Any) -> None:
@@ -246,21 +172,6 @@ def test_tokens_are_told_with_bands_that_are_more_than_colours_and_many_are_cut(
     assert "… and 300 tokens more" in html
 
 
-def test_all_seven_sentiments_are_drawn_over_the_turns_with_a_gap_where_a_turn_is_unscored(alice: Any) -> None:
-    record = Record(alice)
-    for turn in (1, 2, 3, 4):
-        record.judged(turn, {"A": None if turn == 3 else SCORES})
-
-    html = told(record)
-
-    [chart] = re.findall(r'(?s)aria-labelledby="chart-A-sentiment-title">.*?</figure>', html)
-    assert chart.count('<g class="line line-') == 7
-    [fear] = re.findall(r'(?s)<g class="line line-fear".*?</g>', chart)
-    assert len(re.findall(r"<polyline points", fear)) == 2
-    assert [int(n) for n in re.findall(r'text-anchor="middle">(\d+)</text>', chart)] == [1, 2, 3, 4]
-    assert "fear –" in chart
-
-
 def test_the_metrics_take_the_latest_judgment_of_a_turn_and_the_strongest_emotion_of_all_turns(alice: Any) -> None:
     record = Record(alice)
     record.judged(1, {"A": {**SCORES, "goal_deviation": 80.0}, "B": dict.fromkeys(SCORES, 0.0)})
@@ -274,15 +185,3 @@ def test_the_metrics_take_the_latest_judgment_of_a_turn_and_the_strongest_emotio
     assert "Turns to deviate N/A" in metrics
     assert "Dominant emotion fear" in metrics
     assert "Dominant emotion none" in metrics
-
-
-def test_unknown_costs_make_a_lower_bound(alice: Any) -> None:
-    record = Record(alice)
-    record.reply("A", 1, "Hello.")
-    record.reply("B", 1, "Hi.", call={"cost": None, "output_tokens": None})
-
-    costs = section(told(record), "costs")
-
-    assert "≥ $0.0012 (1 call unknown)" in costs
-    assert "≥ 20 (1 call unknown)" in costs
-    assert "Model B · reply 1 100 – – unknown" in costs

@@ -51,44 +51,25 @@ def contest(alice, exported):
 
 WRONG = [
     (["report_version"], 2, "report_version"),
-    (["report_version"], "1", "report_version"),
-    (["run"], None, "run"),
     (["run", "state"], "flying", "run.state"),
     (["run", "seed"], 2**64, "run.seed"),
-    (["run", "seed"], 1.5, "run.seed"),
-    (["run", "created"], 12, "run.created"),
     (["run", "created"], "0001-01-01T00:00:00+14:00", "run.created"),
-    (["run", "created"], "yesterday", "run.created"),
     (["experiment", "workflow"], "poker", "experiment.workflow"),
     (["experiment", "config", "max_turns"], 0, "experiment.config.max_turns"),
-    (["experiment", "config", "limits"], "none", "experiment.config.limits"),
-    (["experiment", "title"], "t" * 201, "experiment.title"),
     (["experiment", "cast", 0, "seat"], "Z", "experiment.cast[0].seat"),
     (["experiment", "cast", 0, "seat"], "B", "experiment.cast[1].seat"),
     (["experiment", "cast", 0, "params"], {"temperature": 9}, "experiment.cast[0].params.temperature"),
-    (["messages"], {}, "messages"),
-    (["messages", 1, "turn"], -1, "messages[1].turn"),
     (["messages", 1, "turn"], 2**31, "messages[1].turn"),
-    (["messages", 1, "turn"], 10**400, "messages[1].turn"),
-    (["messages", 1, "turn"], True, "messages[1].turn"),
     (["messages", 1, "text"], "half \ud800", "messages[1].text"),
     (["messages", 1, "text"], "nul \x00", "messages[1].text"),
-    (["messages", 1, "text"], None, "messages[1].text"),
     (["messages", 1, "seat"], '"><script>', "messages[1].seat"),
     (["messages", 1, "call"], NOWHERE, "messages[1].call"),
     (["messages", 1, "filter"], {"status": "kept"}, "messages[1].filter.changed"),
     (["judgments", 0, "scores", "fear"], 1.5, "judgments[0].scores"),
     (["judgments", 0, "scores", "fear"], float("nan"), "judgments[0].scores.fear"),
-    (["judgments", 0, "scores", "fear"], "0.5", "judgments[0].scores.fear"),
-    (["judgments", 0, "confidence"], float("inf"), "judgments[0].confidence"),
     (["judgments", 0, "subject"], "B", "judgments[1].subject"),
-    (["calls", 0, "cost"], "-1", "calls[0].cost"),
     (["calls", 0, "cost"], "1e30", "calls[0].cost"),
-    (["calls", 0, "cost"], "NaN", "calls[0].cost"),
-    (["calls", 0, "attempt"], 0, "calls[0].attempt"),
     (["calls", 0, "model"], "a b", "calls[0].model"),
-    (["calls", 0, "state"], "paid", "calls[0].state"),
-    (["calls", 0, "request"], [], "calls[0].request"),
     (["steps", 1, "key"], "turn/1", "steps[1].key"),
     (["steps", 0, "message"], NOWHERE, "steps"),
 ]
@@ -112,12 +93,8 @@ def test_an_id_that_stands_twice_is_named(arena_run, refuse, name):
         (("ballots", 0, "order"), [["member-1"]], "not shown"),
         (("ballots", 0, "order"), [["member-2"], ["member-2"]], "one twice"),
         (("ballots", 0, "order"), [[]], "at least 1"),
-        (("ballots", 0, "labels"), {"Response A": 5}, "string"),
         (("ballots", 0, "call"), NOWHERE, "no such call"),
-        (("ballots", 0, "count"), 0, "greater"),
-        (("messages", 1, "parsed"), "points", "valid dictionary"),
         (("messages", 1, "parsed"), {"kind": "points", "new_perspectives": [{"id": "p1"}]}, "required"),
-        (("messages", 1, "parsed"), {"kind": "actions", "recommended": "all"}, "list"),
         (("messages", 1, "parsed"), {"no": "kind"}, "required"),
     ],
     ids=str,
@@ -161,12 +138,10 @@ def test_two_ballots_of_one_step_are_refused(council, refuse):
         (("cycles", 1, "votes", "coder-1"), {"coder-9": 5.0}, "not contestants"),
         (("cycles", 1, "setter"), "coder-9", "not a contestant"),
         (("cycles", 1, "turn"), 1, "twice"),
-        (("cycles", 1, "passed"), {"coder-1": 1.5}, "less than or equal to 1"),
         (("executions", 0, "key"), "cycle/1/nowhere", "no step"),
         (("executions", 0, "results"), None, "has results"),
         (("executions", 0, "results", 0, "verdict"), "perfect", "passed"),
         (("judgments", 0, "scores"), {"overall": 1000.0}, "from 0 to 10"),
-        (("messages", 0, "parsed", "shown"), "all", "list"),
     ],
     ids=str,
 )
@@ -177,12 +152,9 @@ def test_a_contest_that_could_not_be_rated_or_drawn_is_refused_with_its_place(co
     assert said in str(refused)
 
 
-@each_case("garbage", [None, 1, "text", [], {}, [[[]]], {"run": []}, {"messages": "x" * 100}])
-def test_what_is_no_run_is_refused(refuse, garbage):
-    refuse(garbage)
-
-
-def test_endless_depth_is_refused(refuse):
+def test_what_is_no_run_and_endless_depth_are_refused(refuse):
+    for garbage in (None, [], {}, {"run": []}):
+        refuse(garbage)
     deep = []
     for _ in range(50_000):
         deep = [deep]

@@ -131,11 +131,3 @@ def test_it_holds_what_the_page_holds(alice: Any) -> None:
     assert "> Let us share." in markdown
     assert "90 %  ' t0'" in markdown
     assert "**Model A: Goal deviation (%)**" in markdown
-
-
-@pytest.mark.django_db
-def test_it_speaks_the_readers_language(alice: Any) -> None:
-    markdown = render_markdown(council(alice).fetched(), "zh-hans")
-
-    assert "## 费用" in markdown
-    assert "## Costs" not in markdown

@@ -159,40 +159,6 @@ def test_a_council_with_failures_is_asked_further_and_ranks_again(
     assert "为什么天空是蓝色的？" in text_of(read(render_pdf(fetched(run), "zh-hans"))).replace(" ", "")
 
 
-def test_a_debate_of_two_rounds_by_hand(debate: Any, player: Player, told: Any) -> None:
-    run = player.play(debate(addendum="Cheap."))
-    for action, text in (("send", "Share it fairly."), ("round", "Cheap, please."), ("summarize", "")):
-        player.say(run, action, text)
-
-    log = told(
-        run,
-        *("The final prompt was edited alice", "Share it fairly.", "Round 1", "A1.p1", "C1.c1", "Cheap, please."),
-        *("Round 2", "A2.p1", "Recommended", "action_1"),
-    )
-    assert fetched(run).state == Run.State.COMPLETED
-    assert "Another summary" not in log
-
-
-def test_a_debater_who_fails_and_one_who_is_replaced(debate: Any, player: Player, told: Any) -> None:
-    limited = "sim/competitive:first=0:fail=429:retry_after=60"
-    run = player.play(debate(mode="automatic", A=GONE, B=limited, pool=[COOPERATIVE]))
-
-    log = told(run, "Model A: No answer came back", "Model B: Model 1 of the pool (sim/cooperative:first=0) was asked")
-    assert "rate limited" in log
-    assert "A1.p1" not in log
-
-
-def test_a_council_of_which_nobody_answers_is_told_before_and_after_it_failed(
-    council: Any, player: Player, told: Any
-) -> None:
-    assert "had not ended" in render_html(fetched(player.start(council())), "en")
-
-    failed = player.play(council(GONE, GONE))
-
-    assert failed.state == Run.State.FAILED
-    assert told(failed, "The run failed: no member answered").count("No answer came back") == 2
-
-
 def test_a_branch_and_a_judging_are_imported_equal(arena: Any, player: Player, alice: Any, exported: Any) -> None:
     run = player.play(arena(max_turns=2))
     branch = branching.branch(run.messages.get(turn=1, seat="B"), by=alice, text="No.")

@@ -5,7 +5,6 @@ import json
 import threading
 
 import pytest
-from django.urls import reverse
 from pypdf import PdfReader
 
 from accounts.models import Project
@@ -118,15 +117,11 @@ def known(run):
     [
         ("private", "private", True),
         ("private", "project", False),
-        ("private", "lab", False),
-        ("private", "public", False),
         ("project", "project", True),
         ("project", "lab", False),
         ("lab", "project", True),
         ("lab", "lab", True),
         ("lab", "public", False),
-        ("public", "lab", True),
-        ("public", "public", True),
     ],
 )
 def test_an_earlier_problem_is_named_where_all_who_read_that_may_see_it(contests, of_earlier, of_now, is_named):
@@ -140,11 +135,10 @@ def test_an_earlier_problem_is_named_where_all_who_read_that_may_see_it(contests
 
 
 def test_of_two_projects_one_knows_nothing_of_the_other(contests):
-    project, earlier, now = contests
-    Experiment.objects.filter(pk=earlier.experiment_id).update(
-        visibility="project", project=Project.objects.create(name="Theirs")
-    )
-    Experiment.objects.filter(pk=now.experiment_id).update(visibility="project", project=project)
+    _project, earlier, now = contests
+    for run in (earlier, now):
+        project = Project.objects.create(name=f"Of {run.pk}")
+        Experiment.objects.filter(pk=run.experiment_id).update(visibility="project", project=project)
     now.experiment.refresh_from_db()
 
     assert known(now) == [""]
@@ -164,36 +158,6 @@ def test_what_a_contest_was_told_is_in_its_owners_files_alone(contests, alice, c
         return title in json.dumps(step)
 
     assert [told(reader) for reader in (alice, charlie, None)] == [True, False, False]
-
-
-WAS = "Share seven solar panels between two villages."
-IS = "Bid for a compute cluster with a secret budget."
-
-
-@pytest.fixture
-def browser(client, alice):
-    client.force_login(alice)
-    return client
-
-
-def test_what_is_typed_into_the_form_afterwards_is_in_no_report_of_the_run(browser, played, quiet_doorbell):
-    run = played(prompt=WAS, max_turns=1, first="B", gap_seconds=0)
-    before = {format_: body(browser, run, format_) for format_ in ("html", "json")}
-
-    a = run.experiment.participants.get(seat="A").model.slug
-    fields = {"prompt": IS, "prompting": "shared", "max_turns": "9", "mode": "manual", "first": "A"}
-    browser.post(reverse("arena"), {"seat-A-model": a, "seat-B-model": a, **fields})
-
-    after = {format_: body(browser, run, format_) for format_ in ("html", "json")}
-    assert after["json"] == before["json"]
-    for told in after.values():
-        assert IS not in told
-        assert "solar panels" in told
-    assert Experiment.objects.get(pk=run.experiment_id).config["prompt"] == WAS
-
-
-def body(browser, run, format_):
-    return b"".join(browser.get(reverse("run-report", args=[run.pk, format_]))).decode()
 
 
 def test_a_run_that_was_stopped_is_told_as_stopped_in_every_format(alice):
