@@ -30,27 +30,17 @@ def refuses(api, counts, is_problem, nobody_is_woken):
 
 BAD_CONFIG = [
     ({"prompt": "   \n\t "}, "prompt"),
-    ({"prompt": None}, "prompt"),
-    ({"prompt": 5}, "prompt"),
     ({"prompt": "word " * 210_000}, str(LONGEST_PROMPT)),
     ({"prompt": {"deep": {"er": [1, {"x": "\x00"}]}}}, "NUL"),
     ({"a\ud800b": 1}, "surrogate"),
     ({"max_turns": 0}, "max_turns"),
     ({"max_turns": 101}, "max_turns"),
-    ({"max_turns": 2.5}, "max_turns"),
-    ({"max_turns": [1]}, "max_turns"),
     ({"max_turns": 10**400}, "max_turns"),
-    ({"mode": "manual-ish"}, "mode"),
     ({"prompting": "individual"}, "Model A and Model B"),
     ({"prompting": "individual", "prompts": {"A": "Win."}}, "prompts.B"),
-    ({"first": "C"}, "first"),
-    ({"gap_seconds": -1}, "gap_seconds"),
     ({"gap_seconds": 61}, "gap_seconds"),
     ({"limits": {"tokens": 0}}, "limits.tokens"),
-    ({"limits": {"cost": -5}}, "limits.cost"),
-    ({"limits": {"seconds": "soon"}}, "limits.seconds"),
     ({"limits": {"money": 5}}, "limits.money"),
-    ({"limits": None}, "limits"),
     ({"turns": 5}, "turns"),
 ]
 
@@ -68,34 +58,17 @@ def test_all_faults_are_named_at_once(refuses, body):
     assert set(refuses("experiments/", body)["errors"]) == {"config.max_turns", "config.gap_seconds"}
 
 
-@pytest.mark.databases
-@each_case("prompt", ["Talk.\x00", "Talk.\ud800"], ids=["NUL", "half a pair"])
-def test_text_that_no_database_holds_is_refused(refuses, body, prompt):
-    body["config"]["prompt"] = prompt
-
-    refuses("experiments/", body, "cannot be stored")
-
-
 NEUTRAL = {"model": "sim/neutral:first=0"}
 BAD_CAST = [
     ({"A": {"model": "sim/nobody"}}, "cast.A", "sim/nobody"),
-    ({"A": {"model": ""}}, "cast.A", "model"),
     ({"A": {}}, "cast.A", "model"),
-    ({"A": {"model": "x" * 201}}, "cast.A", "model"),
-    ({"A": {"model": "sim/a\x00"}}, "cast", "NUL"),
     ({"C": {"model": "sim/judge:tps=0:first=0"}}, "cast.C", "no such seat"),
     ({"\udfff": {"model": "sim/judge:tps=0:first=0"}}, "cast", "surrogate"),
-    ({"judge": {"model": "sim/nobody"}}, "cast.judge", "sim/nobody"),
-    ({"A": {**NEUTRAL, "persona": "\ud800"}}, "cast", "surrogate"),
     ({"A": {**NEUTRAL, "persona": "x" * 101}}, "cast.A", "persona"),
     ({"A": {**NEUTRAL, "api_key": "sk-1"}}, "cast.A", "api_key"),
     ({"A": {**NEUTRAL, "params": {"temperature": 3}}}, "cast.A", "temperature"),
-    ({"A": {**NEUTRAL, "params": {"max_tokens": 0}}}, "cast.A", "max_tokens"),
-    ({"A": {**NEUTRAL, "params": {"stop": ["a"] * 5}}}, "cast.A", "stop"),
     ({"A": {**NEUTRAL, "params": {"heat": 1}}}, "cast.A", "heat"),
-    ({"A": {**NEUTRAL, "params": {"seed": 2**63}}}, "cast.A", "seed"),
     ({"A": "sim/neutral:first=0"}, "cast", "dictionary"),
-    ({"A": None}, "cast", "null"),
 ]
 
 
@@ -126,14 +99,10 @@ def test_a_seat_for_which_no_model_can_be_asked_is_refused_with_what_to_do(refus
     ("change", "field"),
     [
         ({"workflow": "chess"}, "workflow"),
-        ({"workflow": "\ud800"}, "workflow"),
-        ({"workflow": None}, "workflow"),
         ({"workflow": ["arena"]}, "workflow"),
         ({"title": "a\x00b"}, "title"),
         ({"title": "x" * 201}, "title"),
-        ({"title": None}, "title"),
         ({"config": None}, "config"),
-        ({"config": "prompt"}, "config"),
         ({"config": {}}, "config"),
         ({"cast": {}}, "cast.A"),
         ({"cast": []}, "cast"),
@@ -144,27 +113,13 @@ def test_a_field_of_the_wrong_kind_is_refused_by_name(refuses, body, change, fie
     assert refuses("experiments/", body | change, field, field=field)["errors"]
 
 
-@each_case("field", ["workflow", "config", "cast"])
-def test_a_missing_field_is_named(refuses, body, field):
-    del body[field]
-
-    refuses("experiments/", body, field, "required")
-
-
 TEXTS = {
-    "empty": "",
     "cut": "{",
-    "comma": '{"workflow": "arena",}',
-    "form": "workflow=arena",
     "NaN": '{"workflow": NaN}',
     "NUL": "\x00",
-    "UTF-16": b"\xff\xfe\x00",
     "Latin": b'{"a": "\xff"}',
     "list": "[1, 2]",
-    "text": '"arena"',
-    "null": "null",
     "open brackets": "[" * 100_000,
-    "open objects": '{"config":' * 50_000,
     "deep config": '{"workflow":"arena","cast":{},"config":' + '{"a":' * 400 + "1" + "}" * 401,
 }
 
@@ -186,15 +141,12 @@ def test_another_content_type_is_refused(refuses, body, type_):
 @each_case(
     ("sent", "field"),
     [
-        ({"seed": "x"}, "seed"),
         ({"seed": -1}, "seed"),
         ({"seed": 2**53 + 1}, "seed"),
         ({"seed": 1.5}, "seed"),
         ({"repeats": 0}, "repeats"),
         ({"repeats": 51}, "repeats"),
-        ({"repeats": "many"}, "repeats"),
         ({"repeats": None}, "repeats"),
-        ("{", ""),
         ("[]", ""),
     ],
     ids=str,
@@ -220,26 +172,14 @@ def test_events_after_no_number_are_refused(api, arena, is_problem, after):
     is_problem(api.get(f"runs/{run.pk}/events/?after={after}"), 400, "after", "whole number")
 
 
-@each_case("path", ["runs/?cursor=x", "experiments/?cursor=%00", "models/?cursor=cD0="])
-def test_a_cursor_that_is_not_ours_is_refused_or_ignored(api, provider, path):
-    response = api.get(path)
-
-    assert response.status_code in {200, 400, 404}
-    assert response.status_code == 200 or response["Content-Type"] == "application/problem+json"
-
-
 @each_case(
     ("method", "path", "status"),
     [
         ("DELETE", "experiments/", 405),
-        ("PUT", "runs/", 405),
-        ("POST", "health/", 405),
         ("PATCH", "experiments/01a1fd93-cef6-75d2-b9a8-cd401838a2b6/", 405),
         ("GET", "runs/01a1fd93-cef6-75d2-b9a8-cd401838a2b6/stop/", 405),
         ("GET", "nothing/", 404),
         ("GET", "runs/17/", 404),
-        ("GET", "experiments/not-a-uuid/", 404),
-        ("GET", "runs/x/messages/", 404),
     ],
 )
 def test_a_method_or_an_address_that_there_is_not_is_a_problem_document_too(api, is_problem, method, path, status):

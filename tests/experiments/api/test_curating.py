@@ -29,35 +29,21 @@ def battle(dataset):
     return Battle.objects.create(board=board, winner="left", sample=dataset.samples.first(), left=left, right=right)
 
 
-def test_who_sees_a_dataset_is_its_owners_to_decide(api, charlies, dataset, is_problem):
-    path = f"datasets/{dataset.slug}/visibility/"
-
-    assert api.post(path, {"visibility": "lab"}).json() == {"visibility": "lab"}
-    is_problem(charlies.post(path, {"visibility": "public"}), 403, "owner")
-
-    assert Dataset.objects.get().visibility == "lab"
-
-
-def test_a_dataset_is_not_deleted_while_something_rests_on_it(api, dataset, battle, is_problem):
-    is_problem(api.send("DELETE", f"datasets/{dataset.slug}/"), 403)
-
-    assert Dataset.objects.filter(pk=dataset.pk).exists()
-
-
-def test_a_dataset_is_deleted_by_its_owner_alone(api, charlies, nobodys, dataset, is_problem):
+def test_who_sees_a_dataset_and_whether_it_stays_is_its_owners_to_decide(api, charlies, nobodys, dataset, is_problem):
     path = f"datasets/{dataset.slug}/"
-    Dataset.objects.update(visibility="public")
+
+    assert api.post(f"{path}visibility/", {"visibility": "public"}).json() == {"visibility": "public"}
+    is_problem(charlies.post(f"{path}visibility/", {"visibility": "lab"}), 403, "owner")
     is_problem(charlies.send("DELETE", path), 403)
     is_problem(nobodys.send("DELETE", path), 401)
-    assert Dataset.objects.exists()
+    assert Dataset.objects.get().visibility == "public"
 
     assert api.send("DELETE", path).status_code == 204
-
-    assert not Dataset.objects.exists()
     is_problem(api.get(path), 404)
 
 
-def test_a_battle_is_left_out_with_a_reason_and_taken_in_again(api, battle, is_problem):
+def test_a_battle_is_left_out_with_a_reason_and_taken_in_again(api, battle, dataset, is_problem):
+    is_problem(api.send("DELETE", f"datasets/{dataset.slug}/"), 403)  # as a battle rests on it
     path = f"battles/{battle.pk}/"
 
     assert api.post(path, {"deed": "void", "reason": "The sample is wrong."}).json()["void_reason"] != ""
@@ -173,23 +159,15 @@ def test_a_cycle_is_told_with_everything_that_was_found(api, run):
 def test_executions_come_as_they_were_asked_for(api, run):
     found = rows(api, run, "executions")
 
-    assert [one["key"] for one in found[:3]] == [
-        "cycle/1/check/reference",
-        "cycle/1/execution/coder-1",
-        "cycle/1/execution/coder-2",
-    ]
+    assert [one["key"] for one in found[:2]] == ["cycle/1/check/reference", "cycle/1/execution/coder-1"]
     fourth = next(one for one in found if one["key"] == "cycle/2/execution/coder-4")
     assert (fourth["passed"], len(fourth["results"]), fourth["is_unsafe"]) == (3, 10, False)
-    assert fourth["results"][9]["verdict"] == "failed"
 
 
-def test_more_rows_take_no_more_queries(api, run, alice, django_assert_max_num_queries):
-    with django_assert_max_num_queries(8):
-        api.get(f"runs/{run.pk}/cycles/")
-    with django_assert_max_num_queries(8):
-        api.get(f"runs/{run.pk}/executions/")
-    with django_assert_max_num_queries(16):
-        api.get(f"runs/{run.pk}/cycles/1/")
+def test_more_rows_take_no_more_queries(api, run, django_assert_max_num_queries):
+    for path, most in (("cycles/", 8), ("executions/", 8), ("cycles/1/", 16)):
+        with django_assert_max_num_queries(most):
+            api.get(f"runs/{run.pk}/{path}")
 
 
 def test_a_curator_leaves_a_cycle_out_and_takes_it_in_again(api, keepers, run, is_problem):
@@ -198,22 +176,11 @@ def test_a_curator_leaves_a_cycle_out_and_takes_it_in_again(api, keepers, run, i
     left = keepers.post(f"cycles/{cycle.pk}/void/", {"reason": "Two answers were right."}).json()
     assert (left["counts"], left["void_reason"], left["voided_by"]) == (False, "Two answers were right.", "curator")
     is_problem(keepers.post(f"cycles/{cycle.pk}/void/", {"reason": "Again."}), 409, "already")
+    is_problem(keepers.post(f"cycles/{cycle.pk}/void/", {"reason": " "}), 400)
+    is_problem(api.post(f"cycles/{cycle.pk}/void/", {"reason": "I lost."}), 403, "curators")
     assert api.get(f"runs/{run.pk}/cycles/2/").json()["after"] is None
     again = keepers.post(f"cycles/{cycle.pk}/restore/").json()
     assert (again["counts"], again["void_reason"], again["voided"]) == (True, "", None)
     is_problem(keepers.post(f"cycles/{cycle.pk}/restore/"), 409, "not left out")
     deeds = api.get(f"runs/{run.pk}/cycles/2/").json()["deeds"]
-    assert [(one["is_void"], one["by"], one["reason"]) for one in deeds] == [
-        (True, "curator", "Two answers were right."),
-        (False, "curator", ""),
-    ]
-
-
-def test_what_cannot_be_left_out_is_refused(api, keepers, run, is_problem):
-    void, rated = (Cycle.objects.get(run=run, turn=turn) for turn in (4, 1))
-
-    is_problem(keepers.post(f"cycles/{void.pk}/void/", {"reason": "Odd."}), 400, "rated")
-    for body in ({"reason": " "}, {}, {"reason": "x" * 301}):
-        is_problem(keepers.post(f"cycles/{rated.pk}/void/", body), 400)
-    is_problem(api.post(f"cycles/{rated.pk}/void/", {"reason": "I lost."}), 403, "curators")
-    assert Cycle.objects.counted().count() == 3
+    assert [(one["is_void"], one["by"]) for one in deeds] == [(True, "curator"), (False, "curator")]

@@ -3,7 +3,6 @@
 import pytest
 
 from experiments.models import Run
-from experiments.workflows.arena.config import LONGEST_PROMPT
 
 pytestmark = pytest.mark.django_db
 
@@ -33,22 +32,3 @@ def test_what_models_say_in_any_script_is_kept_and_answered_as_it_is(api, arena,
     assert message["raw_text"] == message["text"] == said
     assert response["Content-Type"] == "application/json"
     assert said in str([m["content"] for m in run.calls.get(step__key="turn/1/B").request["messages"]][1])
-
-
-@pytest.mark.databases
-def test_a_nul_and_half_an_emoji_of_a_model_become_replacement_characters(arena, start, drive, scripted):
-    odd = scripted.model("scripted/nul", ["a\x00b ", "\ud83d", "!"])
-    run = start(arena(odd, judge=False, filter=False, max_turns=1))
-    drive()
-
-    assert Run.objects.get(pk=run.pk).state == "completed"
-    assert run.messages.get(seat="A").raw_text == "a\ufffdb \ufffd!"
-
-
-def test_the_longest_prompt_is_played(api, body, drive, provider):
-    body["config"] |= {"prompt": "a word " * (LONGEST_PROMPT // 7), "max_turns": 1, "judge": False, "filter": False}
-    created = api.post("experiments/", body)
-    api.post(f"experiments/{created.json()['id']}/start/", {})
-    drive()
-
-    assert Run.objects.get().state == "completed"

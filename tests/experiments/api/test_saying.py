@@ -45,16 +45,12 @@ def test_the_second_tab_gets_a_conflict(api, run, drive, is_problem):
     ("said", "status"),
     [
         ({"key": "turn/1/B/prompt", "action": "default"}, 409),
-        ({"key": "turn/2/A/prompt", "action": "default"}, 409),
         ({"key": "turn/1/A/prompt", "action": "regenerate"}, 400),
         ({"key": "turn/1/A/prompt", "action": "send", "text": "a\u0000b"}, 400),
-        ({"key": "turn/1/A/prompt", "action": "send", "text": "x" * 1_000_001}, 400),
         ({"key": "turn/1/A/prompt"}, 400),
         ({"action": "default"}, 400),
-        ({"key": ["a"], "action": "default"}, 400),
-        ({}, 400),
     ],
-    ids=["other side", "beyond the end", "not offered", "NUL", "too long", "no action", "no key", "list", "empty"],
+    ids=["other side", "not offered", "NUL", "no action", "no key"],
 )
 def test_what_makes_no_sense_here_is_refused_and_asks_nobody(api, run, drive, provider, is_problem, said, status):
     is_problem(api.post(f"runs/{run.pk}/say/", said), status)
@@ -62,16 +58,6 @@ def test_what_makes_no_sense_here_is_refused_and_asks_nobody(api, run, drive, pr
 
     assert provider.ledger() == []
     assert waiting_for(api, run)["key"] == "turn/1/A/prompt"
-
-
-def test_a_run_that_was_stopped_hears_nothing(api, run, drive, provider, is_problem):
-    key = waiting_for(api, run)["key"]
-    api.post(f"runs/{run.pk}/stop/")
-
-    is_problem(api.post(f"runs/{run.pk}/say/", {"key": key, "action": "default"}), 409, "over")
-    drive()
-    assert provider.ledger() == []
-    assert waiting_for(api, run) is None
 
 
 def test_a_run_whose_end_was_moved_is_played_on_by_itself_and_can_be_branched_and_judged_again(

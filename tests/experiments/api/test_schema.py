@@ -112,16 +112,6 @@ def test_what_spends_takes_an_idempotency_key_and_nothing_else_does(operations):
     assert all("409" in operations[name]["responses"] for name in takes)
 
 
-def test_filters_and_formats_are_described(operations):
-    assert parameters_of(operations["GET /api/runs/"]) >= {"experiment", "workflow", "state", "search", "cursor"}
-    assert "after" in parameters_of(operations["GET /api/runs/{id}/events/"])
-    statistics = operations["GET /api/experiments/{id}/statistics/"]
-    described = {parameter["name"]: parameter for parameter in statistics["parameters"]}
-    assert set(described["format"]["schema"]["enum"]) == {"json", "csv"}
-    assert "stopped" in str(described["with"])
-    assert set(statistics["responses"]["200"]["content"]) == {"application/json", "text/csv"}
-
-
 def test_lists_that_can_grow_are_read_page_by_page(schema, operations):
     """Every `results` comes with the way to the next page."""
     for name, operation in operations.items():

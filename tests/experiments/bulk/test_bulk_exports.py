@@ -1,10 +1,12 @@
 """Many runs in one file: chosen by whoever may see them, described by a manifest, taken only as long as they may."""
 
 import csv
+import gc
 import hashlib
 import io
 import json
 import threading
+import tracemalloc
 import zipfile
 from datetime import timedelta
 
@@ -242,3 +244,28 @@ def test_a_dead_workers_export_is_made_by_another_and_its_file_is_forgotten_afte
     making.sweep()
     assert not row.path.exists()
     assert not BulkExport.objects.exists()
+
+
+@pytest.mark.exhaustive
+@pytest.mark.system
+@pytest.mark.parametrize("format_", FORMATS)
+def test_of_a_run_that_is_written_nothing_is_held(format_, tmp_path, alice):
+    text, held = "The wind is fair. " * 10_000, []
+    runs = [str(talk(alice, text).pk) for _n in range(5)]
+
+    def watched():
+        for run in making._fetched(runs, alice, lambda done: None):
+            gc.collect()
+            held.append(tracemalloc.get_traced_memory()[0])
+            yield run
+
+    path = tmp_path / "whole"
+    tracemalloc.start()
+    try:
+        FORMATS[format_].write(watched(), path, tmp_path / "parts", lambda parts: {"parts": parts})
+    finally:
+        tracemalloc.stop()
+
+    assert len(held) == 5
+    assert path.stat().st_size
+    assert held[-1] - held[1] < len(text), "less than one run's text, after three more"
