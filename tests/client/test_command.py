@@ -4,14 +4,13 @@ import json
 import re
 
 import httpx
-import pytest
 
 from arena_lab.cli.words import plain
 from tests.cases import each_case
 from tests.client.conftest import IN_PROCESS
 
-ARENA = (*("run", "arena", "--prompt", "Share.", "--set", "gap_seconds=0"), *("--set", "judge=false"))
-ARENA = (*ARENA, "--set", "filter=false")
+SET = ("--set", "gap_seconds=0", "--set", "judge=false", "--set", "filter=false")
+ARENA = ("run", "arena", "--prompt", "Share.", *SET)
 PAIR = ("--model", "sim/cooperative", "--model", "B=sim/competitive")
 THREE = ("--model", "sim/neutral", "--model", "sim/sceptical", "--model", "sim/competitive")
 DEBATE = ("--prompt", "Why?", "--set", "mode=automatic", "--set", "refine=false", "--model", "summarizer=sim/neutral")
@@ -70,18 +69,14 @@ def test_a_run_that_fails_is_told_by_its_code_and_repeats_are_seen_to_their_end(
     assert len(re.findall(r"completed  max_turns", repeated.stdout)) == 2
 
 
-@pytest.mark.parametrize(
-    ("code", "workflow", "options"),
-    [
+def test_other_workflows_are_run_and_watched(typed):
+    for code, workflow, options in (
         (7, "starchamber", ("--model", "sim/neutral", "--prompt", "Who are you?", "--until-pause")),
         (0, "council", (*THREE[:4], *COUNCIL)),
         (0, "debate", (*THREE, *DEBATE)),
-    ],
-)
-def test_other_workflows_are_run_and_watched(typed, code, workflow, options):
-    done = typed("run", workflow, *options, "--watch")
-
-    assert done.returncode == code, done.stderr
+    ):
+        done = typed("run", workflow, *options, "--watch")
+        assert done.returncode == code, done.stderr
 
 
 @each_case("what", ["models", "runs", "datasets", "ladders", "budget"])

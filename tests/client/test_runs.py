@@ -68,13 +68,6 @@ def test_a_run_that_waits_is_answered_at_its_pause(arena, begin):
         arena.runs.say(run, "Hello?")
     with pytest.raises(Conflict):
         arena.runs.pause(run)
-
-
-def test_a_run_is_stopped_and_stopping_it_again_changes_nothing(arena, begin):
-    run = begin(SLOW, max_turns=50)
-
-    arena.runs.stop(run)
-    assert arena.wait(run).state == "stopped"
     assert arena.runs.stop(run).state == "stopped"
 
 
@@ -87,9 +80,7 @@ def test_a_branch_says_something_else_and_repeats_have_seeds_of_their_own(arena,
     assert arena.runs.messages(branch).first().text == "Let us share them by need."
 
     experiment = arena.experiments.get(run.experiment)
-    repeats = arena.experiments.start(experiment, repeats=2, seed=70)
-    assert [run.seed for run in repeats] == [70, 71]
-    assert {run.id for run in arena.runs.list(experiment=experiment)} >= {run.id for run in (run, *repeats)}
+    assert [run.seed for run in arena.experiments.start(experiment, repeats=2, seed=70)] == [70, 71]
 
 
 def away_at(monkeypatch, transport, *times):
