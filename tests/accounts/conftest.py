@@ -1,6 +1,6 @@
 """People of a lab, and browsers in which they have signed in."""
 
-import threading
+import re
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +9,6 @@ import pytest
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, generate_totp_secret, hotp_value
 from django.core.cache import cache
-from django.db import connection
 from django.test import Client
 
 from accounts.models import AuditEntry, User
@@ -84,26 +83,22 @@ def app_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[User], App]:
     return App
 
 
+@pytest.fixture
+def by_domain(settings: Any) -> None:
+    """Whoever has an address of the lab's domain makes themselves an account."""
+    settings.SIGNUP, settings.SIGNUP_DOMAINS, settings.HAS_MAIL = "domain", ["uni.example"], True
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    settings.ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
+
+
 def sign_in(browser: Client, name: str = "alice", password: str = PASSWORD, **more: str) -> Any:
     return browser.post("/sign-in/", {"username": name, "password": password, **more})
 
 
-def at_once(*actions: Callable[[], Any]) -> list[Any]:
-    """What each of them gave, or the error that it raised; all begin at the same moment, each on a connection."""
-    together, given = threading.Barrier(len(actions)), [None] * len(actions)
+def is_in(browser: Client) -> bool:
+    return browser.get("/account/").status_code == 200
 
-    def do(place: int, deed: Callable[[], Any]) -> None:
-        together.wait()
-        try:
-            given[place] = deed()
-        except Exception as error:
-            given[place] = error
-        finally:
-            connection.close()
 
-    threads = [threading.Thread(target=do, args=pair) for pair in enumerate(actions)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return given
+def link_in(letter: Any) -> str:
+    """The path of the link that the letter holds."""
+    return re.search(r"http://testserver(/\S+)", letter.body)[1]

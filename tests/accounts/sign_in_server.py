@@ -4,14 +4,15 @@ import base64
 import hashlib
 import json
 import secrets
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import ExitStack
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
+
+from tests.answering import answering
 
 CLIENT, SECRET, KEY_ID = "arena", "a-secret-of-the-client", "key-1"
 
@@ -29,13 +30,17 @@ class SignInServer:
         self.algorithm = "RS256"
         self.codes: dict[str, dict[str, str]] = {}
         self.asked: list[dict[str, str]] = []
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self.issuer = f"http://127.0.0.1:{self._http.server_port}"
-        threading.Thread(target=self._http.serve_forever, name="sign-in-server", daemon=True).start()
+        self._serving = ExitStack()
+        self.issuer = self._serving.enter_context(answering(self.answer))
 
     def close(self) -> None:
-        self._http.shutdown()
-        self._http.server_close()
+        self._serving.close()
+
+    def answer(self, request: Any) -> Any:
+        if request.body:
+            form = {name: values[0] for name, values in parse_qs(request.body.decode()).items()}
+            return self.token(form) or (400, {"Content-Type": "application/json"}, b'{"error": "invalid_grant"}')
+        return self.document(urlsplit(request.path).path) or (404, {}, b"{}")
 
     def authorize(self, address: str) -> str:
         """The person agrees in the browser. Returns to where the browser is sent."""
@@ -46,13 +51,13 @@ class SignInServer:
         back = urlsplit(asked["redirect_uri"]).path
         return f"{back}?{urlencode({'code': code, 'state': asked['state']})}"
 
-    def token(self, form: dict[str, str]) -> dict[str, Any]:
-        """Raises ValueError where the client is wrong, or the verifier does not belong to the challenge."""
+    def token(self, form: dict[str, str]) -> dict[str, Any] | None:
+        """None where the client is wrong, or the verifier does not belong to the challenge."""
         asked = self.codes.pop(form.get("code", ""), None)
         digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
         challenge = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
         if asked is None or form.get("client_secret") != SECRET or challenge != asked.get("code_challenge"):
-            raise ValueError(form)
+            return None
         now = int(time.time())
         claims = {"iss": self.issuer, "aud": CLIENT, "iat": now, "exp": now + 60, "sub": self.person["sub"]}
         token = jwt.encode(claims | self.claims, self.signs_with, algorithm=self.algorithm, headers={"kid": KEY_ID})
@@ -74,30 +79,3 @@ class SignInServer:
             public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(self.key.public_key()))
             return {"keys": [{**public, "kid": KEY_ID, "alg": "RS256", "use": "sig"}]}
         return self.person | self.about if path == "/userinfo" else None
-
-
-def _handler(server: SignInServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            found = server.document(urlsplit(self.path).path)
-            self._answer(200 if found else 404, found or {})
-
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            try:
-                self._answer(200, server.token({name: values[0] for name, values in parse_qs(body).items()}))
-            except ValueError:
-                self._answer(400, {"error": "invalid_grant"})
-
-        def _answer(self, status: int, document: dict[str, Any]) -> None:
-            body = json.dumps(document).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    return Handler

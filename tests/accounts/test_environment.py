@@ -24,13 +24,6 @@ def test_a_mail_server(monkeypatch, url, expected):
     assert "p@ss" not in repr(mail)
 
 
-@each_case("url", ["", "console://"])
-def test_no_mail_server(monkeypatch, url):
-    monkeypatch.setenv("ARENA_EMAIL_URL", url)
-
-    assert environment.mail("ARENA_EMAIL_URL") is None
-
-
 @each_case(
     ("name", "read", "text", "said"),
     [
@@ -69,15 +62,18 @@ def test_a_sign_in_server_is_named_whole_or_not_at_all(monkeypatch):
     assert "hush" not in repr(server)
 
 
-@each_case(("text", "value"), [("", 5.0), ("  ", 5.0), ("0", 0.0), ("2.5", 2.5)])
-def test_a_time(monkeypatch, text, value):
-    monkeypatch.setenv("ARENA_DRAIN_SECONDS", text)
-
-    assert environment.seconds("ARENA_DRAIN_SECONDS", 5) == value
-
-
-@each_case(("text", "value"), [("", True), ("0", False), ("1", True), ("no", False)])
-def test_an_empty_line_leaves_a_switch_as_it_is(monkeypatch, text, value):
-    monkeypatch.setenv("ARENA_ACCESS_LOG", text)
-
-    assert environment.flag("ARENA_ACCESS_LOG", default=True) is value
+@each_case(
+    ("read", "texts", "value"),
+    [
+        (environment.mail, ["", "console://"], None),
+        (lambda name: environment.seconds(name, 5), ["", "  "], 5.0),
+        (lambda name: environment.seconds(name, 5), ["0"], 0.0),
+        (lambda name: environment.seconds(name, 5), ["2.5"], 2.5),
+        (lambda name: environment.flag(name, default=True), ["", "1"], True),
+        (lambda name: environment.flag(name, default=True), ["0", "no"], False),
+    ],
+)
+def test_what_is_said_is_read_and_an_empty_line_says_nothing(monkeypatch, read, texts, value):
+    for text in texts:
+        monkeypatch.setenv("ARENA_SOMETHING", text)
+        assert read("ARENA_SOMETHING") == value

@@ -1,14 +1,11 @@
 """Who may make themselves an account, by the lab's policy."""
 
-import re
-
-import pytest
 from django.core import mail
 from django.core.checks import run_checks
 from django.test import Client
 
 from accounts.models import AuditEntry, User
-from tests.accounts.conftest import sign_in
+from tests.accounts.conftest import link_in, sign_in
 from tests.cases import each_case
 
 NEW = {
@@ -17,13 +14,6 @@ NEW = {
     "password1": "seventeen quiet otters",
     "password2": "seventeen quiet otters",
 }
-
-
-@pytest.fixture
-def by_domain(settings):
-    settings.SIGNUP, settings.SIGNUP_DOMAINS, settings.HAS_MAIL = "domain", ["uni.example"], True
-    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
-    settings.ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
 
 
 @each_case("policy", ["closed", "invite"])
@@ -41,8 +31,7 @@ def test_an_address_of_the_lab_is_verified_before_the_first_sign_in(by_domain, v
     assert visitor.post("/sign-up/", NEW)["Location"] == "/account/email/sent/"
     assert sign_in(Client(), "zoe", NEW["password1"])["Location"] == "/account/email/sent/"
 
-    link = re.search(r"http://testserver(/\S+)", mail.outbox[0].body)[1]
-    visitor.post(link)
+    visitor.post(link_in(mail.outbox[0]))
 
     assert sign_in(visitor, "zoe", NEW["password1"])["Location"] == "/arena/"
     assert User.objects.get().role == "researcher"
@@ -83,13 +72,8 @@ def test_no_account_comes_with_the_platform(db):
     assert not User.objects.exists()
 
 
-def found():
-    return {message.id for message in run_checks() if message.id and message.id.startswith("accounts.")}
-
-
 def test_by_domain_needs_domains_and_a_mail_server(settings):
-    settings.SIGNUP, settings.SIGNUP_DOMAINS, settings.HAS_MAIL = "domain", [], False
-    assert found() == {"accounts.E001", "accounts.E002"}
-
-    settings.SIGNUP_DOMAINS, settings.HAS_MAIL = ["uni.example"], True
-    assert found() == set()
+    settings.SIGNUP = "domain"
+    for domains, has_mail, errors in (([], False, {"accounts.E001", "accounts.E002"}), (["uni.example"], True, set())):
+        settings.SIGNUP_DOMAINS, settings.HAS_MAIL = domains, has_mail
+        assert {found.id for found in run_checks() if str(found.id).startswith("accounts.")} == errors

@@ -64,7 +64,7 @@ class Outside:
         assert NGINX, "nginx is missing: apt install nginx-light"
         self.folder, self.plain, self.port = folder, free_port(), free_port()
         self.url = f"https://localhost:{self.port}"
-        self.tls = _certificate(folder)
+        self.tls = certificate(folder)
         options = {"ARENA_HOSTS": "localhost", "ARENA_ORIGINS": self.url, "ARENA_HTTPS": "1", "ARENA_PROXIES": "1"}
         options["ARENA_METRICS_TOKEN"] = METRICS
         self.data = {"ARENA_DATA": str(folder / "data"), **options, "ARENA_UPLOAD_MB": "1"}
@@ -130,7 +130,7 @@ class Outside:
         return main
 
 
-def _certificate(folder: Path) -> ssl.SSLContext:
+def certificate(folder: Path) -> ssl.SSLContext:
     """A self-signed one for localhost, and what trusts it alone."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])

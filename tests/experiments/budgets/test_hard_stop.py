@@ -117,9 +117,17 @@ def test_a_limit_of_tokens_holds_as_well_and_needs_no_price(arena, start, drive,
     assert_right(budget)
 
 
-def test_an_unknown_price_is_refused_unless_it_is_allowed(arena, start, drive, allow, provider, alice):
+def test_an_unknown_price_is_refused_and_stops_a_run_under_way_unless_it_is_allowed(
+    arena, start, drive, allow, provider, alice
+):
     experiment = arena(max_turns=1, judge=False, filter=False)
+    under_way = start(experiment)
     allow(experiment, 1)
+    drive()
+    under_way.refresh_from_db()
+    assert under_way.stop_reason == "budget_experiment"
+    assert "price of the next model is unknown" in under_way.error
+    assert provider.ledger() == []
 
     with pytest.raises(NotAllowed, match=r"is unknown, and the budget of experiment .* allows known prices only"):
         actions.start(experiment, by=alice)
@@ -131,19 +139,6 @@ def test_an_unknown_price_is_refused_unless_it_is_allowed(arena, start, drive, a
     assert run.state == Run.State.COMPLETED
     assert spent(budget) == 0
     assert_right(budget)
-
-
-def test_a_price_that_nobody_knows_any_more_stops_a_run_under_way(arena, start, drive, allow, provider, alice):
-    experiment = arena(max_turns=1, judge=False, filter=False)
-    run = start(experiment)
-    allow(alice, 1)
-
-    drive()
-
-    run.refresh_from_db()
-    assert run.stop_reason == "budget_person"
-    assert "price of the next model is unknown" in run.error
-    assert provider.ledger() == []
 
 
 def test_what_was_spent_before_there_was_a_budget_counts(talk, start, drive, allow):

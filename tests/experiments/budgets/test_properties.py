@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from uuid import UUID
 
 import pytest
 from django.db import transaction
@@ -131,14 +130,3 @@ def test_what_is_spent_and_set_aside_never_passes_the_limit(experiment, ada, cos
                 books.end("answered", cost, 1)
             assert budget.periods.get().cost_left(limit) >= 0
         transaction.set_rollback(True)
-
-
-def test_ids_of_calls_are_what_reservations_name(experiment, ada):
-    books = Books(Run.objects.create(experiment=experiment, seed=1), ada)
-    budgeting.set_budget(experiment, by=ada, cost=Decimal(1))
-
-    books.begin(Decimal("0.1"), 1)
-
-    [(call, _cost)] = books.open
-    assert isinstance(call.id, UUID)
-    assert reservations.periods_of(call.id) == call.periods != ()

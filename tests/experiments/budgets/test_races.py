@@ -57,30 +57,6 @@ def test_a_hundred_parallel_starts_with_money_for_three_calls(starts, allow, pro
     assert_right(budget)
 
 
-@pytest.mark.system
-def test_workers_killed_in_the_middle_leave_right_accounts_after_the_sweep(arena, priced, start, allow):
-    experiment = arena("sim/cooperative:first=0:tps=60:words=60", max_turns=2, judge=False, filter=False)
-    experiment.participants.update(params=A_CALL)
-    priced()
-    budget = allow(experiment.owner, 1)
-    runs = [start(experiment, seed=seed) for seed in range(6)]
-    wake(runs[0].pk)
-    for _ in range(3):
-        worker = Worker(lease_seconds=1)
-        wait_until(lambda: Call.objects.filter(state=Call.State.SENT).exclude(text="").count() > 2, "calls under way")
-        assert account(budget).cost_reserved > 0
-        worker.kill()
-    worker = Worker(lease_seconds=1)
-    try:
-        wait_until(lambda: not Run.objects.live().exists(), "all of them to end")
-    finally:
-        worker.kill()
-
-    assert set(Run.objects.values_list("state", flat=True)) == {Run.State.COMPLETED}
-    assert Call.objects.filter(state=Call.State.LOST).exists()
-    assert_right(budget)
-
-
 def test_threads_that_set_aside_at_once_never_pass_the_limit(starts, allow):
     """Of budgets in several orders: nobody waits for somebody who waits for them."""
     runs = starts()[:12]

@@ -83,30 +83,19 @@ def test_somebody_who_may_only_look_on_is_not_told_what_others_may_spend(alice, 
 
 def test_the_api_sets_lists_and_removes(alice, ada, project, experiment):
     browser = signed_in(ada)
-    for body in named(alice, project, experiment):
-        assert put(browser, **body, period="month").status_code == 200
+
+    def put(**body):
+        return browser.put("/api/budgets/", body, content_type="application/json").status_code
+
+    subjects = {"person": "alice", "project": str(project.pk), "experiment": str(experiment.pk)}
+    assert [put(**{kind: name}, cost="1.5", period="month") for kind, name in subjects.items()] == [200] * 3
     listed = browser.get("/api/budgets/").json()["results"]
 
-    assert {(one["kind"], one["period"]) for one in listed} == {
-        (k, "month") for k in ("person", "project", "experiment")
+    assert {(one["kind"], one["period"], Decimal(one["cost"]["left"])) for one in listed} == {
+        (kind, "month", Decimal("1.5")) for kind in subjects
     }
-    assert {Decimal(one["cost"]["left"]) for one in listed} == {Decimal("1.5")}
-    assert [one["kind"] for one in signed_in(alice).get("/api/budgets/").json()["results"]] == [
-        "person",
-        "project",
-        "experiment",
-    ]
+    assert [one["kind"] for one in signed_in(alice).get("/api/budgets/").json()["results"]] == list(subjects)
     for one in listed:
         assert browser.delete(f"/api/budgets/{one['id']}/").status_code == 204
     assert browser.get("/api/budgets/").json()["results"] == []
-    assert put(browser, person="alice", project=str(project.pk), cost="1").status_code == 400
-    assert put(browser, person="alice").status_code == 400
-
-
-def named(alice, project, experiment):
-    subjects = {"person": alice.get_username(), "project": str(project.pk), "experiment": str(experiment.pk)}
-    return [{kind: name, "cost": "1.5"} for kind, name in subjects.items()]
-
-
-def put(browser, **body):
-    return browser.put("/api/budgets/", body, content_type="application/json")
+    assert (put(person="alice", project=str(project.pk), cost="1"), put(person="alice")) == (400, 400)

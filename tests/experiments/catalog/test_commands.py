@@ -23,10 +23,18 @@ def add(url: str = "http://127.0.0.1:9/v1", *more: str) -> tuple[str, str]:
     return run("add_provider", "--name", "lab", "--base-url", url, *more)
 
 
-@each_case("url", ["http://127.0.0.1:9/v1", "http://localhost:9/v1", "http://10.0.0.1/v1", "http://[::1]/v1"])
-def test_a_private_address_is_refused_unless_it_is_allowed(url):
-    with pytest.raises(CommandError, match="private address"):
-        add(url)
+@each_case(
+    ("url", "name", "said"),
+    [
+        *((url, "lab", "private address") for url in ("http://127.0.0.1:9/v1", "http://localhost:9/v1")),
+        *((url, "lab", "private address") for url in ("http://10.0.0.1/v1", "http://[::1]/v1")),
+        *((url, "lab", "base_url") for url in ("lab", "ftp://lab.example/v1", "")),
+        ("https://lab.example/v1", "simulated", "Choose another name"),
+    ],
+)
+def test_what_is_no_public_address_or_a_taken_name_is_refused(url, name, said):
+    with pytest.raises(CommandError, match=said):
+        run("add_provider", "--name", name, "--base-url", url)
 
     assert not Provider.objects.exists()
 
@@ -46,24 +54,12 @@ def test_a_provider_is_added_with_its_models_and_changed_when_it_is_added_again(
 
 
 def test_a_taken_name_is_said():
-    add("http://127.0.0.1:9/v1", "--model", "one", "--allow-private")
+    asked = ("--base-url", "http://127.0.0.1:9/v1", "--allow-private", "--model", "one")
+    run("add_provider", "--name", "lab", *asked)
 
-    said, _ = run(
-        *("add_provider", "--name", "other", "--base-url", "http://127.0.0.1:9/v1", "--allow-private"), "--model", "one"
-    )
+    said, _ = run("add_provider", "--name", "other", *asked)
 
     assert "Model one, called other/one here: that name was taken." in said
-
-
-@each_case("url", ["lab", "ftp://lab.example/v1", ""])
-def test_an_address_that_is_none_is_refused(url):
-    with pytest.raises(CommandError, match="base_url"):
-        add(url)
-
-
-def test_the_simulated_providers_name_is_kept_for_it():
-    with pytest.raises(CommandError, match="Choose another name"):
-        run("add_provider", "--name", "simulated", "--base-url", "https://lab.example/v1")
 
 
 def test_the_models_of_every_active_provider_are_listed(simulated):
@@ -88,18 +84,13 @@ def test_a_provider_that_does_not_answer_is_named_and_the_others_are_done(simula
 
 
 def test_a_missing_key_is_named_and_nobody_is_asked_without_it(monkeypatch):
+    assert "add_provider" in run("sync_models")[0], "there is nothing to ask"
     monkeypatch.delenv("LAB_KEY", raising=False)
     said, _ = add("https://lab.invalid/v1", "--api-key-env", "LAB_KEY")
     assert "set LAB_KEY in the environment" in said
 
     with pytest.raises(CommandError, match="Nothing was changed for lab"):
         run("sync_models")
-
-
-def test_nothing_to_ask_is_said():
-    said, _ = run("sync_models")
-
-    assert "add_provider" in said
 
 
 def test_a_sweep_rings_for_queued_runs(arena, start, monkeypatch):

@@ -42,17 +42,11 @@ def test_a_talk_from_its_first_word_to_its_end(api, models, driven, everything):
     assert api.post("starchamber/turn", {"experimentId": talk, "message": "And?"}).status_code == 409
 
 
-def test_nobody_speaks_while_the_model_does(api, models):
-    talk = begin(api, models[0])
-
-    answer = api.post("starchamber/turn", {"experimentId": talk, "message": "Why?"})
-
-    assert answer.status_code == 409
-    assert "still answering" in answer.json()["error"]
-
-
-def test_a_model_that_fails_is_told_as_an_error(api, driven):
+def test_nobody_speaks_while_the_model_does_and_that_it_fails_is_told_as_an_error(api, driven):
     talk = begin(api, add_model("sim/neutral:fail=401").slug)
+    early = api.post("starchamber/turn", {"experimentId": talk, "message": "Why?"})
+    assert early.status_code == 409
+    assert "still answering" in early.json()["error"]
     status = status_when_waiting(api, talk, driven)
 
     answer = api.post("starchamber/turn", {"experimentId": talk, "message": "Again?"})

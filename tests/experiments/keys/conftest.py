@@ -1,6 +1,7 @@
 """Providers that want a key, and people who have some."""
 
 import json
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -75,9 +76,10 @@ def planted(scripted: Any, alice: Any, django_user_model: Any) -> Any:
 
 
 @pytest.fixture
-def runs(planted: Any, scripted: Any, arena: Any, start: Any, drive: Any) -> list[Run]:
+def runs(planted: Any, scripted: Any, arena: Any, start: Any, drive: Any, caplog: Any) -> list[Run]:
     """Runs in which the provider repeats the key in every way, in good answers and in bad ones."""
     begun = []
+    caplog.set_level(logging.DEBUG)
     for provider, key in zip((scripted.provider, Provider.objects.get(name="other")), KEYS, strict=True):
         scripted.error = json.dumps({"error": {"message": f"Wrong: {' '.join(forms(key))}", "code": key}}).encode()
         for name, answer in [*said_by_a_hostile_provider(scripted, key), ("fails", 401)]:

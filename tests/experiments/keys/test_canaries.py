@@ -1,11 +1,9 @@
 """Planted keys, of the lab and of a person, are looked for wherever a hostile provider could carry them."""
 
 import base64
-import json
 import logging
-import threading
 import urllib.parse
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
 
 import pytest
 from django.core import mail
@@ -14,15 +12,12 @@ from django.db import connection
 from django.test import Client
 from django.views.debug import ExceptionReporter
 
-from experiments.engine.performers import Endpoint, Work
-from experiments.gateway import ChatRequest
-from experiments.gateway import Client as Gateway
 from experiments.gateway.redaction import redact
 from experiments.keys import keyring
 from experiments.models import Provider, ProviderKey
-from experiments.models.ids import new_id
+from tests.answering import answering
 from tests.cases import each_case
-from tests.experiments.keys.canaries import KEYS, OF_ALICE, OF_LAB, forms, found_in
+from tests.experiments.keys.canaries import KEYS, OF_ALICE, forms, found_in
 from tests.fixtures import signed_in, step_up
 
 pytestmark = pytest.mark.django_db
@@ -38,9 +33,13 @@ def test_every_form_is_taken_out_of_what_a_provider_says(key):
         assert redact(masked, key) == "[key]"
 
 
-def test_no_row_of_any_table_has_a_key_and_one_column_alone_its_ciphertext(runs, planted, alice, scripted):
+def test_no_row_and_no_line_of_a_log_has_a_key_and_one_column_alone_its_ciphertext(runs, planted, scripted, caplog):
     for key in ProviderKey.objects.active():
         keyring.test(key, by=key.owner or planted)
+    call_command("rotate_keys")
+    logged = [*caplog.get_records("setup"), *caplog.records]
+    assert len(logged) > 3
+    assert found_in("".join(f"{record.getMessage()} {vars(record)}" for record in logged)) == []
     received = {headers.get("Authorization") or headers.get("authorization") for headers, _body in scripted.received}
     assert {f"Bearer {key}" for key in KEYS} <= received
     ciphertexts = set(ProviderKey.objects.active().values_list("ciphertext", flat=True))
@@ -58,7 +57,7 @@ def test_no_row_of_any_table_has_a_key_and_one_column_alone_its_ciphertext(runs,
     assert {run.state for run in runs} == {"completed", "failed"}
 
 
-def test_no_page_no_file_and_no_answer_of_the_api_has_a_key(runs, planted, alice, bob_looks):
+def test_no_page_no_file_and_no_answer_of_the_api_has_a_key(runs, planted, alice, bob):
     paths = ["/account/keys/", "/lab/keys/", "/models/", "/account/", "/runs/", "/api/keys/", "/api/models/"]
     paths += ["/admin/experiments/providerkey/", "/admin/experiments/provider/", "/admin/"]
     paths += [f"/admin/experiments/providerkey/{key.pk}/change/" for key in ProviderKey.objects.all()]
@@ -70,7 +69,7 @@ def test_no_page_no_file_and_no_answer_of_the_api_has_a_key(runs, planted, alice
         paths += [f"/api/runs/{run.pk}/{end}" for end in ("", "messages/", "calls/", "events/")]
         paths += [f"/calls/{call.pk}/" for call in run.calls.all()]
     seen = 0
-    others = [signed_in(planted), signed_in(bob_looks), Client()]
+    others = [signed_in(planted), signed_in(bob), Client()]
     for browser, most in [(signed_in(alice), len(paths)), *((other, general + 20) for other in others)]:
         for address in paths[:most]:
             answer = browser.get(address)
@@ -79,24 +78,6 @@ def test_no_page_no_file_and_no_answer_of_the_api_has_a_key(runs, planted, alice
             assert found_in(body.decode("latin-1")) == [], address
             seen += answer.status_code == 200
     assert seen > 60
-
-
-@pytest.fixture
-def bob_looks(django_user_model):
-    return django_user_model.objects.create_user("bob")
-
-
-def test_no_line_of_a_log_has_a_key(planted, scripted, arena, start, drive, caplog):
-    caplog.set_level(logging.DEBUG)
-    scripted.error = json.dumps({"error": {"message": f"Wrong key {OF_LAB}", "code": f"Bearer {OF_LAB}"}}).encode()
-    for key in ProviderKey.objects.active():
-        keyring.test(key, by=key.owner or planted)
-    start(arena(scripted.model("scripted/fails", 401), max_turns=1))
-    drive()
-    call_command("rotate_keys")
-
-    assert len(caplog.records) > 3
-    assert found_in(caplog.text + "".join(str(vars(record)) for record in caplog.records)) == []
 
 
 class Bug(RuntimeError):
@@ -139,65 +120,25 @@ def _report(record):
     return reporter.get_traceback_text() + reporter.get_traceback_html()
 
 
-def test_text_forms_of_what_carries_a_key_do_not_show_it():
-    endpoint = Endpoint(base_url="https://a.example/v1", api_key=OF_LAB, allow_private=False, model="m")
-    work = Work(call_id=new_id(), run_id=new_id(), endpoint=endpoint, request=ChatRequest("m", ()))
-    assert found_in(f"{endpoint!r} {work!r} {Gateway('https://a.example/v1', OF_LAB)!r}") == []
+def repeated(manner, asked):
+    """What a provider answers that repeats the key where it is not expected."""
+    key = asked.headers["Authorization"].removeprefix("Bearer ")
+    listed = {"no list": [key], "k": base64.b64encode(key.encode()).decode()}
+    return {
+        "redirect": (302, {"Location": f"https://elsewhere.example/?k={urllib.parse.quote(key)}"}, b"{}"),
+        "encoding": (200, {"Content-Encoding": key}, b"{}"),
+        "phrase": (403, {"X-Key": key, "Retry-After": key}, key.encode(), key),
+        "list": listed,
+    }[manner]
 
 
 @pytest.mark.system
 @pytest.mark.django_db(transaction=True)
-def test_redirects_headers_and_codes_that_repeat_a_key_do_not_show_it(planted, alice, rude):
-    for key in ProviderKey.objects.active():
-        Provider.objects.filter(pk=key.provider_id).update(base_url=rude.base_url)
-        key.provider.models.all().delete()
-        for rude.manner in ("redirect", "encoding", "phrase", "list"):
-            tested = keyring.test(ProviderKey.objects.get(pk=key.pk), by=key.owner or planted)
-            assert found_in(tested.test_words) == [], rude.manner
-
-
-@pytest.fixture
-def rude():
-    with Rude() as server:
-        yield server
-
-
-class Rude:
-    """Repeats the key where nobody expects it."""
-
-    manner = "redirect"
-
-    def __enter__(self):
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.base_url = f"http://127.0.0.1:{self.server.server_address[1]}/v1"
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
-
-    def _handler(self):
-        rude = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):
-                key = self.headers["Authorization"].removeprefix("Bearer ")
-                listed = {"no list": [key], "k": base64.b64encode(key.encode()).decode()}
-                answers = {
-                    "redirect": (302, {"Location": f"https://elsewhere.example/?k={urllib.parse.quote(key)}"}, b"{}"),
-                    "encoding": (200, {"Content-Encoding": key}, b"{}"),
-                    "phrase": (403, {"X-Key": key, "Retry-After": key}, key.encode()),
-                    "list": (200, {}, json.dumps(listed).encode()),
-                }
-                status, headers, body = answers[rude.manner]
-                self.send_response(status, key if rude.manner == "phrase" else None)
-                for name, value in headers.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
-
-        return Handler
+def test_redirects_headers_and_codes_that_repeat_a_key_do_not_show_it(planted):
+    for manner in ("redirect", "encoding", "phrase", "list"):
+        with answering(partial(repeated, manner)) as address:
+            for key in ProviderKey.objects.active():
+                Provider.objects.filter(pk=key.provider_id).update(base_url=f"{address}/v1")
+                key.provider.models.all().delete()
+                tested = keyring.test(ProviderKey.objects.get(pk=key.pk), by=key.owner or planted)
+                assert found_in(tested.test_words) == [], manner

@@ -72,57 +72,43 @@ def test_of_two_who_add_at_the_same_time_one_is_told_that_there_is_one(alice, lo
     assert AuditEntry.objects.filter(action="key_added").count() == 1
 
 
-def test_a_replaced_key_is_forgotten_and_its_row_stays(alice, locked, add):
+def test_a_replaced_key_and_a_removed_one_are_forgotten_once_and_their_rows_stay(alice, locked, add):
     old = add(alice, locked(), OTHER)
     new = keyring.replace(old, by=alice, key=MINE)
-
-    old.refresh_from_db()
-    assert (old.is_active, old.ciphertext, old.hint) == (False, "", "")
-    assert new.is_active
-    assert new.owner == alice
+    assert (new.is_active, new.owner) == (True, alice)
     with pytest.raises(Rivalled):
         keyring.replace(old, by=alice, key=LAB)
-    assert recorded() == [("key_added", "alice"), ("key_replaced", "alice")]
+    assert [keyring.remove(new, by=alice), keyring.remove(new, by=alice)] == [True, False]
+
+    for key in (old, new):
+        key.refresh_from_db()
+        assert (key.is_active, key.ciphertext, key.hint) == (False, "", "")
+    assert recorded() == [("key_added", "alice"), ("key_replaced", "alice"), ("key_removed", "alice")]
 
 
-def test_a_removed_key_is_forgotten_once(alice, locked, add):
-    key = add(alice, locked())
-    assert [keyring.remove(key, by=alice), keyring.remove(key, by=alice)] == [True, False]
-
-    key.refresh_from_db()
-    assert (key.is_active, key.ciphertext) == (False, "")
-    assert recorded()[-1] == ("key_removed", "alice")
+DEEDS = {
+    "replace": partial(keyring.replace, key=MINE),
+    "test": keyring.test,
+    "remove": keyring.remove,
+}
 
 
-def test_nobody_but_an_administrator_touches_the_labs_keys(alice, keeper, locked, add, django_user_model):
+def test_who_may_do_what_with_the_labs_keys_and_with_somebody_elses(alice, bob, keeper, locked, add, django_user_model):
     curator = django_user_model.objects.create_user("curator", role="curator")
     provider = locked()
-    of_lab = add(keeper, provider, LAB, for_lab=True)
-    for person in (alice, curator):
-        with pytest.raises(NotAllowed):
-            add(person, provider, for_lab=True)
-        with pytest.raises(NotAllowed):
-            keyring.replace(of_lab, by=person, key=MINE)
-        with pytest.raises(NotAllowed):
-            keyring.test(of_lab, by=person)
-        with pytest.raises(NotAllowed):
-            keyring.remove(of_lab, by=person)
+    of_lab, of_alice = add(keeper, provider, LAB, for_lab=True), add(alice, provider)
+    refused = [(of_lab, who, deed) for who in (alice, curator) for deed in DEEDS]
+    refused += [(of_alice, bob, deed) for deed in DEEDS] + [(of_alice, keeper, "replace"), (of_alice, keeper, "test")]
 
-
-def test_nobody_does_anything_with_somebody_elses_key_but_that_an_administrator_ends_its_use(
-    alice, bob, keeper, locked, add
-):
-    key = add(alice, locked())
-    for person in (bob, keeper):
+    for key, who, deed in refused:
         with pytest.raises(NotAllowed):
-            keyring.replace(key, by=person, key=OTHER)
+            DEEDS[deed](key, by=who)
+    for who in (alice, curator):
         with pytest.raises(NotAllowed):
-            keyring.test(key, by=person)
-    with pytest.raises(NotAllowed):
-        keyring.remove(key, by=bob)
-    assert not ProviderKey.objects.visible_to(keeper).exists()
+            add(who, provider, for_lab=True)
+    assert of_alice not in ProviderKey.objects.visible_to(keeper)
 
-    assert keyring.remove(key, by=keeper)
+    assert keyring.remove(of_alice, by=keeper), "an administrator ends its use"
     assert recorded()[-1] == ("key_removed", "keeper")
 
 

@@ -3,8 +3,6 @@
 import gzip
 import subprocess
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -12,7 +10,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from experiments.engine import leases
 from experiments.models import Call, Run
 from experiments.observing import tracing
-from experiments.observing.otlp import OtlpExporter
+from tests.answering import answering
 from tests.fixtures import environment
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
@@ -21,27 +19,18 @@ PATH = "experiments.observing.otlp.OtlpExporter"
 
 
 class Receiver:
+    """Takes spans, as `answering` has it."""
+
     def __init__(self):
-        self.spans, self.bodies, received = [], [], self
+        self.spans, self.bodies, self.names = [], [], {}
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                if self.headers.get("Content-Encoding") == "gzip":
-                    body = gzip.decompress(body)
-                received.bodies.append(body)
-                for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
-                    received.names = {one.key: one.value.string_value for one in resource.resource.attributes}
-                    received.spans += [span for scope in resource.scope_spans for span in scope.spans]
-                self.send_response(200)
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.address = f"http://127.0.0.1:{self.server.server_address[1]}"
+    def __call__(self, asked):
+        body = gzip.decompress(asked.body) if asked.headers.get("Content-Encoding") == "gzip" else asked.body
+        self.bodies.append(body)
+        for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
+            self.names = {one.key: one.value.string_value for one in resource.resource.attributes}
+            self.spans += [span for scope in resource.scope_spans for span in scope.spans]
+        return 200, {}, b""
 
     def of_kind(self, beginning):
         return [span for span in self.spans if span.name.startswith(beginning)]
@@ -51,18 +40,15 @@ class Receiver:
 def receiver(settings, monkeypatch):
     """The exporter of the settings, sending to us; `flush` sends what there is."""
     receiver = Receiver()
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.address)
-    monkeypatch.setenv("OTEL_SERVICE_NAME", "our-lab")
-    settings.TRACE_EXPORTER = PATH
-    tracing._exporter.cache_clear()
-    exporter = tracing._exporter(PATH)
-    assert isinstance(exporter, OtlpExporter)
-    receiver.flush = exporter.flush
-    yield receiver
-    exporter.flush()
-    tracing._exporter.cache_clear()
-    receiver.server.shutdown()
-    receiver.server.server_close()
+    with answering(receiver) as address:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", address)
+        monkeypatch.setenv("OTEL_SERVICE_NAME", "our-lab")
+        settings.TRACE_EXPORTER = PATH
+        tracing._exporter.cache_clear()
+        receiver.flush = tracing._exporter(PATH).flush
+        yield receiver
+        receiver.flush()
+        tracing._exporter.cache_clear()
 
 
 def said(span):
@@ -150,15 +136,17 @@ def test_what_fails_or_is_lost_says_of_which_kind(receiver, arena, start, drive,
         assert span.status.code == span.status.STATUS_CODE_ERROR
 
 
-def test_runs_end_also_when_nobody_takes_the_traces(settings, monkeypatch, arena, start, drive):
+def test_runs_end_also_when_nobody_takes_the_traces_or_the_exporter_is_broken(
+    settings, monkeypatch, arena, start, drive, caplog
+):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
-    settings.TRACE_EXPORTER = PATH
-    tracing._exporter.cache_clear()
-    run = start(arena(max_turns=1))
-    drive()
-    tracing._exporter.cache_clear()
-
-    assert Run.objects.get(pk=run.pk).state == "completed"
+    for settings.TRACE_EXPORTER in (PATH, "experiments.observing.otlp.Nothing"):
+        tracing._exporter.cache_clear()
+        run = start(arena(max_turns=1))
+        drive()
+        tracing._exporter.cache_clear()
+        assert Run.objects.get(pk=run.pk).state == "completed"
+    assert "a span could not be sent: ImportError" in caplog.text
 
 
 WITHOUT = """
@@ -180,12 +168,3 @@ def test_the_packages_are_needed_only_where_traces_are_asked_for():
     assert begun().stdout.strip() == "up"
     missing = begun(ARENA_TRACES="otlp").stderr
     assert "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http" in missing
-
-
-def test_a_broken_exporter_ends_no_run(settings, arena, start, drive, caplog):
-    settings.TRACE_EXPORTER = "experiments.observing.otlp.Nothing"
-    run = start(arena(max_turns=1))
-    drive()
-
-    assert Run.objects.get(pk=run.pk).state == "completed"
-    assert "a span could not be sent: ImportError" in caplog.text

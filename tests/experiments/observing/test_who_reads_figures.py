@@ -33,11 +33,16 @@ def test_whoever_shows_the_token_reads_them(token):
     assert "no-store" in answer["Cache-Control"]
 
 
-@each_case("wrong", ["", TOKEN[:-1], TOKEN + "x", "ünï"])
-def test_nobody_but_administrators_learns_that_there_are_any(token, wrong, alice, settings):
-    assert asked(wrong).status_code == 404
+def test_nobody_but_administrators_learns_that_there_are_any(token, alice, settings):
+    for shown, scheme in (
+        ("", ""),
+        (TOKEN[:-1], "Bearer"),
+        (TOKEN + "x", "Bearer"),
+        ("ünï", "Bearer"),
+        (TOKEN, "Basic"),
+    ):
+        assert asked(shown, scheme).status_code == 404
     assert asked(create_token(alice)).status_code == 404
-    assert asked(TOKEN, scheme="Basic").status_code == 404
     assert signed_in(alice).get("/metrics").status_code == 404
     boss = User.objects.create_user("boss", role="admin")
     assert signed_in(boss).get("/metrics").status_code == 200

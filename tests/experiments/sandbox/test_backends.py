@@ -25,12 +25,14 @@ ROOT = Path(__file__).parents[3]
 LOOKING = """
 import os, sys
 def solve():
+    packages = [os.path.dirname(os.__file__) + "/site-packages", "/usr/lib/python3/dist-packages"]
     return {
         "process": os.getpid(), "user": os.getuid(), "groups": os.getgroups(), "host": os.uname().nodename,
         "environment": sorted(set(os.environ) - {"PWD", "LC_CTYPE"}), "folder": os.getcwd(),
         "seen": [path for path in ("/proc", "/sys", "/home", "/etc/passwd", "/usr/bin/env", "/var", "/run") if os.path.exists(path)],
         "devices": [name for name in ("null", "urandom", "tty", "shm", "kmsg", "mem") if os.path.exists("/dev/" + name)],
         "packages": [path for path in sys.path if "packages" in path], "arguments": sys.argv,
+        "installed": [name for folder in packages if os.path.isdir(folder) for name in os.listdir(folder)],
     }
 """  # noqa: E501
 
@@ -49,36 +51,14 @@ def test_a_program_finds_itself_alone(backend):
         "seen": [],
         "devices": ["null", "urandom"],
         "packages": [],
+        "installed": [],
         "arguments": ["solution.py"],
     }
     assert found["user"] != 0
 
 
-REFUSED = {
-    "a process": "os.fork()",
-    "a program": "os.execv('/bin/true', ['true'])",
-    "a socket": "socket.socket()",
-    "a socket of datagrams": "socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)",
-    "a signal to its parent": "os.kill(os.getppid(), 0)",
-    "a signal to all": "os.kill(-1, 0)",
-    "another user": "os.setuid(0)",
-    "a session of its own": "os.setsid()",
-    "another root": "os.chroot('/tmp')",
-    "rights of a file": "os.chmod(sys.executable, 0o777)",
-    "a link": "os.symlink('/etc', '/tmp/link')",
-    "a file in memory": "os.memfd_create('x')",
-    "a higher priority": "os.nice(-5)",
-    "another tty": "fcntl.ioctl(0, termios.TIOCSTI, b'x')",
-    "an interrupt for others": "fcntl.fcntl(0, fcntl.F_SETOWN, 1)",
-    "a file in the interpreter": "open(os.path.dirname(os.__file__) + '/new.py', 'w')",
-    "a file in the root": "open('/new', 'w')",
-    "the root's list": "os.listdir('/')",
-    "more memory": "resource.setrlimit(resource.RLIMIT_AS, (1 << 40, 1 << 40))",
-}
-
-
 WISHING = """
-import asyncio, fcntl, os, resource, signal, socket, sys, termios
+import asyncio, os, resource, signal
 from concurrent.futures import ThreadPoolExecutor
 def solve(wishes):
     found = {}
@@ -90,14 +70,6 @@ def solve(wishes):
             found[name] = type(error).__name__
     return found
 """
-
-
-@pytest.mark.parametrize("backend", first_of(SAFE))
-def test_what_reaches_out_of_the_box_is_refused(backend):
-    found = outcome(WISHING, REFUSED, backend=backend).value
-
-    assert found.keys() == REFUSED.keys()
-    assert set(found.values()) <= {"PermissionError", "OSError", "FileNotFoundError", "ValueError"}, found
 
 
 ALLOWED = {
@@ -116,20 +88,6 @@ ALLOWED = {
 @pytest.mark.parametrize("backend", first_of(SAFE))
 def test_an_ordinary_program_gets_what_it_needs(backend):
     assert outcome(WISHING, ALLOWED, backend=backend).value == dict.fromkeys(ALLOWED, "granted")
-
-
-@pytest.mark.parametrize("backend", first_of(NAMESPACED))
-def test_installed_packages_are_not_there(backend):
-    code = """
-import os
-def solve():
-    home = os.path.dirname(os.__file__)
-    folders = [home + "/site-packages", "/usr/lib/python3/dist-packages"]
-    return [name for folder in folders if os.path.isdir(folder) for name in os.listdir(folder)]
-"""
-    result = outcome(code, backend=backend)
-
-    assert result.value == [] or "PermissionError" in result.error, result
 
 
 def only_with(backend: str, *wanted: str) -> Backend:

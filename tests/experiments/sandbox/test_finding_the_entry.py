@@ -17,6 +17,15 @@ SHAPES = {
     "a callable object": "class Adder:\n    def __call__(self, a, b):\n        return a + b\nsolve = Adder()",
     "a function in a branch": "if True:\n    def solve(a, b):\n        return a + b",
     "a coroutine": "import asyncio\nasync def solve(a, b):\n    await asyncio.sleep(0)\n    return a + b",
+    "an asynchronous generator": "import asyncio\nasync def solve(a, b):\n    await asyncio.sleep(0)\n    yield a + b",
+    "a generator": "def solve(a, b):\n    yield from [a + b]",
+    "a function that prints on both channels": "import sys\nprint('loading …')\nprint('debug', file=sys.stderr)\n"
+    "def solve(a, b):\n    print('{\"value\": false}', flush=True)\n    return a + b",
+    "a function with state of its own": "calls = 0\ndef solve(a, b):\n    global calls\n    calls += 1\n"
+    "    assert calls == 1, 'each test begins anew'\n    return a + b",
+    "a deep recursion": "import sys\nsys.setrecursionlimit(20_000)\n"
+    "def deep(n):\n    return n and 1 + deep(n - 1)\ndef solve(a, b):\n    return deep(5_000) - 5_000 + a + b",
+    "names in any script": "def solve(größe, 数):\n\treturn größe + 数",
     "Solution's method": "class Other:\n    def solve(self):\n        return 0\n"
     "class Solution:\n    def solve(self, a, b):\n        return a + b",
     "the only class's method": "class Adder:\n    def solve(self, a, b):\n        return a + b",
@@ -49,7 +58,7 @@ def only(code, arguments=(1, 2), expected=3, **options):
 
 @each_case("shape", SHAPES)
 def test_it_is_found(shape):
-    result = only(SHAPES[shape])
+    result = only(SHAPES[shape], expected=[3] if "generator" in shape else 3)
 
     assert result.verdict == "passed", result
 
@@ -60,6 +69,8 @@ def test_it_is_found(shape):
         ("solve = 3", "solve is not a function"),
         ("class A:\n    def solve(self): ...\nclass B:\n    def solve(self): ...", "2 classes have a method solve"),
         ("def solve(a, b):\n    return input()", "EOFError: EOF when reading a line"),
+        ("def solve():\n    return 3", "TypeError"),
+        ("def another(a, b):\n    return a + b", ""),
         ("print(3)\nraise SystemExit('no')", "SystemExit: no"),
     ],
 )

@@ -25,25 +25,12 @@ def test_memory_taken_little_by_little_ends_the_same():
 
 
 def test_the_memory_that_is_allowed_can_be_used_and_its_peak_is_told():
-    result = outcome("def solve(n):\n    len(bytearray(n))\n    return 42", 200 * MIB, memory=256 * MIB)
+    code = "def solve(n):\n    len(bytearray(n))\n    return 42"
+    small, large = (outcome(code, size, memory=256 * MIB) for size in (1, 200 * MIB))
 
-    assert result.verdict == "passed", result
-    assert 200 * MIB < (result.peak_memory or 0) < 256 * MIB
-
-
-def test_a_small_program_has_a_small_peak():
-    peak = outcome("def solve(): return 42").peak_memory
-
-    assert peak is not None
-    assert MIB < peak < 40 * MIB
-
-
-@each_case("body", ["while True: pass", "import time; time.sleep(60)", "import signal; signal.pause()"])
-def test_whoever_takes_too_long_is_stopped(body):
-    result = outcome(f"def solve():\n    {body}", seconds=0.7)
-
-    assert result.verdict == "timeout"
-    assert result.seconds > 0.6
+    assert (small.verdict, large.verdict) == ("passed", "passed")
+    assert MIB < (small.peak_memory or 0) < 40 * MIB
+    assert 200 * MIB < (large.peak_memory or 0) < 256 * MIB
 
 
 @pytest.mark.parametrize("descriptor", [1, 2])
@@ -64,14 +51,20 @@ def test_output_up_to_the_limit_is_let_through():
     assert len(result.stdout.encode()) <= 4096
 
 
-def test_a_value_that_is_too_long_is_an_error():
-    assert outcome("def solve(): return 'x' * 2_000_000").error == "the value is too long"
+@each_case(
+    ("body", "limits", "error"),
+    [
+        ("return 'x' * 2_000_000", {}, "the value is too long"),
+        ("while True: __import__('os').write(3, b'x' * 10_000)", {}, "the value is longer than 1048576 bytes"),
+        ("open('/tmp/x', 'wb').write(bytes(3 << 20))", {"file_size": 2 * MIB}, "File too large"),
+        ("kept = [open('/dev/null') for _ in range(1_000)]", {}, "Too many open files"),
+    ],
+)
+def test_whoever_hands_over_or_opens_too_much_is_told_so(body, limits, error):
+    result = outcome(f"def solve():\n    {body}", **limits)
 
-
-def test_an_answer_that_never_ends_is_stopped():
-    result = outcome("import os\ndef solve():\n    while True: os.write(3, b'x' * 10_000)")
-
-    assert (result.verdict, result.error) == ("error", "the value is longer than 1048576 bytes")
+    assert result.verdict == "error"
+    assert error in result.error
 
 
 @pytest.mark.parametrize("backend", first_of(NAMESPACED))
@@ -105,12 +98,6 @@ def solve():
     assert outcome(code, backend=backend, entries=500).value == [True, "No space left on device"]
 
 
-def test_a_file_may_not_grow_beyond_its_limit():
-    result = outcome("def solve():\n    open('/tmp/x', 'wb').write(bytes(3 << 20))", file_size=2 * MIB)
-
-    assert "File too large" in result.error
-
-
 def test_threads_are_allowed_but_not_many():
     code = """
 import threading
@@ -123,9 +110,3 @@ def solve(n):
 """
     assert outcome(code, 8).verdict == "passed"
     assert outcome(code, 400).error == "RuntimeError: can't start new thread"
-
-
-def test_files_are_allowed_but_not_many():
-    result = outcome("def solve():\n    kept = [open('/dev/null') for _ in range(1_000)]")
-
-    assert "Too many open files" in result.error

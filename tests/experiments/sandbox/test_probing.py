@@ -1,6 +1,6 @@
 """probe(): what holds here is found out by attack, and where it does not, nothing is run."""
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -23,11 +23,8 @@ def test_every_attack_fails_on_a_sandbox_that_holds(backend):
 
     attacks = found.layers[-12:]
     assert [layer.name for layer in attacks if not layer.holds] == []
-    assert {layer.name for layer in found.layers} > {
-        "landlock",
-        "reads no file of this machine",
-        "is stopped at its time",
-    }
+    names = {layer.name for layer in found.layers}
+    assert names > {"landlock", "reads no file of this machine", "is stopped at its time"}
     assert all(layer.detail for layer in found.layers)
     assert (found.backend, found.is_sufficient, found.refusal) == (backend, True, "")
 
@@ -56,12 +53,8 @@ def test_what_was_found_out_is_known_until_it_is_asked_afresh():
 
 
 def test_threads_that_ask_at_once_share_one_answer(nothing_known):
-    found: list[Probe] = []
-    threads = [threading.Thread(target=lambda: found.append(probe("unsafe"))) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(probe, ["unsafe"] * 4))
 
     assert len({id(one) for one in found}) == 1
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -124,18 +125,11 @@ def deepest(process):
 
 
 def test_many_boxes_at_once_do_not_disturb_each_other():
-    found = {}
+    def squared(number):
+        return run("def solve(n): return n * n", [Test("only", [number], number * number)]).passed
 
-    def one(number):
-        found[number] = run("def solve(n): return n * n", [Test("only", [number], number * number)]).passed
-
-    threads = [threading.Thread(target=one, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert found == dict.fromkeys(range(8), 1)
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(squared, range(8))) == [1] * 8
 
 
 def test_a_backend_that_there_is_not_is_unavailable():

@@ -29,12 +29,8 @@ def is_signed(received, secret):
 
 def test_the_signature_is_that_of_the_published_example():
     """The vector of the Standard Webhooks reference libraries."""
-    signed = signing.signature(
-        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-        "msg_p5jXN8AQM9LWM0D4loKWxJek",
-        "1614265330",
-        b'{"test": 2432232314}',
-    )
+    secret, id_ = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek"
+    signed = signing.signature(secret, id_, "1614265330", b'{"test": 2432232314}')
 
     assert signed == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 

@@ -31,15 +31,10 @@ def documented(alice):
     environment = {**os.environ, "PORT": str(port), "WEBHOOK_SECRET": decrypt(hook.secret)}
     process = subprocess.Popen([sys.executable, "-c", CODE], env=environment, stdout=subprocess.PIPE, text=True)
     Webhook.objects.update(url=f"http://127.0.0.1:{port}/")
-    wait_until(lambda: _listens(port), "the receiver")
+    wait_until(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0, "the receiver")
     yield process
     process.kill()
     process.communicate()
-
-
-def _listens(port):
-    with socket.socket() as tried:
-        return tried.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.mark.system
@@ -48,7 +43,7 @@ def test_the_receiver_of_the_page_takes_what_is_ours_and_refuses_what_is_not(doc
     hooks.rotate(hook, by=alice)  # it knows the older secret still
     genuine = hooks.test(hook, by=alice)
     deliver()
-    Webhook.objects.update(secret=signing_with(signing.new_secret()), older_secret="")
+    Webhook.objects.update(secret=hooks._encrypted(signing.new_secret()), older_secret="")
     forged = hooks.test(Webhook.objects.get(), by=alice)
     deliver()
 
@@ -57,7 +52,3 @@ def test_the_receiver_of_the_page_takes_what_is_ours_and_refuses_what_is_not(doc
     said = [documented.stdout.readline(), documented.stdout.readline()]
     assert f'"id":"{genuine.pk}"' in said[0]
     assert said[1].split() == [str(forged.pk), "refused"]
-
-
-def signing_with(secret):
-    return hooks._encrypted(secret)

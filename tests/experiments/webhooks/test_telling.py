@@ -122,19 +122,14 @@ def placed(run, project, visibility):
 
 @pytest.mark.databases
 @each_case(("visibility", "told"), [("project", 1), ("lab", 1), ("private", 0)])
-def test_a_project_is_told_of_what_its_members_see(of_project, project, arena, start, visibility, told):
+def test_a_project_is_told_of_what_its_members_see_and_its_lead_of_nothing_of_others(
+    of_project, project, charlie, receiver, arena, start, visibility, told
+):
+    own = hook_of(charlie, receiver.url)
     begin(placed(start(arena()), project, visibility))
 
     assert len(types()) == told
-
-
-def test_nobody_is_told_of_what_belongs_to_others(charlie, receiver, arena, start):
-    hook_of(charlie, receiver.url)
-    run = start(arena())
-    Experiment.objects.update(visibility="lab")
-    begin(run)
-
-    assert types() == []
+    assert not own.deliveries.exists()
 
 
 @pytest.mark.parametrize("leaves", ["left", "watches", "deactivated"])
@@ -173,10 +168,8 @@ def test_datasets_are_told_when_they_are_ready_and_when_they_are_not(hook, alice
     assert types()[-2:] == ["dataset.ready", "dataset.refused"]
 
 
-def test_a_file_is_told_when_it_is_made(hook, alice, arena, start, drive, tmp_path, settings):
-    settings.EXPORTS_DIR = tmp_path
-    run = start(arena(max_turns=1))
-    drive()
+def test_a_file_is_told_when_it_is_made(hook, alice, played):
+    run = played(max_turns=1)
     making.request_file(run, by=alice, format_=REPORTS["md"], language="en")
     making.make_all(threading.Event())
 

@@ -77,10 +77,6 @@ def split(text: str, parts: list[str], *, opened: bool) -> list[list[str]]:
     return joined
 
 
-def read_split(data: bytes) -> None:
-    split(text_of(data), [text_of(data)], opened=False)
-
-
 def check_split(data: bytes) -> None:
     text = text_of(data)
     for opened in (False, True):

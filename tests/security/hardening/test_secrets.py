@@ -1,23 +1,17 @@
 """Secrets and encryption: nothing leaks, what is sent is encrypted, and an operator is told what is not set yet."""
 
 import asyncio
-import datetime
 import json
 import os
 import re
 import ssl
 import subprocess
 import sys
-from ipaddress import ip_address
 from pathlib import Path
 from types import SimpleNamespace
 
 import dj_database_url
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from django.core.management import call_command
 
 from accounts import crypto
@@ -31,6 +25,7 @@ from experiments.gateway import ChatMessage, ChatRequest, Client, Unreachable
 from experiments.gateway.addresses import guarded_transport
 from experiments.webhooks import signing
 from tests.cases import each_case
+from tests.deployment.outside import certificate
 
 ROOT = Path(__file__).parents[3]
 OURS = {
@@ -160,35 +155,11 @@ def test_what_was_encrypted_in_former_days_is_read_and_encrypted_anew(settings):
     assert crypto.is_newest(crypto.rotate(former))
 
 
-@pytest.fixture
-def certificate(tmp_path):
-    """Of this machine, signed by itself."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.datetime.now(datetime.UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    path = tmp_path / "server.pem"
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    path.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
-    return path
-
-
 @pytest.mark.system
-async def test_a_provider_with_a_certificate_of_its_own_making_gets_no_key(certificate):
+async def test_a_provider_with_a_certificate_of_its_own_making_gets_no_key(tmp_path):
+    certificate(tmp_path)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(certificate)
+    context.load_cert_chain(tmp_path / "fullchain.pem", tmp_path / "privkey.pem")
     heard = []
 
     async def serve(reader, writer):
@@ -235,13 +206,10 @@ def found(**other):
 
 
 def test_a_hardened_lab_is_told_nothing():
-    assert found() == []
-
-
-def test_embedded_parts_on_the_same_machine_need_no_tls():
     here = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "x"}}
 
-    assert found(DATABASES=here, REDIS_URL="unix:///run/redis.sock", MAIL=None, OIDC=None) == []
+    assert found() == []
+    assert found(DATABASES=here, REDIS_URL="unix:///run/redis.sock", MAIL=None, OIDC=None) == [], "on one machine"
 
 
 @each_case(

@@ -2,9 +2,8 @@
 
 import json
 import re
-import threading
 import tomllib
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from django.core.management import CommandError, call_command
 
 from arenasite.supply import licences, locks
 from arenasite.supply.advisories import NoAnswer, known_against
+from tests.answering import answering
 from tests.cases import each_case
 
 ROOT = Path(__file__).parents[3]
@@ -96,32 +96,9 @@ def test_a_licence_that_is_not_is_refused(tmp_path):
 
 @pytest.fixture
 def osv():
-    """What osv.dev answers, on this machine: `osv(answer)` begins a service, whose `asked` are the requests."""
-    servers = []
-
-    def serve(answer):
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self):
-                self.server.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-                body = json.dumps(answer(self.server.asked[-1])).encode()
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *args):
-                pass
-
-        server = HTTPServer(("127.0.0.1", 0), Handler)
-        server.asked, server.address = [], f"http://127.0.0.1:{server.server_port}"
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        servers.append(server)
-        return server
-
-    yield serve
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+    """`osv(answer)` stands in for osv.dev, on this machine: its address."""
+    with ExitStack() as stack:
+        yield lambda answer: stack.enter_context(answering(lambda asked: answer(json.loads(asked.body))))
 
 
 def against(*names):
@@ -134,11 +111,12 @@ def against(*names):
 
 @pytest.mark.system
 def test_every_lock_is_asked_about_and_nothing_known_is_said(osv, capsys):
-    service = osv(against())
+    batches = []
+    service = osv(lambda asked: batches.append(asked) or against()(asked))
 
-    call_command("audit_dependencies", "--service", service.address)
+    call_command("audit_dependencies", "--service", service)
 
-    asked = {(one["package"]["name"], one["version"]) for batch in service.asked for one in batch["queries"]}
+    asked = {(one["package"]["name"], one["version"]) for batch in batches for one in batch["queries"]}
     assert asked == {(one.name, one.version) for name in LOCKS for one in locks.read(ROOT / name)}
     assert "Nothing is known against" in capsys.readouterr().out
 
@@ -146,7 +124,7 @@ def test_every_lock_is_asked_about_and_nothing_known_is_said(osv, capsys):
 @pytest.mark.system
 def test_what_is_known_is_named_and_the_exit_code_says_so(osv, capsys):
     with pytest.raises(CommandError) as failed:
-        call_command("audit_dependencies", "--service", osv(against("django")).address)
+        call_command("audit_dependencies", "--service", osv(against("django")))
 
     assert failed.value.returncode == 1
     assert re.search(r"^django \S+: PYSEC-0000-1", capsys.readouterr().out, re.MULTILINE)
@@ -161,4 +139,4 @@ def test_no_answer_is_no_good_news_and_has_a_code_of_its_own(osv):
     packages = locks.read(ROOT / "requirements.lock")[:1]
     for answer in ({"results": []}, {}, [], {"results": None}, {"results": [{"vulns": [1]}]}):
         with pytest.raises(NoAnswer):
-            known_against(packages, service=osv(lambda _asked, answer=answer: answer).address)
+            known_against(packages, service=osv(lambda _asked, answer=answer: answer))
