@@ -20,7 +20,7 @@ import django
 
 from benchmarks.inputs import measured
 from tests.fuzzing.hostile import repeated
-from tests.fuzzing.target import Target
+from tests.fuzzing.target import Target, breaks, minimised
 
 GRACE = 120  # seconds beyond its time after which a hunt is ended
 EDGES = re.compile(r"cov: (\d+)")
@@ -40,8 +40,6 @@ def main() -> int:
 
 
 def hunt(target: Target, seconds: int, keep: Path) -> int:
-    from tests.fuzzing.minimising import breaks, minimised  # noqa: PLC0415 - after the set-up
-
     folder = keep / target.name
     sow(target, folder)
     command = [sys.executable, "-m", "tests.fuzzing.hunt", target.name, str(folder), str(seconds)]

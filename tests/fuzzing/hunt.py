@@ -30,7 +30,7 @@ def main(name: str, folder: Path, seconds: int) -> None:
         import django  # noqa: PLC0415 - counted
 
         django.setup()
-        from tests.fuzzing.minimising import signature  # noqa: PLC0415
+        from tests.fuzzing.target import signature  # noqa: PLC0415
         from tests.fuzzing.targets import ALL  # noqa: PLC0415
     target, told, slow = ALL[name], folder / "told.json", []
     seen: dict[str, str] = {}

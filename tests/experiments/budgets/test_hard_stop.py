@@ -8,7 +8,7 @@ from accounts.models import AuditEntry
 from experiments import actions
 from experiments.models import Call, Experiment, Run
 from experiments.refusals import NotAllowed
-from tests.experiments.budgets.accounts import account, assert_right, paid, spent
+from tests.experiments.budgets.conftest import account, assert_right, paid, spent
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db

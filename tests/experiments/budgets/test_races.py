@@ -13,7 +13,7 @@ from experiments.engine.jobs import wake
 from experiments.engine.reservations import Amount, OverBudget, accounts_of, applying, reserve
 from experiments.models import Call, ModelPrice, Run, Step
 from experiments.models.ids import new_id
-from tests.experiments.budgets.accounts import account, assert_right
+from tests.experiments.budgets.conftest import account, assert_right
 from tests.fixtures import Worker, wait_until
 from tests.rivals import at_once
 

@@ -1,7 +1,9 @@
-"""Providers that want a key, and people who have some."""
+"""Providers that want a key, people who have some, planted keys, and whatever would give one of them away."""
 
+import base64
 import json
 import logging
+import urllib.parse
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -13,7 +15,7 @@ from experiments.gateway.simulated.server import SimulatedProvider
 from experiments.gateway.simulated.stream import Pacer
 from experiments.keys import keyring
 from experiments.models import Provider, ProviderKey, ProviderModel, Run
-from tests.experiments.keys.canaries import KEYS, OF_ALICE, OF_LAB, forms, said_by_a_hostile_provider
+from tests.experiments.webhooks.conftest import hook_of
 from tests.fixtures import PASSWORD, is_system
 from tests.scripted import serving
 
@@ -72,6 +74,7 @@ def planted(scripted: Any, alice: Any, django_user_model: Any) -> Any:
     other = Provider.objects.create(name="other", base_url=scripted.base_url, allow_private=True, needs_key=True)
     keyring.add(by=keeper, provider=scripted.provider, key=OF_LAB, for_lab=True)
     keyring.add(by=alice, provider=other, key=OF_ALICE)
+    hook_of(alice, "https://example.org/")
     return keeper
 
 
@@ -88,3 +91,39 @@ def runs(planted: Any, scripted: Any, arena: Any, start: Any, drive: Any, caplog
             begun.append(start(arena(slug, max_turns=1, judge=False, filter=False)))
         drive()
     return [Run.objects.get(pk=run.pk) for run in begun]
+
+
+OF_LAB, OF_ALICE = "sk-canary-7f3a9c55e1d24b08", "canary/9b+2d0c=6e4f81a7"
+KEYS = [OF_LAB, OF_ALICE]
+
+
+def forms(key):
+    """The key in every way in which a reader could restore it."""
+    bearer = f"Bearer {key}"
+    yield from (key, bearer, urllib.parse.quote(key, safe=""), urllib.parse.quote(urllib.parse.quote(key, safe="")))
+    yield "".join(f"%{ord(letter):02X}" for letter in key)
+    yield "".join(f"\\u{ord(letter):04x}" for letter in key)
+    yield json.dumps(json.dumps({"k": key}))
+    yield key.encode().hex()
+    for text in (key, bearer, f":{key}", f"x:{key}", json.dumps({"authorization": bearer})):
+        encoded = base64.b64encode(text.encode()).decode()
+        yield from (encoded, encoded.rstrip("="), base64.urlsafe_b64encode(text.encode()).decode().rstrip("="))
+
+
+def traces(key):
+    """What gives it away: the longer part of any form of it."""
+    return {key, key[:14], key[-12:], *(form[4:24] for form in list(forms(key))[2:8])}
+
+
+def found_in(text):
+    return [trace for key in KEYS for trace in traces(key) if trace in text]
+
+
+def said_by_a_hostile_provider(scripted, key):
+    """Models by what they do with the key that they are asked with."""
+    half = len(key) // 2
+    spelled = [{"content": letter} for letter in key]
+    yield "splits", ["My key is ", key[:half], key[half:], ". Bye."]
+    yield "spells", [*spelled, " is it."]
+    yield "thinks", [{"reasoning": f"the key {key[:5]}"}, {"reasoning": key[5:]}, "Done."]
+    yield "encodes", [base64.b64encode(f"Bearer {key}".encode()).decode(), " and more"]

@@ -2,23 +2,30 @@
 
 import base64
 import logging
+import threading
 import urllib.parse
+import zlib
+from collections import defaultdict
 from functools import partial
 
 import pytest
+import redis
+from channels.layers import get_channel_layer
+from django.conf import settings
 from django.core import mail
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.views.debug import ExceptionReporter
 
+from experiments.engine import jobs
 from experiments.gateway.redaction import redact
 from experiments.keys import keyring
-from experiments.models import Provider, ProviderKey
+from experiments.models import Provider, ProviderKey, WebhookDelivery
 from tests.answering import answering
 from tests.cases import each_case
-from tests.experiments.keys.canaries import KEYS, OF_ALICE, forms, found_in
-from tests.fixtures import signed_in, step_up
+from tests.experiments.keys.conftest import KEYS, OF_ALICE, forms, found_in
+from tests.fixtures import signed_in, step_up, wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -55,6 +62,7 @@ def test_no_row_and_no_line_of_a_log_has_a_key_and_one_column_alone_its_cipherte
                     where |= {(table, name)} if any(text in str(value) for text in ciphertexts) else set()
     assert where == {("experiments_providerkey", "ciphertext")}
     assert {run.state for run in runs} == {"completed", "failed"}
+    assert WebhookDelivery.objects.count() >= 2 * len(runs), "what webhooks are told is among the rows"
 
 
 def test_no_page_no_file_and_no_answer_of_the_api_has_a_key(runs, planted, alice, bob):
@@ -142,3 +150,85 @@ def test_redirects_headers_and_codes_that_repeat_a_key_do_not_show_it(planted):
                 key.provider.models.all().delete()
                 tested = keyring.test(ProviderKey.objects.get(pk=key.pk), by=key.owner or planted)
                 assert found_in(tested.test_words) == [], manner
+
+
+READ = {
+    b"none": lambda server, key: [],  # it has ended meanwhile
+    b"string": lambda server, key: [server.get(key)],
+    b"hash": lambda server, key: [part for pair in server.hgetall(key).items() for part in pair],
+    b"list": lambda server, key: server.lrange(key, 0, -1),
+    b"set": lambda server, key: list(server.smembers(key)),
+    b"zset": lambda server, key: server.zrange(key, 0, -1),
+}
+
+
+@pytest.fixture
+def server():
+    return redis.Redis(unix_socket_path=settings.REDIS_URL.removeprefix("unix://"))
+
+
+def unpacked(value):
+    """RQ packs what a job is called with."""
+    try:
+        return value + zlib.decompress(value)
+    except zlib.error:
+        return value
+
+
+@pytest.mark.system
+@pytest.mark.django_db(transaction=True)
+def test_no_key_and_no_value_in_redis_has_one(server, runs, planted, alice):
+    """With jobs that wait, sessions that were counted, and keys that were entered, tested and refused."""
+    jobs._ring(runs[0].pk)
+    browser = signed_in(alice)
+    browser.post("/account/keys/", {"provider": runs[0].calls.first().model.provider_id, "key": OF_ALICE})
+    browser.get("/admin/login/")
+    for key in ProviderKey.objects.active():
+        keyring.test(key, by=key.owner or planted)
+    looked_at = 0
+    for key in server.scan_iter():
+        for value in [key, *READ[server.type(key)](server, key)]:
+            assert found_in(unpacked(value).decode("latin-1")) == [], key
+            looked_at += 1
+
+    assert looked_at > 10
+
+
+@pytest.fixture
+def wire(server):
+    """Everything that is published while the test lasts."""
+    heard, is_over = [], threading.Event()
+    listener = server.pubsub(ignore_subscribe_messages=True)
+    listener.psubscribe("*")
+    wait_until(lambda: server.pubsub_numpat(), "the subscription")
+
+    def listen():
+        while not is_over.is_set():
+            if message := listener.get_message(timeout=0.1):
+                heard.append(message["data"])
+
+    thread = threading.Thread(target=listen)
+    thread.start()
+    yield heard
+    is_over.set()
+    thread.join()
+    listener.close()
+
+
+@pytest.mark.system
+@pytest.mark.django_db(transaction=True)
+def test_nothing_that_is_sent_to_viewers_has_one_also_not_in_pieces(wire, runs, server):
+    server.publish("the-end", b"the end")
+    wait_until(lambda: wire and wire[-1] == b"the end", "the last message")
+    texts = defaultdict(str)
+    for raw in wire[:-1]:
+        assert found_in(raw.decode("latin-1")) == []
+        message = get_channel_layer().deserialize(raw)
+        if message["type"] == "run.delta":
+            piece = message["data"]
+            texts[piece["call"]] += piece["text"]
+            texts[f"{piece['call']} thinks"] += piece["reasoning"]
+
+    assert found_in(str(dict(texts))) == []
+    assert len(wire) > 20
+    assert any(texts.values())

@@ -12,7 +12,7 @@ import pytest
 from experiments.sandbox import Execution, Limits, Test, run
 from tests.cases import each_case
 from tests.experiments.sandbox.attack_list import ATTACKS, CALM, HURRIED, PROGRAMS, WRITTEN, Attack
-from tests.experiments.sandbox.boxes import SAFE, first_of
+from tests.experiments.sandbox.conftest import SAFE, first_of
 from tests.experiments.sandbox.machines import Host, trapped
 from tests.experiments.sandbox.sources import RUNNABLE, UNRUNNABLE
 

@@ -16,7 +16,7 @@ from experiments.sandbox.errors import NotStarted
 from experiments.sandbox.languages import PYTHON
 from experiments.sandbox.request import Program
 from experiments.sandbox.trial import tried
-from tests.experiments.sandbox.boxes import NAMESPACED, SAFE, first_of, outcome
+from tests.experiments.sandbox.conftest import NAMESPACED, SAFE, first_of, outcome
 
 pytestmark = pytest.mark.system
 

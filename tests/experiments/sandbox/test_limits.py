@@ -3,7 +3,7 @@
 import pytest
 
 from tests.cases import each_case
-from tests.experiments.sandbox.boxes import NAMESPACED, SAFE, first_of, outcome
+from tests.experiments.sandbox.conftest import NAMESPACED, SAFE, first_of, outcome
 
 pytestmark = pytest.mark.system
 

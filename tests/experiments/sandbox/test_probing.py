@@ -7,7 +7,7 @@ import pytest
 
 from experiments.sandbox import Limits, Probe, Test, Unavailable, probe, probing, run
 from experiments.sandbox.backends.registry import backend_named
-from tests.experiments.sandbox.boxes import SAFE, first_of
+from tests.experiments.sandbox.conftest import SAFE, first_of
 
 pytestmark = pytest.mark.system
 

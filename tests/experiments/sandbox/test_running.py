@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from experiments.sandbox import Limits, Test, Unavailable, run
-from tests.experiments.sandbox.boxes import SAFE, execution, first_of, outcome
+from tests.experiments.sandbox.conftest import SAFE, execution, first_of, outcome
 from tests.experiments.sandbox.machines import adopting_orphans, descendants, has_ended
 from tests.fixtures import wait_until
 
