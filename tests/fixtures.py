@@ -200,6 +200,18 @@ def charlie(db: None, django_user_model: Any) -> Any:
     return django_user_model.objects.create_user("charlie", password=PASSWORD)
 
 
+@pytest.fixture
+def bob(db: None, django_user_model: Any) -> Any:
+    """In the lab, like Alice."""
+    return django_user_model.objects.create_user("bob", "bob@lab.example", PASSWORD)
+
+
+@pytest.fixture
+def admin(db: None, django_user_model: Any) -> Any:
+    """Ada, who administers the lab."""
+    return django_user_model.objects.create_user("ada", "ada@lab.example", PASSWORD, role="admin")
+
+
 def signed_in(person: Any) -> Client:
     """A browser in which the person has signed in."""
     browser = Client()

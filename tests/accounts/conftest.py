@@ -26,17 +26,6 @@ def nothing_counted() -> Iterator[None]:
 
 
 @pytest.fixture
-def admin(db: None) -> User:
-    return User.objects.create_user("ada", "ada@lab.example", PASSWORD, role=User.Role.ADMIN)
-
-
-@pytest.fixture
-def bob(db: None) -> User:
-    """In the lab, like Alice."""
-    return User.objects.create_user("bob", "bob@lab.example", PASSWORD)
-
-
-@pytest.fixture
 def reviewer(db: None) -> User:
     return User.objects.create_user("rita", password=PASSWORD, role=User.Role.REVIEWER)
 

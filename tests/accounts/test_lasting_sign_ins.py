@@ -16,8 +16,6 @@ from tests.accounts.conftest import sign_in
 from tests.cases import each_case
 from tests.fixtures import PASSWORD, signed_in, step_up
 
-pytestmark = pytest.mark.django_db
-
 HOUR, DAY = 3600, 86_400
 Action = AuditEntry.Action
 

@@ -12,8 +12,6 @@ from accounts.models import ApiToken
 from accounts.tokens import TOLD_EVERY, create_token
 from tests.cases import each_case
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def token(alice):

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 REGRESSIONS = Path(__file__).parent / "regressions"
-WHOLE = 1 << 30
 
 
 @dataclass(frozen=True)

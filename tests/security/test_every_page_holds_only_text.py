@@ -18,8 +18,6 @@ from tests.security.payloads import COUNT, PAYLOADS
 from tests.security.poison import Poison
 from tests.security.reading import active
 
-pytestmark = pytest.mark.django_db
-
 LAST = ("account_logout", "logout")
 STYLED = ("run-report", "api-run-report", "shared-run", "file-download", "api-file-download", "api-docs")
 STARTS = ("=", "+", "-", "@", "\t", "\r")

@@ -16,12 +16,6 @@ INPUT, OUTPUT = Decimal("0.000002"), Decimal("0.000004")
 
 
 @pytest.fixture
-def ada(db: None, django_user_model: Any) -> Any:
-    """The administrator."""
-    return django_user_model.objects.create_user("ada", password=PASSWORD, role="admin")
-
-
-@pytest.fixture
 def lena(db: None, django_user_model: Any) -> Any:
     """Leads the project."""
     return django_user_model.objects.create_user("lena", password=PASSWORD)
@@ -48,11 +42,11 @@ def priced(provider: Any) -> Callable[[], None]:
 
 
 @pytest.fixture
-def allow(ada: Any) -> Callable[..., Budget]:
+def allow(admin: Any) -> Callable[..., Budget]:
     """Sets a budget in the administrator's name."""
 
     def set_(subject: Any, cost: Any = None, **more: Any) -> Budget:
-        return budgeting.set_budget(subject, by=ada, cost=None if cost is None else Decimal(str(cost)), **more)
+        return budgeting.set_budget(subject, by=admin, cost=None if cost is None else Decimal(str(cost)), **more)
 
     return set_
 

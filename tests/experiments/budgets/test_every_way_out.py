@@ -24,8 +24,6 @@ from tests.experiments.engine.crashes import (
 from tests.fixtures import wait_until
 from tests.parts import stepped_engine
 
-pytestmark = pytest.mark.django_db
-
 SHORT = {"max_turns": 1, "judge": False, "filter": False}
 
 

@@ -11,8 +11,6 @@ from experiments.refusals import NotAllowed
 from tests.experiments.budgets.conftest import account, assert_right, paid, spent
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
-
 TALK = {"max_turns": 6, "judge": False, "filter": False}
 ROOM = "0.04"  # for some turns: a call may cost some 0.033, and costs a tenth of that
 
@@ -29,20 +27,31 @@ def talk(arena, priced, project):
     return make
 
 
+@pytest.fixture
+def play(start, drive):
+    """The run of an experiment, as it is when it has ended."""
+
+    def end(experiment):
+        run = start(experiment)
+        drive()
+        run.refresh_from_db()
+        return run
+
+    return end
+
+
 def subject_of(kind, experiment):
     return {"person": experiment.owner, "project": experiment.project, "experiment": experiment}[kind]
 
 
 @pytest.mark.databases
 @pytest.mark.parametrize("kind", ["person", "project", "experiment"])
-def test_the_run_stops_keeps_what_was_said_and_says_which_budget_it_was(talk, start, drive, allow, kind, alice):
+def test_the_run_stops_keeps_what_was_said_and_says_which_budget_it_was(talk, play, allow, kind, alice):
     experiment = talk()
     budget = allow(subject_of(kind, experiment), ROOM)
-    run = start(experiment)
 
-    drive()
+    run = play(experiment)
 
-    run.refresh_from_db()
     assert (run.state, run.stop_reason) == (Run.State.STOPPED, f"budget_{kind}")
     assert run.messages.count() == run.calls.filter(state=Call.State.COMPLETED).count() > 0
     ending = run.events.get(type="experiment_stopped").data
@@ -90,27 +99,23 @@ def test_it_is_resumed_while_anything_is_left_and_once_raised_goes_on_and_pays_f
     assert_right(budget)
 
 
-def test_the_tightest_of_several_budgets_decides_and_all_are_counted(talk, start, drive, allow):
+def test_the_tightest_of_several_budgets_decides_and_all_are_counted(talk, play, allow):
     experiment = talk()
     wide = [allow(experiment.owner, 5), allow(experiment, 5, period="month")]
     tight = allow(experiment.project, ROOM)
-    run = start(experiment)
 
-    drive()
+    run = play(experiment)
 
-    run.refresh_from_db()
     assert run.stop_reason == "budget_project"
     assert {spent(budget) for budget in (*wide, tight)} == {spent(tight)}
     assert_right(*wide, tight)
 
 
-def test_a_limit_of_tokens_holds_as_well_and_needs_no_price(arena, start, drive, allow):
+def test_a_limit_of_tokens_holds_as_well_and_needs_no_price(arena, play, allow):
     budget = allow(experiment := arena(**TALK), tokens=10_000)
-    run = start(experiment)
 
-    drive()
+    run = play(experiment)
 
-    run.refresh_from_db()
     assert run.stop_reason == "budget_experiment"
     assert "tokens are left of the budget" in run.error
     assert 0 < account(budget).tokens_spent <= 10_000
@@ -118,7 +123,7 @@ def test_a_limit_of_tokens_holds_as_well_and_needs_no_price(arena, start, drive,
 
 
 def test_an_unknown_price_is_refused_and_stops_a_run_under_way_unless_it_is_allowed(
-    arena, start, drive, allow, provider, alice
+    arena, start, drive, play, allow, provider, alice
 ):
     experiment = arena(max_turns=1, judge=False, filter=False)
     under_way = start(experiment)
@@ -133,37 +138,30 @@ def test_an_unknown_price_is_refused_and_stops_a_run_under_way_unless_it_is_allo
         actions.start(experiment, by=alice)
 
     budget = allow(experiment, 1, allows_unknown_prices=True)
-    run = start(experiment)
-    drive()
-    run.refresh_from_db()
+    run = play(experiment)
     assert run.state == Run.State.COMPLETED
     assert spent(budget) == 0
     assert_right(budget)
 
 
-def test_what_was_spent_before_there_was_a_budget_counts(talk, start, drive, allow):
-    run = start(experiment := talk(max_turns=1))
-    drive()
+def test_what_was_spent_before_there_was_a_budget_counts(talk, play, allow):
+    run = play(talk(max_turns=1))
     cost = Run.objects.with_totals().get(pk=run.pk).total_cost
 
-    budget = allow(experiment, 1)
+    budget = allow(run.experiment, 1)
 
     assert account(budget).cost_earlier == cost > 0
 
 
-def test_an_answer_dearer_than_what_was_set_aside_is_paid_and_nothing_more_begins(
-    arena, start, drive, allow, scripted, priced
-):
+def test_an_answer_dearer_than_what_was_set_aside_is_paid_and_nothing_more_begins(arena, play, allow, scripted, priced):
     speaker = scripted.model("scripted/endless", ["on and "] * 1000)
     experiment = arena(speaker, speaker, max_turns=3, judge=False, filter=False)
     experiment.participants.update(params={"max_tokens": 10})
     priced()
     budget = allow(experiment, "0.003")
-    run = start(experiment)
 
-    drive()
+    run = play(experiment)
 
-    run.refresh_from_db()
     assert run.stop_reason == "budget_experiment"
     assert run.calls.count() == 1, "the provider ignored max_tokens once"
     found = account(budget)

@@ -2,7 +2,6 @@
 
 from decimal import Decimal
 
-import pytest
 from django.test import RequestFactory
 
 from experiments.budgets import notes as budget_notes
@@ -13,33 +12,31 @@ from experiments.models import Budget, BudgetPeriod, Experiment
 from tests.cases import each_case
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
-
 
 def use(budget, **amounts):
     BudgetPeriod.objects.filter(budget=budget).update(**{name: Decimal(amount) for name, amount in amounts.items()})
 
 
-def test_the_list_shows_where_every_budget_stands(ada, alice, project, allow):
+def test_the_list_shows_where_every_budget_stands(admin, alice, project, allow):
     use(allow(alice, 10, period="month"), cost_spent="2.5", cost_reserved="1")
     allow(project, tokens=5000)
 
-    page = signed_in(ada).get("/lab/budgets/").content.decode()
+    page = signed_in(admin).get("/lab/budgets/").content.decode()
 
     assert "<b>$2.50</b> of $10.00 spent, $1.00 set aside · $6.50 left" in page
     assert "<b>0</b> of 5,000 tokens spent" in page
 
 
-def test_many_budgets_take_three_queries(ada, alice, charlie, project, allow, django_assert_max_num_queries):
-    for subject in (alice, charlie, ada, project):
+def test_many_budgets_take_three_queries(admin, alice, charlie, project, allow, django_assert_max_num_queries):
+    for subject in (alice, charlie, admin, project):
         for period in ("total", "month", "day"):
             allow(subject, 1, period=period)
     with django_assert_max_num_queries(3):
         assert len(budget_standing.standings(Budget.objects.active())) == 12
 
 
-def test_an_admin_sets_changes_and_removes_on_the_page(ada, alice):
-    browser = signed_in(ada)
+def test_an_admin_sets_changes_and_removes_on_the_page(admin, alice):
+    browser = signed_in(admin)
     sent = {"subject": f"person:{alice.pk}", "cost": "3", "period": "day"}
     assert browser.post("/lab/budgets/", sent).status_code == 302
     budget = Budget.objects.get()

@@ -104,10 +104,10 @@ def experiment(arena, quiet_doorbell):
 
 @given(events=st.lists(EVENTS, max_size=25))
 @settings(max_examples=15, **SPARSE)
-def test_counters_equal_the_sums_after_any_sequence_of_events(experiment, ada, events):
+def test_counters_equal_the_sums_after_any_sequence_of_events(experiment, admin, events):
     with transaction.atomic():
         run = Run.objects.create(experiment=experiment, seed=1)
-        books = Books(run, ada)
+        books = Books(run, admin)
         for name, *details in events:
             getattr(books, name)(*details)
             books.check()
@@ -120,10 +120,10 @@ def test_counters_equal_the_sums_after_any_sequence_of_events(experiment, ada, e
 
 @given(costs=st.lists(MONEY, min_size=1, max_size=20), limit=MONEY)
 @settings(max_examples=10, **SPARSE)
-def test_what_is_spent_and_set_aside_never_passes_the_limit(experiment, ada, costs, limit):
+def test_what_is_spent_and_set_aside_never_passes_the_limit(experiment, admin, costs, limit):
     with transaction.atomic():
-        books = Books(Run.objects.create(experiment=experiment, seed=1), ada)
-        budget = budgeting.set_budget(experiment, by=ada, cost=limit)
+        books = Books(Run.objects.create(experiment=experiment, seed=1), admin)
+        budget = budgeting.set_budget(experiment, by=admin, cost=limit)
         for number, cost in enumerate(costs):
             books.begin(cost, 1)
             if number % 3 == 2:

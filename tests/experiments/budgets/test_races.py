@@ -80,9 +80,9 @@ def test_threads_that_set_aside_at_once_never_pass_the_limit(starts, allow):
     assert {account(budget).cost_reserved for budget in budgets} == {Decimal("0.5")}
 
 
-def test_two_who_set_the_same_budget_at_once(ada, django_user_model):
+def test_two_who_set_the_same_budget_at_once(admin, django_user_model):
     owner = django_user_model.objects.create_user("otto")
-    setting = [partial(budgeting.set_budget, owner, by=ada, cost=Decimal(cost)) for cost in (1, 2)]
+    setting = [partial(budgeting.set_budget, owner, by=admin, cost=Decimal(cost)) for cost in (1, 2)]
 
     given = at_once(*setting, refused=budgeting.Rivalled)
 

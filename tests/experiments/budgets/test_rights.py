@@ -11,8 +11,6 @@ from experiments.refusals import NotAllowed, NotOffered
 from tests.cases import each_case
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
-
 ONE = Decimal(1)
 
 
@@ -24,12 +22,12 @@ def experiment(arena, project):
     return made
 
 
-def test_admins_set_every_budget_and_the_record_tells_before_and_after(ada, alice, project, experiment):
+def test_admins_set_every_budget_and_the_record_tells_before_and_after(admin, alice, project, experiment):
     for subject in (alice, project, experiment):
-        budgeting.set_budget(subject, by=ada, cost=ONE)
-    budget = budgeting.set_budget(alice, by=ada, cost=Decimal("2.5"), tokens=7)
-    assert budgeting.remove_budget(budget, by=ada) is True
-    assert budgeting.remove_budget(budget, by=ada) is False
+        budgeting.set_budget(subject, by=admin, cost=ONE)
+    budget = budgeting.set_budget(alice, by=admin, cost=Decimal("2.5"), tokens=7)
+    assert budgeting.remove_budget(budget, by=admin) is True
+    assert budgeting.remove_budget(budget, by=admin) is False
 
     removed, changed, *_first = AuditEntry.objects.filter(action="budget_changed")
     assert (changed.detail["before"]["cost"], changed.detail["after"]["cost"]) == ("1", "2.5")
@@ -66,14 +64,14 @@ def test_an_owner_sets_their_own_unless_somebody_above_has(lena, alice, experime
     [{}, {"cost": Decimal(-1)}, {"cost": Decimal("NaN")}, {"tokens": -1}, {"cost": ONE, "period": "year"}],
     ids=["none", "negative", "no number", "negative tokens", "no such period"],
 )
-def test_limits_that_are_none_are_refused(ada, alice, limits):
+def test_limits_that_are_none_are_refused(admin, alice, limits):
     with pytest.raises(NotOffered):
-        budgeting.set_budget(alice, by=ada, **limits)
+        budgeting.set_budget(alice, by=admin, **limits)
 
 
-def test_somebody_who_may_only_look_on_is_not_told_what_others_may_spend(alice, charlie, ada, experiment):
+def test_somebody_who_may_only_look_on_is_not_told_what_others_may_spend(alice, charlie, admin, experiment):
     Experiment.objects.filter(pk=experiment.pk).update(visibility="lab")
-    budgeting.set_budget(experiment, by=ada, cost=Decimal("12.34"))
+    budgeting.set_budget(experiment, by=admin, cost=Decimal("12.34"))
 
     assert "12.34" in signed_in(alice).get(f"/experiments/{experiment.pk}/").content.decode()
     page = signed_in(charlie).get(f"/experiments/{experiment.pk}/")
@@ -81,8 +79,8 @@ def test_somebody_who_may_only_look_on_is_not_told_what_others_may_spend(alice, 
     assert "12.34" not in page.content.decode()
 
 
-def test_the_api_sets_lists_and_removes(alice, ada, project, experiment):
-    browser = signed_in(ada)
+def test_the_api_sets_lists_and_removes(alice, admin, project, experiment):
+    browser = signed_in(admin)
 
     def put(**body):
         return browser.put("/api/budgets/", body, content_type="application/json").status_code

@@ -15,8 +15,6 @@ from experiments.usage.spent import Scope, usage
 from tests.cases import each_case
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
-
 TODAY = datetime.now(UTC).date()
 
 
@@ -76,8 +74,8 @@ def test_mine_is_what_my_experiments_came_to(spent, alice):
 
 
 @pytest.mark.databases
-def test_days_that_are_added_up_say_the_same_as_their_calls(spent, ada, alice, project, charlie):
-    scopes = [Scope("lab", ada), Scope("me", alice), Scope("me", charlie), Scope("project", ada, project)]
+def test_days_that_are_added_up_say_the_same_as_their_calls(spent, admin, alice, project, charlie):
+    scopes = [Scope("lab", admin), Scope("me", alice), Scope("me", charlie), Scope("project", admin, project)]
     since, until = TODAY - timedelta(days=60), TODAY
     before = [usage(scope, since, until) for scope in scopes]
 
@@ -108,15 +106,15 @@ def test_what_was_played_elsewhere_was_not_paid_here(spend, arena, alice):
 
 
 @pytest.mark.databases
-def test_as_many_queries_for_much_as_for_little(spent, ada, django_assert_max_num_queries):
+def test_as_many_queries_for_much_as_for_little(spent, admin, django_assert_max_num_queries):
     usage_days.roll_up()
     with django_assert_max_num_queries(9):
-        month(ada, "lab")
+        month(admin, "lab")
 
 
-def test_who_sees_whose(spent, alice, ada, lena, charlie, project):
+def test_who_sees_whose(spent, alice, admin, lena, charlie, project):
     scopes = ("scope=lab", f"scope=project&project={project.pk}")
-    for person, statuses in {ada: [200, 200], lena: [404, 200], alice: [404, 404], charlie: [404, 404]}.items():
+    for person, statuses in {admin: [200, 200], lena: [404, 200], alice: [404, 404], charlie: [404, 404]}.items():
         browser = signed_in(person)
         assert browser.get("/usage/").status_code == 200
         for path in ("/usage/", "/api/usage/", "/usage.csv"):

@@ -4,6 +4,7 @@ import json
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import httpx
 import pytest
@@ -25,33 +26,20 @@ call_command("create_token", "researcher")
 """
 
 
-class Client:
-    """An original client: it knows its addresses, and sends a token with every request."""
+@contextmanager
+def events(client: httpx.Client, method: str, path: str, **more: Any) -> Iterator[Iterator[tuple[str, dict]]]:
+    """(id, event) of a stream as they come."""
 
-    def __init__(self, url: str, token: str) -> None:
-        self.http = httpx.Client(base_url=f"{url}/api/", headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE)
-
-    def get(self, path, **params):
-        return self.http.get(path, params=params).raise_for_status().json()
-
-    def post(self, path, body=None):
-        return self.http.post(path, json=body).raise_for_status().json()
-
-    @contextmanager
-    def events(self, method, path, body=None, **headers) -> Iterator[Iterator[tuple[str, dict]]]:
-        """(id, event) of a stream as they come."""
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        with self.http.stream(method, path, json=body, headers=named) as answer:
-            assert answer.headers["Content-Type"] == "text/event-stream"
-            yield self._read(answer.iter_lines())
-
-    def _read(self, lines):
-        id_ = ""
+    def read(lines):
         for line in lines:
             if line.startswith("id: "):
                 id_ = line.removeprefix("id: ")
             elif line.startswith("data: "):
                 yield id_, json.loads(line.removeprefix("data: "))
+
+    with client.stream(method, path, **more) as answer:
+        assert answer.headers["Content-Type"] == "text/event-stream"
+        yield read(answer.iter_lines())
 
 
 @pytest.fixture(scope="module")
@@ -60,14 +48,10 @@ def client(tmp_path_factory):
     try:
         platform.wait_until_ready()
         with running(tps=0) as provider:
-            made = manage(
-                "shell",
-                "-v0",
-                "-c",
-                SETTING_UP.format(base=provider.base_url, models=FAST),
-                ARENA_DATA=str(platform.data),
-            )
-            yield Client(f"http://localhost:{platform.port}", made.stdout.split()[-1])
+            setting_up = SETTING_UP.format(base=provider.base_url, models=FAST)
+            made = manage("shell", "-v0", "-c", setting_up, ARENA_DATA=str(platform.data))
+            headers = {"Authorization": f"Bearer {made.stdout.split()[-1]}"}
+            yield httpx.Client(base_url=f"http://localhost:{platform.port}/api/", headers=headers, timeout=PATIENCE)
     finally:
         platform.process.terminate()
         try:
@@ -80,20 +64,21 @@ def test_llm_council_streams_is_cut_off_and_reads_on_while_another_one_watches(c
     members = {f"member-{number}": {"model": model} for number, model in enumerate(FAST, 1)}
     cast = {**members, "chair": {"model": FAST[2]}}
     asked = {"question": "What do you know?", "title": False}
-    client.post("experiments/", {"workflow": "council", "config": asked, "cast": cast})  # whom it will ask
-    address = f"conversations/{client.post('conversations', {})['id']}/message/stream"
+    client.post("experiments/", json={"workflow": "council", "config": asked, "cast": cast})  # whom it will ask
+    address = f"conversations/{client.post('conversations', json={}).json()['id']}"
 
-    with client.events("POST", address, {"content": "Why is the sky blue?"}) as events:
-        last, first = next(events)  # and the client is gone
-    with client.events("GET", address, Last_Event_ID=last, Accept="text/event-stream") as events:
-        rest = [event for _id, event in events]
-    with client.events("GET", address) as events:
-        watched = [event for _id, event in events]
+    with events(client, "POST", f"{address}/message/stream", json={"content": "Why is the sky blue?"}) as told:
+        last, first = next(told)  # and the client is gone
+    goes_on = {"Last-Event-ID": last, "Accept": "text/event-stream"}
+    with events(client, "GET", f"{address}/message/stream", headers=goes_on) as told:
+        rest = [event for _id, event in told]
+    with events(client, "GET", f"{address}/message/stream") as told:
+        watched = [event for _id, event in told]
 
     assert first["type"] == "stage1_start"
     assert watched[1:] == rest
     assert rest[-1] == {"type": "complete"}
     concluded = next(event for event in rest if event["type"] == "stage3_complete")
-    conversation = client.get(address.removesuffix("/message/stream"))
+    conversation = client.get(address).json()
     assert conversation["messages"][1]["stage3"] == concluded["data"]
     assert conversation["title"] == next(e["data"]["title"] for e in watched if e["type"] == "title_complete")

@@ -16,21 +16,10 @@ from experiments.gateway.simulated.stream import Pacer
 from experiments.keys import keyring
 from experiments.models import Provider, ProviderKey, ProviderModel, Run
 from tests.experiments.webhooks.conftest import hook_of
-from tests.fixtures import PASSWORD, is_system
+from tests.fixtures import is_system
 from tests.scripted import serving
 
 LAB, MINE, OTHER = "sk-lab-0a1b2c3d4e5f6071", "sk-mine-8899aabbccddeeff", "sk-other-1122334455667788"
-
-
-@pytest.fixture
-def bob(db: None, django_user_model: Any) -> Any:
-    return django_user_model.objects.create_user("bob", password=PASSWORD)
-
-
-@pytest.fixture
-def keeper(db: None, django_user_model: Any) -> Any:
-    """An administrator."""
-    return django_user_model.objects.create_user("keeper", password=PASSWORD, role="admin", is_staff=True)
 
 
 @pytest.fixture
@@ -68,14 +57,13 @@ def add() -> Callable[..., ProviderKey]:
 
 
 @pytest.fixture
-def planted(scripted: Any, alice: Any, django_user_model: Any) -> Any:
+def planted(scripted: Any, alice: Any, admin: Any) -> Any:
     """The lab's key for one provider, Alice's for another, which are the same hostile server."""
-    keeper = django_user_model.objects.create_user("keeper", role="admin", is_staff=True, is_superuser=True)
     other = Provider.objects.create(name="other", base_url=scripted.base_url, allow_private=True, needs_key=True)
-    keyring.add(by=keeper, provider=scripted.provider, key=OF_LAB, for_lab=True)
+    keyring.add(by=admin, provider=scripted.provider, key=OF_LAB, for_lab=True)
     keyring.add(by=alice, provider=other, key=OF_ALICE)
     hook_of(alice, "https://example.org/")
-    return keeper
+    return admin
 
 
 @pytest.fixture

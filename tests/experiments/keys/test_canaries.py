@@ -27,8 +27,6 @@ from tests.cases import each_case
 from tests.experiments.keys.conftest import KEYS, OF_ALICE, forms, found_in
 from tests.fixtures import signed_in, step_up, wait_until
 
-pytestmark = pytest.mark.django_db
-
 
 @each_case("key", KEYS)
 def test_every_form_is_taken_out_of_what_a_provider_says(key):

@@ -3,7 +3,6 @@
 from datetime import timedelta
 from decimal import Decimal
 
-import pytest
 from django.utils import timezone
 
 from experiments.models import ModelPrice, ProviderKey, ProviderModel
@@ -11,7 +10,6 @@ from tests.cases import each_case
 from tests.experiments.keys.conftest import LAB, MINE, OTHER
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
 JSON = "application/json"
 
 
@@ -46,16 +44,16 @@ def test_the_page_says_which_models_a_key_opens_and_repeats_nothing_that_was_typ
     assert all(text in page for text in ("2 models", "locked/one", f"…{MINE[-4:]}"))
 
 
-def test_the_labs_page_is_for_administrators_and_shows_of_peoples_keys_that_they_exist(alice, keeper, locked, add):
+def test_the_labs_page_is_for_administrators_and_shows_of_peoples_keys_that_they_exist(alice, admin, locked, add):
     provider = locked()
     key = add(alice, provider)
     assert signed_in(alice).get("/lab/keys/").status_code == 404
-    browser = signed_in(keeper)
+    browser = signed_in(admin)
     page = browser.get("/lab/keys/").content.decode()
     assert "alice" in page
     assert MINE[-4:] not in page
     browser.post("/lab/keys/", {"provider": provider.pk, "key": LAB})
-    assert ProviderKey.objects.of_lab().get().created_by == keeper
+    assert ProviderKey.objects.of_lab().get().created_by == admin
     assert browser.post(f"/keys/{key.pk}/test/").status_code == 404
     assert browser.post(f"/keys/{key.pk}/replace/", {"key": OTHER}).status_code == 404
 
@@ -63,7 +61,7 @@ def test_the_labs_page_is_for_administrators_and_shows_of_peoples_keys_that_they
     assert not ProviderKey.objects.active().filter(owner=alice).exists()
 
 
-def test_the_api_takes_a_key_and_gives_none(alice, keeper, locked):
+def test_the_api_takes_a_key_and_gives_none(alice, admin, locked):
     locked(MINE)
     browser = signed_in(alice)
     made = browser.post("/api/keys/", {"provider": "locked", "key": OTHER, "name": "grant"}, content_type=JSON)
@@ -79,7 +77,7 @@ def test_the_api_takes_a_key_and_gives_none(alice, keeper, locked):
     assert browser.get("/api/keys/").json()["results"] == []
     of_lab = {"provider": "locked", "key": LAB, "of": "lab"}
     assert browser.post("/api/keys/", of_lab, content_type=JSON).status_code == 403
-    assert signed_in(keeper).post("/api/keys/", of_lab, content_type=JSON).json()["of"] == "lab"
+    assert signed_in(admin).post("/api/keys/", of_lab, content_type=JSON).json()["of"] == "lab"
 
 
 @each_case("body", [{}, {"provider": "locked"}, {"provider": "nobody", "key": MINE}, {"key": [MINE]}])
@@ -103,7 +101,7 @@ def test_which_models_are_available_depends_on_who_asks(alice, bob, locked, add)
         assert ("It needs a key." in page) is not expected
 
 
-def test_the_registry_shows_todays_price_per_million_finds_and_puts_first_what_can_be_asked(alice, keeper, locked, add):
+def test_the_registry_shows_todays_price_per_million_finds_and_puts_first_what_can_be_asked(alice, admin, locked, add):
     provider = locked()
     model = provider.models.get(slug="locked/one")
     for days, price in ((30, "0.000001"), (2, "0.0000025"), (-3, "0.5")):
@@ -115,9 +113,9 @@ def test_the_registry_shows_todays_price_per_million_finds_and_puts_first_what_c
     assert ">5 <" in page
     assert "locked/two" not in page
     assert "locked/one" not in signed_in(alice).get("/models/?search=nothing-like-it").content.decode()
-    add(keeper, provider, LAB, for_lab=True)
+    add(admin, provider, LAB, for_lab=True)
     provider.models.filter(slug="locked/one").update(is_active=False)
-    page = signed_in(keeper).get("/models/?search=locked").content.decode()
+    page = signed_in(admin).get("/models/?search=locked").content.decode()
     assert page.index("locked/two") < page.index("locked/one")
 
 
@@ -130,15 +128,14 @@ def test_a_model_that_is_switched_off_says_so_where_it_took_part(alice, played):
         assert "Switched off" in signed_in(alice).get(path).content.decode(), path
 
 
-def test_the_admin_shows_that_there_are_keys_and_a_used_price_does_not_change(keeper, alice, locked, add, played):
-    type(keeper).objects.filter(pk=keeper.pk).update(is_superuser=True)
+def test_the_admin_shows_that_there_are_keys_and_a_used_price_does_not_change(admin, alice, locked, add, played):
     provider, run = locked(), played(max_turns=1)
     add(alice, provider)
-    add(keeper, provider, LAB, for_lab=True)
+    add(admin, provider, LAB, for_lab=True)
     model = run.calls.first().model
     price = ModelPrice.objects.create(model=model, since=timezone.now(), input=1, output=1)
     run.calls.update(price=price)
-    browser = signed_in(type(keeper).objects.get(pk=keeper.pk))
+    browser = signed_in(admin)
     paths = ["providerkey/", "provider/", f"provider/{provider.pk}/change/", "providermodel/"]
     paths += [f"providermodel/{model.pk}/change/", f"providerkey/{ProviderKey.objects.first().pk}/change/"]
     for path in paths:

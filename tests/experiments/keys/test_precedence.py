@@ -19,8 +19,6 @@ from experiments.refusals import NotAllowed
 from tests.experiments.keys.conftest import LAB, MINE, OTHER
 from tests.fixtures import ARENA
 
-pytestmark = pytest.mark.django_db
-
 CAST = {"A": {"model": "locked/one"}, "B": {"model": "locked/two"}}
 
 
@@ -39,12 +37,12 @@ def now(run):
 
 
 def test_the_owners_key_comes_before_the_labs_and_that_before_the_environments(
-    alice, bob, keeper, locked, add, monkeypatch
+    alice, bob, admin, locked, add, monkeypatch
 ):
     provider = locked(api_key_env="KEY_OF_THE_LOCKED")
     monkeypatch.setenv("KEY_OF_THE_LOCKED", OTHER)
     assert keys.key_for(provider, alice.pk).text == OTHER
-    add(keeper, provider, LAB, for_lab=True)
+    add(admin, provider, LAB, for_lab=True)
     assert keys.key_for(provider, alice.pk).text == LAB
     mine = add(alice, provider, MINE)
 
@@ -65,9 +63,9 @@ def test_a_model_can_be_asked_by_whoever_has_a_key_and_by_nobody_else(alice, bob
         actions.create(owner=bob, workflow="arena", config=ARENA, cast=CAST)
 
 
-def test_a_run_is_played_with_its_owners_key(alice, keeper, locked, add, begin, drive):
+def test_a_run_is_played_with_its_owners_key(alice, admin, locked, add, begin, drive):
     provider = locked(MINE)
-    add(keeper, provider, OTHER, for_lab=True)
+    add(admin, provider, OTHER, for_lab=True)
     mine = add(alice, provider, MINE)
     run = begin(alice)
     drive()

@@ -18,11 +18,11 @@ OLD, NEW = "an old secret of forty characters, or so", "a new secret of forty ch
 
 
 @pytest.fixture
-def stored(settings, keeper, alice, provider, add):
+def stored(settings, admin, alice, provider, add):
     """Two keys under the old secret."""
     settings.KEY_SECRETS = [OLD]
     simulated = Provider.objects.get(name="simulated")
-    return [add(keeper, simulated, LAB, for_lab=True), add(alice, simulated, MINE)]
+    return [add(admin, simulated, LAB, for_lab=True), add(alice, simulated, MINE)]
 
 
 def texts():
@@ -80,9 +80,9 @@ def test_a_key_that_is_replaced_meanwhile_stays_replaced(settings, stored, monke
     assert texts() == {"sk-written-meanwhile"}
 
 
-def test_a_key_whose_secret_is_gone_is_named_and_the_others_are_rotated(settings, stored, keeper, add, locked, capsys):
+def test_a_key_whose_secret_is_gone_is_named_and_the_others_are_rotated(settings, stored, admin, add, locked, capsys):
     settings.KEY_SECRETS = [NEW]
-    add(keeper, locked(), for_lab=True)
+    add(admin, locked(), for_lab=True)
     with pytest.raises(CommandError, match="2 could not be decrypted"):
         call_command("rotate_keys")
 

@@ -4,7 +4,6 @@ import json
 import threading
 
 import pytest
-from redis.exceptions import ConnectionError as Gone
 from redis.exceptions import TimeoutError as Late
 
 from experiments.observing import counting, families
@@ -122,14 +121,3 @@ def test_gauges_of_all_processes_are_added_up_and_end_with_them(figures):
     one.end()
     assert figures()["arena_websocket_viewers",] == 4
     two.end()
-
-
-def test_nobody_waits_while_redis_does_not_answer():
-    def gone():
-        raise Gone
-
-    counts = Counts(gone)
-    counts.add(SWEEPS, "done")
-
-    assert not counts.flush()
-    assert total() == 0

@@ -15,8 +15,6 @@ from accounts.logs.lines import FIELDS, Json, Readable
 from experiments.models import Call, Run
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
-
 FORGED = "ok\n2026-01-01 00:00:00,000 ERROR root forged\r\x1b[31mred\x07\x9b2J\u2028next\u202eterces\ud800"
 RUN = "01a2023e-90b3-75ad-a328-e8f4d150adcb"
 

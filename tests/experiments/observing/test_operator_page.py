@@ -10,7 +10,6 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rq import Worker as RqWorker
 
-from accounts.models import User
 from accounts.scopes import Scope
 from accounts.tokens import create_token
 from experiments.engine import leases
@@ -23,13 +22,8 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 @pytest.fixture
-def boss(db):
-    return User.objects.create_user("boss", role="admin")
-
-
-@pytest.fixture
-def ask(boss, client):
-    token = create_token(boss)
+def ask(admin, client):
+    token = create_token(admin)
 
     def answer():
         caches["memory"].clear()
@@ -43,9 +37,9 @@ def row(rows, **named):
     return found
 
 
-def test_a_quiet_lab_is_shown_as_one(boss, ask):
+def test_a_quiet_lab_is_shown_as_one(admin, ask):
     found = ask()
-    page = signed_in(boss).get("/operator/").content.decode()
+    page = signed_in(admin).get("/operator/").content.decode()
 
     assert found["database_up"] is found["redis_up"] is True
     none = dict.fromkeys(("queued", "running", "waiting", "stopping"), 0)
@@ -123,8 +117,8 @@ def test_a_worker_is_seen_and_heard_of_in_the_middle_of_a_long_job(ask, worker):
     assert row(ask()["workers"], pid=pid)["is_silent"]
 
 
-def test_without_redis_the_page_says_so_and_shows_the_rest(boss, redis_server):
-    browser = signed_in(boss)
+def test_without_redis_the_page_says_so_and_shows_the_rest(admin, redis_server):
+    browser = signed_in(admin)
     redis_server.stop()
     try:
         page = browser.get("/operator/").content.decode()
@@ -136,11 +130,11 @@ def test_without_redis_the_page_says_so_and_shows_the_rest(boss, redis_server):
     assert "SQLite" in page or "PostgreSQL" in page
 
 
-def test_it_takes_a_token_of_the_scope_and_is_fetched_again_without_its_frame(boss, client):
-    reads = create_token(boss, scopes=[Scope.READ])
+def test_it_takes_a_token_of_the_scope_and_is_fetched_again_without_its_frame(admin, client):
+    reads = create_token(admin, scopes=[Scope.READ])
     assert client.get("/api/operator/", headers={"Authorization": f"Bearer {reads}"}).status_code == 403
 
-    page, part = (signed_in(boss).get(path) for path in ("/operator/", "/operator/now/"))
+    page, part = (signed_in(admin).get(path) for path in ("/operator/", "/operator/now/"))
     assert "no-store" in part["Cache-Control"]
     shown, fetched = page.content.decode(), part.content.decode()
     assert "<html" not in fetched
@@ -148,8 +142,8 @@ def test_it_takes_a_token_of_the_scope_and_is_fetched_again_without_its_frame(bo
         assert shown.count(f'data-part="{name}"') == fetched.count(f'data-part="{name}"') == 1
 
 
-def test_the_page_asks_no_more_when_there_is_more(boss, arena, start, drive):
-    browser = signed_in(boss)
+def test_the_page_asks_no_more_when_there_is_more(admin, arena, start, drive):
+    browser = signed_in(admin)
 
     def queries():
         caches["memory"].clear()

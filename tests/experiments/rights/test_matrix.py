@@ -28,7 +28,6 @@ from tests.experiments.rights.rules import (
 )
 from tests.experiments.rights.things import Things, addresses
 
-pytestmark = pytest.mark.django_db
 METHODS = ("get", "post", "put", "patch", "delete")
 NO_SUCH_METHOD = 405
 SEES_PAGES = ("admin", "owner")  # who is answered with pages in full: an error in one is found there

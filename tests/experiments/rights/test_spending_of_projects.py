@@ -16,7 +16,6 @@ from tests.experiments.campaigns.conftest import join
 from tests.experiments.rights.people import lab_of
 from tests.fixtures import add_model, signed_in
 
-pytestmark = pytest.mark.django_db
 PAUSE = {"key": "turn/9/A", "kind": "listen", "data": {"default": "", "actions": ["send"], "error": ""}}
 
 

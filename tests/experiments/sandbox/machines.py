@@ -189,14 +189,9 @@ def number_and_parent(name: str) -> tuple[int, int] | None:
 def living(numbers: set[int]) -> set[int]:
     """Those that still run; orphans that have ended are buried."""
     for number in numbers:
-        with contextlib.suppress(ChildProcessError):
-            if is_orphan_of_ours(number):
-                os.waitpid(number, os.WNOHANG)
+        with contextlib.suppress(ChildProcessError):  # it is none of ours
+            os.waitpid(number, os.WNOHANG)
     return {number for number in numbers if not has_ended(number)}
-
-
-def is_orphan_of_ours(number: int) -> bool:
-    return (number_and_parent(str(number)) or (0, 0))[1] == os.getpid()
 
 
 def has_ended(number: int) -> bool:

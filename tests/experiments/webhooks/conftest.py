@@ -63,11 +63,6 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture
-def admin(db: None, django_user_model: Any) -> Any:
-    return django_user_model.objects.create_user("ada", role="admin", is_staff=True, is_superuser=True)
-
-
-@pytest.fixture
 def hook(alice: Any, receiver: Receiver) -> Webhook:
     """Of Alice's own runs, told of everything."""
     return hook_of(alice, receiver.url)

@@ -20,7 +20,6 @@ from tests.cases import each_case
 from tests.experiments.webhooks.conftest import Receiver, hook_of
 from tests.fixtures import wait_until
 
-pytestmark = pytest.mark.django_db
 State, Problem = WebhookDelivery.State, WebhookDelivery.Problem
 
 

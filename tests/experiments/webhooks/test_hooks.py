@@ -16,7 +16,6 @@ from experiments.webhooks import hooks, outbox
 from experiments.webhooks.kinds import Kind
 from tests.cases import each_case
 
-pytestmark = pytest.mark.django_db
 OUT = "https://example.org/in"
 
 

@@ -13,7 +13,6 @@ from experiments.webhooks import hooks
 from tests.cases import each_case
 from tests.fixtures import signed_in, step_up
 
-pytestmark = pytest.mark.django_db
 ASKED = {"url": "https://example.org/in", "name": "CI", "events": ["run.completed", "run.failed"]}
 
 

@@ -21,8 +21,6 @@ from tests.cases import each_case
 from tests.experiments.reviews import reviewed
 from tests.experiments.webhooks.conftest import hook_of
 
-pytestmark = pytest.mark.django_db
-
 
 def types():
     return list(WebhookDelivery.objects.order_by("pk").values_list("type", flat=True))
