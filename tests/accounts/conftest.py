@@ -11,7 +11,8 @@ from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, generate_tot
 from django.core.cache import cache
 from django.test import Client
 
-from accounts.models import AuditEntry, User
+from accounts import projects
+from accounts.models import AuditEntry, Project, User
 from tests.fixtures import PASSWORD, signed_in
 
 PERIOD = 30  # seconds that a code of an app holds
@@ -28,6 +29,12 @@ def nothing_counted() -> Iterator[None]:
 @pytest.fixture
 def reviewer(db: None) -> User:
     return User.objects.create_user("rita", password=PASSWORD, role=User.Role.REVIEWER)
+
+
+@pytest.fixture
+def project(alice: User) -> Project:
+    """Alice leads it."""
+    return projects.create(by=alice, name="Solar")
 
 
 @pytest.fixture

@@ -19,11 +19,6 @@ Action = AuditEntry.Action
 NEW = {"username": "zoe", "password1": "seventeen quiet otters", "password2": "seventeen quiet otters"}
 
 
-@pytest.fixture
-def project(alice):
-    return projects.create(by=alice, name="Solar")
-
-
 def opened(token):
     """A visitor's browser in which the link was opened."""
     visitor = Client()

@@ -12,11 +12,6 @@ from tests.rivals import at_once
 Action = AuditEntry.Action
 
 
-@pytest.fixture
-def project(alice):
-    return projects.create(by=alice, name="Solar")
-
-
 def role_of(project, person):
     return getattr(Membership.objects.filter(project=project, user=person).first(), "role", None)
 

@@ -14,7 +14,7 @@ from drf_spectacular.generators import SchemaGenerator
 
 from accounts.models import AuditEntry
 from experiments.models import Experiment
-from tests.experiments.rights.people import EVERYBODY, INSIDE, OUTSIDE, VISITOR, lab_of
+from tests.experiments.rights.people import EVERYBODY, INSIDE, OUTSIDE, VISITOR
 from tests.experiments.rights.rules import (
     ADMIN_PAGES,
     IN_THE_ADMIN,
@@ -26,7 +26,7 @@ from tests.experiments.rights.rules import (
     UNKNOWN,
     YES,
 )
-from tests.experiments.rights.things import Things, addresses
+from tests.experiments.rights.things import addresses
 
 METHODS = ("get", "post", "put", "patch", "delete")
 NO_SUCH_METHOD = 405
@@ -35,20 +35,7 @@ LAST = ("account_logout", "logout")  # whoever has signed out is nobody afterwar
 ADDRESSES = sorted(addresses(), key=lambda address: (address[0] in LAST, address))
 NAMED = {name: kind for kind, (_rule, names) in RULES.items() for name in names.split()}
 WRITING = re.compile(r'(?:INSERT(?: OR \w+)? INTO|REPLACE INTO|UPDATE|DELETE FROM)\s+"(\w+)"', re.IGNORECASE)
-KEPT_APART = {
-    "django_session",
-    "experiments_idempotentrequest",
-    "accounts_auditentry",
-}  # written for who is refused too
-
-
-@pytest.fixture
-def things(provider, alice, played, starchamber, start, drive, tmp_path, settings, quiet_doorbell):
-    settings.IMAGES_DIR, settings.SIGNUP = tmp_path, "invite"
-    lab = lab_of(alice)
-    talk = start(starchamber("sim/cooperative:first=0:words=5"))
-    drive()
-    return lab, Things(lab, played(max_turns=1), talk, tmp_path)
+KEPT_APART = {"django_session", "experiments_idempotentrequest", "accounts_auditentry"}  # for who is refused too
 
 
 @pytest.fixture
