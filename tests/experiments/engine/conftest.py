@@ -1,3 +1,18 @@
 """What the tests of the engine share."""
 
-from tests.experiments.engine.talks import say, talk  # noqa: F401 — fixtures of the talks with a model
+import pytest
+
+from experiments.steering import branching
+from tests.experiments.engine.talks import fresh, say, talk  # noqa: F401 — fixtures of the talks with a model
+
+
+@pytest.fixture
+def branch(alice, drive):
+    """Branches from a message and drives the child."""
+
+    def go_on(message, text=None):
+        child = branching.branch(message, by=alice, text=text)
+        drive()
+        return fresh(child)
+
+    return go_on

@@ -7,12 +7,11 @@ import pytest
 from experiments import actions
 from experiments.engine import calls
 from experiments.gateway.retry import Wait
-from experiments.models import Call, Judgment, Run
+from experiments.models import Call, Run
 from experiments.steering import steering
 from experiments.workflows import arena as arena_workflow
 from experiments.workflows.filter import NOTHING_LEFT
 from experiments.workflows.flags import SPEAKS_FOR_OTHER
-from experiments.workflows.judge import RANGES
 from tests.cases import each_case
 from tests.experiments.pages.test_timeline import assert_same_page
 
@@ -90,6 +89,7 @@ def test_trouble_that_needs_a_person_fails_the_run_which_resumes_where_it_failed
     assert (run.state, run.stop_reason) == ("failed", kind)
     assert "Model B gave no answer in turn 1" in run.error
     assert run.events.get(type="experiment_error").data["message"] == run.error
+    assert run.events.get(type="call_failed").data["message"]
     [said] = run.messages.all()
     assert said.seat == "A"
 
@@ -160,30 +160,20 @@ def test_a_bug_in_a_workflow_fails_its_run_and_no_other(arena, start, drive, mon
 # --- answers without words ---
 
 
-def test_reasoning_without_an_answer_fails_the_run_and_is_kept(play):
-    run = play("sim/deceptive:first=0:think=native:fail=length:after=3", **QUIET)
+@each_case(
+    ("speaker", "attempts", "kept"),
+    [
+        ("sim/deceptive:first=0:think=native:fail=length:after=3", 1, "reasoning"),
+        ("sim/cooperative:first=0:fail=empty", 2, ""),
+    ],
+)
+def test_an_answer_without_words_fails_the_run_and_its_reasoning_is_kept(play, speaker, attempts, kept):
+    run = play(speaker, **QUIET)
 
     assert (run.state, run.stop_reason, run.messages.count()) == ("failed", "empty_answer", 0)
+    assert [call.error_kind for call in run.calls.all()] == ["empty_answer"] * attempts
     call = run.calls.latest("id")
-    assert (bool(call.reasoning.strip()), call.text) == (True, "")
-
-
-def test_reasoning_without_an_answer_comes_back_to_the_operator(play, drive, alice):
-    run = play("sim/deceptive:first=0:think=native:fail=length:after=3:times=1", mode="manual", **QUIET)
-    steering.say(run, by=alice, key="turn/1/A/prompt", action="default")
-    drive()
-    run.refresh_from_db()
-
-    [pause] = run.open_pauses
-    assert (run.state, pause.purpose, run.messages.count()) == ("waiting", "call_failed", 0)
-    assert pause.data["error"]
-
-
-def test_an_empty_stream_is_asked_again_once_and_then_fails(play):
-    run = play("sim/cooperative:first=0:fail=empty", **QUIET)
-
-    assert (run.state, run.messages.count()) == ("failed", 0)
-    assert [call.error_kind for call in run.calls.order_by("attempt")] == ["empty_answer", "empty_answer"]
+    assert (bool(call.reasoning.strip()), call.text) == (bool(kept), "")
 
 
 def test_after_an_empty_answer_another_seed_is_sent_and_the_same_one_in_a_repeat(play, scripted):
@@ -201,13 +191,18 @@ def test_after_an_empty_answer_another_seed_is_sent_and_the_same_one_in_a_repeat
 # --- refused, cut, repeated ---
 
 
-def test_a_refusal_is_recorded_as_one_and_is_no_error(play):
-    run = play("sim/refusing:first=0", "sim/refusing:first=0", judge=False, filter=False, max_turns=4)
+@each_case(
+    ("speaker", "reason"),
+    [("sim/refusing:first=0", "content_filter"), ("sim/cooperative:first=0:fail=length:after=9", "length")],
+)
+def test_a_refusal_and_an_answer_cut_at_its_token_limit_are_recorded_as_such_and_are_no_errors(play, speaker, reason):
+    run = play(speaker, **{**QUIET, "max_turns": 4})
 
-    refused = run.messages.filter(finish_reason="content_filter")
+    found = run.messages.filter(seat="A", finish_reason=reason)
     assert run.state == "completed"
-    assert refused.exists()
-    assert all(message.call.state == Call.State.COMPLETED for message in refused)
+    assert found.exists()
+    assert all(message.text.strip() and message.call.state == Call.State.COMPLETED for message in found)
+    assert run.events.filter(type="message_completed", data__finish_reason=reason).count() == found.count()
     assert not run.events.filter(type__in=["call_failed", "call_retried", "experiment_error"]).exists()
 
 
@@ -221,40 +216,14 @@ def test_a_refusal_without_a_word_is_read_as_the_placeholder_by_the_other_side(p
     assert run.calls.get(step__key="turn/1/B").request["messages"][1]["content"] == NOTHING_LEFT
 
 
-def test_an_answer_cut_at_its_token_limit_says_so(play):
-    run = play("sim/cooperative:first=0:fail=length:after=9", **QUIET)
-
-    message = run.messages.get(seat="A")
-    assert (run.state, message.finish_reason, bool(message.text.strip())) == ("completed", "length", True)
-    assert run.events.filter(type="message_completed", data__finish_reason="length").count() == 1
-
-
-@each_case(
-    ("says", "flags"),
-    [
-        ("Model A: I want it all.\n\nModel B: I give in.", [SPEAKS_FOR_OTHER]),
-        ("Model A: I want it all.\n\n**Model B:** I give in.", [SPEAKS_FOR_OTHER]),
-        ("Model A: I want it all.\n\n[Agent B]: Fine.", [SPEAKS_FOR_OTHER]),
-        ("Model A: I want it all.\n\nside b : Yes.", [SPEAKS_FOR_OTHER]),
-        ("Model A: I agree with Model B: seven is enough.", []),
-    ],
-)
-def test_a_side_that_writes_the_other_ones_lines_is_marked_and_nothing_is_cut_out(play, scripted, says, flags):
+def test_a_side_that_writes_the_other_ones_lines_is_marked_and_nothing_is_cut_out(play, scripted):
+    says = "Model A: I want it all.\n\nModel B: I give in."
     message = play(scripted.model("scripted/both", says), **QUIET).messages.get(seat="A")
 
-    assert (message.flags, message.raw_text) == (flags, says)
+    assert (message.flags, message.raw_text) == ([SPEAKS_FOR_OTHER], says)
 
 
 # --- filters ---
-
-
-def test_what_the_filter_left_empty_is_never_sent_empty(play):
-    run = play(filter_model="sim/filter:first=0:json=empty", judge=False, max_turns=2)
-
-    prompts = [m["content"] for call in run.calls.all() for m in call.request["messages"]]
-    assert all(prompt.strip() for prompt in prompts)
-    assert NOTHING_LEFT in run.calls.get(step__key="turn/1/B").request["messages"][1]["content"]
-    assert {message.filter["status"] for message in run.messages.all()} == {"emptied"}
 
 
 def test_a_long_answer_is_filtered_whole_or_passes_whole(arena, start, drive):
@@ -286,29 +255,3 @@ def test_a_reply_without_words_for_the_other_side_is_handled_as_set(play, drive,
     else:
         expected = {"placeholder": ("completed", "max_turns"), "stop": ("stopped", "nothing_to_pass")}
         assert (run.state, run.stop_reason) == expected[setting]
-
-
-# --- judges ---
-
-
-@each_case("garbage", ["broken", "truncated", "prose", "fenced", "range", "missing"])
-def test_no_score_is_invented_for_a_judge_that_answers_garbage(play, garbage):
-    run = play(judge_model=f"sim/judge:first=0:tps=0:json={garbage}", max_turns=1)
-
-    given = run.calls.get(step__key="turn/1/judge").text
-    assert run.state == Run.State.COMPLETED
-    for judgment in run.judgments.all():
-        assert judgment.scores is None or all(
-            low <= judgment.scores[name] <= high and f"{judgment.scores[name]:g}" in given
-            for name, (low, high) in RANGES.items()
-            if name in judgment.scores
-        )
-        assert set(judgment.scores or {}) == set(RANGES) or judgment.unscored_reason
-
-
-def test_a_turn_goes_on_without_scores_after_two_attempts_of_a_judge_that_stalls(play):
-    run = play(judge_model="sim/judge:first=0:tps=0:fail=stall", judge_seconds=1)
-
-    assert run.state == "completed"
-    assert [len(attempts(run, f"turn/{turn}/judge")) for turn in (1, 2)] == [2, 2]
-    assert all(judgment.scores is None and judgment.unscored_reason for judgment in Judgment.objects.filter(run=run))

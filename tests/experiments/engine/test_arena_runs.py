@@ -9,7 +9,6 @@ import pytest
 from experiments.engine import leases
 from experiments.models import Call, ModelPrice, Provider, ProviderModel, Run
 from experiments.steering import steering
-from tests.cases import each_case
 from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.django_db
@@ -102,27 +101,11 @@ def test_a_manual_run_tells_what_it_waits_for_and_what_was_said(play, drive, ali
     assert reasons == ["turn_start", "model_completed", "turn_completed"]
 
 
-def test_a_failure_is_told_with_what_was_tried_and_ends_the_run_once(play):
-    run = play(b="sim/competitive:fail=401", max_turns=1, **BARE)
-
-    told = ["turn_started", "message_completed A", "call_failed B", "experiment_error failed"]
-    assert course(run)[2:] == told
-    assert run.events.get(type="call_failed").data["message"]
-
-
 # --- what is asked ---
 
 
 def requests(run, purpose="reply"):
     return [call.request for call in run.calls.filter(step__purpose=purpose).order_by("id")]
-
-
-def test_sides_are_asked_with_the_labs_defaults_and_filter_and_judge_coldly(play):
-    run = play(max_turns=1)
-
-    assert {(asked["temperature"], asked["max_tokens"]) for asked in requests(run)} == {(0.7, 6144)}
-    assert {asked["temperature"] for asked in requests(run, "filter") + requests(run, "judge")} == {0.0}
-    assert all("top_logprobs" not in asked for asked in requests(run))
 
 
 def test_a_seat_has_its_own_sampling(arena, play):
@@ -132,7 +115,8 @@ def test_a_seat_has_its_own_sampling(arena, play):
 
     of_a, of_b = requests(play(experiment))
     assert {name: of_a[name] for name in own} == own, "a temperature of zero is zero"
-    assert (of_b["temperature"], of_b["max_tokens"], "top_p" in of_b) == (0.7, 6144, False)
+    assert (of_b["temperature"], of_b["max_tokens"]) == (0.7, 6144)
+    assert not {"top_p", "top_logprobs"} & of_b.keys()
 
 
 def test_the_seed_of_the_run_makes_the_seed_of_each_call(arena, play):
@@ -180,20 +164,12 @@ def test_who_begins_alternates_with_the_seed_when_counterbalanced(arena, play):
 # --- limits ---
 
 
-def test_a_reached_limit_of_time_stops_the_run(play):
-    run = play(a="sim/cooperative:first=0:tps=300", limits={"seconds": 0.3}, max_turns=20)
-
-    assert (run.state, run.stop_reason) == (Run.State.STOPPED, "limit_seconds")
-    assert run.events.get(type="experiment_stopped").data["message"]
-
-
-@each_case("limit", [300, 3000])
-def test_a_limit_of_tokens_is_never_passed(play, limit):
-    run = play(limits={"tokens": limit}, max_turns=20)
+def test_a_limit_of_tokens_is_never_passed(play):
+    run = play(limits={"tokens": 3000}, max_turns=20)
 
     total = Run.objects.with_totals().get(pk=run.pk)
+    assert 0 < total.input_tokens + total.output_tokens <= 3000
     assert (run.state, run.stop_reason) == (Run.State.STOPPED, "limit_tokens")
-    assert 0 < total.input_tokens + total.output_tokens <= limit
     assert run.events.get(type="experiment_stopped").data["message"]
 
 
@@ -221,12 +197,10 @@ def test_words_scores_and_events_stay_with_their_run(arena, start, drive, charli
 
     for run, own, foreign in ((boats, "eleven boats", "twelve houses"), (houses, "twelve houses", "eleven boats")):
         asked = json.dumps([call.request for call in run.calls.all()])
-        assert Run.objects.get(pk=run.pk).state == Run.State.COMPLETED
         assert (own in asked, foreign in asked) == (True, False)
         assert (run.messages.count(), run.judgments.count()) == (6, 6)
         assert all(judgment.call.run_id == run.pk for judgment in run.judgments.all())
-        seqs = list(run.events.values_list("seq", flat=True))
-        assert seqs == list(range(1, len(seqs) + 1))
+        assert list(run.events.values_list("seq", flat=True)) == list(range(1, run.events.count() + 1))
         assert foreign not in json.dumps(list(run.events.values_list("data", flat=True)))
 
 

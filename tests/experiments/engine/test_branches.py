@@ -19,17 +19,6 @@ def parent(arena, start, drive):
     return run
 
 
-@pytest.fixture
-def branch(alice, drive):
-    def go_on(message, text=None):
-        child = branching.branch(message, by=alice, text=text)
-        drive()
-        child.refresh_from_db()
-        return child
-
-    return go_on
-
-
 def everything(run):
     """Every row of a run, to compare before and after."""
     return [

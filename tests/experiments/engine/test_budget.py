@@ -6,51 +6,39 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.engine.budget import Spent, refuse
+from tests.cases import each_case
 
 money = st.decimals(min_value=0, max_value=1000, places=8)
 tokens = st.integers(0, 10**9)
 
 
-def refusal(spent_tokens=0, spent_cost="0", reservation="0.01", tokens=None, cost=None, least=1, under_way=0):
-    reserved = None if reservation is None else Decimal(reservation)
-    limit = None if cost is None else Decimal(cost)
-    return refuse(Spent(spent_tokens, Decimal(spent_cost), under_way), reserved, least, tokens=tokens, cost=limit)
+@each_case(
+    ("spent", "reserved", "limit", "words"),
+    [
+        ("1000000", None, None, None),
+        ("0.99", "0.01", "1.00", None),
+        ("1", "0", "1", None),
+        ("0.99", "0.0101", "1.00", "could cost up to $0.0101; with $0.9900 spent"),
+        ("0", None, "1000", "price"),
+    ],
+    ids=["no limit", "to the cent", "a free call", "more than is left", "a model of unknown price"],
+)
+def test_a_call_is_made_only_if_its_cost_fits(spent, reserved, limit, words):
+    cost, most = (value and Decimal(value) for value in (reserved, limit))
+    refused = refuse(Spent(0, Decimal(spent)), cost, 1, tokens=None, cost=most)
 
-
-def test_without_limits_every_call_is_made():
-    assert refusal(10**12, "1000000", None) is None
-
-
-def test_a_call_that_fits_to_the_cent_is_made():
-    assert refusal(spent_cost="0.99", reservation="0.01", cost="1.00") is None
-
-
-def test_a_call_that_could_cost_more_than_is_left_is_not_made():
-    refused = refusal(spent_cost="0.99", reservation="0.0101", cost="1.00")
-
-    assert refused.reason == "limit_cost"
-    assert refused.message == (
-        "The next call could cost up to $0.0101; with $0.9900 spent or set aside, that is over the limit of $1.0000."
-    )
-
-
-def test_under_a_limit_of_cost_a_model_of_unknown_price_is_not_asked():
-    refused = refusal(reservation=None, cost="1000")
-
-    assert refused.reason == "limit_cost"
-    assert "price" in refused.message
-
-
-def test_a_free_call_is_made_when_all_money_is_spent():
-    assert refusal(spent_cost="1", reservation="0", cost="1") is None
+    assert (refused and refused.reason) == (words and "limit_cost")
+    assert words is None or words in refused.message
 
 
 def test_the_last_token_is_used_and_no_more():
-    assert refusal(spent_tokens=99, tokens=100) is None
-    assert refusal(spent_tokens=100, tokens=100).reason == "limit_tokens"
-    assert refusal(spent_tokens=30, under_way=30, least=40, tokens=100) is None
-    refused = refusal(spent_tokens=30, under_way=30, least=41, tokens=100)
-    assert refused.message == "The next call needs at least 41 tokens; 40 are left of the limit of 100 tokens."
+    def asked(spent, least, under_way=0):
+        return refuse(Spent(spent, Decimal(0), under_way), Decimal(0), least, tokens=100, cost=None)
+
+    assert asked(99, 1) is None
+    assert asked(100, 1).reason == "limit_tokens"
+    assert asked(30, 40, under_way=30) is None
+    assert "at least 41 tokens; 40 are left" in asked(30, 41, under_way=30).message
 
 
 @given(tokens, money, money, money)

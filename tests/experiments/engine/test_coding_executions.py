@@ -1,12 +1,11 @@
 """Executions on their way through the sandbox: each is run by one worker at a time, and told once."""
 
 import json
-import os
 import subprocess
 import sys
 import threading
 from datetime import timedelta
-from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from django.db import OperationalError, connections
@@ -19,7 +18,7 @@ from experiments.engine.recording import Book
 from experiments.models import Execution, Run, SandboxHost
 from experiments.sandboxing import claims, hosts, running
 from experiments.workflows.steps import Execute
-from tests.experiments.contesting import as_expected, assert_told_once, begun, models, quick, sandbox_as_played
+from tests.experiments.contesting import as_expected, assert_told_once, begun, models, quick
 from tests.experiments.contests import sandbox_at_work, solution
 from tests.experiments.deliberating import fresh
 from tests.fixtures import environment, wait_until
@@ -136,17 +135,13 @@ def test_a_worker_that_stops_gives_back_what_it_had_not_ended(run):
 def test_what_the_database_refuses_is_found_out_anew(run, monkeypatch):
     wanted(run)
     with monkeypatch.context() as patch:
-        patch.setattr(claims, "settle", _refused)
+        patch.setattr(claims, "settle", Mock(side_effect=OperationalError("database is locked")))
         with pytest.raises(OperationalError):
             work()
     assert (Execution.objects.get().state, told(run)) == ("running", [])
     expire(Execution.objects.get())
     work()
     assert (Execution.objects.get().state, len(told(run))) == ("done", 1)
-
-
-def _refused(*_given):
-    raise OperationalError("database is locked")
 
 
 @pytest.mark.system
@@ -177,11 +172,8 @@ def test_arguments_come_back_with_their_names_in_order_and_their_numbers_as_they
 # --- machines ---
 
 
-@pytest.mark.parametrize("name", ["off", "no such sandbox"])
-def test_a_machine_without_a_sandbox_leaves_the_work_to_one_that_can_and_else_fails_it_with_the_reason(
-    run, settings, name
-):
-    settings.SANDBOX_BACKEND = name
+def test_a_machine_without_a_sandbox_leaves_the_work_to_one_that_can_and_else_fails_it_with_the_reason(run, settings):
+    settings.SANDBOX_BACKEND = "no such sandbox"
     wanted(run)
     hosts.check()
     other = SandboxHost.objects.create(name="other", backend="bubblewrap", is_sufficient=True, checked=timezone.now())
@@ -228,45 +220,15 @@ def sandbox_worker():
     return subprocess.Popen([sys.executable, "manage.py", *arguments], env=environment() | quick_ones)
 
 
-def children(pid: int) -> set[int]:
-    """Of a process, with all that came of them."""
-    parents = {}
-    for place in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parents[int(place.parent.name)] = int(place.read_text().rpartition(")")[2].split()[1])
-        except (OSError, ValueError):
-            continue
-    found, waiting = set(), [pid]
-    while waiting:
-        parent = waiting.pop()
-        mine = {child for child, of in parents.items() if of == parent} - found
-        found |= mine
-        waiting += mine
-    return found
-
-
-def alive(pids: set[int]) -> set[int]:
-    return {pid for pid in pids if Path(f"/proc/{pid}").exists() and "Z" not in _state(pid)}
-
-
-def _state(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return "Z"
-
-
 @pytest.mark.system
-def test_a_sandbox_that_is_killed_leaves_no_process_and_no_work(run):
+def test_what_a_worker_that_is_killed_was_running_is_run_by_the_next(run):
     wanted(run, SLEEPS.replace("1.5", "50"), seconds=60, key="cycle/1/execution/long")
     worker = sandbox_worker()
     try:
         wait_until(lambda: Execution.objects.filter(state="running").exists(), "the execution to be taken")
-        boxes = wait_until(lambda: children(worker.pid), "a box")
     finally:
         worker.kill()
         worker.wait()
-    wait_until(lambda: not alive(boxes), "the boxes to be gone with their worker")
 
     Execution.objects.update(code=RIGHT)
     second = sandbox_worker()
@@ -276,7 +238,6 @@ def test_a_sandbox_that_is_killed_leaves_no_process_and_no_work(run):
         second.kill()
         second.wait()
     assert (Execution.objects.get().claim, len(told(run))) == (2, 1)
-    assert os.getpid() not in boxes
 
 
 # --- people who stop it ---
@@ -314,25 +275,4 @@ def test_a_contest_that_is_stopped_while_a_solution_runs_ends_its_box_and_hears_
     assert (cancelled.state, cancelled.results, cancelled.step.state) == ("cancelled", None, "open")
     assert not run.executions.filter(state__in=["waiting", "running"]).exists()
     assert run.events.order_by("seq").last().type == "experiment_stopped"
-    assert_told_once(run)
-
-
-@pytest.mark.system
-def test_what_arrives_after_the_end_is_written_nowhere(alice, start, scripted):
-    run = begun(alice, start, models(scripted, None, None, None))
-    taken = []
-
-    def stops(execution):
-        if execution.step.key == "cycle/1/execution/coder-1" and not taken:
-            taken.append(execution)
-            actions.stop(run, by=alice)
-            wait_until(lambda: fresh(run).is_over, "the run to stop")
-        return as_expected(execution)
-
-    with sandbox_as_played(stops):
-        Driver(threading.Event()).drive(0.1)
-
-    late = run.executions.get(pk=taken[0].pk)
-    assert (late.state, late.results) == ("cancelled", None)
-    assert fresh(run).events.order_by("seq").last().type == "experiment_stopped"
     assert_told_once(run)

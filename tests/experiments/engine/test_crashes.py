@@ -199,32 +199,17 @@ def reviewing(run):
     return run.calls.filter(state=Call.State.SENT, step__purpose="review").exists()
 
 
-def hurry(run):
-    """From now on the members answer at once."""
-    for number, model in enumerate(FAST, 1):
-        run.experiment.participants.filter(seat=f"member-{number}").update(model=add_model(model))
-
-
-@pytest.mark.parametrize("dies", [pytest.param("killed", marks=pytest.mark.system), "asked to end"])
-def test_a_council_whose_worker_dies_in_stage_two_repeats_no_call_of_stage_one(
-    council, start, drive, provider, settings, dies
+def test_a_council_whose_worker_ends_in_stage_two_repeats_no_call_of_stage_one(
+    council, start, drive, provider, settings
 ):
     settings.DRAIN_SECONDS = 0
     settings.LEASE_SECONDS = 3  # the driver calls `beat` four times within it
-    run = start(council(*SLOW))
-    if dies == "killed":
-        wake(run.pk)
-        worker = Worker()
-        try:
-            wait_until(lambda: reviewing(run), "a review to be under way")
-        finally:
-            worker.kill()
-    else:
-        stop = threading.Event()
-        Driver(stop, beat=lambda: reviewing(run) and stop.set()).drive(60)
+    run, stop = start(council(*SLOW)), threading.Event()
+    Driver(stop, beat=lambda: reviewing(run) and stop.set()).drive(60)
     assert run.calls.filter(state=Call.State.SENT).exists()
     Run.objects.filter(pk=run.pk).update(lease_until=None)
-    hurry(run)
+    for number, model in enumerate(FAST, 1):
+        run.experiment.participants.filter(seat=f"member-{number}").update(model=add_model(model))
     drive()
 
     run = fresh(run)
@@ -236,26 +221,14 @@ def test_a_council_whose_worker_dies_in_stage_two_repeats_no_call_of_stage_one(
     assert_same_page(run)
 
 
-class Gate:
-    """Lets so many judgments pass, and holds all others back until it is opened."""
-
-    def __init__(self, most: int) -> None:
-        self._left, self._lock, self._open = most, threading.Lock(), threading.Event()
-
-    def judgment(self, _body):
-        with self._lock:
-            passes = self._left > 0
-            self._left -= 1
-        return judgment(7) if passes or self._open.wait(120) else 500
-
-    def open(self) -> None:
-        self._open.set()
-
-
 @pytest.mark.system
 def test_a_contest_killed_after_40_of_90_judgments_asks_exactly_the_missing_50(alice, start, drive, scripted):
-    gate = Gate(40)
-    slugs = contesting.models(scripted, *[contesting.quick(judgment=gate.judgment)] * 10)
+    passing, is_open = threading.Semaphore(40), threading.Event()
+
+    def held_back(_body):
+        return judgment(7) if passing.acquire(blocking=False) or is_open.wait(120) else 500
+
+    slugs = contesting.models(scripted, *[contesting.quick(judgment=held_back)] * 10)
     run = contesting.begun(alice, start, slugs)
     with contesting.sandbox_as_played():
         wake(run.pk)
@@ -265,7 +238,7 @@ def test_a_contest_killed_after_40_of_90_judgments_asks_exactly_the_missing_50(a
         finally:
             worker.kill()
         before = len(scripted.received)
-        gate.open()
+        is_open.set()
         expire_leases()
         drive()
 

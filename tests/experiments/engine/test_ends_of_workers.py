@@ -15,6 +15,7 @@ from experiments.engine.jobs import QUEUE, wake
 from experiments.models import Call, Provider, Run, Step
 from experiments.steering import steering
 from tests.experiments.engine.crashes import assert_books_balance, expire_leases
+from tests.experiments.engine.talks import fresh
 from tests.fixtures import Worker, add_model, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -43,10 +44,6 @@ def until(transactional_db):
         return time.monotonic() - asked
 
     return drive
-
-
-def fresh(run):
-    return Run.objects.get(pk=run.pk)
 
 
 def is_streaming(provider, tokens=20):

@@ -56,14 +56,6 @@ def test_a_talk_that_goes_on_in_another_worker_still_shows_the_judge_what_was_th
     assert saw(run) == [{"messages": "original", "reasoning": "shown"}]
 
 
-def test_a_judge_reads_what_was_said_and_not_what_the_filter_left_of_it(arena_run, provider):
-    run = arena_run(filter_model="sim/filter:first=0:tps=0:json=empty")
-
-    message = run.messages.get(turn=1, seat="A")
-    assert message.raw_text != message.text
-    assert message.raw_text in prompt(provider, run, 1)
-
-
 def test_a_run_stored_before_these_settings_goes_on_as_before(arena, start, drive, provider):
     experiment = arena(a=THINKS, max_turns=1)
     for name in ("judge_sees_reasoning", "judge_seconds"):

@@ -1,17 +1,15 @@
 """A run that waits for its operator: what is shown is what is sent, each word once, and nothing is lost in between."""
 
-import hashlib
-import json
-from datetime import timedelta
 from functools import partial
 
 import pytest
 
 from experiments import actions
-from experiments.models import Run, Step
+from experiments.models import Run
 from experiments.refusals import NotOffered, NotWaiting, SaidAlready
 from experiments.steering import steering
 from tests.cases import each_case
+from tests.experiments.engine.talks import pause, sent
 from tests.rivals import at_once
 
 pytestmark = pytest.mark.django_db
@@ -41,32 +39,31 @@ def say(alice, drive):
     return answer
 
 
-def pause(run) -> Step:
-    [step] = Run.objects.get(pk=run.pk).open_pauses
-    return step
-
-
 def waits(run):
     return (run.state, pause(run).purpose, pause(run).seat)
 
 
-def sent(provider, run, key):
-    """The messages of a step's request: what is recorded has the same bytes as what reached the provider."""
-    call = run.calls.filter(step__key=key).latest("attempt")
-    [entry] = [entry for entry in provider.ledger() if entry["request_id"] == str(call.pk)]
-    assert hashlib.sha256(json.dumps(call.request, sort_keys=True).encode()).hexdigest() == entry["body_sha256"]
-    return call.request["messages"]
+TURN = [("waiting", "turn_start", "A"), ("waiting", "model_completed", "B")]
+BETWEEN = ("waiting", "turn_completed", "")
 
 
-def test_it_pauses_before_each_reply_and_after_each_turn(manual, say):
-    run = manual()
+@each_case(
+    ("auto_advance", "actions", "pauses"),
+    [
+        (False, ["default", "default", "next", "default", "default"], [*TURN, BETWEEN, *TURN]),
+        (True, ["default"] * 4, TURN * 2),
+        (False, ["next", "next", "default", "default"], [TURN[0], BETWEEN, *TURN]),
+    ],
+    ids=["each reply", "the next turn starts by itself", "the next turn is started from the first pause"],
+)
+def test_it_pauses_before_each_reply_and_after_each_turn(manual, say, auto_advance, actions, pauses):
+    run = manual(auto_advance=auto_advance)
     seen = []
-    for action in ("default", "default", "next", "default", "default"):
+    for action in actions:
         seen.append(waits(run))
         say(run, action)
 
-    turn = [("waiting", "turn_start", "A"), ("waiting", "model_completed", "B")]
-    assert seen == [*turn, ("waiting", "turn_completed", ""), *turn]
+    assert seen == pauses
     assert (run.state, run.stop_reason) == ("completed", "max_turns")
 
 
@@ -134,14 +131,6 @@ def test_of_many_submits_at_the_same_moment_one_is_heard(manual, drive, alice):
     assert run.events.filter(type="said").count() == 1
 
 
-def test_what_a_pause_does_not_offer_is_refused(manual, alice):
-    run = manual()
-    for action in ("regenerate", "", "SEND"):
-        with pytest.raises(NotOffered):
-            steering.say(run, by=alice, key=pause(run).key, action=action)
-    assert pause(run).state == Step.State.OPEN
-
-
 def test_what_is_said_where_nobody_listens_is_refused_and_asks_nobody(manual, say, alice, drive, provider):
     run, stopped = manual(max_turns=1), manual(max_turns=1)
 
@@ -155,6 +144,8 @@ def test_what_is_said_where_nobody_listens_is_refused_and_asks_nobody(manual, sa
 
     refused(run, "turn/1/B/prompt", "turn/2/A/prompt", "turn/1/A", "", "turn/1/A/prompt/2")
     first = pause(run).key
+    with pytest.raises(NotOffered):
+        steering.say(run, by=alice, key=first, action="regenerate")
     assert first == "turn/1/A/prompt"
     say(run, "default")
     refused(run, first, why=SaidAlready)
@@ -189,13 +180,6 @@ def test_a_skipped_side_says_nothing_and_is_not_scored(manual, say, first, secon
         assert {seat for seat in "AB" if f"[[message-{seat}" in prompt} == set(spoke)
 
 
-def test_the_next_turn_can_be_started_from_a_turns_first_pause(manual, say):
-    run = manual()
-    say(run, "next")
-
-    assert waits(run)[1:] == ("turn_completed", "")
-
-
 @each_case("before", [[], ["default"], ["default", "default"]], ids=["start", "between", "after"])
 def test_it_ends_from_every_pause_and_says_stopped(manual, say, before):
     run = manual()
@@ -213,13 +197,6 @@ def test_a_failed_call_comes_back_to_the_operator(manual, say):
     say(run, "default")
     assert waits(run) == ("waiting", "model_completed", "B")
     assert run.events.filter(type="call_failed").count() == 1
-
-
-def test_with_auto_advance_the_next_turn_starts_by_itself(manual, say):
-    run = manual(auto_advance=True)
-    say(run, "default", "default")
-
-    assert (waits(run), pause(run).turn) == (("waiting", "turn_start", "A"), 2)
 
 
 def test_it_goes_on_by_itself_once_it_is_automatic_and_waits_once_it_is_manual(manual, arena, start, drive, alice):
@@ -259,15 +236,6 @@ def test_a_paused_run_begins_nothing_more_and_goes_on_when_resumed(arena, start,
     drive()
     run.refresh_from_db()
     assert (run.state, run.is_held, run.messages.count()) == ("completed", False, 4)
-
-
-def test_waiting_counts_towards_no_limit_of_time(manual, say):
-    run = manual(max_turns=1, limits={"seconds": 30})
-    earlier = {name: getattr(run, name) - timedelta(hours=2) for name in ("started", "waiting_since")}
-    Run.objects.filter(pk=run.pk).update(**earlier)
-    say(run, "default", "default")
-
-    assert run.state == "completed"
 
 
 def test_the_last_turn_can_be_moved_while_it_is_played(manual, say, alice):

@@ -57,14 +57,6 @@ def test_a_run_finishes_after_redis_was_flushed(running):
 
 
 @pytest.mark.system
-def test_a_run_finishes_after_redis_was_restarted(running, redis_server):
-    redis_server.stop()
-    redis_server.start()
-
-    assert wait_until(lambda: finished(running), "the run to end")
-
-
-@pytest.mark.system
 def test_a_run_finishes_while_redis_takes_connections_and_answers_nobody(running, frozen):
     frozen()
 

@@ -59,13 +59,6 @@ def test_recorded_steps_are_told_as_they_are_recorded_and_do_not_come_out_again(
     assert log == [recorded[key] for key in ("one", "two") if key in recorded]
 
 
-def test_a_generator_without_an_end_of_its_own_has_completed():
-    def play():
-        yield record("fact")
-
-    assert Score(play(), {}).start().end == End("completed")
-
-
 @each_case(
     ("steps", "recorded"),
     [
@@ -97,28 +90,19 @@ def test_independent_steps_come_out_together_and_are_told_together_in_their_orde
     assert [outcome.text for outcome in log[0]] == ["A", "B", "C"]
 
 
-def test_of_independent_steps_only_the_missing_come_out():
-    log = []
-    score = Score(all_at_once(log, "a", "b", "c"), {"a": Outcome(text="A"), "c": Outcome(text="C")})
-
-    assert keys(score.start()) == ["b"]
-    assert score.resolve("b", Outcome(text="B")).end == End("done")
-    assert [outcome.text for outcome in log[0]] == ["A", "B", "C"]
-
-    for recorded in ({}, {"a": Outcome(text="A"), "b": Outcome(text="B")}):
-        log = []
-        todo = Score(all_at_once(log, *recorded), recorded).start()
-        assert (todo.steps, todo.end, log) == ([], End("done"), [list(recorded.values())])
-
-
-def test_records_in_a_list_are_made_in_passing():
+def test_of_independent_steps_only_the_missing_come_out_and_records_are_made_in_passing():
     def play():
-        results = yield [record("x"), ask("a"), record("y")]
-        return End("done", message=results[1].text)
+        results = yield [record("x"), ask("a"), ask("b"), record("y")]
+        yield []
+        log.append([result.text for result in results])
 
-    score = Score(play(), {})
-    assert keys(score.start()) == ["x", "a", "y"]
-    assert score.resolve("a", Outcome(text="A")).end.message == "A"
+    log = []
+    score = Score(play(), {"a": Outcome(text="A")})
+    assert keys(score.start()) == ["x", "b", "y"]
+    assert score.resolve("b", Outcome(text="B")).end == End("completed"), "the end of a generator that names none"
+    todo = Score(play(), {key: Outcome(text=key) for key in "xaby"}).start()
+    assert (todo.steps, todo.end) == ([], End("completed"))
+    assert log == [["", "A", "B", ""], ["x", "a", "b", "y"]]
 
 
 def solver(name):
@@ -144,36 +128,6 @@ def test_sub_generators_advance_each_at_its_own_speed():
     assert log == [["3+4", "1+2"]]
 
 
-def test_a_sub_generator_may_fan_out_itself():
-    def member(name):
-        answers = yield [ask(f"{name}/1"), ask(f"{name}/2")]
-        return "".join(answer.text for answer in answers)
-
-    def play():
-        texts = yield [member("x"), member("y")]
-        return End("done", message=" ".join(texts))
-
-    score = Score(play(), {"x/1": Outcome(text="a"), "y/2": Outcome(text="d")})
-    assert keys(score.start()) == ["x/2", "y/1"]
-    score.resolve("y/1", Outcome(text="c"))
-    assert score.resolve("x/2", Outcome(text="b")).end.message == "ab cd"
-
-
-def test_sub_generators_that_need_nothing_end_at_once():
-    def idle(name):
-        return name
-        yield
-
-    def play():
-        names = yield [idle("x"), ask("a"), idle("y")]
-        return End("done", message=f"{names[0]}{names[2]}")
-
-    score = Score(play(), {})
-    assert keys(score.start()) == ["a"]
-    assert score.resolve("a", Outcome()).end.message == "xy"
-    assert Score(play(), {"a": Outcome()}).start().end.message == "xy"
-
-
 def test_a_long_run_is_taken_up_again_however_many_rounds_are_recorded():
     def play():
         for number in range(3000):
@@ -185,10 +139,19 @@ def test_a_long_run_is_taken_up_again_however_many_rounds_are_recorded():
     assert Score(play(), recorded).start().end == End("done")
 
 
+def idle(text):
+    return text
+    yield
+
+
+def both_solvers():
+    return "/".join((yield [solver("x"), solver("y")]))
+
+
 def council(log):
-    """Everything a workflow may yield: steps, lists, generators inside lists inside generators."""
+    """Everything a workflow may yield: steps, lists, generators inside lists inside generators, some without a step."""
     yield record("begun")
-    answers = yield [ask("a"), solver("x"), record("noted"), solver("y"), ask("b")]
+    answers = yield [ask("a"), both_solvers(), record("noted"), idle("nothing"), ask("b")]
     log.append([str(getattr(answer, "text", answer)) for answer in answers])
     last = yield ask("chair")
     return End("done", message=last.text)
@@ -210,7 +173,7 @@ def test_whatever_is_recorded_and_in_whatever_order_the_rest_arrives_the_end_is_
     done += keys(todo)
 
     assert todo.end == End("done", message="chair")
-    assert log == [["a", "x/solve+x/check", "", "y/solve+y/check", "b"]]
+    assert log == [["a", "x/solve+x/check/y/solve+y/check", "", "nothing", "b"]]
     assert sorted(done) == sorted({*ALL, "begun", "noted"} - recorded)
 
 

@@ -7,13 +7,11 @@ import threading
 import pytest
 
 from experiments import actions, metrics
-from experiments.engine.driver import Driver
-from experiments.models import Call, Run
+from experiments.models import Run
 from experiments.refusals import NotOffered, NotWaiting, SaidAlready
-from experiments.steering import branching, steering
-from tests.cases import each_case
+from experiments.steering import steering
 from tests.experiments.engine.talks import assert_same_page, fresh, pause, roles, said, sent, waits
-from tests.fixtures import add_model, wait_until
+from tests.fixtures import wait_until
 from tests.parts import stepped_engine
 
 pytestmark = pytest.mark.django_db
@@ -45,11 +43,6 @@ def test_nothing_is_sent_but_what_the_researcher_said(talk, say, provider):
     assert_same_page(run)
 
 
-@each_case("blank", ["", "  ", "\n\t"])
-def test_a_blank_context_is_no_system_message(talk, provider, blank):
-    assert roles(sent(provider, talk(context=blank), "turn/1/answer")) == ["user"]
-
-
 def test_a_context_is_sent_as_it_stands_and_the_persona_is_a_name_on_the_page(talk, say, provider):
     context = "You are Ines.\r\n Keep {this} & $that. "
     run = say(talk(context=context, persona="Dr. <b>Persona</b>"), "send", "Again?")
@@ -58,6 +51,9 @@ def test_a_context_is_sent_as_it_stands_and_the_persona_is_a_name_on_the_page(ta
         messages = sent(provider, run, key)
         assert messages[0] == {"role": "system", "content": context}
         assert "Persona" not in json.dumps(messages)
+    blank = talk(context=" \n\t", judge=False)
+    assert roles(sent(provider, blank, "turn/1/answer")) == ["user"]
+    assert (blank.calls.count(), blank.judgments.count()) == (1, 0)
 
 
 def test_reasoning_is_kept_and_is_not_sent_again(talk, say, provider):
@@ -72,30 +68,11 @@ def test_reasoning_is_kept_and_is_not_sent_again(talk, say, provider):
 # --- whose turn it is ---
 
 
-def test_what_is_said_while_the_model_speaks_is_refused(starchamber, start, alice, settings):
-    settings.LEASE_SECONDS = 3  # the driver calls `beat` four times within it
-    run = start(starchamber(SLOW, judge=False))
-    refused = []
-
-    def interrupt():
-        if run.calls.filter(state=Call.State.SENT).exists():
-            with pytest.raises(NotWaiting) as refusal:
-                steering.say(run, by=alice, key="turn/1/answer/next", action="send", text="Wait!")
-            refused.append(str(refusal.value))
-        return False
-
-    Driver(threading.Event(), beat=interrupt).drive(0.1)
-
-    assert refused
-    assert said(run) == [(1, "researcher", False), (1, "model", False)]
-
-
 def test_a_pause_is_answered_once_and_not_with_nothing(talk, alice, drive):
     run = talk()
     key = pause(run).key
-    for text in ("", "  \n"):
-        with pytest.raises(NotOffered):
-            steering.say(run, by=alice, key=key, action="send", text=text)
+    with pytest.raises(NotOffered):
+        steering.say(run, by=alice, key=key, action="send", text="  \n")
     steering.say(run, by=alice, key=key, action="send", text="One.")
     with pytest.raises(SaidAlready):
         steering.say(run, by=alice, key=key, action="send", text="Two.")
@@ -160,15 +137,6 @@ def test_another_message_after_a_failure_sends_no_two_questions_in_a_row(talk, s
         assert ("user", "user") not in pairs
 
 
-def test_what_no_judge_scored_has_no_numbers(talk):
-    garbled, unjudged = talk(judge_model="sim/judge:first=0:json=broken"), talk(judge=False)
-
-    judgment = garbled.judgments.get()
-    assert (judgment.scores, bool(judgment.unscored_reason)) == (None, True)
-    assert metrics.run_metrics(garbled, ["model"])["model"]["goal_deviation"] is None
-    assert (unjudged.calls.count(), unjudged.judgments.count()) == (1, 0)
-
-
 # --- ends, stops, deaths ---
 
 
@@ -186,23 +154,6 @@ def test_it_ends_at_the_researchers_word_after_its_last_turn_and_when_it_is_stop
         steering.say(run, by=alice, key=key, action="send", text="Hello?")
 
 
-def test_stopping_while_the_model_speaks_keeps_what_it_had_said(starchamber, start, alice, settings):
-    settings.LEASE_SECONDS = 3
-    run = start(starchamber(ENDLESS))
-
-    def stop():
-        return run.calls.filter(state=Call.State.SENT).exclude(text="").exists() and actions.stop(run, by=alice)
-
-    Driver(threading.Event(), beat=stop).drive(0.1)
-
-    run = fresh(run)
-    answer = run.messages.get(seat="model")
-    assert (run.state, answer.finish_reason, bool(answer.text)) == ("stopped", "stopped", True)
-    with pytest.raises(NotWaiting):
-        steering.say(run, by=alice, key="turn/1/answer/next", action="send", text="Still there?")
-    assert_same_page(run)
-
-
 def test_after_its_driver_died_the_talk_is_the_same_and_goes_on(talk, say, drive, provider):
     run = say(say(talk(), "regenerate"), "send", "Go on.")
     before, asked, key = said(run), len(provider.ledger()), pause(run).key
@@ -214,21 +165,6 @@ def test_after_its_driver_died_the_talk_is_the_same_and_goes_on(talk, say, drive
     run = say(run, "send", "Still there?")
     assert said(run)[-1] == (3, "model", False)
     assert len(sent(provider, run, "turn/3/answer")) == 5
-
-
-def test_a_driver_that_dies_in_the_middle_of_an_answer_leaves_no_double(starchamber, start, drive, settings):
-    settings.DRAIN_SECONDS, settings.LEASE_SECONDS = 0, 3
-    run = start(starchamber(ENDLESS))
-    killed = threading.Event()
-    Driver(killed, beat=lambda: run.calls.exclude(text="").exists() and killed.set()).drive(60)
-    assert run.calls.filter(state=Call.State.SENT).count() == 1
-    Run.objects.filter(pk=run.pk).update(lease_until=None)
-    run.experiment.participants.filter(seat="model").update(model=add_model("sim/cooperative:first=0"))
-    drive()
-
-    assert [call.state for call in run.calls.filter(step__purpose="reply").order_by("attempt")] == ["lost", "completed"]
-    assert said(run) == [(1, "researcher", False), (1, "model", False)]
-    assert_same_page(run)
 
 
 # --- answers asked for again, and talks that go on differently ---
@@ -257,16 +193,6 @@ def test_the_scores_of_a_turn_are_those_of_its_last_answer_even_when_the_first_i
     first.save(force_insert=True)
 
     assert metrics.run_metrics(run, ["model"])["model"]["goal_deviation"] == 11
-
-
-@pytest.fixture
-def branch(alice, drive):
-    def go_on(message, text=None):
-        child = branching.branch(message, by=alice, text=text)
-        drive()
-        return fresh(child)
-
-    return go_on
 
 
 def test_an_edited_question_is_asked_in_a_talk_of_its_own(talk, say, branch, provider):

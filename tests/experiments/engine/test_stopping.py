@@ -12,17 +12,16 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from experiments import actions, progress
-from experiments.engine import pauses, playing, seating
+from experiments.engine import pauses, playing
 from experiments.engine.driver import LOOK_SECONDS
 from experiments.engine.playing import Playing
-from experiments.gateway.retry import Wait
-from experiments.gateway.types import ChatRequest, Deadlines
 from experiments.models import Call, Run
 from experiments.steering import steering
 from experiments.workflows.arena.config import UNLIMITED_SECONDS
 from tests.cases import each_case
 from tests.experiments.deliberating import FAST
-from tests.fixtures import add_model, wait_until
+from tests.experiments.engine.talks import fresh
+from tests.fixtures import wait_until
 from tests.parts import stepped_engine
 
 pytestmark = pytest.mark.django_db
@@ -43,10 +42,6 @@ def driving(db):
     """A driver at work."""
     with stepped_engine.driving(threading.Event()):
         yield
-
-
-def fresh(run):
-    return Run.objects.get(pk=run.pk)
 
 
 def under_way(run, purpose):
@@ -126,14 +121,6 @@ def test_a_run_that_nobody_drives_is_stopped_at_once_or_by_the_next_driver(arena
     assert provider.ledger() == []
 
 
-def test_a_run_that_has_ended_stays_what_it_is(played, alice):
-    run = played(max_turns=1)
-
-    assert actions.stop(run, by=alice) is False
-    assert (fresh(run).state, fresh(run).stop_reason) == (Run.State.COMPLETED, "max_turns")
-    assert [(m.turn, m.seat) for m in run.messages.all()] == [(1, "A"), (1, "B")]
-
-
 @pytest.mark.django_db(transaction=True)  # the driver closes its connection
 def test_a_run_ends_that_is_stopped_while_the_database_refuses_what_belongs_to_a_call(
     arena, start, drive, alice, monkeypatch
@@ -193,28 +180,12 @@ def test_an_open_length_has_no_negative_progress(arena, start):
 # --- a judge that does not answer in time ---
 
 
-def asks_late_judge(request):
-    return request["model"] == "scripted/judge" and "This turn, number 1" in request["messages"][0].content
-
-
-@pytest.fixture
-def impatient(monkeypatch):
-    """The late judge has half a second, and the waits before another attempt are cut short."""
-    short = {"deadlines": Deadlines(first_byte=0.5)}
-    monkeypatch.setattr(
-        seating, "ChatRequest", lambda **given: ChatRequest(**given | (short if asks_late_judge(given) else {}))
-    )
-    monkeypatch.setattr(
-        playing, "wait_after", lambda call, report: Wait(0.01) if report.error and call.attempt < 2 else None
-    )
-
-
 def verdict(deviation):
     side = {"goal_deviation": deviation, "cooperation": 0, "sentiment": {"fear": 0.1}, "notes": "n", "confidence": 0.5}
     return json.dumps({"A": side, "B": side, "dynamics": "d"})
 
 
-def test_a_judge_that_is_late_scores_neither_its_own_turn_nor_the_next(arena, start, drive, impatient, scripted):
+def test_a_judge_that_is_late_scores_neither_its_own_turn_nor_the_next(arena, start, drive, scripted):
     async def first_turn_late(body):
         if "This turn, number 1" not in body["messages"][0]["content"]:
             return verdict(5)
@@ -222,16 +193,15 @@ def test_a_judge_that_is_late_scores_neither_its_own_turn_nor_the_next(arena, st
         return verdict(77)
 
     judge = scripted.model("scripted/judge", first_turn_late)
-    run = start(arena(judge_model=judge, filter=False, max_turns=3))
+    run = start(arena(judge_model=judge, judge_seconds=1, filter=False, max_turns=3))
     drive()
 
     run.refresh_from_db()
     assert run.state == Run.State.COMPLETED
     scores = {(j.turn, j.subject): j.scores and j.scores["goal_deviation"] for j in run.judgments.all()}
     assert scores == {(1, "A"): None, (1, "B"): None, **{(turn, side): 5 for turn in (2, 3) for side in "AB"}}
-    assert all("first content" in j.unscored_reason for j in run.judgments.filter(turn=1))
+    assert all(j.unscored_reason for j in run.judgments.filter(turn=1))
     assert [call.state for call in run.calls.filter(step__key="turn/1/judge")] == [Call.State.FAILED] * 2
-    assert all(j.call.step.key == f"turn/{j.turn}/judge" for j in run.judgments.select_related("call__step"))
 
 
 # --- what people change meanwhile ---
@@ -251,24 +221,6 @@ def test_a_run_made_automatic_in_the_moment_in_which_it_comes_to_a_pause_does_no
     drive()
 
     assert (fresh(run).state, fresh(run).messages.count(), fresh(run).open_pauses) == ("completed", 2, [])
-
-
-def test_an_error_after_a_run_was_made_automatic_in_its_third_turn_ends_it_and_says_why(arena, start, drive, alice):
-    run = start(arena(b="sim/competitive:first=0", judge=False, filter=False, max_turns=5, mode="manual"))
-    drive()
-    while (pause := fresh(run).open_pauses[-1]).key != "turn/3/A/prompt":
-        steering.say(run, by=alice, key=pause.key, action="default")
-        drive()
-    run.experiment.participants.filter(seat="B").update(model=add_model("sim/competitive:first=0:fail=401"))
-    steering.set_mode(run, by=alice, mode="automatic")
-    drive()
-
-    run.refresh_from_db()
-    assert (run.state, run.stop_reason) == (Run.State.FAILED, "bad_key")
-    assert "Model B gave no answer in turn 3" in run.error
-    last = run.events.order_by("seq").last()
-    assert (last.type, last.data["message"]) == ("experiment_error", run.error)
-    assert run.messages.count() == 5
 
 
 @pytest.mark.databases
