@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 from datetime import timedelta
+from unittest.mock import Mock
 
 import pytest
 from django.db.models import F
@@ -36,6 +37,7 @@ from experiments.steering import steering
 from experiments.webhooks import delivering, outbox
 from experiments.webhooks.kinds import Kind
 from tests.cases import each_case
+from tests.experiments.engine.crashes import PowerCut
 from tests.experiments.reviews import reviewed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
@@ -137,21 +139,13 @@ def of_execution(run, alice, bob):
 def of_request(run, alice, bob):
     def take():
         try:
-            idempotency.once_outside(killed, by=alice, key="a", request=("a",))
+            idempotency.once_outside(Mock(side_effect=PowerCut), by=alice, key="a", request=("a",))
         except UnderWay:
             return False
         except PowerCut:
             return True
 
     return Work(IdempotentRequest, take, "created")
-
-
-class PowerCut(BaseException):
-    """The process is gone, and cleans nothing up."""
-
-
-def killed():
-    raise PowerCut
 
 
 def dataset(owner):

@@ -15,42 +15,31 @@ from experiments.models import Call, Event, Participant, Step
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture
-def ten_events(run):
+@sync_to_async
+def store_events(run, count):
+    """All that the run has then, the one at its beginning included."""
     with transaction.atomic():
-        emit(run.pk, *(Fact("turn_started", {"turn": number}) for number in range(1, 10)), announce=lambda event: None)
+        emit(run.pk, *(Fact("turn_started", {"turn": n}) for n in range(count)), announce=lambda event: None)
+    return [event.envelope for event in Event.objects.filter(run=run)]
 
 
 @pytest.mark.databases
-async def test_it_gets_every_event_in_order(watch_run, run, ten_events):
-    messages = await (await watch_run(run)).take(10)
-
-    stored = await sync_to_async(lambda: [event.envelope for event in Event.objects.filter(run=run)])()
-    assert messages == stored
-    assert [message["seq"] for message in messages] == list(range(1, 11))
-
-
-async def test_it_gets_only_what_it_has_not_seen_and_what_happens_then(watch_run, run, ten_events, happens):
-    viewers = {after: await watch_run(run, f"?after={after}") for after in (0, 1, 7, 9, 10)}
+async def test_it_gets_only_what_it_has_not_seen_and_what_happens_then(watch_run, run, happens):
+    stored = await store_events(run, 9)
+    viewers = {after: await watch_run(run, f"?after={after}") for after in (0, 7, 9, 10)}
     for after, viewer in viewers.items():
-        assert await viewer.events(10 - after) == list(range(after + 1, 11))
+        assert await viewer.take(10 - after) == stored[after:]
         assert await viewer.hears_nothing(0.1)
 
     await happens("turn_started", turn=10)
-    assert [await viewer.events(1) for viewer in viewers.values()] == [[11]] * 5
+    assert [await viewer.events(1) for viewer in viewers.values()] == [[11]] * 4
 
 
 async def test_more_events_than_are_read_at_once_come_in_order_and_once(watch_run, run):
-    count = 2 * ROWS + 50
-
-    def fill():
-        with transaction.atomic():
-            emit(run.pk, *(Fact("turn_started", {"turn": n}) for n in range(count)), announce=lambda event: None)
-
-    await sync_to_async(fill)()
+    stored = await store_events(run, 2 * ROWS + 50)
     viewer = await watch_run(run)
 
-    assert await viewer.events(count + 1) == list(range(1, count + 2))
+    assert await viewer.take(len(stored)) == stored
     assert await viewer.hears_nothing()
 
 
@@ -65,7 +54,10 @@ async def test_what_happens_while_it_is_opening_comes_in_order_and_once(watch_ru
         assert await viewer.hears_nothing(0.1)
 
 
-async def test_it_gets_the_partial_text_of_the_calls_under_way(watch_run, run):
+async def test_it_gets_the_partial_text_of_the_calls_under_way_and_of_no_others(watch_run, run):
+    others = [{"state": Call.State.COMPLETED}, {"state": Call.State.LOST}, {"purpose": "judge"}]
+    for number, fields in enumerate(others):
+        await sync_to_async(open_call)(run, f"turn/1/{number}", text="nothing to be shown", **fields)
     call = await sync_to_async(open_call)(run, "turn/1/A", text="I offer three", reasoning="They need four")
     viewer = await watch_run(run)
 
@@ -85,15 +77,6 @@ async def test_it_gets_the_partial_text_of_the_calls_under_way(watch_run, run):
             "reasoning": "They need four",
         },
     }
-
-
-async def test_it_gets_no_partial_text_of_other_calls(watch_run, run):
-    others = [{"state": Call.State.COMPLETED}, {"state": Call.State.LOST}, {"purpose": "judge"}]
-    for number, fields in enumerate(others):
-        await sync_to_async(open_call)(run, f"turn/1/{number}", text="nothing to be shown", **fields)
-    viewer = await watch_run(run)
-
-    assert await viewer.events(1) == [1]
     assert await viewer.hears_nothing()
 
 
@@ -123,20 +106,12 @@ async def visits(monkeypatch):
 async def test_those_who_ask_at_the_same_time_share_one_visit(run, visits):
     here = backfill.Backfill()
 
-    answers = await asyncio.gather(*(here.rows(run.pk, 0) for _viewer in range(20)))
-
-    assert visits == [0]
-    assert [event["seq"] for event in answers[-1][0]] == [1]
-    assert all(answer == answers[0] for answer in answers)
-
-
-async def test_those_who_ask_for_different_things_get_different_things(run, visits):
-    here = backfill.Backfill()
-
-    (all_events, _texts), (none, _same) = await asyncio.gather(here.rows(run.pk, 0), here.rows(run.pk, 1))
+    *answers, (none, _texts) = await asyncio.gather(*(here.rows(run.pk, after) for after in [0] * 20 + [1]))
 
     assert sorted(visits) == [0, 1]
-    assert (len(all_events), none) == (1, [])
+    assert [event["seq"] for event in answers[-1][0]] == [1]
+    assert all(answer == answers[0] for answer in answers)
+    assert none == [], "who asks for something else gets something else"
 
 
 async def test_whoever_asks_later_is_told_what_has_happened_since(run, happens, visits):

@@ -1,13 +1,11 @@
 """Connections that break, and clients that do not read: nothing is lost for them, and nobody else notices."""
 
 import asyncio
-import threading
 
 import pytest
-from django.db import connections
 
-from experiments.engine.driver import Driver
 from experiments.models import Event, Run
+from tests.experiments.live.conftest import ORIGIN, drive_runs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -36,7 +34,7 @@ async def test_a_client_that_never_reads_delays_neither_the_run_nor_the_others(w
     await (await watch_run(run)).leave()
     reader = await watch_run(run)
 
-    await asyncio.to_thread(drive)
+    await asyncio.to_thread(drive_runs)
 
     count = await Event.objects.filter(run=run).acount()
     seen = []
@@ -58,9 +56,9 @@ async def test_two_people_with_a_run_each_hear_only_their_own(
 
     mine, theirs = await asyncio.to_thread(both)
     alices = await watch_run(mine)
-    charlies = await watch_run(theirs, origin=b"http://localhost:8000", cookie=strangers_session)
+    charlies = await watch_run(theirs, origin=ORIGIN, cookie=strangers_session)
 
-    await asyncio.to_thread(drive)
+    await asyncio.to_thread(drive_runs)
 
     for viewer, run, foreign in ((alices, mine, theirs), (charlies, theirs, mine)):
         count = await Event.objects.filter(run=run).acount()
@@ -71,11 +69,3 @@ async def test_two_people_with_a_run_each_hear_only_their_own(
             assert str(foreign.pk) not in str(message)
             seqs += [message["seq"]] if "seq" in message else []
         assert seqs == list(range(1, count + 1))
-    assert not (await watch_run(mine, origin=b"http://localhost:8000", cookie=strangers_session)).is_open
-
-
-def drive():
-    try:
-        Driver(threading.Event()).drive(0.1)
-    finally:
-        connections.close_all()
