@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from experiments.engine import leases
-from experiments.models import Call, ModelPrice, Provider, ProviderModel, Run
+from experiments.models import Call, ModelPrice, ProviderModel, Run
 from experiments.steering import steering
 from tests.fixtures import wait_until
 
@@ -146,15 +146,6 @@ def test_token_probabilities_are_asked_of_sides_that_give_them_when_that_is_set(
     assert call.warnings, "it is said that they were left out"
 
 
-def test_the_same_model_on_both_sides_talks_to_itself_as_two(play):
-    run = play(a="sim/cooperative:first=0", b="sim/cooperative:first=0", max_turns=2, **BARE)
-
-    first = run.messages.get(turn=1, seat="A").raw_text
-    heard = {m["content"]: m["role"] for m in run.calls.get(step__key="turn/2/B").request["messages"]}
-    own = {m["content"]: m["role"] for m in run.calls.get(step__key="turn/2/A").request["messages"]}
-    assert (heard[first], own[first]) == ("user", "assistant")
-
-
 def test_who_begins_alternates_with_the_seed_when_counterbalanced(arena, play):
     experiment = arena(counterbalance=True, max_turns=1)
 
@@ -202,18 +193,6 @@ def test_words_scores_and_events_stay_with_their_run(arena, start, drive, charli
         assert all(judgment.call.run_id == run.pk for judgment in run.judgments.all())
         assert list(run.events.values_list("seq", flat=True)) == list(range(1, run.events.count() + 1))
         assert foreign not in json.dumps(list(run.events.values_list("data", flat=True)))
-
-
-def test_each_provider_is_sent_its_own_key_alone(play, scripted, monkeypatch):
-    monkeypatch.setenv("KEY_OF_THE_SCRIPTED", "sk-scripted-only")
-    monkeypatch.setenv("KEY_OF_THE_SIMULATED", "sk-simulated-only")
-    Provider.objects.filter(name="scripted").update(api_key_env="KEY_OF_THE_SCRIPTED")
-    Provider.objects.filter(name="simulated").update(api_key_env="KEY_OF_THE_SIMULATED")
-    run = play(a=scripted.model("scripted/one", "I take four."), max_turns=1)
-
-    assert run.state == Run.State.COMPLETED
-    received = [{name.lower(): value for name, value in headers.items()} for headers, _body in scripted.received]
-    assert [headers["authorization"] for headers in received] == ["Bearer sk-scripted-only"]
 
 
 @pytest.mark.system

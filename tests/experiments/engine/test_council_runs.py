@@ -1,19 +1,24 @@
-"""A council is convened: its stages are in the rows, and what may follow is offered without anybody waiting for it."""
+"""Councils are played: their stages are in the rows; they are asked further, stopped, resumed and branched."""
 
 import asyncio
 import threading
+from datetime import timedelta
 
 import pytest
 
 from experiments import actions
 from experiments.councils import rankings
+from experiments.engine import playing
+from experiments.engine.budget import Refusal
 from experiments.engine.driver import Driver
-from experiments.models import Call
-from experiments.steering import furthering
+from experiments.models import Call, Run, Step
+from experiments.refusals import NotAllowed, NotOffered, SaidAlready
+from experiments.steering import furthering, steering
 from tests.experiments.deliberating import (
     FAST,
     PLAIN,
     assert_same_page,
+    calls,
     counted,
     fresh,
     is_review,
@@ -27,6 +32,7 @@ from tests.parts import stepped_engine
 pytestmark = pytest.mark.django_db
 
 DOWN = "sim/neutral:first=0:fail=401"
+A_MONTH = timedelta(days=30)
 ONCE = "sim/neutral:first=0:words=30:fail=401:times=1"  # each request fails the first time that it is made
 
 
@@ -151,3 +157,217 @@ def test_without_chair_and_ranking_the_run_fails_and_can_be_resumed(convene, ali
     assert "no reviewer gave a ranking" in told(run, "turn/1/conclusion")
     assert run.calls.filter(step__purpose__in=["reply", "review", "repair"]).count() == 6
     assert_same_page(run)
+
+
+def questions(run):
+    return [m.text for m in run.messages.filter(seat="person").order_by("seq")]
+
+
+# --- the next question ---
+
+
+@pytest.mark.databases
+def test_a_question_may_follow_weeks_later(convene, alice, drive):
+    run = convene(limits={"seconds": 60})
+    Run.objects.filter(pk=run.pk).update(started=run.started - A_MONTH, ended=run.ended - A_MONTH)
+    furthering.ask_further(fresh(run), by=alice, text="And at sunset?")
+    drive()
+
+    assert fresh(run).state == "completed", "weeks of rest are no play"
+    assert fresh(run).waited_seconds >= A_MONTH.total_seconds()
+
+
+@pytest.mark.parametrize("is_done", [False, True], ids=["while it works", "once it is done"])
+def test_two_tabs_that_ask_are_both_heard_in_order(council, start, drive, alice, is_done):
+    run = start(council(*FAST))
+    if is_done:
+        drive()
+    furthering.ask_further(fresh(run), by=alice, text="And at sunset?")
+    furthering.ask_further(run, by=alice, text="And on Mars?")
+    drive()
+
+    assert questions(run) == ["Why is the sky blue?", "And at sunset?", "And on Mars?"]
+    assert (fresh(run).state, offer(run).key) == ("completed", "turn/3/next")
+    assert run.messages.filter(step__purpose="conclusion").count() == 3
+    assert_same_page(run)
+
+
+def test_a_question_asked_while_it_is_driven_is_answered_by_the_same_driver(council, start, alice, scripted):
+    asked, says = asyncio.Event(), member("Light scatters.")
+
+    async def answer(body):
+        await asked.wait()
+        return says(body)
+
+    run = start(council(scripted.model("scripted/first", answer), *FAST[1:]))
+    with stepped_engine.driving(threading.Event()):
+        wait_until(lambda: run.calls.filter(state=Call.State.SENT).exists(), "the first answer to be under way")
+        furthering.ask_further(fresh(run), by=alice, text="And at sunset?")
+        asked.set()
+        wait_until(lambda: fresh(run).state == "completed", "the end")
+
+    assert (offer(run).key, fresh(run).fence) == ("turn/2/next", 1)
+    assert_same_page(run)
+
+
+def test_what_cannot_be_asked_is_refused(convene, drive, alice):
+    run = convene(max_turns=2)
+    role, alice.role = alice.role, "reviewer"
+    with pytest.raises(NotAllowed):
+        furthering.ask_further(run, by=alice, text="And at sunset?")
+    assert fresh(run).state == "completed"
+    alice.role = role
+
+    furthering.ask_further(run, by=alice, text="And at sunset?")
+    for _when in ("while it works", "once it is done"):
+        with pytest.raises(NotOffered):
+            furthering.ask_further(fresh(run), by=alice, text="And on Mars?")
+        drive()
+    assert offer(run).data["actions"] == ["conclude", "deliberate"]
+
+
+# --- once more ---
+
+
+def test_what_is_done_again_takes_the_place_of_the_first_and_the_page_stays_the_same(convene, take_up, alice):
+    run = convene(*FAST[:2], f"{DOWN}:times=1", title=True)
+    key = offer(run).key
+    for action, text in (("retry_seat", "member-3"), ("conclude", ""), ("deliberate", ""), ("send", "And at sunset?")):
+        run = take_up(run, action, text)
+        assert_same_page(run)
+
+    assert (run.state, offer(run).key) == ("completed", "turn/2/next")
+    conclusions = run.messages.filter(turn=1, step__purpose="conclusion").order_by("seq")
+    assert [m.superseded for m in conclusions] == [True, True, False]
+    assert set(run.ballots.filter(turn=1).values_list("count", "superseded")) == {(1, True), (2, False)}
+    with pytest.raises(SaidAlready):
+        steering.say(run, by=alice, key=key, action="send", text="And on Mars?")
+    with pytest.raises(NotOffered):
+        steering.set_mode(run, by=alice, mode="manual")
+
+
+# --- stopped, by a person or at a limit ---
+
+
+def test_a_council_stopped_in_its_first_stage_asks_nothing_more(council, start, alice, provider):
+    slow = tuple(f"sim/{name}:first=0:tps=20:words=2000" for name in ("cooperative", "competitive", "neutral"))
+    run = start(council(*slow))
+    with stepped_engine.driving(threading.Event()):
+        wait_until(lambda: run.calls.exclude(text="").filter(state=Call.State.SENT).count() == 3, "three partial texts")
+        actions.stop(run, by=alice)
+        wait_until(lambda: fresh(run).is_over, "the end")
+
+    run = fresh(run)
+    assert (run.state, run.stop_reason) == ("stopped", "manual_stop")
+    assert [state for _key, state in calls(run, "reply")] == ["stopped"] * 3
+    assert len(provider.ledger()) == 3
+    assert set(run.steps.filter(kind="ask").values_list("purpose", flat=True)) == {"reply"}
+    assert all(m.finish_reason == "stopped" and m.text for m in run.messages.filter(step__purpose="reply"))
+    assert_same_page(run)
+
+
+@pytest.fixture
+def too_low_for_the_chair(convene) -> int:
+    """A limit of tokens under which the same council is stopped before its conclusion."""
+    whole = convene(*FAST)
+    spent = sum(call.input_tokens + call.output_tokens for call in whole.calls.exclude(step__purpose="conclusion"))
+    prompt = whole.calls.get(step__purpose="conclusion").request["messages"]
+    return spent + sum(len(message["content"].encode()) for message in prompt) // 3
+
+
+@pytest.mark.parametrize("without_it", [False, True], ids=["under another limit", "without what could not be asked"])
+def test_a_council_stopped_at_its_limit_goes_on(convene, drive, alice, too_low_for_the_chair, without_it):
+    run = convene(*FAST, limits={"tokens": too_low_for_the_chair})
+    assert (run.state, run.stop_reason) == ("stopped", "limit_tokens")
+    assert_same_page(run)
+    with pytest.raises(NotOffered):
+        furthering.lift(run, by=alice, limits={"tokens": -1})
+    limits = {} if without_it else {"tokens": too_low_for_the_chair + 100_000}
+    furthering.lift(run, by=alice, limits=limits, skip=without_it)
+    drive()
+
+    run = fresh(run)
+    assert (run.state, run.stop_reason) == ("completed", "your_turn")
+    assert run.messages.filter(step__purpose="conclusion").count() == (not without_it)
+    if without_it:
+        assert run.steps.get(key="turn/1/conclusion").state == Step.State.FAILED
+        assert [event.data["key"] for event in run.events.filter(type="step_skipped")] == ["turn/1/conclusion"]
+        assert run.events.get(type="concluded_by_rank").data["reason"]
+    assert_same_page(run)
+
+
+def test_limits_hold_for_members_who_answer_side_by_side_and_let_them_come_to_their_end(convene):
+    asked = [call.request["max_tokens"] for call in convene(*FAST, limits={"tokens": 6000}).calls.all()[: len(FAST)]]
+    assert sum(asked) <= 6000
+    run = convene(*FAST, limits={"cost": 0.0000001})
+
+    assert (run.state, run.stop_reason) == ("stopped", "limit_cost")
+    assert not run.calls.filter(state="stopped").exists()
+
+
+def test_an_answer_that_failed_for_a_moment_while_a_limit_ended_the_run_is_asked_for_again(
+    council, start, drive, alice, monkeypatch
+):
+    run = start(council("sim/neutral:first=0:fail=429:times=1:retry_after=0", *FAST[1:], limits={"tokens": 100_000}))
+    asked = []
+
+    def refuse_the_second(*given, **limits):
+        asked.append(1)
+        return None if len(asked) == 1 else Refusal("limit_tokens", "The limit of tokens is reached.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(playing, "refuse", refuse_the_second)
+        drive()
+    assert (fresh(run).state, fresh(run).stop_reason) == ("stopped", "limit_tokens")
+    assert [state for _key, state in calls(run, "reply")] == ["failed"]
+
+    furthering.lift(fresh(run), by=alice, limits={})
+    drive()
+    assert fresh(run).state == "completed"
+    assert fresh(run).messages.filter(step__purpose="reply").count() == len(FAST)
+
+
+# --- differently from a question ---
+
+
+def asked(run, key):
+    return [one["content"] for one in run.calls.get(step__key=key).request["messages"]]
+
+
+def test_another_first_question_begins_anew_and_only_questions_are_places_to_branch_from(convene, branch):
+    run = convene(*FAST)
+    with pytest.raises(NotOffered):
+        branch(run.messages.exclude(seat="person").first(), "It is the air.")
+    child = branch(run.messages.get(seat="person"), "Why is the sea blue?")
+
+    assert (child.state, child.origin) == ("completed", Run.Origin.BRANCH)
+    assert asked(child, "turn/1/answer/member-1") == ["Why is the sea blue?"]
+    assert child.calls.filter(step__purpose="reply").count() == 3
+    assert questions(child) == ["Why is the sea blue?"]
+    assert_same_page(child)
+
+
+@pytest.mark.databases
+def test_another_second_question_keeps_the_first_with_what_was_done_again_and_no_later_ones(
+    convene, take_up, branch, drive, alice
+):
+    run = take_up(convene(*FAST), "deliberate")
+    for text in ("And at sunset?", "And on Mars?"):
+        furthering.ask_further(run, by=alice, text=text)
+    drive()
+    child = branch(run.messages.get(seat="person", turn=2), "And at night?")
+
+    assert questions(child) == ["Why is the sky blue?", "And at night?"]
+    concluded = run.messages.get(turn=1, step__purpose="conclusion", superseded=False).text
+    assert asked(child, "turn/2/answer/member-1") == ["Why is the sky blue?", concluded, "And at night?"]
+    assert child.calls.filter(step__turn=1).count() == 0, "nothing is paid twice"
+    assert child.ballots.filter(turn=1, count=2, superseded=False).count() == 3
+    conclusions = child.messages.filter(turn=1, step__purpose="conclusion").order_by("seq")
+    assert [m.superseded for m in conclusions] == [True, False]
+    assert counted(child, 1) == counted(run, 1)
+    assert offer(child).key == "turn/2/next"
+    assert_same_page(child)
+    assert questions(run) == ["Why is the sky blue?", "And at sunset?", "And on Mars?"]
+
+    same = branch(run.messages.get(seat="person", turn=2))
+    assert asked(same, "turn/2/answer/member-1") == asked(run, "turn/2/answer/member-1")

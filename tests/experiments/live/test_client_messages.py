@@ -8,7 +8,6 @@ from experiments.consumers import TOO_FAST, RunConsumer
 from experiments.live import socket_limits
 from experiments.live.viewers import viewers
 from experiments.models import Event, Run
-from tests.experiments.live.conftest import ORIGIN
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -65,21 +64,14 @@ def test_after_a_while_there_is_room_again(monkeypatch):
     assert pace.has_room()
 
 
-@pytest.mark.system
-async def test_nobody_holds_more_sockets_than_their_share(watch_run, run, settings):
+async def test_nobody_holds_more_sockets_than_their_share_and_a_place_that_was_left_can_be_taken(
+    watch_run, run, settings
+):
     settings.SOCKETS_PER_PERSON = 2
-    first, second = await watch_run(run), await watch_run(run)
+    first, second, third = [await watch_run(run) for _ in range(3)]
+    assert (first.is_open, second.is_open, third.is_open) == (True, True, False)
 
-    assert first.is_open
-    assert second.is_open
-    assert not (await watch_run(run)).is_open
-
-
-async def test_a_place_that_was_left_can_be_taken(watch_run, run, settings, strangers_session):
-    settings.SOCKETS_PER_PERSON = 1
-    assert not (await watch_run(run, origin=ORIGIN, cookie=strangers_session)).is_open
-    await (await watch_run(run)).leave()
-
+    await first.leave()
     assert (await watch_run(run)).is_open
 
 
