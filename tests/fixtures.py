@@ -351,6 +351,12 @@ class Worker:
         command = [sys.executable, "manage.py", "rqworker", "engine", "--skip-checks"]
         self.process = subprocess.Popen(command, env=environment() | settings)
 
+    def __enter__(self) -> "Worker":
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.kill()
+
     def kill(self) -> None:
         os.kill(self.process.pid, signal.SIGKILL)
         self.process.wait()

@@ -4,14 +4,14 @@ import threading
 
 import django_rq
 import pytest
-from django.db import connection, connections, migrations, models
+from django.db import connection, migrations, models
 from django.db.migrations.loader import MigrationLoader
 
 from experiments.engine import jobs
-from experiments.engine.driver import Driver
 from experiments.models import Call, Run
 from tests.experiments.engine.crashes import assert_books_balance
 from tests.fixtures import Worker, wait_until
+from tests.parts import stepped_engine
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases, pytest.mark.system]
 STEADY = "sim/cooperative:first=0:tps=30:words=40"
@@ -28,17 +28,8 @@ class OfTheNextRelease(migrations.Migration):
 
 @pytest.fixture
 def driving(transactional_db):
-    stop = threading.Event()
-
-    def work():
-        Driver(stop).drive(idle_seconds=60)
-        connections.close_all()
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    yield
-    stop.set()
-    thread.join(80)
+    with stepped_engine.driving(threading.Event()):
+        yield
 
 
 def test_a_run_of_this_release_goes_on_while_the_next_one_migrates(arena, start, driving, provider):
@@ -69,12 +60,9 @@ def test_jobs_of_another_release_end_no_worker_and_no_run(arena, start, provider
     queue.enqueue("experiments.engine.jobs.of_another_release", str(run.pk))
     queue.enqueue(jobs.drive, str(run.pk), "more than this release takes")
     queue.enqueue(jobs.drive, "of a run that is gone")
-    worker = Worker()
-    try:
+    with Worker() as worker:
         wait_until(lambda: Run.objects.get(pk=run.pk).is_over, "its end")
         assert worker.process.poll() is None
-    finally:
-        worker.kill()
-        queue.empty()
+    queue.empty()
 
     assert Run.objects.get(pk=run.pk).state == Run.State.COMPLETED

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 from datetime import timedelta
 from unittest.mock import Mock
 
@@ -214,29 +215,28 @@ def test_what_an_administrator_has_named_unsafe_is_used_and_says_so(run, setting
 # --- processes that die ---
 
 
+@contextmanager
 def sandbox_worker():
+    """It is killed at the end."""
     arguments = ["rqworker", "sandbox", "--worker-class", "experiments.sandboxing.worker.SandboxWorker"]
     quick_ones = {"ARENA_LEASE_SECONDS": "1", "ARENA_SWEEP_SECONDS": "0.3"}
-    return subprocess.Popen([sys.executable, "manage.py", *arguments], env=environment() | quick_ones)
+    process = subprocess.Popen([sys.executable, "manage.py", *arguments], env=environment() | quick_ones)
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
 
 
 @pytest.mark.system
 def test_what_a_worker_that_is_killed_was_running_is_run_by_the_next(run):
     wanted(run, SLEEPS.replace("1.5", "50"), seconds=60, key="cycle/1/execution/long")
-    worker = sandbox_worker()
-    try:
+    with sandbox_worker():
         wait_until(lambda: Execution.objects.filter(state="running").exists(), "the execution to be taken")
-    finally:
-        worker.kill()
-        worker.wait()
 
     Execution.objects.update(code=RIGHT)
-    second = sandbox_worker()
-    try:
+    with sandbox_worker():
         wait_until(lambda: Execution.objects.filter(state="done").exists(), "it to be run again")
-    finally:
-        second.kill()
-        second.wait()
     assert (Execution.objects.get().claim, len(told(run))) == (2, 1)
 
 

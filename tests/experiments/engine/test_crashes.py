@@ -178,16 +178,14 @@ def test_a_worker_killed_at_twenty_random_moments_loses_and_repeats_nothing(aren
 
     for kills in range(KILLS):
         wake(run.pk)
-        worker = Worker()
-        seen = run.events.count()
-        wait_until(lambda seen=seen: run.events.count() > seen, "the worker to take up the run")
-        time.sleep(moments.uniform(0, 0.5))
-        worker.kill()
+        with Worker():
+            seen = run.events.count()
+            wait_until(lambda seen=seen: run.events.count() > seen, "the worker to take up the run")
+            time.sleep(moments.uniform(0, 0.5))
         run.refresh_from_db()
         assert run.state == Run.State.RUNNING, f"the run was over after {kills} kills: make it longer"
-    worker = Worker()
-    wait_until(lambda: Run.objects.get(pk=run.pk).is_over, "the run to end")
-    worker.kill()
+    with Worker():
+        wait_until(lambda: Run.objects.get(pk=run.pk).is_over, "the run to end")
 
     run.refresh_from_db()
     assert run.state == Run.State.COMPLETED
@@ -232,11 +230,8 @@ def test_a_contest_killed_after_40_of_90_judgments_asks_exactly_the_missing_50(a
     run = contesting.begun(alice, start, slugs)
     with contesting.sandbox_as_played():
         wake(run.pk)
-        worker = Worker()
-        try:
+        with Worker():
             wait_until(lambda: run.judgments.count() == 40, "40 judgments")
-        finally:
-            worker.kill()
         before = len(scripted.received)
         is_open.set()
         expire_leases()

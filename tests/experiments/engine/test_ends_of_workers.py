@@ -5,18 +5,17 @@ import time
 
 import django_rq
 import pytest
-from django.db import connections
 from rq.executions import Execution
 from rq.registry import StartedJobRegistry
 
 from experiments.engine import keeping
-from experiments.engine.driver import Driver
 from experiments.engine.jobs import QUEUE, wake
 from experiments.models import Call, Provider, Run, Step
 from experiments.steering import steering
 from tests.experiments.engine.crashes import assert_books_balance, expire_leases
 from tests.experiments.engine.talks import fresh
 from tests.fixtures import Worker, add_model, wait_until
+from tests.parts import stepped_engine
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -30,17 +29,10 @@ def until(transactional_db):
 
     def drive(is_enough, what):
         stop = threading.Event()
-
-        def work():
-            Driver(stop).drive(idle_seconds=60)
-            connections.close_all()
-
-        thread = threading.Thread(target=work)
-        thread.start()
-        wait_until(is_enough, what)
-        asked = time.monotonic()
-        stop.set()
-        thread.join(80)
+        with stepped_engine.driving(stop):
+            wait_until(is_enough, what)
+            asked = time.monotonic()
+            stop.set()
         return time.monotonic() - asked
 
     return drive
@@ -147,11 +139,8 @@ def test_a_worker_starts_and_plays_after_one_that_died_long_ago(arena, start, pr
     run = start(arena(max_turns=1))
     wake(run.pk)
 
-    worker = Worker()
-    try:
-        assert wait_until(lambda: Run.objects.get(pk=run.pk).is_over, "the run to end")
-    finally:
-        worker.kill()
+    with Worker():
+        assert wait_until(lambda: fresh(run).is_over, "the run to end")
 
     registry, forgotten = left_behind
     assert registry.connection.zscore(registry.key, forgotten) is None

@@ -22,18 +22,12 @@ AWAY_SECONDS = 30
 
 
 @pytest.fixture
-def worker(transactional_db):
-    worker = Worker()
-    yield worker
-    worker.kill()
-
-
-@pytest.fixture
-def running(arena, start, provider, worker):
-    run = start(arena(**PACED))
-    wake(run.pk)
-    wait_until(lambda: run.messages.exists(), "the first message")
-    return run
+def running(transactional_db, arena, start):
+    with Worker():
+        run = start(arena(**PACED))
+        wake(run.pk)
+        wait_until(lambda: run.messages.exists(), "the first message")
+        yield run
 
 
 @pytest.fixture
@@ -118,8 +112,5 @@ def test_a_run_finishes_while_redis_is_away_and_the_next_one_starts_when_it_is_b
     finally:
         redis_server.start()
 
-    second = Worker()
-    try:
+    with Worker():
         assert wait_until(lambda: finished(waiting), "the queued run to be found")
-    finally:
-        second.kill()

@@ -20,7 +20,7 @@ from django.test import Client
 from accounts.tokens import create_token
 from arenasite.asgi import application
 from experiments.engine.driver import Driver
-from experiments.engine.events import Fact, announce_now, emit
+from experiments.engine.events import Fact, emit
 from experiments.engine.live import group_of
 from experiments.models import Event, Run
 
@@ -81,11 +81,6 @@ def new_session(person: Any) -> bytes:
     browser.force_login(person)
     name = settings.SESSION_COOKIE_NAME
     return f"{name}={browser.cookies[name].value}".encode()
-
-
-@pytest.fixture
-def session_of() -> Callable[[Any], bytes]:
-    return new_session
 
 
 @pytest.fixture
@@ -153,23 +148,6 @@ def happens(run: Run) -> Callable[..., Awaitable[list[dict[str, Any]]]]:
         return await asyncio.to_thread(in_a_thread_of_its_own)
 
     return happen
-
-
-@pytest.fixture
-def announced(run: Run) -> Callable[..., Awaitable[None]]:
-    """Tells the viewers of events that are stored already."""
-
-    def announce(*seqs: int) -> None:
-        try:
-            for seq in seqs:
-                announce_now(Event.objects.get(run=run, seq=seq))
-        finally:
-            connections.close_all()
-
-    async def in_a_thread_of_its_own(*seqs: int) -> None:
-        await asyncio.to_thread(announce, *seqs)
-
-    return in_a_thread_of_its_own
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from accounts.models import ApiToken, User
 from experiments.consumers import SIGNED_OUT
 from experiments.live import viewers
 from experiments.models import Experiment
+from tests.experiments.live.conftest import ORIGIN, new_session
 from tests.fixtures import PASSWORD
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -76,9 +77,9 @@ async def test_an_expired_token_closes_its_socket_and_no_other(watch_run, run, a
     assert await by_session.events(1) == [2]
 
 
-async def test_signing_out_elsewhere_leaves_this_browser_alone(watch_run, run, alice, session_of, happens, quick_watch):
+async def test_signing_out_elsewhere_leaves_this_browser_alone(watch_run, run, alice, happens, quick_watch):
     viewer = await watch_run(run, "?after=1")
-    elsewhere = await sync_to_async(session_of)(alice)
+    elsewhere = await sync_to_async(new_session)(alice)
     await sync_to_async(sign_out)(elsewhere)
     assert await viewer.hears_nothing(0.5)
 
@@ -104,7 +105,7 @@ async def test_with_its_last_viewer_a_runs_subscription_ends_and_begins_with_the
 
 async def test_a_refused_viewer_takes_nothing_from_the_others(watch_run, run, strangers_session, happens, no_watch):
     viewer = await watch_run(run, "?after=1")
-    stranger = await watch_run(run, origin=b"http://localhost:8000", cookie=strangers_session)
+    stranger = await watch_run(run, origin=ORIGIN, cookie=strangers_session)
     await stranger.leave()
     await happens("turn_started", turn=1)
 
