@@ -196,9 +196,9 @@ def test_after_an_empty_answer_another_seed_is_sent_and_the_same_one_in_a_repeat
     [("sim/refusing:first=0", "content_filter"), ("sim/cooperative:first=0:fail=length:after=9", "length")],
 )
 def test_a_refusal_and_an_answer_cut_at_its_token_limit_are_recorded_as_such_and_are_no_errors(play, speaker, reason):
-    run = play(speaker, **{**QUIET, "max_turns": 4})
+    run = play(speaker, speaker, **{**QUIET, "max_turns": 4})
 
-    found = run.messages.filter(seat="A", finish_reason=reason)
+    found = run.messages.filter(finish_reason=reason)
     assert run.state == "completed"
     assert found.exists()
     assert all(message.text.strip() and message.call.state == Call.State.COMPLETED for message in found)

@@ -242,8 +242,6 @@ def test_what_is_done_again_takes_the_place_of_the_first_and_the_page_stays_the_
     assert set(run.ballots.filter(turn=1).values_list("count", "superseded")) == {(1, True), (2, False)}
     with pytest.raises(SaidAlready):
         steering.say(run, by=alice, key=key, action="send", text="And on Mars?")
-    with pytest.raises(NotOffered):
-        steering.set_mode(run, by=alice, mode="manual")
 
 
 # --- stopped, by a person or at a limit ---
