@@ -73,7 +73,7 @@ def test_a_directory_that_cannot_be_used_is_told(shared, tmp_path):
     assert "cannot be used" in said
 
 
-def test_two_machines_each_with_a_redis_of_its_own_are_told(shared, tmp_path):
+def test_two_machines_each_with_a_redis_of_its_own_are_told_until_they_share_one(shared, tmp_path):
     shared.REDIS_IS_EMBEDDED = True
     machines.require_same()
     machines.require_same()
@@ -84,14 +84,8 @@ def test_two_machines_each_with_a_redis_of_its_own_are_told(shared, tmp_path):
 
     assert "REDIS_URL" in str(told.value)
     assert "accept_machine" in str(told.value)
-
-
-def test_one_machine_that_is_joined_by_others_changes_to_a_common_redis(shared):
-    shared.REDIS_IS_EMBEDDED = True
-    machines.require_same()
-    shared.REDIS_IS_EMBEDDED = False
-
-    assert machines.differences() == []
+    shared.DATA_DIR, shared.REDIS_IS_EMBEDDED = tmp_path / "data", False
+    assert machines.differences() == [], "the first one changes to a common Redis"
 
 
 def test_what_was_changed_on_purpose_is_accepted(another, capsys):

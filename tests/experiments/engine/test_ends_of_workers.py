@@ -4,7 +4,6 @@ import logging
 import threading
 import time
 from datetime import UTC, datetime
-from unittest.mock import Mock
 
 import django_rq
 import pytest
@@ -157,6 +156,13 @@ def test_a_worker_starts_and_plays_after_one_that_died_long_ago(arena, start, pr
 # --- a sweep goes on whatever it meets: what it does not look for would wait for ever ---
 
 
+def raising(error):
+    def look():
+        raise error
+
+    return look
+
+
 @each_case(
     "error",
     [
@@ -170,7 +176,7 @@ def test_a_worker_starts_and_plays_after_one_that_died_long_ago(arena, start, pr
 def test_the_next_one_looks_whatever_goes_wrong(error):
     looked = []
 
-    look_around(Mock(side_effect=error), lambda: looked.append("next"))
+    look_around(raising(error), lambda: looked.append("next"))
 
     assert looked == ["next"]
 
@@ -178,7 +184,7 @@ def test_the_next_one_looks_whatever_goes_wrong(error):
 def test_a_bug_is_logged_with_where_it_is_and_a_database_that_is_away_in_a_line(caplog):
     caplog.set_level(logging.WARNING)
 
-    look_around(Mock(side_effect=ValueError("a bug")), Mock(side_effect=OperationalError("away")))
+    look_around(raising(ValueError("a bug")), raising(OperationalError("away")))
 
     bug, away = caplog.records
     assert (bug.levelname, bool(bug.exc_info)) == ("ERROR", True)

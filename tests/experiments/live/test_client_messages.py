@@ -40,14 +40,11 @@ async def test_messages_that_make_no_sense_change_nothing_for_anybody(watch_run,
 # --- too much ---
 
 
-SYNC = '{"type": "sync"}'
-
-
 @pytest.mark.system
 async def test_who_asks_without_end_is_sent_away_and_the_others_stay(watch_run, run, happens):
     loud, quiet = await watch_run(run, "?after=1"), await watch_run(run, "?after=1")
     for _ in range(socket_limits.MESSAGES + 1):
-        await loud.socket.send_input({"type": "websocket.receive", "text": SYNC})
+        await loud.socket.send_input({"type": "websocket.receive", "text": '{"type": "sync"}'})
 
     assert await loud.closing_code() == TOO_FAST
     await happens("turn_started", turn=1)
