@@ -159,8 +159,8 @@ def test_everybody_reads_why_a_cycle_is_left_out_and_who_has_signed_in_reads_by_
 def test_the_admin_leaves_out_what_is_chosen_and_takes_it_in_again(keeper, ten):
     address, chosen = "/admin/experiments/cycle/", [row.pk for row in rows(2, 5)]
 
-    for action, left in (("void_chosen", 8), ("restore_chosen", 10)):
-        keeper.post(address, {"action": action, "_selected_action": chosen, "reason": "Ambiguous."})
+    for action, reason, left in (("void_chosen", "", 10), ("void_chosen", "Ambiguous.", 8), ("restore_chosen", "", 10)):
+        keeper.post(address, {"action": action, "_selected_action": chosen, "reason": reason})
         assert len(counted()) == left
 
 
