@@ -40,12 +40,14 @@ def test_a_lock_is_free_again_when_its_holder_is_done(tmp_path):
 
 
 @pytest.mark.system
-def test_a_listener_on_the_other_localhost_counts_as_in_use():
+def test_a_listener_on_the_other_localhost_counts_as_in_use_and_an_address_that_is_not_ours_is_said():
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as other:
         port = other.getsockname()[1]
-
         with pytest.raises(CannotStart, match=f"Port {port} is in use"):
             ports.listen("127.0.0.1", port)
+
+    with pytest.raises(CannotStart, match=r"Nobody can listen on 192\.0\.2\.1"):
+        ports.listen("192.0.2.1", 8000)
 
 
 @pytest.mark.system
@@ -72,22 +74,6 @@ def test_what_keeps_the_platform_from_starting_is_said_in_one_sentence(tmp_path,
                     call_command("up", stderr=err)
                 assert ended.value.code == 1
                 assert err.getvalue().startswith(said)
-
-
-@pytest.mark.system
-def test_an_address_that_is_not_ours_is_said():
-    with pytest.raises(CannotStart, match=r"Nobody can listen on 192\.0\.2\.1"):
-        ports.listen("192.0.2.1", 8000)
-
-
-def test_a_large_log_is_put_aside(tmp_path):
-    log = tmp_path / "web.log"
-    log.write_bytes(b"x" * (logs.LARGEST_LOG + 1))
-
-    logs.cut(log)
-
-    assert log.stat().st_size == 0
-    assert (tmp_path / "web.log.1").stat().st_size == logs.LARGEST_LOG + 1
 
 
 def test_a_log_that_is_written_to_is_cut_when_it_is_large(tmp_path):

@@ -132,42 +132,31 @@ def test_a_killed_worker_is_replaced_and_the_page_goes_on(lab: Lab, sign_in: Sig
     assert lab.ask("GET", f"runs/{run}/")["state"] == "completed"
 
 
-def test_where_no_websocket_gets_through_the_page_follows_the_run_to_its_end(lab: Lab, sign_in: SignIn) -> None:
-    page = sign_in()
-    page.add_init_script(BLOCK)
-    with lab.held():
-        run = lab.start(a=SLOW_MODEL, filter=False)
-        page.goto(f"{lab.url}/runs/{run}/")
-        expect(page.locator(CONNECTION)).to_have_attribute("data-connection", "polling")
-        expect(page.locator(LIVE).first).to_have_text(re.compile(r"\w+"))
-        seen_text(page)
-    wait_for_more(page)
-    expect(page.locator("#ending")).to_be_visible()
-
-    expect(page.locator(MESSAGES)).to_have_count(2)
-    ids = "all => all.map(one => one.id)"
-    assert_same_when_opened_now(page, lambda one: one.eval_on_selector_all("#transcript > *", ids))
-
-
-def test_the_page_goes_back_to_the_socket_when_one_opens(lab: Lab, sign_in: SignIn) -> None:
+def test_where_no_websocket_gets_through_the_page_follows_the_run_to_its_end_and_goes_back_when_one_opens(
+    lab: Lab, sign_in: SignIn
+) -> None:
     page, forbidding = sign_in(), sign_in()
     page.add_init_script(BLOCK)
     forbidding.add_init_script(FORBID)
-    run = lab.start(a=ENDLESS_MODEL, filter=False, judge=False)
-    for one in (page, forbidding):
-        one.goto(f"{lab.url}/runs/{run}/")
-        expect(one.locator(CONNECTION)).to_have_attribute("data-connection", "polling")
-
-    page.evaluate("window.blocked = false")
-
-    expect(page.locator(CONNECTION)).to_have_attribute("data-connection", "live")
     asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url) if "/news/" in request.url else None)
-    with forbidding.expect_request("**/news/**"), forbidding.expect_request("**/news/**"):
-        wait_for_more(page)
+    with lab.held():
+        run = lab.start(a=SLOW_MODEL, filter=False)
+        for one in (page, forbidding):
+            one.goto(f"{lab.url}/runs/{run}/")
+            expect(one.locator(CONNECTION)).to_have_attribute("data-connection", "polling")
+            expect(one.locator(LIVE).first).to_have_text(re.compile(r"\w+"))
+        page.evaluate("window.blocked = false")
+        expect(page.locator(CONNECTION)).to_have_attribute("data-connection", "live")
+        page.on("request", lambda request: asked.append(request.url) if "/news/" in request.url else None)
+    wait_for_more(forbidding)
+    wait_for_more(page)
     assert asked == []
-    lab.ask("POST", f"runs/{run}/stop/")
-    expect(forbidding.locator("#ending")).to_be_visible()
+
+    ids = "all => all.map(one => one.id)"
+    for one in (page, forbidding):
+        expect(one.locator("#ending")).to_be_visible()
+        expect(one.locator(MESSAGES)).to_have_count(2)
+        assert_same_when_opened_now(one, lambda this: this.eval_on_selector_all("#transcript > *", ids))
 
 
 @pytest.fixture

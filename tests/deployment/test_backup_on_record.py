@@ -20,12 +20,15 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def page(db):
-    browser = signed_in(User.objects.create_user("boss", role="admin"))
+def boss(db):
+    return signed_in(User.objects.create_user("boss", role="admin"))
 
+
+@pytest.fixture
+def page(boss):
     def page():
         caches["memory"].clear()
-        return browser.get("/operator/now/").content.decode()
+        return boss.get("/operator/now/").content.decode()
 
     return page
 
@@ -37,8 +40,11 @@ def taken(tmp_path):
     return path
 
 
-def test_a_backup_is_on_record_and_the_page_says_how_old_it_is_and_whether_it_was_verified(page, tmp_path):
+def test_a_backup_is_on_record_and_page_figure_and_api_say_how_old_it_is_and_whether_it_was_verified(
+    page, boss, figures, tmp_path
+):
     assert "manage.py backup" in page()
+    assert (BACKUP.name,) not in figures()
     (tmp_path / "file").touch()
     with pytest.raises(CommandError):
         call_command("backup", str(tmp_path / "file" / "arena.zip"))
@@ -51,6 +57,10 @@ def test_a_backup_is_on_record_and_the_page_says_how_old_it_is_and_whether_it_wa
     assert entry.detail == {"command": "backup", "bytes": taken.stat().st_size, "sha256": sha256}
     assert "arena.zip" in page()
     assert "not verified" in page()
+    at = figures()[BACKUP.name,]
+    assert timezone.now() - timedelta(minutes=5) < datetime.fromtimestamp(at, UTC) <= timezone.now()
+    told = boss.get("/api/operator/").json()["last_backup"]
+    assert (told["name"], told["size"], told["verified"]) == ("arena.zip", taken.stat().st_size, None)
 
     call_command("verify_backup", str(taken))
     assert "not verified" not in page()
@@ -72,23 +82,6 @@ def test_a_verification_holds_for_the_backup_that_was_read_wherever_it_lies(take
     copy.write_bytes(whole)
     call_command("verify_backup", str(copy))
     assert backups.last().verified
-
-
-def test_the_figure_is_absent_until_there_is_a_backup(figures, tmp_path):
-    assert (BACKUP.name,) not in figures()
-
-    call_command("backup", str(tmp_path))
-
-    at = figures()[BACKUP.name,]
-    assert timezone.now() - timedelta(minutes=5) < datetime.fromtimestamp(at, UTC) <= timezone.now()
-
-
-def test_the_api_tells_the_same(client, taken):
-    told = signed_in(User.objects.create_user("boss", role="admin")).get("/api/operator/").json()
-
-    assert told["last_backup"]["name"] == "arena.zip"
-    assert told["last_backup"]["size"] == taken.stat().st_size
-    assert told["last_backup"]["verified"] is None
 
 
 @pytest.mark.system

@@ -31,10 +31,11 @@ from tests.experiments.rights.things import Things
 
 pytestmark = pytest.mark.django_db
 
-LIKELY = 4  # requests of each operation that the schema allows
+LIKELY = 3  # requests of each operation that the schema allows
 OF_EVERYBODY = ("owner", "reviewer", "admin")
 ODD_BODIES = [b"", b"{", b"null", b"{}", b'{"\\u0000": "\\ud800"}', b"[" * 2000]
 ODD_WORDS = ["", "\0", "-1", "9" * 40, "%F0", "\ud7ff\U0010ffff"]
+OF_EVERY_LIST = {"cursor", "page_size"}  # read in one place for all of them
 DOWN_OR_WAITING = {  # say with their status that a part is down, or that nobody plays what they wait for
     "/api/health/",
     "/api/health",
@@ -105,7 +106,7 @@ class Asker:
         name, route = self._routes[nameless(case.operation.path), case.method.lower()]
         address = self._things.address(name, route)
         for parameter in case.operation.query:
-            for word in ODD_WORDS:
+            for word in ODD_WORDS[-1:] if parameter.name in OF_EVERY_LIST else ODD_WORDS:
                 self._send(case, f"{address}?{urlencode({parameter.name: word})}", b"", "", {})
         if case.operation.body:
             for body in ODD_BODIES:
@@ -170,11 +171,13 @@ def test_it_never_fails_and_answers_people_of_three_roles_as_the_schema_says(thi
     wrong, good = [], {}
     for who in OF_EVERYBODY:
         asker = Asker(lab.people[who], alices)
-        for number, case in enumerate(cases()):
-            if who == "owner" or number % 2:  # of the others every second one: what differs is what they may do
+        if who == "owner":
+            for case in cases():
                 asker.ask(case)
-            if who == "owner":
                 asker.ask_oddly(case)
+        else:  # once: what differs is what they may do
+            for case in {case.operation.label: case for case in cases()}.values():
+                asker.ask(case)
         wrong += [f"{who}: {said}" for said in asker.wrong]
         good[who] = {label for label, statuses in asker.statuses.items() if min(statuses) < 300}
 
