@@ -31,7 +31,7 @@ from tests.experiments.rights.things import Things
 
 pytestmark = pytest.mark.django_db
 
-LIKELY = 3  # requests of each operation that the schema allows
+LIKELY = 4  # requests of each operation that the schema allows
 OF_EVERYBODY = ("owner", "reviewer", "admin")
 ODD_BODIES = [b"", b"{", b"null", b"{}", b'{"\\u0000": "\\ud800"}', b"[" * 2000]
 ODD_WORDS = ["", "\0", "-1", "9" * 40, "%F0", "\ud7ff\U0010ffff"]
@@ -175,8 +175,8 @@ def test_it_never_fails_and_answers_people_of_three_roles_as_the_schema_says(thi
             for case in cases():
                 asker.ask(case)
                 asker.ask_oddly(case)
-        else:  # once: what differs is what they may do
-            for case in {case.operation.label: case for case in cases()}.values():
+        else:  # the simplest of each operation: what differs is what they may do
+            for case in {case.operation.label: case for case in reversed(cases())}.values():
                 asker.ask(case)
         wrong += [f"{who}: {said}" for said in asker.wrong]
         good[who] = {label for label, statuses in asker.statuses.items() if min(statuses) < 300}
