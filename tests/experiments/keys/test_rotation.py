@@ -14,7 +14,7 @@ from experiments.management.commands import rotate_keys
 from experiments.models import Provider, ProviderKey
 from tests.experiments.keys.conftest import LAB, MINE
 
-OLD, NEW = "an old secret of forty characters, or so", "a new secret of forty characters, or so."
+OLD, NEW = "an old secret of forty characters or more", "a new secret of forty characters or more"
 
 
 @pytest.fixture
@@ -93,11 +93,7 @@ def test_a_key_whose_secret_is_gone_is_named_and_the_others_are_rotated(settings
     assert MINE not in said.err
 
 
-def test_what_cannot_be_decrypted_or_kept_secret_is_refused(settings):
-    settings.KEY_SECRETS = [NEW]
-    ciphertext = crypto.encrypt(MINE)
-    with pytest.raises(crypto.Undecipherable):
-        crypto.decrypt(ciphertext[:-6] + "AAAAA=")
+def test_without_a_secret_nothing_is_encrypted_or_decrypted(settings):
     settings.KEY_SECRETS = []
     with pytest.raises(crypto.NoSecret, match="ARENA_KEY_SECRETS"):
         crypto.encrypt(MINE)
@@ -116,8 +112,8 @@ def test_the_embedded_secret_is_made_once_and_its_owner_alone_reads_it(tmp_path,
 
 
 def test_configured_secrets_are_read_newest_first_and_none_that_could_be_guessed(tmp_path, monkeypatch):
-    monkeypatch.setenv("ARENA_KEY_SECRETS", f"{NEW.replace(',', ';')}, {OLD.replace(',', ';')}")
-    assert environment.key_secrets(tmp_path) == [NEW.replace(",", ";"), OLD.replace(",", ";")]
+    monkeypatch.setenv("ARENA_KEY_SECRETS", f"{NEW}, {OLD}")
+    assert environment.key_secrets(tmp_path) == [NEW, OLD]
     monkeypatch.setenv("ARENA_KEY_SECRETS", f"{NEW}, short")
     with pytest.raises(ImproperlyConfigured, match="openssl rand") as refused:
         environment.key_secrets(tmp_path)

@@ -1,9 +1,14 @@
 """What the tests of observing share."""
 
+import json
+import logging
+
 import pytest
 from django.core.cache import caches
 from prometheus_client.parser import text_string_to_metric_families
 
+from accounts.logs.lines import Json, Readable
+from arenasite.logs import PathFilter
 from experiments.observing import counting, families
 from experiments.observing.exposition import exposition
 
@@ -33,3 +38,35 @@ def figures(nothing_counted):
         }
 
     return read
+
+
+class Lines(logging.Handler):
+    """Both forms of every line of every logger."""
+
+    def __init__(self):
+        super().__init__(logging.DEBUG)
+        self.addFilter(PathFilter())
+        self.readable, self.objects = [], []
+
+    def emit(self, record):
+        self.readable.append(Readable().format(record))
+        self.objects.append(json.loads(Json().format(record)))
+
+    @property
+    def text(self):
+        return "\n".join([*self.readable, *map(str, self.objects)])
+
+
+@pytest.fixture
+def lines():
+    """Of all loggers at their lowest level, those that the settings keep quieter among them."""
+    handler, root = Lines(), logging.getLogger()
+    loggers = [root, *map(logging.getLogger, ("httpx", "httpcore", "rq.worker", "arenasite.requests"))]
+    levels = [logger.level for logger in loggers]
+    root.addHandler(handler)
+    for logger in loggers:
+        logger.setLevel(logging.DEBUG)
+    yield handler
+    root.removeHandler(handler)
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)

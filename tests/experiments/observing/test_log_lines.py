@@ -105,37 +105,6 @@ def test_what_work_is_about_ends_with_it_and_adds_up():
 PROMPT, REPLY, KEY = "canary-prompt-5e1d", "canary-reply-77aa", "sk-canary-7f3a9c55e1d24b08"
 
 
-class Lines(logging.Handler):
-    """Both forms of every line of every logger."""
-
-    def __init__(self):
-        super().__init__(logging.DEBUG)
-        self.readable, self.objects = [], []
-
-    def emit(self, record):
-        self.readable.append(Readable().format(record))
-        self.objects.append(json.loads(Json().format(record)))
-
-    @property
-    def text(self):
-        return "\n".join([*self.readable, *map(str, self.objects)])
-
-
-@pytest.fixture
-def lines():
-    """Of all loggers at their lowest level, those that the settings keep quieter among them."""
-    handler, root = Lines(), logging.getLogger()
-    loggers = [root, *map(logging.getLogger, ("httpx", "httpcore", "rq.worker", "arenasite.requests"))]
-    levels = [logger.level for logger in loggers]
-    root.addHandler(handler)
-    for logger in loggers:
-        logger.setLevel(logging.DEBUG)
-    yield handler
-    root.removeHandler(handler)
-    for logger, level in zip(loggers, levels, strict=True):
-        logger.setLevel(level)
-
-
 def test_no_line_has_a_prompt_a_reply_or_a_key(lines, arena, start, drive, scripted, alice, monkeypatch):
     monkeypatch.setenv("KEY_OF_THE_LAB", KEY)
     scripted.provider.api_key_env = "KEY_OF_THE_LAB"
