@@ -29,9 +29,7 @@ class Attack:
     verdicts: frozenset[str]
     is_cheat: bool = False  # it would have to know the answer that nobody told it
     works_unboxed: bool = False  # whoever runs it does harm where there are no walls: it is no attack in name only
-    shares_its_box: bool = (
-        False  # nothing is used up or changed where it is refused: the next one finds things as before
-    )
+    shares_its_box: bool = False  # where it is refused nothing is used up or changed: the next one finds all as before
     limits: Limits = field(default=CALM)
 
     @property
