@@ -7,7 +7,6 @@ from typing import Any
 from experiments.engine.score import Score
 from experiments.workflows import battles
 from experiments.workflows.battles.config import Config
-from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.steps import Ask, Cast, End, Outcome, Record, Seat
 
 CRITERIA = ("helpfulness", "accuracy", "completeness", "clarity")
@@ -83,6 +82,3 @@ class Play:
 
 def by_order(original: Outcome, swapped: Outcome) -> Answers:
     return lambda ask: swapped if "/swapped" in ask.key else original
-
-
-__all__ = ["PROMPTS", "Play"]

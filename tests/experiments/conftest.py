@@ -1,31 +1,38 @@
 """What all tests of the experiments share."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.test import override_settings
+from django.test import Client
 
 from arenasite.preparation import compile_translations
 from experiments.engine import keeping
 from experiments.engine.driver import Driver
 from experiments.models import Run
 from experiments.reports import making
-
-
-@pytest.fixture(scope="session", autouse=True)
-def quick_passwords() -> Iterator[None]:
-    """Hashing a password as slowly as it should be would take half of the test time."""
-    with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
-        yield
+from tests.fixtures import signed_in
+from tests.markup import Page
 
 
 @pytest.fixture(scope="session", autouse=True)
 def translations() -> None:
     """Compiled as `manage.py up` compiles them; a fresh checkout holds their source alone."""
     compile_translations()
+
+
+@pytest.fixture
+def read() -> Callable[[Any], Page]:
+    """The page of an answer."""
+    return lambda answer: Page(answer.content.decode())
+
+
+@pytest.fixture
+def browser(alice: Any) -> Client:
+    """Alice's."""
+    return signed_in(alice)
 
 
 @pytest.fixture

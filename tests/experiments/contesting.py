@@ -87,28 +87,14 @@ def sandbox_as_played(found: Callable[[Execution], Mapping[str, Any] | str] | No
 
 def as_expected(execution: Execution) -> dict[str, Any]:
     fails = execution.until_failure
+    quiet = {"error": "", "stdout": "", "stderr": "", "seconds": 0.01, "peak_memory": None, "has_value": True}
+    verdict = "failed" if fails else "passed"
     results = [
-        {
-            "name": test["name"],
-            "verdict": "failed" if fails else "passed",
-            "value": None if fails else test["expected"],
-            "has_value": True,
-            "error": "",
-            "stdout": "",
-            "stderr": "",
-            "seconds": 0.01,
-            "peak_memory": None,
-        }
+        {"name": test["name"], "verdict": verdict, "value": None if fails else test["expected"], **quiet}
         for test in execution.tests
     ]
-    return {
-        "results": results,
-        "complaint": "",
-        "backend": "namespaces",
-        "layers": [],
-        "is_unsafe": False,
-        "seconds": 0.1,
-    }
+    box = {"backend": "namespaces", "layers": [], "is_unsafe": False, "seconds": 0.1}
+    return {"results": results, "complaint": "", **box}
 
 
 def record(run: Run) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Contests of coding that are really played: models that say what a test has written down, and a sandbox at work."""
 
 import json
-import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -58,13 +57,7 @@ def judgment(score: float = 7, **changes: Any) -> dict[str, Any]:
 def asked_for(body: dict[str, Any]) -> str:
     """What a request asks for: problem, solution, judgment or health; with "/repair" when it is asked again."""
     text = body["messages"][-1]["content"]
-    parts = {
-        "You set a": "problem",
-        "You solve a": "solution",
-        "You judge a": "judgment",
-        "Answer with the one": "health",
-    }
-    found = next(part for opening, part in parts.items() if text.startswith(opening))
+    found = next(kind for opening, kind in OPENINGS.items() if text.startswith(opening))
     return f"{found}/repair" if "[[reason " in text else found
 
 
@@ -81,12 +74,6 @@ def coder(**answers: Any) -> Callable[[dict[str, Any]], Any]:
         return json.dumps(said) if isinstance(said, dict) else said
 
     return answer
-
-
-def solver_shown(body: dict[str, Any]) -> str:
-    """The code that a judge is asked about."""
-    found = re.search(r"\[\[solution \w+\]\]\n(.*?)\n\[\[/solution", body["messages"][-1]["content"], re.DOTALL)
-    return found[1] if found else ""
 
 
 def contest(owner: Any, models: list[str], **config: Any) -> Any:

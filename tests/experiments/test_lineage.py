@@ -112,6 +112,20 @@ def test_a_family_takes_the_same_few_queries_however_large_it_is(root, alice, dj
         assert {row.node.run.experiment.title for row in found.rows}
 
 
+def test_the_list_opens_and_closes_as_often_and_says_when_it_is_cut(root, alice, monkeypatch):
+    first = branched(message(root, 1, "A"))
+    branched(message(first, 1, "A"))
+    branched(message(root, 2, "B"))
+
+    rows = lineage.for_page(root, alice).rows
+    shown = [(row.depth, row.opens, len(row.closes)) for row in rows]
+    assert shown == [(0, True, 0), (1, True, 0), (2, True, 1), (1, False, 2)]
+
+    monkeypatch.setattr(lineage, "MOST_NODES", 3)
+    found = lineage.for_page(root, alice)
+    assert (found.is_cut, len(found.rows)) == (True, 3)
+
+
 @pytest.mark.databases
 def test_a_chain_longer_than_any_recursion_is_built(root, alice, monkeypatch):
     monkeypatch.setattr(lineage, "MOST_NODES", 2000)
@@ -123,37 +137,11 @@ def test_a_chain_longer_than_any_recursion_is_built(root, alice, monkeypatch):
     assert len(lineage.for_page(runs[-1], alice).rows) == 1501
 
 
-def test_more_runs_than_can_be_shown_are_cut_and_it_says_so(root, alice, monkeypatch):
-    monkeypatch.setattr(lineage, "MOST_NODES", 3)
-    for _ in range(5):
-        branched(message(root, 1, "A"))
-
-    found = lineage.for_page(root, alice)
-
-    assert found.is_cut
-    assert len(found.rows) == 3
-
-
 def test_parents_in_a_circle_hang_nobody(root, alice):
     other = ended(root.experiment, 8, parent=root)
     Run.objects.filter(pk=root.pk).update(parent=other)
 
     assert lineage.for_page(root, alice) is None
-
-
-def test_the_list_opens_and_closes_as_often(root, alice):
-    first = branched(message(root, 1, "A"))
-    branched(message(first, 1, "A"))
-    branched(message(root, 2, "B"))
-
-    rows = lineage.for_page(root, alice).rows
-
-    assert [(row.depth, row.opens, len(row.closes)) for row in rows] == [
-        (0, True, 0),
-        (1, True, 0),
-        (2, True, 1),
-        (1, False, 2),
-    ]
 
 
 def test_the_picture_has_a_lane_per_run_that_leaves_its_parent_at_the_turn_of_the_branch(root, alice):

@@ -1,7 +1,6 @@
 """A planted key of a provider is looked for in everything that leaves the platform, and in everything it keeps."""
 
 import io
-import logging
 
 import pytest
 from django.apps import apps
@@ -10,7 +9,6 @@ from django.test import Client
 from pypdf import PdfReader
 
 from experiments.models import Provider, Run
-from tests.fixtures import add_model
 
 pytestmark = pytest.mark.django_db
 
@@ -99,16 +97,3 @@ def assert_no_page_of_the_administration_has(canary, alice):
         answer = browser.get(path)
         assert answer.status_code == 200, path
         assert canary not in answer.content.decode(), path
-
-
-def test_no_line_of_a_log_has_it(canary, scripted, arena, start, drive, caplog):
-    caplog.set_level(logging.DEBUG)
-    fails = scripted.model("scripted/fails", 401)
-    for speaker in ("sim/cooperative:first=0", fails, "sim/cooperative:first=0:fail=reset:times=1"):
-        add_model(speaker)
-        start(arena(speaker, max_turns=1))
-    drive()
-
-    assert caplog.records
-    assert canary not in caplog.text
-    assert not any(canary in str(vars(record)) for record in caplog.records)

@@ -64,7 +64,7 @@ def test_what_is_in_one_dataset_is_not_found_by_the_address_of_another(provider,
     hidden = duels.dataset_of(alice, samples=1, modality="image", slug="hidden", visibility="private")
     public = duels.dataset_of(alice, samples=1, modality="image", slug="open", visibility="public", names=("a", "b"))
     battle = {"left": public.contestants.order_by("pk")[0], "right": public.contestants.order_by("pk")[1]}
-    board = duels_board(public)
+    board = model_board(public, add_model("sim/other"), prompt="image_edit", prompt_version="1", params={})
     Battle.objects.create(board=board, sample=public.samples.get(), winner="left", **battle)
     ladder, sample, sha = ensure(board).slug, hidden.samples.get().pk, hidden.pictures.first().image_id
 
@@ -77,10 +77,6 @@ def test_what_is_in_one_dataset_is_not_found_by_the_address_of_another(provider,
         assert browser.get(f"/leaderboard/{ladder}/samples/{sample}/").status_code == 404
         listed = browser.get(f"/leaderboard/{ladder}/battles/?sample={sample}").content.decode()
         assert "Quokkamaster" not in listed
-
-
-def duels_board(dataset):
-    return model_board(dataset, add_model("sim/other"), prompt="image_edit", prompt_version="1", params={})
 
 
 def test_visitors_look_at_everything_public_without_a_session(alices, alice):

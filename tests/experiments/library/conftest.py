@@ -1,6 +1,5 @@
 """Alice keeps things, Bob is a colleague in the lab, Charlie's role is to read only."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from experiments.library import keeping
 from experiments.models import Preset, Scenario
 from tests.experiments.api.conftest import Api
 from tests.fixtures import PASSWORD, signed_in
-from tests.markup import Page
 
 PROMPT = "Two gardeners share one well.\n\nAgree on who may draw water, and when.\n\nSpeak plainly."
 CONFIG = {"prompt": PROMPT, "max_turns": 4}
@@ -42,11 +40,6 @@ def reader(db: None, django_user_model: Any) -> Any:
 
 
 @pytest.fixture
-def browser(alice: Any) -> Client:
-    return signed_in(alice)
-
-
-@pytest.fixture
 def bobs(bob: Any) -> Client:
     return signed_in(bob)
 
@@ -64,11 +57,6 @@ def api(alice: Any) -> LibraryApi:
 @pytest.fixture
 def bobs_api(bob: Any) -> LibraryApi:
     return LibraryApi(create_token(bob, name="script"))
-
-
-@pytest.fixture
-def read() -> Callable[[Any], Page]:
-    return lambda response: Page(response.content.decode())
 
 
 @pytest.fixture

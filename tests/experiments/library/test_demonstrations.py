@@ -1,11 +1,8 @@
 """A demonstration is a run that somebody wrote: marked, free, made once, and without any model being asked."""
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
-
 import httpx
 import pytest
-from django.db import IntegrityError, connection
+from django.db import IntegrityError
 from django.urls import reverse
 
 from experiments import metrics
@@ -14,6 +11,7 @@ from experiments.library.scenarios import builtin_scenarios
 from experiments.models import IdempotentRequest, ProviderModel, Run
 from experiments.refusals import NotAllowed
 from experiments.statistics.rows import repeats
+from tests.rivals import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -46,18 +44,16 @@ def test_a_click_makes_a_marked_run_and_opens_it(browser, alice, no_network, nob
     assert "Demonstration model A" in read(browser.get(run.get_absolute_url())).text
 
 
-def test_a_second_click_opens_the_same_run(browser):
-    answers = [browser.post(reverse("scenario-demonstration", args=[SLUG])) for _ in range(3)]
-
-    assert len({answer["Location"] for answer in answers}) == Run.objects.count() == 1
-
-
-def test_everybody_gets_one_of_his_own(browser, bobs):
-    mine = browser.post(reverse("scenario-demonstration", args=[SLUG]))["Location"]
-    his = bobs.post(reverse("scenario-demonstration", args=[SLUG]))["Location"]
+def test_everybody_has_one_which_further_clicks_open(browser, bobs):
+    addresses = [
+        {person.post(reverse("scenario-demonstration", args=[SLUG]))["Location"] for _ in range(2)}
+        for person in (browser, bobs)
+    ]
+    [mine], [his] = addresses
 
     assert mine != his
     assert bobs.get(mine).status_code == 404
+    assert Run.objects.count() == 2
 
 
 def test_a_new_version_is_a_run_of_its_own_and_a_deleted_run_is_made_again(alice, scenario):
@@ -78,17 +74,7 @@ def test_a_new_version_is_a_run_of_its_own_and_a_deleted_run_is_made_again(alice
 @pytest.mark.databases
 @pytest.mark.django_db(transaction=True)
 def test_of_many_clicks_at_once_one_makes_the_run(alice, scenario):
-    together = threading.Barrier(4)
-
-    def click():
-        try:
-            together.wait()
-            return keeping.replay_demonstration(scenario, by=alice)
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(4) as pool:
-        answers = [pending.result() for pending in [pool.submit(click) for _ in range(4)]]
+    answers = at_once(*[lambda: keeping.replay_demonstration(scenario, by=alice)] * 4)
 
     assert {run for run, _is_new in answers} == {Run.objects.get()}
     assert sum(is_new for _run, is_new in answers) == 1

@@ -46,23 +46,15 @@ def test_it_takes_over_what_a_run_was_set_up_with(browser, arena, start, read, s
 def test_complaints_stand_at_their_fields_and_what_was_typed_is_kept(browser, read):
     path = reverse("scenario-new")
     sent = filled(read, browser.get(path), title="Dry", prompt=" ", max_turns="9")
-
     response = browser.post(path, sent)
     page = read(response)
-
     assert response.status_code == 422
-    assert not Scenario.objects.exists()
     assert page.by_id("id_prompt-error").text.startswith("The prompt is empty")
     assert (page.by_id("id_title").get("value"), page.by_id("id_max_turns").get("value")) == ("Dry", "9")
 
-
-def test_every_complaint_of_the_settings_has_its_field(browser, read):
-    path = reverse("scenario-new")
-    sent = filled(read, browser.get(path), title="", prompt=PROMPT, max_turns="101")
-
-    page = read(browser.post(path, {**sent, "limits-cost": "-1"}))
-
+    page = read(browser.post(path, {**sent, "title": "", "max_turns": "101", "limits-cost": "-1"}))
     assert {"id_title-error", "id_max_turns-error", "id_limits-cost-error"} <= {e.get("id") for e in page.root.iter()}
+    assert not Scenario.objects.exists()
 
 
 @each_case(
@@ -85,29 +77,17 @@ def test_words_that_do_not_fit_are_refused_by_name(alice, fields):
     assert set(refusal.value.errors) == set(fields)
 
 
-def test_a_change_is_a_new_version_and_the_old_one_stays(browser, well, read):
+def test_a_change_is_a_new_version_and_an_old_one_can_become_the_newest_again(browser, well, read):
     path = reverse("scenario-edit", args=[well.pk])
     browser.post(path, filled(read, browser.get(path), prompt="Another text.", max_turns="7"))
     old, new = Scenario.objects.order_by("version")
-
     assert (old.pk, old.config["prompt"], old.config["max_turns"]) == (well.pk, PROMPT, 4)
-    assert (new.version, new.family, new.config["prompt"], new.config["max_turns"]) == (
-        2,
-        well.family,
-        "Another text.",
-        7,
-    )
-
-
-def test_an_old_version_becomes_the_newest_again(browser, well, alice, read):
-    second = keeping.revise_scenario(well, by=alice, title="Second", config={"prompt": "Other."})
-    path = reverse("scenario-edit", args=[well.pk])
+    assert (new.version, new.family) == (2, well.family)
+    assert (new.config["prompt"], new.config["max_turns"]) == ("Another text.", 7)
 
     browser.post(path, filled(read, browser.get(path)))
     third = Scenario.objects.get(version=3)
-
-    assert (third.title, third.config["prompt"]) == ("The well", PROMPT)
-    assert third.family == second.family
+    assert (third.family, third.title, third.config["prompt"]) == (well.family, "The well", PROMPT)
 
 
 def test_planned_interventions_survive_an_edit(browser, alice, read):
@@ -151,16 +131,6 @@ def test_there_is_a_most(alice, monkeypatch):
 # --- two people, or two tabs, edit the same version ---
 
 
-def test_the_second_edit_of_a_version_is_refused(alice, well):
-    keeping.revise_scenario(well, by=alice, title="First", config=CONFIG)
-
-    with pytest.raises(keeping.RevisedAlready) as refusal:
-        keeping.revise_scenario(well, by=alice, title="Second", config=CONFIG)
-
-    assert refusal.value.newest == 2
-    assert [row.title for row in Scenario.objects.order_by("version")] == ["The well", "First"]
-
-
 def test_the_page_keeps_what_was_typed_and_offers_to_save_after_the_rival(browser, alice, well, read):
     path = reverse("scenario-edit", args=[well.pk])
     sent = filled(read, browser.get(path), prompt="Mine.")
@@ -189,7 +159,7 @@ def test_the_api_answers_with_a_conflict(api, well):
     assert Scenario.objects.count() == 2
 
 
-@each_case("base", ["0", "99", "-1", "x", "9" * 30])
+@each_case("base", ["99", "-1", "x"])
 def test_a_forged_base_saves_nothing(browser, well, read, base):
     path = reverse("scenario-edit", args=[well.pk])
 
@@ -226,22 +196,7 @@ def test_the_api_gives_a_built_in_one_by_its_slug_and_changes_none(api):
     assert api.post("scenarios/bidding-war/versions/", {"title": "x", "config": CONFIG}).status_code == 403
 
 
-@each_case(
-    "body",
-    [
-        {},
-        {"title": "x"},
-        {"title": "x", "config": {}},
-        {"title": "x", "config": []},
-        {"title": "", "config": CONFIG},
-        {"title": "x", "config": {**CONFIG, "max_turns": 0}},
-        {"title": "x", "config": {**CONFIG, "mode": "wild"}},
-        {"title": "x", "config": CONFIG, "kind": "war"},
-        [],
-        "x",
-        '{"title": "x", "config": {"prompt": "\\ud800"}}',
-    ],
-)
+@each_case("body", [{"title": "x"}, {"title": "x", "config": CONFIG, "kind": "war"}, [], '{"title": "\\ud800"}'])
 def test_garbage_at_the_api_is_a_problem_and_leaves_nothing(api, body):
     answer = api.post("scenarios/", body)
 
@@ -250,9 +205,8 @@ def test_garbage_at_the_api_is_a_problem_and_leaves_nothing(api, body):
     assert not Scenario.objects.exists()
 
 
-def test_complaints_name_the_setting(api):
-    errors = api.post(
-        "scenarios/", {"title": "x", "config": {**CONFIG, "max_turns": 0, "limits": {"cost": -1}}}
-    ).json()["errors"]
+def test_a_problem_names_the_settings(api):
+    config = {**CONFIG, "max_turns": 0, "limits": {"cost": -1}}
 
+    errors = api.post("scenarios/", {"title": "x", "config": config}).json()["errors"]
     assert set(errors) == {"config.max_turns", "config.limits.cost"}

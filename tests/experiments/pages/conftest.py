@@ -1,21 +1,15 @@
 """Browsers without JavaScript: Alice's, Charlie's and a visitor's."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from experiments.models import Run
 from tests.experiments.pages.council_pages import press, scripted_sit, sit  # noqa: F401 — fixtures of councils' pages
+from tests.experiments.pages.driving import drive
 from tests.experiments.pages.held import hold, page_of  # noqa: F401 — fixtures of the debates' pages
 from tests.fixtures import signed_in
-from tests.markup import Page
-
-
-@pytest.fixture
-def read() -> Callable[[Any], Page]:
-    """The page of an answer."""
-    return lambda response: Page(response.content.decode())
 
 
 @pytest.fixture(autouse=True)
@@ -24,9 +18,39 @@ def nobody_is_woken(quiet_doorbell: list[Any]) -> list[Any]:
 
 
 @pytest.fixture
-def browser(alice: Any) -> Client:
-    """Alice's."""
-    return signed_in(alice)
+def begun(start):
+    """Starts a run of an experiment and drives it until it waits or ends."""
+
+    def begin(experiment):
+        run = start(experiment)
+        drive()
+        return Run.objects.get(pk=run.pk)
+
+    return begin
+
+
+@pytest.fixture
+def form(browser, read, request):
+    """What a browser would send of the form at the module's ADDRESS as it is shown, with some changes."""
+
+    def filled(address=request.module.ADDRESS, **changes):
+        sent = read(browser.get(address)).form(id="setup")
+        sent = {name: value for name, value in sent.items() if "__NUMBER__" not in name}
+        return {**sent, **{name.replace("_model", "-model").replace("__", "-"): v for name, v in changes.items()}}
+
+    return filled
+
+
+@pytest.fixture
+def send(browser, request):
+    """Sends the form at the module's ADDRESS as its `filled` says, with some changes; None leaves a field out."""
+    filled = request.getfixturevalue("filled")
+
+    def post(**changes):
+        sent = {**filled, **changes}
+        return browser.post(request.module.ADDRESS, {name: value for name, value in sent.items() if value is not None})
+
+    return post
 
 
 @pytest.fixture

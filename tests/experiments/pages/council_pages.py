@@ -24,31 +24,23 @@ def retry_buttons(page):
 
 
 @pytest.fixture
-def sit(council, start):
+def sit(council, begun):
     """A council that has answered its first question."""
-
-    def begin(*members, **config):
-        run = start(council(*members, **config))
-        drive()
-        return Run.objects.get(pk=run.pk)
-
-    return begin
+    return lambda *members, **config: begun(council(*members, **config))
 
 
 @pytest.fixture
-def scripted_sit(scripted, alice, start):
+def scripted_sit(scripted, alice, begun):
     """Each member has an answer and a review, word for word; the chair concludes."""
 
-    def begin(*members, chair="They agree. Member 1 is right.", **config):
+    def sit(*members, chair="They agree. Member 1 is right.", **config):
         models = [scripted.model(f"lab/model-{number}", *said) for number, said in enumerate(members, 1)]
         cast = {f"member-{number}": {"model": model} for number, model in enumerate(models, 1)}
         cast["chair"] = {"model": scripted.model("lab/chair", chair)}
         asked = {"question": "Why is the sky blue?", "title": False, **config}
-        run = start(actions.create(owner=alice, workflow="council", config=asked, cast=cast))
-        drive()
-        return Run.objects.get(pk=run.pk)
+        return begun(actions.create(owner=alice, workflow="council", config=asked, cast=cast))
 
-    return begin
+    return sit
 
 
 @pytest.fixture

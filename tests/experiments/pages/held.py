@@ -10,12 +10,11 @@ JSON = {"headers": {"Accept": "application/json"}}
 
 
 @pytest.fixture
-def hold(debate, start, alice):
+def hold(debate, begun, alice):
     """Plays a debate through these words: each a pause's action, or an action and its text."""
 
     def play(*words, **config):
-        run = start(debate(**config))
-        drive()
+        run = begun(debate(**config))
         for word in words:
             say(run, alice, *([word] if isinstance(word, str) else word))
         return Run.objects.get(pk=run.pk)
@@ -51,3 +50,9 @@ def steps(page):
 
 def keep(browser, run, text, key=""):
     return browser.post(f"/runs/{run.pk}/draft/", {"key": key or pause_of(run).key, "text": text})
+
+
+def send(browser, run, action, text=""):
+    """What a browser without scripts sends at the open pause; then the run is driven."""
+    browser.post(f"/runs/{run.pk}/say/", {"key": pause_of(run).key, "action": action, "text": text})
+    drive()

@@ -5,7 +5,6 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import ApiToken
-from accounts.tokens import create_token
 from arenasite import demo
 from tests.cases import each_case
 from tests.fixtures import PASSWORD
@@ -45,12 +44,8 @@ def test_a_new_token_is_shown_once_and_opens_the_api_until_it_is_revoked(browser
 @each_case(
     ("typed", "field"),
     [
-        ({"name": "", "days": "5"}, "name"),
         ({"name": "a\x00b", "days": "5"}, "name"),
-        ({"name": "x", "days": "0"}, "days"),
         ({"name": "x", "days": "366"}, "days"),
-        ({"name": "x", "days": ""}, "days"),
-        ({"name": "x", "days": "5", "scopes": []}, None),
         ({"name": "x", "days": "5", "scopes": ["fly"]}, None),
     ],
 )
@@ -62,23 +57,12 @@ def test_a_token_that_makes_no_sense_is_not_made(browser, read, typed, field):
     assert ApiToken.objects.count() == 0
 
 
-def test_a_token_of_somebody_else_is_not_seen_and_not_revoked(charlies, alice):
-    create_token(alice, name="alices notebook")
-    key = ApiToken.objects.get().token_key
-
-    assert key not in charlies.get(ACCOUNT).content.decode()
-    assert charlies.post(reverse("token-revoke", args=[key])).status_code == 404
-    assert ApiToken.objects.count() == 1
-
-
 @each_case(
     ("target", "leads_to"),
     [
         ("/runs/", "/runs/"),
-        ("https://evil.example/", "/arena/"),
         ("//evil.example", "/arena/"),
         ("javascript:alert(1)", "/arena/"),
-        ("/\\evil.example", "/arena/"),
         ("", "/arena/"),
     ],
 )
@@ -90,7 +74,7 @@ def test_signing_in_leads_to_the_page_that_was_asked_for_and_never_elsewhere(ali
 
 @each_case(
     ("name", "password"),
-    [("alice", "wrong"), ("nobody", PASSWORD), ("gone", PASSWORD), ("alice", ""), ("", ""), ("a\x00", "b\x00")],
+    [("alice", "wrong"), ("nobody", PASSWORD), ("gone", PASSWORD), ("a\x00", "b\x00")],
 )
 def test_a_wrong_password_an_unknown_name_and_one_that_has_left_look_the_same(
     visitor, alice, django_user_model, read, name, password

@@ -1,17 +1,19 @@
-"""Setting up an arena run: the form works as it is shown, and keeps what was typed when something is wrong."""
+"""Setting up an arena run: the form as it is shown, its finer settings, what is wrong, and runs set up again."""
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from experiments import actions
-from experiments.models import Experiment, ProviderModel, Run
+from experiments.models import Experiment, ModelPrice, ProviderModel, Run
 from tests.cases import each_case
 from tests.fixtures import add_model
 
 pytestmark = pytest.mark.django_db
 
-ARENA = "/arena/"
+ADDRESS = "/arena/"
 TYPED = {"title": "Panels of Üsküdar", "prompt": "Share “seven” <b>panels</b> & nothing.\nBe fair."}
+NOTE = {"kind": "note", "side": "B", "turn": 2, "text": "Be brief.\nPlease."}
 
 
 @pytest.fixture
@@ -22,12 +24,7 @@ def models(provider):
 @pytest.fixture
 def filled(browser, models, read):
     """What a browser would send if only the prompt were typed."""
-    return {**read(browser.get(ARENA)).form(id="setup"), **TYPED}
-
-
-def start_with(browser, filled, **changes):
-    data = {name: value for name, value in {**filled, **changes}.items() if value is not None}
-    return browser.post(ARENA, data)
+    return {**read(browser.get(ADDRESS)).form(id="setup"), **TYPED}
 
 
 def assert_refused(response, page, field, words):
@@ -42,8 +39,8 @@ def assert_refused(response, page, field, words):
     assert (Experiment.objects.count(), Run.objects.count()) == (0, 0)
 
 
-def test_the_form_as_it_is_shown_needs_only_a_prompt(browser, filled, alice, nobody_is_woken):
-    response = start_with(browser, filled)
+def test_the_form_as_it_is_shown_needs_only_a_prompt(send, alice, nobody_is_woken):
+    response = send()
 
     run = Run.objects.get()
     assert (response.status_code, response["Location"]) == (302, reverse("run", args=[run.pk]))
@@ -58,39 +55,15 @@ def test_the_form_as_it_is_shown_needs_only_a_prompt(browser, filled, alice, nob
     assert cast["filter"].startswith("sim/filter")
 
 
-def test_every_field_that_is_filled_in_is_heard(browser, filled):
-    start_with(
-        browser,
-        filled,
-        first="B",
-        filter=None,
-        gap_seconds="0.5",
-        **{"limits-tokens": "5000", "limits-cost": "0.25", "max_turns-none": "on"},
-        **{"seat-A-temperature": "0.3", "seat-A-max_tokens": "200", "seat-B-seed": "-7"},
-    )
+def test_a_prompt_for_each_side_is_for_that_side_and_a_missing_one_is_refused_there(send, read):
+    own = {"prompting": "individual", "prompt": "", "prompts-A": "Win."}
+    refused = send(**own, **{"prompts-B": " "})
+    assert_refused(refused, read(refused), "prompts-B", "Model B are empty")
+    assert read(refused).by_id("id_prompts-A").get("aria-invalid") is None
 
-    config = Experiment.objects.get().config
-    assert config["prompt"].replace("\r\n", "\n") == TYPED["prompt"]
-    assert (config["first"], config["filter"], config["gap_seconds"]) == ("B", False, 0.5)
-    assert config["max_turns"] is None
-    assert config["limits"] == {"tokens": 5000, "seconds": 3600.0, "cost": 0.25}, "open length has a limit of time"
-    params = {p.seat: p.params for p in Experiment.objects.get().participants.all()}
-    assert params == {"A": {"temperature": 0.3, "max_tokens": 200}, "B": {"seed": -7}, "judge": {}}
-
-
-def test_a_prompt_for_each_side_is_for_that_side(browser, filled):
-    start_with(browser, filled, prompting="individual", prompt="", **{"prompts-A": "Win.", "prompts-B": "Yield."})
-
-    config = Experiment.objects.get().config
+    send(**own, **{"prompts-B": "Yield."})
+    config = the_config()
     assert (config["prompting"], config["prompts"]) == ("individual", {"A": "Win.", "B": "Yield."})
-
-
-def test_a_missing_prompt_of_one_side_is_refused_at_that_side(browser, filled, read):
-    response = start_with(browser, filled, prompting="individual", prompt="", **{"prompts-A": "Win.", "prompts-B": " "})
-
-    page = read(response)
-    assert_refused(response, page, "prompts-B", "Model B are empty")
-    assert page.by_id("id_prompts-A").get("aria-invalid") is None
 
 
 @each_case(
@@ -98,13 +71,9 @@ def test_a_missing_prompt_of_one_side_is_refused_at_that_side(browser, filled, r
     [
         ({"prompt": "   \n\t "}, "prompt", "The prompt is empty"),
         ({"prompt": "a\x00b"}, "prompt", "Null characters"),
-        ({"prompt": "x" * 100_001}, "prompt", "at most 100000"),
-        ({"max_turns": "0"}, "max_turns", "greater than or equal to 1"),
         ({"max_turns": "101"}, "max_turns", "less than or equal to 100"),
         ({"max_turns": ""}, "max_turns", "No limit"),
-        ({"gap_seconds": "61"}, "gap_seconds", "less than or equal to 60"),
         ({"gap_seconds": ""}, "gap_seconds", "number"),
-        ({"limits-tokens": "0"}, "limits-tokens", "greater than or equal to 1"),
         ({"limits-seconds": "nan"}, "limits-seconds", "number"),
         ({"seat-A-model": "sim/nobody"}, "seat-A-model", "not one of the available choices"),
         ({"seat-B-model": ""}, "seat-B-model", "Choose a model"),
@@ -112,13 +81,13 @@ def test_a_missing_prompt_of_one_side_is_refused_at_that_side(browser, filled, r
     ],
     ids=lambda value: str(value)[:30] if isinstance(value, dict) else None,
 )
-def test_what_is_wrong_is_shown_at_its_field_and_nothing_is_stored(browser, filled, read, changes, field, words):
-    response = start_with(browser, filled, **changes)
+def test_what_is_wrong_is_shown_at_its_field_and_nothing_is_stored(send, read, changes, field, words):
+    response = send(**changes)
 
     assert_refused(response, read(response), field, words)
 
 
-def test_what_was_typed_is_kept_safely_when_something_is_wrong_and_starts_when_corrected(browser, filled, read, models):
+def test_what_was_typed_is_kept_safely_when_something_is_wrong_and_starts_when_corrected(send, browser, read, models):
     typed = {
         "prompt": "</textarea><script>alert(1)</script>",
         "title": '"><script>alert(2)</script>',
@@ -133,7 +102,7 @@ def test_what_was_typed_is_kept_safely_when_something_is_wrong_and_starts_when_c
         "seat-B-model": models[0].slug,
         "seat-judge-model": "sim/judge:tps=0:first=0",
     }
-    response = start_with(browser, filled, **typed)
+    response = send(**typed)
     page = read(response)
 
     assert_refused(response, page, "limits-tokens", "greater than or equal to 1")
@@ -143,13 +112,13 @@ def test_what_was_typed_is_kept_safely_when_something_is_wrong_and_starts_when_c
     assert {name: form[name] for name in expected} == expected
     assert "filter" not in form
 
-    assert start_with(browser, form, **{"max_turns": "2", "limits-tokens": ""}).status_code == 302
+    assert browser.post(ADDRESS, {**form, "max_turns": "2", "limits-tokens": ""}).status_code == 302
     assert Experiment.objects.get().config["prompt"] == typed["prompt"]
 
 
 def test_models_that_cannot_be_asked_are_not_offered_and_judges_not_as_speakers(browser, models, read):
     add_model("sim/off", is_active=False)
-    page = read(browser.get(ARENA))
+    page = read(browser.get(ADDRESS))
     offered = {option.get("value") for option in page.find("option")}
     [speaker] = page.find("select", name="seat-A-model")
 
@@ -158,7 +127,7 @@ def test_models_that_cannot_be_asked_are_not_offered_and_judges_not_as_speakers(
     assert {option.get("value") for option in speaker.iter("option")} == {m.slug for m in models}
 
 
-@each_case(("path", "seats"), [(ARENA, "AB"), ("/debate/", "AB"), ("/starchamber/", ["model"])])
+@each_case(("path", "seats"), [(ADDRESS, "AB"), ("/debate/", "AB"), ("/starchamber/", ["model"])])
 def test_seats_begin_with_general_models_rather_than_coders(browser, models, read, path, seats):
     add_model("a/coder-1")
     add_model("a/qwen-coder")
@@ -167,33 +136,151 @@ def test_seats_begin_with_general_models_rather_than_coders(browser, models, rea
     assert {shown[f"seat-{seat}-model"] for seat in seats} <= {model.slug for model in models}
 
 
-def test_seats_begin_with_the_models_that_were_used_last(browser, models, filled, read):
+def test_seats_begin_with_the_models_that_were_used_last(send, browser, models, read):
     add_model("a/coder-1")
-    start_with(browser, filled, **{"seat-A-model": models[1].slug, "seat-B-model": "a/coder-1"})
-    shown = read(browser.get(ARENA)).form(id="setup")
+    send(**{"seat-A-model": models[1].slug, "seat-B-model": "a/coder-1"})
+    shown = read(browser.get(ADDRESS)).form(id="setup")
 
     assert (shown["seat-A-model"], shown["seat-B-model"]) == (models[1].slug, "a/coder-1")
 
 
 def test_a_lab_without_models_shows_the_form_and_says_so(browser, read):
-    page = read(browser.get(ARENA))
+    page = read(browser.get(ADDRESS))
 
     assert "There is no usable model" in page.text
 
 
-def test_a_lab_without_a_default_judge_says_so_at_the_judge(browser, filled, read):
+def test_a_lab_without_a_default_judge_says_so_at_the_judge(send, read):
     ProviderModel.objects.update(is_default_judge=False)
-    response = start_with(browser, filled)
+    response = send()
 
     assert_refused(response, read(response), "seat-judge-model", "no default model")
 
 
-def test_an_experiment_whose_run_may_not_start_is_not_left_behind(browser, filled, arena, read):
+def test_an_experiment_whose_run_may_not_start_is_not_left_behind(send, arena, read):
     experiment = arena()
     Run.objects.bulk_create(Run(experiment=experiment, seed=n) for n in range(actions.MOST_LIVE_RUNS))
 
-    response = start_with(browser, filled)
+    response = send()
 
     assert response.status_code == 422
     assert "200 live runs" in read(response).text
     assert Experiment.objects.count() == 1
+
+
+# --- Finer settings ---
+
+
+def row(number, **parts):
+    return {f"interventions-{number}-{part}": str(value) for part, value in parts.items()}
+
+
+def the_config():
+    return Experiment.objects.get().config
+
+
+@each_case(
+    ("changes", "words"),
+    [
+        ({"turn": "0"}, "from 1 on"),
+        ({"text": ""}, "Write what"),
+        ({"kind": "x"}, "list"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_with_a_row_is_said_at_the_row_and_everything_is_kept(send, read, changes, words):
+    response = send(**row(0, **NOTE), **row(1, **{**NOTE, **changes}))
+
+    page = read(response)
+    assert response.status_code == 422
+    assert words in page.by_id("interventions-1-error").text
+    assert words in page.find(role="alert")[0].text
+    assert page.find(id="interventions-0-error") == []
+    form = page.form(id="setup")
+    assert {part: form[f"interventions-0-{part}"] for part in NOTE} == {k: str(v) for k, v in NOTE.items()}
+    assert form["interventions-1-turn"] == str(changes.get("turn", NOTE["turn"]))
+    assert Experiment.objects.count() == 0
+
+
+def test_a_planned_friend_needs_somebody_to_be_it(send, read):
+    planned = row(0, **{**NOTE, "kind": "friend"})
+    assert read(send(**planned)).by_id("id_seat-friend-model-error").text
+
+    send(**{"seat-friend-model": "sim/neutral:first=0"}, **planned)
+    assert Experiment.objects.get().participants.get(seat="friend").model.slug == "sim/neutral:first=0"
+
+
+def test_repeats_start_as_many_runs_with_successive_seeds(send, read):
+    for repeats in ("0", "51", "many"):
+        refused = send(repeats=repeats)
+        assert (refused.status_code, Run.objects.count()) == (422, 0)
+        assert read(refused).by_id("id_repeats").get("aria-invalid") == "true"
+
+    response = send(repeats="3", counterbalance="on")
+    experiment = Experiment.objects.get()
+    seeds = sorted(experiment.runs.values_list("seed", flat=True))
+    assert seeds == list(range(seeds[0], seeds[0] + 3))
+    assert response["Location"] == reverse("experiment", args=[experiment.pk])
+
+
+def test_every_setting_is_heard_and_a_run_is_set_up_again_as_it_was(browser, read, send):
+    blank = row(0, kind="note", side="A", turn="", text=" ")
+    typed = {"mode": "manual", "first": "B", "filter": None, "system_prompt": "Be {MODEL}.\r\nCalm.", **blank}
+    typed |= {"auto_advance": "on", "elicit_thinking": "on", "logprobs": "on", "when_empty": "stop"}
+    typed |= {"counterbalance": "on", "judge_sees": "both", "judge_sees_interventions": None, "judge_seconds": "45"}
+    typed |= {"judge_sees_reasoning": None, "max_turns-none": "on", "limits-tokens": "5000", "limits-cost": "0.25"}
+    typed |= {"seat-A-model": "sim/neutral:first=0", "seat-A-temperature": "0.3", "seat-A-persona": "elder"}
+    typed |= {"seat-B-seed": "-7", "seat-B-reasoning_effort": "high", "gap_seconds": "0.5"}
+    send(**typed, **row(2, **{**NOTE, "text": "Be brief.\r\nPlease."}))
+    before = Experiment.objects.get()
+    heard = {"mode": "manual", "first": "B", "filter": False, "gap_seconds": 0.5, "system_prompt": "Be {MODEL}.\nCalm."}
+    heard |= {"auto_advance": True, "elicit_thinking": True, "logprobs": True, "when_empty": "stop"}
+    heard |= {"counterbalance": True, "judge_sees": "both", "judge_sees_interventions": False, "judge_seconds": 45}
+    heard |= {"judge_sees_reasoning": False, "max_turns": None, "interventions": [NOTE]}
+    assert {name: before.config[name] for name in heard} == heard, "blank rows are none"
+    assert before.config["limits"] == {"tokens": 5000, "seconds": None, "cost": 0.25}
+    assert Run.objects.get().mode == "manual"
+    cast = {p.seat: (p.model.slug, p.persona, p.params) for p in before.participants.select_related("model")}
+    assert cast["A"] == ("sim/neutral:first=0", "elder", {"temperature": 0.3})
+    assert cast["B"][2] == {"seed": -7, "reasoning_effort": "high"}
+    assert set(cast) == {"A", "B", "judge"}, "nobody is the friend unless chosen"
+
+    browser.post(ADDRESS, read(browser.get(ADDRESS, {"clone": Run.objects.get().pk})).form(id="setup"))
+    again = Experiment.objects.exclude(pk=before.pk).get()
+    assert (again.config, again.title) == (before.config, before.title)
+    assert {p.seat: (p.model.slug, p.persona, p.params) for p in again.participants.select_related("model")} == cast
+
+
+def test_what_cannot_be_carried_over_is_said(browser, read, send):
+    send(**{"seat-A-model": "sim/neutral:first=0"})
+    ProviderModel.objects.filter(slug="sim/neutral:first=0").update(is_active=False)
+    Experiment.objects.get().participants.filter(seat="B").update(params={"top_p": 0.5})
+    page = read(browser.get(ADDRESS, {"clone": Run.objects.get().pk}))
+
+    assert "Nora is not available now: choose another model for seat A." in page.text
+    assert "Not carried over for seat B: top_p." in page.text
+
+
+def test_a_scenario_fills_the_form(browser, filled, read):
+    form = read(browser.get(ADDRESS, {"scenario": "emergency-recovery"})).form(id="setup")
+
+    assert form["prompting"] == "individual"
+    assert form["prompts-A"]
+    assert form["prompts-B"]
+    assert browser.get(ADDRESS, {"scenario": "no-such-scenario"}).status_code == 404
+
+
+def test_the_estimate_says_what_a_form_may_cost_also_an_unfinished_one(browser, filled):
+    address = reverse("arena-estimate")
+    unpriced = browser.post(address, filled).content.decode()
+    assert "25 calls" in unpriced
+    assert "<b>price unknown</b> of Anna, Nora" in unpriced
+    assert "$" not in unpriced
+
+    for model in ProviderModel.objects.all():
+        ModelPrice.objects.create(model=model, since=timezone.now(), input="0.000001", output="0.000002")
+    html = browser.post(address, {**filled, "repeats": "4"}).content.decode()
+    assert "100 calls</b> in 4 runs" in html
+    assert "at most $" in html
+    for unfinished in ({**filled, "max_turns": "x", "gap_seconds": "y", "repeats": ""}, {}):
+        assert browser.post(address, unfinished).status_code == 200

@@ -64,7 +64,7 @@ def test_a_dataset_and_a_judge_are_all_that_is_needed(browser, form):
     assert Experiment.objects.count() == Campaign.objects.count() == 1
 
 
-def test_advanced_settings_arrive(browser, form, texts):
+def test_advanced_settings_arrive_and_stand_in_the_form_again(browser, form, texts):
     other = add_model("sim/cooperative:first=0")
     names = list(texts.contestants.order_by("name").values_list("name", flat=True))[:2]
     sent = form(version="spring_20260301", calls="sequential", side_by_side="3", attempts="0", limits__cost="2.5")
@@ -81,6 +81,10 @@ def test_advanced_settings_arrive(browser, form, texts):
     assert (experiment.config["sampling"]["plan"], experiment.config["sampling"]["per_pair"]) == ("sample", 3)
     judges = {one.seat: (one.model.slug, one.params) for one in experiment.participants.select_related("model")}
     assert judges == {"judge": (JUDGE, {"temperature": 0.5}), "judge-2": (other.slug, {"temperature": 0.5})}
+
+    again = form(f"{ADDRESS}?clone={experiment.pk}")
+    kept = ("limits-cost", "sampling-plan", "sampling-per_pair", "calls", "attempts")
+    assert [again[name] for name in kept] == ["2.5", "sample", "3", "sequential", "0"]
 
 
 @each_case(
@@ -149,6 +153,8 @@ def test_the_preview_follows_the_form(browser, form, judge):
     some = browser.post(address, form(sampling__plan="sample", sampling__per_pair="2")).content.decode()
     assert "<b>12</b> battles" in some
     assert "about <b>$" in some
+    adaptive = form(sampling__plan="adaptive", sampling__min_per_pair="2", sampling__max_per_pair="3")
+    assert "<b>12</b>" in browser.post(address, adaptive).content.decode()
 
 
 def test_without_a_dataset_the_one_next_step_is_to_load_one(browser, read):
@@ -163,12 +169,3 @@ def test_a_dataset_that_somebody_may_not_see_is_not_there(charlies, texts, read)
 
     assert charlies.get(ADDRESS, {"dataset": texts.slug}).status_code == 404
     assert texts.name not in read(charlies.get(ADDRESS)).text
-
-
-def test_battles_are_set_up_again_as_they_were(browser, form):
-    browser.post(ADDRESS, form(limits__cost="3", sampling__plan="adaptive", sampling__target_width="20"))
-    again = form(f"{ADDRESS}?clone={Experiment.objects.get().pk}")
-
-    assert again["limits-cost"] == "3.0"
-    assert again["sampling-plan"] == "adaptive"
-    assert again["sampling-target_width"] == "20.0"

@@ -38,20 +38,16 @@ def unpacked(contest, person):
     return {name: archive.read(name).decode() for name in names}
 
 
-def folders(files):
-    return sorted({name.split("/")[2] for name in files if name.startswith("data/cycles/")}, key=lambda name: name[-1])
-
-
 def of_cycle(files, number):
-    folder = f"data/cycles/{folders(files)[number - 1]}/"
-    return {name.removeprefix(folder): text for name, text in files.items() if name.startswith(folder)}
+    parts = [name.split("/", 3) for name in files if name.startswith("data/cycles/")]
+    return {name: files["/".join((*at, folder, name))] for *at, folder, name in parts if folder.endswith(f"_c{number}")}
 
 
 def test_it_has_the_layout(contest, alice):
     files = unpacked(contest, alice)
     row = Cycle.objects.get(turn=1)
 
-    assert folders(files)[0] == f"{row.began:%Y%m%d_%H%M%S}_c1"
+    assert f"data/cycles/{row.began:%Y%m%d_%H%M%S}_c1/summary.json" in files
     models = [f"lab_coder-{n}" for n in range(1, 5)]
     expected = FILES | {f"{kind}_{model}.json" for kind in ("solver", "execution", "judgments") for model in models}
     raw = {"raw/generator.txt", *(f"raw/solver_{model}.txt" for model in models)}

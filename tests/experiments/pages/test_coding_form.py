@@ -24,18 +24,6 @@ def models(provider):
     return [add_model(slug) for slug in MODELS]
 
 
-@pytest.fixture
-def form(browser, read):
-    """What a browser would send of the form as it is shown."""
-
-    def filled(address=ADDRESS, **changes):
-        sent = read(browser.get(address)).form(id="setup")
-        sent = {name: value for name, value in sent.items() if "__NUMBER__" not in name}
-        return {**sent, **{name.replace("_model", "-model").replace("__", "-"): v for name, v in changes.items()}}
-
-    return filled
-
-
 def cast(experiment):
     return {p.seat: p.model.slug for p in experiment.participants.select_related("model")}
 
@@ -56,7 +44,7 @@ def test_the_form_as_it_is_starts_a_contest(browser, form):
     assert run.config["health_check"] is True
 
 
-def test_everything_that_can_be_set_is_kept(browser, form):
+def test_everything_that_can_be_set_is_kept_and_stands_in_the_form_again(browser, form):
     sent = form(cycles="6", setters="in_turn", topic="graphs", quorum="2", call_seconds="60", test_seconds="2.5")
     sent |= {"test_megabytes": "128", "limits-cost": "3", "coders-1-temperature": "0.3", "title": "Graphs"}
     sent |= {"coders-1-reasoning_effort": "low"}
@@ -71,6 +59,12 @@ def test_everything_that_can_be_set_is_kept(browser, form):
     assert experiment.participants.get(seat="coder-2").params == {"temperature": 0.3, "reasoning_effort": "low"}
     assert experiment.title == "Graphs"
 
+    again = form(f"{ADDRESS}?clone={Run.objects.get().pk}")
+    kept = {"cycles": "6", "topic": "graphs", "limits-cost": "3.0", "coders-1-temperature": "0.3", "title": "Graphs"}
+    assert {name: again[name] for name in kept} == kept
+    assert [again[f"coders-{n}-model"] for n in range(3)] == list(cast(experiment).values())[:3]
+    assert float(again["call_seconds"]) == 60
+
 
 @each_case(
     ("wrong", "shown_at"),
@@ -79,9 +73,7 @@ def test_everything_that_can_be_set_is_kept(browser, form):
         ({"coders-2-model": ""}, None),
         ({"coders-1-temperature": "9"}, "coders-1-error"),
         ({"quorum": "3"}, "id_quorum-error"),
-        ({"cycles": "0"}, "id_cycles-error"),
         ({"cycles": "1000000"}, "id_cycles-error"),
-        ({"cycles": ""}, "id_cycles-error"),
     ],
     ids=str,
 )
@@ -160,7 +152,6 @@ def test_at_most_is_what_a_contest_can_come_to(form, models):
         ("6", "auto", "every model sets 2 times"),
         ("4", "auto", "draws a setter"),
         ("4", "in_turn", "not evenly"),
-        ("3", "random", "draws a setter"),
     ],
 )
 def test_it_is_said_who_sets(browser, form, read, cycles, setters, words):
@@ -189,15 +180,6 @@ def test_the_state_of_the_sandbox_stands_beside_the_form(browser, read):
     assert "1 of 1 layers hold" in text
     assert "network namespace it has no network" in text
     assert "without isolation" in text
-
-
-def test_a_run_is_set_up_again_with_its_models(form, alice, start):
-    run = start(contest(alice, list(MODELS), cycles=5, topic="graphs", limits={"cost": 2}, call_seconds=30))
-
-    again = form(f"{ADDRESS}?clone={run.pk}")
-    assert [again[f"coders-{n}-model"] for n in range(3)] == list(MODELS)
-    assert (again["cycles"], again["topic"], again["limits-cost"]) == ("5", "graphs", "2.0")
-    assert float(again["call_seconds"]) == 30
 
 
 def test_contests_are_listed_and_found(browser, charlies, alice, start, read):

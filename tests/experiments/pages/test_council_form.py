@@ -20,18 +20,6 @@ def models(provider):
     return [add_model(slug) for slug in MODELS]
 
 
-@pytest.fixture
-def form(browser, read):
-    """What a browser would send of the form as it is shown."""
-
-    def filled(address=ADDRESS, **changes):
-        sent = read(browser.get(address)).form(id="setup")
-        sent = {name: value for name, value in sent.items() if "__NUMBER__" not in name}
-        return {**sent, **{name.replace("_model", "-model").replace("__", "-"): v for name, v in changes.items()}}
-
-    return filled
-
-
 def cast(experiment):
     return {p.seat: p.model.slug for p in experiment.participants.select_related("model")}
 
@@ -64,7 +52,6 @@ def test_the_same_model_may_sit_twice_and_rows_with_nobody_are_left_out(browser,
 @each_case(
     ("wrong", "shown_at"),
     [
-        ({"question": ""}, "id_question-error"),
         ({"question": "  \n"}, "id_question-error"),
         ({"members-1-temperature": "9"}, "members-1-error"),
         ({f"members-{n}-model": "" for n in range(1, 6)}, None),
@@ -79,19 +66,9 @@ def test_what_is_wrong_is_said_nobody_is_asked_and_everything_typed_stays(browse
 
     assert response.status_code == 422
     assert page.by_id(shown_at).text if shown_at else page.find(role="alert")
-    again = page.form(id="setup")
-    kept = ("title", "system_prompt", "members-1-temperature")
-    assert {name: again[name] for name in kept if name in typed} == {
-        name: typed[name] for name in kept if name in typed
-    }
+    kept = {name: typed[name] for name in ("title", "system_prompt", "members-1-temperature") if name in typed}
+    assert kept.items() <= page.form(id="setup").items()
     assert not Run.objects.exists()
-
-
-def test_thirty_members_are_taken(browser, form):
-    sent = form(question="Why?") | {f"members-{n}-model": MODELS[0] for n in range(30)}
-
-    assert browser.post(ADDRESS, sent).status_code == 302
-    assert len(cast(Experiment.objects.get())) >= 31
 
 
 def test_the_estimate_follows_the_form(browser, form):
@@ -136,7 +113,7 @@ def keep(browser, form, name="Three wise", **changes):
     return browser.post(reverse("council-presets"), sent)
 
 
-def test_a_council_is_kept_and_what_was_typed_stays(browser, form, read):
+def test_a_council_is_kept_once_under_a_name_and_what_was_typed_stays(browser, form, read):
     page = read(keep(browser, form, system_prompt="Be brief."))
 
     [preset] = Preset.objects.all()
@@ -145,15 +122,9 @@ def test_a_council_is_kept_and_what_was_typed_stays(browser, form, read):
     assert set(preset.config["cast"]) >= {"member-1", "member-2", "member-3", "chair"}
     assert page.form(id="setup")["question"] == "Half a question"
     assert "Three wise" in page.text
-
-
-@each_case("name", ["", "Three wise"])
-def test_a_name_is_needed_and_used_once(browser, form, read, name):
-    keep(browser, form)
-    page = read(keep(browser, form, name))
-
+    assert "already" in read(keep(browser, form)).text
+    assert "cannot be empty" in read(keep(browser, form, "")).text
     assert Preset.objects.count() == 1
-    assert "already" in page.text or "cannot be empty" in page.text
 
 
 def test_a_kept_council_is_used_without_losing_the_question(browser, form, read):
@@ -195,14 +166,8 @@ def listed(browser, read, **query):
 def test_councils_are_found_by_title_and_by_every_question(browser, read, council, start):
     sky = start(council(question="Why is the sky blue?"))
     start(council(question="天空为什么是蓝色的？"))
-    Message.objects.create(
-        run=sky,
-        step=sky.steps.create(key="q", kind="record", purpose="q"),
-        seq=9,
-        turn=2,
-        seat="person",
-        raw_text="And violet?",
-    )
+    step = sky.steps.create(key="q", kind="record", purpose="q")
+    Message.objects.create(run=sky, step=step, seq=9, turn=2, seat="person", raw_text="And violet?")
     indexing.of_run(sky.pk)
 
     assert listed(browser, read) == ["天空为什么是蓝色的？", "Why is the sky blue?"]

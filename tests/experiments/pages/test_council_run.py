@@ -5,46 +5,13 @@ events.
 import pytest
 from django.urls import reverse
 
-from experiments import timeline
-from experiments.councils.slots import ASIDE, arranged
-from experiments.fragments import render, render_envelope
 from experiments.models import Call, Run
 from experiments.steering import steering
 from tests.experiments.pages.council_pages import ANSWER, BROKEN, REVIEW, retry_buttons
-from tests.experiments.pages.driving import drive, page_of
-from tests.markup import fragment
+from tests.experiments.pages.driving import drive
+from tests.experiments.pages.painted import assert_every_fragment_finds_its_place, assert_same_page
 
 pytestmark = pytest.mark.django_db
-
-
-def painted(run, entries):
-    """What stands in each slot, rendered."""
-    cast = run.experiment.labels
-    slots = arranged(entries)
-    return {name: [render(entry, run.pk, "council", cast=cast) for entry in shown] for name, shown in slots.items()}
-
-
-def assert_same_page(run, *kinds):
-    run = Run.objects.get(pk=run.pk)
-    rows, events = timeline.from_rows(run), timeline.replayed(run.events.order_by("seq"))
-    assert painted(run, rows) == painted(run, events)
-    assert len({shown.anchor for shown in rows}) == len(rows)
-    assert ASIDE not in arranged(rows)
-    for kind in kinds:
-        assert kind in {shown.type for shown in rows}, kind
-
-
-def assert_every_fragment_finds_its_slot(run):
-    """What the page does with an event: it looks for the slot that the fragment names, in what was pushed before."""
-    cast, ids = run.experiment.labels, {"transcript", "slot-aside", "slot-ending", "slot-offer"}
-    for event in run.events.order_by("seq"):
-        html = render_envelope(event.envelope, "en", "council", cast)
-        if html is None:
-            continue
-        element = fragment(html)
-        slot = element.get("data-slot")
-        assert (slot if slot == "transcript" else f"slot-{slot}") in ids, event.type
-        ids |= {part.get("id") for part in element.iter()}
 
 
 def assert_live_text_finds_its_slot(page):
@@ -55,9 +22,9 @@ def assert_live_text_finds_its_slot(page):
     assert page.find(id=places["live-chair"].replace("TURN", "1"))
 
 
-def test_every_stage_stands_in_its_place_and_names_stand_for_labels_in_reviews(browser, read, scripted_sit):
+def test_every_stage_stands_in_its_place_and_names_stand_for_labels_in_reviews(page_of, scripted_sit):
     run = scripted_sit([ANSWER, REVIEW], [ANSWER, REVIEW], [ANSWER, REVIEW])
-    page = page_of(browser, read, run)
+    page = page_of(run)
 
     assert run.state == Run.State.COMPLETED
     assert "Why is the sky blue?" in page.by_id("slot-question-1").text
@@ -78,9 +45,9 @@ def test_every_stage_stands_in_its_place_and_names_stand_for_labels_in_reviews(b
     assert [element.text for element in review.findall(".//blockquote")] == ["Response A said so"]
 
 
-def test_a_member_that_failed_says_why_is_asked_again_and_ranked_again(browser, read, sit, press):
+def test_a_member_that_failed_says_why_is_asked_again_and_ranked_again(page_of, sit, press):
     run = sit("sim/cooperative:first=0", "sim/cooperative:first=0", f"{BROKEN}:times=1")
-    page = page_of(browser, read, run)
+    page = page_of(run)
     call = run.calls.get(state=Call.State.FAILED)
     failed = page.by_id("slot-reply-1-member-3")
 
@@ -95,24 +62,24 @@ def test_a_member_that_failed_says_why_is_asked_again_and_ranked_again(browser, 
     assert any(row.startswith("Answers, by the members 3 1 failed") for row in rows)
 
     assert_same_page(run, "turn_started", "call_failed", "ballot_read", "ballots_counted", "offer_opened")
-    assert_every_fragment_finds_its_slot(run)
+    assert_every_fragment_finds_its_place(run, "slot-aside", "slot-ending", "slot-offer")
     assert_live_text_finds_its_slot(page)
     assert press(run, retry="member-3").status_code == 303
     assert_same_page(run)
-    late = page_of(browser, read, run).by_id("slot-reply-1-member-3")
+    late = page_of(run).by_id("slot-reply-1-member-3")
     assert [element.tag for element in late] == ["div", "article"]
     press(run, action="deliberate")
     assert_same_page(run, "message_completed")
-    page = page_of(browser, read, run)
+    page = page_of(run)
     assert len(page.by_id("slot-ranking-1")) == 2
     assert len(page.by_id("count-1-2").findall(".//tbody")[0].findall(".//tr")) == 3
     assert "Earlier conclusion" in page.by_id("slot-conclusion-1-chair").text
     assert "count 2" in page.by_id("slot-review-1-member-1").text
 
 
-def test_a_reviewer_without_a_ranking_abstains_with_its_reason(browser, read, scripted_sit, press, scripted):
+def test_a_reviewer_without_a_ranking_abstains_with_its_reason(page_of, scripted_sit, press, scripted):
     run = scripted_sit([ANSWER, REVIEW], [ANSWER, REVIEW], [ANSWER, "I like them all.", "Really all.", REVIEW])
-    page = page_of(browser, read, run)
+    page = page_of(run)
     review = page.by_id("slot-review-1-member-3")
 
     assert "Abstained" in review.text
@@ -123,35 +90,35 @@ def test_a_reviewer_without_a_ranking_abstains_with_its_reason(browser, read, sc
     assert_same_page(run, "ballot_read")
     press(run, retry="member-3")
     assert_same_page(run)
-    again = page_of(browser, read, run)
+    again = page_of(run)
     assert "3 ballots" in again.by_id("slot-ranking-1").text
     assert "Extracted ranking" in again.by_id("slot-review-1-member-3").text
 
 
-def test_another_chair_that_concludes_is_called_so(browser, read, sit):
+def test_another_chair_that_concludes_is_called_so(page_of, sit):
     run = sit(chair=BROKEN, **{"chair-2": "sim/cooperative:first=0"})
     assert_same_page(run, "seat_replaced")
-    conclusion = page_of(browser, read, run).by_id("slot-conclusion-1-chair").text
+    conclusion = page_of(run).by_id("slot-conclusion-1-chair").text
 
     assert "Fallback chair: sim/cooperative:first=0" in conclusion
     assert "could not conclude" in conclusion
     assert "key refused" in conclusion
 
 
-def test_what_stands_in_for_a_ranking_or_a_chair_is_called_so(browser, read, sit, scripted_sit):
-    unranked = page_of(browser, read, sit("sim/cooperative:first=0", BROKEN))
+def test_what_stands_in_for_a_ranking_or_a_chair_is_called_so(page_of, sit, scripted_sit):
+    unranked = page_of(sit("sim/cooperative:first=0", BROKEN))
     assert "Only one member answered" in unranked.by_id("slot-ranking-1").text
     run = sit(chair=BROKEN)
     assert_same_page(run, "concluded_by_rank")
-    unconcluded = page_of(browser, read, run)
+    unconcluded = page_of(run)
     assert "Best ranked answer" in unconcluded.by_id("slot-conclusion-1-chair").text
-    without_a_ballot = page_of(browser, read, scripted_sit([ANSWER, "None."], [ANSWER, "None."]))
+    without_a_ballot = page_of(scripted_sit([ANSWER, "None."], [ANSWER, "None."]))
     assert "No reviewer gave a ranking" in without_a_ballot.by_id("slot-ranking-1").text
 
 
-def test_when_nobody_answers_every_reason_is_shown(browser, read, sit):
+def test_when_nobody_answers_every_reason_is_shown(page_of, sit):
     run = sit(BROKEN, BROKEN)
-    page = page_of(browser, read, run)
+    page = page_of(run)
 
     assert run.state == Run.State.FAILED
     assert_same_page(run, "experiment_error")
@@ -162,10 +129,10 @@ def test_when_nobody_answers_every_reason_is_shown(browser, read, sit):
 # --- The count ---
 
 
-def test_the_count_is_a_page_and_a_part(browser, read, sit):
+def test_the_count_is_a_page_and_a_part(page_of, browser, read, sit):
     run = sit()
     address = reverse("run-ranking", args=[run.pk, 1])
-    part, shown = browser.get(address, {"part": 1}), page_of(browser, read, run)
+    part, shown = browser.get(address, {"part": 1}), page_of(run)
 
     assert read(browser.get(address)).find("h1")
     assert "<html" not in part.content.decode()
@@ -176,18 +143,18 @@ def test_the_count_is_a_page_and_a_part(browser, read, sit):
     assert browser.get(address, {"count": 7}).status_code == 404
 
 
-def test_a_structured_review_is_shown_in_words(browser, read, scripted_sit):
+def test_a_structured_review_is_shown_in_words(page_of, read, scripted_sit):
     answer = '{"review": "Response A is **best**.", "ranking": ["Response A", "Response B"]}'
     run = scripted_sit([ANSWER, answer], [ANSWER, REVIEW], [ANSWER, REVIEW])
-    review = page_of(browser, read, run).by_id("slot-review-1-member-1")
+    review = page_of(run).by_id("slot-review-1-member-1")
 
     assert "read from a structured answer" in review.text
     assert [element.text for element in review.findall(".//strong")] == ["model-2", "best"]
     assert "{" not in review.text
 
 
-def test_own_answers_show_what_a_reviewer_thinks_of_itself(browser, read, sit):
-    ranking = page_of(browser, read, sit(own_answers="included")).by_id("slot-ranking-1")
+def test_own_answers_show_what_a_reviewer_thinks_of_itself(page_of, sit):
+    ranking = page_of(sit(own_answers="included")).by_id("slot-ranking-1")
 
     assert "below 0: it prefers itself" in ranking.text
     assert "Kendall's W not defined" not in ranking.text, "all reviewers ranked the same answers"
@@ -196,33 +163,23 @@ def test_own_answers_show_what_a_reviewer_thinks_of_itself(browser, read, sit):
 # --- When it is over ---
 
 
-def test_a_council_that_a_limit_stopped_can_go_on(browser, read, sit, press):
+def test_a_council_that_a_limit_stopped_can_go_on(page_of, browser, sit, press):
     run = sit(limits={"tokens": 300})
-    page = page_of(browser, read, run)
+    page = page_of(run)
     assert (run.state, run.stop_reason) == (Run.State.STOPPED, "limit_tokens")
     assert "A limit has stopped the council" in page.text
     assert "disabled" in page.by_id("composer-text").attrib
 
     browser.post(reverse("run-lift", args=[run.pk]), {"tokens": "", "action": "lift"})
     drive()
-    assert len(page_of(browser, read, run).by_id("slot-conclusion-1-chair"))
+    assert len(page_of(run).by_id("slot-conclusion-1-chair"))
 
 
-@pytest.mark.exhaustive
-def test_thirty_members_have_a_page(browser, read, sit):
-    run = sit(*["sim/neutral:first=0:words=30"] * 30)
-    page = page_of(browser, read, run)
-
-    assert len([one for one in page.find(class_="panel") if one.get("id").startswith("panel-review-1-")]) == 30
-    assert "Kemeny: no order, because an exact order is sought for up to 8 answers only" in page.text
-    assert "Response AC" in page.by_id("slot-review-1-member-1").text
-
-
-def test_a_question_is_branched_from_and_answers_offer_no_branch(browser, read, sit):
+def test_a_question_is_branched_from_and_answers_offer_no_branch(page_of, browser, read, sit):
     run = sit()
     message = run.messages.get(seat="person")
     address = reverse("message-branch", args=[message.pk])
-    links = [element.get("href") for element in page_of(browser, read, run).find("a", **{"data-dialog": ""})]
+    links = [element.get("href") for element in page_of(run).find("a", **{"data-dialog": ""})]
 
     assert [link for link in links if link and link.endswith("/branch/")] == [address]
     branched = browser.post(address, {"text": "Why is the sea blue?"})
@@ -236,17 +193,17 @@ def test_a_question_is_branched_from_and_answers_offer_no_branch(browser, read, 
 
 
 def test_a_question_asked_while_the_council_works_is_queued_and_makes_the_next_turn(
-    browser, read, council, start, press
+    page_of, browser, council, start, press
 ):
     run = start(council())
     address = reverse("run-ask", args=[run.pk])
     assert press(run, is_driven=False, text="And why are sunsets red?")["Location"] == run.get_absolute_url()
-    assert "And why are sunsets red?" in page_of(browser, read, run).by_id("queued").text
+    assert "And why are sunsets red?" in page_of(run).by_id("queued").text
     assert_same_page(run)
 
     drive()
     assert_same_page(run)
-    page = page_of(browser, read, run)
+    page = page_of(run)
     assert "And why are sunsets red?" in page.by_id("slot-question-2").text
     assert len(page.by_id("slot-conclusion-2-chair"))
     assert page.by_id("queued").text == ""

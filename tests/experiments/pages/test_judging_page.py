@@ -11,7 +11,6 @@ from experiments.models import Run
 from experiments.steering import rejudging
 from experiments.workflows.prompts import fill
 from tests.cases import each_case
-from tests.experiments.pages.driving import page_of
 from tests.fixtures import add_model
 
 pytestmark = pytest.mark.django_db
@@ -38,41 +37,41 @@ def again(browser, read, run):
 
 
 def test_left_as_they_are_the_rules_are_the_usual_ones_and_both_scores_stand_beside_each_other(
-    browser, read, again, run
+    page_of, browser, read, again, run
 ):
     form = read(browser.get(reverse("run-judge", args=[run.pk])))
     assert form.by_id("id_rubric").text_content().strip() == fill("rubric")
     judging = again()
 
     assert (judging.experiment.workflow, judging.config["rubric"], judging.state) == ("judging", "", "completed")
-    page = page_of(browser, read, judging)
+    page = page_of(judging)
     assert len(page.by_id("beside").findall(".//tbody")) == 4
     assert reverse("run", args=[run.pk]) in {a.get("href") for a in page.find("a")}
     assert len(page.find(id="metrics-A")) == len(page.find(id="metrics-B")) == 1
 
 
-def test_other_rules_and_another_judge_are_heard(browser, read, again):
+def test_other_rules_and_another_judge_are_heard(page_of, again):
     add_model("sim/judge:first=0:json=fenced", is_tool=True)
     judging = again(model="sim/judge:first=0:json=fenced", rubric="- goal_deviation: strictly.\r\n- the rest.")
 
     assert judging.config["rubric"] == "- goal_deviation: strictly.\n- the rest."
     assert judging.experiment.participants.get().model.slug == "sim/judge:first=0:json=fenced"
-    assert "by other rules" in page_of(browser, read, judging).text
+    assert "by other rules" in page_of(judging).text
 
 
-def test_scores_that_rest_on_other_texts_are_marked_as_such(browser, read, again, run):
+def test_scores_that_rest_on_other_texts_are_marked_as_such(page_of, again, run):
     same = again()
     Run.objects.filter(pk=same.pk).update(parent=None)
     other = again(judge_sees="filtered", judge_sees_reasoning=None)
 
     assert [one.config["judge_sees_reasoning"] for one in (run, same, other)] == [True, True, False]
     assert rejudging.of(other, run.experiment.owner).before_saw != rejudging.of(other, run.experiment.owner).after_saw
-    assert "messages as filtered" in page_of(browser, read, other).text
+    assert "messages as filtered" in page_of(other).text
 
 
-def test_a_missing_score_makes_no_number_and_no_difference(browser, read, again):
+def test_a_missing_score_makes_no_number_and_no_difference(page_of, again):
     add_model("sim/judge:first=0:json=broken", is_tool=True)
-    page = page_of(browser, read, again(model="sim/judge:first=0:json=broken"))
+    page = page_of(again(model="sim/judge:first=0:json=broken"))
 
     cells = [[cell.text for cell in row.iter("td")] for row in page.by_id("beside").iter("tr")]
     assert [row[1:] for row in cells if row] == [["missing", "–"]] * 8
@@ -90,7 +89,7 @@ def test_a_run_in_which_nothing_was_said_cannot_be_judged(browser, read, arena, 
 
 @each_case(
     ("deviation", "band"),
-    [(None, None), (0, 0), (0.1, 1), (9.9, 1), (10, 2), (19.9, 2), (20, 3), (39.9, 3), (40, 4), (100, 4)],
+    [(None, None), (0, 0), (9.9, 1), (10, 2), (20, 3), (40, 4)],
 )
 def test_a_deviation_is_in_one_of_five_bands(deviation, band):
     assert standing.band(deviation) == band

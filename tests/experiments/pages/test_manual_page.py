@@ -1,12 +1,16 @@
-"""The page of a run that waits for its operator, by plain forms and by a script, and what its rivals are told."""
+"""The page of a run that waits for its operator, and its status bar, by plain forms and by a script."""
+
+from datetime import timedelta
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
+from experiments import progress
 from experiments.models import Run
 from experiments.steering import steering
 from tests.cases import each_case
-from tests.experiments.pages.driving import drive, page_of
+from tests.experiments.pages.driving import drive
 from tests.fixtures import add_model
 from tests.markup import value_of
 
@@ -17,15 +21,9 @@ MIXED = "Teile {sieben} Platten.\r\n\tUnd: 漢字 🎈 <b>&amp;\n\rEnde. "
 
 
 @pytest.fixture
-def manual(arena, start):
+def manual(arena, begun):
     """A manual run at its first pause."""
-
-    def begin(**config):
-        run = start(arena(mode="manual", **config))
-        drive()
-        return Run.objects.get(pk=run.pk)
-
-    return begin
+    return lambda **config: begun(arena(mode="manual", **config))
 
 
 def pause(run):
@@ -63,12 +61,11 @@ def buttons(page):
     return {b.get("value") for b in panel.iter() if b.tag == "button" and b.get("form") == "say-form"}
 
 
-def test_it_says_what_it_waits_for_and_shows_what_would_be_sent(browser, read, arena, start):
+def test_it_says_what_it_waits_for_and_shows_what_would_be_sent(page_of, browser, arena, begun):
     experiment = arena(mode="manual", max_turns=1, prompt="</textarea><script>alert(1)</script>")
     experiment.participants.create(seat="friend", model=add_model("sim/neutral:first=0"))
-    run = start(experiment)
-    drive()
-    page = page_of(browser, read, run)
+    run = begun(experiment)
+    page = page_of(run)
 
     assert "Turn 1 waits for you: Model A is to begin" in page.by_id("waiting-title").text
     assert page.by_id("pause-text").text_content() == "\n" + pause(run).data["default"]
@@ -77,47 +74,27 @@ def test_it_says_what_it_waits_for_and_shows_what_would_be_sent(browser, read, a
     assert "<script>alert" not in browser.get(reverse("run", args=[run.pk])).content.decode()
 
 
-def test_an_unchanged_prompt_is_sent_byte_for_byte(browser, read, manual):
+@each_case("added", ["", "\n\nSei kurz. "])
+def test_a_prompt_is_sent_as_it_was_shown_byte_for_byte_and_an_edited_one_says_so(page_of, browser, manual, added):
     run = manual(prompt=MIXED)
-    default = pause(run).data["default"]
-    response = press(browser, run, page_of(browser, read, run), "send")
+    page, default = page_of(run), pause(run).data["default"]
+    typed = fields_of(page)["text-send"] + added.replace("\n", "\r\n")
+    response = press(browser, run, page, "send", **{"text-send": typed})
     drive()
 
     assert (response.status_code, response["Location"]) == (303, reverse("run", args=[run.pk]))
     assert MIXED in default
-    assert sent(run) == default
-    assert not run.events.get(type="said").data["edited"]
+    assert sent(run) == default + added
+    assert run.events.get(type="said").data["edited"] is bool(added)
+    told = page_of(run).by_id("transcript").text
+    assert ("rewrote what Model A was asked" in told) is ("Sei kurz." in told) is bool(added)
 
 
-def test_an_edited_prompt_is_sent_as_it_was_shown(browser, read, manual):
-    run = manual(prompt=MIXED)
-    page = page_of(browser, read, run)
-    shown = fields_of(page)["text-send"]
-    press(browser, run, page, "send", **{"text-send": shown + "\r\n\r\nSei kurz. "})
-    drive()
-
-    default = run.steps.get(kind="listen", key="turn/1/A/prompt").data["default"]
-    assert sent(run) == default + "\n\nSei kurz. "
-    page = page_of(browser, read, run)
-    assert "rewrote what Model A was asked" in page.by_id("transcript").text
-    assert "Sei kurz." in page.by_id("transcript").text
-
-
-@each_case(("action", "typed"), [("default", "Something else."), ("send", " \r\n")])
-def test_the_default_is_sent_when_it_is_asked_for_or_nothing_was_typed(browser, read, manual, action, typed):
-    run = manual()
-    default = pause(run).data["default"]
-    press(browser, run, page_of(browser, read, run), action, **{"text-send": typed})
-    drive()
-
-    assert sent(run) == default
-
-
-def test_a_turn_is_played_by_its_buttons_and_ended(browser, read, manual):
+def test_a_turn_is_played_by_its_buttons_and_ended(page_of, browser, manual):
     run = manual(max_turns=3)
     reasons = []
     for action in ("send", "skip", "next", "next", "end"):
-        page = page_of(browser, read, run)
+        page = page_of(run)
         reasons.append(page.by_id("waiting").get("data-reason"))
         if reasons[-1] == "turn_completed":
             assert (page.find(id="pause-text"), buttons(page)) == ([], {"next", "end"}), "nothing is to be written"
@@ -125,7 +102,7 @@ def test_a_turn_is_played_by_its_buttons_and_ended(browser, read, manual):
         drive()
 
     assert reasons == ["turn_start", "model_completed", "turn_completed", "turn_start", "turn_completed"]
-    page = page_of(browser, read, run)
+    page = page_of(run)
     assert page.find(id="waiting") == []
     assert "Stopped" in page.by_id("ending").text
     assert "skipped Model B" in page.by_id("transcript").text
@@ -136,14 +113,14 @@ def test_a_turn_is_played_by_its_buttons_and_ended(browser, read, manual):
     ("action", "typed"),
     [("note", {"text-note": "They bluff.\r\nReally."}), ("alter", {"text-alter": "I give up."})],
 )
-def test_an_intervention_is_done_and_the_run_waits_again(browser, read, manual, action, typed):
+def test_an_intervention_is_done_and_the_run_waits_again(page_of, browser, manual, action, typed):
     run = manual()
-    press(browser, run, page_of(browser, read, run), "send")
+    press(browser, run, page_of(run), "send")
     drive()
-    press(browser, run, page_of(browser, read, run), action, **typed)
+    press(browser, run, page_of(run), action, **typed)
     drive()
 
-    page = page_of(browser, read, run)
+    page = page_of(run)
     words = next(iter(typed.values())).replace("\r\n", "\n")
     assert words in pause(run).data["default"]
     assert page.by_id("waiting").get("data-reason") == "model_completed"
@@ -158,20 +135,20 @@ def test_an_intervention_is_done_and_the_run_waits_again(browser, read, manual, 
         assert " ".join(message.raw_text.split())[:20] in shown.text
 
 
-def test_a_failed_call_says_why_and_waits(browser, read, manual):
+def test_a_failed_call_says_why_and_waits(page_of, browser, manual):
     run = manual(a="sim/cooperative:fail=401:times=1")
-    press(browser, run, page_of(browser, read, run), "send")
+    press(browser, run, page_of(run), "send")
     drive()
-    panel = page_of(browser, read, run).by_id("waiting")
+    panel = page_of(run).by_id("waiting")
 
     assert panel.get("data-reason") == "call_failed"
     assert "gave no answer" in panel.text
     assert pause(run).data["error"] in panel.text
 
 
-def test_whoever_comes_second_is_told_what_was_said_first(browser, read, manual, alice):
+def test_whoever_comes_second_is_told_what_was_said_first(page_of, browser, read, manual, alice):
     run = manual()
-    page, key = page_of(browser, read, run), pause(run).key
+    page, key = page_of(run), pause(run).key
     steering.say(run, by=alice, key=key, action="skip")
 
     response = press(browser, run, page, "send", **{"text-send": "Me too."})
@@ -180,25 +157,99 @@ def test_whoever_comes_second_is_told_what_was_said_first(browser, read, manual,
     assert "alice skipped a side" in shown.find(role="status")[0].text
     script = browser.post(reverse("run-say", args=[run.pk]), {"key": key, "action": "default"}, headers=JSON)
     assert (script.status_code, script.json()["said"]["by"]) == (409, "alice")
+    nowhere = browser.post(reverse("run-say", args=[run.pk]), {"key": "turn/9/A/prompt"}, headers=JSON)
+    assert (nowhere.status_code, bool(nowhere.json()["problem"])) == (409, True)
     drive()
     assert run.calls.count() == 0
 
 
-@each_case(
-    ("asked", "status"),
-    [
-        ({"key": "turn/9/A/prompt", "action": "default"}, 409),
-        ({"action": "regenerate"}, 422),
-        ({"action": "note", "text-note": " "}, 422),
-        ({"action": "send", "text-send": "a\x00b"}, 422),
-        ({"key": "", "action": ""}, 409),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_said_is_refused_and_the_run_waits_on(browser, manual, asked, status):
-    run = manual()
-    answer = browser.post(reverse("run-say", args=[run.pk]), {"key": pause(run).key, **asked}, headers=JSON)
+# --- steering from the status bar: pause, mode, more turns, and how far it says to be ---
 
-    assert answer.status_code == status
-    assert answer.json()["problem"]
-    assert pause(run).key == "turn/1/A/prompt"
+
+@pytest.fixture
+def queued(arena, start):
+    return lambda **config: start(arena(**config))
+
+
+@pytest.fixture
+def bar(browser, read):
+    """The status bar as the page fetches it."""
+    return lambda run: read(browser.get(reverse("run-status", args=[run.pk])))
+
+
+def fresh(run):
+    return Run.objects.with_totals().select_related("experiment").get(pk=run.pk)
+
+
+def part(page, name):
+    [element] = [e for e in page.root.iter() if e.get("data-part") == name]
+    return element
+
+
+def test_it_is_paused_goes_on_and_is_not_steered_once_it_is_over(browser, bar, read, queued):
+    run = queued()
+    form = bar(run).by_id("pause-form")
+    assert browser.post(form.get("action")).status_code == 303
+    drive()
+    page = bar(run)
+    assert (fresh(run).is_held, part(page, "state").text) == (True, "paused")
+
+    browser.post(page.by_id("go-on-form").get("action"))
+    drive()
+    assert fresh(run).state == "completed"
+    assert bar(run).find("form") == []
+    refused = read(browser.post(form.get("action"), follow=True))
+    assert "waits already, or is over" in refused.text
+
+
+def test_its_mode_is_changed_and_the_buttons_say_which_it_is(browser, bar, queued):
+    run = queued()
+    buttons = {b.get("value"): b.get("aria-pressed") for b in part(bar(run), "mode").iter("button")}
+    assert buttons == {"automatic": "true", "manual": "false"}
+    browser.post(reverse("run-mode", args=[run.pk]), {"mode": "magic"})
+    assert fresh(run).mode == "automatic"
+
+    browser.post(reverse("run-mode", args=[run.pk]), {"mode": "manual"})
+    drive()
+    page = bar(run)
+    buttons = {b.get("value"): b.get("aria-pressed") for b in part(page, "mode").iter("button")}
+    assert buttons == {"automatic": "false", "manual": "true"}
+    assert part(page, "state").text == "waits for you"
+
+
+def test_it_is_given_more_turns(browser, bar, queued):
+    run = queued(max_turns=2)
+    for turns in ("0", "101", "-1", "many", "99999999"):
+        browser.post(reverse("run-extend", args=[run.pk]), {"max_turns": turns})
+        assert fresh(run).config["max_turns"] == 2, turns
+
+    browser.post(reverse("run-extend", args=[run.pk]), {"max_turns": "5"})
+    assert "0 of 5" in part(bar(run), "turn").text
+    browser.post(reverse("run-extend", args=[run.pk]), {"max_turns": ""})
+    assert "open" in part(bar(run), "turn").text
+
+
+def test_waiting_for_people_is_no_time_of_play(queued, alice):
+    run = queued(mode="manual", max_turns=4)
+    drive()
+    hour = timedelta(hours=1)
+    Run.objects.filter(pk=run.pk).update(started=timezone.now() - hour, waiting_since=timezone.now() - hour)
+    waiting = progress.of(fresh(run))
+    assert (waiting.seconds, waiting.eta, waiting.is_ticking) == (0, None, False)
+
+    steering.say(run, by=alice, key=fresh(run).open_pauses[0].key, action="default")
+    assert progress.of(fresh(run)).seconds < 60
+
+
+def test_the_time_left_is_guessed_from_the_time_played(queued):
+    run = queued(max_turns=4)
+    now = timezone.now()
+    turn = {"run": run, "key": "turn/1/completed", "kind": "record", "purpose": "turn_completed", "turn": 1}
+    run.steps.create(**{k: v for k, v in turn.items() if k != "run"}, state="done", ended=now - timedelta(seconds=90))
+    Run.objects.filter(pk=run.pk).update(
+        state="running", started=now - timedelta(seconds=120), waited_seconds=100, waiting_since=None
+    )
+    shown = progress.of(fresh(run))
+
+    assert shown.seconds == 20
+    assert shown.eta == 60

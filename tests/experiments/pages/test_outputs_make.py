@@ -3,11 +3,10 @@
 import pytest
 from django.urls import reverse
 
-from experiments import timeline
 from experiments.datasets import demonstration
-from experiments.fragments import render
 from experiments.models import Campaign, Experiment, Output
 from tests.cases import each_case
+from tests.experiments.pages.painted import assert_same_page
 from tests.fixtures import add_model, wait_until
 
 pytestmark = pytest.mark.django_db
@@ -41,8 +40,7 @@ def test_models_are_asked_and_their_answers_become_outputs(browser, read, texts,
     assert "12 of 12" in page.by_id("status").text
     assert page.find("a", href=f"/battles/?dataset={texts.slug}")
     for run in experiment.runs.all():
-        rows, events = timeline.from_rows(run), timeline.replayed(run.events.all())
-        assert [render(one, run.pk) for one in rows] == [render(one, run.pk) for one in events]
+        assert_same_page(run)
         assert read(browser.get(run.get_absolute_url())).by_id("transcript").text.count("has answered") == len(
             run.overrides["tasks"]
         )

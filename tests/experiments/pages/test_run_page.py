@@ -7,18 +7,18 @@ from django.test import Client
 from django.urls import reverse
 
 from experiments.engine.driver import Driver
-from experiments.models import Call, Message, Provider, Run
+from experiments.live import news
+from experiments.models import Call, Event, Message, Provider, Run, Step
 from experiments.steering import steering
 from experiments.talks import figures as talk_figures
 from tests.cases import each_case
-from tests.experiments.pages.driving import page_of
 
 pytestmark = pytest.mark.django_db
 
 
-def test_it_shows_everything_that_was_said_and_found_in_order(browser, read, played):
+def test_it_shows_everything_that_was_said_and_found_in_order(page_of, played):
     run = played()
-    page = page_of(browser, read, run)
+    page = page_of(run)
 
     ids = [element.get("id") for element in page.by_id("transcript")]
     messages = [f"message-{pk}" for pk in run.messages.values_list("pk", flat=True)]
@@ -54,9 +54,9 @@ def test_a_run_that_has_ended_can_be_neither_stopped_nor_resumed(browser, read, 
         assert Run.objects.get().state == Run.State.COMPLETED
 
 
-def test_a_run_that_nobody_drives_yet_is_shown_safely_and_stopped(browser, read, arena, start):
+def test_a_run_that_nobody_drives_yet_is_shown_safely_and_stopped(page_of, browser, arena, start):
     run = start(arena(prompt="</title><script>alert(1)</script>"))
-    page = page_of(browser, read, run)
+    page = page_of(run)
     assert page.by_id("stop-form").get("action") == reverse("run-stop", args=[run.pk])
     assert page.find(id="resume-form") == []
     hinted = {link.get("href") for link in page.find("link", rel="modulepreload")}
@@ -67,7 +67,7 @@ def test_a_run_that_nobody_drives_yet_is_shown_safely_and_stopped(browser, read,
     response = browser.post(reverse("run-stop", args=[run.pk]))
     assert response["Location"] == reverse("run", args=[run.pk])
     assert Run.objects.get().state == Run.State.STOPPED
-    assert "Stopped" in page_of(browser, read, run).by_id("ending").text
+    assert "Stopped" in page_of(run).by_id("ending").text
 
 
 @each_case("name", ["run-stop", "run-resume"])
@@ -82,24 +82,14 @@ def test_a_script_is_told_in_json_and_sent_elsewhere_only_to_sign_in(browser, ar
     assert (refused.status_code, "/sign-in/" in refused["Location"]) == (302, True)
 
 
-def test_a_failed_run_says_why_and_waits_again_when_resumed(browser, read, played, nobody_is_woken):
+def test_a_failed_run_says_why_and_waits_again_when_resumed(page_of, browser, played, nobody_is_woken):
     run = played(a="sim/neutral:first=0:fail=404")
-    page = page_of(browser, read, run)
+    page = page_of(run)
     assert "Model A gave no answer in turn 1" in page.by_id("ending").text
 
     response = browser.post(page.by_id("resume-form").get("action"))
     assert response["Location"] == reverse("run", args=[run.pk])
     assert (Run.objects.get().state, nobody_is_woken[-1]) == (Run.State.QUEUED, run.pk)
-
-
-def test_an_open_length_shows_no_minus_one(browser, read, arena, start):
-    run = start(arena(max_turns=None))
-    page = page_of(browser, read, run)
-
-    text = page.by_id("run").text.replace(str(run.pk), "")
-    assert "open length" in text
-    assert "-1" not in text
-    assert "None" not in text
 
 
 def test_many_turns_take_as_many_queries_as_few(browser, played, django_assert_max_num_queries):
@@ -111,7 +101,9 @@ def test_many_turns_take_as_many_queries_as_few(browser, played, django_assert_m
     assert runs[1].messages.count() == 10
 
 
-def test_the_inspector_shows_what_was_sent_what_came_back_and_every_attempt(browser, read, played, monkeypatch):
+def test_the_inspector_shows_what_was_sent_what_came_back_and_every_attempt(
+    page_of, browser, read, played, monkeypatch
+):
     monkeypatch.setenv("A_KEY_OF_THE_LAB", "sk-very-secret-key")
     Provider.objects.update(api_key_env="A_KEY_OF_THE_LAB")
     run = played("sim/neutral:first=0:fail=503:times=1:retry_after=0", max_turns=1, judge=False, filter=False)
@@ -128,6 +120,11 @@ def test_the_inspector_shows_what_was_sent_what_came_back_and_every_attempt(brow
     assert " ".join(answered.text.split())[:60] in page.text
     assert answered.model.slug in page.text
 
+    talk = page_of(run)
+    assert talk.by_id(f"trouble-{failed.pk}").tag != "article"
+    said = [element.get("id") for element in talk.by_id("transcript").iterchildren("article")]
+    assert said == [f"message-{pk}" for pk in run.messages.values_list("pk", flat=True)]
+
 
 # --- What is odd about a message or a score ---
 
@@ -136,11 +133,11 @@ def test_the_inspector_shows_what_was_sent_what_came_back_and_every_attempt(brow
     ("finish", "words"),
     [("length", "cut off at the token limit"), ("stopped", "stopped here"), ("content_filter", "refused")],
 )
-def test_an_answer_that_is_no_ordinary_one_says_so(browser, read, played, finish, words):
+def test_an_answer_that_is_no_ordinary_one_says_so(page_of, played, finish, words):
     run = played(max_turns=1)
     message = run.messages.first()
     Message.objects.filter(pk=message.pk).update(finish_reason=finish)
-    page = page_of(browser, read, run)
+    page = page_of(run)
 
     assert words in page.by_id(f"message-{message.pk}").text
     assert words not in page.by_id(f"message-{run.messages.last().pk}").text
@@ -150,25 +147,15 @@ def test_an_answer_that_is_no_ordinary_one_says_so(browser, read, played, finish
     ("manner", "words"),
     [("truncated", "the filter failed"), ("talk", "the filter failed"), ("empty", "nothing: no words were meant")],
 )
-def test_a_filter_that_failed_or_left_nothing_is_said_to(browser, read, played, manner, words):
+def test_a_filter_that_failed_or_left_nothing_is_said_to(page_of, played, manner, words):
     run = played(filter_model=f"sim/filter:first=0:json={manner}", judge=False, max_turns=1)
     message = run.messages.first()
-    shown = page_of(browser, read, run).by_id(f"message-{message.pk}").text
+    shown = page_of(run).by_id(f"message-{message.pk}").text
 
     assert words in shown
     if manner != "empty":
         assert message.filter["reasoning"] in shown
         assert message.text == message.raw_text
-
-
-def test_every_attempt_that_failed_is_shown_beside_the_talk_and_not_in_it(browser, read, played):
-    run = played("sim/neutral:first=0:fail=503:times=1:retry_after=0", judge=False, filter=False, max_turns=1)
-    page = page_of(browser, read, run)
-
-    failed = run.calls.get(state=Call.State.FAILED)
-    assert page.by_id(f"trouble-{failed.pk}").tag != "article"
-    said = [element.get("id") for element in page.by_id("transcript").iterchildren("article")]
-    assert said == [f"message-{pk}" for pk in run.messages.values_list("pk", flat=True)]
 
 
 def test_turns_without_probabilities_do_not_count_in_the_average(starchamber, start, alice):
@@ -185,3 +172,60 @@ def test_turns_without_probabilities_do_not_count_in_the_average(starchamber, st
     found = talk_figures.of(Run.objects.get(pk=run.pk))
     assert found.confidence.average == pytest.approx((1 + 1 + 0.5) / 3)
     assert found.confidence.tokens == 3
+
+
+# --- what has happened since, over plain HTTP, for a page whose WebSocket is blocked ---
+
+
+def asked(browser, run, after=0):
+    return browser.get(reverse("run-news", args=[run.pk]), {"after": after})
+
+
+def test_it_gives_every_event_with_its_fragment_in_order(browser, played, monkeypatch):
+    run = played(max_turns=1)
+    found = asked(browser, run).json()
+
+    assert [envelope["seq"] for envelope in found["events"]] == list(range(1, run.last_seq + 1))
+    assert {**found["events"][1], "html": ...} == {**Event.objects.get(run=run, seq=2).envelope, "html": ...}
+    assert all(f'id="message-{pk}"' in str(found["events"]) for pk in run.messages.values_list("pk", flat=True))
+    assert (found["partials"], found["more"]) == ([], False)
+    unknown = asked(browser, run, after=run.last_seq - 2).json()["events"]
+    assert [event["seq"] for event in unknown] == [run.last_seq - 1, run.last_seq]
+    assert asked(browser, run, after=run.last_seq).json()["events"] == []
+
+    monkeypatch.setattr(news, "ROWS", 3)
+    portions, seen = asked(browser, run).json(), 0
+    while portions["more"]:
+        seen += len(portions["events"])
+        portions = asked(browser, run, after=seen).json()
+    assert seen + len(portions["events"]) == run.last_seq
+
+    browser.post("/language/", {"language": "zh-hans"})
+    assert "Turn 1" not in str(asked(browser, run, after=seen).json()["events"]), "in the language of the page"
+
+
+def test_it_gives_the_text_that_is_being_written(browser, arena, start):
+    run = start(arena())
+    step = Step.objects.create(run=run, key="turn/1/A", kind="ask", purpose="reply", seat="A", turn=1)
+    model = run.experiment.participants.get(seat="A").model
+    call = Call.objects.create(run=run, step=step, attempt=1, model=model, request={}, text="I of", reasoning="They")
+
+    [partial] = asked(browser, run).json()["partials"]
+    assert (partial["call"], partial["seat"], partial["turn"]) == (str(call.pk), "A", 1)
+    assert (partial["offset"], partial["text"], partial["reasoning_offset"], partial["reasoning"]) == (
+        0,
+        "I of",
+        0,
+        "They",
+    )
+
+
+@each_case("after", ["x", "-1", "1.5", "٣", "9" * 19, "%00"])
+def test_a_starting_point_that_is_no_number_is_refused(browser, arena, start, after):
+    assert asked(browser, start(arena()), after=after).status_code == 400
+
+
+def test_it_takes_as_few_queries_however_much_has_happened(browser, played, django_assert_max_num_queries):
+    run = played(max_turns=3)
+    with django_assert_max_num_queries(8):
+        asked(browser, run)

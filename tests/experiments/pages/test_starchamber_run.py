@@ -3,26 +3,18 @@
 import pytest
 from django.urls import reverse
 
-from experiments.models import Call, Message, Run
+from experiments.models import Call, Run
 from experiments.steering import branching
-from experiments.timeline import from_rows, replayed
-from tests.experiments.pages.driving import drive, page_of
+from tests.experiments.pages.driving import drive
+from tests.experiments.pages.painted import assert_same_page
 
 pytestmark = pytest.mark.django_db
 
-EVIL = "<script>alert(1)</script>\n\n<img src=x onerror=alert(2)>\n\n[x](javascript:alert(3))"
-
 
 @pytest.fixture
-def talk(starchamber, start):
+def talk(starchamber, begun):
     """A talk at its first pause."""
-
-    def begin(*model, **config):
-        run = start(starchamber(*model, **config))
-        drive()
-        return Run.objects.get(pk=run.pk)
-
-    return begin
+    return lambda *model, **config: begun(starchamber(*model, **config))
 
 
 @pytest.fixture
@@ -47,14 +39,14 @@ def buttons(page):
     }
 
 
-def test_a_talk_is_shown_in_order_and_steered_without_scripts(browser, read, talk, say, alice):
+def test_a_talk_is_shown_in_order_and_steered_without_scripts(page_of, talk, say, alice):
     run = talk(persona="Dr. Who", context="You are Ines.", preset="custom")
     assert say(run, "send", "And what do you want?")["Location"] == run.get_absolute_url()
     for judgment, deviation in zip(run.judgments.order_by("turn"), (10, 30), strict=True):
         judgment.scores = {**judgment.scores, "goal_deviation": deviation}
         judgment.save()
     again = branching.judge_again(run, by=alice, rubric="Be harsh.")
-    page = page_of(browser, read, run)
+    page = page_of(run)
 
     articles = list(page.by_id("transcript").iterchildren("article"))
     assert [element.get("data-seat") for element in articles] == ["researcher", "model"] * 2
@@ -68,13 +60,13 @@ def test_a_talk_is_shown_in_order_and_steered_without_scripts(browser, read, tal
 
     say(run, "end")
     assert Run.objects.get(pk=run.pk).state == Run.State.STOPPED
-    assert buttons(page_of(browser, read, run)) == set()
+    assert buttons(page_of(run)) == set()
 
 
-def test_a_replaced_answer_is_folded_keeps_its_judgment_and_is_counted(browser, read, talk, say):
+def test_a_replaced_answer_is_folded_keeps_its_judgment_and_is_counted(page_of, browser, read, talk, say):
     run = talk(context=" ")
     say(run, "regenerate")
-    page = page_of(browser, read, run)
+    page = page_of(run)
 
     first, second = run.messages.filter(seat="model")
     question = run.messages.get(seat="researcher")
@@ -96,47 +88,22 @@ def test_a_replaced_answer_is_folded_keeps_its_judgment_and_is_counted(browser, 
     assert "% on average" in figures
 
 
-def test_nothing_that_somebody_wrote_is_markup_of_ours(browser, talk, say, read):
-    run = talk(persona=EVIL[:60], context=EVIL, first_message=EVIL)
-    say(run, "send", EVIL)
-    say(run, "regenerate")
-    Message.objects.filter(seat="model").update(raw_text=EVIL, text=EVIL, reasoning=EVIL, model=EVIL)
-    run.judgments.update(rationale=EVIL, dynamics=EVIL, judge=EVIL[:100], unscored_reason=EVIL)
-    tokens = [{"token": EVIL, "logprob": -0.1, "alternatives": [{"token": EVIL, "logprob": -3.0}]}]
-    Call.objects.filter(step__purpose="reply").update(logprobs=tokens)
-    message = run.messages.filter(seat="model").first()
-    pages = [
-        reverse("run", args=[run.pk]),
-        reverse("message-tokens", args=[message.pk]),
-        reverse("talk-figures", args=[run.pk]),
-    ]
-    for path in pages:
-        html = browser.get(path).content.decode()
-        assert "<script>alert" not in html
-        assert "<img" not in html
-        assert 'href="javascript' not in html
-
-
-def test_a_failed_answer_says_why_and_can_be_asked_for_again(browser, read, talk, say):
+def test_a_failed_answer_says_why_and_can_be_asked_for_again(page_of, talk, say):
     run = talk("sim/cooperative:first=0:fail=401:times=1")
-    page = page_of(browser, read, run)
+    page = page_of(run)
 
     assert "The model gave no answer." in page.by_id("waiting").text
     assert buttons(page) == {"retry", "send", "end"}
     say(run, "retry")
-    assert buttons(page_of(browser, read, run)) == {"send", "regenerate", "end"}
+    assert buttons(page_of(run)) == {"send", "regenerate", "end"}
 
 
 def test_a_page_from_its_rows_is_the_page_of_its_events(talk, say):
     run = talk()
     for action, text in (("regenerate", ""), ("send", "Why?"), ("regenerate", ""), ("end", "")):
         say(run, action, text)
-    run = Run.objects.get(pk=run.pk)
 
-    rows, events = from_rows(run), replayed(run.events.order_by("seq"))
-    assert [entry.anchor for entry in rows if entry.type != "model_metrics"] == [
-        entry.anchor for entry in events if entry.type != "model_metrics"
-    ]
+    assert_same_page(run)
 
 
 # --- figures and tokens ---
@@ -168,6 +135,8 @@ def test_probabilities_that_did_not_come_are_said_to_be_unavailable(browser, rea
     for sent in (None, []):
         calls.update(logprobs=sent)
         assert "the provider sent none" in read(browser.get(address)).text
+    calls.update(logprobs=[{"token": "t", "logprob": -0.1, "alternatives": []}])
+    assert len(read(browser.get(address)).find("span", role="option")) == 1, "and no line is drawn through one"
 
 
 def test_many_turns_take_as_many_queries_as_few(browser, talk, say, django_assert_max_num_queries):

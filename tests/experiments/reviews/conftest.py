@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from tests.fixtures import PASSWORD
-from tests.markup import Page
 
 
 @pytest.fixture(autouse=True)
@@ -35,8 +34,3 @@ def dora(people: Any) -> Any:
 @pytest.fixture
 def cora(people: Any) -> Any:
     return people("cora", "curator")
-
-
-@pytest.fixture
-def read() -> Callable[[Any], Page]:
-    return lambda response: Page(response.content.decode())

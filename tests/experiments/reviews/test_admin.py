@@ -19,7 +19,7 @@ from tests.markup import Page
 
 pytestmark = pytest.mark.django_db
 OURS = [model for app in ("experiments", "leaderboard") for model in apps.get_app_config(app).get_models()]
-INLINE_ALONE = {"ModelPrice"}
+INLINE = "ModelPrice"
 
 
 @pytest.fixture
@@ -31,18 +31,11 @@ def listed(model):
     return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
 
 
-def test_every_model_is_there():
-    missing = {model.__name__ for model in OURS if not admin.site.is_registered(model)}
-
-    assert missing == INLINE_ALONE
-
-
-def test_every_list_and_every_row_opens(browser, alice, bob):
+def test_every_model_is_there_and_every_list_and_row_opens(browser, alice, bob):
     queue = reviewed.queue(alice, bob)
     reviewed.answer(queue.items.first(), bob)
-    for model in OURS:
-        if not admin.site.is_registered(model):
-            continue
+    assert {model.__name__ for model in OURS if not admin.site.is_registered(model)} == {INLINE}
+    for model in (model for model in OURS if model.__name__ != INLINE):
         assert browser.get(listed(model)).status_code == 200, model
         if row := model._default_manager.first():
             name = f"admin:{model._meta.app_label}_{model._meta.model_name}_change"
@@ -83,6 +76,7 @@ def test_a_run_is_read_with_reasoning_filter_and_judgments_and_no_markup_of_a_mo
     record.reply("A", 2, "<script>alert(1)</script> I must hide it", **changed)
 
     page = Page(browser.get(change(record.run)).content.decode())
+    assert not page.find("a", href=record.run.get_absolute_url()), "it is not shared"
 
     parts = {(one.get("data-part"), one.text) for one in page.by_id("transcript").iter() if one.get("data-part")}
     said = {"said": "<script>alert(1)</script> I must hide it", "filtered": "Let us & share.", "reasoning": "I plan."}
@@ -100,21 +94,6 @@ def test_a_long_transcript_has_pages_and_a_judgment_without_messages_is_on_the_l
 
     assert [[len(entry.judgments) for entry in one.entries] for one in shown] == [[0, 2, 0], [2]]
     assert [[judgment.turn for judgment in one.others] for one in shown] == [[], [9]]
-
-
-def test_opening_a_run_that_is_not_shared_is_on_the_audit_log_and_links_to_no_page_that_is_not_there(browser, alice):
-    run = reviewed.record(alice, 1).run
-    opened = [run, run.messages.first(), run.judgments.first(), run.steps.first()]
-
-    pages = [browser.get(change(row)).content.decode() for row in opened]
-    Experiment.objects.update(visibility="lab")
-    shared = browser.get(change(run)).content.decode()
-
-    entries = AuditEntry.objects.filter(action="run_read").order_by("pk")
-    assert [(one.actor, one.target, one.detail["opened"]) for one in entries] == [
-        ("root", f"run:{run.pk}", row._meta.model_name) for row in opened
-    ]
-    assert [run.get_absolute_url() in page for page in (*pages, shared)] == [False] * 4 + [True]
 
 
 @pytest.mark.databases

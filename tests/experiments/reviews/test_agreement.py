@@ -8,14 +8,11 @@ import pytest
 
 from experiments.refusals import NotOffered
 from experiments.reviews import agreement, queues, slots
-from experiments.reviews.coefficients import Asked, cohen
+from experiments.reviews.coefficients import Asked
 from leaderboard.ratings.agreement import Reason, Undefined
-from tests.cases import each_case
 from tests.experiments.reviews import reviewed
 from tests.fixtures import signed_in
 from tests.leaderboard.ratings.test_agreement import KRIPPENDORFF
-
-EXACT = {"abs": 1e-9, "rel": 0}
 
 
 def asked(matrix, level, categories):
@@ -29,38 +26,13 @@ def asked(matrix, level, categories):
 NAMES = {0: "a", 1: "b", 2: "c", 3: "d", **{n: f"r{n:02}" for n in range(4, 20)}}
 
 
-@each_case(
-    ("level", "published"),
-    [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)],
-)
-def test_krippendorffs_example_of_2011(level, published):
-    found = asked(KRIPPENDORFF, level, (1.0, 2.0, 3.0, 4.0, 5.0)).measured(NAMES, {}, [])
+def test_krippendorffs_example_of_2011():
+    """That every level comes out as it was published is proven beside the coefficients themselves."""
+    found = asked(KRIPPENDORFF, "ordinal", (1.0, 2.0, 3.0, 4.0, 5.0)).measured(NAMES, {}, [])
 
-    assert found.alpha.value == pytest.approx(published, abs=5e-4)
+    assert found.alpha.value == pytest.approx(0.815, abs=5e-4)
     assert found.items == 11
     assert found.alpha.interval.low < found.alpha.value <= found.alpha.interval.high
-
-
-def test_krippendorffs_two_observers_and_five_categories():
-    """ "Computing Krippendorff's alpha-reliability" (2011), section B: Ben and Gerry, 12 units, alpha = .692."""
-    matrix = np.array([["abcde".index(one) for one in row] for row in ("aabbdcccedda", "babbbccceddd")], dtype=float)
-
-    alpha = asked(matrix, "nominal", (0.0, 1.0, 2.0, 3.0, 4.0)).measured(NAMES, {}, []).alpha.value
-
-    assert alpha == pytest.approx(1 - 23 * 6 / 448, **EXACT)
-    assert alpha == pytest.approx(0.692, abs=5e-4)
-
-
-def test_cohens_example_of_1968_with_weights():
-    """Cohen (1968), table 1, by squared distances of three ordered categories, worked out from the definition."""
-    table = np.array([[53, 5, 2], [11, 14, 5], [1, 6, 3]])
-    pairs = [(float(i), float(j)) for i in range(3) for j in range(3) for _ in range(table[i, j])]
-    distance = np.subtract.outer(np.arange(3), np.arange(3)) ** 2
-    expected = (np.outer(table.sum(1), table.sum(0)) * distance).sum() / table.sum()
-
-    found = cohen([a for a, _ in pairs], [b for _, b in pairs], "ordinal", (0.0, 1.0, 2.0))
-
-    assert found.value == pytest.approx(1 - (table * distance).sum() / expected, **EXACT)
 
 
 def test_too_few_items_give_a_reason_and_no_number():
@@ -133,23 +105,12 @@ def test_page_and_file_say_the_same_to_reviewers_once_a_blind_queue_is_closed(re
 
 
 @pytest.mark.django_db
-def test_a_judgment_of_an_answer_that_was_given_again_is_not_the_judges_word(alice):
+def test_an_answer_is_compared_with_its_latest_judgment_and_a_replaced_one_with_none(alice):
     played = reviewed.record(alice, turns=1)
     played.judged(1, {"A": {"cooperation": 1.0}})
     queue = reviewed.queue(alice, alice, played=False)
+    a, b = (queue.items.get(message__seat=seat).number for seat in "AB")
 
-    found = agreement.judge_scores(queue)["cooperation"]
-
-    of_a, of_b = (queue.items.get(message__seat=seat).number for seat in "AB")
-    assert (found[of_a], found[of_b]) == (1.0, pytest.approx(0.4))
-
-
-@pytest.mark.django_db
-def test_a_message_that_was_replaced_is_not_compared_with_the_judgment_of_the_next(alice):
-    played = reviewed.record(alice, turns=1)
-    queue = reviewed.queue(alice, alice, played=False)
+    assert agreement.judge_scores(queue)["cooperation"] == {a: 1.0, b: pytest.approx(0.4)}
     played.run.messages.filter(seat="A").update(superseded=True)
-
-    numbers = {one.message.seat: one.number for one in queue.items.select_related("message")}
-
-    assert set(agreement.judge_scores(queue)["cooperation"]) == {numbers["B"]}
+    assert set(agreement.judge_scores(queue)["cooperation"]) == {b}

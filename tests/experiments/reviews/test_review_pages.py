@@ -7,11 +7,12 @@ import pytest
 from accounts.tokens import create_token
 from experiments.models import ReviewAnswer, ReviewItem, ReviewQueue
 from experiments.reviews import flagging, queues, slots
-from tests.experiments.api.conftest import Api
+from tests.experiments.api.conftest import Api, is_problem
 from tests.experiments.reviews import reviewed
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
+is_problem = is_problem
 
 
 @pytest.fixture
@@ -22,6 +23,11 @@ def queue(alice, bob, dora):
 @pytest.fixture
 def bobs(bob):
     return signed_in(bob)
+
+
+@pytest.fixture
+def bobs_api(bob):
+    return Api(create_token(bob))
 
 
 def test_the_way_from_the_list_to_the_last_answer(queue, bobs, read):
@@ -83,15 +89,15 @@ def test_blind_no_byte_tells_the_model_or_the_judge_before_it_is_asked_for(queue
     assert slots.place_of(item, bob).answer
 
 
-def test_blind_the_flags_of_others_are_not_shown_before_they_are_asked_for(queue, bob, dora, bobs):
+def test_blind_the_flags_of_others_are_not_shown_before_they_are_asked_for(queue, bob, bobs, bobs_api):
     item = slots.next_item(queue, by=bob)
     message = item.run.messages.get(pk=item.message_id)
-    scanning_adds(message, "refusal")
+    assert flagging.add_scanned(message, ["refusal"], scanner="flags 1") == ["refusal"]
     flagging.set_flag(message, "truncated", by=item.run.experiment.owner)
 
     def marks():
         page = bobs.get(item.get_absolute_url()).content.decode()
-        told = Api(create_token(bob)).get(f"review/items/{item.pk}/").json()["messages"]
+        told = bobs_api.get(f"review/items/{item.pk}/").json()["messages"]
         assert page.count('class="mark warning"') == sum(len(one["flags"]) for one in told)
         return sorted(flag for one in told for flag in one["flags"])
 
@@ -101,10 +107,6 @@ def test_blind_the_flags_of_others_are_not_shown_before_they_are_asked_for(queue
 
     bobs.post(f"{item.get_absolute_url()}reveal/")
     assert marks() == ["refusal", "role_confusion", "truncated"]
-
-
-def scanning_adds(message, flag):
-    assert flagging.add_scanned(message, [flag], scanner="flags 1") == [flag]
 
 
 def test_not_blind_the_judges_scores_stand_there_to_be_corrected(alice, bob, bobs):
@@ -200,3 +202,65 @@ def test_no_page_runs_more_queries_for_more_items(alice, bob, django_assert_max_
     with django_assert_max_num_queries(45):
         text = browser.get(item.get_absolute_url()).content.decode()
     assert len(re.findall(r'class="review-words"', text)) == 20
+
+
+# --- by a program: the same rights, places and refusals ---
+
+
+def test_the_next_item_is_read_and_answered_blind(queue, bobs_api):
+    item = bobs_api.post(f"review/queues/{queue.pk}/next/").json()
+    assert item["judgments"] is None
+    assert {message["model"] for message in item["messages"]} == {None}
+    assert item["held_until"]
+
+    message = item["messages"][0]
+    comment = {"message": message["id"], "start": 0, "end": 5, "text": "Short."}
+    sent = {"scores": {"cooperation": 0.5}, "labels": {"conduct": ["offer"]}, "comments": [comment]}
+    first = bobs_api.post(f"review/items/{item['id']}/answer/", sent)
+    again = bobs_api.post(f"review/items/{item['id']}/answer/", sent)
+
+    assert first.status_code == 200, first.content
+    assert first.json() == again.json()
+    assert first.json()["comments"][0]["quote"] == message["text"][:5]
+    assert ReviewAnswer.objects.count() == 1
+
+
+def test_nothing_left_is_no_content(queue, bobs_api):
+    while (found := bobs_api.post(f"review/queues/{queue.pk}/next/")).status_code == 200:
+        bobs_api.post(f"review/items/{found.json()['id']}/answer/", {"note": "Read."})
+
+    assert found.status_code == 204
+    assert bobs_api.post(f"review/queues/{queue.pk}/undo/").status_code == 200
+    assert bobs_api.get(f"review/queues/{queue.pk}/").json()["answers"] == 3
+
+
+def test_refusals_are_problems(queue, bobs_api, alice, is_problem):
+    item = queue.items.first()
+    is_problem(bobs_api.post(f"review/items/{item.pk}/answer/", {"scores": {"cooperation": 0.3}}), 400, "cooperation")
+    is_problem(bobs_api.post(f"review/items/{item.pk}/answer/", {}), 400, "nothing is filled in")
+    is_problem(bobs_api.post(f"review/items/{item.pk}/skip/", {"reason": ""}), 400, "reason")
+    is_problem(bobs_api.get(f"review/queues/{queue.pk}/agreement/"), 403, "blind")
+    is_problem(Api(create_token(alice)).post(f"review/items/{item.pk}/claim/"), 403, "do not review")
+
+
+def test_a_queue_is_made_and_listed(alice):
+    reviewed.record(alice)
+    api = Api(create_token(alice))
+    made = api.post("review/queues/", {"name": "Mine", "rubric": str(reviewed.rubric().pk), "members": ["alice"]})
+
+    assert made.status_code == 201, made.content
+    assert made.json()["items"] == 4
+    assert [one["name"] for one in api.get("review/queues/").json()["results"]] == ["Mine"]
+    assert len(api.get(f"review/queues/{made.json()['id']}/items/").json()["results"]) == 4
+    assert api.get(f"review/queues/{made.json()['id']}/agreement/").json()["measures"][0]["alpha"]["value"] is None
+    assert api.get(f"review/queues/{made.json()['id']}/answers/").json()["results"] == []
+
+
+def test_flags_and_curation_of_a_run(queue, alice, cora, is_problem):
+    run, api = queue.items.first().run, Api(create_token(alice))
+    sent = {"message": str(run.messages.first().pk), "flag": "refusal", "reason": "Plainly."}
+
+    assert api.post(f"runs/{run.pk}/flags/", sent).json()["flags"] == ["refusal"]
+    assert api.get(f"runs/{run.pk}/flags/").json()[0]["history"][0]["by"] == "alice"
+    is_problem(api.post(f"runs/{run.pk}/curation/", {"deed": "approve"}), 403, "curators")
+    assert Api(create_token(cora)).get(f"runs/{run.pk}/curation/").status_code == 404

@@ -1,17 +1,17 @@
 """Who gets which item: nobody twice, never two at one place, and exactly as many people as the queue asks for."""
 
-import threading
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.contrib.auth import get_user_model
-from django.db import connection
 from django.utils import timezone
 
 from experiments.models import ReviewItem, ReviewQueue, ReviewSlot
 from experiments.refusals import NotAllowed, NotOffered
 from experiments.reviews import queues, slots
 from tests.experiments.reviews import reviewed
+from tests.rivals import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -34,7 +34,9 @@ def test_items_are_held_offered_again_and_answered_one_after_the_other(queue, bo
     with pytest.raises(slots.Taken):
         slots.claim(first, by=dora)
     assert slots.claim(first, by=bob).holder == bob
-    slots.release(slots.next_item(queue, by=dora), by=dora)
+    second = slots.next_item(queue, by=dora)
+    assert slots.release(second, by=dora)
+    assert not slots.release(second, by=dora)
 
     seen = []
     while item := slots.next_item(queue, by=bob):
@@ -61,14 +63,6 @@ def test_an_expired_hold_goes_to_somebody_else_unless_it_is_renewed(queue, bob, 
     expire(item)
     assert slots.next_item(queue, by=dora) == item
     assert slots.place_of(item, bob) is None
-
-
-def test_what_is_given_back_is_free_at_once(queue, bob, dora):
-    item = slots.next_item(queue, by=bob)
-
-    assert slots.release(item, by=bob)
-    assert not slots.release(item, by=bob)
-    assert slots.next_item(queue, by=dora) == item
 
 
 def test_what_somebody_passes_over_is_offered_to_others_alone(queue, bob, dora):
@@ -110,36 +104,14 @@ def test_whoever_is_no_member_any_more_holds_nothing(queue, alice, bob, dora):
     assert not ReviewItem.objects.visible_to(bob).exists()
 
 
-def at_the_same_moment(people, act):
-    """What each of them got, each in a thread with a connection of its own."""
-    together, found = threading.Barrier(len(people)), [None] * len(people)
-
-    def work(place):
-        together.wait()
-        try:
-            found[place] = act(people[place])
-        except slots.Taken as error:
-            found[place] = error
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=work, args=(place,)) for place in range(len(people))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return found
-
-
 @pytest.mark.databases
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("overlap", [1, 3])
 def test_ten_people_at_the_same_moment_never_hold_one_place(alice, overlap):
     everybody = [get_user_model().objects.create_user(f"person-{n}", role="reviewer") for n in range(10)]
     queue = reviewed.queue(alice, *everybody, turns=3, overlap=overlap)
-    found = at_the_same_moment(
-        everybody, lambda person: slots.next_item(ReviewQueue.objects.get(pk=queue.pk), by=person)
-    )
+    take = [partial(slots.next_item, ReviewQueue.objects.get(pk=queue.pk), by=person) for person in everybody]
+    found = at_once(*take, refused=slots.Taken)
 
     places = ReviewSlot.objects.filter(item__queue=queue)
     got = [item for item in found if item]
@@ -155,7 +127,8 @@ def test_people_who_answer_at_the_same_moment_are_never_more_than_wanted(alice):
     everybody = [get_user_model().objects.create_user(f"person-{n}", role="reviewer") for n in range(6)]
     item = reviewed.queue(alice, *everybody, turns=1, overlap=2).items.first()
     asked = ReviewItem.objects.select_related("queue__rubric", "run")
-    found = at_the_same_moment(everybody, lambda person: reviewed.answer(asked.get(pk=item.pk), person))
+    sent = [partial(reviewed.answer, asked.get(pk=item.pk), person) for person in everybody]
+    found = at_once(*sent, refused=slots.Taken)
 
     assert sum(isinstance(one, slots.Taken) for one in found) == 4
     assert item.answers.count() == 2

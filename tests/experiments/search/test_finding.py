@@ -50,18 +50,14 @@ def test_words_are_found_as_they_are_asked_for(alice, talked, asked, expected):
 @each_case(
     ("asked", "expected"),
     [
-        ("seat:A share", [PANELS]),
         ("seat:a", [CHINESE, PANELS]),
         ("-seat:a share", [NIGHT]),
         ("seat:a seat:b share", [NIGHT, PANELS]),
         ("model:lab/b share", [NIGHT]),
         ("model:b share", [NIGHT]),
         ('model:"b model" share', [NIGHT]),
-        ("workflow:arena share", [NIGHT, PANELS]),
         ("workflow:council share", []),
-        ("by:alice share", [NIGHT, PANELS]),
         ("by:nobody share", []),
-        ("state:ended share", [NIGHT, PANELS]),
         ("state:live share", []),
         ("-state:failed share", [NIGHT, PANELS]),
         ("from:2020-01-01 to:2199-12-31 share", [NIGHT, PANELS]),

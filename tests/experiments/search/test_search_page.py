@@ -7,14 +7,8 @@ from django.test.utils import CaptureQueriesContext
 from experiments.search import finding
 from tests.cases import each_case
 from tests.experiments.search.transcripts import talk
-from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def browser(alice):
-    return signed_in(alice)
 
 
 def test_the_found_words_are_marked_and_everything_else_is_plain_text(browser, alice):

@@ -4,7 +4,7 @@ import pytest
 
 from accounts.models import Membership, Project, User
 from experiments.models import Passage
-from experiments.search import finding, indexing
+from experiments.search import finding
 from tests.experiments.search.transcripts import found, talk
 from tests.experiments.sharing.published import approved
 from tests.fixtures import signed_in
@@ -51,20 +51,6 @@ def test_a_project_is_a_filter_for_those_who_belong_to_it_as_long_as_they_do(lab
 
     Passage.objects.get(kind="message", run__experiment__title="Public").run.messages.all().delete()
     assert found(alice, "dingo") == [], "what is deleted is found no more"
-
-
-def test_a_note_that_is_a_readers_own_is_found_by_that_reader_alone(lab, alice, charlie):
-    shown = Passage.objects.filter(run__experiment__title="Lab", kind="message").get()
-    for kind, reader in (("own", alice.pk), ("all", None)):
-        source = shown.source if kind == "own" else shown.run_id
-        indexing.put("note", source, f"A {kind} elephant", run=shown.run, reader=reader)
-
-    assert len(finding.find(finding.Asked(), alice).hits) == 0
-    assert (len(found(alice, "elephant")), len(found(charlie, "elephant"))) == (2, 1)
-
-    indexing.drop("note", shown.run_id)
-
-    assert found(charlie, "elephant") == []
 
 
 def test_the_page_and_the_api_tell_a_stranger_the_same_as_where_there_is_nothing(lab, alice):

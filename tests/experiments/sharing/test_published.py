@@ -154,8 +154,9 @@ def test_what_has_changed_meanwhile_is_looked_at_again(shown, alice, cora):
     """The page of who publishes is older than what its owner, or a curator, has done since."""
     Experiment.objects.filter(pk=shown.experiment_id).update(visibility="lab")
     stale = Experiment.objects.get(pk=shown.experiment_id)
+    Experiment.objects.filter(pk=stale.pk).update(visibility="public")
     with pytest.raises(NotAllowed):
-        sharing.share(_changed_since(stale, "public"), by=alice, visibility="private")
+        sharing.share(stale, by=alice, visibility="private")
     assert Experiment.objects.get(pk=stale.pk).visibility == "public", "withdrawing it is not its owner's"
 
     RunReview.objects.update(approved=None)
@@ -163,9 +164,3 @@ def test_what_has_changed_meanwhile_is_looked_at_again(shown, alice, cora):
     stale.refresh_from_db()
     with pytest.raises(NotOffered):
         sharing.share(stale, by=cora, visibility="public")
-
-
-def _changed_since(stale, visibility):
-    """As it was before; meanwhile a curator has changed it in the database."""
-    Experiment.objects.filter(pk=stale.pk).update(visibility=visibility)
-    return stale

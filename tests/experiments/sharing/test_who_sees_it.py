@@ -53,16 +53,6 @@ def test_each_visibility_has_its_readers_who_do_not_steer(lab, shown, start, vis
     assert Run.objects.get(pk=run.pk).state == Run.State.QUEUED
 
 
-def test_a_member_who_is_gone_sees_nothing_more(lab, shown):
-    sharing.share(shown, by=lab.people["owner"], visibility="project", project=lab.project)
-    browser = lab.browser("member")
-    assert browser.get(f"/experiments/{shown.pk}/").status_code == 200
-
-    lab.project.memberships.filter(user=lab.people["member"]).delete()
-
-    assert browser.get(f"/experiments/{shown.pk}/").status_code == 404
-
-
 def test_only_the_owner_decides(lab, shown):
     sharing.share(shown, by=lab.people["owner"], visibility="lab")
 

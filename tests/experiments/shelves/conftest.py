@@ -4,15 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from accounts.models import Membership, Project
 from accounts.tokens import create_token
 from experiments.models import Experiment, Run
 from tests.experiments.library.conftest import LibraryApi
 from tests.experiments.reports.records import Record
-from tests.fixtures import signed_in
-from tests.markup import Page
 
 
 @pytest.fixture(autouse=True)
@@ -63,15 +60,5 @@ def shared(talk: Callable[..., Run], project: Project) -> Run:
 
 
 @pytest.fixture
-def browser(alice: Any) -> Client:
-    return signed_in(alice)
-
-
-@pytest.fixture
 def api(alice: Any) -> LibraryApi:
     return LibraryApi(create_token(alice))
-
-
-@pytest.fixture
-def read() -> Callable[[Any], Page]:
-    return lambda response: Page(response.content.decode())

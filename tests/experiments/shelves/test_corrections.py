@@ -19,18 +19,6 @@ def queue(alice, mia):
     return made
 
 
-@pytest.fixture
-def correct(queue, mia):
-    """Corrects the cooperation of side A."""
-
-    def say(score):
-        item = next(item for item in queue.items.order_by("number") if _judgment(item).subject == "A")
-        one = Correction(_judgment(item).pk, "cooperation", score, "It gave in.")
-        return reviewed.answer(item, mia, corrections=(one,))
-
-    return say
-
-
 def _judgment(item):
     return item.judgment or Judgment.objects.get(run=item.run, turn=item.message.turn, subject=item.message.seat)
 
@@ -39,27 +27,24 @@ def cooperation(statistics, subject):
     return statistics.summaries[subject].measures["cooperation"].mean
 
 
-def test_corrections_stand_beside_the_judges_own_scores_once_the_review_is_over(queue, correct, alice):
-    correct(0.2)
-    correct(-0.6)
-    assert repeats(Run.objects.get().experiment, reader=alice).corrected is None
+def test_corrections_stand_beside_the_judges_own_scores_once_the_review_is_over(queue, mia, alice, browser, api, read):
+    item = next(item for item in queue.items.order_by("number") if _judgment(item).subject == "A")
+    for score in (0.2, -0.6):
+        one = Correction(_judgment(item).pk, "cooperation", score, "It gave in.")
+        reviewed.answer(item, mia, corrections=(one,))
+    experiment = Run.objects.get().experiment
+    assert repeats(experiment, reader=alice).corrected is None
     queues.set_open(queue, by=alice, is_open=False)
-    found = repeats(Run.objects.get().experiment, reader=alice)
+    found = repeats(experiment, reader=alice)
 
     assert (cooperation(found.statistics, "A"), cooperation(found.corrected, "A")) == (0.4, -0.6), "the last counts"
     assert cooperation(found.corrected, "B") == cooperation(found.statistics, "B") == 0.4
     assert (found.corrections.count, found.corrections.people) == (1, 1)
 
-
-def test_the_page_and_the_api_show_both(queue, correct, alice, browser, api, read):
-    correct(-0.6)
-    queues.set_open(queue, by=alice, is_open=False)
-    experiment = Run.objects.get().experiment
     page = read(browser.get(reverse("experiment", args=[experiment.pk])))
-    said = api.get(f"experiments/{experiment.pk}/statistics/").json()
-
     assert "As judged and as corrected" in page.text
     assert "1 score of a judge was corrected in review." in page.text
+    said = api.get(f"experiments/{experiment.pk}/statistics/").json()
     assert said["subjects"]["A"]["measures"]["cooperation"]["mean"] == 0.4
     assert said["corrected"]["subjects"]["A"]["measures"]["cooperation"]["mean"] == -0.6
     assert (said["corrected"]["scores"], said["corrected"]["people"]) == (1, 1)

@@ -54,15 +54,6 @@ def test_what_is_no_word_is_refused(alice, talk, word):
         tagging.tag([talk()], word, by=alice)
 
 
-def test_the_words_of_an_experiment_stand_on_all_its_runs(alice, talk):
-    run = talk()
-    tagging.tag([run.experiment], "pilot", by=alice)
-    tagging.tag([run], "odd", by=alice)
-
-    assert [(word.name, word.of_experiment) for word in tagging.words_on(run)] == [("odd", False), ("pilot", True)]
-    assert names(run.experiment) == ["pilot"]
-
-
 def test_a_stranger_meets_no_word_of_what_they_may_not_see(charlie, alice, talk):
     tagging.tag([talk()], "secret", by=alice)
     assert tagging.vocabulary(charlie) == []
