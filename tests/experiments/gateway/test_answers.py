@@ -1,4 +1,4 @@
-"""Odd answers, and those that come slowly or without end: what streams out, and what is left at the end."""
+"""Answers that come slowly or without end: what streams out, and what is left at the end."""
 
 import asyncio
 import gzip
@@ -6,130 +6,20 @@ import json
 
 import pytest
 
-from experiments.gateway import BadAnswer, Chunk, Deadlines, EmptyAnswer, Interrupted, OutcomeUnknown, Params
+from experiments.gateway import BadAnswer, Chunk, Deadlines, Interrupted, OutcomeUnknown
 from tests.cases import each_case
 
-
-def delta(**fields):
-    return b"data: " + json.dumps({"choices": [{"index": 0, "delta": fields}]}).encode() + b"\n\n"
-
-
-def whole(*deltas, finish="stop"):
-    end = {"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}
-    return b"".join(deltas) + b"data: " + json.dumps(end).encode() + b"\n\ndata: [DONE]\n\n"
-
-
-@each_case("cut", range(1, len("<think>plan</think>Hello")))
-async def test_no_tick_shows_a_tag_that_is_cut_by_the_chunks(provider, asker, cut):
-    text = "<think>plan</think>Hello"
-    provider.streams(whole(delta(content=text[:cut]), delta(content=text[cut:])))
-    completion = await asker.stream()
-
-    assert (completion.text, completion.reasoning) == ("Hello", "plan")
-    assert not any(mark in chunk.text + chunk.reasoning for chunk in asker.chunks for mark in "<>")
-
-
-async def test_a_block_that_is_never_closed_loses_nothing_is_flagged_and_alone_is_no_reply(provider, asker):
-    provider.streams(whole(delta(content="Hello.<think>half a th"), delta(content="ought")))
-    completion = await asker.stream()
-    assert (completion.text, completion.reasoning) == ("Hello.", "half a thought")
-    assert any("never closed" in warning for warning in completion.warnings)
-
-    provider.streams(whole(delta(content="<think>half a thought")))
-    with pytest.raises(EmptyAnswer, match="reasoning but no answer") as caught:
-        await asker.stream()
-    assert (caught.value.partial.text, caught.value.partial.reasoning) == ("", "half a thought")
-    assert any("never closed" in warning for warning in caught.value.partial.warnings)
-
-
-async def test_two_rounds_of_thinking_in_one_answer_are_both_taken_out(provider, asker):
-    provider.streams(whole(delta(content="<think>one</think>Hello <thin"), delta(content="k>two</think>there")))
-    completion = await asker.stream()
-
-    assert (completion.text, completion.reasoning) == ("Hello there", "onetwo")
-
-
-@each_case(
-    "thought",
-    [
-        {"reasoning": "Let me think"},
-        {"reasoning_content": "Let me think"},
-        {"reasoning_details": [{"type": "reasoning.text", "text": "Let me think"}]},
-        {"thinking": "Let me think"},
-        {"reasoning": "Let me think", "reasoning_content": "Let me think"},
-        {"reasoning": "Let me think", "reasoning_details": [{"text": "Let me think"}]},
-    ],
-    ids=lambda thought: "+".join(thought),
-)
-@each_case("tagged", ["", "<think>Let me think</think>"], ids=["alone", "with tags"])
-async def test_thinking_comes_out_once_wherever_the_provider_puts_it(provider, asker, thought, tagged):
-    provider.streams(whole(delta(**thought), delta(content=f"{tagged}Hello")))
-    completion = await asker.stream()
-
-    assert (completion.text, completion.reasoning) == ("Hello", "Let me think")
-
-
-@pytest.mark.parametrize(("body", "error"), [(b"", OutcomeUnknown), (whole(), EmptyAnswer)], ids=["no byte", "no word"])
-async def test_a_stream_without_a_word_is_an_error_and_no_text(provider, asker, body, error):
-    provider.streams(body)
-    with pytest.raises(error) as caught:
-        await asker.stream()
-
-    assert asker.chunks == []
-    assert not (caught.value.partial and caught.value.partial.text)
+MORE = b"data: " + json.dumps({"choices": [{"delta": {"content": "more " * 100}}]}).encode() + b"\n\n"
 
 
 @each_case("length", [1, 400_000], ids=["thousands of short ones", "one long one"])
-async def test_chunks_may_be_of_any_length(provider, asker, length):
+async def test_chunks_may_be_of_any_length(provider, asker, frame, length):
     text = "".join(chr(97 + n % 26) for n in range(max(2_000, length)))
-    provider.streams(whole(*(delta(content=text[at : at + length]) for at in range(0, len(text), length))))
+    provider.streams(
+        b"".join(frame(text[at : at + length]) for at in range(0, len(text), length)) + frame(finish="stop")
+    )
 
     assert (await asker.stream()).text == text == asker.text
-
-
-@each_case("size", [1, 2, 3, 5])
-async def test_characters_of_several_bytes_survive_being_cut_between_chunks(provider, asker, size):
-    text = "漢字 مرحبا 👩‍👩‍👧‍👦 é \u200f\u202e 🎈"
-    body = whole(
-        b"data: " + json.dumps({"choices": [{"delta": {"content": text}}]}, ensure_ascii=False).encode() + b"\n\n"
-    )
-    provider.streams(body, size=size)
-
-    assert (await asker.stream()).text == text
-
-
-async def test_a_nul_is_replaced_where_a_database_could_not_hold_it(provider, asker):
-    provider.streams(whole(delta(content="a\x00b")))
-
-    assert (await asker.stream()).text == "a\ufffdb"
-
-
-def token(text, logprob, **more):
-    return {"token": text, "logprob": logprob, **more}
-
-
-@each_case(
-    ("shapes", "expected"),
-    [
-        ([None, None], None),
-        ([{"content": [token("He", -0.1)]}, None], [("He", -0.1)]),
-        ([{"content": [token("He", float("-inf"))]}, {"content": [token("y", -0.2)]}], [("He", -9999.0), ("y", -0.2)]),
-        ([{"tokens": ["He", "y"], "token_logprobs": [-0.1, -0.2]}, None], [("He", -0.1), ("y", -0.2)]),
-        ([{"content": [token("He", "high"), token("y", None), {"logprob": -1}]}, "nonsense"], None),
-    ],
-    ids=["absent", "partial", "minus infinity", "parallel lists", "nonsense"],
-)
-async def test_token_probabilities_are_taken_as_far_as_they_are_there(provider, asker, shapes, expected):
-    frames = []
-    for text, shape in zip(("He", "y"), shapes, strict=True):
-        choice = {"index": 0, "delta": {"content": text}, "logprobs": shape}
-        frames.append(b"data: " + json.dumps({"choices": [choice]}).encode() + b"\n\n")
-    provider.streams(whole(*frames))
-    completion = await asker.stream(params=Params(top_logprobs=5))
-
-    assert completion.text == "Hey"
-    assert (completion.logprobs and [(t.token, t.logprob) for t in completion.logprobs]) == expected
-    assert completion.logprobs_missing == (expected is None)
 
 
 async def test_no_head_in_time_leaves_the_outcome_unknown(provider, asker):
@@ -139,11 +29,12 @@ async def test_no_head_in_time_leaves_the_outcome_unknown(provider, asker):
     assert provider.is_hung_up
 
 
-async def test_q01_keep_alives_are_neither_first_content_nor_progress(provider, asker, frame):
-    provider.streams(b"", endless=b": ping\n\n", pause=2)
+@each_case("endless", [b": ping\n\n", b"d"], ids=["keep-alives", "one byte at a time"])
+async def test_q01_q33_what_is_no_content_is_no_progress(provider, asker, frame, endless):
+    provider.streams(b"", endless=endless, pause=2)
     with pytest.raises(OutcomeUnknown):
         await asker.stream(deadlines=Deadlines(first_byte=30))
-    provider.streams(frame("Hello"), endless=b": ping\n\n", pause=2)
+    provider.streams(frame("Hello"), endless=endless, pause=2)
     with pytest.raises(Interrupted, match="further content within 30 s") as caught:
         await asker.stream(deadlines=Deadlines(progress=30))
     assert caught.value.partial.text == "Hello"
@@ -161,12 +52,6 @@ async def test_reasoning_is_progress(provider, asker):
         await asker.stream(deadlines=Deadlines(first_byte=40, progress=40, total=100))
 
 
-async def test_q33_one_byte_at_a_time_ends_at_the_progress_deadline(provider, asker, frame):
-    provider.streams(frame("Hello"), endless=b"d", pause=5)
-    with pytest.raises(Interrupted, match="further content within 30 s"):
-        await asker.stream(deadlines=Deadlines(progress=30))
-
-
 async def test_q33_an_endless_stream_ends_at_the_total_deadline(provider, asker, frame):
     provider.streams(b"", endless=frame("more "), pause=1)
     with pytest.raises(Interrupted, match="complete answer") as caught:
@@ -175,18 +60,31 @@ async def test_q33_an_endless_stream_ends_at_the_total_deadline(provider, asker,
     assert provider.is_hung_up
 
 
-async def test_q33_an_endless_stream_ends_at_the_byte_limit(provider, asker, frame):
-    provider.streams(b"", endless=frame("more " * 100))
-    with pytest.raises(BadAnswer, match="100000 bytes") as caught:
-        await asker.stream(deadlines=Deadlines(total_bytes=100_000))
-    assert caught.value.partial.text.startswith("more more")
+@each_case(
+    ("begins", "endless", "limits", "says"),
+    [
+        (b"", MORE, {"total_bytes": 100_000}, "100000 bytes"),
+        (b"", b"\n" * 65536, {"total_bytes": 1 << 20}, "bytes"),
+        (b"", MORE, {"total_chars": 12_345}, "more than 12345 characters"),
+        (b"data: ", b"x" * 65536, {}, "an event of more than 1048576 bytes"),
+    ],
+    ids=["bytes", "blank lines", "characters", "one event"],
+)
+async def test_q33_an_answer_without_end_is_cut_and_what_had_come_is_kept(
+    provider, asker, begins, endless, limits, says
+):
+    provider.streams(begins, endless=endless)
+    with pytest.raises(BadAnswer, match=says) as caught:
+        await asker.stream(deadlines=Deadlines(**limits))
+    assert asker.text.startswith("more more" if endless == MORE else "")
+    assert len(caught.value.partial.text if caught.value.partial else "") == len(asker.text)
+    assert len(asker.text) == limits.get("total_chars", len(asker.text))
 
 
-async def test_of_text_without_end_only_so_much_is_kept(provider, asker, frame):
-    provider.streams(b"", endless=frame("more " * 100))
-    with pytest.raises(BadAnswer, match="more than 12345 characters") as caught:
-        await asker.stream(deadlines=Deadlines(total_chars=12_345))
-    assert len(caught.value.partial.text) == 12_345 == len(asker.text)
+async def test_a_compression_bomb_is_a_bad_answer(provider, asker):
+    provider.says(gzip.compress(b"data: " + b"\x00" * (4 << 20)), headers=b"Content-Encoding: gzip\r\n")
+    with pytest.raises(BadAnswer, match="bytes"):
+        await asker.stream(deadlines=Deadlines(total_bytes=1 << 20))
 
 
 async def test_of_a_whole_body_only_so_much_is_kept(provider, asker):
@@ -198,27 +96,12 @@ async def test_of_a_whole_body_only_so_much_is_kept(provider, asker):
     assert (caught.value.partial.reasoning, caught.value.partial.text) == ("why " * 5, "more " * 6)
 
 
-async def test_q33_one_event_of_fifty_megabytes_is_not_gathered(provider, asker):
-    provider.streams(b"data: ", endless=b"x" * 65536)
-    with pytest.raises(BadAnswer, match="an event of more than 1048576 bytes"):
-        await asker.stream()
-
-
-async def test_a_compression_bomb_is_a_bad_answer(provider, asker):
-    provider.says(gzip.compress(b"data: " + b"\x00" * (4 << 20)), headers=b"Content-Encoding: gzip\r\n")
-    with pytest.raises(BadAnswer, match="bytes"):
-        await asker.stream(deadlines=Deadlines(total_bytes=1 << 20))
-
-
-async def test_a_whole_body_may_take_longer_than_the_first_byte_deadline(provider, asker):
-    body = b'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n\n\n\n\n\n\n\n{"choices":[{"message":{"content":"Hi"}}]}'
-    provider.answers(body, size=10, pause=1)
+async def test_a_whole_body_may_take_longer_than_the_first_byte_deadline_but_ends_at_the_total_one(provider, asker):
+    head = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+    provider.answers(head + b'\n\n\n\n\n\n\n{"choices":[{"message":{"content":"Hi"}}]}', size=10, pause=1)
     request = asker.request(deadlines=Deadlines(first_byte=2, progress=2, total=120))
     assert (await asker.client.complete(request)).text == "Hi"
-
-
-async def test_a_whole_body_ends_at_the_total_deadline(provider, asker):
-    provider.answers(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", endless=b"\n", pause=2)
+    provider.answers(head, endless=b"\n", pause=2)
     with pytest.raises(OutcomeUnknown):
         await asker.client.complete(asker.request(deadlines=Deadlines(total=40)))
 
@@ -230,9 +113,3 @@ async def test_a_slow_reader_is_no_slow_provider(provider, asker, frame):
         await asyncio.sleep(30)
         items.append(item)
     assert items[:2] == [Chunk("a"), Chunk("b")]
-
-
-async def test_an_endless_flood_of_blank_lines_ends(provider, asker):
-    provider.streams(b"", endless=b"\n" * 65536)
-    with pytest.raises(BadAnswer):
-        await asker.stream(deadlines=Deadlines(first_byte=60, total_bytes=1 << 20))

@@ -12,23 +12,14 @@ PRICE = Price(Decimal("0.000002"), Decimal("0.00001"), cached_input=Decimal("0.0
 @each_case(
     ("raw", "usage"),
     [
-        ({"prompt_tokens": 10, "completion_tokens": 5}, Usage(10, 5)),
         ({"prompt_tokens": 10, "prompt_cache_hit_tokens": 4}, Usage(6, 0, cached_input_tokens=4)),
         (
             {"input_tokens": 10, "output_tokens": 1, "input_tokens_details": {"cached_tokens": 4}},
             Usage(6, 1, cached_input_tokens=4),
         ),
         (
-            {"prompt_tokens": 10, "completion_tokens": 2, "cache_read_input_tokens": 4},
-            Usage(6, 2, cached_input_tokens=4),
-        ),
-        (
             {"prompt_tokens": 10, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 40}},
             Usage(10, 2, cached_input_tokens=40),
-        ),
-        (
-            {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 19},
-            Usage(10, 9, reasoning_tokens=7),
         ),
         (
             {"prompt_tokens": 10, "completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 7}},
@@ -44,11 +35,7 @@ PRICE = Price(Decimal("0.000002"), Decimal("0.00001"), cached_input=Decimal("0.0
             Usage(10, 2),
         ),
         ({"prompt_tokens": 0, "completion_tokens": 0}, None),
-        ({"prompt_tokens": "11", "completion_tokens": 7, "total_tokens": "18"}, Usage(11, 7)),
-        ({"prompt_tokens": "11 tokens", "completion_tokens": 7}, None),
-        ({"prompt_tokens": "²", "completion_tokens": 7}, None),
-        ({"prompt_tokens": "9" * 5000, "completion_tokens": 7}, None),
-        ({"prompt_tokens": True, "completion_tokens": 7}, None),
+        *(({"prompt_tokens": bad, "completion_tokens": 7}, None) for bad in ("11 tokens", "²", "9" * 5000, True)),
         ({"prompt_tokens": -3, "completion_tokens": 10**30}, None),
         ({"prompt_tokens": 3, "cost": float("nan")}, Usage(3, 0)),
         ({"prompt_tokens": 3, "cost": -1, "prompt_tokens_details": None}, Usage(3, 0)),
@@ -95,7 +82,6 @@ def test_q16_an_estimate_is_flagged_and_counts_bytes(asker_request):
     ("prompt_bytes", "usage", "context", "cut"),
     [
         (40_000, Usage(4096, 1), None, True),
-        (40_000, Usage(4095, 1), None, True),
         (40_000, Usage(4000, 96), None, True),
         (40_000, Usage(5999, 1), 6000, True),
         (200_000, Usage(5000, 1), None, True),
@@ -136,8 +122,3 @@ def test_an_unknown_price_is_unknown_and_not_zero(asker_request):
 def test_a_reservation_assumes_the_longest_answer(asker_request, params, capabilities, tokens):
     request = asker_request(messages=(ChatMessage("user", "x" * 300),), params=params, capabilities=capabilities)
     assert reserve(request, PRICE) == Decimal("0.01") + 100 * PRICE.input + tokens * PRICE.output
-
-
-def test_a_reservation_is_no_less_than_the_cost_of_the_same_call(asker_request):
-    request = asker_request(messages=(ChatMessage("user", "漢字" * 500),), params=Params(max_tokens=50))
-    assert reserve(request, PRICE) >= cost(Usage(1000, 50), PRICE)[0]

@@ -6,6 +6,7 @@ from functools import cache
 
 from experiments.gateway.simulated.answers import answer_to
 from experiments.gateway.simulated.request import read_request
+from experiments.sandbox.comparing import is_expected
 from experiments.workflows.coding import judging, setting, solving
 from experiments.workflows.coding.problems import read_problem
 from experiments.workflows.prompts import fenced, fill
@@ -92,13 +93,11 @@ def outcome(code, function, arguments):
 @cache
 def passes(code, function, comparison, arguments, expected):
     """arguments, expected: JSON texts."""
-    given = outcome(code, function, json.loads(arguments))
-    if comparison == "exact" or not given.startswith("["):
-        return given == expected
-    given, right = json.loads(given), json.loads(expected)
-    if comparison == "unordered":
-        return sorted(map(json.dumps, given)) == sorted(map(json.dumps, right))
-    return len(given) == len(right) and all(abs(a - b) <= 1e-6 for a, b in zip(given, right, strict=True))
+    try:
+        given = json.loads(outcome(code, function, json.loads(arguments)))
+    except ValueError:  # the name of an error
+        return False
+    return is_expected(given, json.loads(expected), comparison)
 
 
 def share_passed(code, function, comparison, tests):

@@ -3,10 +3,7 @@
 import json
 from itertools import combinations
 
-import pytest
-
 from experiments.gateway.simulated.coding.bank import find_problem, load_problem, problem_names, results_of, title_of
-from experiments.gateway.simulated.coding.manner import in_manner
 from experiments.gateway.simulated.coding.strength import strength_of
 from experiments.gateway.simulated.names import CODERS, PERSONALITIES, parse_name
 from experiments.workflows.coding.novelty import NEAR, fingerprint, likeness
@@ -24,15 +21,6 @@ each_variant = each_case("variant", range(VARIANTS))
 
 def share(problem, solution):
     return share_passed(solution.code, problem.function, problem.comparison, problem.tests)
-
-
-def test_there_are_enough_problems_with_all_kinds_of_comparison_and_a_text_as_a_result():
-    problems = [load_problem(name) for name in problem_names()]
-
-    assert len(problems) >= 14
-    assert {problem.comparison for problem in problems} == {"exact", "tolerance", "unordered"}
-    assert any(isinstance(problem.tests[0].expected, str) for problem in problems)
-    assert len({tag for problem in problems for tag in problem.tags}) > 15
 
 
 @each_problem
@@ -56,25 +44,11 @@ def test_the_reference_does_not_change_its_arguments_and_gives_the_same_again(na
     problem = load_problem(name)
     inputs = [test.arguments for test in problem.tests]
     before = json.dumps(inputs)
+    assert 11 <= len({json.dumps(given) for given in inputs}) == len(inputs) <= 20
+    assert not any(addresses_reviewers(f"{made.code}\n{made.explanation}") for made in problem.solutions)
 
     assert results_of(problem.reference, problem.function, inputs) == [test.expected for test in problem.tests]
     assert json.dumps(inputs) == before
-
-
-@each_problem
-def test_a_problem_is_whole(name):
-    problem = load_problem(name, 1)
-
-    assert 11 <= len(problem.tests) <= 20
-    assert len({json.dumps(test.arguments) for test in problem.tests}) == len(problem.tests)
-    assert len({json.dumps(test.expected) for test in problem.tests}) > len(problem.tests) / 3
-    assert all(part in problem.description for part in (f"{problem.function}(", "eturn", "Example:"))
-    assert "$" not in problem.description + problem.title
-    assert 3 <= len(problem.criteria) <= 6
-    assert 0 < problem.difficulty < 1
-    for solution in problem.solutions:
-        assert 0 < len(solution.explanation.split()) < 200
-        assert not addresses_reviewers(f"{solution.code}\n{solution.explanation}")
 
 
 @each_problem
@@ -90,21 +64,6 @@ def test_variants_are_told_in_other_words_under_other_titles(name):
 def test_a_problem_is_found_by_its_title(name):
     assert [find_problem(title_of(name, variant)) for variant in (0, 3, 12)] == [(name, 0), (name, 3), (name, 12)]
     assert find_problem("Towers of Hanoi") is None
-
-
-@pytest.mark.exhaustive
-@each_problem
-def test_a_models_manner_changes_the_words_and_not_what_is_computed(name):
-    problem = load_problem(name)
-    found = set()
-    for model in (*PERSONALITIES, *CODERS):
-        for solution in problem.solutions:
-            if solution.quality == "loop":
-                continue
-            written = in_manner(solution, problem.function, model)
-            assert share(problem, written) == share(problem, solution), f"{model}: {written.code}"
-            found.add(written.code)
-    assert len(found) > 2 * len(problem.solutions)
 
 
 # --- who programs better passes more tests ---
@@ -133,14 +92,10 @@ def test_models_differ_in_strength_and_the_stronger_pass_more_tests():
     strengths = {name: strength_of(parse_name(f"sim/{name}")) for name in (*PERSONALITIES, *CODERS)}
     assert len(set(strengths.values())) == len(strengths)
     order = sorted(CODERS, key=strengths.__getitem__)
-    shares = [mean_share(f"sim/{name}") for name in (order[0], order[len(order) // 2 - 1], order[-1])]
-    assert shares == sorted(shares)
-
-
-def test_a_strong_setter_sets_harder_problems_than_a_weak_one():
+    assert mean_share(f"sim/{order[0]}") < mean_share(f"sim/{order[-1]}")
     difficulties = {load_problem(name).function: load_problem(name).difficulty for name in problem_names()}
     weak, strong = (
-        sum(difficulties[problem_of(seed, model=model).entry] for seed in range(60))
-        for model in ("sim/coder-yew", "sim/coder-oak")
+        sum(difficulties[problem_of(seed, model=f"sim/{name}").entry] for seed in range(60))
+        for name in (order[0], order[-1])
     )
-    assert weak < strong
+    assert weak < strong, "and the stronger set harder problems"

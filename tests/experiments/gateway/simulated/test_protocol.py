@@ -54,20 +54,17 @@ async def test_usage_comes_in_a_last_chunk_with_every_chunk_or_never(stream):
         assert not any("usage" in chunk for chunk in never)
 
 
-async def test_reasoning_and_cached_tokens_are_counted(ask, body):
+async def test_reasoning_and_cached_tokens_are_counted_and_the_cost_where_the_name_asks_for_it(ask, body):
     messages = [*body()["messages"], {"role": "assistant", "content": "Hello."}, {"role": "user", "content": "Go on."}]
     usage = (await ask("sim/deceptive:first=0", messages=messages))["usage"]
     assert 0 < usage["completion_tokens_details"]["reasoning_tokens"] < usage["completion_tokens"]
     assert 0 < usage["prompt_tokens_details"]["cached_tokens"] < usage["prompt_tokens"]
-
-
-async def test_cost_is_a_number_only_when_the_name_asks_for_it(ask):
+    assert "cost" not in usage
     usage = (await ask("sim/cooperative:first=0:cost"))["usage"]
     assert usage["cost"] == pytest.approx(usage["prompt_tokens"] * 5e-7 + usage["completion_tokens"] * 1.5e-6)
-    assert "cost" not in (await ask())["usage"]
 
 
-async def test_logprobs_are_sorted_and_hold_the_chosen_token(stream):
+async def test_logprobs_are_sorted_hold_the_chosen_token_and_are_the_same_whole_and_streamed(ask, stream):
     chunks = await stream(logprobs=True, top_logprobs=5)
     entries = [chunk["choices"][0]["logprobs"]["content"][0] for chunk in chunks if chunk["choices"][0]["logprobs"]]
     assert [entry["token"] for entry in entries] == deltas(chunks, "content")
@@ -78,12 +75,8 @@ async def test_logprobs_are_sorted_and_hold_the_chosen_token(stream):
         assert (entry["token"], entry["logprob"]) in [(a["token"], a["logprob"]) for a in entry["top_logprobs"]]
         assert sum(map(math.exp, logprobs)) <= 1.0001
         assert bytes(entry["bytes"]).decode() == entry["token"]
-
-
-async def test_logprobs_are_the_same_whole_and_streamed_and_absent_when_not_asked_for(ask, stream):
-    whole = (await ask(logprobs=True, top_logprobs=2))["choices"][0]["logprobs"]["content"]
-    chunks = await stream(logprobs=True, top_logprobs=2)
-    assert whole == [c["choices"][0]["logprobs"]["content"][0] for c in chunks if c["choices"][0]["logprobs"]]
+    [whole] = (await ask(logprobs=True, top_logprobs=5))["choices"]
+    assert whole["logprobs"]["content"] == entries
     assert (await ask())["choices"][0]["logprobs"] is None
 
 
