@@ -28,7 +28,7 @@ def file(text=ROWS, name="a.csv"):
 
 
 @pytest.mark.system
-def test_a_file_becomes_a_dataset_and_gets_outputs(api, work):
+def test_a_file_becomes_a_dataset_and_gets_outputs(api, work, settings):
     columns = {"instruction": "q", "index": "n", "outputs": {"GPT": "gpt"}}
     asked = {"file": file(), "name": "Mine", "visibility": "lab", "columns": json.dumps(columns)}
 
@@ -40,6 +40,7 @@ def test_a_file_becomes_a_dataset_and_gets_outputs(api, work):
     detail = api.get("/api/datasets/mine/").json()
     assert (detail["state"], detail["samples"], detail["progress"]) == ("ready", 3, 1)
     assert [(one["name"], one["outputs"]) for one in detail["contestants"]] == [("GPT", 3)]
+    assert list(settings.UPLOADS_DIR.iterdir()) == [], "neither the upload nor the spool is left"
 
     more = lines([{"index": 0, "contestant": "other", "text": "y"}])
     sent = api.post("/api/datasets/mine/outputs/", {"file": file(more, "o.jsonl")})

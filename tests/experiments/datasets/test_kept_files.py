@@ -39,16 +39,15 @@ def test_folders_that_nobody_knows_are_taken_away_and_those_in_use_stay(alice, s
     dataset = Dataset.objects.create(owner=alice, name="x", slug="x", state="ready")
     log = LogImport.objects.create(dataset=dataset, owner=alice, name="l", size=1)
     unknown = [root / "0197f0aa-0000-7000-8000-000000000000", root / "spool-abc", root / "logs" / str(over.pk)]
-    kept = [root / "something of the admin's", log.folder]
+    kept = [root / "something of the admin's", log.folder, used.folder, root / "spool-young"]
     for folder in (*unknown, *kept):
-        folder.mkdir(parents=True)
-    grow_old(*unknown, *kept, used.folder, over.folder)
-    (root / "spool-young").mkdir()
+        folder.mkdir(parents=True, exist_ok=True)
+    grow_old(*unknown, *kept[:-1], over.folder)
 
     tidying.forget_uploads()
 
-    assert [path for path in (*unknown, over.folder) if path.exists()] == []
-    assert all(path.exists() for path in (*kept, used.path, root / "spool-young", root / "logs"))
+    assert [path.exists() for path in (*unknown, over.folder)] == [False] * 4
+    assert all(path.exists() for path in (*kept, used.path))
 
 
 def test_it_is_tidied_every_ten_minutes_and_not_with_every_sweep(monkeypatch):
@@ -72,6 +71,17 @@ def test_a_full_disk_is_said_and_leaves_nothing(alice, monkeypatch, settings):
     assert list(Path(settings.UPLOADS_DIR).iterdir()) == []
 
 
+def test_nobody_fills_the_disk_with_files_that_wait(alice, charlie, settings):
+    settings.UPLOAD_BYTES = len(ROWS) + 10
+    kept = [keep(alice) for _file in range(uploads.UNREAD)]
+    with pytest.raises(InvalidExperiment, match="Your other files are not read yet"):
+        keep(alice)
+
+    assert keep(charlie).path.exists()
+    Upload.objects.filter(pk=kept[0].pk).update(state="done")
+    assert keep(alice).path.exists()
+
+
 @pytest.mark.system
 def test_a_disk_that_is_full_when_pictures_are_taken_over_is_said(load, tmp_path, monkeypatch, settings):
     monkeypatch.setattr(images.shutil, "copyfileobj", full)
@@ -80,19 +90,6 @@ def test_a_disk_that_is_full_when_pictures_are_taken_over_is_said(load, tmp_path
         load(packed(tmp_path / "set.zip", {"a/0.png": png()}), modality="image")
 
     assert [path for path in Path(settings.IMAGES_DIR).rglob("*") if path.is_file()] == []
-
-
-def test_nobody_fills_the_disk_with_files_that_wait(alice, charlie, settings):
-    settings.UPLOAD_BYTES = len(ROWS) + 10
-    for _file in range(uploads.UNREAD):
-        keep(alice)
-
-    with pytest.raises(InvalidExperiment, match="Your other files are not read yet"):
-        keep(alice)
-
-    assert keep(charlie).path.exists()
-    Upload.objects.filter(owner=alice).update(state="done")
-    assert keep(alice).path.exists()
 
 
 def test_a_dataset_that_a_worker_begins_to_read_is_not_deleted_under_it(alice, monkeypatch):
@@ -127,15 +124,13 @@ def test_a_dataset_that_was_deleted_half_is_deleted_by_the_next_try(alice, work,
 @pytest.mark.system
 def test_whoever_works_long_says_so_all_the_time(alice, work, monkeypatch):
     """Checking and taking away what a first attempt had written may take longer than a worker may be silent."""
-    beats = []
-    fair = reading._Lease.reading
+    beats, told = [], []
+    fair, held = reading._Lease.reading, reading._Lease.__call__
     monkeypatch.setattr(reading._Lease, "reading", lambda self, share: (beats.append(share), fair(self, share)))
+    monkeypatch.setattr(reading._Lease, "__call__", lambda self, share: (told.append(share), held(self, share)))
     dataset = making.create(owner=alice, name="Questions", upload=keep(alice))
     Sample.objects.bulk_create(Sample(dataset=dataset, index=n, instruction="half") for n in range(1200))
     monkeypatch.setattr("experiments.datasets.checking.SEEN_AT_ONCE", 10)
-    told = []
-    held = reading._Lease.__call__
-    monkeypatch.setattr(reading._Lease, "__call__", lambda self, share: (told.append(share), held(self, share)))
 
     work()
 

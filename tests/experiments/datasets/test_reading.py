@@ -1,5 +1,6 @@
 """The worker's side: an upload is read once, whole, and in spite of whoever dies over it."""
 
+import signal
 import subprocess
 import sys
 import threading
@@ -35,21 +36,6 @@ def again(dataset):
 
 
 @pytest.mark.system
-@pytest.mark.databases
-def test_an_upload_waits_until_a_worker_has_read_it(send, work, settings):
-    dataset = send()
-    assert (dataset.state, dataset.uploads.get().state) == ("waiting", "waiting")
-    assert not dataset.samples.exists()
-
-    work()
-
-    upload = dataset.uploads.get()
-    assert (again(dataset).state, upload.state, upload.progress) == ("ready", "done", 1)
-    assert dataset.samples.count() == 30
-    assert list(settings.UPLOADS_DIR.iterdir()) == [], "neither the upload nor the spool is left"
-
-
-@pytest.mark.system
 def test_what_cannot_be_read_is_refused_in_the_owners_language_and_stores_nothing(send, work, alice, monkeypatch):
     alice.language = "zh-hans"
     alice.save()
@@ -81,27 +67,19 @@ def test_a_worker_that_loses_its_claim_while_it_writes_takes_back_what_it_was_wr
     assert again(dataset).state == "reading"
 
 
-def test_what_killed_three_workers_is_given_up(send):
+def test_what_killed_three_workers_or_its_command_is_given_up_and_holds_nothing(send, alice):
+    old = timezone.now() - timedelta(hours=1)
+    by_command = Dataset.objects.create(owner=alice, name="x", slug="x", state="reading", beat=old)
+    Sample.objects.create(dataset=by_command, index=0, instruction="half")
     dataset = send()
     upload = reading._claim()
-    old = timezone.now() - timedelta(hours=1)
     Upload.objects.filter(pk=upload.pk).update(beat=old, attempt=reading.MOST_ATTEMPTS)
 
     assert reading.sweep() == 0
 
-    assert again(dataset).state == "refused"
+    assert (again(dataset).state, again(by_command).state) == ("refused", "refused")
     assert "ended 3 times" in again(dataset).refused_reason
-
-
-def test_a_command_that_was_ended_leaves_no_dataset_that_reads_for_ever(alice):
-    old = timezone.now() - timedelta(hours=1)
-    dataset = Dataset.objects.create(owner=alice, name="x", slug="x", state="reading", beat=old)
-    Sample.objects.create(dataset=dataset, index=0, instruction="half")
-
-    reading.sweep()
-
-    assert again(dataset).state == "refused"
-    assert not dataset.samples.exists()
+    assert not Sample.objects.exists()
 
 
 def test_files_that_nobody_says_how_to_read_are_forgotten(alice):
@@ -177,13 +155,6 @@ def test_a_killed_workers_dataset_is_read_again(send, work, settings):
     assert dataset.uploads.get().attempt == 2
 
 
-def test_long_texts_are_written_in_smaller_transactions():
-    class Text:
-        weight = writing.HEAVY // 2
-
-    assert [len(items) for items in writing.batches([Text()] * 7)] == [3, 3, 1]
-
-
 def test_the_bell_that_rings_twice_is_answered_by_one_thread(monkeypatch):
     begun, may_end = [], threading.Event()
     monkeypatch.setattr(reading, "read_all", lambda stop: (begun.append(1), may_end.wait()))
@@ -199,36 +170,16 @@ def test_the_bell_that_rings_twice_is_answered_by_one_thread(monkeypatch):
 
 
 @pytest.mark.system
-def test_the_readers_own_process_ends_with_its_parent(tmp_path, settings):
+def test_the_readers_own_process_is_killed_when_its_parent_ends(settings):
     """Whoever kills the worker does not leave a process behind that goes on with strangers' bytes."""
     words = (
-        "import sys; sys.path.insert(0, sys.argv[1]);"
+        "import ctypes, sys; sys.path.insert(0, sys.argv[1]); found = ctypes.c_int();"
         "from experiments.datasets.reader.limits import die_with_parent; die_with_parent();"
-        "import os, time; open(sys.argv[2], 'w').write(str(os.getpid())); time.sleep(600)"
+        "ctypes.CDLL(None).prctl(2, ctypes.byref(found)); print(found.value)"  # PR_GET_PDEATHSIG
     )
-    pid = tmp_path / "pid"
-    parent = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            f"import subprocess, sys; subprocess.run([sys.executable, '-c', {words!r}, *sys.argv[1:]])",
-            str(settings.BASE_DIR),
-            str(pid),
-        ]
-    )
-    wait_until(lambda: pid.exists() and pid.read_text(), "the child")
-    parent.kill()
-    parent.wait()
+    command = [sys.executable, "-c", words, str(settings.BASE_DIR)]
 
-    wait_until(lambda: not _is_alive(int(pid.read_text())), "the child's end")
-
-
-def _is_alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+    assert int(subprocess.run(command, check=True, capture_output=True).stdout) == signal.SIGKILL
 
 
 @pytest.mark.system

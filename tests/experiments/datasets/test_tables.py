@@ -50,6 +50,12 @@ def test_each_kind_of_table_gives_the_same_samples(load_text, name, text):
     assert dataset.columns["instruction"] == "instruction"
 
 
+def test_odd_characters_are_kept_out_of_the_database(load_text):
+    sample = load_text("a.jsonl", '{"prompt": "a\\u0000b\\ud800c", "n": NaN, "m": {"x": 1}}\n').samples.get()
+
+    assert (sample.instruction, sample.metadata) == ("a\ufffdb\ufffdc", {"n": None})
+
+
 def test_parquet_with_pictures_as_bytes_structs_and_lists(load, tmp_path):
     red, blue = png("red"), png("blue")
     rows = [
@@ -70,25 +76,14 @@ def test_parquet_with_pictures_as_bytes_structs_and_lists(load, tmp_path):
     assert dataset.pictures.count() == 2
 
 
-@each_case(
-    "names",
-    [
-        ("data.parquet",),
-        ("data-00000-of-00002.parquet", "data-00001-of-00002.parquet"),
-        ("shard_2.parquet", "shard_10.parquet"),
-    ],
-)
+@each_case("names", [("shard_2", "shard_10"), ("data-00000-of-00002", "data-00001-of-00002")])
 def test_shards_of_a_folder_are_read_in_the_order_of_their_numbers(load, tmp_path, names):
-    folder = tmp_path / names[0]
-    for number, name in enumerate(names):
-        parquet(folder / name, [{"instruction": f"from {number}"}])
-    parquet(folder / "other.parquet", [{"instruction": "no shard"}])
+    for name in (*names, "other"):
+        parquet(tmp_path / names[0] / f"{name}.parquet", [{"instruction": name}])
 
-    dataset = load(folder)
+    dataset = load(tmp_path / names[0])
 
-    assert list(dataset.samples.values_list("index", "instruction")) == [
-        (number, f"from {number}") for number in range(len(names))
-    ]
+    assert list(dataset.samples.values_list("index", "instruction")) == list(enumerate(names))
     assert dataset.warnings == [{"code": "ignored_tables", "times": 1}]
 
 
@@ -135,19 +130,13 @@ def test_pictures_are_found_by_their_paths_in_a_zip(load, tmp_path):
         ("a.csv", "x,y\n1,2\n", "a.csv: No column holds the instruction. Choose one of: x, y"),
         ("a.csv", "prompt,prompt\n1,2\n", "a.csv: Two columns are called prompt."),
         ("a.jsonl", '{"prompt": "a"}\n{oops\n', "a.jsonl, row 2: This is not valid JSON."),
-        ("a.jsonl", '{"prompt": "a"}\n[1]\n', "a.jsonl, row 2: A JSON object with named fields is expected."),
         ("a.jsonl", "[" * 100_000, "a.jsonl, row 1: Something in it is nested too deeply"),
         ("a.jsonl", '{"prompt": "a", "m": {"x": 1, "x": 2}}\n', "row 1: The field x appears twice in one object."),
         ("a.json", '[{"prompt": "a"}, {"prompt"', "a.json, row 2: This is not valid JSON."),
         ("a.json", '[{"prompt": "a"}', "a.json is cut off before its end."),
-        ("a.json", '[{"prompt": "a"} {"prompt": "b"}]', "a.json, row 2: This is not valid JSON."),
         ("a.json", "[1, 2]", "a.json, row 1: A JSON object with named fields is expected."),
         ("a.json", '[{"prompt": "a"}]'.encode("utf-16"), "a.json: The text is not in UTF-8"),
-        ("a.csv", "prompt\n中文\n".encode("gbk"), "a.csv, row 2: The text is not in UTF-8"),
         ("a.csv", "prompt\nabc\n".encode("utf-16"), "a.csv, row 1: The text is not in UTF-8"),
-        ("a.csv", "prompt\nabc\n".encode("utf-32"), "a.csv, row 1: The text is not in UTF-8"),
-        ("a.json", '[{"prompt": "a"}]'.encode("utf-32"), "a.json: The text is not in UTF-8"),
-        ("a.jsonl", '{"prompt": "a"}\n'.encode("utf-16"), "a.jsonl, row 1: The text is not in UTF-8"),
         ("a.jsonl", '{"prompt": "a"}\n'.encode("utf-32"), "a.jsonl, row 1: The text is not in UTF-8"),
         ("a.csv", "prompt\ra\rb\r", "a.csv, row 1: Its lines end in an unusual way"),
         ("a.csv", ",".join(f"c{n}" for n in range(3000)) + "\n", "a.csv: It has more than 2000 columns."),
@@ -169,13 +158,6 @@ def test_what_is_wrong_is_said_with_its_place_and_nothing_is_stored(load_text, n
 
     assert said in str(refused.value)
     assert not Dataset.objects.exists()
-
-
-def test_odd_characters_are_kept_out_of_the_database(load_text):
-    dataset = load_text("a.jsonl", '{"prompt": "a\\u0000b\\ud800c", "n": NaN, "m": {"x": 1}}\n')
-
-    assert dataset.samples.get().instruction == "a\ufffdb\ufffdc"
-    assert dataset.samples.get().metadata == {"n": None}
 
 
 @pytest.fixture
@@ -275,20 +257,7 @@ def test_what_is_wrong_is_said_and_nothing_is_stored(questions, add, text, said)
     assert not Contestant.objects.exists()
 
 
-@pytest.mark.system
-def test_a_number_in_several_subsets_needs_its_subset(load_text, add):
-    rows = [{"index": 0, "prompt": "q", "subset": subset} for subset in ("x", "y")]
-    dataset = load_text("a.csv", table(rows))
-    with pytest.raises(Refused, match="The number 0 is in several subsets"):
-        add(dataset, "o.csv", table([{"index": 0, "text": "t"}]), contestant="me")
-
-    added = add(dataset, "o.csv", table([{"index": 0, "text": "t", "subset": "y"}]), contestant="me")
-
-    assert added.new == {"me": 1}
-    assert Output.objects.get().sample.subset == "y"
-
-
-def test_folders_with_tables_become_subsets_and_a_column_or_a_name_says_otherwise(load, load_text, tmp_path):
+def test_folders_with_tables_become_subsets_and_a_column_or_a_name_says_otherwise(load, load_text, add, tmp_path):
     for subset in ("basic", "hard"):
         parquet(tmp_path / "data_dir" / subset / "data.parquet", [{"index": 0, "instruction": subset}], index="INT")
     text = table([{"prompt": "a", "subset": "x"}, {"prompt": "b", "subset": "y"}])
@@ -301,3 +270,9 @@ def test_folders_with_tables_become_subsets_and_a_column_or_a_name_says_otherwis
         [("x", 0), ("y", 0)],
         [("all", 0), ("all", 1)],
     ]
+    with pytest.raises(Refused, match="The number 0 is in several subsets"):
+        add(by_folder, "o.csv", table([{"index": 0, "text": "t"}]), contestant="me")
+    assert add(by_folder, "o.csv", table([{"index": 0, "text": "t", "subset": "hard"}]), contestant="me").new == {
+        "me": 1
+    }
+    assert Output.objects.get().sample.subset == "hard"
