@@ -2,7 +2,6 @@
 
 import io
 import json
-import tracemalloc
 import zipfile
 
 import pytest
@@ -13,13 +12,12 @@ from hypothesis import strategies as st
 from experiments.battles.boards import people_board
 from experiments.battles.counting import recount
 from experiments.battles.logs.exporting import audit_lines, full_lines, slim_lines
-from experiments.battles.logs.names import file_names, pair_file, sanitised
+from experiments.battles.logs.names import file_names, pair_file
 from experiments.battles.logs.packing import zipped
 from experiments.models import Battle
-from tests.experiments.battles.logs_of_others import FOLDER, audit, pair, slim, write
+from tests.experiments.battles.logs_of_others import FOLDER, audit, pair, slim
 
 pytestmark = pytest.mark.django_db
-ALIKE = ["org/m_1", "org_m:1", "org__m_1", "ORG_m_1"]
 
 
 def read(chunks):
@@ -150,43 +148,6 @@ def test_votes_name_nobody_and_those_to_be_cast_are_not_told(uploaded, alice, ch
     assert "alice" not in text
     assert "user-" not in text
     assert {row["shown_first"] for row in rows} == {"model_b"}
-
-
-def test_a_long_log_is_told_in_bounded_memory(tmp_path, take):
-    rows = (slim("flux", "sdxl", number, "flux") for number in range(1200))
-    board, _report = take(write(tmp_path / "log.jsonl", rows))
-
-    tracemalloc.start()
-    count = sum(chunk.count(b"\n") for chunk in slim_lines(board))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-
-    assert count == 1200
-    assert peak < 4 << 20
-
-
-def test_names_that_come_out_alike_have_files_of_their_own():
-    found = file_names(ALIKE)
-
-    assert len({name.casefold() for name in found.values()}) == 4
-    assert not any(set(name) & set('/\\:*?"<>|') for name in found.values())
-    assert file_names(["flux_1", "sdxl"]) == {"flux_1": "flux_1", "sdxl": "sdxl"}
-    assert sanitised("org/model: a?") == "org_model_ a"
-
-
-@pytest.mark.django_db
-def test_battles_of_names_alike_and_of_names_with_the_joint_stay_apart(tmp_path, take):
-    pairs = [("org/m_1", "org_m:1"), ("a_vs_b", "c"), ("a", "b_vs_c"), ("org__m_1", "org/m_1")]
-    rows = [slim(*sorted(names), 0, sorted(names)[0]) for names in pairs]
-    board, _report = take(write(tmp_path / "log.jsonl", rows))
-
-    logs = [name for name in unpacked(zipped(board)) if name.endswith(".jsonl")]
-    (tmp_path / "board.zip").write_bytes(b"".join(zipped(board)))
-    copy, report = take(tmp_path / "board.zip", called="A copy")
-
-    assert (len(logs), len(set(logs)), report.stored, report.refused) == (4, 4, 4, 0)
-    key = lambda row: (row["model_a"], row["model_b"])  # noqa: E731
-    assert sorted(read(slim_lines(copy)), key=key) == sorted(read(slim_lines(board)), key=key) == sorted(rows, key=key)
 
 
 @settings(max_examples=40)

@@ -1,9 +1,7 @@
 """Logs of GenArena, and battle files as LMArena, MT-Bench and Kaggle publish them, are taken over as they are meant."""
 
-import csv
 import json
 
-import duckdb
 import pytest
 
 from experiments.battles.counting import recount
@@ -12,6 +10,7 @@ from experiments.models import Contestant, Output, PairCount, Verdict
 from experiments.refusals import NotAllowed
 from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import FOLDER, audit, pair, slim, talk, vote, write
+from tests.experiments.datasets.files import parquet, table
 
 pytestmark = pytest.mark.django_db
 
@@ -138,6 +137,7 @@ BAD = [
     ("[" * 100_000, "no JSON object"),
     ('{"model_a": NaN}', "no JSON object"),
     ('{"n": ' + "9" * 5000 + "}", "no JSON object"),
+    *((vote("a", "b", winner), "winner is") for winner in ("model_c", "", None, 1, "tie?")),
 ]
 
 
@@ -152,29 +152,16 @@ def test_a_bad_line_is_refused_with_its_number_and_the_others_are_taken(line, re
     assert reason in report.refusals[0].reason
 
 
-def test_the_report_holds_a_hundred_refusals_and_counts_them_all(tmp_path, take):
-    _board, report = take(write(tmp_path / "log.jsonl", ["nonsense"] * 300))
-
-    assert (report.refused, len(report.refusals)) == (300, 100)
-
-
-def test_contestants_joined_with_the_experiment_that_first_tells_of_them(tmp_path, take):
+def test_contestants_joined_with_the_experiment_that_first_tells_of_them_and_snapshots_rate_nobody(tmp_path, take):
     pair(tmp_path, [slim("flux", "dalle", 0, "flux")], folder="pk_logs/GenArena_20260301", name="dalle_vs_flux")
     pair(tmp_path, [slim("flux", "sdxl", 0, "flux")], folder="pk_logs/zzz_20260105")
-
-    board, _report = take(tmp_path)
-
-    joined = dict(board.dataset.contestants.values_list("name", "version"))
-    assert joined == {"flux": "zzz_20260105", "sdxl": "zzz_20260105", "dalle": "GenArena_20260301"}
-
-
-def test_snapshots_are_told_in_the_report_and_rate_nobody(tmp_path, take):
-    pair(tmp_path, [slim("flux", "sdxl", 0, "flux")], folder="pk_logs/GenArena_20260301")
     told = '{"elo": {"flux": 1010.5, "sdxl": 989.5}, "ci_lower": {"flux": 1000}, "battle_count": 9}'
     (tmp_path / "pk_logs/GenArena_20260301/elo_snapshot.json").write_text(told)
 
-    _board, report = take(tmp_path)
+    board, report = take(tmp_path)
 
+    joined = dict(board.dataset.contestants.values_list("name", "version"))
+    assert joined == {"flux": "zzz_20260105", "sdxl": "zzz_20260105", "dalle": "GenArena_20260301"}
     [snapshot] = report.snapshots
     assert (snapshot["name"], snapshot["is_milestone"], snapshot["battles"]) == ("GenArena_20260301", True, 9)
     assert dict(zip(snapshot["contestants"], snapshot["ratings"], strict=True)) == {"flux": 1010.5, "sdxl": 989.5}
@@ -217,36 +204,18 @@ def test_votes_of_several_people_on_one_pair_count_each_and_once(tmp_path, take)
     assert not board.battles.filter(ballot__contains="arena_user").exists()
 
 
-def as_json(path, rows):
-    path.write_text(json.dumps(rows))
-
-
-def as_csv(path, rows):
-    with path.open("w", newline="") as file:
-        table = csv.DictWriter(file, rows[0])
-        table.writeheader()
-        table.writerows(rows)
-
-
-def as_parquet(path, rows):
-    as_json(path.with_suffix(".rows.json"), rows)
-    duckdb.sql(f"COPY (SELECT * FROM read_json('{path.with_suffix('.rows.json')}')) TO '{path}' (FORMAT parquet)")
-
-
-FORMS = {"json": as_json, "csv": as_csv, "parquet": as_parquet}
-
-
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.system
-def test_lists_and_tables_are_read_as_lines_are(form, tmp_path, take):
+def test_lists_and_tables_are_read_as_lines_are(tmp_path, take):
     rows = [vote("gpt", "llama", "model_b", question=number) for number in range(3)]
-    FORMS[form](tmp_path / f"votes.{form}", rows)
+    (tmp_path / "votes.json").write_text(json.dumps(rows))
+    (tmp_path / "votes.csv").write_text(table(rows))
+    parquet(tmp_path / "votes.parquet", rows, question_id="BIGINT", turn="BIGINT", tstamp="DOUBLE")
 
-    board, report = take(tmp_path / f"votes.{form}")
-
-    assert (report.read, report.stored, report.refusals) == (3, 3, [])
-    assert winners(board) == ["right"] * 3
-    assert [moment.year for moment in board.battles.values_list("judged", flat=True)] == [2023] * 3
+    for form in ("json", "csv", "parquet"):
+        board, report = take(tmp_path / f"votes.{form}", called=form)
+        assert (report.read, report.stored, report.refusals) == (3, 3, [])
+        assert winners(board) == ["right"] * 3
+        assert [moment.year for moment in board.battles.values_list("judged", flat=True)] == [2023] * 3
 
 
 def test_the_columns_of_kaggle_and_of_newer_files_are_read(tmp_path, take):
@@ -279,39 +248,26 @@ def test_question_ids_find_the_samples_of_a_dataset_that_has_them(tmp_path, take
     assert (other.dataset.samples.count(), other.battles.count()) == (1, 2), "a prompt is the same wherever it is asked"
 
 
-@each_case("winner", ["model_c", "", None, 1, "tie?"])
-def test_a_winner_that_is_none_is_refused(winner, tmp_path, take):
-    _board, report = take(write(tmp_path / "v.jsonl", [vote("a", "b", winner)]))
-
-    assert (report.stored, report.refused) == (0, 1)
-    assert report.refusals[0].reason.startswith("winner is")
-
-
-def test_a_list_that_breaks_off_keeps_what_came_before(tmp_path, take):
-    text = json.dumps([vote("a", "b", "tie", number) for number in range(3)])
-    (tmp_path / "v.json").write_text(text[:-40])
-
-    _board, report = take(tmp_path / "v.json")
-
-    assert (report.stored, report.refused) == (2, 1)
-    assert "From here on this is no JSON" in report.refusals[0].reason
-
-
-def test_a_table_with_odd_rows_keeps_the_others(tmp_path, take):
+def test_a_list_that_breaks_off_and_a_table_with_odd_rows_keep_the_others(tmp_path, take):
+    (tmp_path / "v.json").write_text(json.dumps([vote("a", "b", "tie", number) for number in range(3)])[:-40])
     rows = ["model_a,model_b,winner,question_id", "a,b,tie,1", "a,b", 'a,b,"tie\nor not",2', "a,b,model_a,3"]
     (tmp_path / "v.csv").write_text("\ufeff" + "\n".join(rows))
 
-    board, report = take(tmp_path / "v.csv")
+    _board, of_list = take(tmp_path / "v.json")
+    board, of_table = take(tmp_path / "v.csv", called="A table")
 
-    assert (winners(board), report.refused) == (["left", "tie"], 2)
+    assert (of_list.stored, of_list.refused) == (2, 1)
+    assert "From here on this is no JSON" in of_list.refusals[0].reason
+    assert (winners(board), of_table.refused) == (["left", "tie"], 2)
 
 
-def test_there_is_an_end_to_contestants(tmp_path, take, monkeypatch):
+def test_there_is_an_end_to_contestants_and_to_the_refusals_that_are_told(tmp_path, take, monkeypatch):
+    _board, report = take(write(tmp_path / "log.jsonl", ["nonsense"] * 300))
+    assert (report.refused, len(report.refusals)) == (300, 100)
+
     monkeypatch.setattr("experiments.battles.logs.placing.MOST_CONTESTANTS", 3)
     rows = [vote(f"model-{number}", "b", "tie") for number in range(5)]
-
-    _board, report = take(write(tmp_path / "v.jsonl", rows))
-
+    _board, report = take(write(tmp_path / "v.jsonl", rows), called="Votes")
     assert (Contestant.objects.count(), report.stored) == (0, 0)
     assert "more than 3 contestants" in report.refusals[0].reason
 

@@ -43,7 +43,7 @@ def test_a_damaged_member_is_refused_and_the_others_are_read(tmp_path, take):
 
 
 @pytest.mark.system
-def test_a_parquet_file_is_read_by_the_limited_process_and_a_bomb_is_refused_there(tmp_path, take):
+def test_a_parquet_file_is_read_by_the_limited_process_and_a_bomb_is_refused_there(tmp_path, take, monkeypatch):
     texts = "repeat('a', 3000000) AS conversation_a, repeat('b', 3000000) AS conversation_b"
     query = f"SELECT 'x' AS model_a, 'y' AS model_b, 'tie' AS winner, {texts} FROM range(60)"
     duckdb.sql(f"COPY ({query}) TO '{tmp_path / 'bomb.parquet'}' (FORMAT parquet)")
@@ -53,6 +53,10 @@ def test_a_parquet_file_is_read_by_the_limited_process_and_a_bomb_is_refused_the
 
     assert (report.stored, report.refused) == (0, 60)
     assert "longer than 4 MiB" in report.refusals[0].reason
+    (tmp_path / "v.parquet").write_bytes(b"PAR1nonsense")
+    assert "no Parquet that can be read" in take(tmp_path / "v.parquet")[1].refusals[0].reason
+    monkeypatch.setattr(process, "START", "import os; os.abort()")
+    assert "ended without a word" in take(tmp_path / "v.parquet")[1].refusals[0].reason
 
 
 def test_a_long_cell_of_a_table_is_a_cell(tmp_path, take):
@@ -106,15 +110,6 @@ def test_what_holds_no_logs_or_is_encrypted_is_refused(tmp_path, take):
     ):
         with pytest.raises(Unreadable, match=said):
             take(tmp_path / name)
-
-
-@pytest.mark.system
-def test_a_parquet_file_that_is_none_or_kills_its_reader_is_refused(tmp_path, take, monkeypatch):
-    (tmp_path / "v.parquet").write_bytes(b"PAR1nonsense")
-
-    assert "no Parquet that can be read" in take(tmp_path / "v.parquet")[1].refusals[0].reason
-    monkeypatch.setattr(process, "START", "import os; os.abort()")
-    assert "ended without a word" in take(tmp_path / "v.parquet")[1].refusals[0].reason
 
 
 def test_batches_are_small_and_followed_also_through_nonsense(tmp_path, take, monkeypatch):

@@ -65,16 +65,23 @@ def test_a_small_log_is_read_at_once_and_its_report_shown(browser, dataset, tmp_
     assert not list((tmp_path / "uploads").rglob("log"))
 
 
-def test_a_large_log_waits_for_a_worker_and_the_sweep_finds_it(browser, dataset, queued):
+def test_a_large_log_waits_for_a_worker_and_one_that_is_refused_leaves_an_empty_dataset(browser, dataset, queued):
     answer = send(browser, dataset)
-
     assert (queued, Battle.objects.count()) == ([1], 0)
     assert b'data-state="waiting"' in browser.get(answer["Location"]).content
     swept.send(None)
     assert queued == [1, 1]
     queueing.read_all()
-    assert LogImport.objects.get().state == "done"
-    assert Battle.objects.count() == 1
+    assert (LogImport.objects.get().state, Battle.objects.count()) == ("done", 1)
+
+    sent = browser.post(reverse("battles-import-new"), {"name": "Mine", "file": file()})
+    mine = Dataset.objects.get(name="Mine")
+    assert not mine.is_ready
+    queueing.read_all()
+    mine.refresh_from_db()
+    assert (mine.state, mine.samples.count(), mine.contestants.count()) == ("refused", 0, 0)
+    page = browser.get(sent["Location"]).content.decode()
+    assert ("final_winner" in mine.refused_reason, "final_winner" in page, 'data-state="failed"' in page) == (True,) * 3
 
 
 def test_what_a_dead_worker_held_is_read_again_and_nothing_stored_twice(browser, dataset, queued):
@@ -189,20 +196,6 @@ def test_the_commands_take_a_folder_over_and_give_it_back(alice, tmp_path):
     run("export_battles", slug, "--format", "slim", "--output", tmp_path / "out.jsonl")
     assert [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()] == ROWS[:1]
     assert "0 battles stored" in run(*order)
-
-
-def test_a_large_refused_log_leaves_a_refused_dataset_that_holds_nothing_and_says_why(browser, queued):
-    sent = browser.post(reverse("battles-import-new"), {"name": "Mine", "file": file()})
-    assert not Dataset.objects.get().is_ready
-
-    queueing.read_all()
-
-    dataset = Dataset.objects.get()
-    assert (dataset.state, dataset.samples.count(), dataset.contestants.count()) == ("refused", 0, 0)
-    page = browser.get(sent["Location"]).content.decode()
-    for told in (dataset.refused_reason, page):
-        assert "final_winner" in told
-    assert 'data-state="failed"' in page
 
 
 MANY_VOTERS = [vote("flux", "sdxl", "tie", number, judge=f"Reader {number}") for number in range(25)]

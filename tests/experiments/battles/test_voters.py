@@ -29,6 +29,18 @@ def duels(alice, settings):
 
 
 @pytest.fixture
+def voted(alice, settings):
+    """Three votes of a visitor's, and two of Alice's."""
+    settings.PUBLIC_VOTES = True
+    return voted_on(alice)
+
+
+@pytest.fixture
+def browser(alice):
+    return signed_in(alice)
+
+
+@pytest.fixture
 def curator(charlie):
     charlie.role = User.Role.CURATOR
     charlie.save()
@@ -54,13 +66,16 @@ def counted():
 
 
 @pytest.mark.databases
-def test_everybody_who_has_voted_is_in_the_report_and_offers_are_no_votes(duels, alice, curator):
+def test_everybody_who_has_voted_is_in_the_report_and_offers_are_no_votes(
+    duels, alice, curator, django_assert_max_num_queries
+):
     cast = vote(duels, person_voter(curator), ["first", "tie", "both_bad"])
     Battle.objects.filter(pk=cast[0].pk).update(judged=timezone.now() - timedelta(days=1, minutes=1))
     vote(duels, VISITOR, ["second"])
     votes.offer(duels, voter=person_voter(alice))
 
-    report = outliers.report(duels, by=alice)
+    with django_assert_max_num_queries(7):
+        report = outliers.report(duels, by=alice)
 
     lines = {line.who.name: line for line in report.lines}
     visitor = f"visitor {word(duels, VISITOR)[:8]}"
@@ -70,48 +85,12 @@ def test_everybody_who_has_voted_is_in_the_report_and_offers_are_no_votes(duels,
     assert (lines["charlie"].found.first.part, lines[visitor].found.first.part) == (1, 0)
     assert VISITOR.ballot[8:16] not in repr(report)
 
-
-def test_who_is_marked_comes_first(duels, alice, curator):
-    vote(duels, person_voter(curator), ["tie"] * 8)
     vote(duels, person_voter(alice), ["first", "second"] * 6)
-    fast = Battle.objects.filter(voter=alice).order_by("pk")
-    for number, battle in enumerate(fast):
+    for number, battle in enumerate(Battle.objects.filter(voter=alice).order_by("pk")):
         Battle.objects.filter(pk=battle.pk).update(judged=timezone.now() + timedelta(seconds=number))
-
-    lines = outliers.report(duels, by=alice).lines
-
-    assert [(line.who.name, line.marks) for line in lines] == [("alice", ("too_fast",)), ("charlie", ())]
-
-
-def test_a_report_of_many_votes_takes_a_few_questions(duels, alice, curator, django_assert_max_num_queries):
-    for voter in (person_voter(alice), person_voter(curator), VISITOR):
-        vote(duels, voter, ["first", "second", "tie"])
-
-    with django_assert_max_num_queries(7):
-        outliers.report(duels, by=alice)
-
-
-def test_a_vote_that_was_void_by_itself_stays_so(duels, curator):
-    first, *_others = vote(duels, VISITOR, ["first", "second", "tie"])
-    voiding.void(first, by=curator, reason="The picture is broken.")
-
-    assert leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason="A program voted.") == 2
-    assert leaving_out.restore(duels, word(duels, VISITOR), by=curator) == 2
-
-    first.refresh_from_db()
-    assert (first.void_reason, counted()) == ("The picture is broken.", 2)
-
-
-def test_offers_and_later_votes_of_who_was_left_out_count_until_they_are_left_out_too(duels, curator):
-    vote(duels, VISITOR, ["first"])
-    waiting = votes.offer(duels, voter=VISITOR)
-    leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason="Spam.")
-    assert votes.offer(duels, voter=VISITOR).pk == waiting.pk
-    vote(duels, VISITOR, ["first", "second"])
-    assert counted() == 2
-
-    assert leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason="Spam.") == 2
-    assert counted() == 0
+    first, *others = outliers.report(duels, by=alice).lines
+    assert (first.who.name, "too_fast" in first.marks) == ("alice", True), "who is marked comes first"
+    assert not any("too_fast" in line.marks for line in others)
 
 
 @each_case("reason", ["", "  ", "\0"])
@@ -132,26 +111,9 @@ def test_votes_are_left_out_with_a_reason_and_by_curators_alone(duels, curator, 
     assert counted() == 1
 
 
-def test_of_another_dataset_no_vote_is_touched(duels, alice, curator):
-    other = dataset_of(alice, slug="other", name="Other", visibility="public")
-    vote(duels, VISITOR, ["first"])
-    vote(other, VISITOR, ["first"])
-
-    leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason="Spam.")
-
-    assert counted() == 1
-    with pytest.raises(NotOffered):
-        leaving_out.leave_out(other, word(duels, VISITOR), by=curator, reason="Spam.")
-
-
-@pytest.fixture
-def browser(alice):
-    return signed_in(alice)
-
-
-def html(browser, path=PATH, status=200):
+def html(browser, path=PATH):
     answer = browser.get(path)
-    assert answer.status_code == status
+    assert answer.status_code == 200
     return answer.content.decode()
 
 
@@ -193,18 +155,8 @@ def test_curators_leave_a_voter_out_by_the_page_with_a_reason_and_take_that_back
     assert compute.current(type(ladder).objects.get(pk=ladder.pk)).standings.battles == 2
     theirs.post(PATH, {"voter": name, "restore": 1})
     assert not Battle.objects.exclude(void_reason="").exists()
-
-
-@each_case("sent", [{"reason": "Spam."}, {"voter": "é", "reason": "Spam."}, {"voter": "nobody"}])
-def test_a_word_that_names_nobody_is_refused(voted, browser, sent):
-    assert browser.post(PATH, sent).status_code == 422
-
-
-@pytest.fixture
-def voted(alice, settings):
-    """Three votes of a visitor's, and two of Alice's."""
-    settings.PUBLIC_VOTES = True
-    return voted_on(alice)
+    for nobody in ({"reason": "Spam."}, {"voter": "é", "reason": "Spam."}, {"voter": "nobody"}):
+        assert theirs.post(PATH, nobody).status_code == 422
 
 
 @pytest.mark.databases
@@ -234,3 +186,25 @@ def test_all_votes_of_one_are_left_out_and_taken_in_again_each_told_once(duels, 
     ]
     assert told[0].detail["reason"] == "A program voted."
     assert "visitor" in told[0].name
+
+
+def test_only_the_votes_of_this_dataset_that_were_cast_and_not_void_before_are_left_out(duels, alice, curator):
+    first, *_others = vote(duels, VISITOR, ["first", "second"])
+    voiding.void(first, by=curator, reason="The picture is broken.")
+    waiting = votes.offer(duels, voter=VISITOR)
+    other = dataset_of(alice, slug="other", name="Other", visibility="public")
+    vote(other, VISITOR, ["first"])
+
+    def left_out(dataset):
+        return leaving_out.leave_out(dataset, word(duels, VISITOR), by=curator, reason="Spam.")
+
+    assert (left_out(duels), counted()) == (1, 1)
+    with pytest.raises(NotOffered):
+        left_out(other)
+    assert votes.offer(duels, voter=VISITOR).pk == waiting.pk
+    vote(duels, VISITOR, ["first", "second"])
+    assert counted() == 3, "later votes count until they are left out too"
+    assert (left_out(duels), counted()) == (2, 1)
+    assert leaving_out.restore(duels, word(duels, VISITOR), by=curator) == 3
+    first.refresh_from_db()
+    assert first.void_reason == "The picture is broken."
