@@ -80,11 +80,16 @@ def test_the_same_file_makes_nothing_new_unless_it_is_somebody_elses_or_its_run_
     assert send("debate.json", is_wanted=True).report["stored"] == 2
 
 
-def test_a_preview_stores_nothing_until_its_sender_says_so_and_nothing_once_it_is_cancelled(send):
+def test_a_preview_stores_nothing_until_its_sender_says_so_and_nothing_once_cancelled_or_forgotten(send):
     row, other = send("council.json"), send("council.json")
     assert (row.state, row.report["found"], Run.objects.count()) == (WorkState.READY, 1, 0)
     assert row.report["runs"][0]["models"] == ["google/gemini-3-pro", "openai/gpt-5.1", "x-ai/grok-4"]
 
+    forgotten = send("arena.json")
+    RunImport.objects.filter(pk=forgotten.pk).update(created="2020-01-01T00:00Z")
+    queueing.sweep()
+    forgotten.refresh_from_db()
+    assert (forgotten.state, forgotten.path.exists()) == (WorkState.CANCELLED, False)
     assert queueing.cancel(other)
     assert not other.folder.exists()
     assert queueing.confirm(other).state == WorkState.CANCELLED
@@ -172,14 +177,3 @@ def test_who_may_not_import_or_has_too_many_files_waiting_is_refused(send, alice
     User.objects.filter(pk=alice.pk).update(role="reviewer")
     with pytest.raises(NotAllowed, match="researcher"):
         send("arena.json", by=User.objects.get(pk=alice.pk))
-
-
-def test_the_file_of_an_import_is_forgotten_when_nobody_comes_back(send):
-    row = send("arena.json")
-    RunImport.objects.update(created="2020-01-01T00:00Z")
-
-    queueing.sweep()
-
-    row.refresh_from_db()
-    assert row.state == WorkState.CANCELLED
-    assert not row.path.exists()

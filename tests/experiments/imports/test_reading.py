@@ -1,6 +1,9 @@
 """Whose file it is shows in what it says; what the originals made up is stored as absent, and nothing else is lost."""
 
 import json
+import random
+import sys
+from contextlib import suppress
 
 import pytest
 
@@ -226,3 +229,41 @@ def test_a_zip_that_grows_without_end_is_refused(runs, settings):
     with pytest.raises(Unreadable, match="was sent, unpacked"):
         list(runs(folders.zipped({"a.json": b" " * (9 << 20)}), name="bomb.zip"))
     assert any("was sent, unpacked" in found.refused for found, _taken in runs(bomb, name="bomb.zip"))
+
+
+@each_case("cut", range(1, 9))
+def test_a_zip_that_is_cut_off_or_damaged_is_refused(runs, cut):
+    whole = bytearray(folders.zipped(folders.cycle()))
+    dice = random.Random(cut)
+    for _time in range(3):
+        whole[dice.randrange(len(whole))] ^= 0xFF
+
+    with suppress(Unreadable, HoldsBattles):
+        assert all(found.taken or found.refused for found, _taken in runs(bytes(whole[: len(whole) - cut % 3])))
+
+
+def calls_made(value):
+    """How many calls of Python functions reading it takes: the same on every machine."""
+    count = 0
+
+    def called(_frame, event, _argument):
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(called)
+    try:
+        assert [proven(one.taken).digest for one in reading.of_value(value, "file.json")]
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@each_case(
+    ("name", "many"), [("arena.json", "conversation"), ("starchamber.json", "messages"), ("council.json", "messages")]
+)
+def test_a_file_of_ten_times_the_length_takes_about_ten_times_the_work(name, many):
+    value = json.loads(folders.read(name))
+
+    few, more = ({**value, many: value[many] * times} for times in (8, 80))
+
+    assert calls_made(more) < 14 * calls_made(few)
