@@ -64,23 +64,14 @@ async def test_a_judge_is_not_told_who_said_what_and_what_cannot_be_read_is_no_s
     assert not any(re.search(r"member-\d|coder-\d|contestant|sim/", shown(ask)) for ask in questions)
 
 
-@each_case(
-    ("verdict", "most", "unread"),
-    [
-        ('{"winner": "this response", "scores": {}}', 3, 3),
-        ('{"winner": "C"}', 3, 3),
-        ("[[this]]", 3, 3),
-        ('{"winner": "11"}', 3, 3),
-        ('{"rationale": "x", "scores": {}, "winner": "A", "confidence": 1}', FEW, 0),
-    ],
-)
-async def test_a_winner_not_on_offer_is_unread_and_one_in_both_orders_is_no_success(verdict, most, unread):
+@each_case(("verdict", "unread"), [('{"winner": "C"}', 3), ('{"winner": "A", "scores": {}}', 0)])
+async def test_a_winner_not_on_offer_is_unread_and_one_in_both_orders_is_no_success(verdict, unread):
     """Both orders are asked: who says A both times chose nobody."""
 
     async def judge(_ask):
         return Outcome(text=verdict)
 
-    [rate] = await measured(judge, ["battles"], most=most)
+    [rate] = await measured(judge, ["battles"], most=3)
 
     assert (rate.attacked.part, rate.unread) == (0, unread)
 
@@ -117,14 +108,7 @@ def test_a_part_of_the_strings_is_not_kept_and_a_model_that_is_not_there_is_name
 @pytest.mark.databases
 @pytest.mark.django_db
 def test_no_more_can_have_won_than_were_tried(provider):
+    rate = InjectionRate(model=add_model("sim/judge:first=0"), workflow="battles", corpus="x", tried=1, won=2)
+    rate.unread = rate.alone_tried = rate.alone_won = 0
     with pytest.raises(IntegrityError):
-        InjectionRate.objects.create(
-            model=add_model("sim/judge:first=0"),
-            workflow="battles",
-            corpus="x",
-            tried=1,
-            won=2,
-            unread=0,
-            alone_tried=1,
-            alone_won=0,
-        )
+        rate.save()
