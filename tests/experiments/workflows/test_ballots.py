@@ -193,16 +193,6 @@ def test_words_that_begin_like_a_label_never_count(section):
     assert unread(f"## Response Analysis\nFINAL RANKING:\n{section}")
 
 
-def test_thirty_answers_are_ranked():
-    labels = labels_for(30)
-    assert (labels[0], labels[25], labels[26], labels[29]) == ("Response A", "Response Z", "Response AA", "Response AD")
-    section = "\n".join(f"{place}. {label}" for place, label in enumerate(reversed(labels), 1))
-    ballot = read_ballot(f"FINAL RANKING:\n{section}", labels)
-
-    assert [label for [label] in ballot.order] == labels[::-1]
-    assert ballot.flags == ()
-
-
 # --- text out of an answer ---
 
 

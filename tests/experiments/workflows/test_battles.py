@@ -230,13 +230,6 @@ def test_an_endpoint_that_keeps_failing_is_soon_asked_last_and_now_and_then_firs
     assert 2 < len(failed) < 20
 
 
-def test_a_verdict_that_cannot_be_read_is_asked_for_at_all_endpoints_alike():
-    play = Play(lambda ask: TALK, cast("judge", "mirror-1"), attempts=1)
-    assert sorted(play.keys) == sorted(
-        f"battle/judge/1-1-2/{order}{again}" for order in ("original", "swapped") for again in ("", "/2")
-    )
-
-
 # --- judges that are given up ---
 
 

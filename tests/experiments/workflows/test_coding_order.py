@@ -243,15 +243,3 @@ def test_played_anew_from_any_moment_it_asks_exactly_what_is_missing(setup):
         assert asked(before, after) == asked(whole)
         assert not set(after.keys) & set(before.outcomes), "what is recorded is neither asked nor recorded again"
         assert after.end == whole.end
-
-
-def test_a_record_that_was_lost_is_made_again_without_asking_anybody():
-    """Facts are written after the answer from which they follow: a power cut between the two takes them away."""
-    whole = Play(cast(4), fickle, cycles=2)
-    answers = {step.key for step in whole.steps if not isinstance(step, Record)}
-    kept = {key: outcome for key, outcome in whole.outcomes.items() if key in answers}
-    again = Play(cast(4), fickle, cycles=2, recorded=kept)
-
-    assert again.taken_up == []
-    facts = [step for step in whole.steps if isinstance(step, Record)]
-    assert {step.key: _content(step) for step in again.steps} == {step.key: _content(step) for step in facts}

@@ -1,13 +1,17 @@
-"""What a setter's answer has to say before it is a problem, and every reason that it is told otherwise."""
+"""What a setter's answer has to say before it is a problem, and how problems and programs are told apart."""
 
 import json
+import random
 
 import pytest
 
+from experiments.workflows.coding.mutants import MOST_MUTANTS, mutants, trivial
+from experiments.workflows.coding.novelty import SIZE, as_earlier, fingerprint, likeness, nearest
 from experiments.workflows.coding.problems import DEFAULT_CRITERIA, code_of, read_problem
 from experiments.workflows.parsing import Unreadable
 from tests.cases import each_case
 from tests.experiments.contests import HIDDEN, REFERENCE, SHOWN, example, problem
+from tests.experiments.cycles import problem as other_words
 from tests.hanging import without_hanging
 
 
@@ -182,3 +186,113 @@ def test_a_fence_around_the_code_is_no_part_of_it(text, code):
 def test_many_unclosed_fences_are_read_quickly():
     with without_hanging():
         assert code_of("```python\n" + "``` \n" * 30_000 + "x").endswith("x")
+
+
+# --- problems that repeat earlier ones ---
+
+STATEMENT = (
+    "A ferry carries cars in the order in which they arrive, as long as both its length and its weight allow it. "
+    "Given the cars with their lengths and weights, and the two limits of the ferry, return how many trips it takes. "
+    "A car that fits on no ferry at all makes the answer minus one. Cars never overtake each other in the queue."
+)
+
+
+def ferry(title="Ferry", description=STATEMENT, **changes):
+    return read_problem(json.dumps(problem(title=title, description=description, **changes)))
+
+
+def is_new(one, *earlier) -> bool:
+    return nearest(one, [as_earlier(other) for other in earlier]) is None
+
+
+@each_case(
+    ("title", "description"),
+    [
+        ("Ferry", "Something that is quite different from it: count the leaves of a tree."),
+        ("FERRY!", "Something that is quite different from it: count the leaves of a tree."),
+        ("Boats", STATEMENT),
+        ("Boats", STATEMENT.upper()),
+        ("Boats", STATEMENT.replace(".", " !").replace(",", "\n\n")),
+        ("Boats", STATEMENT.replace("ferry", "raft", 1)),
+        ("Boats", f"{STATEMENT} Every number is a positive integer."),
+    ],
+    ids=["title", "title in capitals", "words", "capitals", "signs", "one word", "one sentence more"],
+)
+def test_an_earlier_problem_in_other_clothes_is_none(title, description):
+    assert not is_new(ferry(title, description), ferry())
+
+    earlier = [as_earlier(read_problem(json.dumps(other_words(number)))) for number in range(5)]
+    assert nearest(ferry(title, description), [*earlier, as_earlier(ferry())]).title == "Ferry"
+
+
+@each_case("description", [STATEMENT, "x", "…", "数一数岛屿的数量。", "word " * 4_000])
+def test_any_statement_has_a_fingerprint_and_is_near_to_itself(description):
+    with without_hanging():
+        mine = fingerprint(ferry(description=description))
+    assert len(mine) == SIZE
+    assert likeness(mine, mine) == 1
+    assert likeness(mine, []) == 0, "a fingerprint of another size is like nothing"
+
+
+def test_other_problems_are_new():
+    others = [read_problem(json.dumps(other_words(number))) for number in range(20)]
+    for one in others:
+        assert is_new(one, *(other for other in others if other is not one))
+    assert is_new(ferry("→", "Count the ways."), ferry("☃", "Draw a map of all the islands in the lake."))
+
+
+# --- programs that must not pass ---
+
+
+def run(code: str, entry: str, *arguments):
+    space: dict = {}
+    exec(compile(code, "given", "exec"), space)
+    return space[entry](*arguments)
+
+
+def test_the_trivial_programs_are_programs():
+    programs = trivial(ferry())
+    assert run(programs["constant"], "spread", [1, 2]) == 0, "the commonest result of the tests"
+    assert run(programs["echo"], "spread", [1, 2]) == [1, 2]
+    assert run(programs["echo"], "spread") is None
+
+
+@each_case("expected", ['a "quoted" \\ text', "\n", {"a": [None, True]}, 0.1, "日本\u2028語"])
+@each_case("entry", ["json", "given", "loads", "print", "solve"])
+def test_the_constant_program_gives_its_value_whatever_the_function_is_called(entry, expected):
+    shown = [example([number], expected) for number in range(5)]
+    found = ferry(function_name=entry, test_cases=shown)
+    assert run(trivial(found)["constant"], entry, [0]) == expected
+
+
+def test_mutants_differ_from_the_reference_and_are_drawn_by_the_seed():
+    found = ferry()
+    drawn = mutants(found, random.Random(1))
+    assert drawn == mutants(found, random.Random(1))
+    assert found.reference not in drawn
+    assert len(set(drawn)) == len(drawn) == MOST_MUTANTS
+
+
+@each_case(
+    "code",
+    [
+        "def spread(values):\n    return sorted(values)[-1]\n",
+        "def spread(values):\n    text = '\u2028 \x0c \x85'\n    return max(values) + 1\n",
+        "def spread(values):\r\n    a = 'x\x1cy'\r\n    return max(values) + 1\r\n",
+        "def spread(größe):\n    '''日本\n    語'''\n    return 1 if größe else 0  # 2 < 3\n",
+    ],
+)
+def test_one_token_is_changed_and_everything_else_stays(code):
+    found = ferry(reference_solution=code)
+    for mutant in mutants(found, random.Random(3)):
+        pairs = list(zip(found.reference.split("\n"), mutant.split("\n"), strict=True))
+        assert sum(one != other for one, other in pairs) == 1
+        compile(mutant, "mutant", "exec")
+
+
+@each_case(
+    "code",
+    ["this is no Python ((", "def f(:\n", "'unclosed", "\tx\n  y", "def spread(v):\n    return v\n", "(" * 5_000],
+)
+def test_code_in_which_nothing_can_be_changed_has_no_mutants(code):
+    assert mutants(ferry(reference_solution=code), random.Random(0)) == []

@@ -205,18 +205,6 @@ def test_without_a_sandbox_the_contest_fails_and_says_what_is_missing(name):
     assert play.found("cycle_void") == play.found("message_superseded") == []
 
 
-def test_what_a_missing_sandbox_could_not_prove_is_recorded_when_it_is_back():
-    recorded = one_cycle(but({f"{HERE}/*": NO_SANDBOX}))
-    assert recorded.end.failed
-    kept = {key: outcome for key, outcome in recorded.outcomes.items() if not key.startswith(HERE)}
-    play = one_cycle(recorded=kept)
-
-    assert (play.end.reason, len(play.found("cycle_rated"))) == ("completed", 1)
-    [parsed] = [data for data in play.found("message_parsed") if data["message"] == PROBLEM]
-    assert parsed["parsed"]["wrong"] == []
-    assert [check["passed"] for check in parsed["parsed"]["checks"]] == [10, 10, *[9] * 6]
-
-
 def test_without_a_sandbox_nobody_is_asked_anything_more():
     from_health = {"health/1/coder-4": Outcome(ok=False, error_kind="rate_limited", error="Wait.")}
     play = one_cycle(but({**from_health, f"{HERE}/*": NO_SANDBOX}), coders=4, cycles=4, health_check=True)

@@ -135,24 +135,17 @@ def test_thirty_members_are_ranked_under_labels_beyond_z():
 
 
 def test_a_ballot_says_what_the_reviewer_saw_and_in_which_order_it_was_put():
-    ballot = Play(cast()).data("turn/1/review/member-1/ballot")
+    structured = '{"review": "Fine, both.", "ranking": ["Response B", "Response A"]}'
+    play = Play(cast(), but({"turn/1/review/member-2": structured}))
 
+    assert play.data("turn/1/review/member-2/ballot")["reading"] == "json"
+    assert "Fine, both." in play.told("turn/1/conclusion")
+    assert '"ranking"' not in play.told("turn/1/conclusion")
+    ballot = play.data("turn/1/review/member-1/ballot")
     assert set(ballot["labels"].values()) == {"member-2", "member-3"}
     assert list(ballot["labels"]) == ["Response A", "Response B"]
     assert ballot["order"] == [["member-3"], ["member-2"]]
     assert (ballot["reading"], ballot["flags"], ballot["message"]) == ("text", [], "turn/1/review/member-1")
-
-
-def test_a_structured_review_is_read_as_such():
-    def answer(step):
-        if step.purpose == "review":
-            return Outcome(text='{"review": "Fine, both.", "ranking": ["Response B", "Response A"]}')
-        return but({})(step)
-
-    play = Play(cast(), answer)
-    assert [ballot["reading"] for ballot in play.found("ballot_read")] == ["json"] * 3
-    assert '"ranking"' not in play.told("turn/1/conclusion")
-    assert "Fine, both." in play.told("turn/1/conclusion")
 
 
 def test_an_unreadable_ranking_is_asked_for_once_more_by_a_schema_for_all_models():

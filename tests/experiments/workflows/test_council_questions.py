@@ -187,8 +187,3 @@ def test_leaders_are_those_whom_nobody_beats():
     assert leaders(standings(ABC, [ballot("c>a>b"), ballot("a=c>b")])) == ["c"]
     assert leaders(standings(ABC, [ballot("a=c>b")])) == ["a", "c"]
     assert leaders(standings(ABC, [])) == []
-
-
-def test_the_sequence_of_ballots_makes_no_difference():
-    ballots = [ballot("a>b=c"), ballot("c>a"), ballot("b>c", "bc"), ballot("c>b>a")]
-    assert counted(*ballots) == counted(*reversed(ballots))
