@@ -200,9 +200,11 @@ STEPS = 40
 
 @pytest.mark.databases
 @pytest.mark.django_db(transaction=True)
-def test_of_different_votes_at_the_same_moment_one_counts(alice, charlie):
-    voter = person_voter(charlie)
-    offered = votes.offer(dataset_of(alice), voter=voter)
+def test_two_tabs_are_offered_the_same_pair_and_of_their_votes_at_the_same_moment_one_counts(alice, charlie):
+    dataset, voter = dataset_of(alice), person_voter(charlie)
+    given = at_once(*[lambda: votes.offer(dataset, voter=voter)] * 4)
+    offered = Battle.objects.get()
+    assert {one.pk for one in given} == {offered.pk}
 
     def cast(choice):
         return lambda: votes.cast(Battle.objects.get(pk=offered.pk), voter=voter, choice=choice)
@@ -212,16 +214,6 @@ def test_of_different_votes_at_the_same_moment_one_counts(alice, charlie):
     assert sum(isinstance(one, SaidAlready) for one in given) == len(votes.CHOICES) - 1
     assert counting.differences(offered.board) == 0
     assert PairCount.objects.count() == 1
-
-
-@pytest.mark.databases
-@pytest.mark.django_db(transaction=True)
-def test_two_tabs_are_offered_the_same_pair(alice, charlie):
-    dataset, voter = dataset_of(alice), person_voter(charlie)
-
-    given = at_once(*[lambda: votes.offer(dataset, voter=voter)] * 4)
-
-    assert {one.pk for one in given} == {Battle.objects.get().pk}
 
 
 @pytest.mark.databases

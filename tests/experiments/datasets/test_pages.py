@@ -101,6 +101,12 @@ def test_a_file_that_cannot_be_read_says_why_and_is_forgotten(browser):
     assert not Upload.objects.get().folder.exists()
 
 
+def test_reviewers_look_but_do_not_upload(alice, browser):
+    alice.role = "reviewer"
+    alice.save()
+    assert sent(browser).status_code == 403
+
+
 def test_visitors_see_public_datasets_with_their_pictures(alice, visitor):
     dataset = demonstration.make_images(alice)
     sample = reverse("dataset-sample", args=[dataset.slug, dataset.samples.first().pk])

@@ -332,8 +332,9 @@ def test_duckdb_draws_no_bar_of_its_progress_where_the_process_says_what_it_foun
     words = (
         "import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path;"
         "from experiments.datasets.reader import duck, parquet, limits; limits = limits.Limits();"
-        f"print({connected}.execute('select current_setting('enable_progress_bar')').fetchone()[0])"
+        f"print({connected}.execute(sys.argv[2]).fetchone()[0])"
     )
-    command = [sys.executable, "-I", "-c", words, str(settings.BASE_DIR)]
+    asked = "select current_setting('enable_progress_bar')"
+    command = [sys.executable, "-I", "-c", words, str(settings.BASE_DIR), asked]
 
     assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip() == "False"

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -153,6 +154,11 @@ def test_a_killed_workers_dataset_is_read_again(send, work, settings):
     assert sorted(dataset.samples.values_list("index", flat=True)) == list(range(30))
     assert dataset.contestants.get().outputs.count() == 30
     assert dataset.uploads.get().attempt == 2
+
+
+def test_long_texts_are_written_in_smaller_transactions():
+    records = [SimpleNamespace(weight=writing.HEAVY // 2)] * 7
+    assert [len(items) for items in writing.batches(records)] == [3, 3, 1]
 
 
 def test_the_bell_that_rings_twice_is_answered_by_one_thread(monkeypatch):

@@ -143,28 +143,23 @@ def test_a_worker_that_was_ended_half_way_is_followed_by_another(send):
 
 
 @pytest.mark.databases
-def test_battles_become_a_dataset_unless_they_are_refused(send):
+def test_battles_become_a_dataset_unless_they_are_refused_or_cancelled(send):
     damaged = contents("genarena.jsonl") + b'{"model_a": "x", "model_b": "y", "winner": "z"}\n'
     refused = send("genarena.jsonl", damaged, is_wanted=True)
     assert (refused.state, refused.dataset, Dataset.objects.count()) == (WorkState.FAILED, None, 0)
     assert "winner is" in refused.error
+
+    begun = send("genarena.jsonl")
+    RunImport.objects.filter(pk=begun.pk).update(dataset=make_dataset(owner=begun.owner, name="Begun"))
+    queueing.cancel(begun)
+    queueing.sweep()
+    assert not Dataset.objects.exists()
 
     row = send("genarena.jsonl", is_wanted=True)
 
     assert (row.state, row.source) == (WorkState.DONE, "genarena"), row.error
     assert row.dataset == Dataset.objects.get()
     assert row.dataset.boards.get().battles.count() == 2
-
-
-def test_a_cancelled_import_of_battles_leaves_no_dataset(send):
-    row = send("genarena.jsonl")
-    made = make_dataset(owner=row.owner, name="Begun")
-    RunImport.objects.update(dataset=made)
-    queueing.cancel(row)
-
-    queueing.sweep()
-
-    assert not Dataset.objects.exists()
 
 
 def test_who_may_not_import_or_has_too_many_files_waiting_is_refused(send, alice):

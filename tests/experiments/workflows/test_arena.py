@@ -66,7 +66,7 @@ TURN_1 = [
 ]
 
 
-def test_a_turn_is_a_speaks_b_speaks_each_filtered_then_the_judge():
+def test_a_turn_is_a_speaks_b_speaks_each_seen_filtered_by_the_other_then_the_judge():
     steps, end = play(max_turns=2)
 
     assert [step.key for step in steps] == TURN_1 + [key.replace("/1", "/2") for key in TURN_1]
@@ -77,6 +77,11 @@ def test_a_turn_is_a_speaks_b_speaks_each_filtered_then_the_judge():
     assert (filtered.data["message"], filtered.source) == ("turn/1/A", "turn/1/A/filter")
     assert filtered.data["text"] == "Words of turn/1/A."
     assert play(max_turns=2) == (steps, end), "the same run asks the same questions again"
+    assert [(prompt.role, prompt.content) for prompt in ask(steps, "turn/2/A").messages[1:]] == [
+        ("assistant", f"{THOUGHT}\n\nWords of turn/1/A."),
+        ("user", "Words of turn/1/B."),
+        ("user", "You are Model A. Answer the last message of Model B and carry the conversation on."),
+    ]
 
 
 def test_side_b_speaks_first_when_asked_to_and_without_filter_and_judge_words_pass_as_they_are():
@@ -86,18 +91,6 @@ def test_side_b_speaks_first_when_asked_to_and_without_filter_and_judge_words_pa
     assert "Open the conversation with Model A" in ask(steps, "turn/1/B").messages[-1].content
     assert ask(steps, "turn/1/A").messages[1].content == f"{THOUGHT}\n\nWords of turn/1/B."
     assert Config(prompt="Talk.", judge=False, filter=False).seats() == ("A", "B")
-
-
-def test_a_side_sees_its_own_words_raw_and_the_others_filtered():
-    steps, _end = play(max_turns=2)
-
-    assert [prompt.content for prompt in ask(steps, "turn/1/B").messages[1:-1]] == ["Words of turn/1/A."]
-    roles = [(prompt.role, prompt.content) for prompt in ask(steps, "turn/2/A").messages[1:]]
-    assert roles == [
-        ("assistant", f"{THOUGHT}\n\nWords of turn/1/A."),
-        ("user", "Words of turn/1/B."),
-        ("user", "You are Model A. Answer the last message of Model B and carry the conversation on."),
-    ]
 
 
 def test_no_thought_of_one_side_reaches_the_other_the_judge_or_its_own_filters_context():

@@ -21,6 +21,8 @@ def test_a_battle_is_asked_in_both_orders_and_recorded_once():
     assert (play.end.reason, play.end.failed) == ("completed", False)
     one_by_one = Play(by_order(says("A"), says("B")), calls="sequential")
     assert (one_by_one.most_at_once, one_by_one.battle["winner"]) == (1, "left")
+    play = Play(by_order(DOWN, says("B")), calls="sequential")
+    assert (play.keys, play.battle["open_reason"]) == ([f"{KEY}/original"], DOWN.error), "the second is not paid for"
 
 
 def test_the_two_orders_differ_in_who_comes_first_and_show_everything_in_fences_that_it_cannot_close():
@@ -72,7 +74,7 @@ def test_a_battle_of_which_one_verdict_is_missing_stays_open_and_is_never_a_tie(
     assert [verdict["winner"] for verdict in battle["verdicts"]].count("tie") == 1
 
 
-def test_scores_are_those_of_left_and_right_whatever_the_order():
+def test_scores_are_those_of_left_and_right_whatever_the_order_and_odd_ones_are_absent():
     first = dict.fromkeys(("helpfulness", "accuracy", "completeness", "clarity"), 9)
     second = dict.fromkeys(first, 2)
     answers = by_order(says("A", scores={"A": first, "B": second}), says("B", scores={"A": second, "B": first}))
@@ -82,24 +84,12 @@ def test_scores_are_those_of_left_and_right_whatever_the_order():
         assert (verdict["winner"], verdict["confidence"], verdict["rationale"]) == ("left", 0.8, "It says more.")
         assert verdict["key"] == f"{KEY}/{verdict['order']}"
 
-
-def test_a_score_out_of_range_is_absent_and_says_why_and_the_verdict_stands():
-    scores = {"A": {"helpfulness": 11, "accuracy": 7}, "B": {"helpfulness": 3, "accuracy": "8"}}
-    battle = Play(by_order(says("A", scores=scores, confidence=...), says("B"))).battle
-
+    odd = says("A", scores={"A": {**first, "helpfulness": 11}, "B": {}}, confidence=...)
+    battle = Play(by_order(odd, says("B"))).battle
     [original, _swapped] = battle["verdicts"]
-    assert battle["winner"] == "left"
-    assert (original["scores"]["left"], original["scores"]["right"]) == ({"accuracy": 7.0}, {"helpfulness": 3.0})
+    assert (battle["winner"], original["confidence"]) == ("left", None)
+    assert "helpfulness" not in original["scores"]["left"]
     assert "A's helpfulness is 11, outside 1 to 10." in original["scores"]["absent"]
-    assert "B's accuracy is not a number." in original["scores"]["absent"]
-    assert original["confidence"] is None
-
-
-def test_the_second_order_is_not_paid_for_when_the_first_one_gave_nothing():
-    play = Play(by_order(DOWN, says("B")), calls="sequential")
-
-    assert play.keys == [f"{KEY}/original"]
-    assert (play.battle["winner"], play.battle["open_reason"]) == ("", DOWN.error)
 
 
 def test_an_unreadable_verdict_is_asked_for_again_under_another_key():

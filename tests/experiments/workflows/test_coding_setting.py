@@ -69,16 +69,14 @@ def test_a_reference_that_fails_its_own_tests_is_mended_once(verdicts, reason):
     assert second["wrong"] == []
 
 
-def test_a_reference_that_cannot_be_run_is_told_why():
-    complaint = "SyntaxError: invalid syntax (line 3)"
-    play = one_cycle(but({f"{HERE}/reference*": lambda step: ran(step, complaint=complaint)}))
-    assert f"The reference solution cannot be run: {complaint}" in play.told(REPAIR)
-
-
 def test_after_one_repair_in_vain_the_cycle_is_void():
     seat = of_first(random_one({}))
-    play = one_cycle(but({"cycle/1/check/*": lambda step: ran(step, ["failed"])}), setters="random")
+    complaint = "SyntaxError: invalid syntax (line 3)"
+    unrunnable = {f"{HERE}/reference*": lambda step: ran(step, complaint=complaint)}
+    failing = {**unrunnable, "cycle/1/check/*": lambda step: ran(step, ["failed"])}
+    play = one_cycle(but(failing), setters="random")
 
+    assert f"The reference solution cannot be run: {complaint}" in play.told(REPAIR)
     assert len(play.asked("problem")) == 2
     [void] = play.found("cycle_void")
     assert (void["turn"], void["setter"]) == (1, seat)

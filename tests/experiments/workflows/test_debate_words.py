@@ -7,7 +7,7 @@ import pytest
 
 from experiments.workflows.debate.answers import Part, read_actions, read_brief, read_points
 from experiments.workflows.debate.forms import Actions, Brief, Points
-from experiments.workflows.debate.wording import ENGLISH
+from experiments.workflows.debate.wording import ENGLISH, language_name
 from experiments.workflows.flags import OTHER_LANGUAGE
 from experiments.workflows.parsing import Unreadable
 from experiments.workflows.steps import Ask
@@ -68,6 +68,8 @@ def test_an_answer_without_a_point_and_a_brief_without_an_objective_or_its_end_a
     for incomplete in (brief(objective=" "), brief()[:-30]):
         with pytest.raises(Unreadable):
             read_brief(incomplete, ENGLISH)
+    with pytest.raises(Unreadable):
+        read_actions('{"recommended": []}', KNOWN, ENGLISH)
 
 
 def test_the_first_speaker_is_told_to_leave_counterpoints_empty_and_the_others_to_make_some():
@@ -286,6 +288,7 @@ def test_the_language_of_the_task_is_asked_for_by_name_where_it_is_known():
         assert "in the language of the task, which is Chinese," in asked(steps, key)
     assert step(steps, "prompt").default.startswith("**目标**\n\n公平地共用一台望远镜。")
     assert "  回答：" in step(steps, "prompt").default
+    assert language_name("xx") == "xx"
     assert "in the language of the task, whatever" in asked(play(prompt="2 + 2?", refine=False)[0], "round/1/A")
     assert "which is Chinese" in asked(play(answering(refine=brief()), prompt=CHINESE)[0], "round/1/A"), (
         "a refinement that nobody changed says nothing about the person's language"

@@ -49,10 +49,11 @@ def test_every_score_of_both_sides_is_read():
     ("outcome", "reason"),
     [
         (Outcome(text="Both did well."), "could not be used"),
+        (Outcome(text="[" * 9000), "could not be used"),
         (Outcome(ok=False, text='{"A": {}, "B": {}}', error_kind="refused", error="Cut."), "Cut."),
         (Outcome(ok=False, error_kind="refused", error="no " * 900), ("no " * 900)[:500]),
     ],
-    ids=["prose", "failed half way", "a long error"],
+    ids=["prose", "deep", "failed half way", "a long error"],
 )
 def test_without_an_answer_both_sides_are_unscored_with_the_reason(outcome, reason):
     verdicts, dynamics = read_verdicts(outcome, SIDES)

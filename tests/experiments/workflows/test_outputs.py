@@ -51,6 +51,8 @@ def test_a_contestant_is_told_the_instruction_and_nothing_else():
 def test_what_is_no_output_is_recorded_with_its_reason(answer):
     _asked, [fact], _end = played(lambda ask: answer)
     assert fact == {"sample": 1, "contestant": 11, "failed": answer.error or "The answer was empty."}
+    asked, [fact], _end = played(lambda ask: answer, tasks=[task(1, number=3)])
+    assert (asked, fact["failed"]) == ([], "Nobody sits in contestant-3.")
 
 
 def test_many_contestants_answer_side_by_side_and_one_that_only_fails_is_given_up():
@@ -66,11 +68,6 @@ def test_many_contestants_answer_side_by_side_and_one_that_only_fails_is_given_u
     assert 20 <= sum("failed" in fact for fact in facts) < 40
     assert (end.failed, end.reason, "lab/contestant-2" in end.message) == (True, "contestant_failed", True)
     assert len(asked) == len(facts)
-
-
-def test_a_seat_in_which_nobody_sits_is_said_so():
-    asked, [fact], _end = played(lambda ask: Outcome(text="x"), tasks=[task(1, number=3)])
-    assert (asked, fact["failed"]) == ([], "Nobody sits in contestant-3.")
 
 
 def test_the_seats_are_those_that_were_named():

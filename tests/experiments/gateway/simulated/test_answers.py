@@ -71,6 +71,7 @@ async def test_every_personality_answers_a_plain_question_otherwise(answer, lang
     ("question", "said", "given"),
     [
         ("How can a city reduce car traffic without hurting local shops?", "car traffic", {}),
+        ("Should museums return looted art to its countries of origin?", "looted art", {}),
         ("博物馆应该把被掠夺的艺术品归还给原来的国家吗？", "艺术品", {}),
         ("And what would it cost?", "language models", {"earlier": EARLIER}),
         ("Write a Python function that reverses a linked list.", "```python\ndef reverse", {}),

@@ -39,6 +39,9 @@ async def test_a_failure_happens_so_many_times_per_distinct_body(client, body):
     other = await client.post("/chat/completions", json=body(model, seed=1))
     assert [*statuses, other.status_code] == [503, 503, 200, 200, 503]
     assert other.headers["retry-after"] == "2.5"
+    await client.delete("/ledger")
+    assert (await client.get("/ledger")).json() == []
+    assert (await client.post("/chat/completions", json=body(model))).status_code == 503, "it begins anew"
 
 
 @each_case(("fail", "error"), [("cut", httpx.RemoteProtocolError), ("reset", httpx.ReadError)])
@@ -131,14 +134,6 @@ async def test_a_client_that_leaves_before_the_first_token_is_noticed_too(client
     assert [row["outcome"] for row in provider.ledger()] == ["open"]
     task.cancel()
     assert (await ended(provider))["outcome"] == "client_closed"
-
-
-async def test_clearing_the_ledger_makes_failures_begin_anew(client, body):
-    failing = body("sim/cooperative:fail=500:times=1")
-    await client.post("/chat/completions", json=failing)
-    await client.delete("/ledger")
-    assert (await client.get("/ledger")).json() == []
-    assert (await client.post("/chat/completions", json=failing)).status_code == 500
 
 
 @pytest.mark.system

@@ -128,3 +128,16 @@ async def test_the_filter_removes_asides_and_returns_everything_else_verbatim(an
     step = filter_step("turn/1/A/filter", CAST, "Model A", text, [], 1)
     filtered = read_filter(await answered(step, "sim/filter:first=0"), text)
     assert (filtered.text, len(filtered.removed)) == (kept or text, removed)
+
+
+async def test_a_swapped_pair_gets_the_same_winner(ask):
+    class Choice(BaseModel):
+        winner: Literal["A", "B", "tie"]
+
+    texts = {"A": "This one.", "B": "Something else entirely. " * 9}
+    winners = []
+    for first, second in ("AB", "BA"):
+        messages = asking(fence("output-A", texts[first]), fence("output-B", texts[second]))
+        answer = Choice.model_validate_json(text_of(await ask(messages=messages, response_format=shape(Choice))))
+        winners.append({"A": first, "B": second}.get(answer.winner))
+    assert winners[0] == winners[1]
