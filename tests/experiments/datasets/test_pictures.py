@@ -127,11 +127,11 @@ def test_links_locked_and_doubled_entries_are_refused(load, tmp_path):
 
 
 def test_a_process_that_dies_or_is_silent_is_told_of(tmp_path, settings, monkeypatch):
-    settings.DATASET_SILENT_SECONDS = 0.3
-    for words, said in (
-        ("import time; time.sleep(600)", "took longer"),
-        ("raise SystemExit('oh no')", r"ended without a word \(oh no\)"),
+    for words, silent_seconds, said in (
+        ("import time; time.sleep(600)", 0.3, "took longer"),
+        ("raise SystemExit('oh no')", 600, r"ended without a word \(oh no\)"),
     ):
+        settings.DATASET_SILENT_SECONDS = silent_seconds
         monkeypatch.setattr(process, "START", words)
         with pytest.raises(Refused, match=said):
             process.read(tmp_path, tmp_path, what="preview")
