@@ -12,7 +12,8 @@ from experiments.gateway.addresses import GuardedTransport, is_allowed
 from experiments.gateway.errors import ForbiddenAddress
 
 _apps: dict[str, Any] = {}
-_ports = itertools.cycle(range(1, 1024))  # of no real server: they are below those that are given out
+# Of no real server: they are below those that are given out. A URL does not keep the one that its scheme stands for.
+_ports = itertools.cycle(port for port in range(1, 1024) if port != 80)
 _END, _RESET, _CLOSED = object(), object(), object()
 
 
