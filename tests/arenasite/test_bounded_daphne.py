@@ -1,5 +1,6 @@
-"""The web process takes in what it can use, and no more of it than fits."""
+"""The web process takes in no more than fits, and a long answer waits for its reader where it is made."""
 
+import contextlib
 import hashlib
 import os
 import socket
@@ -10,32 +11,55 @@ import pytest
 
 from tests.arenasite.serving import served
 from tests.cases import each_case
+from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.system
 
-
-ECHO = """
+PIECE, PIECES = 1 << 16, 1_000
+KERNEL_PIECES = 500  # that two kernels may keep between them: far fewer than there are
+ECHO = f"""
 import hashlib, json
+from arenasite import patient_answers
+
+long = {{"handed over": 0, "ended": 0}}
+
 async def app(scope, receive, send):
-    told, message = hashlib.sha256(), {"more_body": scope["type"] == "http"}
+    told, message = hashlib.sha256(), {{"more_body": scope["type"] == "http"}}
     length = 0
     while message.get("more_body"):
         message = await receive()
         told.update(message.get("body", b""))
         length += len(message.get("body", b""))
-    said = json.dumps({"length": length, "hash": told.hexdigest()}).encode()
-    await send({"type": "http.response.start", "status": 200, "headers": []})
-    await send({"type": "http.response.body", "body": said})
+    await send({{"type": "http.response.start", "status": 200, "headers": []}})
+    if scope["path"] == "/impatient":
+        patient_answers.STALLED_SECONDS = 0
+    if scope["path"] == "/broken":
+        await send({{"type": "http.response.body", "body": b"a part", "more_body": True}})
+        raise RuntimeError("the rest is missing")
+    if scope["path"] != "/long":
+        said = json.dumps({{"length": length, "hash": told.hexdigest(), **long}}).encode()
+        return await send({{"type": "http.response.body", "body": said}})
+    long.update({{"handed over": 0, "ended": 0}})
+    for number in range({PIECES}):
+        await send({{"type": "http.response.body", "body": bytes([number % 256]) * {PIECE}, "more_body": True}})
+        long["handed over"] += 1
+    await send({{"type": "http.response.body", "body": b"the end"}})
+    long["ended"] = 1
 """
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Takes files of a megabyte, and tells what it was handed."""
+    """Takes files of a megabyte; says what it was handed, and how much of the answer at /long it has handed over."""
     folder = tmp_path_factory.mktemp("echo")
     (folder / "echo.py").write_text(ECHO)
     with served("echo:app", folder=folder, ARENA_UPLOAD_MB="1") as address:
         yield address + "/"
+
+
+def told(server):
+    with contextlib.suppress(httpx.TransportError):
+        return httpx.get(server, timeout=60).json()
 
 
 @each_case("kind", ["", "multipart/form-data", "application/x-www-form-urlencoded"])
@@ -46,7 +70,8 @@ def test_what_is_not_too_long_arrives_byte_for_byte_and_a_form_is_read_by_the_ap
 
     answer = httpx.post(server, content=body, headers={"Content-Type": kind} if kind else {}, timeout=60)
 
-    assert answer.json() == {"length": length, "hash": hashlib.sha256(body).hexdigest()}
+    said = answer.json()
+    assert (said["length"], said["hash"]) == (length, hashlib.sha256(body).hexdigest())
 
 
 def test_what_says_that_it_is_too_long_is_dropped_and_what_turns_out_to_be_is_refused(server):
@@ -90,3 +115,30 @@ def test_a_request_with_two_ends_is_no_two_requests(server, framing):
             answered += piece
 
     assert answered.count(b"HTTP/1.1 200") <= 1
+
+
+def test_what_nobody_takes_yet_stays_where_it_comes_from_and_a_slow_reader_has_all_of_it_in_the_end(server):
+    with httpx.stream("GET", f"{server}long", timeout=60) as answer:
+        pieces = answer.iter_bytes(PIECE)
+        first = next(pieces)
+        assert told(server)["handed over"] < KERNEL_PIECES
+        rest = list(pieces)
+
+    assert b"".join([first, *rest]) == b"".join(bytes([n % 256]) * PIECE for n in range(PIECES)) + b"the end"
+
+
+def test_an_answer_that_fails_half_way_breaks_off(server):
+    with httpx.stream("GET", f"{server}broken", timeout=60) as answer, pytest.raises(httpx.TransportError):
+        answer.read()
+
+
+def test_nothing_waits_for_a_reader_who_has_gone_or_takes_nothing_for_long(server):
+    with httpx.stream("GET", f"{server}long", timeout=60) as answer:
+        next(answer.iter_raw())
+    wait_until(lambda: told(server)["ended"], "the end of what nobody reads")
+
+    with httpx.stream("GET", f"{server}long", timeout=60) as answer:
+        reading = answer.iter_raw()
+        next(reading)
+        httpx.get(f"{server}impatient", timeout=60)
+        wait_until(lambda: told(server)["ended"], "the end of what nobody takes")

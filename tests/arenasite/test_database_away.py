@@ -4,9 +4,8 @@ from contextlib import contextmanager
 
 import pytest
 from django.db import OperationalError, connection
-from django.test import Client
 
-from tests.fixtures import PASSWORD
+from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -20,14 +19,9 @@ def database_away():
         yield
 
 
-@pytest.fixture
-def browser(alice):
-    browser = Client(raise_request_exception=False)
-    assert browser.login(username="alice", password=PASSWORD)
-    return browser
-
-
-def test_who_asks_is_told_when_to_come_back_and_of_a_change_nobody_says_that_it_was_not_done(browser):
+def test_who_asks_is_told_when_to_come_back_and_of_a_change_nobody_says_that_it_was_not_done(alice):
+    browser = signed_in(alice)
+    browser.raise_request_exception = False
     with database_away():
         asked = browser.get("/api/runs/")
         changed = browser.post("/api/runs/import/", {}, content_type="application/json")

@@ -1,7 +1,6 @@
 """The platform is asked to end while models speak, and started again, as at every update."""
 
 import contextlib
-import json
 import sqlite3
 
 import httpx
@@ -25,10 +24,8 @@ call_command("create_token", "alice")
 """
 CONFIG = {"prompt": "Share seven panels.", "max_turns": TURNS, "gap_seconds": 0, "filter": False, "judge": False}
 EXPERIMENT = {"workflow": "arena", "config": CONFIG, "cast": {seat: {"model": MODEL} for seat in "AB"}}
-CALLS = "SELECT id, state, attempt, step_id, text, output_tokens FROM experiments_call"
-SAID = "SELECT m.id, m.raw_text, c.text FROM experiments_message m JOIN experiments_call c ON c.id = m.call_id"
-TOLD = "SELECT data FROM experiments_event WHERE type = 'message_completed'"
-NUMBERS = "SELECT count(*), min(seq), max(seq) FROM experiments_event GROUP BY run_id"
+CALLS = "SELECT id, step_id, state, attempt FROM experiments_call"
+SAID = "SELECT id, raw_text FROM experiments_message"
 STATES = "SELECT state, lease_until IS NULL FROM experiments_run"
 
 
@@ -72,17 +69,11 @@ def test_an_update_in_the_middle_of_answers_repeats_nothing_and_loses_nothing(st
     again = start("--workers", "1", data=started.data).wait_until_ready()
     wait_until(lambda: _rows(again, STATES) == [("completed", 1)] * RUNS, "all runs to complete")
 
-    asked = {row["request_id"].replace("-", ""): row["tokens_sent"] for row in provider.ledger()}
     calls = _rows(again, CALLS)
-    assert len(provider.ledger()) == len(asked) == len(calls) == len({step for _, _, _, step, _, _ in calls})
-    assert len(calls) == RUNS * TURNS * 2
-    assert {(state, attempt) for _, state, attempt, *_ in calls} == {("completed", 1)}
-    assert {call: tokens for call, *_, tokens in calls} == asked
+    assert sorted(row["request_id"].replace("-", "") for row in provider.ledger()) == sorted(one[0] for one in calls)
+    assert len({step for _, step, *_ in calls}) == len(calls) == RUNS * TURNS * 2
+    assert {tuple(outcome) for _, _, *outcome in calls} == {("completed", 1)}
     assert set(said) <= set(_rows(again, SAID))
-    assert all(message == call for _, message, call in _rows(again, SAID))
-    told = [json.loads(data) for [data] in _rows(again, TOLD)]
-    assert sorted(one["raw_text"] for one in told) == sorted(text for *_, text, _ in calls)
-    assert all(count == last and first == 1 for count, first, last in _rows(again, NUMBERS))
 
 
 def _speaking(provider):

@@ -4,10 +4,9 @@ import os
 import re
 import signal
 import sqlite3
-import threading
 import urllib.request
-from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -62,9 +61,11 @@ def test_it_serves_when_it_says_so_and_says_where_everything_is(platform):
     assert f"Logs      {platform.data}/logs\n" in platform.output
     logs = {"web.log", "web-2.log", "worker-1.log", "redis.log", "simulated.log"}
     assert logs <= set(os.listdir(platform.data / "logs"))
+    children = set(platform.all_pids()) - {platform.process.pid}
+    assert all(os.getpgid(pid) != os.getpgid(platform.process.pid) for pid in children), "a terminal interrupts one"
 
 
-def test_nothing_configured_means_simulated_models_with_prices(platform):
+def test_an_unconfigured_platform_has_simulated_models_and_a_link_to_its_first_administrator(platform):
     with sqlite3.connect(platform.data / "arena.sqlite3") as database:
         models = database.execute(
             "SELECT slug, is_tool FROM experiments_providermodel m JOIN experiments_provider p ON p.id = provider_id"
@@ -74,11 +75,7 @@ def test_nothing_configured_means_simulated_models_with_prices(platform):
 
     assert {("sim/cooperative", 0), ("sim/judge", 1), ("sim/filter", 1)} <= set(models)
     assert "Models:   simulated provider (no real model is asked)\n" in platform.output
-
-
-def test_the_terminal_of_an_empty_platform_has_the_link_to_its_first_administrator(platform):
     [link] = re.findall(rf"http://localhost:{platform.port}/first-administrator/\S+", platform.output)
-
     with urllib.request.urlopen(link) as answer:
         assert answer.status == 200
     assert "password" not in platform.output
@@ -90,13 +87,6 @@ def test_a_second_platform_on_the_same_data_is_refused(platform):
     assert ended.returncode == 1
     assert f"{platform.data} already (process {platform.process.pid})" in ended.stderr
     assert platform.process.poll() is None
-
-
-def test_children_are_not_reached_by_the_terminals_interrupt(platform):
-    children = set(platform.all_pids()) - {platform.process.pid}
-
-    assert children
-    assert all(os.getpgid(pid) != os.getpgid(platform.process.pid) for pid in children)
 
 
 def test_a_database_that_cannot_be_used_is_said_in_one_sentence(tmp_path):
@@ -164,9 +154,7 @@ def answers(client):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_run_completes_while_a_part_keeps_dying_and_the_web_server_is_frozen_and_it_ends_though_parts_are(
-    start, tmp_path, arena, alice, quiet_doorbell
-):
+def test_a_run_completes_beside_broken_and_frozen_parts(start, tmp_path, arena, alice, quiet_doorbell):
     (tmp_path / "sitecustomize.py").write_text(BROKEN)
     frozen = tmp_path / "frozen"
     frozen.touch()
@@ -197,7 +185,7 @@ def test_a_run_completes_while_a_part_keeps_dying_and_the_web_server_is_frozen_a
 # --- several web processes share one address ---
 
 
-def test_while_either_web_process_is_away_the_other_serves_and_while_both_are_visitors_wait(platform):
+def test_one_web_process_serves_while_the_other_is_away_and_visitors_wait_while_both_are(platform):
     wait_until(lambda: platform.health()["status"] == "ok", "the platform to be well")
     for one in platform.pids("web"):
         os.kill(one, signal.SIGKILL)
@@ -209,25 +197,15 @@ def test_while_either_web_process_is_away_the_other_serves_and_while_both_are_vi
     for pid in killed:
         os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not set(killed) & set(platform.pids("web")), "both to be gone")
-    waited: Counter[int] = Counter()
-
-    def come() -> None:
-        waited[httpx.get(f"http://127.0.0.1:{platform.port}/healthz", timeout=120).status_code] += 1
-
-    people = [threading.Thread(target=come) for _ in range(8)]
-    for person in people:
-        person.start()
-    for person in people:
-        person.join(180)
-    assert waited == {200: 8}
+    with ThreadPoolExecutor(8) as people:
+        waited = people.map(lambda _: httpx.get(f"http://127.0.0.1:{platform.port}/healthz", timeout=120), range(8))
+    assert [answer.status_code for answer in waited] == [200] * 8
 
 
 # --- however it ends, nothing of it is left ---
 
 
-def test_nothing_survives_when_it_is_killed_and_started_again_with_a_real_provider_it_ends_at_a_second_signal(
-    platform, start
-):
+def test_nothing_survives_a_kill_or_a_second_signal(platform, start):
     address = ("--base-url", "http://127.0.0.1:9/v1", "--allow-private", "--model", "m")
     added = manage("add_provider", "--name", "lab", *address, ARENA_DATA=str(platform.data))
     assert added.returncode == 0, added.stderr

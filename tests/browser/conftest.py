@@ -43,12 +43,11 @@ EXPECTED_ERRORS = re.compile("status of (404|409|410|413|502)|WebSocket connecti
 QUICK = tuple(f"sim/{name}:first=0:tps=0" for name in ("cooperative", "competitive", "neutral", "drifting"))
 ENDLESS_MODEL = "sim/cooperative:tps=25:words=20000:first=0"
 SLOW_MODEL = "sim/cooperative:tps=25:words=400:first=0"
-SHORT_MODEL = "sim/competitive:tps=25:words=100:first=0"
 PACED_MODEL = "sim/neutral:tps=50:first=0"
 MEMBERS = tuple(f"sim/{name}:tps=60:words=120:first=0" for name in ("cooperative", "competitive"))
 FAILING_MODEL = "sim/neutral:tps=60:words=120:first=0:fail=401:times=1"
 CODERS = tuple(f"sim/coder-{name}:tps=400:first=0" for name in ("oak", "elm", "fir"))
-MODELS = (*QUICK, ENDLESS_MODEL, SLOW_MODEL, SHORT_MODEL, PACED_MODEL, *MEMBERS, FAILING_MODEL, *CODERS)
+MODELS = (*QUICK, ENDLESS_MODEL, SLOW_MODEL, PACED_MODEL, *MEMBERS, FAILING_MODEL, *CODERS)
 LATE = "scripted/late"
 SETTING_UP = """
 from django.core.management import call_command

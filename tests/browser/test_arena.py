@@ -6,12 +6,13 @@ import signal
 
 import pytest
 from playwright.sync_api import Page, Route, expect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
 
 from tests.browser.conftest import (
     ENDLESS_MODEL,
     LIVE,
     RUN,
-    SHORT_MODEL,
     SLOW_MODEL,
     Lab,
     SignIn,
@@ -115,23 +116,6 @@ def test_a_page_whose_redis_was_killed_becomes_the_same_as_one_opened_later(lab:
     assert_same_when_opened_now(page, lambda one: markup(one, "#transcript", "#slot-metrics-A", "#slot-metrics-B"))
 
 
-def test_a_killed_worker_is_replaced_and_the_page_goes_on(lab: Lab, sign_in: SignIn) -> None:
-    page = sign_in()
-    with lab.held():
-        run = lab.start(a=SHORT_MODEL, filter=False, judge=False)
-        page.goto(f"{lab.url}/runs/{run}/")
-        expect(page.locator(LIVE).first).not_to_be_empty()
-
-        for worker in lab.platform.pids("worker"):
-            os.kill(worker, signal.SIGKILL)
-
-    expect(page.locator("#transcript")).to_contain_text("lost")
-    expect(page.locator("#ending")).to_be_visible()
-    expect(page.locator(MESSAGES)).to_have_count(2)
-    assert lab.wait_for(run, "ended")
-    assert lab.ask("GET", f"runs/{run}/")["state"] == "completed"
-
-
 def test_where_no_websocket_gets_through_the_page_follows_the_run_to_its_end_and_goes_back_when_one_opens(
     lab: Lab, sign_in: SignIn
 ) -> None:
@@ -206,3 +190,15 @@ def test_the_file_of_a_long_run_is_saved_by_itself_even_where_an_answer_never_co
     assert download.value.suggested_filename.endswith(".csv")
     assert download.value.path().read_text(encoding="utf-8-sig").count(f'"{long}"') == 2 * TURNS
     assert violations(page) == []
+
+
+def test_a_foreign_page_gets_no_socket_and_a_message_over_64_kib_closes_one(lab: Lab) -> None:
+    address = f"{lab.url.replace('http', 'ws')}/ws/runs/{lab.start(judge=False, filter=False)}/?after=0"
+    with pytest.raises(InvalidStatus) as refused:
+        connect(address, origin="https://evil.example")
+    assert refused.value.response.status_code == 403
+
+    with connect(address, additional_headers={"Authorization": f"Bearer {lab.token}"}) as socket:
+        socket.send("x" * 70_000)
+        with pytest.raises(ConnectionClosed):
+            list(socket)

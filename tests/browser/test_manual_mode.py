@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import QUICK, RUN, Lab, SignIn, give_password, violations
+from tests.browser.conftest import QUICK, RUN, Lab, SignIn, violations
 from tests.fixtures import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.system]
@@ -219,20 +219,3 @@ def branch(page: Page, talk: str) -> None:
     expect(first).to_contain_text("I give you all seven.")
     expect(first).to_contain_text("edited by researcher")
     expect(page.locator("#lineage")).to_be_visible()
-
-
-def test_without_a_script_the_same_forms_lead_the_talk(lab: Lab, sign_in: SignIn) -> None:
-    run = manual(lab, max_turns=1)
-    page = sign_in("", java_script_enabled=False)
-    page.goto(f"{lab.url}/sign-in/")
-    give_password(page, "researcher")
-    wait_until_asked(lab, run, "turn/1/A/prompt")
-    open_run(page, lab, run)
-    page.locator("#pause-text").press("Control+End")
-    page.locator("#pause-text").press_sequentially("\nBe quick.")
-    press(page, "send")
-    wait_until_asked(lab, run, "turn/1/B/prompt")
-    open_run(page, lab, run)
-
-    expect(page.locator(MESSAGES)).to_have_count(1)
-    assert requests(lab, run)[0].endswith("\nBe quick.")

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from django.core.management import call_command
 
 from arenasite.supervisor.parts import Parts
+from benchmarks import sizing
 from tests.cases import each_case
 
 ROOT = Path(__file__).parent.parent.parent
@@ -192,3 +194,30 @@ def test_the_units_are_as_closed_as_their_work_allows(units):
         [exposure] = re.findall(r"exposure level for \S+: ([0-9.]+)", said)
         assert code == 0
         assert float(exposure) <= MOST_EXPOSED.get(f"{name}.service", 2.0), said
+
+
+# --- static files ---
+
+
+def test_static_files_can_be_read_by_others_whatever_the_services_keep_to_themselves(tmp_path, settings):
+    settings.STATIC_ROOT = tmp_path / "static"
+    before = os.umask(0o077)
+    try:
+        call_command("collectstatic", "--no-input", verbosity=0)
+    finally:
+        os.umask(before)
+
+    found = [settings.STATIC_ROOT, *settings.STATIC_ROOT.rglob("*")]
+    assert len(found) > 50
+    assert {path.stat().st_mode & 0o777 for path in found if path.is_dir()} == {0o755}
+    assert {path.stat().st_mode & 0o777 for path in found if path.is_file()} == {0o644}
+
+
+# --- the table of sizes ---
+
+
+def test_what_is_within_the_measurement_is_called_measured_and_nothing_else():
+    known = sizing.Measured(runs=50, viewers=200, idle=100, each=1024)
+
+    assert sizing.row(50, known) == ("50", "1", "1", "2", "150 MiB", "2,500", "measured")
+    assert sizing.row(1000, known) == ("1,000", "20", "5", "25", "2.9 GiB", "50,000", "computed")

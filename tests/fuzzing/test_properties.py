@@ -45,13 +45,6 @@ def test_an_input_that_broke_a_reader_once_breaks_it_no_more(target: Target) -> 
         target.check(path.read_bytes())
 
 
-@pytest.mark.exhaustive
-@each_target
-def test_no_input_that_a_search_begins_with_breaks_a_reader(target: Target) -> None:
-    for data in target.seeds:
-        target.check(data)
-
-
 @each_target
 def test_hostile_inputs_do_not_hang_a_reader(target: Target) -> None:
     with without_hanging():

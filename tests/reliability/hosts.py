@@ -25,7 +25,6 @@ ROOT = Path(__file__).parent.parent.parent
 CLONE_NEWNET = 0x40000000
 NETWORK = "10.77.0"
 PORT = 8000
-REPORTS_WORKER = "experiments.reports.jobs.ReportsWorker"
 OURS = ("REDIS_URL", "DATABASE_URL", "ARENA_DATA", "ARENA_DEMO", "OPENROUTER_API_KEY", "PORT")
 NO_NAMESPACES = (
     "This test makes network namespaces, which needs root and the commands ip, nsenter and unshare: run it as root, "
@@ -95,7 +94,7 @@ class Host:
 
 
 class Lab:
-    """The first machine holds the database, Redis and the provider; the others are made by `machine`."""
+    """The first machine holds the database, Redis and the provider; the others are made by `plugged`."""
 
     def __init__(self) -> None:
         require_namespaces()
@@ -105,7 +104,7 @@ class Lab:
         self.switch = Host("switch", 254)
         self.switch.run("ip", "link", "add", "bridge", "type", "bridge")
         self.switch.run("ip", "link", "set", "bridge", "up")
-        self.core = self._plugged("core", 1)
+        self.core = self.plugged("core", 1)
         self._start_postgres()
         self._start_redis()
         self.ledger = folder / "ledger.jsonl"
@@ -114,7 +113,7 @@ class Lab:
 
     # --- cables ---
 
-    def _plugged(self, name: str, number: int) -> Host:
+    def plugged(self, name: str, number: int) -> Host:
         host = Host(name, number)
         self.hosts.append(host)
         self.switch.run(
@@ -177,7 +176,7 @@ class Lab:
             "ARENA_KEY_SECRETS": "the same for all machines too and long enough",
             "ARENA_FILES": str(self.folder / "files"),
             "ARENA_DATA": str(self.folder / name),
-            "ARENA_HOSTS": f"localhost,{NETWORK}.2,{NETWORK}.3,{NETWORK}.4",
+            "ARENA_HOSTS": f"localhost,{NETWORK}.2,{NETWORK}.3",
             "ARENA_LEASE_SECONDS": "3",
             "ARENA_SWEEP_SECONDS": "0.5",
         }
@@ -188,22 +187,16 @@ class Lab:
         variables = self.environment(host.name, **changes)
         return subprocess.run(command, env=variables, capture_output=True, text=True, timeout=240)
 
-    def machine(self, name: str, number: int) -> Host:
-        return self._plugged(name, number)
-
-    def serve(self, host: Host) -> "subprocess.Popen[bytes]":
+    def serve(self, host: Host) -> None:
         """The web process of a machine, once it answers."""
         command = ["-m", "arenasite.bounded_daphne", "-b", host.address, "-p", str(PORT), "-v", "0"]
         process = self._service(host, "web", *command, "--application-close-timeout", "2", "arenasite.asgi:application")
         wait_until(lambda: process.poll() is not None or self._answers(host), f"{host.name} to serve")
         assert process.poll() is None, (self.folder / f"{host.name}-web.log").read_text()
-        return process
 
-    def work(self, host: Host, *queues: str, **changes: str) -> "subprocess.Popen[bytes]":
-        """A worker process of a machine; the one that drives runs, or one of these queues."""
-        kind = ["--worker-class", REPORTS_WORKER] if queues else []
-        command = [str(ROOT / "manage.py"), "rqworker", *(queues or ("engine",)), *kind, "--skip-checks"]
-        return self._service(host, "files" if queues else "worker", *command, **changes)
+    def work(self, host: Host, **changes: str) -> None:
+        """A worker process of a machine, which drives runs."""
+        self._service(host, "worker", str(ROOT / "manage.py"), "rqworker", "engine", "--skip-checks", **changes)
 
     def _service(self, host: Host, name: str, *command: str, **changes: str) -> "subprocess.Popen[bytes]":
         variables = self.environment(host.name, DJANGO_SETTINGS_MODULE="arenasite.settings", **changes)

@@ -53,6 +53,16 @@ def test_a_machine_hears_nothing_but_what_it_has_not_in_common_with_the_first(an
         ("REDIS_IS_EMBEDDED", True, "REDIS_URL"),
     ):
         assert said in another(**first | {name: value}), name
+    (tmp_path / "file").touch()
+    assert "cannot be used" in another(**first | {"FILES_DIR": tmp_path / "file" / "below"})
+
+    changed = {"SECRET_KEY": "y" * 50, "KEY_SECRETS": [NEW]}
+    assert another(**first | changed)
+    call_command("accept_machine")
+    assert machines.differences() == [], "what was changed on purpose is accepted"
+    marks = dict(CommonMark.objects.values_list("name", "mark"))
+    assert {"secret_key", "key_secrets"} <= marks.keys()
+    assert not any(secret in mark for secret in ("y" * 50, NEW) for mark in marks.values())
 
 
 def test_a_secret_is_changed_machine_by_machine_and_the_old_one_then_goes(another):
@@ -62,15 +72,6 @@ def test_a_secret_is_changed_machine_by_machine_and_the_old_one_then_goes(anothe
     assert another(KEY_SECRETS=[NEW, OLD]) == ""
     assert another(KEY_SECRETS=[NEW]) == ""
     assert another(KEY_SECRETS=[OLD]) != ""
-
-
-def test_a_directory_that_cannot_be_used_is_told(shared, tmp_path):
-    (tmp_path / "file").touch()
-    shared.FILES_DIR = tmp_path / "file" / "below"
-
-    [said] = machines.differences()
-
-    assert "cannot be used" in said
 
 
 def test_two_machines_each_with_a_redis_of_its_own_are_told_until_they_share_one(shared, tmp_path):
@@ -86,21 +87,6 @@ def test_two_machines_each_with_a_redis_of_its_own_are_told_until_they_share_one
     assert "accept_machine" in str(told.value)
     shared.DATA_DIR, shared.REDIS_IS_EMBEDDED = tmp_path / "data", False
     assert machines.differences() == [], "the first one changes to a common Redis"
-
-
-def test_what_was_changed_on_purpose_is_accepted(another, capsys):
-    assert another(SECRET_KEY="y" * 50, KEY_SECRETS=[NEW]) != ""
-
-    call_command("accept_machine")
-
-    assert machines.differences() == []
-
-
-def test_the_database_knows_no_secret(another, shared):
-    marks = dict(CommonMark.objects.values_list("name", "mark"))
-
-    assert not any(secret in mark for secret in (shared.SECRET_KEY, OLD) for mark in marks.values())
-    assert {"secret_key", "key_secrets"} <= marks.keys()
 
 
 def test_health_tells_a_clock_that_is_wrong_and_a_machine_that_differs(client, monkeypatch, another):

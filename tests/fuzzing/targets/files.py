@@ -5,6 +5,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,13 +78,8 @@ def _memory() -> str | None:
 
 
 def dataset_target(suffix: str, words: tuple[str | bytes, ...], *seeds: bytes, names: tuple[str, ...] = ()) -> Target:
-    def read(data: bytes) -> None:
-        dataset(data, suffix)
-
-    def check(data: bytes) -> None:
-        dataset(data, suffix, checks=True)
-
-    return Target(f"dataset{suffix}", read, check, words, names, seeds)
+    read = partial(dataset, suffix=suffix)
+    return Target(f"dataset{suffix}", read, partial(read, checks=True), words, names, seeds)
 
 
 def runs(data: bytes) -> Iterator[reading.Found]:
@@ -101,13 +97,6 @@ def check_runs(data: bytes) -> None:
         if found.taken:
             with suppress(InvalidDocument):
                 assert len(proven(found.taken).digest) == 64
-
-
-def read_runs(data: bytes) -> None:
-    for found in runs(data):
-        if found.taken:
-            with suppress(InvalidDocument):
-                proven(found.taken)
 
 
 def battles(data: bytes) -> list[Record]:
@@ -198,7 +187,7 @@ TARGETS = (
     dataset_target(".csv", SEPARATED, CSV, CSV.replace(b",", b";")),
     dataset_target(".jsonl", JSON, ROW * 2, OUTPUT, names=OF_ROWS),
     dataset_target(".json", JSON, b"[" + ROW.strip() + b"," + ROW.replace(b"0", b"1") + b"]", OUTPUT, names=OF_ROWS),
-    target("runs", read_runs, check_runs, RUNS),
+    target("runs", check_runs, check_runs, RUNS),
     target("battles", battles, check_battles, (*lines_of("battles.jsonl"), *lines_of("genarena.jsonl"))),
     Target("document", document, check_document, JSON, ("a", "b", "messages"), RUNS[:2]),
 )

@@ -46,11 +46,6 @@ def check_quoting(data: bytes) -> None:
     assert not any(last in line for line in inner)
 
 
-def quote(data: bytes) -> None:
-    inline(text_of(data))
-    quoted(text_of(data))
-
-
 def found_in(data: bytes) -> list[Part]:
     """The beginning is what is sought, the rest where it is sought."""
     sought, _line, text = text_of(data).partition("\n")
@@ -142,7 +137,7 @@ MODELS = (
 
 TARGETS = (
     Target("markdown", rendered, check_markdown, MARKDOWN),
-    Target("quoting", quote, check_quoting, MARKDOWN),
+    Target("quoting", check_quoting, check_quoting, MARKDOWN),
     Target("excerpt", found_in, check_excerpt, QUERY, seeds=(f"two models\n{SAID}".encode(),)),
     Target("words", lambda data: list(words(text_of(data))), check_words, QUERY),
     Target("query", asked, check_query, QUERY, seeds=('议 "two models" -seat:A model:lab/x wor*'.encode(),)),
