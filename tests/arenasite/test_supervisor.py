@@ -82,15 +82,18 @@ def test_a_log_that_is_written_to_is_cut_when_it_is_large(tmp_path):
         writer.write(b"x" * logs.LARGEST_LOG)
         logs.cut(log)
         assert not (tmp_path / "web.log.1").exists()
+        writer.write(b"\n2026 ERROR of yesterday\n")
         tail = logs.Tail(log)
-        writer.write(b"\n2026 ERROR before\n")
-        assert tail.alarms() == ["2026 ERROR before"]
+        writer.write(b"2026 INFO fine\n2026 ERROR before\nTraceback (most recent call last):\n2026 ERR")
+        assert tail.alarms() == ["2026 ERROR before", "Traceback (most recent call last):"]
+        writer.write(b"OR second half\n")
+        assert tail.alarms() == ["2026 ERROR second half"]
 
         logs.cut(log)
         writer.write(b"2026 ERROR after\n")
 
     assert log.read_bytes() == b"2026 ERROR after\n"
-    assert (tmp_path / "web.log.1").read_bytes().endswith(b"2026 ERROR before\n")
+    assert (tmp_path / "web.log.1").read_bytes().endswith(b"2026 ERROR second half\n")
     assert tail.alarms() == ["2026 ERROR after"]
 
 
@@ -110,20 +113,6 @@ def test_a_part_that_cannot_be_started_for_now_is_tried_again(tmp_path):
         str(os.getpid()),
         "part could not be started (No such file or directory), 2 times in a row",
     ]
-
-
-def test_only_new_errors_are_brought_to_the_terminal(tmp_path):
-    log = tmp_path / "web.log"
-    log.write_text("2026 ERROR of yesterday\n")
-    tail = logs.Tail(log)
-    with log.open("a") as file:
-        file.write("2026 INFO fine\n2026 ERROR run=1 failed\nTraceback (most recent call last):\n2026 ERR")
-        file.flush()
-
-        assert tail.alarms() == ["2026 ERROR run=1 failed", "Traceback (most recent call last):"]
-
-        file.write("OR second half\n")
-    assert tail.alarms() == ["2026 ERROR second half"]
 
 
 def test_the_redis_server_of_the_package_is_found_or_the_machine_is_told_what_to_install(monkeypatch):

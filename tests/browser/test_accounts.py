@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.system]
 OWN_PASSWORD = "four plain words together"
 TALKER = f"{QUICK[0]}:words=60"
 MESSAGES = "#transcript article.message"
-TURNS = 5
+TURNS = 2
 PERIOD = 30  # seconds that a code is good for; one period late it still is
 KEY = {
     "protocol": "ctap2",
@@ -48,14 +48,7 @@ def test_from_an_invitation_to_a_public_page(lab: Lab, sign_in: SignIn) -> None:
     with_second_factor(lab, mia)
     add_key(lab, mia)
 
-    limit_tokens(lab, admin, "mia", 8_000)
-    run = run_until_it_stops(lab, mia)
-    limit_tokens(lab, admin, "mia", 4_000_000)
-    mia.goto(run)
-    mia.get_by_role("button", name="Resume").click()
-    expect(mia.locator(MESSAGES)).to_have_count(2 * TURNS)
-    expect(mia.locator("#ending")).to_contain_text("Completed")
-
+    run = play(lab, mia)
     show_to_the_lab(mia)
     publish(admin, run)
     outside = sign_in("")
@@ -113,15 +106,8 @@ def add_key(lab: Lab, mia: Page) -> None:
     assert secret not in mia.content()
 
 
-def limit_tokens(lab: Lab, admin: Page, name: str, tokens: int) -> None:
-    admin.goto(f"{lab.url}/lab/budgets/")
-    admin.select_option("#id_subject", label=name)
-    admin.fill("#id_tokens", str(tokens))
-    admin.click("main button.primary")
-    expect(admin.locator(".budget-list")).to_contain_text(name)
-
-
-def run_until_it_stops(lab: Lab, mia: Page) -> str:
+def play(lab: Lab, mia: Page) -> str:
+    """The address of a run of hers that is over."""
     mia.goto(f"{lab.url}/arena/")
     for seat in "AB":
         mia.select_option(f"[name=seat-{seat}-model]", TALKER)
@@ -129,8 +115,7 @@ def run_until_it_stops(lab: Lab, mia: Page) -> str:
     mia.fill("#id_max_turns", str(TURNS))
     mia.click("main button.primary")
     mia.wait_for_url(RUN)
-    expect(mia.locator("#ending")).to_contain_text("budget")
-    assert 0 < mia.locator(MESSAGES).count() < 2 * TURNS
+    expect(mia.locator("#ending")).to_contain_text("Completed")
     return mia.url.split("?")[0]
 
 

@@ -14,7 +14,7 @@ from django.core.management import call_command
 
 from arenasite.supervisor.parts import Parts
 from benchmarks import sizing
-from tests.cases import each_case
+from tests.answering import answering
 
 ROOT = Path(__file__).parent.parent.parent
 DEPLOY = ROOT / "deploy"
@@ -154,37 +154,21 @@ def test_systemd_understands_every_line_of_the_units(units):
     assert units("verify", "--man=no", "arena.target", "arena-backup.timer", *everything) == (0, "")
 
 
-READY = """
-from http.server import BaseHTTPRequestHandler, HTTPServer
-class Answers(BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(STATUS); self.end_headers(); self.wfile.write(b"Redis does not answer.")
-    def log_message(self, *words): pass
-server = HTTPServer(("127.0.0.1", 0), Answers)
-print(server.server_port, flush=True)
-server.serve_forever()
-"""
+def ready(address):
+    command = [sys.executable, str(DEPLOY / "ready.py"), address, "0.2"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stderr
 
 
 @pytest.mark.system
-@each_case(("status", "code", "words"), [(200, 0, ""), (503, 0, "Redis does not answer."), (0, 1, "no answer")])
-def test_a_server_that_is_there_is_not_ended_for_what_it_lacks(status, code, words):
-    server = subprocess.Popen(
-        [sys.executable, "-c", READY.replace("STATUS", str(status))], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        port = server.stdout.readline().strip()
-        if not status:
-            server.kill()
-            server.wait()
-        command = [sys.executable, str(DEPLOY / "ready.py"), f"http://127.0.0.1:{port}/readyz", "0.2"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    finally:
-        server.kill()
-        server.wait()
+def test_a_server_that_is_there_is_not_ended_for_what_it_lacks():
+    with answering(lambda asked: (int(asked.path[1:]), {}, b"Redis does not answer.")) as address:
+        assert ready(f"{address}/200") == (0, "")
+        code, said = ready(f"{address}/503")
+        assert (code, "Redis does not answer." in said) == (0, True)
 
-    assert done.returncode == code
-    assert words in done.stderr
+    code, said = ready(f"{address}/200")
+    assert (code, "no answer" in said) == (1, True)
 
 
 @pytest.mark.system

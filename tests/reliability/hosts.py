@@ -26,17 +26,13 @@ CLONE_NEWNET = 0x40000000
 NETWORK = "10.77.0"
 PORT = 8000
 OURS = ("REDIS_URL", "DATABASE_URL", "ARENA_DATA", "ARENA_DEMO", "OPENROUTER_API_KEY", "PORT")
-NO_NAMESPACES = (
-    "This test makes network namespaces, which needs root and the commands ip, nsenter and unshare: run it as root, "
-    "and `apt install iproute2 util-linux`."
-)
 
 
 def require_namespaces() -> None:
     tools = [tool for tool in ("ip", "nsenter", "unshare") if not shutil.which(tool)]
     command = ["unshare", "--net", "true"]
     made = os.getuid() == 0 and not tools and subprocess.run(command, capture_output=True).returncode == 0
-    assert made, NO_NAMESPACES
+    assert made, "network namespaces are missing: run it as root, and `apt install iproute2 util-linux`"
     assert POSTGRES, "PostgreSQL is missing: apt install postgresql"
 
 
