@@ -194,3 +194,12 @@ def contest(owner: Any, cycles: int = 3, *, is_bare: bool = False, **run: Any) -
         levels = tuple(level + ((number + place) % 3 - 1) * 1.5 for place, level in enumerate(LEVELS))
         made.cycle(votes_of(levels=levels), passed={4: 3 + number % 5, 3: 8, 2: 10 - number % 2})
     return made
+
+
+def flawed(owner: Any) -> Contest:
+    """Four cycles: one as it should be, a judge without a vote, a solver without a solution, one without a problem."""
+    made = contest(owner, 1)
+    made.cycle(votes_of((1, 2)), passed={4: 3}, title="Widest | gap")
+    made.cycle(silent=(3,))
+    made.void_cycle("It repeats an earlier problem.")
+    return made

@@ -20,11 +20,6 @@ def ten(alice):
 
 
 @pytest.fixture
-def admin(django_user_model, db):
-    return django_user_model.objects.create(username="admin", role="admin", is_staff=True)
-
-
-@pytest.fixture
 def keeper(client, curator):
     client.force_login(curator)
     return client
@@ -90,7 +85,8 @@ def test_all_are_left_out_with_an_event_in_each_run_unless_one_was_rated_meanwhi
         voiding.void_all(by=curator, reason="Again.", count=0)
 
 
-def test_a_rival_who_is_quicker_between_looking_and_writing_wins(ten, curator, admin, monkeypatch):
+def test_a_rival_who_is_quicker_between_looking_and_writing_wins(ten, curator, django_user_model, monkeypatch):
+    admin = django_user_model.objects.create(username="admin", role="admin")
     last = voiding.last()
 
     def looked():

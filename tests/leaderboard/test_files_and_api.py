@@ -146,8 +146,7 @@ def test_a_name_is_neither_a_formula_nor_markdown(client, alice, sign):
 
 @pytest.fixture
 def board(alice):
-    board = boards.board_of(alice, LEAGUE)
-    Dataset.objects.filter(pk=board.dataset_id).update(visibility="public")
+    board = boards.board_of(alice, LEAGUE, visibility="public")
     refresh(ensure(board))
     return board
 

@@ -62,14 +62,16 @@ ENDS = [(name, other, won) for name, won in (("best", "left"), ("worst", "right"
 
 
 def test_the_undefeated_is_first_and_the_winless_last_each_with_a_bound_in_place_of_a_rating(alice):
-    rows = computed(alice, CIRCLE * 9 + ENDS).rows
-    best, worst = rows[0], rows[-1]
+    found = computed(alice, CIRCLE * 9 + ENDS)
+    rows, best, worst = found.rows, found.rows[0], found.rows[-1]
 
     assert [(row.name, row.best, row.worst) for row in (best, worst)] == [("best", 1, 1), ("worst", 5, 5)]
     assert (best.reason, best.rating, best.upper) == ("undefeated", None, None)
     assert (worst.reason, worst.rating, worst.lower) == ("winless", None, None)
     assert best.lower > 1000 > worst.upper
     assert {(row.rank, row.best, row.worst, row.first) for row in rows[1:-1]} == {(2, 2, 4, None)}
+    assert Standings.from_json(found.as_json()) == found, "as it is kept"
+    assert Standings.from_json({**found.as_json(), "shape": 0}) is None
 
 
 def test_a_newcomer_with_one_win_is_last_without_a_rank(alice):
@@ -126,13 +128,6 @@ def test_the_order_of_a_league_is_found_with_intervals_that_hold_it(alice):
     assert (found.subsets, found.categories) == (("x", "y"), ("a", "b"))
     parts = [compute.standings(ladder, subset, category) for subset in "xy" for category in "ab"]
     assert sum(part.battles for part in parts) == found.battles == 2000, "slices add up to the whole"
-
-
-def test_standings_survive_being_written_and_read(alice):
-    found = computed(alice, [*CIRCLE, ("best", "a", "left")])
-
-    assert Standings.from_json(found.as_json()) == found
-    assert Standings.from_json({**found.as_json(), "shape": 0}) is None
 
 
 @pytest.mark.databases

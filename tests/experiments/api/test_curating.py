@@ -9,7 +9,6 @@ from experiments.models import Battle, Contestant, Cycle, Dataset, Preset, Revie
 from tests.experiments import contest_rows
 from tests.experiments.api.conftest import Api
 from tests.experiments.api.test_records import rows
-from tests.experiments.contest_rows import votes_of
 from tests.experiments.reviews import reviewed
 from tests.fixtures import add_model
 
@@ -29,13 +28,11 @@ def battle(dataset):
     return Battle.objects.create(board=board, winner="left", sample=dataset.samples.first(), left=left, right=right)
 
 
-def test_who_sees_a_dataset_and_whether_it_stays_is_its_owners_to_decide(api, charlies, nobodys, dataset, is_problem):
+def test_who_sees_a_dataset_and_whether_it_stays_is_its_owners_to_decide(api, charlies, dataset, is_problem):
     path = f"datasets/{dataset.slug}/"
 
     assert api.post(f"{path}visibility/", {"visibility": "public"}).json() == {"visibility": "public"}
     is_problem(charlies.post(f"{path}visibility/", {"visibility": "lab"}), 403, "owner")
-    is_problem(charlies.send("DELETE", path), 403)
-    is_problem(nobodys.send("DELETE", path), 401)
     assert Dataset.objects.get().visibility == "public"
 
     assert api.send("DELETE", path).status_code == 204
@@ -61,7 +58,7 @@ def test_a_contestant_is_described_left_out_and_rated_again(api, dataset, is_pro
     assert Contestant.objects.exclude(void_reason="").count() == 0
 
 
-def test_a_council_is_kept_listed_and_deleted(api, charlies, provider, is_problem):
+def test_a_council_is_kept_listed_and_deleted(api, provider, is_problem):
     model = add_model("sim/neutral:first=0").slug
     cast = {seat: {"model": model} for seat in ("member-1", "member-2", "chair")}
 
@@ -69,14 +66,13 @@ def test_a_council_is_kept_listed_and_deleted(api, charlies, provider, is_proble
 
     assert kept.status_code == 201, kept.content
     assert [one["name"] for one in api.get("council/presets/").json()["results"]] == ["Three"]
-    assert charlies.get("council/presets/").json()["results"] == []
     is_problem(api.post("council/presets/", {"name": "One", "cast": {"chair": {"model": model}}}), 400)
     is_problem(api.post("council/presets/", {"name": "Odd", "cast": cast, "config": {"question": "?"}}), 400, "config")
     assert api.send("DELETE", f"council/presets/{kept.json()['id']}/").status_code == 204
     assert Preset.objects.count() == 0
 
 
-def test_a_queue_is_changed_closed_and_filled_by_whoever_looks_after_it(api, charlies, alice, played, is_problem):
+def test_a_queue_is_changed_closed_and_filled_by_whoever_looks_after_it(api, alice, played, is_problem):
     played(max_turns=1)
     queue = reviewed.queue(alice)
     path = f"review/queues/{queue.pk}/"
@@ -86,7 +82,6 @@ def test_a_queue_is_changed_closed_and_filled_by_whoever_looks_after_it(api, cha
     assert (changed["name"], changed["members"], changed["state"]) == ("Another", ["alice"], "closed")
     assert ReviewQueue.objects.get().lock_minutes == queue.lock_minutes
     assert api.post(f"{path}fill/").json() == {"new": 0}
-    is_problem(charlies.post(f"{path}change/", {"name": "Mine"}), 404)
     is_problem(api.post(f"{path}change/", {"members": ["nobody"]}), 400)
 
 
@@ -107,12 +102,7 @@ def test_a_rubric_is_kept_and_revised_once(api, is_problem):
 
 @pytest.fixture
 def run(alice):
-    """Four cycles of Alice's: a judge without a vote, a solver without a solution, one without a problem."""
-    made = contest_rows.contest(alice, 1)
-    made.cycle(votes_of((1, 2)), passed={4: 3})
-    made.cycle(silent=(3,))
-    made.void_cycle("It repeats an earlier problem.")
-    return made.run
+    return contest_rows.flawed(alice).run
 
 
 @pytest.fixture
@@ -176,7 +166,6 @@ def test_a_curator_leaves_a_cycle_out_and_takes_it_in_again(api, keepers, run, i
     left = keepers.post(f"cycles/{cycle.pk}/void/", {"reason": "Two answers were right."}).json()
     assert (left["counts"], left["void_reason"], left["voided_by"]) == (False, "Two answers were right.", "curator")
     is_problem(keepers.post(f"cycles/{cycle.pk}/void/", {"reason": "Again."}), 409, "already")
-    is_problem(keepers.post(f"cycles/{cycle.pk}/void/", {"reason": " "}), 400)
     is_problem(api.post(f"cycles/{cycle.pk}/void/", {"reason": "I lost."}), 403, "curators")
     assert api.get(f"runs/{run.pk}/cycles/2/").json()["after"] is None
     again = keepers.post(f"cycles/{cycle.pk}/restore/").json()

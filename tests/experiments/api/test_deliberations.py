@@ -1,7 +1,5 @@
 """Councils and debates over HTTP: ballots, the ranking, the next question, drafts and limits that are lifted."""
 
-from typing import Any
-
 import pytest
 
 from experiments.models import Run, Step
@@ -10,21 +8,15 @@ from tests.experiments.reports.deliberations import LABELS, counted
 
 pytestmark = pytest.mark.django_db
 
-BALLOT = {
-    *("id", "turn", "count", "reviewer", "model", "labels", "order", "abstained_reason", "flags", "reading"),
-    *("superseded", "call"),
-}
-
 
 @pytest.mark.databases
-def test_ballots_come_by_turn_in_the_order_they_were_read(api: Any, alice: Any, arena: Any) -> None:
+def test_ballots_come_by_turn_in_the_order_they_were_read(api, alice, arena):
     run = deliberations.council(alice).run
     page = api.get(f"runs/{run.pk}/ballots/", page_size=2).json()
     rest = api.client.get(page["next"], headers=api.headers).json()
 
     ballots = [*page["results"], *rest["results"]]
     assert [one["reviewer"] for one in ballots] == ["member-1", "member-2", "member-3"]
-    assert all(set(one) == BALLOT for one in ballots)
     assert ballots[0]["labels"] == LABELS["member-1"]
     assert ballots[1]["order"] == [["member-1", "member-3"]]
     assert (ballots[2]["order"], ballots[2]["abstained_reason"]) == (None, deliberations.NO_BALLOT)
@@ -33,7 +25,7 @@ def test_ballots_come_by_turn_in_the_order_they_were_read(api: Any, alice: Any, 
     assert api.get(f"runs/{of_another_workflow.pk}/ballots/").json()["results"] == []
 
 
-def test_the_ranking_has_every_methods_values_and_order(api: Any, alice: Any) -> None:
+def test_the_ranking_has_every_methods_values_and_order(api, alice):
     run = deliberations.council(alice).run
     found = api.get(f"runs/{run.pk}/ranking/").json()
 
@@ -54,7 +46,7 @@ def test_the_ranking_has_every_methods_values_and_order(api: Any, alice: Any) ->
     assert found["position_effect"] == [{"place": 1, "mean": 1.75, "n": 2}, {"place": 2, "mean": 1.25, "n": 2}]
 
 
-def test_the_latest_count_of_a_turn_is_the_ranking_if_there_is_one(api: Any, alice: Any, is_problem: Any) -> None:
+def test_the_latest_count_of_a_turn_is_the_ranking_if_there_is_one(api, alice, is_problem):
     record = deliberations.council(alice)
     again = counted(count=2, ballots=[], best=[], skipped="no_ballots")
     record.step("turn/1/count/2", purpose="ballots_counted", turn=1, data=again)
@@ -69,7 +61,7 @@ def test_the_latest_count_of_a_turn_is_the_ranking_if_there_is_one(api: Any, ali
     is_problem(api.get(path, turn="first"), 400, "whole number")
 
 
-def test_messages_say_what_they_are_and_what_was_read_out_of_them(api: Any, alice: Any) -> None:
+def test_messages_say_what_they_are_and_what_was_read_out_of_them(api, alice):
     said = api.get(f"runs/{deliberations.debate(alice).run.pk}/messages/").json()["results"]
 
     by_seat = {one["seat"]: one for one in said}
@@ -78,7 +70,7 @@ def test_messages_say_what_they_are_and_what_was_read_out_of_them(api: Any, alic
     assert (by_seat["refiner"]["purpose"], by_seat["summarizer"]["purpose"]) == ("refinement", "summary")
 
 
-def offering(run: Run) -> Run:
+def offering(run):
     """A run that has answered its first question."""
     Run.objects.filter(pk=run.pk).update(state=Run.State.COMPLETED, stop_reason="your_turn")
     data = {"default": "", "actions": ["send", "deliberate"], "error": ""}
@@ -86,28 +78,21 @@ def offering(run: Run) -> Run:
     return run
 
 
-def test_a_council_is_asked_further_once_under_one_key(
-    api: Any, council: Any, start: Any, nobody_is_woken: Any, is_problem: Any
-) -> None:
+def test_a_council_is_asked_further(api, council, start, nobody_is_woken):
     run = offering(start(council()))
     said = api.get(f"runs/{run.pk}/").json()
     assert (said["state"], said["waiting_for"]) == ("completed", None)
     assert (said["offer"]["key"], said["offer"]["reason"]) == ("turn/1/next", "your_turn")
     assert "send" in said["offer"]["actions"]
 
-    first = api.post(f"runs/{run.pk}/ask/", {"text": "And at sunset?"}, Idempotency_Key="k")
-    again = api.post(f"runs/{run.pk}/ask/", {"text": "And at sunset?"}, Idempotency_Key="k")
+    asked = api.post(f"runs/{run.pk}/ask/", {"text": "And at sunset?"})
 
-    assert (first.status_code, again.status_code) == (200, 200), first.content
-    assert first.json()["state"] == "queued"
+    assert (asked.status_code, asked.json()["state"]) == (200, "queued"), asked.content
     assert nobody_is_woken[-1] == run.pk
     assert [step.data["text"] for step in run.steps.filter(kind="offer")] == ["And at sunset?"]
-    is_problem(api.post(f"runs/{run.pk}/ask/", {"text": "And at dawn?"}, Idempotency_Key="k"), 409, "key")
 
 
-def test_a_question_needs_words_and_a_council_that_listens(
-    api: Any, council: Any, debate: Any, start: Any, is_problem: Any
-) -> None:
+def test_a_question_needs_words_and_a_council_that_listens(api, council, debate, start, is_problem):
     run = offering(start(council()))
     path = f"runs/{run.pk}/ask/"
     for body in ({"text": "  "}, {}, {"text": "a\x00"}):
@@ -122,9 +107,7 @@ def test_a_question_needs_words_and_a_council_that_listens(
     assert run.steps.get(key="turn/1/next").state == Step.State.OPEN
 
 
-def test_a_draft_is_kept_while_its_pause_is_open_and_not_said(
-    api: Any, debate: Any, start: Any, is_problem: Any
-) -> None:
+def test_a_draft_is_kept_while_its_pause_is_open_and_not_said(api, debate, start, is_problem):
     run, path = start(debate()), "runs/{}/{}/"
     Run.objects.filter(pk=run.pk).update(state=Run.State.WAITING)
     data = {"default": "Share it.", "actions": ["send", "default"], "error": ""}
@@ -142,9 +125,7 @@ def test_a_draft_is_kept_while_its_pause_is_open_and_not_said(
     is_problem(api.put(draft, {"key": "prompt", "text": "x"}), 409, "something else was said")
 
 
-def test_only_a_limit_that_stopped_a_run_is_lifted(
-    api: Any, debate: Any, start: Any, is_problem: Any, nobody_is_woken: Any
-) -> None:
+def test_only_a_limit_that_stopped_a_run_is_lifted(api, debate, start, is_problem, nobody_is_woken):
     run = start(debate(limits={"tokens": 10}))
     path = f"runs/{run.pk}/lift/"
     is_problem(api.post(path, {"limits": {}}), 409, "no limit")

@@ -2,16 +2,9 @@
 
 import pytest
 
-from experiments.models import Call, Event, Message
+from experiments.models import Call, Event, Message, Run
 
 pytestmark = pytest.mark.django_db
-
-MESSAGE = {
-    *("id", "turn", "seat", "model", "text", "raw_text", "reasoning", "filter", "logprobs", "finish_reason"),
-    *("usage", "cost", "call", "created"),
-}
-FILTER = {"changed", "removed", "confidence", "reasoning", "status"}
-JUDGMENT = {"id", "turn", "subject", "judge", "scores", "unscored_reason", "rationale", "confidence"}
 
 
 def rows(api, run, what, **params):
@@ -19,7 +12,6 @@ def rows(api, run, what, **params):
     found, response = [], api.get(f"runs/{run.pk}/{what}/", page_size=3, **params)
     while True:
         page = response.json()
-        assert set(page) == {"next", "previous", "results"}
         found += page["results"]
         if page["next"] is None:
             return found
@@ -32,21 +24,17 @@ def test_a_run_is_read_in_the_order_it_was_played(api, played):
     said, judged, events = (rows(api, run, what) for what in ("messages", "judgments", "events"))
 
     assert [(m["turn"], m["seat"]) for m in said] == [(1, "A"), (1, "B"), (2, "A"), (2, "B")]
-    assert all(set(message) >= MESSAGE for message in said)
     stored = list(Message.objects.filter(run=run))
     assert [(m["text"], m["raw_text"]) for m in said] == [(m.text, m.raw_text) for m in stored]
     assert {m["call"] for m in said} <= {str(pk) for pk in run.calls.values_list("pk", flat=True)}
     assert all(m["usage"]["output_tokens"] > 0 for m in said)
     assert {m["logprobs"] for m in said} == {None}, "nobody asked for them"
-    assert all(set(message["filter"]) >= FILTER for message in said)
 
     assert [(j["turn"], j["subject"]) for j in judged] == [(1, "A"), (1, "B"), (2, "A"), (2, "B")]
-    assert all(set(judgment) >= JUDGMENT for judgment in judged)
     assert all(len(judgment["scores"]) == 9 for judgment in judged)
     assert {judgment["judge"] for judgment in judged} == {"sim/judge:tps=0:first=0"}
 
     assert [event["seq"] for event in events] == list(range(1, run.last_seq + 1))
-    assert {frozenset(event) for event in events} == {frozenset({"v", "run", "seq", "type", "data", "at"})}
     assert events == [event.envelope for event in Event.objects.filter(run=run)]
     assert (events[0]["type"], events[-1]["type"]) == ("experiment_created", "experiment_stopped")
     for after in (0, 1, run.last_seq - 1, run.last_seq, run.last_seq + 5):
@@ -83,3 +71,33 @@ def test_of_a_run_that_has_not_begun_lists_and_report_are_empty_and_not_wrong(ap
     assert [rows(api, run, what) for what in ("messages", "judgments", "calls")] == [[], [], []]
     assert [event["type"] for event in rows(api, run, "events")] == ["experiment_created"]
     assert (report["run"]["state"], report["messages"], report["judgments"], report["calls"]) == ("queued", [], [], [])
+
+
+# --- text in any script ---
+
+ODD = "שלום \u200fمرحبا 👩‍👩‍👧‍👦 漢字 \u202e e\u0301 <script>alert(1)</script> \ufeff end\r\n\t "
+
+
+@pytest.mark.databases
+def test_a_prompt_in_any_script_reaches_the_provider_as_it_was_typed(api, body, drive, provider):
+    body["config"] |= {"prompt": ODD, "max_turns": 1, "filter": False, "judge": False}
+    created = api.post("experiments/", body).json()
+    api.post(f"experiments/{created['id']}/start/", {"seed": 1})
+    drive()
+
+    run = Run.objects.get()
+    assert run.state == "completed"
+    assert run.calls.first().request["messages"][0]["content"].startswith(ODD)
+    assert api.get(f"experiments/{created['id']}/").json()["config"]["prompt"] == ODD
+
+
+def test_what_models_say_in_any_script_is_kept_and_answered_as_it_is(api, arena, start, drive, scripted):
+    said = ODD.replace("\r\n\t ", "")
+    run = start(arena(scripted.model("scripted/odd", [said[:7], said[7:]]), judge=False, filter=False, max_turns=1))
+    drive()
+
+    response = api.get(f"runs/{run.pk}/messages/")
+    [message, _] = response.json()["results"]
+    assert message["raw_text"] == message["text"] == said
+    assert response["Content-Type"] == "application/json"
+    assert said in str([m["content"] for m in run.calls.get(step__key="turn/1/B").request["messages"]][1])

@@ -1,20 +1,12 @@
-"""Runs in lists and one by one, stopped, and gone on with after a failure."""
-
-import threading
+"""Runs in lists and one by one: stopped, gone on with after a failure, and answered where they wait."""
 
 import pytest
 from django.utils.dateparse import parse_datetime
 
-from experiments.engine.driver import Driver
 from experiments.models import Run
 from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
-
-CONTRACT = {
-    *("id", "experiment", "workflow", "state", "seed", "turn", "waiting_for", "stop_reason", "error"),
-    *("usage", "cost", "created", "started", "ended"),
-}
 
 
 def ids(response):
@@ -26,11 +18,10 @@ def queued(experiment, count=1):
     return Run.objects.bulk_create(Run(experiment=experiment, seed=seed) for seed in range(count))
 
 
-def test_a_run_that_waits_for_a_driver_has_everything_the_contract_names(api, arena, start):
+def test_a_run_that_waits_for_a_driver_has_nothing_to_tell_yet(api, arena, start):
     run = start(arena())
     said = api.get(f"runs/{run.pk}/").json()
 
-    assert set(said) >= CONTRACT
     assert (said["id"], said["experiment"], said["workflow"]) == (str(run.pk), str(run.experiment_id), "arena")
     assert (said["state"], said["seed"], said["turn"], said["waiting_for"]) == ("queued", 7, 0, None)
     assert (said["cost"], said["started"], said["ended"], said["stop_reason"]) == (None, None, None, "")
@@ -74,33 +65,21 @@ def test_runs_are_listed_newest_first_by_what_is_asked_for_and_all_of_it(api, ar
 
 
 @pytest.mark.databases
-def test_pages_hold_every_run_once_there_and_back(api, arena):
-    queued(arena(), 7)
-    expected = [str(pk) for pk in Run.objects.order_by("-id").values_list("pk", flat=True)]
+def test_pages_hold_every_run_of_a_filter_once_there_and_back_and_a_new_one_does_not_shift_them(api, arena):
+    experiment = arena()
+    runs = queued(experiment, 8)
+    Run.objects.filter(pk=runs[5].pk).update(state=Run.State.FAILED)
 
-    forth, url = [], "/api/runs/?page_size=3"
+    forth, url = [], "/api/runs/?page_size=3&state=queued"
     while url:
         page = api.client.get(url, headers=api.headers).json()
-        assert set(page) == {"next", "previous", "results"}
-        forth.append([run["id"] for run in page["results"]])
+        forth.append([run["seed"] for run in page["results"]])
         url, back_url = page["next"], page["previous"]
+        queued(experiment)
     back = api.client.get(back_url, headers=api.headers).json()
 
-    assert [len(page) for page in forth] == [3, 3, 1]
-    assert [run for page in forth for run in page] == expected
-    assert [run["id"] for run in back["results"]] == forth[1]
-
-
-def test_filters_stay_on_the_next_page_which_a_new_run_does_not_shift(api, arena):
-    experiment = arena()
-    runs = queued(experiment, 5)
-    Run.objects.filter(pk=runs[3].pk).update(state=Run.State.FAILED)
-
-    first = api.get("runs/", page_size=2, state="queued").json()
-    queued(experiment)
-    second = api.client.get(first["next"], headers=api.headers).json()
-
-    assert [run["seed"] for run in first["results"] + second["results"]] == [4, 2, 1, 0]
+    assert forth == [[7, 6, 4], [3, 2, 1], [0]]
+    assert [run["seed"] for run in back["results"]] == forth[1]
 
 
 def test_a_page_has_fifty_rows_unless_another_number_makes_sense(api, arena, django_assert_max_num_queries):
@@ -161,18 +140,103 @@ def test_only_a_failed_or_a_paused_run_can_be_resumed(api, arena, start, is_prob
 
 
 @pytest.mark.databases
-def test_a_failed_run_goes_on_from_the_step_that_failed(api, played, nobody_is_woken):
+def test_a_failed_run_says_why_and_is_queued_again(api, played, nobody_is_woken):
     run = played(a="sim/neutral:first=0", b="sim/cooperative:first=0:fail=404:times=1", max_turns=1)
     said = api.get(f"runs/{run.pk}/").json()
     assert (said["state"], said["stop_reason"]) == ("failed", "unknown_model")
     assert "Model B gave no answer in turn 1" in said["error"]
-    first = run.messages.get()
 
     resumed = api.post(f"runs/{run.pk}/resume/")
     assert (resumed.status_code, resumed.json()["state"]) == (200, "queued")
     assert (resumed.json()["error"], resumed.json()["stop_reason"], resumed.json()["ended"]) == ("", "", None)
     assert nobody_is_woken[-1] == run.pk
-    Driver(threading.Event()).drive(0.1)
 
+
+# --- what a run waits for ---
+
+
+@pytest.fixture
+def waiting(arena, start, drive):
+    """Waits for its first prompt."""
+    begun = start(arena(mode="manual", max_turns=1))
+    drive()
+    return Run.objects.get(pk=begun.pk)
+
+
+def waiting_for(api, run):
+    return api.get(f"runs/{run.pk}/").json()["waiting_for"]
+
+
+def test_what_is_waited_for_is_told_with_everything_that_would_be_sent(api, waiting, drive):
+    asked = waiting_for(api, waiting)
+    assert (asked["key"], asked["reason"], asked["seat"]) == ("turn/1/A/prompt", "turn_start", "A")
+    assert {"send", "default", "skip", "next", "end"} <= set(asked["actions"])
+
+    api.post(f"runs/{waiting.pk}/say/", {"key": asked["key"], "action": "default"})
+    drive()
+
+    sent = api.get(f"runs/{waiting.pk}/calls/").json()["results"][0]["request"]["messages"]
+    assert sent == [{"role": "user", "content": asked["default"]}]
+
+
+def test_the_second_tab_gets_a_conflict(api, waiting, drive, is_problem):
+    said = {"key": waiting_for(api, waiting)["key"], "action": "default"}
+    assert api.post(f"runs/{waiting.pk}/say/", said).status_code == 200
+
+    is_problem(api.post(f"runs/{waiting.pk}/say/", {**said, "action": "send", "text": "Me too."}), 409)
+    drive()
+    assert waiting.messages.filter(seat="A").count() == 1
+
+
+@each_case(
+    ("said", "status"),
+    [
+        ({"key": "turn/1/B/prompt", "action": "default"}, 409),
+        ({"key": "turn/1/A/prompt", "action": "regenerate"}, 400),
+        ({"key": "turn/1/A/prompt", "action": "send", "text": "a\u0000b"}, 400),
+        ({"key": "turn/1/A/prompt"}, 400),
+        ({"action": "default"}, 400),
+    ],
+    ids=["other side", "not offered", "NUL", "no action", "no key"],
+)
+def test_what_makes_no_sense_here_is_refused_and_asks_nobody(api, waiting, drive, provider, is_problem, said, status):
+    is_problem(api.post(f"runs/{waiting.pk}/say/", said), status)
+    drive()
+
+    assert provider.ledger() == []
+    assert waiting_for(api, waiting)["key"] == "turn/1/A/prompt"
+
+
+def test_a_run_whose_end_was_moved_is_played_on_by_itself_and_can_be_branched_and_judged_again(
+    api, waiting, drive, is_problem
+):
+    path = f"runs/{waiting.pk}/"
+    is_problem(api.post(f"{path}mode/", {"mode": "sideways"}), 400)
+    assert api.post(f"{path}extend/", {"max_turns": 2}).status_code == 200
+    assert api.post(f"{path}mode/", {"mode": "automatic"}).json()["mode"] == "automatic"
+    drive()
+
+    said = api.get(f"{path}messages/").json()["results"]
+    assert [m["turn"] for m in said] == [1, 1, 2, 2]
+    assert api.get(path).json()["state"] == "completed"
+    is_problem(api.post(f"{path}mode/", {"mode": "manual"}), 409)
+    is_problem(api.post(f"{path}pause/"), 409)
+
+    branched = api.post(f"messages/{said[0]['id']}/branch/", {"text": "I give you all of it."})
+    judged = api.post(f"{path}judge/", {"rubric": "Count the offers."})
+    is_problem(api.post(f"messages/{said[0]['id']}/branch/", {"text": " "}), 400)
+    assert (branched.status_code, judged.status_code) == (201, 201)
+    made = branched.json()
+    assert (made["origin"], made["parent"], made["branched_from"]) == ("branch", str(waiting.pk), said[0]["id"])
+    assert (judged.json()["workflow"], judged.json()["parent"]) == ("judging", str(waiting.pk))
+
+
+def test_a_queued_run_can_be_paused_and_says_so(api, arena, start, drive):
+    run = start(arena(max_turns=1))
+    assert api.post(f"runs/{run.pk}/pause/").json()["is_held"] is True
+    drive()
+    assert waiting_for(api, run)["reason"] == "paused"
+
+    assert api.post(f"runs/{run.pk}/resume/").json()["is_held"] is False
+    drive()
     assert state(run) == Run.State.COMPLETED
-    assert run.messages.first() == first

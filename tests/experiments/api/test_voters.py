@@ -19,7 +19,7 @@ def word(duels):
     return outliers.word_of(boards.people_board(duels), BALLOT)
 
 
-def test_the_api_says_the_same(duels, api, word):
+def test_the_api_says_the_same_page_by_page(duels, api, word):
     body = api.get("datasets/duels/voters/").json()
 
     assert (body["votes"], body["counted"], body["is_whole"], len(body["results"])) == (5, 5, True, 2)
@@ -31,12 +31,8 @@ def test_the_api_says_the_same(duels, api, word):
     assert (visitor["agreement"]["share"] is None) == (visitor["agreement_reason"] != "")
     assert (body["widening"] is None) == (body["widening_reason"] != "")
     assert body["bounds"]["largest_share"] == 0.25
-
-
-def test_the_api_gives_the_voters_page_by_page(duels, api):
     first = api.get("datasets/duels/voters/?page_size=1").json()
     second = api.client.get(first["next"], headers=api.headers).json()
-
     assert len({first["results"][0]["voter"], second["results"][0]["voter"]}) == 2
     assert second["next"] is None
 

@@ -43,12 +43,16 @@ def test_a_file_becomes_a_dataset_and_gets_outputs(api, work, settings):
     assert list(settings.UPLOADS_DIR.iterdir()) == [], "neither the upload nor the spool is left"
 
     more = lines([{"index": 0, "contestant": "other", "text": "y"}])
-    sent = api.post("/api/datasets/mine/outputs/", {"file": file(more, "o.jsonl")})
-    assert sent.status_code == 202, sent.content
+    asked = {"file": file(more, "o.jsonl"), "version": "x_20260131"}
+    files = (asked, {"file": file("x,y\n1,2\n", "o.csv")})
+    sent, wrong = (api.post("/api/datasets/mine/outputs/", one) for one in files)
+    assert (sent.status_code, wrong.status_code) == (202, 202), sent.content
     work()
-    told = api.get(f"/api/datasets/mine/uploads/{sent.json()['id']}/").json()
+    told, refused = (api.get(f"/api/datasets/mine/uploads/{one.json()['id']}/").json() for one in (sent, wrong))
     assert (told["state"], told["new"]) == ("done", {"other": 1})
     assert told["warnings"] == ["other has outputs for 1 of 3 samples."]
+    assert Dataset.objects.get().contestants.get(name="other").version == "x_20260131"
+    assert (refused["state"], Dataset.objects.get().state) == ("refused", "ready")
 
 
 @each_case(

@@ -24,11 +24,6 @@ def browser(alice):
     return signed_in(alice)
 
 
-@pytest.fixture
-def visitor():
-    return Client()
-
-
 def sent(browser, name="a.csv", data=ROWS):
     return browser.post(
         "/datasets/new/", {"file": SimpleUploadedFile(name, data.encode() if isinstance(data, str) else data)}
@@ -81,7 +76,7 @@ def test_a_mapping_that_cannot_be_is_refused_and_what_was_typed_stays(browser):
     assert not Dataset.objects.exists()
 
 
-def test_a_file_that_cannot_be_taken_is_refused_with_the_reason(browser, settings):
+def test_a_file_that_cannot_be_taken_is_refused_with_the_reason(alice, browser, settings):
     settings.UPLOAD_BYTES = 1000
 
     assert "Choose a file." in html(browser.post("/datasets/new/"))
@@ -89,6 +84,9 @@ def test_a_file_that_cannot_be_taken_is_refused_with_the_reason(browser, setting
         answer = sent(browser, data="x" * size)
         assert answer.status_code == status, size
         assert ("The file is larger than 1000" if size else "The file is empty.") in html(answer)
+    alice.role = "reviewer"
+    alice.save()
+    assert sent(browser).status_code == 403, "reviewers only look"
     assert not Upload.objects.exists()
 
 
@@ -101,13 +99,8 @@ def test_a_file_that_cannot_be_read_says_why_and_is_forgotten(browser):
     assert not Upload.objects.get().folder.exists()
 
 
-def test_reviewers_look_but_do_not_upload(alice, browser):
-    alice.role = "reviewer"
-    alice.save()
-    assert sent(browser).status_code == 403
-
-
-def test_visitors_see_public_datasets_with_their_pictures(alice, visitor):
+def test_visitors_see_public_datasets_with_their_pictures(alice):
+    visitor = Client()
     dataset = demonstration.make_images(alice)
     sample = reverse("dataset-sample", args=[dataset.slug, dataset.samples.first().pk])
     for address in ("/datasets/", dataset.get_absolute_url(), reverse("dataset-contestants", args=[dataset.slug])):
@@ -134,7 +127,8 @@ def test_samples_are_shown_by_small_pictures_given_or_made(browser, load, work, 
     assert {image.get("loading") for image in page.find("img", width="48", height="48")} == {"lazy"}
 
 
-def test_a_picture_is_served_to_be_kept_a_while_and_as_nothing_else(alice, visitor, browser):
+def test_a_picture_is_served_to_be_kept_a_while_and_as_nothing_else(alice, browser):
+    visitor = Client()
     dataset = demonstration.make_images(alice)
     picture = dataset.pictures.first()
     address = reverse("dataset-image", args=[dataset.slug, picture.image_id])

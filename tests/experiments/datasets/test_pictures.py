@@ -25,11 +25,6 @@ from tests.experiments.datasets.files import moving, packed, parquet, picture, p
 pytestmark = [pytest.mark.system, pytest.mark.django_db]
 
 
-def made(dataset):
-    rows = dataset.contestants.order_by("name", "outputs__sample__index")
-    return list(rows.values_list("name", "outputs__sample__index", "outputs__image__mime"))
-
-
 def test_a_zip_of_pictures_per_model_becomes_samples_and_contestants(load, tmp_path):
     files = {
         "models/a/0.png": png("red"),
@@ -45,7 +40,9 @@ def test_a_zip_of_pictures_per_model_becomes_samples_and_contestants(load, tmp_p
     dataset = load(packed(tmp_path / "set.zip", files), modality="image")
 
     # A plain number wins over a name that begins with one only among files of one kind; PNG wins over all.
-    assert made(dataset) == [("a", 0, "image/png"), ("a", 1, "image/jpeg"), ("b", 1, "image/png")]
+    rows = dataset.contestants.order_by("name", "outputs__sample__index")
+    made = list(rows.values_list("name", "outputs__sample__index", "outputs__image__mime"))
+    assert made == [("a", 0, "image/png"), ("a", 1, "image/jpeg"), ("b", 1, "image/png")]
     assert [told["code"] for told in dataset.warnings] == ["no_table"]
 
 
@@ -135,20 +132,6 @@ def test_a_process_that_dies_or_is_silent_is_told_of(tmp_path, settings, monkeyp
         monkeypatch.setattr(process, "START", words)
         with pytest.raises(Refused, match=said):
             process.read(tmp_path, tmp_path, what="preview")
-
-
-def test_the_process_has_neither_our_environment_nor_django(tmp_path, monkeypatch):
-    monkeypatch.setenv("OPENROUTER_API_KEY", "sk-secret")
-    looks = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import experiments.datasets.reader.program, os;"
-        'print(\'{"found": {"django": %s, "environment": %s}}\' % (int(\'django\' in sys.modules), len(os.environ)))'
-    )
-    monkeypatch.setattr(process, "START", looks)
-
-    found = process.read(tmp_path, tmp_path, what="preview").said
-
-    assert found["django"] == 0
-    assert found["environment"] <= 1  # LC_CTYPE, which Python sets for itself
 
 
 def test_limits_end_the_process_with_a_sentence(load_text, monkeypatch, tmp_path):
@@ -249,22 +232,27 @@ def test_pipes_and_links_that_lead_nowhere_hold_nothing_up(load, tmp_path):
 
 
 @pytest.mark.system
-def test_the_process_has_no_network(tmp_path, monkeypatch):
+def test_the_process_has_neither_our_environment_nor_django_nor_a_network(tmp_path, monkeypatch):
     """It is in a namespace of its own, where the kernel allows one, in which nothing but an idle loopback is found."""
     looks = """
 import sys; sys.path.insert(0, sys.argv[1])
 import json, os
+import experiments.datasets.reader.program
 from experiments.datasets.reader.limits import leave_network
+found = {"django": "django" in sys.modules, "environment": len(os.environ)}
 before = os.readlink("/proc/self/ns/net")
 leave_network()
 links = [line.split(":")[0].strip() for line in open("/proc/self/net/dev") if ":" in line]
-print(json.dumps({"found": {"is_other": os.readlink("/proc/self/ns/net") != before, "links": links}}))
+print(json.dumps({"found": {**found, "is_other": os.readlink("/proc/self/ns/net") != before, "links": links}}))
 """
     allowed = subprocess.run(["unshare", "--map-root-user", "--net", "true"], check=False).returncode == 0
+    monkeypatch.setenv("OPENROUTER_API_KEY", "sk-secret")
     monkeypatch.setattr(process, "START", looks)
 
     found = process.read(tmp_path, tmp_path, what="preview").said
 
+    assert not found["django"]
+    assert found["environment"] <= 1  # LC_CTYPE, which Python sets for itself
     assert found["is_other"] == allowed
     assert found["links"] == ["lo"] or not allowed
 

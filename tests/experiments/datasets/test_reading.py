@@ -14,7 +14,7 @@ from django.utils.translation import get_language
 
 from experiments.datasets import jobs, making, process, reading, writing
 from experiments.models import Dataset, Sample, Upload
-from tests.experiments.datasets.files import lines, table
+from tests.experiments.datasets.files import table
 from tests.fixtures import environment, wait_until
 
 ROWS = table([{"index": number, "prompt": f"question {number}", "output_a": "x"} for number in range(30)])
@@ -94,26 +94,6 @@ def test_files_that_nobody_says_how_to_read_are_forgotten(alice):
 
     assert not upload.folder.exists()
     assert not Upload.objects.exists()
-
-
-@pytest.mark.system
-def test_outputs_that_were_sent_are_read_and_told_of(send, work, alice):
-    dataset = send()
-    work()
-    rows = [{"index": number, "contestant": "b", "text": "y"} for number in (0, 1, 99)]
-    files = [SimpleUploadedFile("o.jsonl", lines(rows).encode()), SimpleUploadedFile("o.csv", b"x,y\n1,2\n")]
-    sent, wrong = (
-        making.send_outputs(again(dataset), by=alice, upload=file, version=version)
-        for file, version in zip(files, ("x_20260131", ""), strict=True)
-    )
-
-    work()
-
-    sent.refresh_from_db()
-    wrong.refresh_from_db()
-    assert (sent.state, sent.found["new"], sent.found["unknown"]) == ("done", {"b": 2}, 1)
-    assert dataset.contestants.get(name="b").version == "x_20260131"
-    assert (wrong.state, again(dataset).state, dataset.samples.count()) == ("refused", "ready", 30)
 
 
 SLOW = """

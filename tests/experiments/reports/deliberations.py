@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from experiments.models import Ballot, Message, Run
+from experiments.models import Ballot, Message
 from tests.experiments.reports.records import Record
 
 QUESTION = "Why is the sky blue?"
@@ -135,7 +135,3 @@ def debate(owner: Any, **run: Any) -> Deliberation:
     record.parsed(summary, kind="actions", recommended=todo, discouraged=[])
     record.offer("summary/next", 2, "concluded", "summarize", "round")
     return record
-
-
-def fetched(run: Run) -> Run:
-    return Run.objects.with_totals().select_related("experiment").get(pk=run.pk)

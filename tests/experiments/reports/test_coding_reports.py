@@ -13,7 +13,7 @@ from experiments.reports.markdown import render_markdown
 from experiments.reports.pdf import render_pdf
 from experiments.workflows.coding import config
 from tests.experiments import contest_rows
-from tests.experiments.contest_rows import NO_SOLUTION, NO_VOTE, UNREADABLE, votes_of
+from tests.experiments.contest_rows import NO_SOLUTION, NO_VOTE, UNREADABLE
 from tests.experiments.reports.documents import assert_equal, assert_same_page
 from tests.experiments.reports.html_pages import section
 from tests.fixtures import signed_in
@@ -37,11 +37,7 @@ def test_the_largest_contest_that_can_be_set_up_is_not_too_long_for_an_import():
 
 @pytest.fixture
 def run(alice):
-    """A contest with a judge without a vote, a solver without a solution, and a cycle without a problem."""
-    made = contest_rows.contest(alice, 1)
-    made.cycle(votes_of((1, 2)), passed={4: 3}, title="Widest | gap")
-    made.cycle(silent=(3,))
-    made.void_cycle("It repeats an earlier problem.")
+    made = contest_rows.flawed(alice)
     Cycle.objects.filter(turn=1).update(voided="2026-01-01T00:00:00Z", void_reason="Two answers were right.")
     return made.run
 

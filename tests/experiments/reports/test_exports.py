@@ -13,7 +13,7 @@ from experiments.reports.csv_export import BOM, COLUMNS, SCORES, cell, table
 from experiments.reports.exports import json_lines
 from tests.cases import each_case
 from tests.experiments import contest_rows
-from tests.experiments.contest_rows import NO_SOLUTION, votes_of
+from tests.experiments.contest_rows import NO_SOLUTION
 from tests.experiments.reports.deliberations import council, debate
 
 pytestmark = pytest.mark.django_db
@@ -68,11 +68,7 @@ def test_lines_hold_ballots_and_what_was_read_out_of_answers(alice, lines, make)
 
 @pytest.fixture
 def contest(alice):
-    """With a judge without a vote, a solver without a solution, and a cycle without a problem."""
-    made = contest_rows.contest(alice, 1)
-    made.cycle(votes_of((1, 2)), passed={4: 3})
-    made.cycle(silent=(3,))
-    made.void_cycle("It repeats an earlier problem.")
+    made = contest_rows.flawed(alice)
     made.run.cycles.filter(turn=1).update(voided="2026-01-01T00:00:00Z", void_reason="Two answers were right.")
     return made.run
 

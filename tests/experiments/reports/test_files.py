@@ -1,7 +1,6 @@
 """Files that a worker makes: once, whole, and in spite of whoever dies over it."""
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -209,22 +208,6 @@ def test_files_of_last_week_are_forgotten(played, ask, make_files):
     assert [path.name for path in new.path.parent.iterdir()] == [str(new.pk)]
 
 
-class ReportsWorker:
-    """A real worker process."""
-
-    def __init__(self):
-        command = [sys.executable, "manage.py", "rqworker", "reports", "--worker-class", WORKER, "--skip-checks"]
-        variables = environment() | {"ARENA_SWEEP_SECONDS": "0.2"}
-        self.process = subprocess.Popen(command, env=variables, stderr=subprocess.DEVNULL)
-
-    def end(self, number=signal.SIGTERM):
-        self.process.send_signal(number)
-        return self.process.wait(timeout=80)
-
-
-WORKER = "experiments.reports.jobs.ReportsWorker"
-
-
 @pytest.mark.system
 @pytest.mark.django_db(transaction=True)
 def test_a_real_worker_takes_up_what_a_killed_one_left(arena, start, drive, ask, settings):
@@ -234,10 +217,14 @@ def test_a_real_worker_takes_up_what_a_killed_one_left(arena, start, drive, ask,
     drive()
     export = ask(Run.objects.get(pk=run.pk))
     silent(export)
-    worker = ReportsWorker()
+    kind = "experiments.reports.jobs.ReportsWorker"
+    command = [sys.executable, "manage.py", "rqworker", "reports", "--worker-class", kind, "--skip-checks"]
+    variables = environment() | {"ARENA_SWEEP_SECONDS": "0.2"}
+    worker = subprocess.Popen(command, env=variables, stderr=subprocess.DEVNULL)
     try:
         wait_until(lambda: again(export).state == "done", "the file")
         assert again(export).path.stat().st_size == again(export).size
     finally:
-        code = worker.end()
+        worker.terminate()
+        code = worker.wait(timeout=80)
     assert code == 0

@@ -1,13 +1,13 @@
 """The HTML report tells a run as its record has it, whatever has become of the run; no number in it is invented."""
 
 import re
-from typing import Any
+from html.parser import HTMLParser
 
 from tests.experiments.reports.html_pages import section, told, words
 from tests.experiments.reports.records import SCORES, Record, logprobs
 
 
-def test_it_tells_what_the_run_was_configured_with(played: Any) -> None:
+def test_it_tells_what_the_run_was_configured_with(played):
     run = played(
         prompting="individual",
         prompts={"A": "Keep all the panels.", "B": "Share the panels."},
@@ -24,7 +24,7 @@ def test_it_tells_what_the_run_was_configured_with(played: Any) -> None:
         assert said in setup
 
 
-def test_every_section_and_every_message_of_a_played_run_is_there_in_its_order(played: Any) -> None:
+def test_every_section_and_every_message_of_a_played_run_is_there_in_its_order(played):
     run = played("sim/cooperative:first=0:think=native", max_turns=3)
 
     html = told(run)
@@ -43,7 +43,7 @@ def test_every_section_and_every_message_of_a_played_run_is_there_in_its_order(p
     assert chart.count('<g class="line line-') == 7
 
 
-def test_interventions_are_told_with_who_made_them(alice: Any) -> None:
+def test_interventions_are_told_with_who_made_them(alice):
     record = Record(alice)
     record.turn(1)
     record.pause("A", 1, "send", text="Say only yes.", edited=True)
@@ -68,7 +68,7 @@ def test_interventions_are_told_with_who_made_them(alice: Any) -> None:
         assert line in log
 
 
-def test_failures_are_told_as_failures_and_not_as_messages(alice: Any) -> None:
+def test_failures_are_told_as_failures_and_not_as_messages(alice):
     record = Record(alice, state="failed", stop_reason="overloaded", error="Model B gave no answer in turn 1.")
     record.turn(1)
     record.reply("A", 1, "Hello.")
@@ -86,7 +86,7 @@ def test_failures_are_told_as_failures_and_not_as_messages(alice: Any) -> None:
     assert "completed" not in section(html, "log").replace("Turns completed", "")
 
 
-def test_a_stopped_run_and_what_is_special_about_its_messages_are_told(alice: Any) -> None:
+def test_a_stopped_run_and_what_is_special_about_its_messages_are_told(alice):
     record = Record(alice, "starchamber", state="stopped", stop_reason="manual_stop")
     record.reply("model", 1, "First.", superseded=True)
     record.reply("model", 1, "Cut", finish_reason="length", flags=["repeats_itself"])
@@ -99,7 +99,7 @@ def test_a_stopped_run_and_what_is_special_about_its_messages_are_told(alice: An
         assert mark in log
 
 
-def test_a_starchamber_report_tells_its_context_and_persona(alice: Any) -> None:
+def test_a_starchamber_report_tells_its_context_and_persona(alice):
     record = Record(alice, "starchamber", origin="demonstration")
     record.turn(1)
     record.question(1, "What do you keep?")
@@ -119,7 +119,7 @@ def test_a_starchamber_report_tells_its_context_and_persona(alice: Any) -> None:
     assert "the model got no system message" in section(blank, "setup")
 
 
-def test_a_judging_tells_its_rubric_and_what_it_judged(alice: Any) -> None:
+def test_a_judging_tells_its_rubric_and_what_it_judged(alice):
     judged = Record(alice)
     config = {
         "source": str(judged.run.pk),
@@ -142,7 +142,7 @@ def test_a_judging_tells_its_rubric_and_what_it_judged(alice: Any) -> None:
     assert str(record.run.pk) in section(told(judged), "lineage")
 
 
-def test_a_report_before_or_during_a_run_says_so(alice: Any) -> None:
+def test_a_report_before_or_during_a_run_says_so(alice):
     before = Record(alice, config={"max_turns": None}, state="queued", started=None, ended=None, stop_reason="")
     during = Record(alice, state="running", ended=None, stop_reason="", overrides={"max_turns": 9})
     during.turn(1)
@@ -157,7 +157,7 @@ def test_a_report_before_or_during_a_run_says_so(alice: Any) -> None:
         assert line in second
 
 
-def test_tokens_are_told_with_bands_that_are_more_than_colours_and_many_are_cut(alice: Any) -> None:
+def test_tokens_are_told_with_bands_that_are_more_than_colours_and_many_are_cut(alice):
     record = Record(alice, "starchamber")
     record.reply("model", 1, "t0 t1 t2", call={"logprobs": logprobs(0.9, 0.8, 0.5, 0.25, 0.0)})
     record.reply("model", 2, "t", call={"logprobs": logprobs(*[1.0] * 300, *[0.5] * 300)})
@@ -172,7 +172,7 @@ def test_tokens_are_told_with_bands_that_are_more_than_colours_and_many_are_cut(
     assert "… and 300 tokens more" in html
 
 
-def test_the_metrics_take_the_latest_judgment_of_a_turn_and_the_strongest_emotion_of_all_turns(alice: Any) -> None:
+def test_the_metrics_take_the_latest_judgment_of_a_turn_and_the_strongest_emotion_of_all_turns(alice):
     record = Record(alice)
     record.judged(1, {"A": {**SCORES, "goal_deviation": 80.0}, "B": dict.fromkeys(SCORES, 0.0)})
     record.judged(1, {"A": {**SCORES, "goal_deviation": 10.0, "fear": 0.9}, "B": dict.fromkeys(SCORES, 0.0)})
@@ -185,3 +185,47 @@ def test_the_metrics_take_the_latest_judgment_of_a_turn_and_the_strongest_emotio
     assert "Turns to deviate N/A" in metrics
     assert "Dominant emotion fear" in metrics
     assert "Dominant emotion none" in metrics
+
+
+# --- what was written in it can do nothing: tests/security looks through all pages for that ---
+
+NASTY = "<script>alert(1)</script></style><img src=http://evil.example/x.png onerror=alert(2)>"
+MARKDOWN = "![x](http://evil.example/a.png) [link](https://good.example/) [bad](javascript:alert(1)) <b>bold</b>"
+FETCHING = {"src", "srcset", "data", "poster", "action", "formaction", "background", "ping", "xlink:href", "manifest"}
+
+
+class Reader(HTMLParser):
+    """Every tag with its attributes."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags = []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+
+def test_nothing_that_was_written_becomes_a_tag_and_nothing_is_fetched_from_anywhere(alice):
+    record = Record(alice, config={"prompt": NASTY}, title=NASTY, state="failed", error=NASTY)
+    token = [{"token": NASTY, "logprob": -0.1}]
+    record.reply("A", 1, NASTY + MARKDOWN, text=MARKDOWN, reasoning=NASTY, call={"logprobs": token})
+    record.deed("note", "A", 1, text=NASTY)
+    record.judged(1, {"A": SCORES}, rationale=NASTY)
+
+    html = told(record)
+
+    reader = Reader(html)
+    for tag, attributes in reader.tags:
+        assert tag not in {"script", "img", "b", "iframe", "object", "embed", "form", "base", "link"}
+        assert not FETCHING & attributes.keys(), tag
+        assert not any(name.startswith("on") for name in attributes), tag
+    links = [a for tag, a in reader.tags if tag == "a" and not (a.get("href") or "").startswith("#")]
+    assert {a.get("href") for a in links} == {"https://good.example/", "http://evil.example/a.png"}, "no image"
+    assert {a.get("rel") for a in links} == {"noopener noreferrer nofollow"}
+    policies = [a["content"] for _tag, a in reader.tags if a.get("http-equiv") == "Content-Security-Policy"]
+    assert policies == ["default-src 'none'; style-src 'unsafe-inline'; img-src data:"]
+    ids = [a["id"] for _tag, a in reader.tags if "id" in a]
+    assert len(ids) == len(set(ids))
+    [style] = re.findall(r"(?s)<style>(.*?)</style>", html)
+    assert not re.search(r"url\(|@import|http", style)

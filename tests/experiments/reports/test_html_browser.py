@@ -1,8 +1,6 @@
 """A report opens in Chromium from a file, with no network, in both themes, and axe-core finds nothing."""
 
 import shutil
-from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -15,7 +13,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 
 @pytest.fixture
-def file(alice: Any, tmp_path: Path) -> Path:
+def file(alice, tmp_path):
     """A report with one of everything. Written first: beside Playwright's event loop Django asks no database."""
     record = Record(alice, state="failed", error="It broke.", stop_reason="overloaded")
     record.turn(1)
@@ -33,13 +31,13 @@ def file(alice: Any, tmp_path: Path) -> Path:
 
 
 @pytest.mark.system
-def test_it_opens_without_network_errors_or_barriers(file: Path) -> None:
-    requests: list[str] = []
-    errors: list[str] = []
+def test_it_opens_without_network_errors_or_barriers(file):
+    requests = []
+    errors = []
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         for theme, width in (("light", 1280), ("dark", 360)):
-            options: dict[str, Any] = {"color_scheme": theme, "viewport": {"width": width, "height": 900}}
+            options = {"color_scheme": theme, "viewport": {"width": width, "height": 900}}
             context = chromium.new_context(offline=True, **options)
             page = context.new_page()
             page.on("request", lambda request: requests.append(request.url))

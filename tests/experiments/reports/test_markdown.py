@@ -2,7 +2,6 @@
 
 import re
 from itertools import pairwise
-from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -41,11 +40,11 @@ pieces = st.sampled_from([*MARKS.split("§"), "\u2028", "\x85", "\x0b", "javascr
 texts = st.lists(pieces, max_size=14).map("".join)
 
 
-def kinds(markdown: str) -> list[str]:
+def kinds(markdown):
     return [one.type for token in parser.parse(markdown) for one in (token, *(token.children or []))]
 
 
-def headings(markdown: str) -> list[str]:
+def headings(markdown):
     tokens = parser.parse(markdown)
     return [after.content for token, after in pairwise(tokens) if token.type == "heading_open"]
 
@@ -54,7 +53,7 @@ def headings(markdown: str) -> list[str]:
 @example(FORGED)
 @example("a\n===")
 @example("```\n# no heading\n```\n# heading")
-def test_a_quotation_holds_no_heading_no_html_and_no_picture_and_does_not_end_early(text: str) -> None:
+def test_a_quotation_holds_no_heading_no_html_and_no_picture_and_does_not_end_early(text):
     tokens = parser.parse("\n".join(["before", "", *quoted(text), "", "after"]))
 
     outside = [token.type for token in tokens if token.level == 0]
@@ -67,7 +66,7 @@ def test_a_quotation_holds_no_heading_no_html_and_no_picture_and_does_not_end_ea
 
 
 @given(texts | st.text(max_size=60))
-def test_a_line_of_the_report_shows_the_words_as_they_are(text: str) -> None:
+def test_a_line_of_the_report_shows_the_words_as_they_are(text):
     line = inline(text)
 
     tokens = parser.parse(f"- **x**: {line}")
@@ -80,13 +79,13 @@ def test_a_line_of_the_report_shows_the_words_as_they_are(text: str) -> None:
 
 
 @given(st.text(max_size=80) | texts)
-def test_a_fence_is_closed_by_itself_alone(text: str) -> None:
+def test_a_fence_is_closed_by_itself_alone(text):
     tokens = parser.parse("\n".join([*fenced(text), "after"]))
 
     assert [token.type for token in tokens] == ["fence", "paragraph_open", "inline", "paragraph_close"]
 
 
-def test_what_is_harmless_is_quoted_and_what_is_not_is_fenced() -> None:
+def test_what_is_harmless_is_quoted_and_what_is_not_is_fenced():
     assert quoted("**Yes**\n\n- one") == ["> **Yes**", ">", "> - one"]
     assert quoted("# Title\ntext") == ["> \\# Title", "> text"]
     assert quoted("a <b>c</b>")[0] == "```text"
@@ -96,7 +95,7 @@ def test_what_is_harmless_is_quoted_and_what_is_not_is_fenced() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("make", [council, debate])
-def test_a_reports_headings_are_its_own_whatever_was_said(alice: Any, make: Any) -> None:
+def test_a_reports_headings_are_its_own_whatever_was_said(alice, make):
     record = make(alice)
     before = headings(render_markdown(record.fetched(), "en"))
 
@@ -111,7 +110,7 @@ def test_a_reports_headings_are_its_own_whatever_was_said(alice: Any, make: Any)
 
 
 @pytest.mark.django_db
-def test_it_holds_what_the_page_holds(alice: Any) -> None:
+def test_it_holds_what_the_page_holds(alice):
     record = Record(alice)
     record.turn(1)
     record.reply("A", 1, "Let us share.", reasoning="Think first.", call={"logprobs": logprobs(0.9, 0.2)})

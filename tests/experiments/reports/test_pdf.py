@@ -4,62 +4,53 @@ import io
 import re
 import threading
 from itertools import pairwise
-from typing import Any
 
+import pytest
 from fontTools.ttLib import TTFont
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pypdf import PdfReader
-from pypdf.generic import ContentStream, TextStringObject
+from pypdf.generic import ContentStream
 from reportlab.pdfbase import pdfmetrics
 
 from experiments.reports.narrative import narrate
 from experiments.reports.pdf import draw, render_pdf
+from experiments.reports.pdf_fonts import Typefaces, character_map
+from experiments.reports.pdf_glyphs import drawable, outlines
+from experiments.reports.pdf_text import Ink, Span, break_lines
+from tests.cases import each_case
 from tests.experiments.reports.records import FILTERED, SCORES, Record, logprobs, long_talk
 
 
-def read(pdf: bytes) -> PdfReader:
+def read(pdf):
     return PdfReader(io.BytesIO(pdf))
 
 
-def text_of(reader: PdfReader) -> str:
+def text_of(reader):
     return " ".join(" ".join(page.extract_text() for page in reader.pages).split())
 
 
-def told(record: Record, language: str = "en") -> PdfReader:
+def told(record, language="en"):
     return read(render_pdf(record.fetched(), language))
 
 
-def outline_of(reader: PdfReader) -> list[Any]:
+def outline_of(reader):
     """Titles; those below another one in a list of their own."""
     return [[one.title for one in entry] if isinstance(entry, list) else entry.title for entry in reader.outline]
 
 
-def fonts_of(reader: PdfReader) -> dict[str, Any]:
-    return {
-        name: font.get_object()
-        for page in reader.pages
-        for name, font in page["/Resources"]["/Font"].items()  # type: ignore[index]
-    }
-
-
-def shown_codes(reader: PdfReader) -> set[int]:
+def shown_codes(reader):
     """The codes of all glyphs that any page shows."""
-    operations = [
-        operation
-        for page in reader.pages
-        for operation in ContentStream(page.get_contents(), reader).operations
-        if operation[1] == b"Tj"
-    ]
-    texts = [operands[0] for operands, _operator in operations]
-    return {
-        code for text in texts for code in (text.original_bytes if isinstance(text, TextStringObject) else bytes(text))
-    }
+    drawn = [one for page in reader.pages for one in ContentStream(page.get_contents(), reader).operations]
+    texts = [operands[0] for operands, operator in drawn if operator == b"Tj"]
+    return {code for text in texts for code in getattr(text, "original_bytes", text)}
 
 
-def test_pages_are_numbered_and_there_are_bookmarks_and_progress(alice: Any) -> None:
+def test_pages_are_numbered_and_there_are_bookmarks_and_progress(alice):
     record = long_talk(alice, 6, "Let us share. " * 60)
     for turn in (7, 8, 9):
         record.judged(turn, {"A": None if turn == 8 else SCORES})
-    shares: list[float] = []
+    shares = []
     reader = read(render_pdf(record.fetched(), "en", shares.append))
 
     assert (shares, shares[-1]) == (sorted(shares), 1.0)
@@ -76,8 +67,9 @@ def test_pages_are_numbered_and_there_are_bookmarks_and_progress(alice: Any) -> 
     assert "Model A: Sentiment (0 to 1)" in text_of(reader)
 
 
-def test_whatever_was_said_is_drawn_and_can_be_copied(alice: Any) -> None:
+def test_whatever_was_said_is_drawn_and_can_be_copied(alice):
     record = Record(alice, title="星际 <b>talk</b> 🧿")
+    record.reply("A", 3, "t", call={"logprobs": logprobs(0.9, 0.6, 0.2)})
     scripts = "你好，世界。数据保存在这里。日本語 한국어 Ελληνικά Русский 😀🧿🦄 → ≥ ✓ ∑ naïve"
     markup = "<para>x</para> <b>bold</b> & &amp; <font size=99> {{ 7 }} %d \\ (paren"
     record.reply("A", 1, scripts)
@@ -92,6 +84,8 @@ def test_whatever_was_said_is_drawn_and_can_be_copied(alice: Any) -> None:
     assert markup in text
     assert "private [U+E123] and unassigned [U+3FFFD], ab" in text, "no font has them"
     assert "a[31mb" in text, "controls are left out"
+    assert "average confidence 56.7 %, 1 of 3 tokens below 50 %" in text
+    assert "less than 50 %, solid line" in text, "tokens are more than colours"
     assert "םולש" in text or "שלום" in text
     assert 0 not in shown_codes(reader)  # the box that stands for a missing glyph
     assert reader.metadata
@@ -101,25 +95,23 @@ def test_whatever_was_said_is_drawn_and_can_be_copied(alice: Any) -> None:
     assert not [name for name in pdfmetrics.getRegisteredFontNames() if name.startswith("ArenaLab")]
 
 
-def test_every_font_is_inside_with_a_glyph_for_each_of_its_characters(alice: Any) -> None:
+def test_every_font_is_inside_with_a_glyph_for_each_of_its_characters(alice):
     record = Record(alice)
     record.reply("A", 1, "你好 😀\n\n```\ncode 你\n```")
 
-    fonts = fonts_of(told(record))
+    pages = told(record).pages
+    fonts = [font.get_object() for page in pages for font in page["/Resources"]["/Font"].values()]
 
-    assert {re.sub(r"^\w+\+ArenaLab-|-\w+$", "", font["/BaseFont"][1:]) for font in fonts.values()} == {
-        "regular",
-        "bold",
-        "mono",
-    }
-    for font in fonts.values():
+    names = {re.sub(r"^\w+\+ArenaLab-|-\w+$", "", font["/BaseFont"][1:]) for font in fonts}
+    assert names == {"regular", "bold", "mono"}
+    for font in fonts:
         embedded = font["/FontDescriptor"]["/FontFile2"].get_data()
         shapes = TTFont(io.BytesIO(embedded))["glyf"]
         empty = [name for name in shapes.keys() if not shapes[name].numberOfContours]  # noqa: SIM118 - no dict
         assert len(empty) <= 2, font["/BaseFont"]  # the space
 
 
-def test_what_is_longer_than_a_line_or_a_page_goes_on_in_order(alice: Any) -> None:
+def test_what_is_longer_than_a_line_or_a_page_goes_on_in_order(alice):
     record = Record(alice)
     record.reply("A", 1, " ".join(f"word{n}" for n in range(1200)), text="Short.", filter=FILTERED)
     record.reply("B", 1, "x" * 3000)
@@ -136,29 +128,19 @@ def test_what_is_longer_than_a_line_or_a_page_goes_on_in_order(alice: Any) -> No
     assert text.count("err999") == 2  # in the log and among the calls
 
 
-def _right_ends(page: Any) -> list[float]:
-    ends: list[float] = []
+def _right_ends(page):
+    ends = []
     page.extract_text(visitor_text=lambda text, _cm, tm, _font, size: ends.append(tm[4]) if text.strip() else None)
     return ends
 
 
-def test_tokens_below_half_are_bold_and_underlined(alice: Any) -> None:
-    record = Record(alice, "starchamber")
-    record.reply("model", 1, "t", call={"logprobs": logprobs(0.9, 0.6, 0.2)})
-
-    reader = told(record)
-
-    assert "average confidence 56.7 %, 1 of 3 tokens below 50 %" in text_of(reader)
-    assert "less than 50 %, solid line" in text_of(reader)
-
-
-def test_reports_can_be_drawn_at_the_same_time(alice: Any) -> None:
+def test_reports_can_be_drawn_at_the_same_time(alice):
     reports = []
     for said in ("第一个报告", "Second report"):
         record = Record(alice)
         record.reply("A", 1, said)
         reports.append(narrate(record.fetched(), "en"))
-    drawn: dict[int, bytes] = {}
+    drawn = {}
     threads = [
         threading.Thread(target=lambda place=place, one=one: drawn.update({place: draw(one, "en")}))
         for place, one in enumerate(reports)
@@ -171,3 +153,70 @@ def test_reports_can_be_drawn_at_the_same_time(alice: Any) -> None:
 
     assert "第一个报告" in text_of(read(drawn[0]))
     assert "Second report" in text_of(read(drawn[1]))
+
+
+# --- lines, glyphs and the map by which text is copied ---
+
+INK = Ink(size=10)
+TEXTS = (
+    "Plain words stand here (in brackets) - and go on, until the line is full; then they go on below.\n\n  indented",
+    "这里有一段没有空格的中文，它必须在字之间换行；但是标点不能在行首。（括号也不能在行尾）好的。",
+    "x" * 200,
+    "mixed 中文 and English 混排 text，with punctuation。",
+)
+
+
+@pytest.fixture(scope="module")
+def faces():
+    typefaces = Typefaces()
+    for text in TEXTS:
+        typefaces.need("regular", text)
+    with typefaces.cut():
+        yield typefaces
+
+
+def lines(faces, text, width=120):
+    return ["".join(piece.text for piece in line) for line in break_lines(faces, [Span(text, INK)], width)]
+
+
+@each_case("text", TEXTS)
+def test_no_line_is_wider_than_it_may_be_and_no_character_is_lost(faces, text):
+    broken = lines(faces, text)
+
+    assert all(faces.width("regular", 10, line.rstrip()) <= 120.01 for line in broken)
+    assert "".join("".join(broken).split()) == "".join(text.split())
+
+
+def test_chinese_punctuation_neither_begins_a_line_nor_opens_at_its_end(faces):
+    broken = lines(faces, TEXTS[1])
+
+    assert len(broken) > 3
+    assert not [line for line in broken if line[0] in "，；。）"]
+    assert not [line for line in broken if line.endswith("（")]
+
+
+def test_words_are_kept_whole_where_they_fit(faces):
+    found = {word for line in lines(faces, TEXTS[0]) for word in line.split()}
+
+    assert found == set(TEXTS[0].split())
+
+
+def test_empty_lines_and_indents_are_kept(faces):
+    assert lines(faces, TEXTS[0])[-2:] == ["", "  indented"]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=50))
+def test_every_text_can_be_drawn(text):
+    shown = drawable(text)
+
+    drawn = outlines("".join(set(shown) - {"\n"}), weight=400)
+    assert set(shown) - {"\n"} == drawn.keys()
+
+
+def test_the_map_for_copying_knows_characters_beyond_the_first_plane():
+    entries = character_map("F", [0, *range(65, 91), 0x1F9FF, *range(0x4E00, 0x4E80)])
+
+    assert "<01> <0041>" in entries
+    assert "<1B> <D83EDDFF>" in entries
+    assert max(int(line.split()[0]) for line in entries.splitlines() if line.endswith("beginbfchar")) == 100

@@ -1,7 +1,6 @@
 """Runs that people steered and in which something failed, as the engine leaves them: in every report, and imported."""
 
 from itertools import pairwise
-from typing import Any
 
 import pytest
 from inspect_ai.log import read_eval_log
@@ -23,15 +22,15 @@ COOPERATIVE, COMPETITIVE, GONE = "sim/cooperative:first=0", "sim/competitive:fir
 
 
 class Player:
-    def __init__(self, alice: Any, start: Any, drive: Any) -> None:
+    def __init__(self, alice, start, drive):
         self.alice, self.start, self.drive = alice, start, drive
 
-    def play(self, experiment: Any) -> Run:
-        run: Run = self.start(experiment)
+    def play(self, experiment):
+        run = self.start(experiment)
         self.drive()
         return fetched(run)
 
-    def say(self, run: Run, action: str, text: str = "") -> None:
+    def say(self, run, action, text=""):
         waiting = fetched(run)
         pause = (waiting.open_pauses or waiting.open_offers)[-1]
         steering.say(waiting, by=self.alice, key=pause.key, action=action, text=text)
@@ -39,23 +38,23 @@ class Player:
 
 
 @pytest.fixture
-def player(alice: Any, start: Any, drive: Any) -> Player:
+def player(alice, start, drive):
     return Player(alice, start, drive)
 
 
-def fetched(run: Run) -> Run:
+def fetched(run):
     found = Run.objects.with_totals().select_related("experiment").get(pk=run.pk)
     found.reader = found.experiment.owner
     return found
 
 
 @pytest.fixture
-def told(tmp_path: Any, exported: Any, alice: Any) -> Any:
+def told(tmp_path, exported, alice):
     """Asserts that every report tells these lines in this order, that Inspect reads the run, and that it is equal once
     it is imported; returns the log of the HTML report.
     """
 
-    def tell(run: Run, *lines: str) -> str:
+    def tell(run, *lines):
         run = fetched(run)
         log = section(render_html(run, "en"), "log")
         pdf = text_of(read(render_pdf(run, "en")))
@@ -79,7 +78,7 @@ def told(tmp_path: Any, exported: Any, alice: Any) -> Any:
 
 
 @pytest.mark.databases
-def test_an_arena_run_tells_what_its_operator_did(arena: Any, player: Player, told: Any, exported: Any) -> None:
+def test_an_arena_run_tells_what_its_operator_did(arena, player, told, exported):
     run = player.play(arena(mode="manual", filter=False))
     player.say(run, "send", "Answer with one word.")
     player.say(run, "note", "Be brief.")
@@ -101,9 +100,7 @@ def test_an_arena_run_tells_what_its_operator_did(arena: Any, player: Player, to
     assert exported(run)["interventions"]
 
 
-def test_a_starchamber_talk_tells_answers_given_again_and_its_branch(
-    starchamber: Any, player: Player, told: Any, alice: Any
-) -> None:
+def test_a_starchamber_talk_tells_answers_given_again_and_its_branch(starchamber, player, told, alice):
     run = player.play(starchamber(persona="Vega", context="Be kind.", judge_model="sim/judge:first=0"))
     player.say(run, "regenerate")
     player.say(run, "send", "And then?")
@@ -131,9 +128,7 @@ def test_a_starchamber_talk_tells_answers_given_again_and_its_branch(
 
 
 @pytest.mark.databases
-def test_a_council_with_failures_is_asked_further_and_ranks_again(
-    council: Any, player: Player, told: Any, alice: Any
-) -> None:
+def test_a_council_with_failures_is_asked_further_and_ranks_again(council, player, told, alice):
     seats = {"chair": GONE, "chair-2": COOPERATIVE}
     members = (COOPERATIVE, GONE, COMPETITIVE, "sim/neutral:first=0:json=prose")
     run = player.play(council(*members, **seats, title=True, question="为什么天空是蓝色的？"))
@@ -159,7 +154,7 @@ def test_a_council_with_failures_is_asked_further_and_ranks_again(
     assert "为什么天空是蓝色的？" in text_of(read(render_pdf(fetched(run), "zh-hans"))).replace(" ", "")
 
 
-def test_a_branch_and_a_judging_are_imported_equal(arena: Any, player: Player, alice: Any, exported: Any) -> None:
+def test_a_branch_and_a_judging_are_imported_equal(arena, player, alice, exported):
     run = player.play(arena(max_turns=2))
     branch = branching.branch(run.messages.get(turn=1, seat="B"), by=alice, text="No.")
     judging = branching.judge_again(Run.objects.get(pk=run.pk), by=alice)
@@ -175,6 +170,6 @@ def test_a_branch_and_a_judging_are_imported_equal(arena: Any, player: Player, a
         assert_same_page(again)
 
 
-def said(message: Any) -> Any:
+def said(message):
     """What the file of a branch says of a message; what it was paid with is in the file of the parent."""
     return {name: value for name, value in without_ids(message).items() if name not in {"usage", "cost", "logprobs"}}
