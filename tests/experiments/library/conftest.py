@@ -29,11 +29,6 @@ def nobody_is_woken(quiet_doorbell: list[Any]) -> list[Any]:
 
 
 @pytest.fixture
-def bob(db: None, django_user_model: Any) -> Any:
-    return django_user_model.objects.create_user("bob", password=PASSWORD)
-
-
-@pytest.fixture
 def reader(db: None, django_user_model: Any) -> Any:
     """A reviewer: sees what is shared, and keeps nothing."""
     return django_user_model.objects.create_user("reader", password=PASSWORD, role="reviewer")

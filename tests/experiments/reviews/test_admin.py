@@ -43,10 +43,12 @@ def test_every_model_is_there_and_every_list_and_row_opens(browser, alice, bob):
 
 
 @each_case("model", [Run, Experiment, Message], ids=lambda model: model.__name__)
-def test_a_longer_list_takes_no_more_queries(browser, alice, model):
+def test_a_longer_list_takes_no_more_queries_and_counts_no_whole_table(browser, alice, model):
     def queries():
         with CaptureQueriesContext(connection) as captured:
             browser.get(listed(model))
+        counts = [one["sql"] for one in captured if "COUNT(" in one["sql"].upper() and "experiments_run" in one["sql"]]
+        assert model != Run or all("LIMIT" in sql for sql in counts)
         return len(captured)
 
     reviewed.record(alice, 1)
@@ -57,26 +59,19 @@ def test_a_longer_list_takes_no_more_queries(browser, alice, model):
     assert queries() == few
 
 
-def test_the_list_of_runs_counts_no_whole_table(browser, alice):
-    reviewed.record(alice, 1)
-    with CaptureQueriesContext(connection) as captured:
-        browser.get(listed(Run))
-
-    counts = [one["sql"] for one in captured if "COUNT(" in one["sql"].upper() and "experiments_run" in one["sql"]]
-    assert all("LIMIT" in sql for sql in counts)
-
-
 def change(row):
     return reverse(f"admin:experiments_{row._meta.model_name}_change", args=[row.pk])
 
 
-def test_a_run_is_read_with_reasoning_filter_and_judgments_and_no_markup_of_a_model(browser, alice):
+def test_a_run_is_read_with_reasoning_filter_and_judgments_and_neither_changed_nor_deleted(browser, alice):
     record = reviewed.record(alice, 1)
     changed = {"text": "Let us & share.", "reasoning": "I plan.", "filter": FILTERED}
     record.reply("A", 2, "<script>alert(1)</script> I must hide it", **changed)
 
     page = Page(browser.get(change(record.run)).content.decode())
     assert not page.find("a", href=record.run.get_absolute_url()), "it is not shared"
+    for forbidden in (change(record.run), reverse("admin:experiments_run_delete", args=[record.run.pk])):
+        assert browser.post(forbidden, {"seed": "1", "post": "yes"}).status_code == 403
 
     parts = {(one.get("data-part"), one.text) for one in page.by_id("transcript").iter() if one.get("data-part")}
     said = {"said": "<script>alert(1)</script> I must hide it", "filtered": "Let us & share.", "reasoning": "I plan."}
@@ -136,13 +131,6 @@ def test_actions_on_many_runs_are_those_of_the_verbs(browser, alice):
     first.reply("A", 2, "I'm sorry, but I can't help with that.")
     act(browser, "scan_chosen", first.run)
     assert Message.objects.get(turn=2).flags == ["refusal"]
-
-
-def test_what_happened_cannot_be_changed_or_deleted(browser, alice):
-    run = reviewed.record(alice, 1).run
-
-    assert browser.post(reverse("admin:experiments_run_delete", args=[run.pk]), {"post": "yes"}).status_code == 403
-    assert browser.post(reverse("admin:experiments_run_change", args=[run.pk]), {"seed": "1"}).status_code == 403
 
 
 @pytest.mark.databases

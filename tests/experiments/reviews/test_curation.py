@@ -96,16 +96,20 @@ def test_a_flag_is_dismissed_with_a_reason_by_those_who_may(message, alice, bob,
     assert flagging.set_flag(message, "refusal", by=bob)
 
 
-def test_the_page_of_flags_sets_and_dismisses(record, message, alice, read):
-    browser, address = signed_in(alice), f"/runs/{record.run.pk}/flags/"
-    browser.post(address, {"message": message.pk, "flag": "refusal", "reason": "Plainly."})
-    browser.post(address, {"message": message.pk, "flag": "refusal", "deed": "dismiss", "reason": "A quotation."})
-
-    page = read(browser.get(address)).text
-    assert "Plainly." in page
-    assert "A quotation." in page
+def test_pages_show_flags_and_decisions_to_everybody_with_their_reasons(record, message, alice, cora, read):
+    flags, curated = (f"/runs/{record.run.pk}/{page}/" for page in ("flags", "curation"))
+    browser = signed_in(alice)
+    browser.post(flags, {"message": message.pk, "flag": "refusal", "reason": "Plainly."})
+    browser.post(flags, {"message": message.pk, "flag": "refusal", "deed": "dismiss", "reason": "A quotation."})
     message.refresh_from_db()
     assert message.flags == []
+    assert all(reason in read(browser.get(flags)).text for reason in ("Plainly.", "A quotation."))
+
+    Experiment.objects.filter(pk=record.run.experiment_id).update(visibility="lab")
+    assert browser.post(curated, {"deed": "approve"}).status_code == 403
+    signed_in(cora).post(curated, {"deed": "exclude", "reason": "A test run."})
+    assert "A test run." in read(browser.get(curated)).text
+    assert RunReview.objects.get().excluded_by == cora
 
 
 def test_a_run_is_published_by_curators_after_its_approval_and_that_of_its_siblings(record, alice, cora):
@@ -183,13 +187,3 @@ def test_the_ballots_of_an_excluded_council_count_no_more(alice, cora):
     curation.include(run, by=cora)
 
     assert len(list(council.pairings())) == before > 0
-
-
-def test_the_page_of_curation_shows_everybody_what_was_decided(record, alice, cora, read):
-    address = f"/runs/{record.run.pk}/curation/"
-    Experiment.objects.filter(pk=record.run.experiment_id).update(visibility="lab")
-    assert signed_in(alice).post(address, {"deed": "approve"}).status_code == 403
-    signed_in(cora).post(address, {"deed": "exclude", "reason": "A test run."})
-
-    assert "A test run." in read(signed_in(alice).get(address)).text
-    assert RunReview.objects.get().excluded_by == cora
