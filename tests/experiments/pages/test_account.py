@@ -1,4 +1,6 @@
-"""A person's own page: tokens are shown once, stored as a hash, and void when revoked."""
+"""A person's own page and tokens, signing in and out, and what strangers and other sites find."""
+
+from uuid import UUID
 
 import pytest
 from django.test import Client
@@ -6,12 +8,14 @@ from django.urls import reverse
 
 from accounts.models import ApiToken
 from arenasite import demo
+from experiments.models import Export, Run
 from tests.cases import each_case
 from tests.fixtures import PASSWORD
 
 pytestmark = pytest.mark.django_db
 
 ACCOUNT = "/account/"
+NOWHERE = UUID("00000000-0000-7000-8000-000000000000")
 
 
 def shown_token(page):
@@ -94,17 +98,52 @@ def test_a_demo_alone_shows_its_people_and_their_password(visitor, settings):
     assert demo.PASSWORD in visitor.get("/sign-in/").content.decode()
 
 
-def test_signing_out_ends_the_session_and_leads_to_the_door(browser):
+def test_signing_out_ends_the_session_and_leads_to_the_door(browser, read):
     assert browser.get("/sign-in/")["Location"] == "/arena/", "whoever is signed in needs no door"
     assert browser.get("/sign-out/").status_code == 405
-    assert browser.get("/runs/").status_code == 200
-
-    assert browser.post("/sign-out/")["Location"] == "/sign-in/"
-    assert browser.get("/runs/").status_code == 302
-
-
-def test_every_page_of_somebody_signed_in_has_a_form_to_sign_out(browser, visitor, read):
     for path in ("/arena/", "/account/", "/runs/", "/leaderboard/", "/account/password/"):
         [form] = read(browser.get(path)).find("form", action="/sign-out/")
         assert form.get("method") == "post", path
-    assert not read(visitor.get("/sign-in/")).find("form", action="/sign-out/")
+
+    assert browser.post("/sign-out/")["Location"] == "/sign-in/"
+    assert browser.get("/runs/").status_code == 302
+    assert not read(browser.get("/sign-in/")).find("form", action="/sign-out/")
+
+
+# --- strangers and other sites ---
+
+
+def test_the_front_door_leads_to_the_arena_and_a_visitor_through_signing_in(browser, visitor):
+    assert browser.get("/")["Location"] == reverse("arena")
+    assert visitor.get("/runs/?page=2")["Location"] == f"{reverse('login')}?next=/runs/%3Fpage%3D2"
+
+
+def test_charlie_sees_what_does_not_exist(charlies, played, alice, make_files):
+    """The very page of an address that leads nowhere. That it is refused everywhere is proved by the rights matrix."""
+    run = played(max_turns=1)
+    file = Export.objects.create(run=run, owner=alice, format="csv", language="en", last_seq=1, name="alices.csv")
+    make_files()
+    hidden = {"run": run, "run-status": run, "call": run.calls.first(), "file": file, "file-download": file}
+    for name, row in hidden.items():
+        answer, empty = charlies.get(reverse(name, args=[row.pk])), charlies.get(reverse(name, args=[NOWHERE]))
+        assert (answer.status_code, empty.status_code) == (404, 404)
+        assert strip(answer) == strip(empty), name
+
+
+def test_a_form_of_another_site_changes_nothing(alice, arena, start, read):
+    run = start(arena())
+    careful = Client(enforce_csrf_checks=True)
+    careful.force_login(alice)
+    of_run = [reverse(name, args=[run.pk]) for name in ("run-stop", "run-resume", "run-files")]
+
+    for path in (*of_run, *map(reverse, ("arena", "account", "logout", "set-language", "run-import"))):
+        response = careful.post(path)
+        assert response.status_code == 403, path
+        assert "Nothing was changed" in read(response).text
+    assert Run.objects.get().state == Run.State.QUEUED
+
+
+def strip(response):
+    """The page without what differs between any two requests: form tokens and its own address."""
+    lines = response.content.decode().splitlines()
+    return [line for line in lines if "csrfmiddlewaretoken" not in line and 'name="next"' not in line]

@@ -1,17 +1,13 @@
 """A run as a page: what was said and found, what is odd about it, how far it is, and what may be done with it."""
 
-import threading
-
 import pytest
 from django.test import Client
 from django.urls import reverse
 
-from experiments.engine.driver import Driver
 from experiments.live import news
 from experiments.models import Call, Event, Message, Provider, Run, Step
-from experiments.steering import steering
-from experiments.talks import figures as talk_figures
 from tests.cases import each_case
+from tests.markup import value_of
 
 pytestmark = pytest.mark.django_db
 
@@ -21,16 +17,9 @@ def test_it_shows_everything_that_was_said_and_found_in_order(page_of, played):
     page = page_of(run)
 
     ids = [element.get("id") for element in page.by_id("transcript")]
-    messages = [f"message-{pk}" for pk in run.messages.values_list("pk", flat=True)]
-    assert ids == [
-        "turn-1",
-        *messages[:2],
-        "judge-turn-1-judge",
-        "turn-2",
-        *messages[2:],
-        "judge-turn-2-judge",
-        "ending",
-    ]
+    said = [f"message-{pk}" for pk in run.messages.values_list("pk", flat=True)]
+    first, second = (["turn-1", *said[:2], "judge-turn-1-judge"], ["turn-2", *said[2:], "judge-turn-2-judge"])
+    assert ids == [*first, *second, "ending"]
     assert len(page.find(id="metrics-A")) == len(page.find(id="metrics-B")) == 1
     assert page.by_id("run").get("data-after") == str(run.last_seq)
     [form] = page.find("form", action=reverse("run-files", args=[run.pk]))
@@ -158,22 +147,6 @@ def test_a_filter_that_failed_or_left_nothing_is_said_to(page_of, played, manner
         assert message.text == message.raw_text
 
 
-def test_turns_without_probabilities_do_not_count_in_the_average(starchamber, start, alice):
-    run = start(starchamber())
-    Driver(threading.Event()).drive(0.1)
-    for text in ("Again?", "And again?"):
-        steering.say(run, by=alice, key=Run.objects.get(pk=run.pk).open_pauses[-1].key, action="send", text=text)
-        Driver(threading.Event()).drive(0.1)
-    first, second, third = run.calls.filter(step__purpose="reply").order_by("id")
-    for call, logprobs in ((first, [0.0, 0.0]), (second, None), (third, [-0.6931471805599453])):
-        call.logprobs = logprobs and [{"token": "t", "logprob": value, "alternatives": []} for value in logprobs]
-        call.save()
-
-    found = talk_figures.of(Run.objects.get(pk=run.pk))
-    assert found.confidence.average == pytest.approx((1 + 1 + 0.5) / 3)
-    assert found.confidence.tokens == 3
-
-
 # --- what has happened since, over plain HTTP, for a page whose WebSocket is blocked ---
 
 
@@ -212,12 +185,7 @@ def test_it_gives_the_text_that_is_being_written(browser, arena, start):
 
     [partial] = asked(browser, run).json()["partials"]
     assert (partial["call"], partial["seat"], partial["turn"]) == (str(call.pk), "A", 1)
-    assert (partial["offset"], partial["text"], partial["reasoning_offset"], partial["reasoning"]) == (
-        0,
-        "I of",
-        0,
-        "They",
-    )
+    assert (partial["offset"], partial["text"], partial["reasoning"]) == (0, "I of", "They")
 
 
 @each_case("after", ["x", "-1", "1.5", "٣", "9" * 19, "%00"])
@@ -229,3 +197,62 @@ def test_it_takes_as_few_queries_however_much_has_happened(browser, played, djan
     run = played(max_turns=3)
     with django_assert_max_num_queries(8):
         asked(browser, run)
+
+
+# --- a message in an editor, from which a new run goes on; and its words for the clipboard ---
+
+
+@pytest.fixture
+def run(played):
+    return played(max_turns=1)
+
+
+@pytest.fixture
+def message(run):
+    message = run.messages.get(seat="A")
+    Message.objects.filter(pk=message.pk).update(raw_text="First.\r\nSecond.\n\n<b>Third</b>", text="First.")
+    message.refresh_from_db()
+    return message
+
+
+def test_unchanged_it_continues_with_the_message_as_it_stands(browser, read, message):
+    links = {a.get("href") for a in read(browser.get(reverse("run", args=[message.run_id]))).find("a")}
+    address = reverse("message-branch", args=[message.pk])
+    assert address in links
+    typed = message.raw_text.replace("\r\n", "\n")
+    assert value_of(read(browser.get(address)).by_id("branch-text")) == typed
+    response = browser.post(address, {"text": typed.replace("\n", "\r\n")})
+
+    child = Run.objects.get(parent=message.run)
+    assert response["Location"] == reverse("run", args=[child.pk])
+    copy = child.messages.get(seat="A")
+    assert (copy.raw_text, copy.operator) == (message.raw_text, None)
+
+
+def test_changed_it_continues_with_what_was_typed_and_says_so(browser, read, message):
+    browser.post(reverse("message-branch", args=[message.pk]), {"text": "First.\r\nSecond.\r\n\r\nFourth."})
+
+    child = Run.objects.get(parent=message.run)
+    copy = child.messages.get(seat="A")
+    assert copy.raw_text == "First.\r\nSecond.\n\nFourth."
+    shown = read(browser.get(reverse("run", args=[child.pk]))).by_id(f"message-{copy.pk}")
+    assert "edited by alice" in shown.text
+    assert "What it said before it was edited" in shown.text
+    assert "<b>" in shown.text
+    assert Run.objects.get(pk=message.run_id).messages.get(seat="A").raw_text == message.raw_text
+
+
+def test_nothing_is_no_message_and_what_was_typed_is_kept(browser, read, message):
+    response = browser.post(reverse("message-branch", args=[message.pk]), {"text": "  "})
+
+    assert response.status_code == 422
+    assert read(response).by_id("branch-text").get("aria-invalid") == "true"
+    assert Run.objects.count() == 1
+
+
+def test_its_words_are_given_as_they_are(browser, message):
+    address = reverse("message-text", args=[message.pk])
+
+    assert browser.get(address).content.decode() == message.raw_text
+    assert browser.get(address, {"heard": "1"}).content.decode() == "First."
+    assert browser.get(address)["Content-Type"].startswith("text/plain")

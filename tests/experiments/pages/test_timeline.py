@@ -18,9 +18,8 @@ pytestmark = pytest.mark.django_db
 RETRIED = ":first=0:fail=503:times=1:retry_after=0"
 
 
-@each_case("setting", [{}, {"filter": False, "judge": False, "first": "B"}], ids=str)
-def test_of_a_run_that_was_completed(played, setting):
-    run = played(**setting)
+def test_of_a_run_in_which_nobody_filters_or_judges(played):
+    run = played(filter=False, judge=False, first="B")
 
     assert run.state == Run.State.COMPLETED
     assert_same_page(run, "turn_started", "message_completed", "experiment_stopped")
@@ -75,28 +74,17 @@ def test_of_a_run_that_lost_a_call(arena, start, settings):
     assert_same_page(run, "call_lost", "experiment_stopped")
 
 
-def test_of_a_run_that_failed_after_a_judged_turn(played, alice):
+def test_of_a_run_that_failed_goes_on_and_failed_again_after_a_judged_turn(played, alice):
     """By then A has written more than was judged."""
     run = played(b="sim/neutral:first=0:fail=404:times=1")
-    actions.resume(run, by=alice)
-    drive()
-
-    assert Run.objects.get(pk=run.pk).state == Run.State.FAILED
-    assert (run.messages.count(), run.judgments.count()) == (3, 2)
-    assert_same_page(run, "model_metrics", "call_retried", "experiment_error")
-
-
-def test_of_a_run_that_failed_and_goes_on(played, alice):
-    run = played(b="sim/neutral:first=0:fail=404:times=1", max_turns=1)
-    assert run.state == Run.State.FAILED
     assert_same_page(run, "experiment_error")
 
     actions.resume(run, by=alice)
     assert_same_page(run)
     drive()
-
-    assert Run.objects.get(pk=run.pk).state == Run.State.COMPLETED
-    assert_same_page(run, "call_retried", "experiment_stopped")
+    assert Run.objects.get(pk=run.pk).state == Run.State.FAILED
+    assert (run.messages.count(), run.judgments.count()) == (3, 2)
+    assert_same_page(run, "model_metrics", "call_retried", "experiment_error")
 
 
 def test_of_a_run_that_was_stopped_while_somebody_spoke_after_a_judged_turn(arena, start, alice):
