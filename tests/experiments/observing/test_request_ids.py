@@ -38,37 +38,26 @@ def test_a_line_says_who_asked_what_and_how_it_ended(alice, lines):
     assert of_page["user"] == of_api["user"] == str(alice.pk)
 
 
-def test_paths_that_hold_a_secret_are_told_by_their_route(lines):
+def test_paths_that_hold_a_secret_are_told_by_their_route_and_none_by_the_web_server(lines):
     Client().get("/s/a-secret-of-somebody/")
     Client().get("/invitations/another-secret/")
-
     told = str(of_requests(lines))
     assert "secret" not in told.replace("<str:secret>", "")
     assert "/s/<str:secret>/ 404" in told
 
-
-def test_a_problem_names_the_request(alice):
-    answer = signed_in(alice).get("/api/runs/01a2023e-90b3-75ad-a328-e8f4d150adcb/")
-    unknown = signed_in(alice).get("/api/nothing/")
-
-    assert (answer.status_code, unknown.status_code) == (404, 404)
-    assert answer.json()["request_id"] == answer["X-Request-ID"]
-    assert unknown.json()["request_id"] == unknown["X-Request-ID"]
+    request = BoundedRequest.__new__(BoundedRequest)
+    request.method, request.uri = b"GET", b"/s/a-secret/?q=canary-prompt"
+    assert repr(request) == "<BoundedRequest GET>", "so Daphne names the request that it gives up"
 
 
-def test_the_line_of_a_failure_names_the_request(alice, lines, monkeypatch):
+def test_a_problem_and_the_line_of_a_failure_name_the_request(alice, lines, monkeypatch):
     monkeypatch.setattr("experiments.usage.views.found_usage", lambda *_, **__: 1 / 0)
     browser = signed_in(alice)
     browser.raise_request_exception = False
-    answer = browser.get("/usage/")
+    for address in ("/api/runs/01a2023e-90b3-75ad-a328-e8f4d150adcb/", "/api/nothing/"):
+        problem = browser.get(address)
+        assert (problem.status_code, problem.json()["request_id"]) == (404, problem["X-Request-ID"])
 
+    answer = browser.get("/usage/")
     [line] = of_requests(lines, "Internal Server Error")
     assert (answer.status_code, line["request"]) == (500, answer["X-Request-ID"])
-
-
-def test_the_web_server_writes_no_address_into_its_own_lines():
-    """Daphne names the request that it gives up, with all that was asked for."""
-    request = BoundedRequest.__new__(BoundedRequest)
-    request.method, request.uri = b"GET", b"/s/a-secret/?q=canary-prompt"
-
-    assert repr(request) == "<BoundedRequest GET>"

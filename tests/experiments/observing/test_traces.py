@@ -99,18 +99,15 @@ def test_a_call_says_what_the_conventions_name_and_no_word_of_it(receiver, arena
     [span] = receiver.of_kind(f"chat {speaks}")
     told = said(span)
     assert span.kind == span.SPAN_KIND_CLIENT
-    assert told["gen_ai.operation.name"] == "chat"
-    assert told["gen_ai.provider.name"] == "scripted"
-    assert told["gen_ai.request.model"] == speaks
-    assert told["gen_ai.request.stream"] is True
+    assert (told["gen_ai.operation.name"], told["gen_ai.provider.name"]) == ("chat", "scripted")
+    assert (told["gen_ai.request.model"], told["gen_ai.request.stream"]) == (speaks, True)
     assert told["gen_ai.usage.input_tokens"] == call.input_tokens == 10
     assert told["gen_ai.usage.output_tokens"] == call.output_tokens == 1
     assert told["gen_ai.response.finish_reasons"] == ["stop"]
     assert told["gen_ai.response.time_to_first_chunk"] == call.first_byte_seconds
     assert told["gen_ai.conversation.id"] == told["arena.run.id"] == str(run.pk)
     assert told["arena.call.id"] == str(call.pk)
-    assert told["server.address"] == "127.0.0.1"
-    assert f":{told['server.port']}/" in scripted.base_url + "/"
+    assert f"{told['server.address']}:{told['server.port']}/" in scripted.base_url + "/"
     assert "error.type" not in told
     assert span.end_time_unix_nano - span.start_time_unix_nano == pytest.approx(call.seconds * 1e9, abs=1e6)
     assert not any(b"canary" in body for body in receiver.bodies)

@@ -14,8 +14,6 @@ from tests.fixtures import add_model, wait_until
 
 pytestmark = pytest.mark.django_db
 
-JUDGE = "sim/judge:first=0"
-
 
 @pytest.fixture
 def texts(alice, settings):
@@ -26,22 +24,14 @@ def texts(alice, settings):
 
 
 @pytest.fixture
-def battles(provider, alice, texts):
-    """Makes an experiment of Alice's: three contestants, two samples for each pair; settings change the Config."""
+def begun(provider, alice, texts, quiet_doorbell):
+    """Starts a campaign of Alice's: three contestants, two samples for each pair; settings change the Config."""
 
-    def make(judge=JUDGE, **config):
+    def start(judge="sim/judge:first=0", **config):
         plan = {"sampling": {"plan": "sample", "per_pair": 2}}
         asked = {"dataset": texts.slug, "prompt": "text_quality", **plan, **config}
         cast = {"judge": {"model": add_model(judge).slug}}
-        return actions.create(owner=alice, workflow="battles", config=asked, cast=cast)
-
-    return make
-
-
-@pytest.fixture
-def begun(battles, alice, quiet_doorbell):
-    def start(*args, **config):
-        experiment = battles(*args, **config)
+        experiment = actions.create(owner=alice, workflow="battles", config=asked, cast=cast)
         actions.start(experiment, by=alice)
         return experiment
 

@@ -10,12 +10,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from experiments import actions
-from experiments.engine.driver import Driver
 from experiments.models import Cycle, Execution
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_SOLUTION, votes_of
 from tests.experiments.contests import WRONG, coder, contest, judgment, problem, solution
 from tests.experiments.pages.contested import assert_same_page, play
+from tests.experiments.pages.driving import drive
 from tests.fixtures import wait_until
 from tests.parts import stepped_engine
 
@@ -147,7 +147,7 @@ def test_of_a_contest_at_each_of_its_steps(alice, scripted, start, browser, read
     assert "It is being read and checked." in page.by_id("latest").text
     assert_live_text_finds_its_place(page, run.cycles.get().setter)
     actions.stop(run, by=alice)
-    Driver(threading.Event()).drive(0.1)
+    drive()
     assert_same_page(run, "experiment_stopped")
 
 

@@ -1,7 +1,6 @@
 """Asking a council: the form, its defaults, its presets, what it may cost, and the list of earlier ones."""
 
 import pytest
-from django.http import QueryDict
 from django.urls import reverse
 
 from experiments.models import Experiment, Message, Preset, ProviderModel, Run
@@ -108,30 +107,20 @@ def test_a_run_is_set_up_again_as_it_was_and_a_model_that_is_gone_is_named(form,
 # --- Presets ---
 
 
-def keep(browser, form, name="Three wise", **changes):
-    sent = form(question="Half a question", **changes) | {"preset_name": name}
-    return browser.post(reverse("council-presets"), sent)
-
-
-def test_a_council_is_kept_once_under_a_name_and_what_was_typed_stays(browser, form, read):
-    page = read(keep(browser, form, system_prompt="Be brief."))
-
+def test_a_council_is_kept_under_a_name_and_used_without_losing_what_was_typed(browser, form, read):
+    sent = form(question="Half a question", system_prompt="Be brief.") | {"preset_name": "Clones"}
+    sent |= {f"members-{n}-model": MODELS[1] for n in range(3)}
+    page = read(browser.post(reverse("council-presets"), sent))
     [preset] = Preset.objects.all()
-    assert (preset.workflow, preset.name, preset.shared) == ("council", "Three wise", False)
+    assert (preset.workflow, preset.name, preset.shared) == ("council", "Clones", False)
     assert preset.config["config"]["system_prompt"] == "Be brief."
     assert set(preset.config["cast"]) >= {"member-1", "member-2", "member-3", "chair"}
     assert page.form(id="setup")["question"] == "Half a question"
-    assert "Three wise" in page.text
-    assert "already" in read(keep(browser, form)).text
-    assert "cannot be empty" in read(keep(browser, form, "")).text
+    for name, said in (("Clones", "already"), ("", "cannot be empty")):
+        assert said in read(browser.post(reverse("council-presets"), sent | {"preset_name": name})).text
     assert Preset.objects.count() == 1
 
-
-def test_a_kept_council_is_used_without_losing_the_question(browser, form, read):
-    sent = form() | {f"members-{n}-model": MODELS[1] for n in range(3)} | {"preset_name": "Clones"}
-    browser.post(reverse("council-presets"), sent)
-    page = read(browser.post(ADDRESS, form(question="My question") | {"load": str(Preset.objects.get().pk)}))
-
+    page = read(browser.post(ADDRESS, form(question="My question") | {"load": str(preset.pk)}))
     filled = page.form(id="setup")
     assert [filled[f"members-{n}-model"] for n in range(3)] == [MODELS[1]] * 3
     assert filled["question"] == "My question"
@@ -139,50 +128,40 @@ def test_a_kept_council_is_used_without_losing_the_question(browser, form, read)
 
 
 def test_the_lab_uses_what_is_shared_and_only_the_owner_changes_it(browser, charlies, form, read):
-    keep(browser, form)
-    preset = Preset.objects.get()
-    address = f"{ADDRESS}?preset={preset.pk}"
-    assert charlies.get(address).status_code == 404
+    presets = reverse("council-presets")
+    browser.post(presets, form() | {"preset_name": "Three wise"})
+    key = str(Preset.objects.get().pk)
+    seen = [charlies.get(f"{ADDRESS}?preset={key}").status_code]
+    for deed in ("share", "unshare"):
+        browser.post(presets, form() | {deed: key})
+        seen.append(charlies.get(f"{ADDRESS}?preset={key}").status_code)
+        assert charlies.post(presets, {deed: key}).status_code == 404
 
-    browser.post(reverse("council-presets"), form() | {"share": str(preset.pk)})
-    assert "by alice" in read(charlies.get(address)).text
-    assert charlies.post(reverse("council-preset-delete", args=[preset.pk])).status_code == 404
-    assert charlies.post(reverse("council-presets"), {"unshare": str(preset.pk)}).status_code == 404
-
-    browser.post(reverse("council-presets"), form() | {"unshare": str(preset.pk)})
-    assert charlies.get(address).status_code == 404
-    assert browser.post(reverse("council-preset-delete", args=[preset.pk]), form()).status_code == 200
+    assert seen == [404, 200, 404]
+    assert browser.post(reverse("council-preset-delete", args=[key]), form()).status_code == 200
     assert not Preset.objects.exists()
 
 
 # --- Earlier councils ---
 
 
-def listed(browser, read, **query):
-    page = read(browser.get(ADDRESS, query))
-    return [element.text for element in page.by_id("councils").findall(".//a") if "data-open" in element.attrib]
+def test_ones_own_are_listed_ten_on_a_page_and_found_by_title_and_by_every_question(
+    browser, charlies, read, council, start
+):
+    def listed(of=browser, **query):
+        page = read(of.get(ADDRESS, query))
+        return [element.text for element in page.by_id("councils").findall(".//a") if "data-open" in element.attrib]
 
-
-def test_councils_are_found_by_title_and_by_every_question(browser, read, council, start):
     sky = start(council(question="Why is the sky blue?"))
-    start(council(question="天空为什么是蓝色的？"))
     step = sky.steps.create(key="q", kind="record", purpose="q")
     Message.objects.create(run=sky, step=step, seq=9, turn=2, seat="person", raw_text="And violet?")
     indexing.of_run(sky.pk)
+    others = council(question="天空为什么是蓝色的？")
+    for seed in range(10):
+        start(others, seed)
 
-    assert listed(browser, read) == ["天空为什么是蓝色的？", "Why is the sky blue?"]
-    assert listed(browser, read, search="VIOLET") == ["Why is the sky blue?"]
-    assert listed(browser, read, search="蓝色") == ["天空为什么是蓝色的？"]
-    assert listed(browser, read, search="nothing like it") == []
-
-
-def test_ten_of_ones_own_stand_on_a_page(browser, charlies, read, council, start):
-    experiment = council()
-    for seed in range(11):
-        start(experiment, seed)
-
-    [older] = read(browser.get(reverse("council"))).find("a", rel="next")
-    place = QueryDict(older.get("href").partition("?")[2].partition("#")[0])["before"]
-    assert len(listed(browser, read)) == 10
-    assert len(listed(browser, read, before=place)) == 1
-    assert listed(charlies, read) == []
+    assert listed() == ["天空为什么是蓝色的？"] * 10
+    assert read(browser.get(ADDRESS)).find("a", rel="next")
+    assert listed(search="VIOLET") == ["Why is the sky blue?"]
+    assert listed(search="蓝色") == ["天空为什么是蓝色的？"] * 10
+    assert listed(search="nothing like it") == listed(charlies) == []

@@ -15,20 +15,10 @@ from tests.experiments.pages.painted import assert_same_page
 pytestmark = pytest.mark.django_db
 
 FAILS = "sim/competitive:first=0:fail=404"
+LIMITED = "sim/competitive:first=0:fail=429:retry_after=90"
 POINTS = json.dumps(
     {"speaker": "B", "new_perspectives": [{"id": "p1", "contents": "It may rain."}], "counterpoints": []}
 )
-
-
-# --- where it stands ---
-
-
-def test_the_way_says_where_a_debate_was_stopped(hold, page_of, alice):
-    run = hold("send", refine=False)
-    actions.stop(run, by=alice)
-
-    states = steps(page_of(run))
-    assert states == {"Final prompt": "done", "Round 1": "stopped", "Round 2": "ahead", "Summary": "ahead"}
 
 
 # --- the refinement and the final prompt ---
@@ -94,6 +84,9 @@ def test_a_debate_of_two_rounds_is_played_by_plain_forms(hold, page_of, browser)
     assert_points_can_be_linked_to(run, page)
     key = next(field.get("value") for field in page.find("input", form="say-form", name="key"))
     assert {b.get("value") for b in page.find("button", form="say-form")} == {"round", "summarize", "end"}
+    stopped = hold("send", refine=False)
+    actions.stop(stopped, by=stopped.experiment.owner)
+    assert list(steps(page_of(stopped)).values()) == ["done", "stopped", "ahead", "ahead"]
 
     browser.post(f"/runs/{run.pk}/say/", {"key": key, "action": "round", "text": "It must be cheap."})
     drive()
@@ -151,21 +144,17 @@ def test_a_failed_debater_is_shown_with_its_reason_and_can_be_asked_again(hold, 
 
 def test_a_model_that_was_told_too_much_can_be_told_less(hold, page_of, scripted):
     scripted.error = b'{"error": {"message": "This model\'s maximum context length is 10 tokens.", "code": 400}}'
-    run = hold("send", B=scripted.model("scripted/small", 400))
-    page = page_of(run)
+    page = page_of(hold("send", B=scripted.model("scripted/small", 400)))
 
     [trouble] = [note for note in page.by_id("slot-round-1").findall(".//div") if note.get("data-seat") == "B"]
-    assert "too long for the model" in trouble.text
     assert {button.get("value") for button in trouble.findall(".//button")} == {"retry_short", "retry_seat"}
-    assert "shorter context" in trouble.text
 
 
 def test_who_answers_in_place_of_a_rate_limited_model_is_said(hold, page_of):
-    limited = "sim/competitive:first=0:fail=429:retry_after=90"
-    run = hold("send", B=limited, pool=["sim/deceptive:first=0"])
+    run = hold("send", B=LIMITED, pool=["sim/deceptive:first=0"])
     [note] = page_of(run).find("div", id="replaced-round-1-B-pool-1")
 
-    assert f"{limited}: rate limited." in note.text
+    assert f"{LIMITED}: rate limited." in note.text
     assert "answers instead" in note.text
     assert note.findall(".//strong")[0].text == "sim/deceptive:first=0"
     assert run.messages.get(seat="B").model == "sim/deceptive:first=0"
@@ -268,7 +257,6 @@ def test_who_may_see_but_not_control_reads_on_and_is_offered_no_form(hold, charl
 # --- the page from its rows and from its events ---
 
 
-LIMITED = "sim/competitive:first=0:fail=429:retry_after=90"
 TROUBLED = "sim/neutral:first=0:fail=503:times=1:retry_after=0"
 
 

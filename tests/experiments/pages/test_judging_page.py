@@ -1,16 +1,14 @@
 """Judging a talk again from its page, and both scores beside each other: a missing one is said to be missing."""
 
-import threading
-
 import pytest
 from django.urls import reverse
 
 from experiments import standing
-from experiments.engine.driver import Driver
 from experiments.models import Run
 from experiments.steering import rejudging
 from experiments.workflows.prompts import fill
 from tests.cases import each_case
+from tests.experiments.pages.driving import drive
 from tests.fixtures import add_model
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +28,7 @@ def again(browser, read, run):
         form = page.form(action=reverse("run-judge", args=[run.pk]))
         asked = {name: value for name, value in {**form, **changes}.items() if value is not None}
         browser.post(reverse("run-judge", args=[run.pk]), asked)
-        Driver(threading.Event()).drive(0.1)
+        drive()
         return Run.objects.select_related("experiment").get(parent=run)
 
     return judge

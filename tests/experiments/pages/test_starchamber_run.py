@@ -86,6 +86,7 @@ def test_a_replaced_answer_is_folded_keeps_its_judgment_and_is_counted(page_of, 
     figures = read(browser.get(reverse("talk-figures", args=[run.pk]))).text
     assert "Answers 1 + 1 replaced" in figures
     assert "% on average" in figures
+    assert_same_page(run)
 
 
 def test_a_failed_answer_says_why_and_can_be_asked_for_again(page_of, talk, say):
@@ -96,14 +97,6 @@ def test_a_failed_answer_says_why_and_can_be_asked_for_again(page_of, talk, say)
     assert buttons(page) == {"retry", "send", "end"}
     say(run, "retry")
     assert buttons(page_of(run)) == {"send", "regenerate", "end"}
-
-
-def test_a_page_from_its_rows_is_the_page_of_its_events(talk, say):
-    run = talk()
-    for action, text in (("regenerate", ""), ("send", "Why?"), ("regenerate", ""), ("end", "")):
-        say(run, action, text)
-
-    assert_same_page(run)
 
 
 # --- figures and tokens ---
