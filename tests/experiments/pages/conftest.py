@@ -6,9 +6,8 @@ import pytest
 from django.test import Client
 
 from experiments.models import Run
-from tests.experiments.pages.council_pages import press, scripted_sit, sit  # noqa: F401 — fixtures of councils' pages
-from tests.experiments.pages.driving import drive
-from tests.experiments.pages.held import hold, page_of  # noqa: F401 — fixtures of the debates' pages
+from tests.experiments.pages.contested import play  # noqa: F401 — a fixture, as some of the next ones
+from tests.experiments.pages.driving import drive, hold, page_of, press, scripted_sit, sit  # noqa: F401
 from tests.fixtures import signed_in
 
 

@@ -55,17 +55,6 @@ def test_the_form_as_it_is_shown_needs_only_a_prompt(send, alice, nobody_is_woke
     assert cast["filter"].startswith("sim/filter")
 
 
-def test_a_prompt_for_each_side_is_for_that_side_and_a_missing_one_is_refused_there(send, read):
-    own = {"prompting": "individual", "prompt": "", "prompts-A": "Win."}
-    refused = send(**own, **{"prompts-B": " "})
-    assert_refused(refused, read(refused), "prompts-B", "Model B are empty")
-    assert read(refused).by_id("id_prompts-A").get("aria-invalid") is None
-
-    send(**own, **{"prompts-B": "Yield."})
-    config = the_config()
-    assert (config["prompting"], config["prompts"]) == ("individual", {"A": "Win.", "B": "Yield."})
-
-
 @each_case(
     ("changes", "field", "words"),
     [
@@ -88,20 +77,9 @@ def test_what_is_wrong_is_shown_at_its_field_and_nothing_is_stored(send, read, c
 
 
 def test_what_was_typed_is_kept_safely_when_something_is_wrong_and_starts_when_corrected(send, browser, read, models):
-    typed = {
-        "prompt": "</textarea><script>alert(1)</script>",
-        "title": '"><script>alert(2)</script>',
-        "max_turns": "0",
-        "first": "B",
-        "filter": None,
-        "judge": "on",
-        "limits-cost": "0.25",
-        "limits-tokens": "0",
-        "seat-A-model": models[1].slug,
-        "seat-A-temperature": "0.3",
-        "seat-B-model": models[0].slug,
-        "seat-judge-model": "sim/judge:tps=0:first=0",
-    }
+    typed = {"prompt": "</textarea><script>alert(1)</script>", "title": '"><script>alert(2)</script>', "filter": None}
+    typed |= {"max_turns": "0", "first": "B", "judge": "on", "limits-cost": "0.25", "limits-tokens": "0"}
+    typed |= {"seat-A-model": models[1].slug, "seat-A-temperature": "0.3", "seat-B-model": models[0].slug}
     response = send(**typed)
     page = read(response)
 
@@ -127,34 +105,28 @@ def test_models_that_cannot_be_asked_are_not_offered_and_judges_not_as_speakers(
     assert {option.get("value") for option in speaker.iter("option")} == {m.slug for m in models}
 
 
-@each_case(("path", "seats"), [(ADDRESS, "AB"), ("/debate/", "AB"), ("/starchamber/", ["model"])])
-def test_seats_begin_with_general_models_rather_than_coders(browser, models, read, path, seats):
+@each_case(("path", "seats"), [("/debate/", "AB"), ("/starchamber/", ["model"]), (ADDRESS, "AB")])
+def test_seats_begin_with_general_models_and_later_with_those_that_were_used_last(
+    send, browser, models, read, path, seats
+):
     add_model("a/coder-1")
     add_model("a/qwen-coder")
     shown = read(browser.get(path)).form(id="setup")
-
     assert {shown[f"seat-{seat}-model"] for seat in seats} <= {model.slug for model in models}
 
-
-def test_seats_begin_with_the_models_that_were_used_last(send, browser, models, read):
-    add_model("a/coder-1")
-    send(**{"seat-A-model": models[1].slug, "seat-B-model": "a/coder-1"})
-    shown = read(browser.get(ADDRESS)).form(id="setup")
-
-    assert (shown["seat-A-model"], shown["seat-B-model"]) == (models[1].slug, "a/coder-1")
+    if path == ADDRESS:
+        used = {"seat-A-model": models[1].slug, "seat-B-model": "a/coder-1"}
+        send(**used)
+        assert used.items() <= read(browser.get(path)).form(id="setup").items()
 
 
-def test_a_lab_without_models_shows_the_form_and_says_so(browser, read):
-    page = read(browser.get(ADDRESS))
-
-    assert "There is no usable model" in page.text
-
-
-def test_a_lab_without_a_default_judge_says_so_at_the_judge(send, read):
+def test_a_lab_without_a_default_judge_or_any_model_says_so(send, browser, read):
     ProviderModel.objects.update(is_default_judge=False)
     response = send()
-
     assert_refused(response, read(response), "seat-judge-model", "no default model")
+
+    ProviderModel.objects.update(is_active=False)
+    assert "There is no usable model" in read(browser.get(ADDRESS)).text
 
 
 def test_an_experiment_whose_run_may_not_start_is_not_left_behind(send, arena, read):
@@ -169,6 +141,17 @@ def test_an_experiment_whose_run_may_not_start_is_not_left_behind(send, arena, r
 
 
 # --- Finer settings ---
+
+
+def test_a_prompt_for_each_side_is_for_that_side_and_a_missing_one_is_refused_there(send, read):
+    own = {"prompting": "individual", "prompt": "", "prompts-A": "Win."}
+    refused = send(**own, **{"prompts-B": " "})
+    assert_refused(refused, read(refused), "prompts-B", "Model B are empty")
+    assert read(refused).by_id("id_prompts-A").get("aria-invalid") is None
+
+    send(**own, **{"prompts-B": "Yield."})
+    config = the_config()
+    assert (config["prompting"], config["prompts"]) == ("individual", {"A": "Win.", "B": "Yield."})
 
 
 def row(number, **parts):

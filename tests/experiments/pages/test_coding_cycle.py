@@ -14,12 +14,10 @@ from experiments.models import Cycle, Execution
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_SOLUTION, votes_of
 from tests.experiments.contests import WRONG, coder, contest, judgment, problem, solution
-from tests.experiments.pages.contested import assert_same_page, play
+from tests.experiments.pages.contested import assert_same_page
 from tests.experiments.pages.driving import drive
 from tests.fixtures import wait_until
 from tests.parts import stepped_engine
-
-__all__ = ["play"]
 
 NOISY = "def spread(values):\n    print('looking')\n    return max(values) - min(values)\n"
 

@@ -4,9 +4,7 @@ import pytest
 
 from experiments.models import Cycle, Run
 from tests.experiments.contests import WRONG, judgment, problem, solution
-from tests.experiments.pages.contested import assert_every_fragment_finds_its_place, assert_same_page, play, squeezed
-
-__all__ = ["play"]
+from tests.experiments.pages.contested import assert_every_fragment_finds_its_place, assert_same_page, squeezed
 
 pytestmark = [pytest.mark.system, pytest.mark.django_db(transaction=True)]
 

@@ -8,8 +8,7 @@ from experiments import actions
 from experiments.debates.board import source
 from experiments.models import Experiment, Run
 from tests.cases import each_case
-from tests.experiments.pages.driving import drive
-from tests.experiments.pages.held import JSON, keep, pause_of, say, send, steps
+from tests.experiments.pages.driving import JSON, drive, keep, pause_of, say, send, steps
 from tests.experiments.pages.painted import assert_same_page
 
 pytestmark = pytest.mark.django_db
