@@ -62,6 +62,8 @@ def test_a_token_is_stored_as_a_hash_with_all_scopes_and_its_days_which_using_it
     Api(token).get("runs/")
     assert ApiToken.objects.get().expiry == row.expiry
     assert Api(token[:-1]).get("runs/").status_code == 401
+    User.objects.filter(pk=alice.pk).update(is_active=False)
+    assert Api(token).get("runs/").status_code == 401
 
 
 def test_a_session_opens_what_a_token_does_until_its_owner_is_deactivated(alice, body, is_problem):
