@@ -94,6 +94,11 @@ def test_the_search_and_the_kind_narrow_it(alice, well, asked, found):
     assert titles(alice, **asked) == found
 
 
+@each_case("query", [{"kind": "war"}, {"search": "\x00"}])
+def test_a_strange_question_is_answered_with_a_page(browser, well, query):
+    assert browser.get(reverse("scenarios"), query).status_code == 200
+
+
 def test_the_list_takes_a_fixed_number_of_queries(browser, alice, well, django_assert_max_num_queries):
     for number in range(10):
         keeping.save_scenario(owner=alice, title=f"No. {number}", config=CONFIG)

@@ -35,8 +35,10 @@ def host(**fields):
 
 
 def test_the_form_as_it_is_starts_a_contest(browser, form, read):
-    page = read(browser.post(ADDRESS, form(cycles="6", quorum="9")))
-    assert "every model sets 2 times" in page.by_id("setters-words").text
+    said = {("6", "auto"): "every model sets 2 times", ("4", "auto"): "draws a setter", ("4", "in_turn"): "not evenly"}
+    for (cycles, setters), words in said.items():
+        page = read(browser.post(ADDRESS, form(cycles=cycles, setters=setters, quorum="9")))
+        assert words in page.by_id("setters-words").text
     response = browser.post(ADDRESS, form())
 
     [run] = Run.objects.all()

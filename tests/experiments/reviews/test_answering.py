@@ -61,6 +61,7 @@ def test_a_correction_is_a_version_and_the_old_one_stays(item, bob):
         ({"cooperation": None}, ""),
         ({"unsaid": {"cooperation": "why"}}, "cooperation"),
         ({"cooperation": None, "unsaid": {"cooperation": " "}}, "cooperation"),
+        ({"labels": {"conduct": ["nonsense"]}}, "conduct"),
         ({"labels": {"mood": ["good"]}}, "mood"),
         ({"flags": ("invented",)}, "flags"),
         ({"note": "a\0b"}, "note"),
