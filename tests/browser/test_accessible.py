@@ -80,7 +80,7 @@ def stages(lab: Lab) -> list[str]:
     )
     [limited] = lab.begin("debate", seats, {**asked, "mode": "automatic", "limits": {"tokens": 300}})
     [talk] = lab.begin("starchamber", {"model": QUICK[0]}, {"first_message": "Who are you?", "persona": "Inspector"})
-    battles = lab.begin(
+    battles = lab.begin(  # none, where another view has had them judged
         "battles",
         {"judge": "sim/judge"},
         {"dataset": "demo-answers", "prompt": "text_quality", "sampling": {"plan": "sample", "per_pair": 1}},
@@ -102,7 +102,8 @@ def stages(lab: Lab) -> list[str]:
     return [
         *(f"runs/{run}/" for run in runs),
         *(f"runs/{judged}/flags/", f"runs/{judged}/curation/", f"calls/{call}/", f"runs/{manual}/judge/"),
-        *(f"runs/{council}/ranking/1/", f"experiments/{lab.ask('GET', f'runs/{battles[0]}/')['experiment']}/"),
+        f"runs/{council}/ranking/1/",
+        *(f"experiments/{lab.ask('GET', f'runs/{run}/')['experiment']}/" for run in battles[:1]),
         f"messages/{tokens['id']}/tokens/",
     ]
 
