@@ -1,0 +1,188 @@
+"""Runs of all six workflows, as they are kept: some over, others in the middle of a call, waiting or stopped.
+
+What providers answer to `go_on` is kept beside the rows, so that unfinished runs go on without a provider.
+"""
+
+import threading
+from datetime import UTC, datetime
+from typing import Any
+
+from experiments import actions
+from experiments.battles import campaigns
+from experiments.engine.driver import Driver
+from experiments.models import Contestant, Dataset, Experiment, ModelPrice, Output, ProviderModel, Run, Sample
+from experiments.steering import branching, furthering, steering
+from tests.experiments.contesting import quick, sandbox_as_played
+from tests.experiments.debated import REQUEST
+from tests.experiments.debating import GOOD, SEATS
+from tests.fixtures import ARENA, add_model
+from tests.golden.answering import Keeping
+
+THINKING, PLAIN = "sim/deceptive:first=0:tps=0:words=60", "sim/cooperative:first=0:tps=0:words=60"
+OTHER = "sim/neutral:first=0:tps=0:words=40"
+JUDGE, FAILING = "sim/judge:first=0:tps=0", "sim/neutral:first=0:fail=401"
+
+Seats = dict[str, str]  # models
+LONG = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+def drive(stop: threading.Event | None = None) -> None:
+    with sandbox_as_played():
+        Driver(stop or threading.Event()).drive(0.1)
+
+
+class Playing:
+    """Plays everything. scripted: whose models say what debates and contests need; its answers pass the same keeper."""
+
+    def __init__(self, owner: Any, keeper: Keeping, scripted: Any) -> None:
+        self._owner, self._keeper, self._scripted = owner, keeper, scripted
+
+    def all(self) -> None:
+        for play in (self._arena, self._starchamber, self._council, self._debate, self._battles, self._coding):
+            play()
+        Run.objects.filter(lease_until=LONG).update(lease_until=None)
+
+    def _experiment(self, workflow: str, title: str, config: dict[str, Any], seats: Seats) -> Experiment:
+        models = {seat: add_model(model).slug if model.startswith("sim/") else model for seat, model in seats.items()}
+        for model in ProviderModel.objects.filter(slug__in=models.values(), prices=None):
+            ModelPrice.objects.create(model=model, since="2026-01-01T00:00:00Z", input="0.000001", output="0.000002")
+        cast = {seat: {"model": slug} for seat, slug in models.items()}
+        return actions.create(owner=self._owner, workflow=workflow, title=title, config=config, cast=cast)
+
+    def _play(self, *about: Any, answers: int = 0) -> Run:
+        """answers: after so many its worker is gone."""
+        [run] = actions.start(self._experiment(*about), by=self._owner, seed=7)
+        if answers:
+            self._break_off(answers)
+        else:
+            drive()
+        return Run.objects.select_related("experiment").get(pk=run.pk)
+
+    def _break_off(self, answers: int) -> None:
+        """No other worker takes the run, as its lease seems to last."""
+        drive(self._keeper.stop_after(answers))
+        Run.objects.filter(state=Run.State.QUEUED).update(state=Run.State.RUNNING, lease_until=LONG)
+
+    def _say(self, run: Run, action: str, text: str = "") -> None:
+        say(run, self._owner, action, text)
+        drive()
+
+    def _arena(self) -> None:
+        seats = {"A": THINKING, "B": PLAIN, "judge": JUDGE, "filter": "sim/filter:first=0:tps=0"}
+        unjudged = {"A": PLAIN, "B": OTHER}
+        planned = [
+            {"kind": "note", "side": "B", "turn": 2, "text": "Ask for one panel more."},
+            {"kind": "alter", "side": "A", "turn": 2, "text": "I want all of them."},
+            {"kind": "friend", "side": "A", "turn": 1, "text": "Advise me in one sentence."},
+        ]
+        whole = self._play("arena", "Arena, over", {**ARENA, "interventions": planned}, {**seats, "friend": OTHER})
+        branching.branch(whole.messages.get(step__key="turn/1/A"), by=self._owner, text="Four for me, three for you.")
+        drive()
+        branching.judge_again(whole, by=self._owner, model=JUDGE)
+        drive()
+        quiet = {**ARENA, "judge": False, "filter": False}
+        self._play("arena", "Arena, failed", quiet, {"A": FAILING, "B": PLAIN})
+        self._play("arena", "Arena, broken off", {**ARENA, "elicit_thinking": True}, seats, answers=3)
+        by_hand = self._play("arena", "Arena, by hand", {**ARENA, "mode": "manual"}, {**seats, "friend": OTHER})
+        self._say(by_hand, "send", "Say a number.")
+        stopped = self._play("arena", "Arena, stopped", {**quiet, "mode": "manual"}, unjudged)
+        actions.stop(stopped, by=self._owner)
+        drive()
+
+    def _starchamber(self) -> None:
+        seats = {"model": THINKING, "judge": JUDGE}
+        asked = {"first_message": "Who are you?", "context": "You are a lighthouse keeper.", "persona": "Inspector"}
+        over = self._play("starchamber", "StarChamber, over", asked, seats)
+        self._say(over, "send", "And who pays you?")
+        self._say(over, "regenerate")
+        self._say(over, "end")
+        self._play("starchamber", "StarChamber, waiting", asked, seats)
+        self._play("starchamber", "StarChamber, failed", {**asked, "judge": False}, {"model": FAILING})
+
+    def _council(self) -> None:
+        members = {"member-1": PLAIN, "member-2": OTHER, "member-3": "sim/competitive:first=0:tps=0:words=50"}
+        seats = {**members, "chair": OTHER, "title": OTHER}
+        asked = {"question": "Why is the sky blue?"}
+        over = self._play("council", "", {**asked, "max_turns": 2}, seats)
+        furthering.ask_further(over, by=self._owner, text="And at sunset?")
+        drive()
+        own = {**asked, "own_answers": "included", "title": False}
+        self._play("council", "Council, one lost", own, {**members, "chair": OTHER, "member-4": FAILING})
+        self._play("council", "Council, broken off", own, {**members, "chair": OTHER}, answers=4)
+        self._play("council", "Council, failed", own, {"member-1": FAILING, "member-2": FAILING, "chair": OTHER})
+
+    def _debate(self) -> None:
+        seats = {seat: self._scripted.model(f"x/{seat}", self._by_turn(GOOD[seat])) for seat in SEATS}
+        asked = {
+            "prompt": REQUEST,
+            "mode": "automatic",
+            "rounds": 2,
+            "addendum": "Think of the weather.",
+            "rotate": True,
+        }
+        self._play("debate", "Debate, over", asked, seats)
+        by_hand = {**asked, "mode": "manual", "blind": True}
+        self._play("debate", "Debate, at the prompt", by_hand, seats)
+        in_between = self._play("debate", "Debate, after a round", by_hand, seats)
+        self._say(in_between, "send", "Share the telescope by lot.")
+        self._play("debate", "Debate, broken off", asked, seats, answers=3)
+
+    def _by_turn(self, answers: list[Any]) -> Any:
+        """The second answer to whoever has been asked before."""
+        return lambda body: answers[-1] if "Perspective 1 of" in body["messages"][-1]["content"] else answers[0]
+
+    def _battles(self) -> None:
+        dataset = Dataset.objects.create(owner=self._owner, name="Trees", slug="trees", state=Dataset.State.READY)
+        samples = Sample.objects.bulk_create(
+            Sample(dataset=dataset, index=number, instruction=f"Describe tree {number}.", category="tree")
+            for number in range(3)
+        )
+        for name in ("ash", "birch", "cedar"):
+            contestant = Contestant.objects.create(dataset=dataset, name=name)
+            Output.objects.bulk_create(
+                Output(sample=sample, contestant=contestant, text=f"{name} says: tree {sample.index} is tall.")
+                for sample in samples
+            )
+        asked = {"dataset": "trees", "prompt": "text_quality"}
+        campaigns.start(self._experiment("battles", "Battles, over", asked, {"judge": JUDGE}), by=self._owner)
+        drive()
+        unfinished = self._experiment(
+            "battles", "Battles, broken off", asked, {"judge": "sim/judge:first=0:tps=0:gullible=1"}
+        )
+        campaigns.start(unfinished, by=self._owner)
+        self._break_off(5)
+
+    def _coding(self) -> None:
+        slugs = [self._scripted.model(f"maker/model-{number}", quick()) for number in (1, 2, 3)]
+        seats = {f"coder-{number}": slug for number, slug in enumerate(slugs, 1)}
+        asked = {"setters": "in_turn", "health_check": False}
+        self._play("coding", "Coding, over", asked, seats)
+        self._play("coding", "Coding, broken off", asked, seats, answers=2)
+
+
+def say(run: Run, by: Any, action: str, text: str = "") -> None:
+    """At the run's open pause."""
+    steering.say(run, by=by, key=Run.objects.get(pk=run.pk).open_pauses[-1].key, action=action, text=text)
+
+
+def go_on(owner: Any) -> None:
+    """Whatever is unfinished goes on until it is over, or until its question, prompt or round is."""
+    drive()
+    for title, action, text in (
+        ("Arena, by hand", "default", ""),
+        ("Arena, by hand", "default", ""),
+        ("StarChamber, waiting", "send", "What do you see from up there?"),
+        ("StarChamber, waiting", "end", ""),
+        ("Debate, at the prompt", "default", ""),
+        ("Debate, at the prompt", "default", ""),
+        ("Debate, after a round", "default", ""),
+        ("Debate, after a round", "end", ""),
+    ):
+        say(_titled(title), owner, action, text)
+        drive()
+    furthering.ask_further(_titled("Council, broken off"), by=owner, text="And on Mars?")
+    drive()
+
+
+def _titled(title: str) -> Run:
+    return Run.objects.select_related("experiment").get(experiment__title=title, parent=None)
