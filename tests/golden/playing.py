@@ -16,7 +16,7 @@ from tests.experiments.contesting import quick, sandbox_as_played
 from tests.experiments.debated import REQUEST
 from tests.experiments.debating import GOOD, SEATS
 from tests.fixtures import ARENA, add_model
-from tests.golden.answering import Keeping
+from tests.golden.providers import Keeping
 
 THINKING, PLAIN = "sim/deceptive:first=0:tps=0:words=60", "sim/cooperative:first=0:tps=0:words=60"
 OTHER = "sim/neutral:first=0:tps=0:words=40"

@@ -70,10 +70,20 @@ def test_a_migration_only_adds_or_says_why_it_may_do_more(migration):
     assert found == []
 
 
+def test_every_reason_is_still_needed():
+    said = {(one.app_label, one.name, text) for one in newer() for text in complaints(one)}
+
+    assert set(REASONS) <= said
+
+
 @each_case(
     ("operation", "is_fine"),
     [
         (operations.RemoveField("run", "seed"), False),
+        (operations.DeleteModel("Run"), False),
+        (operations.RenameField("run", "seed", "start"), False),
+        (operations.AlterField("run", "seed", models.SmallIntegerField()), False),
+        (operations.RunSQL("DROP TABLE experiments_run"), False),
         (operations.AddField("run", "pace", models.IntegerField(default=1)), False),
         (operations.AddField("run", "pace", models.IntegerField(null=True)), True),
         (operations.AddField("run", "pace", models.IntegerField(db_default=1)), True),

@@ -36,11 +36,6 @@ def voted(alice, settings):
 
 
 @pytest.fixture
-def browser(alice):
-    return signed_in(alice)
-
-
-@pytest.fixture
 def curator(charlie):
     charlie.role = User.Role.CURATOR
     charlie.save()

@@ -11,7 +11,6 @@ from experiments.bulk import making
 from experiments.models import BulkExport, Run, RunImport
 from experiments.models.waiting import WorkState
 from experiments.search import indexing
-from tests import fixtures
 from tests.cases import each_case
 from tests.experiments.imports import folders
 from tests.experiments.reports.records import Record
@@ -31,11 +30,6 @@ def run(alice):
     record.reply("A", 1, "Yours are three.")
     indexing.everything()
     return record.run
-
-
-@pytest.fixture
-def browser(alice):
-    return fixtures.signed_in(alice)
 
 
 def bytes_of(response):

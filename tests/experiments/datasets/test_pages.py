@@ -9,7 +9,6 @@ from experiments.battles.boards import people_board
 from experiments.datasets import demonstration
 from experiments.models import Battle, Dataset, Upload
 from tests.experiments.datasets.files import packed, png, table
-from tests.fixtures import signed_in
 from tests.markup import Page
 
 pytestmark = pytest.mark.django_db
@@ -17,11 +16,6 @@ pytestmark = pytest.mark.django_db
 ROWS = table(
     [{"id": number, "prompt": f"question {number}", "kind": "easy", "gpt": f"answer {number}"} for number in range(3)]
 )
-
-
-@pytest.fixture
-def browser(alice):
-    return signed_in(alice)
 
 
 def sent(browser, name="a.csv", data=ROWS):

@@ -16,11 +16,6 @@ ASKED = {"url": "https://example.org/in", "name": "CI", "events": ["run.complete
 
 
 @pytest.fixture
-def browser(alice):
-    return signed_in(alice)
-
-
-@pytest.fixture
 def api(alice):
     token = create_token(alice)
 
