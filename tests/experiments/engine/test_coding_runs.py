@@ -87,12 +87,6 @@ def test_a_problem_of_an_earlier_contest_is_not_taken_again(alice, start, drive,
     assert "Queue by height" in asked(scripted, "problem")[-1]["messages"][0]["content"]
 
 
-# --- solvers ---
-
-
-# --- judges ---
-
-
 def test_votes_that_were_not_given_are_rows_with_their_reasons_and_a_solution_below_the_quorum_has_no_score(
     alice, start, drive, scripted
 ):
@@ -110,15 +104,6 @@ def test_votes_that_were_not_given_are_rows_with_their_reasons_and_a_solution_be
     assert "outside 0 to 10" in reasons["coder-3", "coder-1"]
     limited = run.calls.filter(step__key="cycle/1/judge/coder-2/of/coder-1")
     assert [call.state for call in limited] == ["failed"] * 4
-
-
-# --- the pool ---
-
-
-# --- limits ---
-
-
-# --- people ---
 
 
 @pytest.mark.system
@@ -144,9 +129,6 @@ def test_a_contest_that_is_paused_waits_between_two_questions_and_goes_on(alice,
     assert (fresh(run).state, run.judgments.count()) == ("completed", 6)
     assert (len(asked(scripted, "problem")), len(asked(scripted, "solution"))) == (1, 3)
     assert_told_once(run)
-
-
-# --- where code cannot be run ---
 
 
 def test_a_contest_starts_only_where_some_machine_can_keep_code_apart(alice, start, scripted, settings):
@@ -209,9 +191,6 @@ def test_a_sandbox_that_is_gone_at_one_solution_is_missing_for_that_one_alone(al
     assert len(scripted.received) - received == 6 - judged
     assert run.executions.filter(state="done").count() == 4 + 3
     assert run.calls.count() == len(scripted.received) == 1 + 3 + 6
-
-
-# --- what is resumed ---
 
 
 @each_case(

@@ -89,10 +89,6 @@ class Record:
         defaults = {"raw_text": said, "text": said, "model": made.model.label, "finish_reason": made.finish_reason}
         return self._message(step, call=made, turn=turn, seat=seat, **{**defaults, **fields})
 
-    def question(self, turn: int, text: str) -> Message:
-        step = self.step(f"turn/{turn}/question/{self._seq}", purpose="message_sent", turn=turn)
-        return self._message(step, turn=turn, seat="researcher", raw_text=text, text=text)
-
     def failure(self, seat: str, turn: int, error: str, *, state: str = "failed", **fields: Any) -> Call:
         step = self.step(f"turn/{turn}/{seat}/failed/{self._seq}", "ask", purpose="reply", seat=seat, turn=turn,
                          state="failed")  # fmt: skip

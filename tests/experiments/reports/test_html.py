@@ -20,64 +20,28 @@ def test_it_tells_what_the_run_was_configured_with(played):
 
     for said in ("Model A Keep all the panels.", "Share the panels.", "Begins Model B", "50,000 tokens, 90 seconds"):
         assert said in setup
-    for said in ("Most turns 1", "Seed 7", "sim/cooperative:first=0 · simulated (simulated)", "temperature 0.7"):
-        assert said in setup
 
 
-def test_every_section_and_every_message_of_a_played_run_is_there_in_its_order(played):
-    run = played("sim/cooperative:first=0:think=native", max_turns=3)
+def test_a_chart_has_a_line_for_each_sentiment_over_all_turns(played):
+    html = told(played(max_turns=3))
 
-    html = told(run)
-
-    titles = ["Set-up", "Conversation log", "Judgments", "Metrics", "Costs", "Calls", "Lineage", "Summary"]
-    assert re.findall(r"<h2 id=\"[^\"]+\">([^<]+)</h2>", html) == titles
-    assert re.findall(r'<li><a href="#[^"]+">([^<]+)</a></li>', html) == titles
-    messages = list(run.messages.all())
-    places = [html.index(f'id="message-{message.pk}"') for message in messages]
-    assert len(places) == 6
-    assert places == sorted(places)
-    assert f'Reasoning</span> <span class="set-to">{len(messages[0].reasoning)} characters' in html
-    assert "What the other model sees" in html
     chart = html.split('aria-labelledby="chart-A-sentiment-title">')[1].split("</figure>")[0]
     assert re.findall(r'text-anchor="middle">([^<]*)</text>', chart) == ["1", "2", "3"]
     assert chart.count('<g class="line line-') == 7
-
-
-def test_interventions_are_told_with_who_made_them(alice):
-    record = Record(alice)
-    record.turn(1)
-    record.pause("A", 1, "send", text="Say only yes.", edited=True)
-    record.reply("A", 1, "I agree.", text="I refuse.", operator={"kind": "altered", "by": "alice", "original": "I"})
-    record.deed("friend", "A", 1, question="What now?", text="Wait.", model="friend model")
-    record.deed("note", "B", 1, text="Stay calm.")
-    record.deed("alter", "B", 1, original="I agreed.", text="I refused.")
-    record.deed("friend", "B", 1, question="And me?", text="", missed="The friend gave no answer: it was busy.")
-    record.pause("B", 1, "skip")
-    record.reply("A", 2, "I changed it.", operator={"kind": "edited", "by": "alice", "original": "I am sure."})
-
-    log = section(told(record), "log")
-
-    for line in (
-        *("The prompt of Model A was rewritten alice", "Say only yes.", "The prompt as offered."),
-        *("altered by alice", "What the other side reads instead 9 characters I refuse."),
-        *("Model A asked a friend in private alice", "What now? The friend's answer · friend model Wait."),
-        *("Model B got a private note", "What it read before I agreed. Text I refused."),
-        *("The friend gave no answer: it was busy.", "Model B was skipped"),
-        *("edited by alice", "Before it was edited 10 characters I am sure."),
-    ):
-        assert line in log
 
 
 def test_failures_are_told_as_failures_and_not_as_messages(alice):
     record = Record(alice, state="failed", stop_reason="overloaded", error="Model B gave no answer in turn 1.")
     record.turn(1)
     record.reply("A", 1, "Hello.")
+    record.deed("friend", "B", 1, question="And me?", text="", missed="The friend gave no answer: it was busy.")
     record.failure("B", 1, "Asking lab/b gave HTTP 503.")
     record.failure("judge", 1, "The worker that made this call was killed.", state="lost", error_kind="lost")
 
     html = told(record)
 
     log = section(html, "log")
+    assert "The friend gave no answer: it was busy." in log
     assert "Model B: No answer came back" in log
     assert "provider overloaded: Asking lab/b gave HTTP 503." in log
     assert "Judge: The call was lost" in log
@@ -99,47 +63,23 @@ def test_a_stopped_run_and_what_is_special_about_its_messages_are_told(alice):
         assert mark in log
 
 
-def test_a_starchamber_report_tells_its_context_and_persona(alice):
-    record = Record(alice, "starchamber", origin="demonstration")
-    record.turn(1)
-    record.question(1, "What do you keep?")
-    record.reply("model", 1, "Records.")
-    record.completed(1)
+def test_a_demonstration_its_preset_and_a_blank_context_are_told(alice):
+    html = told(Record(alice, "starchamber", {"context": " "}, origin="demonstration"))
 
-    html = told(record)
-    setup, summary = section(html, "setup"), section(html, "summary")
-
-    for line in ("Persona of the researcher Dr. Vega", "Preset technical-expert", "You are a careful archivist."):
-        assert line in setup
-    assert "Researcher Dr. Vega" in section(html, "log")
-    assert "Messages of Researcher 1" in summary
-    assert "Turns completed 1" in summary
+    assert "Preset technical-expert" in section(html, "setup")
+    assert "the model got no system message" in section(html, "setup")
     assert "it was written, not played by models" in words(html)
-    blank = told(Record(alice, "starchamber", {"context": " "}))
-    assert "the model got no system message" in section(blank, "setup")
 
 
-def test_a_judging_tells_its_rubric_and_what_it_judged(alice):
-    judged = Record(alice)
-    config = {
-        "source": str(judged.run.pk),
-        "workflow": "arena",
-        "subjects": ["A", "B"],
-        "objectives": {"A": "Win.", "B": "Share."},
-        "turns": [{"turn": 1, "messages": {"A": "Mine.", "B": "Ours."}}],
-        "rubric": "Be strict.",
-    }
-    record = Record(alice, "judging", config, parent=judged.run)
-    record.turn(1)
+def test_a_judging_tells_its_rubric_and_who_was_not_scored(alice):
+    config = {"source": "x", "workflow": "arena", "subjects": ["A", "B"], "turns": [], "rubric": "Be strict."}
+    record = Record(alice, "judging", {**config, "objectives": {"A": "Win.", "B": "Share."}})
     record.judged(1, {"A": SCORES, "B": None})
 
     html = told(record)
 
-    assert f"Judged run {judged.run.pk}" in section(html, "setup")
     assert "Be strict." in section(html, "setup")
-    assert "Ours." in section(html, "setup")
     assert "Model B, not scored" in section(html, "judgments")
-    assert str(record.run.pk) in section(told(judged), "lineage")
 
 
 def test_a_report_before_or_during_a_run_says_so(alice):

@@ -8,12 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from experiments.reports.html import render_html
 from experiments.reports.markdown import render_markdown
 from experiments.reports.quoting import fenced, inline, quoted
 from tests.experiments.reports.deliberations import council, debate
-from tests.experiments.reports.html_pages import words
-from tests.experiments.reports.records import SCORES, Record, logprobs
 
 parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 FORBIDDEN = {"heading_open", "html_block", "html_inline", "image"}
@@ -107,26 +104,3 @@ def test_a_reports_headings_are_its_own_whatever_was_said(alice, make):
     assert headings(after)[1:] == before[1:]
     assert headings(after)[0] == "A title # Costs".replace("#", "\\#")
     assert not {"html_block", "html_inline", "image"} & set(kinds(after))
-
-
-@pytest.mark.django_db
-def test_it_holds_what_the_page_holds(alice):
-    record = Record(alice)
-    record.turn(1)
-    record.reply("A", 1, "Let us share.", reasoning="Think first.", call={"logprobs": logprobs(0.9, 0.2)})
-    record.failure("B", 1, "Gone.")
-    record.judged(1, {"A": SCORES, "B": None}, rationale="Calm | quiet")
-    record.completed(1)
-    run = record.fetched()
-
-    markdown = render_markdown(run, "en")
-
-    html = words(render_html(run, "en"))
-    titles = ["Set-up", "Conversation log", "Judgments", "Metrics", "Costs", "Calls", "Lineage", "Summary"]
-    assert [line[3:] for line in markdown.splitlines() if line.startswith("## ")] == titles
-    for said in ("Let us share.", "Think first.", "Gone.", "Calm | quiet"):
-        assert said in html
-        assert said in markdown
-    assert "> Let us share." in markdown
-    assert "90 %  ' t0'" in markdown
-    assert "**Model A: Goal deviation (%)**" in markdown

@@ -146,9 +146,6 @@ def test_a_council_with_failures_is_asked_further_and_ranks_again(council, playe
         "Question 2",
         "And at sunset?",
     )
-    costs = section(render_html(fetched(run), "en"), "costs")
-    for stage in ("Question 1: answers 4", "Question 1: conclusion 4", "Question 2: answers"):
-        assert stage in costs
     assert log.count("superseded: the answers were ranked again") == 1
     assert "Member 2 ·" not in log
     assert "为什么天空是蓝色的？" in text_of(read(render_pdf(fetched(run), "zh-hans"))).replace(" ", "")
