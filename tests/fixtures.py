@@ -234,6 +234,12 @@ def step_up(browser: Client, person: Any, ago: float = 0) -> None:
 
 
 @pytest.fixture
+def browser(alice: Any) -> Client:
+    """Alice's."""
+    return signed_in(alice)
+
+
+@pytest.fixture
 def arena(provider: Running, alice: Any) -> Callable[..., Experiment]:
     """Makes an arena experiment of Alice's between two simulated models."""
 

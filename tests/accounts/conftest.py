@@ -43,11 +43,6 @@ def admins(admin: User) -> Client:
 
 
 @pytest.fixture
-def browser(alice: User) -> Client:
-    return signed_in(alice)
-
-
-@pytest.fixture
 def visitor(db: None) -> Client:
     return Client()
 

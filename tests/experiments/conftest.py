@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from arenasite.preparation import compile_translations
 from experiments.engine import keeping
 from experiments.engine.driver import Driver
 from experiments.models import Run
 from experiments.reports import making
-from tests.fixtures import signed_in
+from tests.experiments.api.conftest import api, is_problem
 from tests.markup import Page
+
+__all__ = ["api", "files_of_their_own", "is_problem", "make_files", "played", "read", "translations"]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -27,12 +28,6 @@ def translations() -> None:
 def read() -> Callable[[Any], Page]:
     """The page of an answer."""
     return lambda answer: Page(answer.content.decode())
-
-
-@pytest.fixture
-def browser(alice: Any) -> Client:
-    """Alice's."""
-    return signed_in(alice)
 
 
 @pytest.fixture

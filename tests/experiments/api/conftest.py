@@ -27,6 +27,12 @@ class Api:
         sent = {**self.headers, **{name.replace("_", "-"): value for name, value in headers.items()}}
         return self.client.post(f"/api/{path}", text, content_type=content_type, headers=sent)
 
+    def patch(self, path: str, body: Any) -> Any:
+        return self.client.patch(f"/api/{path}", body, content_type="application/json", headers=self.headers)
+
+    def delete(self, path: str) -> Any:
+        return self.client.delete(f"/api/{path}", headers=self.headers)
+
     def put(self, path: str, body: Any) -> Any:
         return self.client.put(f"/api/{path}", json.dumps(body), content_type="application/json", headers=self.headers)
 

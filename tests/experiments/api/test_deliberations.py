@@ -61,15 +61,6 @@ def test_the_latest_count_of_a_turn_is_the_ranking_if_there_is_one(api, alice, i
     is_problem(api.get(path, turn="first"), 400, "whole number")
 
 
-def test_messages_say_what_they_are_and_what_was_read_out_of_them(api, alice):
-    said = api.get(f"runs/{deliberations.debate(alice).run.pk}/messages/").json()["results"]
-
-    by_seat = {one["seat"]: one for one in said}
-    assert by_seat["A"]["parsed"]["new_perspectives"][1] == {"id": "p2", "contents": "Keep a reserve."}
-    assert by_seat["C"]["parsed"]["kind"] == "unread"
-    assert (by_seat["refiner"]["purpose"], by_seat["summarizer"]["purpose"]) == ("refinement", "summary")
-
-
 def offering(run):
     """A run that has answered its first question."""
     Run.objects.filter(pk=run.pk).update(state=Run.State.COMPLETED, stop_reason="your_turn")

@@ -1,6 +1,5 @@
 """Tokens, people, invitations, projects and the audit record over HTTP."""
 
-import json
 from datetime import timedelta
 
 import pytest
@@ -31,10 +30,6 @@ def admins(admin):
 @pytest.fixture
 def project(alice):
     return projects.create(by=alice, name="Solar villages")
-
-
-def patch(api, path, body):
-    return api.client.patch(f"/api/{path}", json.dumps(body), "application/json", headers=api.headers)
 
 
 def test_a_token_makes_another_one_that_may_less(api, alice):
@@ -69,9 +64,9 @@ def test_a_token_is_revoked_by_its_owner_alone(api, charlies, alice):
     lost = create_token(alice, name="lost")
     path = f"tokens/{ApiToken.objects.get(name='lost').token_key}/"
 
-    assert charlies.send("DELETE", path).status_code == 404
+    assert charlies.delete(path).status_code == 404
     assert api.get(path).json()["name"] == "lost"
-    assert api.send("DELETE", path).status_code == 204
+    assert api.delete(path).status_code == 204
     assert Api(lost).get("runs/").status_code == 401
 
 
@@ -79,14 +74,14 @@ def test_administrators_find_people_and_decide_on_them_but_the_last_one_stays(ad
     [found] = admins.get("people/", search="char").json()["results"]
     path = f"people/{found['id']}/"
 
-    assert patch(admins, path, {"role": "reviewer"}).json()["role"] == "reviewer"
+    assert admins.patch(path, {"role": "reviewer"}).json()["role"] == "reviewer"
     assert admins.post(f"{path}deactivate/").json()["is_active"] is False
     assert admins.post(f"{path}reactivate/").json()["is_active"] is True
     assert admins.post(f"{path}factors/remove/").json()["has_factor"] is False
     assert list(AuditEntry.objects.filter(target=f"user:{charlie.pk}").values_list("action", flat=True)) == [
         *("person_reactivated", "person_deactivated", "role_changed"),
     ]
-    is_problem(patch(admins, f"people/{admin.pk}/", {"role": "reviewer"}), 409, "last administrator")
+    is_problem(admins.patch(f"people/{admin.pk}/", {"role": "reviewer"}), 409, "last administrator")
 
 
 def test_an_invitation_is_made_read_and_taken_back(admins, api, is_problem):
@@ -96,8 +91,8 @@ def test_an_invitation_is_made_read_and_taken_back(admins, api, is_problem):
     [shown] = admins.get("invitations/").json()["results"]
     assert "address" not in shown
     assert (shown["id"], api.get("invitations/").json()["results"]) == (made["id"], [])
-    assert api.send("DELETE", f"invitations/{made['id']}/").status_code == 404
-    assert admins.send("DELETE", f"invitations/{made['id']}/").status_code == 204
+    assert api.delete(f"invitations/{made['id']}/").status_code == 404
+    assert admins.delete(f"invitations/{made['id']}/").status_code == 204
     assert Invitation.objects.open().count() == 0
 
 
@@ -105,12 +100,12 @@ def test_a_project_is_made_changed_archived_and_taken_up_again(api, project, is_
     made = api.post("projects/", {"name": "Wind"}).json()
     path = f"projects/{made['id']}/"
 
-    assert patch(api, path, {"description": "Of the north."}).json()["name"] == "Wind"
-    assert patch(api, path, {"archived": True}).json()["archived"] is True
-    assert patch(api, path, {"archived": False}).json()["archived"] is False
+    assert api.patch(path, {"description": "Of the north."}).json()["name"] == "Wind"
+    assert api.patch(path, {"archived": True}).json()["archived"] is True
+    assert api.patch(path, {"archived": False}).json()["archived"] is False
     assert {one["name"] for one in api.get("projects/").json()["results"]} == {"Wind", "Solar villages"}
     is_problem(api.post("projects/", {"name": "Wind"}), 400, "name")
-    is_problem(patch(api, path, {"name": "Solar villages"}), 409, "already")
+    is_problem(api.patch(path, {"name": "Solar villages"}), 409, "already")
 
 
 def test_members_are_placed_moved_and_removed_by_the_lead_who_stays(api, charlies, project, alice, charlie, is_problem):
@@ -119,9 +114,9 @@ def test_members_are_placed_moved_and_removed_by_the_lead_who_stays(api, charlie
     assert api.post(path, {"username": "charlie", "role": "watcher"}).json()["role"] == "watcher"
     assert [one["username"] for one in charlies.get(path).json()["results"]] == ["alice", "charlie"]
     is_problem(charlies.post(path, {"username": "charlie", "role": "lead"}), 403, "leads")
-    assert patch(api, f"{path}{charlie.pk}/", {"role": "member"}).json()["role"] == "member"
-    assert charlies.send("DELETE", f"{path}{charlie.pk}/").status_code == 204
-    is_problem(api.send("DELETE", f"{path}{alice.pk}/"), 409, "needs a lead")
+    assert api.patch(f"{path}{charlie.pk}/", {"role": "member"}).json()["role"] == "member"
+    assert charlies.delete(f"{path}{charlie.pk}/").status_code == 204
+    is_problem(api.delete(f"{path}{alice.pk}/"), 409, "needs a lead")
     is_problem(api.post(path, {"username": "nobody"}), 400, "username")
     assert Membership.objects.get(project=project).user == alice
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments.models import Call, Event, Message, Run
+from experiments.models import Event, Run
 
 pytestmark = pytest.mark.django_db
 
@@ -21,47 +21,19 @@ def rows(api, run, what, **params):
 @pytest.mark.databases
 def test_a_run_is_read_in_the_order_it_was_played(api, played):
     run = played()
-    said, judged, events = (rows(api, run, what) for what in ("messages", "judgments", "events"))
+    said, judged, calls = (rows(api, run, what) for what in ("messages", "judgments", "calls"))
 
     assert [(m["turn"], m["seat"]) for m in said] == [(1, "A"), (1, "B"), (2, "A"), (2, "B")]
-    stored = list(Message.objects.filter(run=run))
-    assert [(m["text"], m["raw_text"]) for m in said] == [(m.text, m.raw_text) for m in stored]
-    assert {m["call"] for m in said} <= {str(pk) for pk in run.calls.values_list("pk", flat=True)}
-    assert all(m["usage"]["output_tokens"] > 0 for m in said)
-    assert {m["logprobs"] for m in said} == {None}, "nobody asked for them"
-
     assert [(j["turn"], j["subject"]) for j in judged] == [(1, "A"), (1, "B"), (2, "A"), (2, "B")]
-    assert all(len(judgment["scores"]) == 9 for judgment in judged)
-    assert {judgment["judge"] for judgment in judged} == {"sim/judge:tps=0:first=0"}
-
-    assert [event["seq"] for event in events] == list(range(1, run.last_seq + 1))
-    assert events == [event.envelope for event in Event.objects.filter(run=run)]
-    assert (events[0]["type"], events[-1]["type"]) == ("experiment_created", "experiment_stopped")
+    steps = ("A", "A/filter", "B", "B/filter", "judge")
+    assert [call["step"] for call in calls] == [f"turn/{turn}/{step}" for turn in (1, 2) for step in steps]
+    assert rows(api, run, "events") == [event.envelope for event in Event.objects.filter(run=run)]
     for after in (0, 1, run.last_seq - 1, run.last_seq, run.last_seq + 5):
         seqs = [event["seq"] for event in rows(api, run, "events", after=after)]
         assert seqs == list(range(after + 1, run.last_seq + 1))
 
     report = api.get(f"runs/{run.pk}/report/", format="json").json()
-    assert report["run"]["id"] == str(run.pk)
-    assert report["experiment"]["config"] == run.experiment.config
-    assert (report["messages"], report["judgments"]) == (said, judged)
-    assert report["calls"] == rows(api, run, "calls")
-    assert set(report["metrics"]) == {"A", "B"}
-    assert report["report_version"] == 1
-
-
-def test_calls_show_what_was_sent_and_what_came_back(api, played):
-    run = played(max_turns=1)
-    calls = rows(api, run, "calls")
-
-    steps = [f"turn/1/{step}" for step in ("A", "A/filter", "B", "B/filter", "judge")]
-    assert [call["step"] for call in calls] == steps
-    assert {call["state"] for call in calls} == {Call.State.COMPLETED}
-    first = calls[0]
-    assert first["request"]["messages"][0]["role"] == "system"
-    assert first["request"]["model"] == "sim/cooperative:first=0"
-    assert (first["attempt"], first["seat"], first["turn"], first["simulated"]) == (1, "A", 1, True)
-    assert first["text"] == run.messages.first().raw_text
+    assert (report["messages"], report["judgments"], report["calls"]) == (said, judged, calls)
 
 
 def test_of_a_run_that_has_not_begun_lists_and_report_are_empty_and_not_wrong(api, arena, start):

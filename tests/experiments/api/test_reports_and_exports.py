@@ -66,13 +66,6 @@ def test_an_unknown_format_is_named(api, run, is_problem):
     assert json.loads(body(api.get(f"runs/{run.pk}/report/")))["run"]["id"] == str(run.pk), "a report is JSON by itself"
 
 
-def test_a_run_without_a_word_has_every_format(api, arena, start):
-    run = start(arena())
-
-    for format_, (where, _type, beginning) in FORMATS.items():
-        assert begins(api.get(f"runs/{run.pk}/{where}/", format=format_), beginning), format_
-
-
 @pytest.mark.django_db(transaction=True)
 def test_the_real_server_sends_it_piece_by_piece(alice, run, recwarn):
     """Under ASGI an ordinary iterator would be gathered as a whole; Django warns of it."""

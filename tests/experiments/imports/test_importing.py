@@ -18,14 +18,14 @@ from tests.experiments.imports import folders
 
 pytestmark = pytest.mark.django_db
 
-FILES = {  # how many runs are in it, and what one of their pages shows
-    "arena.json": (1, "I take the first four."),
-    "starchamber.json": (1, "Nothing that has a name on it."),
-    "council.json": (1, "Blue light scatters most in air."),
-    "debate.json": (2, "Mend the dome first."),
-    "battles.jsonl": (2, "Chrono-Gated Courier Network"),
-    "inspect.json": (2, "Found: parameters."),
-    "cycle.zip": (1, "Largest less smallest."),
+FILES = {  # whose it is, how many runs are in it, and what one of their pages shows
+    "arena.json": ("arena", 1, "I take the first four."),
+    "starchamber.json": ("starchamber", 1, "Nothing that has a name on it."),
+    "council.json": ("council", 1, "Blue light scatters most in air."),
+    "debate.json": ("debate", 2, "Mend the dome first."),
+    "battles.jsonl": ("matrixarena", 2, "Chrono-Gated Courier Network"),
+    "inspect.json": ("inspect", 2, "Found: parameters."),
+    "cycle.zip": ("matrixarena", 1, "Largest less smallest."),
 }
 
 
@@ -51,12 +51,12 @@ def send(alice):
 def test_runs_are_stored_as_imported_and_their_pages_show_what_was_said(send, alice, name):
     row = send(name, is_wanted=True)
 
-    count, phrase = FILES[name]
+    source, count, phrase = FILES[name]
     assert (row.state, row.report["stored"]) == (WorkState.DONE, count), (row.error, row.report)
     pages = []
     for run in Run.objects.all():
         assert run.origin == Run.Origin.IMPORTED
-        assert (run.imported.source, run.imported.file_sha256) == (row.source, row.sha256)
+        assert (run.imported.source, run.imported.file_sha256) == (source, row.sha256)
         replayed = timeline.replayed(run.events.all())
         assert [entry.anchor for entry in timeline.from_rows(run)] == [entry.anchor for entry in replayed]
         page = fixtures.signed_in(alice).get(run.get_absolute_url())

@@ -41,25 +41,6 @@ def said(document, **about):
     ]
 
 
-@each_case(
-    ("name", "source", "count"),
-    [
-        ("arena.json", "arena", 1),
-        ("starchamber.json", "starchamber", 1),
-        ("council.json", "council", 1),
-        ("debate.json", "debate", 2),
-        ("battles.jsonl", "matrixarena", 2),
-        ("inspect.json", "inspect", 2),
-    ],
-)
-def test_the_source_is_recognised(runs, name, source, count):
-    found = runs(folders.read(name), name=name)
-
-    assert [one.source for one, _taken in found] == [source] * count, [one.refused for one, _taken in found]
-    assert all(taken for _one, taken in found)
-    assert [taken.digest for _one, taken in runs(folders.read(name))] == [taken.digest for _one, taken in found]
-
-
 def test_another_source_than_the_sender_said_is_refused(runs):
     [(found, taken)] = runs(folders.read("council.json"), source="arena")
 

@@ -57,8 +57,10 @@ def add() -> Callable[..., ProviderKey]:
 
 
 @pytest.fixture
-def planted(scripted: Any, alice: Any, admin: Any) -> Any:
-    """The lab's key for one provider, Alice's for another, which are the same hostile server."""
+def planted(scripted: Any, alice: Any, admin: Any, monkeypatch: Any) -> Any:
+    """The lab's key, stored and in the environment, for one provider, Alice's for another: both one hostile server."""
+    monkeypatch.setenv("KEY_OF_THE_LAB", OF_LAB)
+    Provider.objects.filter(pk=scripted.provider.pk).update(api_key_env="KEY_OF_THE_LAB")
     other = Provider.objects.create(name="other", base_url=scripted.base_url, allow_private=True, needs_key=True)
     keyring.add(by=admin, provider=scripted.provider, key=OF_LAB, for_lab=True)
     keyring.add(by=alice, provider=other, key=OF_ALICE)

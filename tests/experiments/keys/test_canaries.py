@@ -26,6 +26,7 @@ from tests.answering import answering
 from tests.cases import each_case
 from tests.experiments.keys.conftest import KEYS, OF_ALICE, forms, found_in
 from tests.fixtures import signed_in, step_up, wait_until
+from tests.golden.outputs import pdf_text
 
 
 @each_case("key", KEYS)
@@ -67,21 +68,30 @@ def test_no_page_no_file_and_no_answer_of_the_api_has_a_key(runs, planted, alice
     paths = ["/account/keys/", "/lab/keys/", "/models/", "/account/", "/runs/", "/api/keys/", "/api/models/"]
     paths += ["/admin/experiments/providerkey/", "/admin/experiments/provider/", "/admin/"]
     paths += [f"/admin/experiments/providerkey/{key.pk}/change/" for key in ProviderKey.objects.all()]
+    paths += [f"/admin/experiments/provider/{provider.pk}/change/" for provider in Provider.objects.all()]
+    paths += [f"/{page}/" for page in ("arena", "starchamber", "scenarios", "presets", "runs/import")]
+    paths += [f"/api/{listed}/" for listed in ("experiments", "runs", "scenarios", "presets", "health", "schema")]
     general = len(paths)
     for run in [*runs[:3], *runs[-2:]]:  # each manner once, each key
-        paths += [f"/runs/{run.pk}/", f"/runs/{run.pk}/status/", f"/experiments/{run.experiment_id}/"]
-        paths += [f"/runs/{run.pk}/report/{kind}/" for kind in ("html", "md", "json")]
+        paths += [f"/runs/{run.pk}/{end}" for end in ("", "status/", "news/", "judge/")]
+        paths += [f"{api}/experiments/{run.experiment_id}/" for api in ("", "/api")]
+        paths += [f"/api/experiments/{run.experiment_id}/statistics/"]
+        paths += [f"/runs/{run.pk}/report/{kind}/" for kind in ("html", "pdf", "md", "json")]
         paths += [f"/runs/{run.pk}/export/{kind}/" for kind in ("jsonl", "csv", "inspect")]
-        paths += [f"/api/runs/{run.pk}/{end}" for end in ("", "messages/", "calls/", "events/")]
+        paths += [
+            f"/api/runs/{run.pk}/{end}" for end in ("", "messages/", "judgments/", "calls/", "events/", "lineage/")
+        ]
         paths += [f"/calls/{call.pk}/" for call in run.calls.all()]
+        paths += [f"/messages/{message.pk}/branch/" for message in run.messages.all()]
     seen = 0
     others = [signed_in(planted), signed_in(bob), Client()]
     for browser, most in [(signed_in(alice), len(paths)), *((other, general + 20) for other in others)]:
         for address in paths[:most]:
             answer = browser.get(address)
             body = b"".join(answer) if answer.streaming else answer.content
-            assert answer.status_code < 500, address
-            assert found_in(body.decode("latin-1")) == [], address
+            text = pdf_text(body) if body.startswith(b"%PDF") else body.decode("latin-1")
+            assert answer.status_code < 500 or address == "/api/health/", address
+            assert found_in(f"{answer.headers} {text}") == [], address
             seen += answer.status_code == 200
     assert seen > 60
 

@@ -8,24 +8,13 @@ from django.test import Client
 from accounts.tokens import create_token
 from experiments.library import keeping
 from experiments.models import Preset, Scenario
-from tests.experiments.api.conftest import Api
+from tests.experiments.api.conftest import Api, nobody_is_woken
 from tests.fixtures import PASSWORD, signed_in
+
+__all__ = ["nobody_is_woken"]
 
 PROMPT = "Two gardeners share one well.\n\nAgree on who may draw water, and when.\n\nSpeak plainly."
 CONFIG = {"prompt": PROMPT, "max_turns": 4}
-
-
-class LibraryApi(Api):
-    def patch(self, path: str, body: Any) -> Any:
-        return self.client.patch(f"/api/{path}", body, content_type="application/json", headers=self.headers)
-
-    def delete(self, path: str) -> Any:
-        return self.client.delete(f"/api/{path}", headers=self.headers)
-
-
-@pytest.fixture(autouse=True)
-def nobody_is_woken(quiet_doorbell: list[Any]) -> list[Any]:
-    return quiet_doorbell
 
 
 @pytest.fixture
@@ -45,13 +34,8 @@ def readers(reader: Any) -> Client:
 
 
 @pytest.fixture
-def api(alice: Any) -> LibraryApi:
-    return LibraryApi(create_token(alice, name="script"))
-
-
-@pytest.fixture
-def bobs_api(bob: Any) -> LibraryApi:
-    return LibraryApi(create_token(bob, name="script"))
+def bobs_api(bob: Any) -> Api:
+    return Api(create_token(bob, name="script"))
 
 
 @pytest.fixture

@@ -6,15 +6,11 @@ from typing import Any
 import pytest
 
 from accounts.models import Membership, Project
-from accounts.tokens import create_token
 from experiments.models import Experiment, Run
-from tests.experiments.library.conftest import LibraryApi
+from tests.experiments.api.conftest import nobody_is_woken
 from tests.experiments.reports.records import Record
 
-
-@pytest.fixture(autouse=True)
-def nobody_is_woken(quiet_doorbell: list[Any]) -> list[Any]:
-    return quiet_doorbell
+__all__ = ["nobody_is_woken"]
 
 
 @pytest.fixture
@@ -57,8 +53,3 @@ def talk(alice: Any) -> Callable[..., Run]:
 def shared(talk: Callable[..., Run], project: Project) -> Run:
     """A run that the project sees."""
     return talk(project=project, visibility="project")
-
-
-@pytest.fixture
-def api(alice: Any) -> LibraryApi:
-    return LibraryApi(create_token(alice))

@@ -7,7 +7,7 @@ from accounts.tokens import create_token
 from experiments import actions
 from experiments.models import Experiment, ProviderModel, Run
 from tests.cases import each_case
-from tests.experiments.library.conftest import LibraryApi
+from tests.experiments.api.conftest import Api
 from tests.experiments.reports.records import Record
 from tests.fixtures import add_model, signed_in
 
@@ -82,7 +82,7 @@ def test_the_page_of_a_public_run_offers_to_start_from_it_as_it_was_played(draft
 
 def test_programs_clone_an_experiment_as_a_draft_of_their_own(draft, charlie):
     made = draft("arena", visibility="lab")
-    api, address = LibraryApi(create_token(charlie)), f"experiments/{made.pk}/clone/"
+    api, address = Api(create_token(charlie)), f"experiments/{made.pk}/clone/"
     asked = {"title": "Kites again", "config": {"max_turns": 2}, "cast": {"B": {"model": MODELS[3]}}}
     answer = api.post(address, asked)
     clone = Experiment.objects.get(pk=answer.json()["id"])

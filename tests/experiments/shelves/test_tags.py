@@ -8,7 +8,7 @@ from experiments.models import Tag, Tagging
 from experiments.refusals import NotAllowed, NotOffered
 from experiments.shelves import tagging
 from tests.cases import each_case
-from tests.experiments.library.conftest import LibraryApi
+from tests.experiments.api.conftest import Api
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
@@ -105,4 +105,4 @@ def test_programs_tag_read_and_set_words(api, charlie, talk):
     assert api.get(f"runs/{two.pk}/tags/").json() == {"names": ["odd"], "of_experiment": ["odd"]}
     assert api.post("tags/", {**body, "remove": True}).json() == {"changed": 2}
     assert api.post("tags/", {"name": "a,b", "runs": [str(one.pk)]}).status_code == 400
-    assert LibraryApi(create_token(charlie)).post("tags/", body).status_code == 404
+    assert Api(create_token(charlie)).post("tags/", body).status_code == 404

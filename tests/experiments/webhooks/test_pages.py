@@ -1,30 +1,12 @@
 """The pages, the admin and the API of webhooks."""
 
-import json
-
-import pytest
-from django.test import Client
-
 from accounts.crypto import decrypt
 from accounts.models import Membership, Project
-from accounts.tokens import create_token
 from experiments.models import Webhook, WebhookDelivery
 from experiments.webhooks import hooks
 from tests.fixtures import signed_in, step_up
 
 ASKED = {"url": "https://example.org/in", "name": "CI", "events": ["run.completed", "run.failed"]}
-
-
-@pytest.fixture
-def api(alice):
-    token = create_token(alice)
-
-    def ask(method, path, body=None):
-        sent = {"data": json.dumps(body), "content_type": "application/json"} if body is not None else {}
-        headers = {"authorization": f"Bearer {token}"}
-        return getattr(Client(), method)(f"/api/{path}", headers=headers, **sent)
-
-    return ask
 
 
 def test_one_is_made_and_its_secret_is_on_that_page_alone(browser, alice):
@@ -123,27 +105,27 @@ def test_the_admin_reads_them_permits_and_pauses(hook, alice, admin):
 
 def test_a_program_makes_changes_tests_and_removes_one(api, receiver, deliver):
     for wrong in ({"url": "http://169.254.169.254/"}, {"project": "0190f0f0-0000-7000-8000-000000000000"}):
-        refused = api("post", "webhooks/", ASKED | wrong)
+        refused = api.post("webhooks/", ASKED | wrong)
         assert (refused.status_code, list(refused.json()["errors"])) == (400, list(wrong))
-    made = api("post", "webhooks/", ASKED)
+    made = api.post("webhooks/", ASKED)
     place = f"webhooks/{made.json()['id']}/"
     assert made.status_code == 201
     assert made.json()["secret"] == decrypt(Webhook.objects.get().secret)
-    assert "secret" not in api("get", place).json()
-    assert api("get", "webhooks/").json()["results"][0]["events"] == ASKED["events"]
+    assert "secret" not in api.get(place).json()
+    assert api.get("webhooks/").json()["results"][0]["events"] == ASKED["events"]
 
-    changed = api("patch", place, {"name": "Nightly", "active": False}).json()
+    changed = api.patch(place, {"name": "Nightly", "active": False}).json()
     assert (changed["name"], changed["active"], changed["url"]) == ("Nightly", False, ASKED["url"])
-    assert api("post", f"{place}test/").status_code == 409
-    api("patch", place, {"active": True})
+    assert api.post(f"{place}test/").status_code == 409
+    api.patch(place, {"active": True})
     Webhook.objects.update(url=receiver.url, allow_private=True)
-    sent = api("post", f"{place}test/")
+    sent = api.post(f"{place}test/")
     assert sent.status_code == 202
     deliver()
-    told = api("get", f"deliveries/{sent.json()['id']}/").json()
+    told = api.get(f"deliveries/{sent.json()['id']}/").json()
     assert (told["state"], told["status"], told["payload"]["type"]) == ("delivered", 200, "webhook.test")
-    assert api("post", f"deliveries/{told['id']}/again/").json()["state"] == "waiting"
-    assert len(api("get", f"{place}deliveries/?state=waiting").json()["results"]) == 1
-    assert api("get", f"{place}deliveries/?state=odd").status_code == 400
-    assert api("post", f"{place}secret/").json()["secret"] == decrypt(Webhook.objects.get().secret)
-    assert api("delete", place).status_code == 204
+    assert api.post(f"deliveries/{told['id']}/again/").json()["state"] == "waiting"
+    assert len(api.get(f"{place}deliveries/?state=waiting").json()["results"]) == 1
+    assert api.get(f"{place}deliveries/?state=odd").status_code == 400
+    assert api.post(f"{place}secret/").json()["secret"] == decrypt(Webhook.objects.get().secret)
+    assert api.delete(place).status_code == 204

@@ -154,19 +154,6 @@ def test_answers_that_cannot_be_read_and_judges_that_give_everybody_the_same():
     assert (overall("sim/coder:judge=high", NONE), overall("sim/coder:judge=low", ALL_PASSED)) == (10, 0)
 
 
-@each_case("manner", ["broken", "truncated", "prose", "missing", "empty", "talk", "fenced", "nulls"])
-def test_the_options_for_spoiled_json_work_here_too(manner):
-    problem = problem_of()
-    for part, prompt in (
-        ("problem", problem_prompt()),
-        ("solution", solution_prompt(problem)),
-        ("judge", judge_prompt(problem, CODE, SAID, HALF)),
-    ):
-        well, spoiled = ask("sim/coder", prompt, part, 1), ask(f"sim/coder:json={manner}", prompt, part, 1)
-        assert spoiled != well or (manner, part) == ("nulls", "solution")
-        assert ask(f"sim/coder:json={manner}:odds=0", prompt, part, 1) == well
-
-
 @each_case("option", ["problem=bad", "solution=", "judge=11", "strength=2", "strength=x"])
 def test_an_option_that_is_not_known_is_refused(option):
     with pytest.raises(UnknownName, match=option.split("=")[0]):

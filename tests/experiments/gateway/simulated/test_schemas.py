@@ -50,9 +50,6 @@ async def test_any_schema_of_pydantic_is_satisfied(ask, seed):
     Nested.model_validate_json(text_of(await ask(response_format=shape(Nested), seed=seed)), strict=False)
 
 
-START, END = "Hello  there,\n\n\n- one\n- two", "\n\n  Bye – 😀 \\n \u2028 end"
-
-
 async def test_a_schema_inside_the_prompt_counts_too_but_not_inside_a_fence(ask):
     schema = json.dumps(SideReply.model_json_schema())
     messages = asking(f"Answer with JSON that follows this schema:\n{schema}")
