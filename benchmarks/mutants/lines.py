@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from time import process_time
 
@@ -99,7 +100,7 @@ def _place(module: str) -> Path:
 
 def _measured(session: Session, module: str, nodeids: Sequence[str], watching: coverage.Coverage) -> Module:
     found = Module()
-    for nodeid, following in zip(nodeids, [*nodeids[1:], None], strict=True):
+    for nodeid, following in zip_longest(nodeids, nodeids[1:]):
         watching.switch_context(nodeid)
         begun = process_time()
         outcomes = session.run(session.items[nodeid], session.items[following] if following else None)

@@ -144,8 +144,9 @@ def test_what_is_said_where_nobody_listens_is_refused_and_asks_nobody(manual, sa
 
     refused(run, "turn/1/B/prompt", "turn/2/A/prompt", "turn/1/A", "", "turn/1/A/prompt/2")
     first = pause(run).key
-    with pytest.raises(NotOffered):
-        steering.say(run, by=alice, key=first, action="regenerate")
+    for action, text in (("regenerate", ""), ("send", "\0"), ("send", "x" * 1_000_001), ("note", " ")):
+        with pytest.raises(NotOffered):
+            steering.say(run, by=alice, key=first, action=action, text=text)
     assert first == "turn/1/A/prompt"
     say(run, "default")
     refused(run, first, why=SaidAlready)

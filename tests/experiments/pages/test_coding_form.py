@@ -6,6 +6,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from experiments.casting import InvalidExperiment
 from experiments.contests import estimates
 from experiments.contests.forms import contest_form
 from experiments.models import Experiment, ModelPrice, Run, SandboxHost
@@ -91,6 +92,13 @@ def test_what_is_wrong_is_shown_at_its_place_and_what_was_typed_stays(browser, f
     again = page.form(id="setup")
     assert {name: again[name] for name in typed} == typed
     assert not Run.objects.exists()
+
+
+def test_a_quorum_that_cannot_be_reached_is_refused_wherever_it_is_asked_for(alice):
+    with pytest.raises(InvalidExperiment) as refused:
+        contest(alice, list(MODELS), quorum=3)
+
+    assert list(refused.value.errors) == ["cast.coder-1"]
 
 
 def test_all_available_models_are_seated_at_once_and_what_was_typed_stays(browser, form, read):

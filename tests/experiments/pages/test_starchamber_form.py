@@ -36,13 +36,13 @@ def test_the_form_as_it_is_shown_needs_only_a_first_message(send, alice, nobody_
 
 
 def test_every_field_that_is_filled_in_is_heard(send):
-    seat = {"seat-model-temperature": "0.2", "seat-model-seed": "11"}
+    seat = {"seat-model-temperature": "0.2", "seat-model-seed": "11", "seat-model-top_p": "0.9"}
     send(persona="Dr. Who", title="First contact", logprobs=None, judge=None, max_turns="9", **seat)
 
     experiment = Experiment.objects.get()
     heard = {"persona": "Dr. Who", "logprobs": False, "judge": False, "max_turns": 9}
     assert (experiment.title, {name: experiment.config[name] for name in heard}) == ("First contact", heard)
-    assert experiment.participants.get().params == {"temperature": 0.2, "seed": 11}
+    assert experiment.participants.get().params == {"temperature": 0.2, "seed": 11, "top_p": 0.9}
 
 
 @each_case(

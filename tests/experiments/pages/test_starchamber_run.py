@@ -131,6 +131,9 @@ def test_probabilities_that_did_not_come_are_said_to_be_unavailable(browser, rea
     calls.update(logprobs=[{"token": "t", "logprob": -0.1, "alternatives": []}])
     assert len(read(browser.get(address)).find("span", role="option")) == 1, "and no line is drawn through one"
 
+    calls.update(logprobs=None, request={})
+    assert "catalogued as giving none" in read(browser.get(address)).text
+
 
 def test_many_turns_take_as_many_queries_as_few(browser, talk, say, django_assert_max_num_queries):
     run = talk()
