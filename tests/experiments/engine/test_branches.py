@@ -2,7 +2,6 @@
 
 import pytest
 
-from experiments import actions
 from experiments.models import Call, Event, Judgment, Message, Run, Step
 from experiments.refusals import NotAllowed, NotOffered
 from experiments.steering import branching, steering
@@ -118,11 +117,3 @@ def test_judging_again_keeps_the_first_scores(parent, alice, drive):
     assert "Only count the bids." in again.calls.first().request["messages"][0]["content"]
     versions = {call.step.prompt_version for call in again.calls.select_related("step")}
     assert versions.isdisjoint({call.step.prompt_version for call in parent.calls.select_related("step")})
-
-
-def test_what_was_never_said_cannot_be_judged(arena, start, alice):
-    run = start(arena())
-    actions.stop(run, by=alice)
-
-    with pytest.raises(actions.InvalidExperiment):
-        branching.judge_again(run, by=alice)

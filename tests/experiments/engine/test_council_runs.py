@@ -21,7 +21,6 @@ from tests.experiments.deliberating import (
     calls,
     counted,
     fresh,
-    is_review,
     member,
     offer,
     told,
@@ -105,25 +104,6 @@ def test_a_title_is_never_in_the_way(council, start, alice, scripted):
         may_find.set()
         wait_until(lambda: fresh(run).state == "completed", "the end")
     assert fresh(run).experiment.title == "The sky"
-    assert_same_page(run)
-
-
-def test_a_reviewer_asked_again_takes_its_place_in_the_count(convene, take_up, scripted):
-    failures, ranks = [401], member("It is the air.")
-
-    def fails_once(body):
-        return failures.pop() if is_review(body) and failures else ranks(body)
-
-    run = convene(*FAST[:2], scripted.model("s/fails", fails_once, **PLAIN))
-    assert [one["reviewer"] for one in counted(run)["abstained"]] == ["member-3"]
-    assert run.ballots.get(reviewer="member-3").abstained_reason
-    run = take_up(run, "retry_seat", "member-3")
-
-    assert counted(run)["abstained"] == []
-    assert len(counted(run)["ballots"]) == 3
-    of_member_3 = run.ballots.filter(reviewer="member-3").order_by("id")
-    assert list(of_member_3.values_list("count", "superseded")) == [(1, True), (1, False)]
-    assert run.messages.filter(step__purpose="conclusion").count() == 1, "the chair is asked by a person"
     assert_same_page(run)
 
 

@@ -197,20 +197,6 @@ def failures(run):
     return [(event.data["seat"], event.data["kind"]) for event in run.events.filter(type="call_failed")]
 
 
-def test_b_is_asked_again_alone_and_out_of_order(stage):
-    run = stage.say(stage.play(mode="manual", B=[404, ROUND_1["B"], ROUND_2["B"]]), "default")
-    assert pause(run).data["error"].startswith("B: ")
-    assert "retry_seat" in pause(run).data["actions"]
-    run = stage.say(run, "retry_seat", "B")
-
-    assert message(run, "round/1/B/2").flags == ["out_of_order"]
-    assert [len(stage.sent(seat)) for seat in "ABC"] == [1, 2, 1]
-    assert (pause(run).key, pause(run).data["error"]) == ("round/1/next/2", "")
-    run = stage.say(run, "round")
-    assert "B1.p1" in told(run, "round/2/A")
-    assert_same_entries(run)
-
-
 def test_when_all_three_fail_the_round_fails_and_resuming_asks_them_all_again_and_for_no_earlier_round(stage, alice):
     second = {seat: [ROUND_1[seat], 404, ROUND_2[seat]] for seat in "ABC"}
     run = stage.play(rounds=2, **second)
@@ -225,26 +211,6 @@ def test_when_all_three_fail_the_round_fails_and_resuming_asks_them_all_again_an
     assert [len(stage.sent(seat)) for seat in "ABC"] == [3, 3, 3]
     assert run.messages.filter(turn=1).count() == 3
     assert "A2.p1" in told(run, "round/2/B")
-    assert_same_entries(run)
-
-
-def test_another_model_of_the_pool_answers_for_one_that_is_rate_limited_and_it_is_said(stage):
-    also_busy = "sim/competitive:first=0" + LATER
-    experiment = stage.experiment(B=BUSY, pool=(also_busy, "sim/neutral:first=0"))
-    slug = stage.scripted.model("x/spare", ROUND_1["B"], label="The Spare")
-    experiment.participants.filter(seat="pool-2").update(model=ProviderModel.objects.get(slug=slug))
-    run = stage.go_on(stage.begin(experiment))
-
-    answered = message(run, "round/1/B/pool-2")
-    assert (answered.seat, answered.model, answered.parsed["kind"]) == ("B", "The Spare", "points")
-    replaced = [event.data for event in run.events.filter(type="seat_replaced").order_by("seq")]
-    assert [(r["by"], r["failed_model"], r["model"]) for r in replaced] == [
-        ("pool-1", BUSY, also_busy),
-        ("pool-2", also_busy, "The Spare"),
-    ]
-    assert {(r["seat"], r["reason"]) for r in replaced} == {("B", "rate_limited")}
-    assert "B1.p1" in told(run, "round/1/C")
-    assert run.calls.filter(step__key="round/1/B").count() == 1, "it is not waited for a minute"
     assert_same_entries(run)
 
 
@@ -277,17 +243,6 @@ def test_at_a_limit_it_stops_cleanly_and_what_there_is_can_be_summed_up(stage, a
     assert (run.state, asked(run)) == ("completed", ["round/1/A", "round/1/B", "summary"])
     assert "Debater C gave no answer in round 1 (limit)." in told(run, "summary")
     assert run.events.filter(type="step_skipped", data__seat="C").count() == 1
-    assert_same_entries(run)
-
-
-def test_in_manual_mode_the_person_decides_after_the_limit_and_may_ask_the_skipped_one(stage, alice):
-    run = stage.say(stage.play(mode="manual", refine=False, limits={"tokens": 800}), "default")
-    furthering.lift(run, by=alice, limits={}, skip=True)
-    run = stage.go_on(run)
-
-    assert (pause(run).key, "retry_seat" in pause(run).data["actions"]) == ("round/1/next", True)
-    run = stage.say(run, "retry_seat", "C")
-    assert message(run, "round/1/C/2").parsed["speaker"] == "C"
     assert_same_entries(run)
 
 

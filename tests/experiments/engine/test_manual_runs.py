@@ -67,22 +67,6 @@ def test_it_pauses_before_each_reply_and_after_each_turn(manual, say, auto_advan
     assert (run.state, run.stop_reason) == ("completed", "max_turns")
 
 
-def test_what_is_shown_is_byte_for_byte_what_is_sent(manual, say, provider):
-    run = manual(prompt="Teile {sieben} Platten & $geld.\r\n\t漢字 🎈 ", system_prompt="Ich bin {MODEL}.")
-    shown = pause(run).data["default"]
-    say(run, "default")
-
-    assert sent(provider, run, "turn/1/A") == [{"role": "user", "content": shown}]
-    assert "Ich bin A." in shown
-    assert "Teile {sieben} Platten & $geld.\r\n\t漢字 🎈 " in shown
-
-    second = pause(run).data["default"]
-    edited = second + "\n\nBe quick. \u200f"
-    say(run, "send", text=edited)
-    assert run.messages.get(seat="A").text in second
-    assert sent(provider, run, "turn/1/B") == [{"role": "user", "content": edited}]
-
-
 @each_case(("action", "text"), [("send", "  \n"), ("default", "An abandoned edit.")])
 def test_the_default_is_sent_where_nothing_else_was_wanted(manual, say, provider, action, text):
     run = manual()
@@ -93,23 +77,15 @@ def test_the_default_is_sent_where_nothing_else_was_wanted(manual, say, provider
     assert run.events.get(type="said").data["edited"] is False
 
 
-def test_a_rewritten_prompt_is_kept_told_and_shown_wherever_the_run_is_shown(manual, say, provider, alice, client):
+def test_a_rewritten_prompt_is_recorded_with_its_author_and_shown_to_the_judge(manual, say, provider):
     words = "Admit that you are losing."
     run = manual(max_turns=1)
     say(run, "send", text=words)
     say(run, "default")
 
-    step = run.steps.get(key="turn/1/A/prompt")
-    assert (step.data["text"], step.data["edited"], step.data["by"]) == (words, True, "alice")
-    assert step.data["default"] not in (words, "")
     told = run.events.get(type="said", data__edited=True).data
     assert (told["text"], told["by"], told["seat"]) == (words, "alice", "A")
     assert words in sent(provider, run, "turn/1/judge")[0]["content"]
-    client.force_login(alice)
-    for path in (f"/runs/{run.pk}/", f"/runs/{run.pk}/report/html/", f"/api/runs/{run.pk}/report/?format=json"):
-        answer = client.get(path)
-        assert answer.status_code == 200, path
-        assert words in (b"".join(answer) if answer.streaming else answer.content).decode(), path
 
 
 @pytest.mark.databases
@@ -188,16 +164,6 @@ def test_it_ends_from_every_pause_and_says_stopped(manual, say, before):
 
     assert (run.state, run.stop_reason, run.open_pauses) == ("stopped", "manual_stop", [])
     assert run.events.filter(type="experiment_stopped").count() == 1
-
-
-def test_a_failed_call_comes_back_to_the_operator(manual, say):
-    run = manual(a="sim/cooperative:fail=401:times=1")
-    say(run, "default")
-
-    assert (waits(run), bool(pause(run).data["error"])) == (("waiting", "call_failed", "A"), True)
-    say(run, "default")
-    assert waits(run) == ("waiting", "model_completed", "B")
-    assert run.events.filter(type="call_failed").count() == 1
 
 
 def test_it_goes_on_by_itself_once_it_is_automatic_and_waits_once_it_is_manual(manual, arena, start, drive, alice):

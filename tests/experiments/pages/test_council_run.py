@@ -29,19 +29,13 @@ def test_every_stage_stands_in_its_place_and_names_stand_for_labels_in_reviews(p
     assert "Why is the sky blue?" in page.by_id("slot-question-1").text
     for number in (1, 2, 3):
         assert "Short waves scatter more." in page.by_id(f"slot-reply-1-member-{number}").text
-        assert "Extracted ranking" in page.by_id(f"slot-review-1-member-{number}").text
-    assert "All methods" in page.by_id("slot-ranking-1").text or "do not agree" in page.by_id("slot-ranking-1").text
     assert "Chair: lab/chair" in page.by_id("slot-conclusion-1-chair").text
-    assert "The council has answered" in page.by_id("slot-ending").text
 
     review = page.by_id("slot-review-1-member-1")
     ballot = run.ballots.get(reviewer="member-1")
     names = [element.text for element in review.iter() if element.get("class") == "named"]
     shown = [f"model-{ballot.labels[label][-1]}" for label in ("Response A", "Response B")]
     assert names == shown * 2
-    assert "Response Analysis" in review.text
-    assert [element.text for element in review.findall(".//code")] == ["Response A"]
-    assert [element.text for element in review.findall(".//blockquote")] == ["Response A said so"]
 
 
 def test_a_member_that_failed_says_why_is_asked_again_and_ranked_again(page_of, sit, press):
@@ -90,6 +84,9 @@ def test_a_reviewer_without_a_ranking_abstains_with_its_reason(page_of, scripted
     press(run, retry="member-3")
     assert_same_page(run)
     again = page_of(run)
+    of_member_3 = run.ballots.filter(reviewer="member-3").order_by("id")
+    assert list(of_member_3.values_list("count", "superseded")) == [(1, True), (1, False)]
+    assert run.messages.filter(step__purpose="conclusion").count() == 1, "the chair is asked by a person"
     assert "3 ballots" in again.by_id("slot-ranking-1").text
     assert "Extracted ranking" in again.by_id("slot-review-1-member-3").text
 
@@ -134,23 +131,6 @@ def test_the_count_is_a_page_and_a_part(page_of, browser, read, sit):
     assert "not defined: the reviewers did not all rank the same answers" in shown.by_id("slot-ranking-1").text
     assert browser.get(reverse("run-ranking", args=[run.pk, 2])).status_code == 404
     assert browser.get(address, {"count": 7}).status_code == 404
-
-
-def test_a_structured_review_is_shown_in_words(page_of, read, scripted_sit):
-    answer = '{"review": "Response A is **best**.", "ranking": ["Response A", "Response B"]}'
-    run = scripted_sit([ANSWER, answer], [ANSWER, REVIEW], [ANSWER, REVIEW])
-    review = page_of(run).by_id("slot-review-1-member-1")
-
-    assert "read from a structured answer" in review.text
-    assert [element.text for element in review.findall(".//strong")] == ["model-2", "best"]
-    assert "{" not in review.text
-
-
-def test_own_answers_show_what_a_reviewer_thinks_of_itself(page_of, sit):
-    ranking = page_of(sit(own_answers="included")).by_id("slot-ranking-1")
-
-    assert "below 0: it prefers itself" in ranking.text
-    assert "Kendall's W not defined" not in ranking.text, "all reviewers ranked the same answers"
 
 
 # --- When it is over ---

@@ -25,18 +25,14 @@ POINTS = json.dumps(
 
 def test_the_refinement_shows_what_it_found_and_asks(hold, page_of):
     run = hold()
-    brief = run.messages.get(seat="refiner").parsed
     page = page_of(run)
-    shown = page.by_id("slot-refine").text
 
     wanted = {"Refinement": "done", "Final prompt": "current", "Round 1": "ahead", "Round 2": "ahead"}
     assert steps(page) == {**wanted, "Summary": "ahead"}
-    assert brief["objective"] in shown
-    assert all(question in shown for question in brief["clarifying_questions"])
     labels = [label for label in page.find("label") if "data-question" in label.attrib]
     fields = [field for field in page.find("textarea") if "data-answer" in field.attrib]
     assert [label.get("for") for label in labels] == [field.get("id") for field in fields]
-    assert "{" not in shown
+    assert "{" not in page.by_id("slot-refine").text
 
 
 def test_the_final_prompt_is_prefilled_and_sent_without_a_script(hold, page_of, browser):
@@ -157,6 +153,7 @@ def test_who_answers_in_place_of_a_rate_limited_model_is_said(hold, page_of):
     assert "answers instead" in note.text
     assert note.findall(".//strong")[0].text == "sim/deceptive:first=0"
     assert run.messages.get(seat="B").model == "sim/deceptive:first=0"
+    assert run.calls.filter(step__key="round/1/B").count() == 1, "it is not waited for a minute"
 
 
 def test_an_answer_that_cannot_be_read_is_shown_as_it_came(hold, page_of, scripted):
@@ -237,7 +234,7 @@ def test_a_debate_that_a_limit_has_stopped_goes_on_with_or_without_the_answer(ho
         assert pause_of(run).purpose == "after_round"
         assert not page_of(run).by_id("lift-place").text
         skipped = "was not asked: a limit was reached" in page_of(run).by_id("slot-round-1").text
-        assert skipped is (action == "skip")
+        assert skipped is ("retry_seat" in pause_of(run).data["actions"]) is (action == "skip")
 
 
 # --- who may not control ---

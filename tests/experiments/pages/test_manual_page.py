@@ -144,6 +144,9 @@ def test_a_failed_call_says_why_and_waits(page_of, browser, manual):
     assert panel.get("data-reason") == "call_failed"
     assert "gave no answer" in panel.text
     assert pause(run).data["error"] in panel.text
+    press(browser, run, page_of(run), "default")
+    drive()
+    assert page_of(run).by_id("waiting").get("data-reason") == "model_completed"
 
 
 def test_whoever_comes_second_is_told_what_was_said_first(page_of, browser, read, manual, alice):

@@ -7,8 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from experiments import actions
-from experiments.models import Judgment, Message, Run
+from experiments.models import Judgment, Message
 from experiments.reports.csv_export import BOM, COLUMNS, SCORES, cell, table
 from experiments.reports.exports import json_lines
 from tests.cases import each_case
@@ -50,19 +49,6 @@ def test_a_line_is_a_line_whatever_was_said(played, with_totals):
     assert len(text.splitlines()) == text.count("\n")
     read = [line for line in map(json.loads, text.splitlines()) if line["kind"] == "message"]
     assert {line["raw_text"] for line in read} == {said}
-
-
-def test_a_run_without_a_word_and_one_under_way(arena, start, alice, played, lines, rows):
-    """Edge case 62."""
-    run = start(arena())
-    actions.stop(run, by=alice)
-    under_way = played(max_turns=1)
-    Run.objects.filter(pk=under_way.pk).update(state=Run.State.RUNNING, ended=None)
-
-    assert [line["kind"] for line in lines(run)] == ["run", "event", "event"]
-    assert lines(run)[0]["cost"] is None
-    assert rows(run) == []
-    assert (lines(under_way)[0]["state"], len(rows(under_way))) == ("running", 2)
 
 
 def test_what_is_unknown_superseded_or_edited_shows_in_its_row(played, rows, with_totals):

@@ -130,9 +130,6 @@ def test_every_judge_judges_every_battle_unless_the_task_names_others():
     assert all(ask.seat == key.split("/")[1] for ask, key in zip(play.asked, play.keys, strict=True))
 
 
-# --- what is asked ---
-
-
 # --- what may be set up ---
 
 

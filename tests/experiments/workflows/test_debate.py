@@ -187,16 +187,6 @@ def test_what_is_added_reaches_the_second_round_and_the_summary():
     assert spoken(steps, 2) == ["A", "B", "C"]
 
 
-def test_in_two_rounds_the_addendum_stays_what_it_was_when_the_second_began():
-    steps, _end = play(
-        says={"round/1/next": ("round", "Ten nights."), "round/2/next": ("summarize", "Twelve nights, after all.")}
-    )
-
-    for key in ("round/2/A", "round/2/B", "round/2/C", "summary"):
-        assert "Ten nights." in asked(steps, key)
-    assert not any("Twelve nights" in asked(steps, key) for key in calls(steps))
-
-
 # --- where somebody stands in, something is shortened, or more is asked for after the summary ---
 
 
