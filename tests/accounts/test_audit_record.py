@@ -6,9 +6,8 @@ from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from asgiref.sync import async_to_sync
 from django.db import DatabaseError, connection, transaction
-from django.test import AsyncClient, Client
+from django.test import Client
 
 from accounts import audit
 from accounts.models import AuditEntry
@@ -119,20 +118,6 @@ def test_a_filter_that_cannot_be_read_is_said_and_shows_nothing(admins, alice, q
 
     assert names(page) == []
     assert "cannot be read" in page.content.decode()
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_real_server_sends_the_table_as_it_is_read(admin):
-    audit.record(Action.SHARED, by=admin, name="thing")
-    client = AsyncClient()
-    client.force_login(admin)
-
-    async def fetch():
-        response = await client.get("/audit/audit.csv")
-        assert response.is_async
-        return b"".join([chunk async for chunk in response.streaming_content])
-
-    assert "thing" in async_to_sync(fetch)().decode()
 
 
 def test_it_is_downloaded_whole_and_no_cell_is_a_formula(admins, alice):

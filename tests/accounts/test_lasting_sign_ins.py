@@ -173,9 +173,9 @@ def test_the_django_admin_asks_too(stale, alice):
     assert not User.objects.filter(username="mallory").exists()
 
 
-def test_what_reaches_keys_and_webhooks_asks_too_and_reading_does_not(stale):
+def test_what_reaches_keys_webhooks_and_tokens_asks_too_and_reading_does_not(stale):
     """The body does not matter: who is asked for the password is asked before it is read."""
-    for path in ("/api/keys/", "/api/webhooks/"):
+    for path in ("/api/keys/", "/api/webhooks/", "/api/tokens/"):
         refused = stale.post(path, {}, content_type="application/json", headers={"Origin": "http://testserver"})
         assert refused.status_code == 403
         assert "Confirm that it is you" in refused.json()["detail"]

@@ -1,28 +1,12 @@
-"""Councils and debates over HTTP: ballots, the ranking, the next question, drafts and limits that are lifted."""
+"""Councils and debates over HTTP: the ranking, the next question, drafts and limits that are lifted."""
 
 import pytest
 
 from experiments.models import Run, Step
 from tests.experiments.reports import deliberations
-from tests.experiments.reports.deliberations import LABELS, counted
+from tests.experiments.reports.deliberations import counted
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.mark.databases
-def test_ballots_come_by_turn_in_the_order_they_were_read(api, alice, arena):
-    run = deliberations.council(alice).run
-    page = api.get(f"runs/{run.pk}/ballots/", page_size=2).json()
-    rest = api.client.get(page["next"], headers=api.headers).json()
-
-    ballots = [*page["results"], *rest["results"]]
-    assert [one["reviewer"] for one in ballots] == ["member-1", "member-2", "member-3"]
-    assert ballots[0]["labels"] == LABELS["member-1"]
-    assert ballots[1]["order"] == [["member-1", "member-3"]]
-    assert (ballots[2]["order"], ballots[2]["abstained_reason"]) == (None, deliberations.NO_BALLOT)
-    assert rest["next"] is None
-    of_another_workflow = Run.objects.create(experiment=arena(), seed=1)
-    assert api.get(f"runs/{of_another_workflow.pk}/ballots/").json()["results"] == []
 
 
 def test_the_ranking_has_every_methods_values_and_order(api, alice):

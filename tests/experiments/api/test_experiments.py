@@ -1,14 +1,13 @@
 """Creating, reading and starting experiments: what is stored, which seeds, and once however often it is sent."""
 
-import threading
 from uuid import UUID
 
 import pytest
-from django.db import connection
 
 from experiments import actions
 from experiments.models import Experiment, IdempotentRequest, ProviderModel, Run
 from tests.cases import each_case
+from tests.rivals import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -155,18 +154,7 @@ def test_under_one_key_the_same_request_starts_nothing_new_and_another_is_a_conf
 @pytest.mark.databases
 @pytest.mark.django_db(transaction=True)
 def test_two_requests_racing_with_the_same_key_start_one_run(api, path):
-    answers, ready = [], threading.Barrier(4)
-
-    def ask():
-        ready.wait()
-        answers.append(api.post(path, {"seed": 5}, Idempotency_Key="key-1"))
-        connection.close()
-
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    answers = at_once(*[lambda: api.post(path, {"seed": 5}, Idempotency_Key="key-1")] * 4)
 
     assert [answer.status_code for answer in answers] == [201] * 4
     assert {answer.json()["runs"][0]["id"] for answer in answers} == {str(Run.objects.get().pk)}

@@ -3,14 +3,12 @@
 from datetime import timedelta
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
 from accounts import projects
 from accounts.models import ApiToken, AuditEntry, Invitation, Membership, User
 from accounts.tokens import create_token
 from tests.experiments.api.conftest import Api
-from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -49,15 +47,6 @@ def test_a_token_gives_no_scope_that_it_lacks_and_makes_none_that_outlives_it(al
     assert ApiToken.objects.count() == 1
     narrow.post("tokens/", {"name": "x", "days": 365, "scopes": ["read"]})
     assert ApiToken.objects.get(name="x").expiry - timezone.now() <= timedelta(days=2)
-
-
-def test_a_browser_has_to_be_confirmed_before_it_makes_a_token(alice, is_problem):
-    stale, asked = Client(), {"name": "x", "scopes": ["read"]}
-    stale.force_login(alice)
-
-    is_problem(stale.post("/api/tokens/", asked, content_type="application/json"), 403, "confirm")
-
-    assert signed_in(alice).post("/api/tokens/", asked, content_type="application/json").status_code == 201
 
 
 def test_a_token_is_revoked_by_its_owner_alone(api, charlies, alice):

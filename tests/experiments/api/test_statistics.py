@@ -1,10 +1,10 @@
-"""Statistics and lineage over HTTP: the numbers of the page, null where there is none."""
+"""Statistics over HTTP: the numbers of the page, null where there is none."""
 
 import csv
 
 import pytest
 
-from tests.experiments.repeated import branched, ended, judged, said
+from tests.experiments.repeated import ended, judged
 
 pytestmark = pytest.mark.django_db
 
@@ -68,17 +68,3 @@ def test_many_runs_take_no_more_queries_than_a_few(api, arena, django_assert_max
 
     with django_assert_max_num_queries(11):
         assert len(statistics(api, experiment).json()["counted"]) == 12
-
-
-def test_the_family_of_a_run_is_listed_parents_first(api, arena):
-    root = ended(arena(), 7)
-    child = branched(said(root, 1, "A", "seven"), "nine", by="bob")
-
-    found = api.get(f"runs/{child.pk}/lineage/").json()
-
-    assert (found["run"], found["root"], found["complete"]) == (str(child.pk), str(root.pk), True)
-    [first, second] = found["nodes"]
-    assert (first["run"], first["parent"], first["turn"], first["by"]) == (str(root.pk), None, None, None)
-    assert (second["run"], second["parent"], second["origin"]) == (str(child.pk), str(root.pk), "branch")
-    assert (second["turn"], second["seat"], second["edited"], second["by"]) == (1, "A", True, "bob")
-    assert second["branched_from"] == str(child.branched_from_id)

@@ -48,7 +48,10 @@ async def test_viewers_of_several_runs_that_open_at_the_same_moment_are_all_live
     for each in runs:
         await happens("turn_started", run=each, turn=1)
 
-    assert [await viewer.events(1) for viewer in viewers] == [[2]] * 6
+    for each, viewer in zip(runs, viewers, strict=True):
+        message = await viewer.next()
+        assert (message["run"], message["seq"]) == (str(each.pk), 2)
+        assert await viewer.hears_nothing(0.1), "of another run"
 
 
 @pytest.mark.system
@@ -66,14 +69,6 @@ async def test_events_that_are_announced_in_the_wrong_order_or_again_come_in_ord
 
     assert await viewer.events(3) == [2, 3, 4]
     assert await viewer.hears_nothing()
-
-
-async def test_a_wire_that_drops_half_of_everything_loses_nothing(viewer, happens):
-    for number in range(20):
-        await happens("turn_started", turn=number, silently=bool(number % 3))
-    await happens("turn_completed", turn=20)
-
-    assert await viewer.events(21) == list(range(2, 23))
 
 
 @pytest.mark.system

@@ -4,7 +4,6 @@ import atexit
 import ctypes
 import faulthandler
 import os
-import re
 import sys
 import threading
 import time
@@ -62,11 +61,6 @@ def exit_prints_after_answer(host):
     return "wrong"
 
 
-def exit_raised(host):
-    """Raises the exception that ends a program without a complaint."""
-    raise SystemExit
-
-
 def recursion_in_threads(host):
     """Calls itself without end in a thread with a stack of its own size."""
     sys.setrecursionlimit(10**8)
@@ -96,11 +90,6 @@ def text_not_unicode(host):
 def text_null(host):
     """Prints null bytes, which PostgreSQL cannot store, and returns the truth."""
     print("\0" * 1000)
-
-
-def text_surrogate(host):
-    """Prints half a letter."""
-    print("\ud800 and \udfff")
 
 
 def time_at_exit(host):
@@ -142,11 +131,6 @@ def chatter():
     while True:
         print('{"value": "forged"}', flush=True)
         time.sleep(0.001)
-
-
-def time_pattern(host):
-    """Stays inside one call of C: a pattern that tries every way to split a text."""
-    re.match(r"(a+)+$", "a" * 60 + "b")
 
 
 def time_power(host):

@@ -234,11 +234,6 @@ def readable(top):
                 yield path
 
 
-def files_passwd(host):
-    """Reads the machine's list of people."""
-    return read("/etc/passwd")
-
-
 def files_project(host):
     """Reads the project that runs it, with its settings and keys."""
     files = (".env", "pyproject.toml", "manage.py", "arenasite/settings.py", "var/key")
@@ -250,12 +245,6 @@ def files_sparse(host):
     with open("/tmp/sparse", "wb", 0) as file:
         ways = (lambda: os.truncate(file.name, 1 << 40), lambda: os.pwrite(file.fileno(), b"x", 1 << 40))
         return any_of(lambda grow: grow(), *ways)
-
-
-def files_symlink_read(host):
-    """Reads the file outside through a symbolic link inside."""
-    os.symlink(host["file"], f"/tmp/{host['marker']}")
-    return read(f"/tmp/{host['marker']}")
 
 
 def files_symlink_traps(host):

@@ -1,25 +1,10 @@
 """They speak to others: on this machine, beside it and beyond."""
 
 import fcntl
-import importlib
 import os
 import socket
-import urllib.request
-import webbrowser
 
 TYPE_A_LETTER = 0x5412
-
-
-def net_browser(host):
-    """Opens pages in a browser: by an import that does it, and by name."""
-    importlib.import_module("antigravity")
-    if webbrowser.open(f"http://127.0.0.1:{host['tcp']}/"):
-        return "opened a browser"
-
-
-def net_dns(host):
-    """Asks the domain name service, by which secrets travel as names."""
-    return any_of(socket.gethostbyname, "example.com", "stolen.example.org")
 
 
 def net_listen(host):
@@ -30,18 +15,6 @@ def net_listen(host):
         server.settimeout(0.1)
         server.accept()
         return "was visited"
-
-
-def net_metadata(host):
-    """Asks the cloud for the machine's keys, and fetches a page, by the library's own client."""
-    for address in (f"http://127.0.0.1:{host['tcp']}/", "http://169.254.169.254/latest/meta-data/"):
-        try:
-            with urllib.request.urlopen(address, timeout=0.3) as page:
-                return page.read(100).decode()
-        except TimeoutError:
-            return "was heard, but not answered"
-        except OSError:
-            continue
 
 
 def net_netlink(host):

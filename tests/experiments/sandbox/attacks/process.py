@@ -1,12 +1,10 @@
 """They start, end, watch and outlive processes."""
 
 import ctypes
-import multiprocessing
 import os
 import resource
 import signal
 import subprocess
-import sys
 import time
 
 
@@ -56,11 +54,6 @@ def process_exec_in_memory(host):
         nothing = (ctypes.c_char_p * 1)(None)
         library.syscall(EXECUTE_AT, number, b"", nothing, nothing, EMPTY_PATH)
         return "has a file in memory"
-
-
-def process_exec_python(host):
-    """Becomes a fresh interpreter, without whatever the harness has prepared in this one."""
-    os.execv(sys.executable or "/usr/bin/python3", ["python3", "-c", "print('ALL PASSED')"])
 
 
 def process_fork(host):
@@ -130,15 +123,6 @@ def process_leaves_group(host):
         except OSError:
             continue
     time.sleep(120)
-
-
-def process_multiprocessing(host):
-    """Shares its work with other processes."""
-    try:
-        with multiprocessing.get_context("fork").Pool(4) as pool:
-            return f"has children: {pool.map(abs, [1, -2])}"
-    except (OSError, ImportError):
-        pass
 
 
 def process_other_limits(host):
@@ -230,12 +214,3 @@ def process_trace(host):
             return f"holds {number}"
     if call(number_of(101, 117), TRACE_ME, 0, 0, 0) == 0:
         return "may be held"
-
-
-def process_vfork(host):
-    """Starts a child by the C library's own functions, not by Python's."""
-    number = ctypes.CDLL(None).fork()
-    if number == 0:
-        ctypes.CDLL(None)._exit(0)
-    if number > 0:
-        return "has a child"

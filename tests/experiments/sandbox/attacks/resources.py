@@ -3,7 +3,6 @@
 import mmap
 import resource
 import signal
-import sys
 import time
 import warnings
 
@@ -41,13 +40,6 @@ def memory_mapped(host):
     return "has 8 GB"
 
 
-def memory_of_numbers(host):
-    """Grows one number: neither an object more nor a system call, only memory and time."""
-    number = 3
-    while True:
-        number *= number
-
-
 def memory_survived(host):
     """Takes more than there is, gets over it and answers."""
     held = []
@@ -56,13 +48,6 @@ def memory_survived(host):
             held.append(bytearray(1 << 22))
     except MemoryError:
         held.clear()
-
-
-def output_one_line(host):
-    """Prints a single line of 64 MB: readers that wait for its end keep it all."""
-    for _ in range(64):
-        sys.stdout.write("x" * (1 << 20))
-        sys.stdout.flush()
 
 
 def output_slow(host):

@@ -1,6 +1,5 @@
 """They return what is no plain value, or what claims to equal every other."""
 
-import itertools
 import os
 
 
@@ -138,11 +137,6 @@ async def wait():
     await Endless()
 
 
-def value_generator(host):
-    """Returns a generator that never ends."""
-    return itertools.repeat(0)
-
-
 class Growing(list):
     def __iter__(self):
         while True:
@@ -162,31 +156,3 @@ def value_growing(host):
 def value_many_numbers(host):
     """Returns a list of a hundred million numbers."""
     return list(range(10**8))
-
-
-def value_nested(host):
-    """Returns a hundred thousand lists in one another."""
-    nested = []
-    for _ in range(100_000):
-        nested = [nested]
-    return nested
-
-
-class Unshowable:
-    def __repr__(self):
-        return f"<{self!r}>"
-
-    __str__ = __repr__
-
-    def __iter__(self):
-        return iter([self])
-
-
-def value_recursive_repr(host):
-    """Returns an object that cannot be shown: its text asks for its text."""
-    return Unshowable()
-
-
-def value_surrogate(host):
-    """Returns half a letter, in a text and as a key, which no encoding can write."""
-    return {"\ud800": "\udfff", "kcatta\ud83d": "\0"}
