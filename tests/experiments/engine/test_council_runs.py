@@ -112,10 +112,7 @@ def test_where_no_chair_concludes_the_best_ranked_answer_stands_in(convene, take
 
     [by_rank] = [event.data for event in run.events.filter(type="concluded_by_rank")]
     assert by_rank["seat"] == counted(run)["best"][0]
-    assert by_rank["message"] == f"turn/1/answer/{by_rank['seat']}"
-    assert by_rank["reason"]
     assert (run.state, run.stop_reason) == ("completed", "your_turn")
-    assert run.messages.filter(step__purpose="conclusion").count() == 0
     assert actions.resume(run, by=alice) is False, "nothing has failed"
     assert_same_page(run)
 

@@ -150,16 +150,12 @@ def test_a_prompt_for_each_side_is_for_that_side_and_a_missing_one_is_refused_th
     assert read(refused).by_id("id_prompts-A").get("aria-invalid") is None
 
     send(**own, **{"prompts-B": "Yield."})
-    config = the_config()
+    config = Experiment.objects.get().config
     assert (config["prompting"], config["prompts"]) == ("individual", {"A": "Win.", "B": "Yield."})
 
 
 def row(number, **parts):
     return {f"interventions-{number}-{part}": str(value) for part, value in parts.items()}
-
-
-def the_config():
-    return Experiment.objects.get().config
 
 
 @each_case(

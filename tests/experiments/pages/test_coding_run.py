@@ -14,12 +14,10 @@ def test_every_phase_of_a_cycle_stands_in_its_place(play, page_of):
         {"judgment": judgment(8)}, {"solution": solution(WRONG), "judgment": judgment(4)}, {"judgment": judgment(9)}
     )
     page = page_of(run)
-    problem_text, matrix = page.by_id("slot-problem-1-coder-1").text, page.by_id("matrix-1")
+    matrix = page.by_id("matrix-1")
     phases = {e.get("data-phase"): e for e in page.find(class_="phase")}
 
     assert run.state == Run.State.COMPLETED
-    assert "Spread of readings" in page.by_id("slot-set-1").text
-    assert "spread([3, 1, 2]) → 2" in problem_text
     assert "10/10" in page.by_id("slot-check-1-reference").text
     assert "fails, as it has to" in page.by_id("slot-check-1-constant").text
     assert all("defspread" in squeezed(page.by_id(f"slot-solution-1-coder-{number}")) for number in (1, 2, 3))
@@ -30,8 +28,6 @@ def test_every_phase_of_a_cycle_stands_in_its_place(play, page_of):
     assert page.by_id("vote-1-coder-1-coder-3").text == "9.0"
     assert len([e for e in matrix.iter() if e.get("class") == "own"]) == 3
     assert [e.text for e in matrix.findall(".//td") if e.get("class") == "mean"] == ["6.50", "8.50", "6.00"]
-    assert "Rated: 7.00 of 10 on average." in page.by_id("slot-outcome-1").text
-    assert page.by_id("slot-ending").text
 
 
 def test_what_went_wrong_is_said_where_it_did(play, page_of):

@@ -1,11 +1,9 @@
 """A file tells of its run and of no other that its reader may not see, nor of a form and what was typed into it."""
 
-import io
 import json
 import threading
 
 import pytest
-from pypdf import PdfReader
 
 from accounts.models import Project
 from experiments.bulk import making as bulk
@@ -158,15 +156,3 @@ def test_what_a_contest_was_told_is_in_its_owners_files_alone(contests, alice, c
         return title in json.dumps(step)
 
     assert [told(reader) for reader in (alice, charlie, None)] == [True, False, False]
-
-
-def test_a_run_that_was_stopped_is_told_as_stopped_in_every_format(alice):
-    run = Record(alice, state="stopped", stop_reason="manual_stop").fetched()
-
-    for format_ in FORMATS.keys() - {"csv"}:
-        raw = b"".join(FORMATS[format_].chunks(run, "en", lambda done: None))
-        pages = PdfReader(io.BytesIO(raw)).pages if format_ == "pdf" else []
-        told = " ".join(page.extract_text() for page in pages) or raw.decode()
-        assert "stopped" in told or "cancelled" in told, format_
-        assert "was completed" not in told, format_
-        assert '"state":"completed"' not in told.replace(" ", ""), format_

@@ -24,15 +24,9 @@ from tests.experiments.cycles import (
 )
 
 
-def until_solutions(coders: int = 3) -> Play:
-    """A cycle of which the problem is set, and no solution has arrived."""
-    play = one_cycle(coders=coders, stop_after=9)
-    assert play.open() == [f"cycle/1/solution/{coder(number)}" for number in range(1, coders + 1)]
-    return play
-
-
 def test_nobody_waits_for_a_solution_or_a_repair_of_somebody_else():
-    play = until_solutions()
+    play = one_cycle(stop_after=9)
+    assert play.open() == [f"cycle/1/solution/{coder(number)}" for number in (1, 2, 3)]
     play.give("cycle/1/solution/coder-2")
     assert play.open() == [f"cycle/1/{what}" for what in ("solution/coder-1", "solution/coder-3", "execution/coder-2")]
     play.give("cycle/1/execution/coder-2")
