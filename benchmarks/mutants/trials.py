@@ -31,7 +31,7 @@ MOST_MEMORY = 4 << 30
 IDLE = 120.0  # seconds by the clock, in which even a starved process gets some of the processor's
 
 # Exit statuses of a trial. Those from FIRST_KILLER on say which of its tests failed.
-SURVIVED, NEVER_LIVE, BROKEN, FIRST_KILLER = 0, 1, 2, 100
+SURVIVED, NEVER_LIVE, BROKEN, FIRST_KILLER = 0, 1, 2, 3
 
 # Files by name, then the functions of that file that are alive in this process.
 Live = dict[str, list[FunctionType]]
