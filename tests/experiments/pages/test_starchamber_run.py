@@ -115,7 +115,8 @@ def test_an_answers_tokens_spell_it_and_say_how_likely_each_was(browser, read, t
     assert [token.get("tabindex") for token in tokens].count("0") == 1
     part = browser.get(f"{address}?part=1").content.decode()
     assert "<html" not in part
-    assert "data-token-view" in part and f"of turn {message.turn}," in part  # regions of a page have names of their own
+    assert "data-token-view" in part
+    assert f"of turn {message.turn}," in part
 
     child = branching.branch(message, by=alice)
     figures = read(browser.get(reverse("talk-figures", args=[child.pk]))).text
