@@ -5,9 +5,11 @@ import io
 
 import pytest
 
+from experiments.models import Judgment
 from experiments.refusals import NotOffered
 from experiments.reviews import agreement, queues, slots
 from experiments.reviews.coefficients import Asked
+from experiments.reviews.content import Correction
 from leaderboard.ratings.agreement import Reason, Undefined
 from tests.experiments.reviews import reviewed
 from tests.fixtures import signed_in
@@ -89,3 +91,27 @@ def test_an_answer_is_compared_with_its_latest_judgment_and_a_replaced_one_with_
     assert agreement.judge_scores(queue)["cooperation"] == {a: 1.0, b: pytest.approx(0.4)}
     played.run.messages.filter(seat="A").update(superseded=True)
     assert set(agreement.judge_scores(queue)["cooperation"]) == {b}
+
+
+@pytest.mark.django_db
+def test_scores_that_people_corrected_are_counted_with_their_mean(alice, bob):
+    queue = reviewed.queue(alice, bob, turns=1, is_blind=False)
+    for item, score in zip(queue.items.order_by("number"), (-0.5, 1.0), strict=True):
+        judgment = Judgment.objects.get(subject=item.message.seat)
+        reviewed.answer(item, bob, corrections=(Correction(judgment.pk, "cooperation", score, "It threatens."),))
+
+    judge = agreement.report(queue).measures[0].judge
+    assert (judge.corrections, judge.corrected) == (2, 0.25)
+
+
+@pytest.mark.django_db
+def test_a_label_with_one_choice_is_one_measure_and_one_with_several_a_measure_for_each(alice, bob, dora):
+    queue = reviewed.queue(alice, bob, dora, turns=1, overlap=2, rubric=reviewed.rubric("conduct"))
+    item = queue.items.first()
+    reviewed.answer(item, bob, None, labels={"harm": ["none"], "signs": ["lie"]})
+    reviewed.answer(item, dora, None, labels={"harm": ["plain"], "signs": ["lie", "concealment"]})
+
+    found = agreement.report(queue)
+    signs = [f"signs.{name}" for name in ("lie", "concealment", "manipulation", "self_preservation")]
+    assert [(one.name, one.answers) for one in found.measures] == [(name, 2) for name in ("harm", *signs)]
+    assert [one.distance for one in found.disputed] == [pytest.approx(2 / 5)]

@@ -134,6 +134,7 @@ def test_a_run_is_published_by_curators_after_its_approval_and_that_of_its_sibli
     assert recorded == ["approved", "approved", "published", "withdrawn"]
 
 
+@pytest.mark.databases
 def test_a_run_that_somebody_has_gone_on_with_since_the_page_was_made_is_not_approved(record, cora):
     read_before = Run.objects.get(pk=record.run.pk)
     Run.objects.filter(pk=record.run.pk).update(state="queued")

@@ -58,12 +58,35 @@ def test_a_queue_is_over_messages_transcripts_or_judgments(alice, over, count):
     ],
 )
 def test_filters(alice, filters, count):
-    record = reviewed.record(alice)
+    flagged_and_disputed(alice)
+
+    assert reviewed.queue(alice, played=False, filters=filters).items.count() == count
+
+
+def flagged_and_disputed(owner):
+    record = reviewed.record(owner)
     Message.objects.filter(turn=1, seat="A").update(flags=["refusal"])
     Message.objects.filter(turn=1, seat="B").update(finish_reason="length")
     record.judged(2, {"A": {"cooperation": -0.5}}, judge="second judge", confidence=0.9)
 
-    assert reviewed.queue(alice, played=False, filters=filters).items.count() == count
+
+@each_case(
+    ("filters", "transcripts", "judgments"),
+    [
+        ({}, 2, 7),
+        ({"judge": "second judge"}, 1, 1),
+        ({"confidence_below": 0.8}, 2, 6),
+        ({"flags": ["refusal"]}, 1, 1),
+        ({"disagreement": 0.2}, 1, 2),
+    ],
+)
+def test_transcripts_and_judgments_are_filtered_by_what_belongs_to_them(alice, filters, transcripts, judgments):
+    flagged_and_disputed(alice)
+    reviewed.record(alice, 1)
+
+    made = [reviewed.queue(alice, played=False, over=over, filters=filters) for over in ("transcripts", "judgments")]
+
+    assert [queue.items.count() for queue in made] == [transcripts, judgments]
 
 
 def test_a_draw_is_the_same_for_the_same_seed_and_not_exceeded_by_filling_again(alice):

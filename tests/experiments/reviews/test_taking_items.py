@@ -7,9 +7,10 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
+from accounts.models import AuditEntry
 from experiments.models import ReviewItem, ReviewQueue, ReviewSlot
 from experiments.refusals import NotAllowed, NotOffered
-from experiments.reviews import queues, slots
+from experiments.reviews import progress, queues, slots
 from tests.experiments.reviews import reviewed
 from tests.rivals import at_once
 
@@ -78,6 +79,7 @@ def test_what_somebody_passes_over_is_offered_to_others_alone(queue, bob, dora):
 def test_nobody_holds_or_takes_anything_as_a_stranger_or_in_a_closed_queue(queue, alice, bob, dora):
     item = slots.next_item(queue, by=bob)
     queues.assign(queue, by=alice, members=["dora"])
+    assert AuditEntry.objects.filter(action="shared").latest("pk").detail["members"] == ["dora"]
     assert not item.slots.filter(holder=bob).exists()
     assert not ReviewItem.objects.visible_to(bob).exists()
     with pytest.raises(NotAllowed):
@@ -97,6 +99,20 @@ def test_taking_back_gives_the_last_item_again_and_keeps_its_version(queue, bob)
     assert slots.place_of(second, bob).answer is None
     assert reviewed.answer(second, bob, -0.5).version == 2
     assert [one.version for one in second.answers.all()] == [1, 2]
+
+
+def test_progress_counts_ones_own_answers_and_reckons_with_ones_own_pace_or_else_that_of_all(queue, alice, bob, dora):
+    for person, seconds in ((bob, 100), (dora, 300)):
+        item = slots.next_item(queue, by=person)
+        ReviewSlot.objects.filter(item=item).update(claimed=timezone.now() - timedelta(seconds=seconds))
+        reviewed.answer(item, person)
+
+    of_bob, of_alice = progress.of(queue, bob), progress.of(queue, alice)
+    assert (of_bob.mine, of_bob.answers, of_bob.places, of_bob.complete, of_bob.left) == (1, 2, 4, 2, 2)
+    assert of_alice.mine == 0
+    paces = [progress.seconds_per_item(queue, person) for person in (bob, dora, alice)]
+    assert paces == pytest.approx([100, 300, 200], abs=20)
+    assert of_bob.eta_seconds == pytest.approx(200, abs=40)
 
 
 @pytest.mark.databases

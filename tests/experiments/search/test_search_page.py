@@ -20,7 +20,9 @@ def test_the_found_words_are_marked_and_everything_else_is_plain_text(browser, a
     assert f'href="/runs/{run.pk}/#message-{message.pk}"' in page
     assert '&lt;b&gt;<mark class="found">solar</mark>&lt;/b&gt;' in page
     assert "<script>alert" not in page
-    assert f'href="/experiments/{run.experiment_id}/"' in browser.get("/search/?q=aardvarks").content.decode()
+    setup = browser.get("/search/?q=aardvarks").content.decode()
+    assert f'href="/experiments/{run.experiment_id}/"' in setup
+    assert '<mark class="found">Aardvarks</mark> of the lab' in setup
     assert (hit["run"], hit["kind"], hit["turn"], hit["seat"]) == (str(run.pk), "message", 1, "A")
     assert [part["text"] for part in hit["excerpt"] if part["found"]] == ["solar"]
     assert hit["excerpt"][0] == {"text": "A <b>", "found": False}

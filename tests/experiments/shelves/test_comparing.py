@@ -44,15 +44,17 @@ def test_four_runs_stand_side_by_side(browser, read, four):
 
 def test_what_was_set_up_differently_is_shown_and_the_rest_counted(browser, read, talk):
     one, two = talk(), talk()
-    config = {**two.experiment.config, "prompt": "Share nine solar panels.", "max_turns": 7}
+    config = {**two.experiment.config, "prompt": "Share nine solar panels.", "max_turns": 7, "filter": False}
     Experiment.objects.filter(pk=two.experiment_id).update(config=config)
-    two.experiment.participants.filter(seat="A").update(params={"temperature": 0.5})
+    two.experiment.participants.filter(seat="A").update(params={"temperature": 0.5}, persona="Dr. Vega")
     beheld = comparing.of(comparing.chosen(one.experiment.owner, ids(one, two)["run"]))
     found = {setting.name: setting.words for setting in beheld.settings}
 
     assert found["prompt"] == ("Share seven solar panels.", "Share nine solar panels.")
     assert found["max_turns"] == ("5", "7")
     assert found["cast.A.temperature"] == ("–", "0.5")
+    assert found["cast.A.persona"] == ("–", "Dr. Vega")
+    assert found["filter"] == ("yes", "no")
     assert beheld.settings_alike > 5
     assert "Prompt for both" in read(browser.get(COMPARE, ids(one, two))).text
 

@@ -47,6 +47,7 @@ def test_a_view_is_kept_from_the_list_renamed_and_deleted(browser, alice, projec
 def test_the_default_view_is_shown_where_nothing_is_asked_for(browser, alice):
     viewing.save(by=alice, name="Failed", query="state=failed", is_default=True)
     newer = viewing.save(by=alice, name="Odd", query="tag=odd", is_default=True)
+    viewing.save(by=alice, name="Even", query="tag=even")
 
     assert browser.get(RUNS)["Location"] == newer.get_absolute_url()
     assert browser.get(RUNS, {"whose": "mine"}).status_code == 200

@@ -67,6 +67,8 @@ def test_a_covariate_that_does_not_fit_is_refused():
 
     with pytest.raises(ValueError, match="per battle"):
         covariate_bias(battles, [1.0])
+    with pytest.raises(ValueError, match="per battle"):
+        position_bias(battles, clusters=[1])
     with pytest.raises(ValueError, match="0 or more"):
         length_bias(battles, [-1] * 30, [1] * 30)
 

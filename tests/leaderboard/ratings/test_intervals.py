@@ -273,6 +273,12 @@ def test_who_is_known_from_one_sample_alone_has_no_error_and_who_is_new_has_the_
     assert np.isnan(times_as_wide(tally(unbeaten), found_of(unbeaten, items))).tolist() == [False] * 5 + [True]
 
 
+def test_where_nothing_is_known_of_widths_battles_are_taken_for_independent():
+    table = tally(league(4, 100)[0])
+
+    assert as_wide_as(table, [np.nan] * 4).errors == pytest.approx(as_wide_as(table, np.ones(4)).errors)
+
+
 def test_one_sample_tells_of_no_other_and_one_of_others_is_refused():
     battles, _items, _truth = sampled_league(4, 30)
     table = Table(np.zeros((2, 2)), np.zeros((2, 2)), ("a", "b"))

@@ -1,0 +1,24 @@
+"""What the index is given, and asked, in the words of a database."""
+
+from experiments.search import content as contents
+from experiments.search.content import content
+from experiments.search.sought import Sought, phrase
+
+
+def test_a_word_takes_room_once_however_often_it_is_said(monkeypatch):
+    monkeypatch.setattr(contents, "MOST_BYTES", 25)
+
+    assert content([], ["one one one two one three four"]).words == ("one", "one", "one", "two", "one")
+
+
+def test_postgresql_is_given_marks_without_places_and_so_many_places_of_a_word(monkeypatch):
+    monkeypatch.setattr(contents, "MOST_PLACES", 2)
+
+    assert content(["=seat:a"], ["we share", "we we"]).tsvector == "'=all' '=seat:a' 'we':1,4 'share':2 '=':3"
+
+
+def test_postgresql_is_asked_for_all_phrases_one_of_each_marks_and_nothing_unwanted():
+    asked = Sought((phrase("solar panel"),), (("=seat:a", "=seat:b"),), (phrase("nigh", is_open=True),), ("=flag:odd",))
+
+    assert asked.tsquery == "('solar' <-> 'panel') & ('=seat:a' | '=seat:b') & !('nigh':*) & !'=flag:odd'"
+    assert Sought().tsquery == "'=all'"
