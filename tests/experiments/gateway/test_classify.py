@@ -98,6 +98,7 @@ def test_neither_key_nor_password_reaches_a_message():
         assert key not in str(error_for(401, {"error": {"message": f"bad key {key} given"}}))
     assert "hunter2" not in str(classify(500, {}, b"", now=NOW, origin=Origin("https://me:hunter2@api.example/v1")))
     assert "canary" not in excerpt("x" * 290 + " sk-canary-0123456789", "sk-canary-0123456789"), "not cut in half"
+    assert excerpt("used sk-other-0123456789, sent as Bearer abc") == "used [key], sent as Bearer [key]"
 
 
 def test_an_excerpt_is_one_short_line_without_control_characters():

@@ -93,8 +93,10 @@ async def test_one_episode_of_429_shrinks_once_and_never_below_one(limiter_of, c
 async def test_nothing_starts_during_the_cooldown(limiter_of, clock, retry_after, pause):
     limiter = limiter_of()
     limiter.report(RateLimited("x", retry_after=retry_after))
+    assert limiter.is_closed
     async with limiter.slot():
         assert clock.slept == [pause]
+    assert not limiter.is_closed
 
 
 async def test_a_5xx_pauses_growth_and_nothing_else(limiter_of, clock):

@@ -41,7 +41,7 @@ def test_logprobs_without_alternatives_are_asked_for_alone_and_no_streaming_has_
     result = prepared(stream=False, params=Params(top_logprobs=0))
     assert (result.body["logprobs"], result.body["stream"]) == (True, False)
     assert not {"top_logprobs", "stream_options"} & result.body.keys()
-    assert result.headers["Accept"] == "application/json"
+    assert (result.headers["Accept"], result.headers["Accept-Encoding"]) == ("application/json", "identity")
     assert "X-Client-Request-Id" not in result.headers
 
 

@@ -22,10 +22,10 @@ def test_events_before_one_that_is_too_large_are_kept(size):
     assert of_many_lines.overflowed
 
 
-def split(text: str, *, opened: bool = False) -> tuple[str, str]:
+def split(*texts: str, opened: bool = False) -> tuple[str, str]:
     """The answer and the thinking."""
     splitter = AnswerSplitter(opened=opened)
-    pieces = splitter.feed(text) + splitter.close()
+    pieces = [piece for text in texts for piece in splitter.feed(text)] + splitter.close()
     return tuple("".join(piece.text for piece in pieces if piece.kind == wanted) for wanted in ("text", "reasoning"))
 
 
@@ -51,6 +51,7 @@ def split(text: str, *, opened: bool = False) -> tuple[str, str]:
         ("``a ` <think>`` b", "``a ` <think>`` b", ""),
         ("```\n<think>x</think>\n```\n<think>y</think>z", "```\n<think>x</think>\n```\nz", "y"),
         ("~~~xml\n<think>\n~~~\n", "~~~xml\n<think>\n~~~\n", ""),
+        (" ```\n<think>x</think>\n ``` \n<think>y</think>z", " ```\n<think>x</think>\n ``` \nz", "y"),
         ("```inline``` <think>y</think>z", "```inline``` z", "y"),
         ("a stray ` here\n<think>y</think>z", "a stray ` here\nz", "y"),
         ("<think>```\ncode</think>z", "z", "```\ncode"),
@@ -66,6 +67,10 @@ def split(text: str, *, opened: bool = False) -> tuple[str, str]:
 )
 def test_what_is_thinking_and_what_is_not(text, answer, thinking):
     assert split(text) == (answer, thinking)
+
+
+def test_a_line_may_begin_in_another_piece_than_the_tag_that_follows():
+    assert split("<think>a", "\n<think>b</think>c</think>d") == ("d", "a\nbc")
 
 
 @each_case(

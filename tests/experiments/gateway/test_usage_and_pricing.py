@@ -17,6 +17,10 @@ PRICE = Price(Decimal("0.000002"), Decimal("0.00001"), cached_input=Decimal("0.0
             {"input_tokens": 10, "output_tokens": 1, "input_tokens_details": {"cached_tokens": 4}},
             Usage(6, 1, cached_input_tokens=4),
         ),
+        *(
+            ({"prompt_tokens": 10, "prompt_tokens_details": {name: 4}}, Usage(6, 0, cache_write_tokens=4))
+            for name in ("cache_write_tokens", "cache_creation_tokens")
+        ),
         (
             {"prompt_tokens": 10, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 40}},
             Usage(10, 2, cached_input_tokens=40),
@@ -88,6 +92,7 @@ def test_q16_an_estimate_is_flagged_and_counts_bytes(asker_request):
         (40_000, Usage(5999, 1), None, False),
         (17_000, Usage(4096, 1), None, False),
         (40_000, Usage(1, 4095, cached_input_tokens=9000), None, False),
+        (40_000, Usage(96, 1, cached_input_tokens=1000, cache_write_tokens=3000), None, True),
         (40_000, Usage(4096, 1, estimated=True), None, False),
     ],
 )

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from django.utils import timezone
 
-from experiments.models import ModelPrice, ProviderKey, ProviderModel
+from experiments.models import KeyUse, ModelPrice, ProviderKey, ProviderModel
 from tests.cases import each_case
 from tests.experiments.keys.conftest import LAB, MINE, OTHER
 from tests.fixtures import signed_in
@@ -135,9 +135,10 @@ def test_the_admin_shows_that_there_are_keys_and_a_used_price_does_not_change(ad
     model = run.calls.first().model
     price = ModelPrice.objects.create(model=model, since=timezone.now(), input=1, output=1)
     run.calls.update(price=price)
+    use = KeyUse.objects.create(key=ProviderKey.objects.first(), run=run, day=timezone.now().date())
     browser = signed_in(admin)
     paths = ["providerkey/", "provider/", f"provider/{provider.pk}/change/", "providermodel/"]
-    paths += [f"providermodel/{model.pk}/change/", f"providerkey/{ProviderKey.objects.first().pk}/change/"]
+    paths += [f"providermodel/{model.pk}/change/", f"providerkey/{use.key_id}/change/", f"keyuse/{use.pk}/change/"]
     for path in paths:
         answer = browser.get(f"/admin/experiments/{path}")
         assert answer.status_code == 200, path

@@ -94,6 +94,6 @@ def test_the_api_makes_it_once_answers_it_again_and_knows_no_cost(api, well):
     assert (first.status_code, second.status_code) == (201, 200)
     assert first.json()["id"] == second.json()["id"]
     assert first.json()["cost"] is None
-    assert {call["cost"] for call in calls} == {None}
+    assert {(call["purpose"], call["cost"]) for call in calls} == {("reply", None)}
     assert all("no model was asked" in call["warnings"][0] for call in calls)
     assert api.post(f"scenarios/{well.pk}/demonstration/").status_code == 409, "one of one's own has none"

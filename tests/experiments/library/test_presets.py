@@ -11,6 +11,7 @@ from experiments.library import keeping
 from experiments.library.presets import CUSTOM, builtin_presets
 from experiments.library.shelf import chosen_context, presets_for
 from experiments.models import Preset
+from experiments.refusals import NotAllowed
 from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
@@ -80,6 +81,14 @@ def test_others_see_it_once_it_is_shared_copy_it_and_change_nothing_of_it(bobs, 
         assert bobs.post(reverse(name, args=[shy.pk]), body).status_code == 404
     shy.refresh_from_db()
     assert (shy.name, shy.shared) == ("Shy", True)
+
+
+def test_whoever_only_reviews_by_now_keeps_their_own_unchanged(alice, shy):
+    alice.role = "reviewer"
+
+    with pytest.raises(NotAllowed):
+        keeping.revise_preset(shy, by=alice, name="Bold")
+    assert Preset.objects.get().name == "Shy"
 
 
 def test_copies_of_one_find_names_that_are_free(browser, alice):
