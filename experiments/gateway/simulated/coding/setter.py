@@ -54,8 +54,7 @@ def problem_values(prompt: Prompt, behaviour: Behaviour, seed: int) -> dict[str,
 
 
 def _told(test: Test) -> dict[str, str]:
-    arguments, expected = (json.dumps(value, ensure_ascii=False) for value in (test.arguments, test.expected))
-    return {"input": arguments, "expected_output": expected}
+    return {"input": json.dumps(test.arguments), "expected_output": json.dumps(test.expected)}
 
 
 def _chosen(prompt: Prompt, behaviour: Behaviour, rng: Random) -> Problem:
