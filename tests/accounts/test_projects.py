@@ -42,6 +42,7 @@ def test_the_last_lead_stays_and_is_told_so(browser, alice, project):
     old = User.objects.create_user("old", is_active=False)
     Membership.objects.create(project=project, user=old, role="lead")
 
+    assert not Project.objects.led_by(old).exists()
     with pytest.raises(NotPossible):
         projects.remove_member(project, alice, by=alice)
     with pytest.raises(NotPossible):

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from experiments.engine import leases
+from experiments.engine import leases, playing
 from experiments.models import Call, ModelPrice, ProviderModel, Run
 from experiments.steering import steering
 from tests.fixtures import wait_until
@@ -75,6 +75,21 @@ def test_without_filter_and_judge_there_is_nothing_to_tell_of_them_and_no_event_
     assert course(run)[2:-1] == turn * 4
     first = run.messages.first().raw_text.splitlines()[0]
     assert [event.type for event in run.events.all() if first in str(event.data)] == ["message_completed"]
+
+
+def test_a_run_that_gives_way_to_others_after_every_step_comes_to_its_end(play, monkeypatch):
+    monkeypatch.setattr(playing, "MOMENT", -1)
+    run = play()
+
+    assert course(run)[2:] == [*TURN, *TURN, "experiment_stopped completed"]
+
+
+def test_a_gap_lies_between_two_turns(play):
+    run = play(gap_seconds=60, **BARE)
+
+    said = list(run.calls.order_by("sent").values_list("sent", flat=True))
+    gaps = [(after - before).total_seconds() >= 60 for before, after in pairwise(said)]
+    assert gaps == [False, True, False]
 
 
 def test_a_manual_run_tells_what_it_waits_for_and_what_was_said(play, drive, alice):

@@ -166,6 +166,7 @@ def test_two_tabs_that_ask_are_both_heard_in_order(council, start, drive, alice,
     assert questions(run) == ["Why is the sky blue?", "And at sunset?", "And on Mars?"]
     assert (fresh(run).state, offer(run).key) == ("completed", "turn/3/next")
     assert run.messages.filter(step__purpose="conclusion").count() == 3
+    assert set(run.steps.filter(kind="offer").values_list("seat", flat=True)) == {"person"}
     assert_same_page(run)
 
 

@@ -13,7 +13,7 @@ from rq import Queue
 from rq.executions import Execution
 from rq.registry import StartedJobRegistry
 
-from experiments.engine import driver, keeping
+from experiments.engine import driver, keeping, leases
 from experiments.engine.jobs import QUEUE, wake
 from experiments.engine.workers import SteadyWorker, look_around
 from experiments.models import Call, Provider, Run, Step
@@ -49,7 +49,6 @@ def is_streaming(provider, tokens=20):
     return lambda: any(row["tokens_sent"] >= tokens for row in provider.ledger())
 
 
-@pytest.mark.system
 def test_a_call_under_way_is_heard_out_and_nothing_else_is_asked(arena, start, drive, provider, until, settings):
     settings.DRAIN_SECONDS = 60
     run = start(arena(a=BRIEF, b=BRIEF))
@@ -86,7 +85,6 @@ def test_a_call_that_takes_too_long_is_broken_off_and_every_word_of_it_is_kept(
     assert_books_balance(fresh(run), provider)
 
 
-@pytest.mark.system
 def test_what_still_waits_for_its_turn_at_the_provider_is_forgotten_and_costs_nothing(
     arena, start, provider, until, settings, monkeypatch
 ):
@@ -108,6 +106,29 @@ def test_a_run_that_only_waits_for_its_next_attempt_goes_on_elsewhere_at_once(ar
 
     assert took < 30
     assert fresh(run).state == Run.State.QUEUED
+
+
+def test_a_run_whose_lease_cannot_be_given_back_keeps_no_worker(arena, start, until, settings, monkeypatch):
+    def refused(run_id, fence):
+        raise OperationalError("The database is not there.")
+
+    settings.DRAIN_SECONDS = 60
+    monkeypatch.setattr(leases, "release", refused)
+    run = start(arena(a="sim/cooperative:fail=503"))
+    took = until(lambda: run.events.filter(type="call_retried").exists(), "a first failure")
+
+    assert took < 30
+    assert fresh(run).state == Run.State.RUNNING
+
+
+def test_a_call_of_a_run_that_somebody_else_drives_now_is_broken_off(arena, start, provider, quiet_doorbell):
+    run = start(arena(a=TALKATIVE))
+    with stepped_engine.driving(threading.Event()):
+        wait_until(is_streaming(provider), "the first words")
+        Run.objects.filter(pk=run.pk).update(fence=2)
+        wait_until(lambda: [row["outcome"] for row in provider.ledger()] == ["client_closed"], "the close", 10)
+
+    assert (fresh(run).state, fresh(run).fence) == (Run.State.RUNNING, 2)
 
 
 @pytest.mark.system

@@ -130,6 +130,7 @@ def test_what_is_said_where_nobody_listens_is_refused_and_asks_nobody(manual, sa
     say(run, "default")
     assert run.state == "completed"
     refused(run, first, last, "turn/2/A/prompt", "turn/1/next")
+    steering.say(stopped, by=alice, key=first, action="send", text="x" * 1_000_000)
     actions.stop(stopped, by=alice)
     refused(stopped, first)
     assert stopped.calls.count() == 0
@@ -203,6 +204,7 @@ def test_a_paused_run_begins_nothing_more_and_goes_on_when_resumed(arena, start,
     drive()
     run.refresh_from_db()
     assert (run.state, run.is_held, run.messages.count()) == ("completed", False, 4)
+    assert run.events.filter(type="experiment_started").count() == 1
 
 
 def test_the_last_turn_can_be_moved_while_it_is_played(manual, say, alice):
@@ -216,3 +218,6 @@ def test_the_last_turn_can_be_moved_while_it_is_played(manual, say, alice):
     assert "rewrote" not in str(run.calls.get(step__key="turn/1/judge").request["messages"])
     with pytest.raises(NotOffered):
         steering.extend(run, by=alice, max_turns=0)
+    say(run, "next")
+    with pytest.raises(NotOffered):
+        steering.extend(run, by=alice, max_turns=1)

@@ -9,6 +9,7 @@ import pytest
 from experiments.engine import performers as module
 from experiments.engine.performers import Endpoint, Performers, Work
 from experiments.gateway import ChatMessage, ChatRequest
+from experiments.gateway.addresses import GuardedTransport
 from tests.fixtures import wait_until
 
 
@@ -86,6 +87,23 @@ def test_performers_that_have_ended_leave_nothing_open():
 
     assert len(os.listdir("/proc/self/fd")) == before
     assert all(viewers.is_closed for viewers in everybody)
+
+
+def test_the_connections_to_providers_are_closed_with_the_performers(viewers, simulated, monkeypatch):
+    closed = []
+
+    async def noted(transport):
+        closed.append(transport)
+
+    monkeypatch.setattr(GuardedTransport, "aclose", noted)
+    ended = Performers(viewers)
+    ended.start()
+    for model in ("sim/cooperative:tps=0:first=0", "sim/neutral:tps=0:first=0"):
+        ended.submit(work(simulated.base_url, model))
+        assert ended.reports.get(timeout=60).error is None
+    ended.close()
+
+    assert len(closed) == 1
 
 
 # --- what viewers are told ---

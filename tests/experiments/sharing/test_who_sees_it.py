@@ -1,9 +1,10 @@
 """An experiment is its owner's until they share it: with a project, with the lab, or with everybody."""
 
 import pytest
+from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
-from accounts.models import AuditEntry, Project
+from accounts.models import AuditEntry, Project, User
 from experiments import actions
 from experiments.admission import may_change
 from experiments.casting import InvalidExperiment
@@ -45,6 +46,9 @@ def test_each_visibility_has_its_readers_who_do_not_steer(lab, shown, start, vis
     shown.refresh_from_db()
 
     assert seen_by(lab, shown) == set(readers)
+    left = User(pk=lab.people["owner"].pk, is_active=False)
+    for nobody in (left, AnonymousUser()):
+        assert Experiment.objects.visible_to(nobody).exists() == (visibility == "public")
     steering = {"owner"} if visibility == "private" else {"member", "lead", "owner"}
     assert {who for who, user in lab.people.items() if may_change(shown, user)} == steering
     for who in (*OUTSIDE, "watcher"):

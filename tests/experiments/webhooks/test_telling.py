@@ -127,6 +127,7 @@ def test_a_project_is_told_of_what_its_members_see_and_its_lead_of_nothing_of_ot
     begin(placed(start(arena()), project, visibility))
 
     assert len(types()) == told
+    begin(start(arena()))  # of no project
     assert not own.deliveries.exists()
 
 
