@@ -62,8 +62,6 @@ class OpenCall:
 
 def record_facts(book: Book, records: Sequence[Record]) -> None:
     """Findings and facts that a workflow states: each once, with its rows and its events."""
-    if not records:
-        return
     try:
         with transaction.atomic():
             reserve_numbers(book.run_id, 0, book.fence)
