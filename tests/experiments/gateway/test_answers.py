@@ -22,6 +22,12 @@ async def test_chunks_may_be_of_any_length(provider, asker, frame, length):
     assert (await asker.stream()).text == text == asker.text
 
 
+async def test_white_space_before_an_answer_without_thinking_is_part_of_it(provider, asker, frame):
+    provider.streams(frame("\n") + frame("    return 1") + frame(finish="stop"))
+
+    assert (await asker.stream()).text == "\n    return 1" == asker.text
+
+
 async def test_no_head_in_time_leaves_the_outcome_unknown(provider, asker):
     provider.answers(b"", then="hang")
     with pytest.raises(OutcomeUnknown, match="first content"):

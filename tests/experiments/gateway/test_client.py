@@ -156,7 +156,7 @@ async def test_the_models_are_listed_as_the_provider_has_them_and_anything_else_
         provider.says(body)
         assert await asker.client.models() == [{"id": "a"}]
     assert provider.received[0].head.startswith("GET /v1/models ")
-    for body in (b"<html>", b"{}", b'{"data":"x"}'):
+    for body in (b"<html>", b"{}", b'{"data":"x"}', b"\xff"):
         provider.says(body)
         with pytest.raises(BadAnswer):
             await asker.client.models()

@@ -10,7 +10,7 @@ from tests.cases import each_case
 
 SYSTEM = ChatMessage("system", "Be brief.")
 USER = ChatMessage("user", "Hi")
-SCHEMA = {"type": "object", "properties": {"score": {"type": "integer"}}}
+SCHEMA = {"type": "object", "properties": {"größe": {"type": "integer"}}}
 
 
 @pytest.fixture
@@ -88,14 +88,14 @@ def test_q20_a_model_without_schemas_gets_it_in_the_prompt(prepared, level, want
     assert result.body.get("response_format") == wanted
     system, user = result.body["messages"]
     assert system["content"].startswith("Be brief.\n\n")
-    assert system["content"].endswith(json.dumps(SCHEMA))
+    assert system["content"].endswith('{"größe": {"type": "integer"}}}')
     assert user["content"] == "Hi"
     assert "schema" in result.warnings[0]
 
     result = prepared(schema=SCHEMA, capabilities=Capabilities(schema=level, system_role=False))
     (message,) = result.body["messages"]
     assert message["role"] == "user"
-    assert json.dumps(SCHEMA) in message["content"]
+    assert json.dumps(SCHEMA, ensure_ascii=False) in message["content"]
     assert message["content"].endswith("\n\nHi")
 
 

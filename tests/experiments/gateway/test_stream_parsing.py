@@ -10,6 +10,17 @@ def test_an_event_after_a_lone_carriage_return_is_not_delayed():
     assert Parser().feed(b"data: a\r\r") == [Event("a")]
 
 
+def test_a_line_feed_belongs_to_the_carriage_return_before_it_however_the_two_arrive():
+    parser = Parser()
+    events = [event for piece in (b"data: a\r", b"", b"\ndata: b\r", b"\n\r\n") for event in parser.feed(piece)]
+    assert events == [Event("a\nb")]
+
+
+def test_a_byte_order_mark_is_none_after_the_first_line():
+    parser = Parser()
+    assert (parser.feed(b"\n\xef\xbb\xbfdata: a\n\n"), parser.strange) == ([], True)
+
+
 @each_case("size", [1, 7, 4096])
 def test_events_before_one_that_is_too_large_are_kept(size):
     data = b"data: a\n\ndata: " + b"x" * 5000 + b"\n\ndata: c\n\n"
@@ -20,6 +31,8 @@ def test_events_before_one_that_is_too_large_are_kept(size):
     of_many_lines = Parser(limit_bytes=1000)
     of_many_lines.feed(b"data: xxxxxxxxxx\n" * 200)
     assert of_many_lines.overflowed
+    just_fitting = Parser(limit_bytes=100)
+    assert just_fitting.feed(b"data: x\n" * 47 + b"\n") == [Event("\n".join("x" * 47))]
 
 
 def split(*texts: str, opened: bool = False) -> tuple[str, str]:
