@@ -13,10 +13,13 @@ from rq import Queue
 from rq.executions import Execution
 from rq.registry import StartedJobRegistry
 
-from experiments.engine import driver, keeping, leases
+from experiments.engine import driver, keeping, leases, pauses
+from experiments.engine.events import LeaseLost
 from experiments.engine.jobs import QUEUE, wake
+from experiments.engine.recording import Book
 from experiments.engine.workers import SteadyWorker, look_around
 from experiments.models import Call, Provider, Run, Step
+from experiments.observing import counting, families
 from experiments.steering import steering
 from tests.cases import each_case
 from tests.experiments.engine.crashes import assert_books_balance, expire_leases
@@ -97,6 +100,43 @@ def test_what_still_waits_for_its_turn_at_the_provider_is_forgotten_and_costs_no
     assert Call.objects.count() == len(provider.ledger()) == 1
     assert Step.objects.filter(kind="ask", state=Step.State.OPEN).count() == 3
     assert {fresh(run).state for run in runs} == {Run.State.QUEUED}
+    assert all(fresh(run).last_seq == run.events.count() for run in runs), "no number of an event is left out"
+
+
+def test_the_last_words_are_written_when_nothing_older_is_any_more(
+    arena, start, provider, until, settings, monkeypatch
+):
+    settings.DRAIN_SECONDS = 0.1
+    done = []
+    monkeypatch.setattr(stepped_engine.SteppedKeeper, "close", lambda _keeper: done.append("keeper"))
+    monkeypatch.setattr(driver, "write_down", lambda _texts: done.append("last words"))
+    start(arena(a=TALKATIVE))
+    until(is_streaming(provider), "the first words")
+
+    assert done[:2] == ["keeper", "last words"]
+
+
+def test_a_run_that_somebody_else_drives_now_is_not_laid_to_rest(arena, start):
+    taken = leases.claim(start(arena()).pk, lambda event: None)
+    outdated = Book(taken.pk, taken.fence - 1, lambda event: None)
+
+    with pytest.raises(LeaseLost):
+        pauses.park(outdated, [], is_held=False)
+    with pytest.raises(LeaseLost):
+        pauses.rest(outdated, taken, [])
+    assert fresh(taken).state == Run.State.RUNNING
+
+
+def test_a_run_is_counted_as_begun_once_and_as_taken_over_when_its_driver_died(arena, start, monkeypatch):
+    counted, run = [], start(arena())
+    monkeypatch.setattr(counting, "add", lambda family, *_labels: counted.append(family))
+
+    leases.release(run.pk, leases.claim(run.pk, lambda event: None).fence)
+    assert counted == [families.RUNS_STARTED]
+    leases.claim(run.pk, lambda event: None)
+    expire_leases()
+    leases.claim(run.pk, lambda event: None)
+    assert counted == [families.RUNS_STARTED, families.TAKEOVERS]
 
 
 def test_a_run_that_only_waits_for_its_next_attempt_goes_on_elsewhere_at_once(arena, start, provider, until, settings):

@@ -1,27 +1,31 @@
 """Every call that is handed over is reported, whenever it is stopped, and its viewers are told now and then."""
 
 import os
+import threading
 import time
 from uuid import uuid4
 
 import pytest
 
 from experiments.engine import performers as module
+from experiments.engine.live import News
 from experiments.engine.performers import Endpoint, Performers, Work
 from experiments.gateway import ChatMessage, ChatRequest
 from experiments.gateway.addresses import GuardedTransport
 from tests.fixtures import wait_until
+from tests.parts import stepped_engine
 
 
 class Viewers:
     """They write down what reaches them."""
 
     def __init__(self):
-        self.pieces, self.posts, self.is_closed = [], 0, False
+        self.pieces, self.posts, self.is_closed, self.reached = [], 0, False, threading.Event()
 
     async def send(self, news):
         self.posts += 1
-        self.pieces += [message["data"] for _run, message in news]
+        self.pieces += [message["data"] for _run, message in news if message["type"] == "run.delta"]
+        self.reached.set()
 
     async def close(self):
         self.is_closed = True
@@ -107,6 +111,28 @@ def test_the_connections_to_providers_are_closed_with_the_performers(viewers, si
 
 
 # --- what viewers are told ---
+
+
+def test_what_is_sent_reaches_the_viewers_though_no_call_is_under_way(performers, viewers):
+    performers.send(News(uuid4(), {"type": "run.delta", "data": "a piece"}))
+
+    assert viewers.reached.wait(30)
+    assert viewers.pieces == ["a piece"]
+
+
+@pytest.mark.django_db
+def test_the_pieces_of_a_reply_follow_each_other_without_a_gap(viewers, arena, start, drive, monkeypatch):
+    monkeypatch.setattr(stepped_engine, "MemoryOutlet", lambda: viewers)
+    run = start(arena("sim/cooperative:first=0:tps=20:think=native", max_turns=1))
+    drive()
+
+    text, reasoning, said = "", "", run.messages.get(seat="A")
+    pieces = [piece for piece in viewers.pieces if piece["call"] == str(said.call_id)]
+    for piece in pieces:
+        assert (piece["offset"], piece["reasoning_offset"]) == (len(text), len(reasoning))
+        text, reasoning = text + piece["text"], reasoning + piece["reasoning"]
+    assert (text, reasoning) == (said.raw_text, said.reasoning)
+    assert len(pieces) > 5
 
 
 def heard(performers, viewers, base_url, model):

@@ -12,7 +12,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from experiments import actions, progress
-from experiments.engine import pauses, playing
+from experiments.engine import leases, pauses, playing
 from experiments.engine.driver import LOOK_SECONDS
 from experiments.engine.playing import Playing
 from experiments.models import Call, Run
@@ -107,7 +107,9 @@ def test_a_run_that_nobody_drives_is_stopped_at_once_or_by_the_next_driver(arena
     assert actions.stop(queued, by=alice)
     assert fresh(queued).state == Run.State.STOPPED
     stopping = start(arena())
-    Run.objects.filter(pk=stopping.pk).update(state=Run.State.STOPPING, fence=1)
+    taken = leases.claim(stopping.pk, lambda event: None)
+    assert actions.stop(taken, by=alice)
+    leases.release(taken.pk, taken.fence)
     waiting = start(arena(mode="manual"))
     drive()
     assert actions.stop(waiting, by=alice)
