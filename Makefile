@@ -148,8 +148,8 @@ VENV='$(VENV)' LOCK='$(1)' sh -c ' \
   echo "Installing $$LOCK …"; \
   uv --version >/dev/null 2>&1 && \
     env -u VIRTUAL_ENV -u CONDA_PREFIX -u UV_SYSTEM_PYTHON -u UV_TARGET -u UV_PREFIX -u UV_PYTHON \
-    uv pip install --quiet --no-config --compile-bytecode --python $$VENV/bin/python --require-hashes -r $$LOCK && exit 0; \
+    uv pip install --quiet --no-config --compile-bytecode --python $$VENV/bin/python --no-deps --require-hashes -r $$LOCK && exit 0; \
   if $$VENV/bin/python -m pip --version >/dev/null 2>&1; then PIP="$$VENV/bin/python -m pip"; \
   else PIP="$(PYTHON) -m pip --python $$VENV/bin/python"; fi; \
-  $$PIP install --quiet --disable-pip-version-check --require-hashes -r $$LOCK'
+  $$PIP install --quiet --disable-pip-version-check --no-deps --require-hashes -r $$LOCK'
 endef

@@ -34,6 +34,7 @@ TAGS = {
     "usage": "What was spent.",
     "views": "Filters of the list of runs, kept under a name.",
     "webhooks": "Addresses that are told of what happens.",
+    "workflows": "What can be played, with the schema of its set-up.",
 }
 
 SPECTACULAR_SETTINGS = {

@@ -7,7 +7,7 @@ import dj_database_url
 import django_stubs_ext
 from django.utils.translation import gettext_lazy as _
 
-from arenasite import environment
+from arenasite import environment, plugins
 from arenasite.describing import SPECTACULAR_SETTINGS  # noqa: F401 - a setting
 from arenasite.logs import logging_settings
 from arenasite.policy import DIRECTIVES
@@ -86,7 +86,7 @@ ASGI_APPLICATION = "arenasite.asgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [BASE_DIR / "templates", *plugins.folders("templates")],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -220,7 +220,7 @@ PASSWORD_WORDS = environment.words("ARENA_PASSWORD_WORDS")  # that a password ma
 BREACHED_PASSWORDS = os.environ.get("ARENA_BREACHED_PASSWORDS", "")  # a file of SHA-1 digests; docs/security.md
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 LOGIN_URL = "login"
-LOGIN_REDIRECT_URL = "arena"
+LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 DEMO_MODE = environment.flag("ARENA_DEMO")
 TRUSTED_PROXIES = environment.whole("ARENA_PROXIES", 0, least=0)  # that stand before us and add X-Forwarded-For
@@ -295,7 +295,7 @@ CONTENT_SECURITY_POLICY = {"DIRECTIVES": DIRECTIVES}
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
 LANGUAGE_COOKIE_NAME = "__Host-arena_language" if HTTPS else "arena_language"
-LOCALE_PATHS = [BASE_DIR / "locale"]
+LOCALE_PATHS = [BASE_DIR / "locale", *plugins.folders("locale")]
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
@@ -303,7 +303,7 @@ TIME_ZONE = "UTC"
 # --- Files ---------------------------------------------------------------------------------------------------
 
 STATIC_URL = "static/"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [BASE_DIR / "static", *plugins.folders("static")]
 STATIC_ROOT = DATA_DIR / "static"
 READ_BY_ALL = {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755}  # by a web server in front
 STORAGES = {

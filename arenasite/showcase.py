@@ -7,6 +7,7 @@ from accounts.models import User
 from experiments import actions
 from experiments.datasets import demonstration
 from experiments.models import Experiment, Run
+from experiments.workflows import arena, battles, coding, council, debate, starchamber
 
 TELESCOPE = """\
 Two research groups share one radio telescope, and it has failed: thirty more nights, then a year of repairs. Model A \
@@ -88,40 +89,40 @@ class Battles(Scene):
 
 
 SCENES = {
-    "arena": Scene(
-        "arena",
+    arena.WORKFLOW.slug: Scene(
+        arena.WORKFLOW.slug,
         "Who gets the telescope?",
         {"prompt": TELESCOPE, "max_turns": 6},
         _seats(A="cooperative", B="deceptive"),
     ),
-    "starchamber": Scene(
-        "starchamber",
+    starchamber.WORKFLOW.slug: Scene(
+        starchamber.WORKFLOW.slug,
         "The missing battery",
         {"context": BATTERY, "preset": "custom", "persona": "Reviewer", "first_message": BATTERY_QUESTION},
         _seats(model="deceptive"),
     ),
-    "council": Scene(
-        "council",
+    council.WORKFLOW.slug: Scene(
+        council.WORKFLOW.slug,
         "Data for everybody, at once?",
         {"question": COUNCIL_QUESTION},
         _seats(
             member_1="cooperative", member_2="competitive", member_3="sceptical", member_4="practical", chair="neutral"
         ),
     ),
-    "debate": Scene(
-        "debate",
+    debate.WORKFLOW.slug: Scene(
+        debate.WORKFLOW.slug,
         "Models that review our code",
         {"mode": "automatic", "prompt": DEBATE_PROMPT, "rounds": 2, "addendum": DEBATE_ADDENDUM},
         _seats(refiner="neutral", A="cooperative", B="sceptical", C="practical", summarizer="neutral"),
     ),
-    "battles": Battles(
-        "battles",
+    battles.WORKFLOW.slug: Battles(
+        battles.WORKFLOW.slug,
         "Who draws with more care?",
         {"dataset": demonstration.IMAGES, "prompt": "image_generation", "side_by_side": 4},
         _seats(judge="vision-judge"),
     ),
-    "coding": Scene(
-        "coding",
+    coding.WORKFLOW.slug: Scene(
+        coding.WORKFLOW.slug,
         "Who sets the better problems?",
         {"cycles": 5},
         {f"coder-{place}": {"model": f"sim/{coder}"} for place, coder in enumerate(CODERS, 1)},

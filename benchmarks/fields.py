@@ -19,10 +19,6 @@ from django.db import connection, transaction  # noqa: E402
 
 from accounts.models import User  # noqa: E402
 from experiments import actions  # noqa: E402
-from experiments.battles import counting  # noqa: E402
-from experiments.battles.lanes import Place, draw  # noqa: E402
-from experiments.battles.planning import BattleGround, survey  # noqa: E402
-from experiments.battles.scope import scope_of  # noqa: E402
 from experiments.models import (  # noqa: E402
     Board,
     Contestant,
@@ -33,6 +29,10 @@ from experiments.models import (  # noqa: E402
     ProviderModel,
     Sample,
 )
+from experiments.workflows.battles.campaign import counting  # noqa: E402
+from experiments.workflows.battles.campaign.lanes import Place, draw  # noqa: E402
+from experiments.workflows.battles.campaign.planning import BattleGround, survey  # noqa: E402
+from experiments.workflows.battles.campaign.scope import scope_of  # noqa: E402
 
 ROWS = 2_000
 FILL = """

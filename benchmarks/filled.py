@@ -52,8 +52,8 @@ def fill(contestants: int = 100, samples: int = 2_000, battles: int = 1_000_000,
     """Fill the database; returns the slug of the judge's board, which its ladder has as well."""
     from django.contrib.auth import get_user_model  # noqa: PLC0415 - models exist after the set-up alone
 
-    from experiments.battles import boards, counting  # noqa: PLC0415
     from experiments.models import Contestant, Dataset, Output, Sample  # noqa: PLC0415
+    from experiments.workflows.battles.campaign import boards, counting  # noqa: PLC0415
     from leaderboard import compute  # noqa: PLC0415
 
     lots = random.Random(seed)

@@ -60,8 +60,8 @@ def rerate() -> None:
 
 def counts() -> None:
     """Ratings with intervals of 200 contestants from the counts that are kept, and from a vote to a ladder with it."""
-    from experiments.battles import votes  # noqa: PLC0415 - after the set-up
-    from experiments.battles.voters import person_voter  # noqa: PLC0415
+    from experiments.workflows.battles.campaign import votes  # noqa: PLC0415 - after the set-up
+    from experiments.workflows.battles.campaign.voters import person_voter  # noqa: PLC0415
     from leaderboard import compute  # noqa: PLC0415
 
     board = _counted_board()
@@ -84,8 +84,8 @@ def counts() -> None:
 def _counted_board() -> Any:
     from django.contrib.auth import get_user_model  # noqa: PLC0415 - after the set-up
 
-    from experiments.battles import boards  # noqa: PLC0415
     from experiments.models import Contestant, Dataset, Output, PairCount, Sample  # noqa: PLC0415
+    from experiments.workflows.battles.campaign import boards  # noqa: PLC0415
 
     owner = get_user_model().objects.create_user("counted", password=None)
     dataset = Dataset.objects.create(owner=owner, name="Counted", slug="counted", state="ready", takes_votes=True)

@@ -9,11 +9,8 @@ from django.utils.translation import gettext as _
 
 from experiments import running
 from experiments.admission import require_change, require_models, require_role, require_sandbox, require_spending
-from experiments.battles import campaigns
-from experiments.battles.admission import check_setup
 from experiments.budgets.budgeting import require_budget
 from experiments.casting import InvalidExperiment, checked_cast, checked_config
-from experiments.contests.novelty import remember_earlier
 from experiments.engine import jobs
 from experiments.engine.ending import INTERNAL_ERROR
 from experiments.engine.events import Fact, emit
@@ -29,7 +26,10 @@ from experiments.search import indexing
 from experiments.shards import is_sharded, without_shards
 from experiments.sharing.sharing import checked_project
 from experiments.steering import steering
-from experiments.workflows.steps import SPOKEN
+from experiments.workflows.base.steps import SPOKEN
+from experiments.workflows.battles.campaign import campaigns
+from experiments.workflows.battles.campaign.admission import check_setup
+from experiments.workflows.coding.pages.novelty import remember_earlier
 
 if TYPE_CHECKING:
     from accounts.models import Project, User

@@ -9,13 +9,12 @@ from experiments.engine.keys import where
 from experiments.models import Experiment, ProviderModel
 from experiments.refusals import NotAllowed, SpendingRefused
 from experiments.sandboxing import hosts
+from experiments.workflows import workflow_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
 
     from accounts.models import User
-
-EXECUTING = ("coding",)  # workflows that need the sandbox
 
 
 def require_role(person: "User") -> None:
@@ -49,12 +48,18 @@ def require_spending(experiment: Experiment, person: "User") -> None:
 
 def require_sandbox(experiment: Experiment) -> None:
     """Where nothing can keep code apart, none is run: it is said before anything is paid for."""
-    if experiment.workflow in EXECUTING and (refusal := hosts.refusal()):
+    if workflow_of(experiment.workflow).executes and (refusal := hosts.refusal()):
         raise NotAllowed(_("No code can be run here, so that nothing was started. %(why)s") % {"why": refusal})
 
 
 def require_models(experiment: Experiment) -> None:
-    """Imported and demonstrated experiments name models that nobody can ask; others may have been switched off."""
+    """Imported and demonstrated experiments name models that nobody can ask; others may have been switched off, or the
+    workflow may be gone.
+    """
+    if workflow_of(experiment.workflow).is_missing:
+        raise NotAllowed(
+            _("The workflow of this experiment is not installed any more: it can be read, but not played.")
+        )
     asked = {
         participant.model_id: participant.model.label for participant in experiment.participants.select_related("model")
     }

@@ -1,15 +1,10 @@
-from django.urls import path
+from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.routers import SimpleRouter
 
 from experiments import api, curating_api, record_api, run_api
 from experiments.budgets import api as budget_api
 from experiments.bulk import api as bulk_api
-from experiments.campaigns import api as campaign_api
-from experiments.campaigns import log_api as battle_log_api
-from experiments.campaigns.vote_api import OfferView, VoteView
-from experiments.contests import api as cycle_api
-from experiments.councils import ranking_api
 from experiments.datasets import api as dataset_api
 from experiments.imports import api as import_api
 from experiments.keys import api as key_api
@@ -19,10 +14,12 @@ from experiments.reports import api as report_api
 from experiments.reviews import api as review_api
 from experiments.reviews import curation_api, managing_api
 from experiments.search.api import SearchView
+from experiments.setup import api as setup_api
 from experiments.sharing import api as sharing_api
 from experiments.shelves import api_urls as shelf_urls
 from experiments.statistics import api as statistics_api
 from experiments.webhooks import urls as webhook_urls
+from experiments.workflows import REGISTRY, surface_of
 
 router = SimpleRouter(use_regex_path=False)
 router.register("experiments", api.ExperimentViewSet, basename="api-experiment")
@@ -30,6 +27,7 @@ router.register("runs", run_api.RunViewSet, basename="api-run")
 router.register("datasets", dataset_api.DatasetViewSet, basename="api-dataset")
 
 urlpatterns = [
+    *(path("", include(surface.api_urls)) for surface in map(surface_of, REGISTRY) if surface.api_urls),
     *webhook_urls.api_urlpatterns,
     *observing_urls.api_urlpatterns,
     path("search/", SearchView.as_view(), name="api-search"),
@@ -51,8 +49,6 @@ urlpatterns = [
     ),
     path("datasets/<slug:slug>/contestants/<int:pk>/", curating_api.ContestantView.as_view(), name="api-contestant"),
     path("battles/<int:pk>/", curating_api.BattleView.as_view(), name="api-battle"),
-    path("council/presets/", curating_api.CouncilPresetsView.as_view(), name="api-council-presets"),
-    path("council/presets/<uuid:pk>/", curating_api.CouncilPresetView.as_view(), name="api-council-preset"),
     path("review/items/<uuid:pk>/", review_api.ItemView.as_view(), name="api-review-item"),
     path("review/items/<uuid:pk>/claim/", review_api.ClaimView.as_view(), name="api-review-claim"),
     path("review/items/<uuid:pk>/release/", review_api.ReleaseView.as_view(), name="api-review-release"),
@@ -60,14 +56,6 @@ urlpatterns = [
     path("review/items/<uuid:pk>/skip/", review_api.SkipView.as_view(), name="api-review-skip"),
     path("runs/<uuid:pk>/flags/", curation_api.FlagsView.as_view(), name="api-run-flags"),
     path("runs/<uuid:pk>/curation/", curation_api.CurationView.as_view(), name="api-run-curation"),
-    path("datasets/<slug:slug>/battles/", battle_log_api.BattleLogsView.as_view(), name="api-dataset-battles"),
-    path(
-        "datasets/<slug:slug>/battles/imports/<uuid:pk>/",
-        battle_log_api.LogImportView.as_view(),
-        name="api-log-import",
-    ),
-    path("datasets/<slug:slug>/vote/", OfferView.as_view(), name="api-vote-offer"),
-    path("battles/<int:pk>/vote/", VoteView.as_view(), name="api-vote"),
     path("keys/", key_api.KeysView.as_view(), name="api-keys"),
     path("keys/<uuid:pk>/", key_api.KeyView.as_view(), name="api-key"),
     path("keys/<uuid:pk>/test/", key_api.KeyTestView.as_view(), name="api-key-test"),
@@ -75,6 +63,7 @@ urlpatterns = [
     path("budgets/<uuid:pk>/", budget_api.BudgetView.as_view(), name="api-budget"),
     path("usage/", budget_api.UsageView.as_view(), name="api-usage"),
     path("health/", api.HealthView.as_view(), name="api-health"),
+    path("workflows/", setup_api.WorkflowsView.as_view(), name="api-workflows"),
     path("models/", api.ModelList.as_view(), name="api-models"),
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api-schema"), name="api-docs"),
@@ -82,12 +71,6 @@ urlpatterns = [
     path("runs/<uuid:pk>/messages/", record_api.MessageList.as_view(), name="api-messages"),
     path("runs/<uuid:pk>/judgments/", record_api.JudgmentList.as_view(), name="api-judgments"),
     path("runs/<uuid:pk>/ballots/", record_api.BallotList.as_view(), name="api-ballots"),
-    path("runs/<uuid:pk>/ranking/", ranking_api.RankingView.as_view(), name="api-ranking"),
-    path("runs/<uuid:pk>/cycles/", cycle_api.CycleList.as_view(), name="api-cycles"),
-    path("runs/<uuid:pk>/cycles/<int:turn>/", cycle_api.CycleView.as_view(), name="api-cycle"),
-    path("runs/<uuid:pk>/executions/", cycle_api.ExecutionList.as_view(), name="api-executions"),
-    path("cycles/<int:pk>/void/", cycle_api.VoidView.as_view(), name="api-cycle-void"),
-    path("cycles/<int:pk>/restore/", cycle_api.RestoreView.as_view(), name="api-cycle-restore"),
     path("runs/<uuid:pk>/calls/", record_api.CallList.as_view(), name="api-calls"),
     path("runs/<uuid:pk>/events/", record_api.EventList.as_view(), name="api-events"),
     path("runs/<uuid:pk>/lineage/", statistics_api.LineageView.as_view(), name="api-lineage"),
@@ -116,10 +99,5 @@ urlpatterns = [
     path("experiments/<uuid:pk>/share/", sharing_api.ShareView.as_view(), name="api-experiment-share"),
     path("experiments/<uuid:pk>/links/", sharing_api.LinksView.as_view(), name="api-experiment-links"),
     path("links/<uuid:pk>/", sharing_api.LinkView.as_view(), name="api-link"),
-    path("experiments/<uuid:pk>/campaign/", campaign_api.CampaignView.as_view(), name="api-campaign"),
-    path("experiments/<uuid:pk>/stop/", campaign_api.StopView.as_view(), name="api-campaign-stop"),
-    path("experiments/<uuid:pk>/resume/", campaign_api.ResumeView.as_view(), name="api-campaign-resume"),
-    path("runs/<uuid:pk>/battles/", campaign_api.BattlesOfRun.as_view(), name="api-run-battles"),
-    path("battles/", campaign_api.BattleList.as_view(), name="api-battles"),
     *router.urls,
 ]

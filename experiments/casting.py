@@ -59,7 +59,7 @@ def checked_config(workflow: str, config: Any) -> Any:
         raise InvalidExperiment({"workflow": [_("There is no workflow of this name.")]})
     _refuse_unstorable("config", config)
     try:
-        return REGISTRY[workflow].Config.model_validate(config)
+        return REGISTRY[workflow].config.model_validate(config)
     except ValidationError as error:
         raise InvalidExperiment(_errors("config", error)) from error
 
@@ -69,7 +69,7 @@ def checked_cast(workflow: str, config: Any, cast: Mapping[str, Any], *, owner: 
     name the models are asked.
     """
     _refuse_unstorable("cast", dict(cast))
-    if unknown := sorted(set(cast) - set(REGISTRY[workflow].SEATS)):
+    if unknown := sorted(set(cast) - set(REGISTRY[workflow].seats)):
         raise InvalidExperiment({f"cast.{seat}": [_("This workflow has no such seat.")] for seat in unknown})
     errors: Errors = {}
     participants = []

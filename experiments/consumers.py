@@ -14,7 +14,7 @@ from django.utils import translation
 from accounts.addresses import address_in
 from accounts.models import User
 from experiments.engine.live import delta
-from experiments.fragments import render_envelope
+from experiments.fragments import look_of, render_envelope
 from experiments.live.news import ROWS, events_after
 from experiments.live.rights import Entry
 from experiments.live.socket_limits import Pace, places
@@ -60,7 +60,7 @@ class RunConsumer(AsyncWebsocketConsumer):
             await self.close()
             return
         self.place = place
-        self.workflow, self.cast = found
+        self.look, self.cast = found
         self.frames = (scope.get("extensions") or {}).get(FRAMES)
         self.is_catching_up = False
         self.seen = int(after)
@@ -136,7 +136,7 @@ class RunConsumer(AsyncWebsocketConsumer):
         key = self.language if self.wants_html else ""
         if key not in told:
             if self.wants_html:
-                envelope = {**envelope, "html": render_envelope(envelope, self.language, self.workflow, self.cast)}
+                envelope = {**envelope, "html": render_envelope(envelope, self.language, self.look, self.cast)}
             told[key] = Said(json.dumps(envelope, ensure_ascii=False))
         return told[key]
 
@@ -162,9 +162,9 @@ class RunConsumer(AsyncWebsocketConsumer):
 
     @database_sync_to_async
     def _visible(self) -> tuple[str, dict[str, str]] | None:
-        """The workflow of the run and the names of its seats. None when this person may not see it."""
+        """Whose fragments show the run, and the names of its seats. None when this person may not see it."""
         run = Run.objects.visible_to(self.user).select_related("experiment").filter(pk=self.run_id).first()
-        return (run.experiment.workflow, run.experiment.labels) if run else None
+        return (look_of(run.experiment), run.experiment.labels) if run else None
 
     @database_sync_to_async
     def _rows_after(self, seq: int) -> list[dict[str, Any]]:

@@ -13,15 +13,16 @@ from rest_framework.views import APIView
 
 from accounts.api_requests import person, validated
 from accounts.scopes import Scope
-from experiments.battles import voiding
-from experiments.campaigns.api import BattleSerializer, battles_with_rows
 from experiments.casting import checked_cast, checked_config
-from experiments.councils import setup as council_setup
 from experiments.datasets import contestants, making
 from experiments.library import keeping
 from experiments.models import Contestant, Dataset, Preset
 from experiments.rest.pagination import SHELF, page_of_shelf
 from experiments.rest.requests import PROBLEMS, refusals
+from experiments.workflows.battles.campaign import voiding
+from experiments.workflows.battles.pages.api import BattleSerializer, battles_with_rows
+from experiments.workflows.council import WORKFLOW as COUNCIL
+from experiments.workflows.council.pages import setup as council_setup
 
 
 class Published(serializers.Serializer[Any]):
@@ -138,7 +139,7 @@ class CouncilPresetsView(APIView):
     @extend_schema(parameters=SHELF, responses={200: CouncilPresetList, **PROBLEMS})
     def get(self, request: Request) -> Response:
         """Councils that you or others have kept: one's own first."""
-        rows = Preset.objects.visible_to(request.user).filter(workflow="council").select_related("owner")
+        rows = Preset.objects.visible_to(request.user).filter(workflow=COUNCIL.slug).select_related("owner")
         known = {str(row.pk): row for row in rows}
         shelf = [known[one.id] for one in council_setup.presets_for(request.user) if one.id in known]
         page = page_of_shelf(request, shelf, lambda row: str(row.pk))
@@ -160,7 +161,7 @@ class CouncilPresetView(APIView):
     @extend_schema(responses={204: None, **PROBLEMS})
     def delete(self, request: Request, pk: UUID) -> Response:
         """Delete a council that you have kept. Runs go on as they were set up."""
-        rows = Preset.objects.visible_to(request.user).filter(workflow="council")
+        rows = Preset.objects.visible_to(request.user).filter(workflow=COUNCIL.slug)
         with refusals():
             keeping.delete_preset(get_object_or_404(rows.select_related("owner"), pk=pk), by=person(request))
         return Response(status=204)
@@ -175,6 +176,6 @@ def _council(cast: dict[str, Any], config: dict[str, Any], by: Any) -> dict[str,
     if unknown := sorted(set(config) - set(council_setup.OF_A_PRESET)):
         offered = ", ".join(council_setup.OF_A_PRESET)
         raise ValidationError({"config": [f"{', '.join(unknown)}: only {offered} are kept."]})
-    checked_cast("council", checked_config("council", {**config, "question": "?"}), cast, owner=by)
+    checked_cast(COUNCIL.slug, checked_config(COUNCIL.slug, {**config, "question": "?"}), cast, owner=by)
     kept = {seat: {name: one[name] for name in ("model", "params") if name in one} for seat, one in cast.items()}
     return {"cast": kept, "config": config}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from experiments.gateway.types import Price
-from experiments.workflows.judge import LONGEST_REASONING, LONGEST_THOUGHT
+from experiments.workflows.base.judge import LONGEST_REASONING, LONGEST_THOUGHT
 
 TYPICAL_REPLY = 350  # tokens
 TOKENS_A_SECOND = 60

@@ -17,7 +17,6 @@ from accounts.people import for_readers, person
 from experiments import actions, lineage, progress
 from experiments.admission import may_change
 from experiments.budgets import views as budget_views
-from experiments.campaigns import views as campaign_views
 from experiments.models import Experiment, Run
 from experiments.refusals import NotAllowed
 from experiments.reports.csv_export import cell
@@ -26,6 +25,7 @@ from experiments.shards import is_sharded
 from experiments.statistics import rows
 from experiments.statistics.table import COLUMNS, table
 from experiments.steering.repeating import MoreRuns, fresh_form, may_repeat
+from experiments.workflows.battles.pages import views as campaign_views
 
 RUNS_PER_PAGE = 25
 

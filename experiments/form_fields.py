@@ -26,6 +26,18 @@ class LinesField(forms.CharField):
         return re.sub("\r\n?", "\n", str(super().to_python(value)))
 
 
+class LineListField(forms.CharField):
+    """One text a line; blank lines are none."""
+
+    widget = forms.Textarea(attrs={"rows": 5})
+
+    def prepare_value(self, value: Any) -> Any:
+        return value if isinstance(value, str) or value is None else "\n".join(value)
+
+    def to_python(self, value: Any) -> Any:
+        return [line.strip() for line in str(super().to_python(value)).splitlines() if line.strip()]
+
+
 class Rows(forms.Widget):
     """Rows of `NAME-0-PART` for each of the parts. A row in which none of `telling` was written is none.
 

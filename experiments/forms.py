@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from experiments.casting import InvalidExperiment
 from experiments.catalog.menu import askable_models
-from experiments.form_fields import InterventionsField, LinesField
+from experiments.form_fields import InterventionsField, LineListField, LinesField
 from experiments.workflows import REGISTRY
 
 LONGEST_PERSONA = 100
@@ -83,7 +83,7 @@ class SetupForm(forms.Form):
 
     def _cast(self) -> dict[str, Any]:
         cast = {}
-        for seat in REGISTRY[self.workflow].SEATS:
+        for seat in REGISTRY[self.workflow].seats:
             if model := self.cleaned_data.get(f"seat-{seat}-model"):
                 names = [name for name in SEAT_PARAMS if f"seat-{seat}-{name}" in self.fields]
                 given = {name: self.cleaned_data.get(f"seat-{seat}-{name}") for name in names}
@@ -120,14 +120,14 @@ SEAT_PARAMS: dict[str, Callable[[], forms.Field]] = {
 @cache
 def form_for(workflow: str) -> type[SetupForm]:
     """The form class of a workflow."""
-    module = REGISTRY[workflow]
-    fields = dict(_flat(module.Config))
+    found = REGISTRY[workflow]
+    fields = dict(_flat(found.config))
     members: dict[str, Any] = {"workflow": workflow, "config_fields": fields}
     for name, info in fields.items():
         members[name] = _field(name, info)
         if _has_no_limit_box(info):
             members[f"{name}-none"] = forms.BooleanField(label=_("No limit"), required=False)
-    for seat in module.SEATS:
+    for seat in found.seats:
         members |= _seat_fields(seat)
     return type(f"{workflow.title()}Form", (SetupForm,), members)
 
@@ -163,7 +163,7 @@ def _field(name: str, info: FieldInfo) -> forms.Field:
         choices = [(choice, CHOICES.get(choice, choice)) for choice in get_args(info.annotation)]
         return forms.ChoiceField(choices=choices, required=False, initial=info.default)
     if get_origin(info.annotation) is list:
-        return InterventionsField()
+        return InterventionsField() if _inner_model(info.annotation) else LineListField(required=info.is_required())
     bare = _bare_types(info.annotation)
     initial = None if info.is_required() else info.default
     if bool in bare:

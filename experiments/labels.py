@@ -2,9 +2,12 @@
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
+
+from experiments.workflows import REGISTRY, surface_of
 
 NUMBERED = re.compile(r"(member|chair|pool|judge|mirror|contestant|coder)-(\d+)")
 
@@ -13,7 +16,12 @@ def seat_name(seat: str) -> Any:
     """How a seat is called in a sentence."""
     if found := NUMBERED.fullmatch(seat):
         return str(NUMBERED_SEATS[found[1]]) % {"number": int(found[2])}
-    return SEAT_NAMES.get(seat, seat)
+    return SEAT_NAMES.get(seat) or _declared_seats().get(seat, seat)
+
+
+@cache
+def _declared_seats() -> dict[str, Any]:
+    return {seat: name for slug in REGISTRY for seat, name in surface_of(slug).seats.items()}
 
 
 def stage_name(stage: str) -> Any:
@@ -33,7 +41,7 @@ def judge_saw(saw: Mapping[str, str]) -> list[str]:
 
 
 def workflow_name(workflow: str) -> Any:
-    return WORKFLOWS.get(workflow, workflow)
+    return surface_of(workflow).name
 
 
 SAW_MESSAGES = {
@@ -240,17 +248,6 @@ STAGES = {
     "conclusion": _("Conclusion"),
     "refine": _("Refinement"),
     "summary": _("Summary"),
-}
-
-WORKFLOWS = {
-    "arena": _("Arena"),
-    "starchamber": _("StarChamber"),
-    "council": _("Council"),
-    "debate": _("Debate"),
-    "judging": _("Judged again"),
-    "battles": _("Battles"),
-    "outputs": _("Outputs"),
-    "coding": _("Coding"),
 }
 
 RANKING_METHODS = {

@@ -12,6 +12,7 @@ from django.db.models import F, Q
 from django.db.models.fields.json import KT
 
 from experiments.models import Event, Experiment, Message, Run
+from experiments.workflows.judging import WORKFLOW as JUDGING
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     Person = User | AnonymousUser
 
 MOST_NODES = 500
-JUDGING = "judging"
 
 ANCESTORS = """
 WITH RECURSIVE up(id, parent_id) AS (
@@ -197,7 +197,7 @@ def _built(runs: Sequence[Run], edited: Collection[UUID], who: Mapping[UUID, str
     below: dict[UUID | None, list[Run]] = defaultdict(list)
     judgings: dict[UUID | None, list[Run]] = defaultdict(list)
     for run in runs:
-        (judgings if run.experiment.workflow == JUDGING else below)[run.parent_id].append(run)
+        (judgings if run.experiment.workflow == JUDGING.slug else below)[run.parent_id].append(run)
     built: dict[UUID, Node] = {}
     for run in reversed(_parents_first(runs)):
         children = sorted((built[child.pk] for child in below[run.pk] if child.pk in built), key=_place)

@@ -7,7 +7,7 @@ from django.db.models import F, OuterRef, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Replace
 
 from experiments.models import Judgment, Run, Step
-from experiments.workflows.judge import SENTIMENTS
+from experiments.workflows.base.judge import SENTIMENTS
 
 DEVIATION_THRESHOLD = 20.0
 

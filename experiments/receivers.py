@@ -7,8 +7,6 @@ from uuid import UUID
 from django.db import DatabaseError
 
 from accounts import exports, lasting
-from experiments.battles import campaigns, votes
-from experiments.battles.logs import queueing
 from experiments.bulk import jobs as bulk
 from experiments.imports import queueing as imports
 from experiments.models import Run
@@ -18,6 +16,8 @@ from experiments.shelves import sought_notes
 from experiments.signals import engine_swept, run_finished, swept
 from experiments.usage import days as usage_days
 from experiments.webhooks import delivering
+from experiments.workflows.battles.campaign import campaigns, votes
+from experiments.workflows.battles.campaign.logs import queueing
 
 logger = logging.getLogger(__name__)
 

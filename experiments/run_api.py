@@ -30,8 +30,8 @@ from experiments.rest.spending import spends, spent
 from experiments.serializers import RunSerializer
 from experiments.shards import without_shards
 from experiments.steering import branching, furthering, steering
-from experiments.workflows import REGISTRY
-from experiments.workflows.judge import Sees
+from experiments.workflows import workflow_of
+from experiments.workflows.base.judge import Sees
 
 CONTESTED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
 
@@ -63,7 +63,7 @@ class RunDetail(RunSerializer):
         fields = [*RunSerializer.Meta.fields, "metrics"]
 
     def get_metrics(self, run: Run) -> dict[str, Any]:
-        return metrics.run_metrics(run, REGISTRY[run.experiment.workflow].SUBJECTS)
+        return metrics.run_metrics(run, workflow_of(run.experiment.workflow).subjects)
 
 
 class Saying(serializers.Serializer[Any]):

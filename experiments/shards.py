@@ -4,7 +4,7 @@ from typing import Any
 
 from experiments.workflows import REGISTRY
 
-SHARDED = tuple(slug for slug, module in REGISTRY.items() if getattr(module, "SHARDED", False))
+SHARDED = tuple(slug for slug, workflow in REGISTRY.items() if workflow.is_sharded)
 
 
 def is_sharded(workflow: str) -> bool:

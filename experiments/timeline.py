@@ -1,7 +1,8 @@
 """What a run page shows, in order. Built from the rows, or by replaying the events: both give the same entries."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.db.models import Prefetch, Q
@@ -12,31 +13,14 @@ from experiments.models import Call, Event, Execution, Run, Step
 from experiments.models.run import PAUSES, RECORDS, TERMINAL_STATES
 from experiments.sandboxing.claims import told
 from experiments.serializers import BallotSerializer, JudgmentSerializer, TranscriptSerializer
-from experiments.workflows import REGISTRY
-from experiments.workflows.steps import SPOKEN
+from experiments.workflows import REGISTRY, surface_of, workflow_of
+from experiments.workflows.base.steps import SPOKEN
+from experiments.workflows.base.surface import Anchor
 
 Data = dict[str, Any]
 WAITING = "waiting"
 OFFER = "offer"
 LARGE = ("request", "logprobs", "text", "reasoning")  # of a call, and shown only with the call itself
-KEPT = (
-    "ballots_counted",
-    "stage_started",
-    "seat_replaced",
-    "concluded_by_rank",
-    "battle_judged",
-    "output_made",
-    "pool_checked",
-    "cycles_planned",
-    "cycle_begun",
-    "problem_set",
-    "cycle_void",
-    "solution_judged",
-    "cycle_rated",
-)  # findings that are kept with their step
-TOLD_BY_OUTCOME = ("verdict", "output")  # calls of which hundreds are made side by side: what came of them says enough
-TOLD_IN_A_CONTEST = ("health", "judge", "repair")  # likewise, of its models
-OF_NO_TURN = ("pool_checked", "cycles_planned")
 ENDINGS = ("experiment_stopped", "experiment_error")
 OVER = (Execution.State.DONE, Execution.State.FAILED)
 
@@ -53,124 +37,56 @@ class Entry:
     anchor: str
 
 
-def _turn(data: Data) -> str:
-    return f"turn-{data['turn']}"
-
-
-def _message(data: Data) -> str:
-    return f"message-{data['id']}"
-
-
-def _of_key(prefix: str) -> Callable[[Data], str]:
-    return lambda data: f"{prefix}-{data['key'].replace('/', '-')}"
-
-
-def _the_pause(data: Data) -> str:
-    return WAITING
-
-
-def _the_offer(data: Data) -> str:
-    return OFFER
-
-
-def _ballot(data: Data) -> str:
-    """The ballot shows with the review it was read from, where there is one."""
-    ballot = data["ballot"]
-    return _message(data["message"]) if data["message"] else f"ballot-{ballot['id']}"
-
-
-def _count(data: Data) -> str:
-    return f"count-{data['turn']}-{data['count']}"
-
-
-def _stage(data: Data) -> str:
-    return f"stage-{data['turn']}"
-
-
-def _battle(data: Data) -> str:
-    return f"battle-{data['battle']}"
-
-
-def _output(data: Data) -> str:
-    return f"output-{data['contestant']}-{data['sample']}"
-
-
-def _of_cycle(prefix: str) -> Callable[[Data], str]:
-    return lambda data: f"{prefix}-{data['turn']}"
-
-
-def vote_anchor(data: Mapping[str, Any]) -> str:
-    judgment = data["judgment"]
-    return f"vote-{data['turn']}-{judgment['subject']}-{judgment['judge_seat']}"
-
-
-def _fixed(name: str) -> Callable[[Data], str]:
-    return lambda _data: name
-
-
-def _call(data: Data) -> str:
-    return f"trouble-{data['call']}"
-
-
-def _metrics_of(data: Data) -> str:
-    return f"metrics-{data['seat']}"
-
-
-def _the_ending(data: Data) -> str:
-    return "ending"
-
-
 STEERED = ("turn_start", "model_completed", "call_failed")  # the pauses of an arena run in manual mode
 SKIPS = {("next", reason) for reason in STEERED}
-ANCHORS = {
-    "turn_started": _turn,
-    "message_completed": _message,
-    "message_filtered": _message,
-    "judge_evaluation_started": _of_key("judge"),
-    "judge_evaluation_completed": _of_key("judge"),
-    "call_retried": _call,
-    "call_lost": _call,
-    "call_failed": _call,
-    "message_superseded": _message,
-    "message_altered": _message,
-    "intervention": _of_key("intervention"),
-    "said": _of_key("said"),
-    "waiting_for_user": _the_pause,
-    "offer_opened": _the_offer,
-    "message_parsed": _message,
-    "ballot_read": _ballot,
-    "ballots_counted": _count,
-    "stage_started": _stage,
-    "seat_replaced": _of_key("replaced"),
-    "concluded_by_rank": _of_key("concluded"),
-    "step_skipped": _of_key("skipped"),
-    "battle_judged": _battle,
-    "output_made": _output,
-    "pool_checked": _fixed("pool"),
-    "cycles_planned": _fixed("plan"),
-    "cycle_begun": _of_cycle("cycle"),
-    "problem_set": _of_cycle("set"),
-    "cycle_void": _of_cycle("outcome"),
-    "cycle_rated": _of_cycle("outcome"),
-    "solution_executed": _of_key("ran"),
-    "solution_judged": vote_anchor,
-    "model_metrics": _metrics_of,
-    "experiment_stopped": _the_ending,
-    "experiment_error": _the_ending,
+ANCHORS: dict[str, Anchor] = {  # of events that several workflows have
+    "turn_started": "turn-{turn}",
+    "message_completed": "message-{id}",
+    "message_filtered": "message-{id}",
+    "message_superseded": "message-{id}",
+    "message_parsed": "message-{id}",
+    "judge_evaluation_started": "judge-{key}",
+    "judge_evaluation_completed": "judge-{key}",
+    "call_retried": "trouble-{call}",
+    "call_lost": "trouble-{call}",
+    "call_failed": "trouble-{call}",
+    "said": "said-{key}",
+    "waiting_for_user": WAITING,
+    "offer_opened": OFFER,
+    "stage_started": "stage-{turn}",
+    "seat_replaced": "replaced-{key}",
+    "step_skipped": "skipped-{key}",
+    "model_metrics": "metrics-{seat}",
+    "experiment_stopped": "ending",
+    "experiment_error": "ending",
 }
+
+
+@cache
+def _anchors() -> dict[str, Anchor]:
+    own = [surface_of(slug).entries for slug in REGISTRY]
+    return {type_: place for entries in (ANCHORS, *own) for type_, place in entries.items()}
+
+
+@cache
+def _unseen() -> tuple[tuple[str, str], ...]:
+    return tuple(one for slug in REGISTRY for one in surface_of(slug).unseen)
 
 
 def entry(type_: str, data: Data) -> Entry | None:
     """The entry of an event; None when the event shows nowhere but in the status bar."""
-    anchor = ANCHORS.get(type_)
-    if anchor is None or (type_ == "said" and not is_telling(data)) or _is_told_by_outcome(data):
+    anchor = _anchors().get(type_)
+    if anchor is None or (type_ == "said" and not is_telling(data)) or _is_unseen(data):
         return None
-    return Entry(type_, data, anchor(data))
+    if callable(anchor):
+        return Entry(type_, data, anchor(data))
+    return Entry(type_, data, anchor.format_map({**data, "key": str(data.get("key", "")).replace("/", "-")}))
 
 
-def _is_told_by_outcome(data: Data) -> bool:
+def _is_unseen(data: Data) -> bool:
+    """Of a call of which hundreds are made side by side: what came of them says enough."""
     purpose, seat = data.get("purpose"), str(data.get("seat", ""))
-    return purpose in TOLD_BY_OUTCOME or (purpose in TOLD_IN_A_CONTEST and seat.startswith("coder-"))
+    return any(purpose == one and seat.startswith(beginning) for one, beginning in _unseen())
 
 
 def is_telling(said: Data) -> bool:
@@ -198,12 +114,14 @@ def replayed(events: Iterable[Event]) -> list[Entry]:
     return list(entries.values())
 
 
-def from_rows(run: Run, turn: int | None = None) -> list[Entry]:
-    """The entries of a run as its rows say; of this turn, and of what belongs to none, when one is named."""
+def from_rows(run: Run, turn: int | None = None, beside: Sequence[str] = ()) -> list[Entry]:
+    """The entries of a run as its rows say; when a turn is named, of it and of what belongs to none, which the purposes
+    `beside` are said to do, too.
+    """
     calls = Prefetch("calls", Call.objects.defer(*LARGE))
     rows = run.steps.order_by("id").select_related("ballot", "execution").defer("execution__code")
     if turn is not None:
-        rows = rows.filter(Q(turn=turn) | Q(turn=None) | Q(purpose__in=OF_NO_TURN))
+        rows = rows.filter(Q(turn=turn) | Q(turn=None) | Q(purpose__in=beside))
     rows = rows.prefetch_related(calls, "judgments")
     steps, said = {step.key: step for step in rows}, _said_at(run, turn)
     shown = [entry(type_, data) for step in steps.values() for type_, data in _of_step(step, steps, said)]
@@ -227,11 +145,9 @@ def _of_step(step: Step, steps: dict[str, Step], said: dict[int, Data]) -> Itera
         yield "turn_started", {"turn": step.turn}
     elif step.purpose == "judge_evaluation_started":
         yield _judgment(step, steps)
-    elif step.purpose == "intervention":
-        yield "intervention", step.data
     elif step.kind in PAUSES and step.state == Step.State.DONE:
         yield "said", step.said
-    elif step.purpose in KEPT:
+    elif step.kind == "record" and step.data:
         yield step.purpose, step.data
     elif _is_skipped(step):
         yield "step_skipped", {"key": step.key, "purpose": step.purpose, "seat": step.seat, "turn": step.turn}
@@ -288,7 +204,7 @@ def _trouble(step: Step, call: Call) -> Iterator[tuple[str, Data]]:
 
 def _metrics(run: Run) -> Iterator[Entry | None]:
     """As they were after the last judged turn: the event that carries them is sent with its judgments."""
-    if not REGISTRY[run.experiment.workflow].SUBJECTS:
+    if not workflow_of(run.experiment.workflow).subjects:
         return
     judgments = list(run.judgments.all())
     subjects = sorted({judgment.subject for judgment in judgments})

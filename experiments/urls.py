@@ -1,18 +1,10 @@
-from django.urls import path
-from django.views.generic import RedirectView
+from django.urls import include, path
 
 from experiments import experiment_views, views
 from experiments.budgets import views as budget_views
 from experiments.bulk import views as bulk_views
-from experiments.campaigns import contestant_views
-from experiments.campaigns import log_views as battle_log_views
-from experiments.campaigns import views as campaign_views
 from experiments.catalog import views as model_views
-from experiments.contests import artifact_views
-from experiments.contests import views as contest_views
-from experiments.councils import views as council_views
 from experiments.datasets import views as dataset_views
-from experiments.debates import views as debate_views
 from experiments.imports import views as import_views
 from experiments.keys import views as key_views
 from experiments.library import views as library_views
@@ -21,61 +13,41 @@ from experiments.observing import urls as observing_urls
 from experiments.reports import views as report_views
 from experiments.reviews import urls as review_urls
 from experiments.search import views as search_views
+from experiments.setup import views as setup_views
 from experiments.sharing import views as sharing_views
 from experiments.shelves import urls as shelf_urls
 from experiments.steering import views as steering_views
-from experiments.talks import views as starchamber_views
 from experiments.usage import views as usage_views
 from experiments.webhooks import urls as webhook_urls
+from experiments.workflows import REGISTRY, surface_of
 
 urlpatterns = [
+    *(path("", include(surface.urls)) for surface in map(surface_of, REGISTRY) if surface.urls),
+    *(
+        path(f"{slug}/{action}", view, {"workflow": slug}, name=f"{surface_of(slug).home}{end}")
+        for slug in REGISTRY
+        if surface_of(slug).setup
+        for action, view, end in (("", setup_views.setup, ""), ("estimate/", setup_views.estimate, "-estimate"))
+    ),
     *review_urls.urlpatterns,
     *webhook_urls.urlpatterns,
     *observing_urls.urlpatterns,
     *shelf_urls.urlpatterns,
-    path("battles/import/", battle_log_views.battles_import_new, name="battles-import-new"),
-    path("datasets/<slug:slug>/battles/import/", battle_log_views.battles_import, name="battles-import"),
-    path("datasets/<slug:slug>/battles/import/<uuid:pk>/", battle_log_views.log_import, name="log-import"),
-    path("", RedirectView.as_view(pattern_name="arena"), name="home"),
+    path("", views.home, name="home"),
     path("account/keys/", key_views.my_keys, name="my-keys"),
     path("lab/keys/", key_views.lab_keys, name="lab-keys"),
     path("keys/<uuid:pk>/replace/", key_views.replace, name="key-replace"),
     path("keys/<uuid:pk>/test/", key_views.test, name="key-test"),
     path("keys/<uuid:pk>/remove/", key_views.remove, name="key-remove"),
     path("models/", model_views.models, name="models"),
-    path("arena/", views.arena, name="arena"),
-    path("arena/estimate/", views.arena_estimate, name="arena-estimate"),
-    path("starchamber/", starchamber_views.starchamber, name="starchamber"),
-    path("starchamber/estimate/", starchamber_views.estimate, name="starchamber-estimate"),
-    path("council/", council_views.council, name="council"),
-    path("council/estimate/", council_views.estimate, name="council-estimate"),
-    path("council/presets/", council_views.presets, name="council-presets"),
-    path("council/presets/<uuid:pk>/delete/", council_views.preset_delete, name="council-preset-delete"),
-    path("runs/<uuid:pk>/ask/", council_views.ask_further, name="run-ask"),
-    path("runs/<uuid:pk>/ranking/<int:turn>/", council_views.ranking, name="run-ranking"),
-    path("debate/", debate_views.debate, name="debate"),
-    path("debate/estimate/", debate_views.estimate, name="debate-estimate"),
-    path("runs/<uuid:pk>/draft/", debate_views.draft, name="run-draft"),
-    path("runs/<uuid:pk>/lift/", debate_views.lift, name="run-lift"),
-    path("battles/", campaign_views.battles, name="battles"),
-    path("battles/estimate/", campaign_views.estimate, name="battles-estimate"),
     path("datasets/", dataset_views.datasets, name="datasets"),
     path("datasets/new/", dataset_views.dataset_new, name="dataset-new"),
     path("datasets/new/<uuid:pk>/", dataset_views.dataset_upload, name="dataset-upload"),
     path("datasets/<slug:slug>/", dataset_views.dataset, name="dataset"),
     path("datasets/<slug:slug>/samples/<int:pk>/", dataset_views.dataset_sample, name="dataset-sample"),
-    path("datasets/<slug:slug>/images/<slug:sha>/", contestant_views.dataset_image, name="dataset-image"),
-    path("datasets/<slug:slug>/contestants/", contestant_views.dataset_contestants, name="dataset-contestants"),
-    path("datasets/<slug:slug>/contestants/<int:pk>/", contestant_views.contestant_change, name="contestant-change"),
     path("datasets/<slug:slug>/outputs/", dataset_views.dataset_outputs, name="dataset-outputs"),
     path("datasets/<slug:slug>/visibility/", dataset_views.dataset_visibility, name="dataset-visibility"),
     path("datasets/<slug:slug>/delete/", dataset_views.dataset_delete, name="dataset-delete"),
-    path("datasets/<slug:slug>/outputs/make/", campaign_views.outputs_make, name="outputs-make"),
-    path("datasets/<slug:slug>/outputs/make/estimate/", campaign_views.outputs_estimate, name="outputs-estimate"),
-    path("coding/", contest_views.coding, name="coding"),
-    path("coding/estimate/", contest_views.estimate, name="coding-estimate"),
-    path("runs/<uuid:pk>/cycles/<int:turn>/", contest_views.cycle, name="coding-cycle"),
-    path("runs/<uuid:pk>/ratings/", contest_views.ratings, name="coding-ratings"),
     path("search/", search_views.search, name="search"),
     path("runs/", views.runs, name="runs"),
     path("runs/<uuid:pk>/", views.run, name="run"),
@@ -86,12 +58,11 @@ urlpatterns = [
     path("runs/<uuid:pk>/say/", steering_views.say, name="run-say"),
     path("runs/<uuid:pk>/pause/", steering_views.pause, name="run-pause"),
     path("runs/<uuid:pk>/mode/", steering_views.mode, name="run-mode"),
+    path("runs/<uuid:pk>/draft/", steering_views.draft, name="run-draft"),
+    path("runs/<uuid:pk>/lift/", steering_views.lift, name="run-lift"),
     path("runs/<uuid:pk>/extend/", steering_views.extend, name="run-extend"),
     path("runs/<uuid:pk>/judge/", steering_views.judge_again, name="run-judge"),
     path("messages/<uuid:pk>/branch/", steering_views.branch, name="message-branch"),
-    path("runs/<uuid:pk>/artifacts.zip", artifact_views.run_artifacts, name="run-artifacts"),
-    path("runs/<uuid:pk>/figures/", starchamber_views.figures, name="talk-figures"),
-    path("messages/<uuid:pk>/tokens/", starchamber_views.message_tokens, name="message-tokens"),
     path("messages/<uuid:pk>/text/", steering_views.message_text, name="message-text"),
     path("calls/<uuid:pk>/", views.call, name="call"),
     path("experiments/<uuid:pk>/", experiment_views.experiment, name="experiment"),
@@ -107,9 +78,6 @@ urlpatterns = [
     path("lab/budgets/<uuid:pk>/remove/", budget_views.budget_remove, name="budget-remove"),
     path("usage/", usage_views.usage, name="usage"),
     path("usage.csv", usage_views.usage_csv, name="usage-csv"),
-    path("experiments/<uuid:pk>/live/", campaign_views.live, name="campaign-live"),
-    path("experiments/<uuid:pk>/stop/", campaign_views.stop, name="campaign-stop"),
-    path("experiments/<uuid:pk>/resume/", campaign_views.resume, name="campaign-resume"),
     path("experiments/<uuid:pk>/start/", experiment_views.experiment_start, name="experiment-start"),
     path("experiments/<uuid:pk>/values.csv", experiment_views.experiment_values, name="experiment-values"),
     path("scenarios/", library_views.scenarios, name="scenarios"),

@@ -12,44 +12,21 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.models import Project
 from accounts.people import for_readers, person
-from experiments import actions, arena_setup, lineage, progress, run_list, standing
+from experiments import actions, lineage, progress, run_list, standing
 from experiments.admission import may_change
-from experiments.beginning import begin
-from experiments.budgets import notes as budget_notes
 from experiments.budgets import standing as budget_standing
-from experiments.contests import pages as contest_pages
-from experiments.councils import pages as council_pages
-from experiments.forms import SetupForm
 from experiments.labels import FLAGS
 from experiments.models import Call, Run
 from experiments.refusals import NotAllowed
 from experiments.shelves import listing
 from experiments.statistics.rows import begins_in
-from experiments.steering import rejudging
 from experiments.timeline import from_rows
-from experiments.workflows import REGISTRY
-from experiments.workflows.prompts import fill
-
-ENTRIES = {"coding": contest_pages.entries}  # which entries a page shows at first, where it does not show all
-# what the page of a workflow needs beside what every run's page has
-MORE = {"council": council_pages.context, "coding": contest_pages.context}
+from experiments.workflows import REGISTRY, surface_of
 
 
-@login_required
-def arena(request: HttpRequest) -> HttpResponse:
-    """Set up an arena experiment and start its runs."""
-    form = arena_setup.arena_form()(request.POST or None, initial=arena_setup.initial(request))
-    if begun := begin(request, form, "arena", form.asked):
-        return redirect(begun[0]) if len(begun) == 1 else redirect("experiment", pk=begun[0].experiment_id)
-    context = {**_estimate(request, form), "form": form, "think": fill("arena_think")}
-    return render(request, "workflows/arena.html", context, status=422 if form.errors else 200)
-
-
-@login_required
-@require_POST
-def arena_estimate(request: HttpRequest) -> HttpResponse:
-    """What the form would come to as it is filled in now."""
-    return render(request, "workflows/_estimate.html", _estimate(request, arena_setup.arena_form()(request.POST)))
+def home(request: HttpRequest) -> HttpResponse:
+    """The set-up page of the first workflow that has one."""
+    return redirect(next(surface.home for surface in map(surface_of, REGISTRY) if surface.home))
 
 
 @login_required
@@ -74,18 +51,17 @@ def runs(request: HttpRequest) -> HttpResponse:
 def run(request: HttpRequest, pk: UUID) -> HttpResponse:
     """A run, live or ended: first paint from the rows, the rest by WebSocket."""
     shown = _visible_run(request, pk)
-    entries = ENTRIES.get(shown.experiment.workflow, from_rows)(shown)
-    more = MORE.get(shown.experiment.workflow)
+    surface = surface_of(shown.experiment.workflow)
+    entries = surface.page_entries(shown) if surface.page_entries else from_rows(shown)
     context = {
         **_status(request, shown),
         "entries": entries,
         "seats": _seats(shown),
         "begins": _begins(shown),
         "lineage": lineage.for_page(shown, request.user),
-        "rejudged": rejudging.of(shown, request.user) if shown.experiment.workflow == "judging" else None,
-        **(more(shown, entries) if more else {}),
+        **(surface.context(request.user, shown, entries) if surface.context else {}),
     }
-    return render(request, f"workflows/{shown.experiment.workflow}_run.html", context)
+    return render(request, [f"workflows/{shown.experiment.workflow}/run.html", "workflows/run.html"], context)
 
 
 @for_readers
@@ -129,11 +105,6 @@ def resume(request: HttpRequest, pk: UUID) -> HttpResponse:
 def _taken(request: HttpRequest, run: Run) -> HttpResponse:
     """For a script, a word: to it, a redirect is the page on which one signs in. For a plain form, back to the run."""
     return JsonResponse({}) if request.headers.get("Accept", "").startswith("application/json") else redirect(run)
-
-
-def _estimate(request: HttpRequest, form: SetupForm) -> dict[str, Any]:
-    estimate = arena_setup.estimate_of(form)
-    return {"estimate": estimate, "budget_notes": budget_notes.beside(request, estimate)}
 
 
 def _status(request: HttpRequest, shown: Run) -> dict[str, Any]:

@@ -6,10 +6,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
-from experiments.battles import agreement as agreeing
 from experiments.injections import rates
 from experiments.injections.rates import Standing
 from experiments.models import Board, Dataset
+from experiments.workflows.battles import WORKFLOW as BATTLES
+from experiments.workflows.battles.campaign import agreement as agreeing
 from leaderboard.battle_views import board_of
 from leaderboard.caching import remembered
 from leaderboard.simulated import simulation
@@ -39,7 +40,7 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
 def injections_of(dataset: Dataset) -> list[tuple[Board, Standing | None]]:
     """Of each model that judges the dataset, how often it was talked into something; None where that is not known."""
     boards = Board.objects.filter(dataset=dataset, kind=Board.Kind.MODEL).select_related("judge_model__provider")
-    known = rates.newest("battles", [board.judge_model_id for board in boards])
+    known = rates.newest(BATTLES.slug, [board.judge_model_id for board in boards])
     return [(board, known.get(board.judge_model_id)) for board in boards.order_by("pk")]
 
 

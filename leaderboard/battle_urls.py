@@ -1,6 +1,6 @@
 from django.urls import path
 
-from experiments.campaigns.vote_api import VotePicture
+from experiments.workflows.battles.pages.vote_api import VotePicture
 from leaderboard import agreement_views, battle_views, vote_views, voters_views
 
 urlpatterns = [

@@ -6,14 +6,15 @@ from django.conf import settings
 from django.db.models import Count, Max
 
 from experiments import clock, figures
-from experiments.contests import ratings
-from experiments.contests.rated import Moment, RunRatings, Solver
 from experiments.models import Cycle
+from experiments.workflows.coding import WORKFLOW as CODING
+from experiments.workflows.coding.pages import ratings
+from experiments.workflows.coding.pages.rated import Moment, RunRatings, Solver
 from leaderboard.caching import remembered
 from leaderboard.models import Ladder
 from leaderboard.standings import Row, Standings
 
-WORKFLOW = "coding"
+WORKFLOW = CODING.slug
 SHARED = (
     *("name", "label", "is_simulated", "component", "rating", "lower", "upper", "reason"),
     *("rank", "best", "worst", "group", "first", "battles", "wins", "losses", "ties"),

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from experiments.contests.figures_api import FigureOfCycles
+from experiments.workflows.coding.pages.figures_api import FigureOfCycles
 
 
 class SolverSerializer(serializers.Serializer[Any]):

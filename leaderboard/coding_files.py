@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from experiments import figures
-from experiments.contests.rated import Figure, JudgeRow, RunRatings, SetterRow, Solver
-from experiments.contests.words import reason_words
 from experiments.reports.csv_export import cell
+from experiments.workflows.coding.pages.rated import Figure, JudgeRow, RunRatings, SetterRow, Solver
+from experiments.workflows.coding.pages.words import reason_words
 from leaderboard import coding
 from leaderboard.markdown_tables import escaped, line
 

@@ -8,10 +8,10 @@ from typing import Any
 from django.http import QueryDict
 
 from accounts.models import User
-from experiments.contests import voiding
-from experiments.contests.rated import Moment, RunRatings, Solver
 from experiments.drawings import charts
 from experiments.models import Cycle, Run
+from experiments.workflows.coding.pages import voiding
+from experiments.workflows.coding.pages.rated import Moment, RunRatings, Solver
 from leaderboard import coding
 from leaderboard.axis import axis_of
 from leaderboard.standings import Row, Standings

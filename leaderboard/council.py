@@ -13,6 +13,7 @@ from django.db.models import Count, Max, Q, QuerySet
 
 from experiments import clock
 from experiments.models import Ballot, Participant, ProviderModel, Run, RunReview, Step
+from experiments.workflows.council import WORKFLOW as COUNCIL
 from leaderboard.models import Ladder
 from leaderboard.placing import Tally, placed, rows_of
 from leaderboard.ratings import Battles, Intervals, tally
@@ -21,7 +22,7 @@ from leaderboard.ratings.items import Shared, by_items
 from leaderboard.ratings.widening import NO_SPREAD
 from leaderboard.standings import Row, Standings
 
-WORKFLOW = "council"
+WORKFLOW = COUNCIL.slug
 TITLE = "Models in the council, by their peers"
 
 

@@ -5,8 +5,8 @@ from math import inf, isfinite, isnan, nan
 
 import numpy as np
 
-from experiments.battles.sampled import shared_of
 from experiments.models import Board
+from experiments.workflows.battles.campaign.sampled import shared_of
 from leaderboard.counts import Counts
 from leaderboard.models import Standing
 from leaderboard.ratings import Intervals

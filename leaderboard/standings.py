@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from experiments.contests.rated import RunRatings
+from experiments.workflows.coding.pages.rated import RunRatings
 
 SHAPE = 4  # of the stored JSON; a standing of another shape is computed anew
 

@@ -10,10 +10,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.people import person
-from experiments.contests import voiding
-from experiments.contests.rated import RunRatings
 from experiments.models import Board
 from experiments.refusals import NotAllowed, NotOffered
+from experiments.workflows.coding.pages import voiding
+from experiments.workflows.coding.pages.rated import RunRatings
 from leaderboard import axis, bias, coding, coding_page, compute, downloads, listing, milestones, page
 from leaderboard.history_chart import history
 from leaderboard.matrix import matrix

@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
-from experiments.battles import votes
-from experiments.battles.voters import EnoughForNow, Voter, begun, votable, voter_of
 from experiments.models import Battle, Dataset, Output
 from experiments.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
+from experiments.workflows.battles.campaign import votes
+from experiments.workflows.battles.campaign.voters import EnoughForNow, Voter, begun, votable, voter_of
 from leaderboard.browsing import showing
 from leaderboard.models import Ladder
 from leaderboard.simulated import simulation

@@ -13,9 +13,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from accounts.people import person
-from experiments.battles import leaving_out, outliers, voiding
 from experiments.models import Dataset
 from experiments.refusals import NotOffered
+from experiments.workflows.battles.campaign import leaving_out, outliers, voiding
 from leaderboard.models import Ladder
 from leaderboard.ratings import outliers as bounds
 

@@ -3,6 +3,8 @@
 from django.utils.translation import gettext as _
 
 from experiments.models import Board
+from experiments.workflows.coding import WORKFLOW as CODING
+from experiments.workflows.council import WORKFLOW as COUNCIL
 from leaderboard.models import Ladder
 
 
@@ -26,8 +28,8 @@ def ladder_title(ladder: Ladder) -> str:
     if ladder.board:
         return board_title(ladder.board)
     of_runs = {
-        "council": _("Models in the council, by their peers"),
-        "coding": _("Models that set, solve and judge programming problems"),
+        COUNCIL.slug: _("Models in the council, by their peers"),
+        CODING.slug: _("Models that set, solve and judge programming problems"),
     }
     return of_runs.get(ladder.workflow, ladder.title)
 

@@ -12,7 +12,6 @@ from uuid import UUID
 
 from rest_framework.utils.encoders import JSONEncoder
 
-from experiments.contests.serializers import ExecutionSerializer
 from experiments.models import Run
 from experiments.reports import document
 from experiments.reports.exports import each
@@ -23,6 +22,7 @@ from experiments.serializers import (
     MessageSerializer,
     RunSerializer,
 )
+from experiments.workflows.coding.pages.serializers import ExecutionSerializer
 
 TEXT, WHOLE, NUMBER, MONEY, TRUTH, MOMENT, JSON = "text", "whole", "number", "money", "truth", "moment", "json"
 Row = dict[str, Any]

@@ -18,6 +18,7 @@ from experiments.compatibility.views import ClientView, NotYet, ProviderFailed, 
 from experiments.compatibility.waiting import wait
 from experiments.models import Call, ClientTalk, Message, Run
 from experiments.rest.requests import idempotency_key, person, refusals, validated
+from experiments.workflows.starchamber import WORKFLOW as STARCHAMBER
 
 ASSISTANT = ClientTalk.System.ASSISTANT
 LONGEST_TITLE = 80
@@ -107,7 +108,7 @@ def _begun(request: Request, asked: dict[str, Any]) -> ClientTalk:
     return talks.begin(
         ASSISTANT,
         by=person(request),
-        workflow="starchamber",
+        workflow=STARCHAMBER.slug,
         title=" ".join(prompt.split())[:LONGEST_TITLE],
         config=config,
         cast={"model": {"model": slug, "params": params}},

@@ -27,6 +27,7 @@ from experiments.rest.problems import Conflict
 from experiments.rest.requests import idempotency_key, person, refusals, validated
 from experiments.steering.furthering import ask_further
 from experiments.steering.steering import locked
+from experiments.workflows.council import WORKFLOW
 
 COUNCIL = ClientTalk.System.COUNCIL
 STREAM = {(200, "text/event-stream"): OpenApiTypes.STR, **REFUSALS}
@@ -131,7 +132,7 @@ def _ask(talk: ClientTalk, text: str) -> int:
     """The first question sets the experiment up; every other one goes to its run. Call inside a transaction."""
     if talk.run is None:
         config = {"question": text}
-        experiment = actions.create(owner=talk.owner, workflow="council", config=config, cast=cast_for(talk.owner))
+        experiment = actions.create(owner=talk.owner, workflow=WORKFLOW.slug, config=config, cast=cast_for(talk.owner))
         [talk.run] = actions.start(experiment, by=talk.owner)
         talk.save(update_fields=["run"])
         return 1

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from experiments.casting import InvalidExperiment
 from experiments.compatibility.naming import askable_slugs
 from experiments.models import Experiment
+from experiments.workflows.council import WORKFLOW as COUNCIL
 from experiments.workflows.council.config import MEMBERS
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def cast_for(person: "User") -> dict[str, Any]:
     slugs = askable_slugs(person)
     if not slugs:
         raise InvalidExperiment({"cast": [_("There is no model that could be asked.")]})
-    last = Experiment.objects.owned_by(person).filter(workflow="council").order_by("-created").first()
+    last = Experiment.objects.owned_by(person).filter(workflow=COUNCIL.slug).order_by("-created").first()
     seated = list(last.participants.select_related("model")) if last else []
     if seated and all(one.model.slug in slugs for one in seated if one.seat != "title"):
         return {one.seat: {"model": one.model.slug, "params": one.params} for one in seated if one.seat != "title"}

@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from experiments.compatibility.shapes import slugs_of
-from experiments.councils.rankings import Standing, ranking_of_turn
 from experiments.models import Ballot, ClientTalk, Message, Run
+from experiments.workflows.base.labels import labels_for
 from experiments.workflows.council.config import MEMBERS
+from experiments.workflows.council.pages.rankings import Standing, ranking_of_turn
 from experiments.workflows.council.reviews import words
-from experiments.workflows.labels import labels_for
 
 UNTITLED = "New Conversation"
 LABEL = re.compile(r"Response ([A-Z]{1,2})\b")

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from experiments.models import Experiment
+from experiments.workflows.base.prompts import fenced, fill
+from experiments.workflows.debate import WORKFLOW as DEBATE
 from experiments.workflows.debate.answers import Part
 from experiments.workflows.debate.forms import ACTIONS, BRIEF, POINTS
 from experiments.workflows.debate.prompting import VIEWS
-from experiments.workflows.prompts import fenced, fill
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -21,7 +22,7 @@ COUNTERPOINTS_ASKED = {"A": 0, "B": 2, "C": 2}
 
 def roles_of(person: "User", slugs: Sequence[str]) -> dict[str, str]:
     """Roles to models. slugs: those that can be asked, which stand in for models that cannot."""
-    last = Experiment.objects.owned_by(person).filter(workflow="debate").order_by("-created").first()
+    last = Experiment.objects.owned_by(person).filter(workflow=DEBATE.slug).order_by("-created").first()
     seated = dict(last.participants.values_list("seat", "model__slug")) if last else {}
     known = {role: seated.get(seat, "") for role, seat in SEATS.items()}
     return {role: slug if slug in slugs else slugs[0] for role, slug in known.items()} if slugs else {}
@@ -37,15 +38,15 @@ def prompts_of(role: str, prompt: str, system: str, *, token: str) -> tuple[str,
 
 
 def _instructions(role: str, token: str) -> str:
-    language = fill("debate_language", named="")
+    language = fill("debate/language", named="")
     if role == "refiner":
-        return fill("debate_refiner", language=language, token=token, form=BRIEF)
+        return fill("debate/refiner", language=language, token=token, form=BRIEF)
     if role == "summarizer":
-        return fill("debate_summarizer", language=language, token=token, form=ACTIONS)
+        return fill("debate/summarizer", language=language, token=token, form=ACTIONS)
     seat = SEATS[role]
     part = Part(seat, 1, POINTS_ASKED[seat], COUNTERPOINTS_ASKED[seat])
     counter = (
-        fill("debate_counter", counterpoints=part.counterpoints) if part.counterpoints else fill("debate_no_counter")
+        fill("debate/counter", counterpoints=part.counterpoints) if part.counterpoints else fill("debate/no_counter")
     )
     said = {"seat": seat, "view": fill(VIEWS[seat]), "points": part.points, "counter": counter}
-    return fill("debate_debater", **said, language=language, token=token, form=POINTS % seat)
+    return fill("debate/debater", **said, language=language, token=token, form=POINTS % seat)

@@ -5,7 +5,7 @@ from typing import Any
 
 from experiments import metrics
 from experiments.models import Message, Run
-from experiments.talks import tokens
+from experiments.workflows.starchamber.pages import tokens
 
 
 def talk_of(run: Run, seats: tuple[str, ...] = ("A", "B")) -> list[dict[str, Any]]:

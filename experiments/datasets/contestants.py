@@ -6,11 +6,11 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts import audit
-from experiments.battles.counting import note_change
 from experiments.casting import InvalidExperiment
 from experiments.datasets.making import may_curate
 from experiments.models import Contestant
 from experiments.refusals import NotAllowed
+from experiments.workflows.battles.campaign.counting import note_change
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -7,12 +7,12 @@ from uuid import UUID
 from django.db.models import Count, Q, QuerySet
 
 from experiments import clock
-from experiments.battles.voiding import may_void
 from experiments.datasets.making import may_curate
 from experiments.datasets.reasons import warning
 from experiments.datasets.removing import what_rests_on
 from experiments.datasets.thumbnails import thumbnails
 from experiments.models import Contestant, Dataset, Output, Sample, Upload
+from experiments.workflows.battles.campaign.voiding import may_void
 
 SAMPLES_SHOWN = 50
 LONGEST_LIST = 200

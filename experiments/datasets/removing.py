@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from experiments.datasets.taking import empty
 from experiments.models import Battle, Dataset, Experiment, LogImport, Upload
 from experiments.refusals import NotAllowed
+from experiments.shards import SHARDED
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -17,7 +18,7 @@ def what_rests_on(dataset: Dataset) -> str:
     """Why it cannot be deleted, as a sentence; empty when it can."""
     if Battle.objects.filter(board__dataset=dataset).exists():
         return _("There are battles on it: a result must not lose what it is about.")
-    if Experiment.objects.filter(config__dataset=dataset.slug, workflow__in=["battles", "outputs"]).exists():
+    if Experiment.objects.filter(config__dataset=dataset.slug, workflow__in=SHARDED).exists():
         return _("There are experiments with it: they must not lose what they are about.")
     if _is_read(dataset):
         return _("It is being read: wait until that is over.")

@@ -8,7 +8,7 @@ from experiments.gateway import GatewayError
 from experiments.gateway.errors import RateLimited
 from experiments.gateway.retry import Wait, decide
 from experiments.gateway.types import Completion
-from experiments.workflows.steps import Cast
+from experiments.workflows.base.steps import Cast
 
 
 def work_of(run_id: UUID, call: OpenCall) -> Work:

@@ -28,7 +28,7 @@ from experiments.engine.recording import Book
 from experiments.models import Event, Run
 from experiments.models.run import DRIVEN_STATES
 from experiments.shards import only_shards, without_shards
-from experiments.workflows.steps import End
+from experiments.workflows.base.steps import End
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from experiments.engine.events import Fact, emit, reserve_numbers
 from experiments.engine.recording import Book
 from experiments.models import Budget, Run
 from experiments.signals import run_finished
-from experiments.workflows.steps import STOPPED, Ask, End
+from experiments.workflows.base.steps import STOPPED, Ask, End
 
 MANUAL_STOP = STOPPED
 GIVEN_UP = "The engine gave the run up while this call was under way."

@@ -12,7 +12,7 @@ from experiments.engine.recording import Book
 from experiments.engine.text import storable, storable_data
 from experiments.models import Execution, Run, Step
 from experiments.sandboxing import jobs
-from experiments.workflows.steps import Execute, Outcome
+from experiments.workflows.base.steps import Execute, Outcome
 
 UNDER_WAY = (Execution.State.WAITING, Execution.State.RUNNING)
 AGAIN = {"state": Execution.State.WAITING, "claim": 0, "error_kind": "", "error": "", "ended": None, "results": None}

@@ -16,8 +16,8 @@ from PIL import Image as Pictures
 from experiments.gateway.errors import NoMaterial
 from experiments.gateway.types import ChatMessage, ImagePart
 from experiments.models import Image, Output, Sample
-from experiments.workflows.prompts import without_token
-from experiments.workflows.steps import Prompt, Stored
+from experiments.workflows.base.prompts import without_token
+from experiments.workflows.base.steps import Prompt, Stored
 
 LONGEST_SIDE = 2048  # pixels
 MOST_BYTES = 5_000_000

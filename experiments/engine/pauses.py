@@ -12,7 +12,7 @@ from experiments.engine.recording import Book
 from experiments.engine.text import storable
 from experiments.models import Run, Step
 from experiments.signals import run_finished
-from experiments.workflows.steps import Listen, Outcome
+from experiments.workflows.base.steps import Listen, Outcome
 
 
 def open_pause(book: Book, pause: Listen) -> bool:

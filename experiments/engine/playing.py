@@ -1,4 +1,4 @@
-"""One run while it is driven: its score, its seats, the calls under way, and how it comes to an end."""
+"""One run while it is driven: its replay, its seats, the calls under way, and how it comes to an end."""
 
 import time
 from collections import deque
@@ -14,7 +14,6 @@ from django.db.models.functions import Coalesce
 
 from accounts import logs
 from experiments import clock
-from experiments.battles import ledger
 from experiments.engine import executions, keys, pauses, recording
 from experiments.engine.budget import Refusal, Spent, refuse
 from experiments.engine.calls import unsent, wait_after, work_of
@@ -25,14 +24,16 @@ from experiments.engine.performers import Report, Work
 from experiments.engine.recorded import begun, recorded_outcomes
 from experiments.engine.recording import Book, OpenCall
 from experiments.engine.reservations import Account, Accounts, OverBudget
-from experiments.engine.score import Score, Todo, passed
 from experiments.engine.seating import Catalogue, order, seats_of
 from experiments.gateway import EmptyAnswer
 from experiments.models import Call, Run
 from experiments.models.ids import new_id
 from experiments.shards import is_sharded
-from experiments.workflows import REGISTRY
-from experiments.workflows.steps import Ask, End, Execute, Listen, Record
+from experiments.workflows import workflow_of
+from experiments.workflows.base.records import Record
+from experiments.workflows.base.replay import Replay, Todo, passed
+from experiments.workflows.base.steps import Ask, End, Execute, Listen
+from experiments.workflows.battles.campaign import ledger
 
 MOMENT = 0.1  # seconds that one run may keep the driver from its other work
 KEY_NOTE_SECONDS = keys.USED_AT_MOST_EVERY.total_seconds()  # between two notes that a key is in use
@@ -41,7 +42,7 @@ CATALOGUE_SECONDS = 2.0  # how old a price may be where the same model is asked 
 
 
 class Playing:
-    """Turns a score's todos into recorded work. `submit`, `cancel` and `later` are the driver's hands."""
+    """Turns the todos of a replay into recorded work. `submit`, `cancel` and `later` are the driver's hands."""
 
     def __init__(
         self,
@@ -77,10 +78,10 @@ class Playing:
         self._noted: dict[UUID, float] = {}  # stored keys, and when their use was last noted
         self._accounts = Accounts(run.experiment_id)
         self._began = ledger.begun(run.experiment_id) if self.is_shard else None
-        play = REGISTRY[run.experiment.workflow].run(self._config, run.experiment.cast(run.seed))
+        play = workflow_of(run.experiment.workflow).run(self._config, run.experiment.cast(run.seed))
         recorded = recorded_outcomes(run) | executions.recorded(run)
         self._asked = begun(run)  # keys of steps
-        self._score = Score(play, recorded, self._asked)
+        self._replay = Replay(play, recorded, self._asked)
 
     @property
     def is_ending(self) -> bool:
@@ -97,11 +98,11 @@ class Playing:
         if self.run.state == Run.State.STOPPING:
             self.halt(MANUAL_STOP)
         else:
-            self._plan(self._score.start())
+            self._plan(self._replay.start())
             self.work_off()
 
     def settle(self, report: Report) -> None:
-        """A call has ended: record it, then go on with the score, try again, or come to the end."""
+        """A call has ended: record it, then go on with the replay, try again, or come to the end."""
         if call := self.calls.get(report.call_id):
             self._agenda.append(partial(self._record, call, report))
             self.work_off()
@@ -186,7 +187,7 @@ class Playing:
             self._asked.add(call.ask.key)
             self._ask_later(retry_in, call.ask)
         else:
-            self._plan(self._score.resolve(call.ask.key, outcome))
+            self._plan(self._replay.resolve(call.ask.key, outcome))
 
     def _plan(self, todo: Todo) -> None:
         records = [step for step in todo.steps if isinstance(step, Record)]
@@ -221,7 +222,7 @@ class Playing:
         if not is_passed and pauses.open_pause(self.book, pause):
             self._open[pause.key] = pause
         else:
-            self._plan(self._score.resolve(pause.key, passed(pause)))
+            self._plan(self._replay.resolve(pause.key, passed(pause)))
 
     def _execute(self, step: Execute) -> None:
         if not self._ending:
@@ -231,12 +232,12 @@ class Playing:
     def _learn(self) -> None:
         for key, outcome in executions.outcomes(self.book, list(self._executing)).items():
             self._executing.discard(key)
-            self._plan(self._score.resolve(key, outcome))
+            self._plan(self._replay.resolve(key, outcome))
 
     def _hear(self) -> None:
         for key, said in pauses.answers(self.book, list(self._open)).items():
             del self._open[key]
-            self._plan(self._score.resolve(key, said))
+            self._plan(self._replay.resolve(key, said))
 
     def _park_when_quiet(self) -> None:
         """With nothing under way but people's silence, the run waits without a driver; or is completed, as long as

@@ -6,7 +6,7 @@ from django.db.models import Max
 
 from experiments.models import Run, Step
 from experiments.models.run import PAUSES
-from experiments.workflows.steps import Outcome
+from experiments.workflows.base.steps import Outcome
 
 REOPENED = "reopened"  # of a step that is asked again after its failure had ended the run: the newest step by then
 SAID = ("text", "action", "edited")  # of a pause that is over, as its workflow hears it

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -10,8 +11,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from experiments.engine.events import Announce, Fact, reserve_numbers, write
-from experiments.engine.findings import message_data, record_step
 from experiments.engine.performers import Report
+from experiments.engine.projections import message_data, record_step
 from experiments.engine.reservations import Account, Amount, periods_of, reserve, settle, settle_lost
 from experiments.engine.seating import Order
 from experiments.engine.text import storable
@@ -19,13 +20,14 @@ from experiments.gateway.errors import Interrupted
 from experiments.gateway.pricing import cost
 from experiments.gateway.request import prepare
 from experiments.gateway.types import ChatMessage, ChatRequest, Completion, ImagePart, TokenLogprob
-from experiments.models import Call, Message, Run, Step
+from experiments.models import Call, Experiment, Message, Run, Step
 from experiments.models.money import kept
 from experiments.observing import measuring
 from experiments.search import indexing
-from experiments.workflows.arena.config import SPEAKERS
-from experiments.workflows.flags import INTERRUPTED, flags
-from experiments.workflows.steps import Ask, Outcome, Record
+from experiments.workflows import workflow_of
+from experiments.workflows.base.flags import INTERRUPTED, flags
+from experiments.workflows.base.records import Record
+from experiments.workflows.base.steps import Ask, Outcome
 
 STOPPED_KIND = "stopped"
 WORKER_KILLED = "The worker that made this call was killed."
@@ -35,7 +37,6 @@ UNBILLED = (  # errors with which a provider turns a request away, or that keep 
 )
 NOT_SENT, NOT_BILLED = "unsent", "refused"  # sources of a cost that is known to be nothing
 FORGIVEN = "forgiven"  # how often a step had failed when it was asked again
-TALKER = "model"  # the seat of a talk with one model
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,8 +322,13 @@ def _noticed(call: OpenCall, outcome: Outcome) -> Sequence[str] | None:
     return call.ask.inspect(outcome.text) if call.ask.inspect and _is_message(call, outcome) else None
 
 
+@lru_cache(maxsize=1024)
+def _workflow(run_id: UUID) -> str:
+    return Experiment.objects.values_list("workflow", flat=True).get(runs=run_id)
+
+
 def _flags(run_id: UUID, ask: Ask, outcome: Outcome) -> list[str]:
-    if ask.seat not in SPEAKERS and ask.seat != TALKER:
+    if ask.seat not in workflow_of(_workflow(run_id)).flagged:
         return []
     earlier = Message.objects.filter(run_id=run_id, seat=ask.seat).order_by("-seq").values_list("raw_text", flat=True)
     return flags(outcome.text, ask.seat, list(earlier[:5]), outcome.finish_reason)

@@ -19,7 +19,7 @@ from experiments.gateway.pricing import most_tokens, reserve
 from experiments.gateway.types import ChatMessage, ChatRequest, Deadlines, Params, Routing
 from experiments.models import ModelPrice, Participant, ProviderModel, Run
 from experiments.models.money import kept_upwards
-from experiments.workflows.steps import Ask, Cast
+from experiments.workflows.base.steps import Ask, Cast
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.scopes import Scope
-from experiments.battles.logs.lines import TooMuch
 from experiments.datasets.api import StreamedParser
 from experiments.imports import queueing, storing
 from experiments.models import Dataset, Run, RunImport
@@ -30,6 +29,7 @@ from experiments.reports.json_values import InvalidDocument
 from experiments.rest.problems import Conflict, ProblemSerializer, TooLarge
 from experiments.rest.requests import PROBLEMS, person, refusals, validated
 from experiments.serializers import RunSerializer
+from experiments.workflows.battles.campaign.logs.lines import TooMuch
 
 REFUSED = {**PROBLEMS, 403: ProblemSerializer, 413: ProblemSerializer}
 

@@ -12,10 +12,10 @@ from zlib import error as ZlibError  # noqa: N812 — an exception, called like 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from experiments.battles.logs import lines, sources
 from experiments.imports.values import Unreadable
 from experiments.reports import json_values
 from experiments.reports.json_values import InvalidDocument
+from experiments.workflows.battles.campaign.logs import lines, sources
 
 MOST_ENTRIES = 20_000
 LONGEST = json_values.MOST_BYTES  # of a JSON document, and of one line

@@ -12,10 +12,11 @@ from django.utils.translation import gettext as _
 from experiments.imports.drafts import Draft
 from experiments.imports.values import Data, Taken, Unreadable, line, mapping, mappings, moment, rest, text, whole
 from experiments.workflows import REGISTRY
-from experiments.workflows.judge import RANGES
+from experiments.workflows.base.judge import RANGES
+from experiments.workflows.coding import WORKFLOW as CODING
+from experiments.workflows.starchamber import WORKFLOW as STARCHAMBER
 
 OURS = "arena_lab/"
-CODING = "coding"
 STATES = {"success": "completed", "error": "failed", "cancelled": "stopped", "started": "stopped"}
 LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5}
 NO_ANSWER = "N"
@@ -57,7 +58,7 @@ class _Sample:
         if not self.messages:
             raise Unreadable(_("The sample has no messages."), place)
         name = f"{line(spec.get('task'), 120) or 'Inspect'} · {line(str(said.get('id')), 60)}"
-        self.draft = Draft("starchamber", name, self._config())
+        self.draft = Draft(STARCHAMBER.slug, name, self._config())
         self.draft.seat("model", spec.get("model"))
         self._end(header)
 
@@ -171,7 +172,7 @@ class _Ours:
         rows["messages"] = messages
         rows["ballots"] = [{**one, "call": None} for one in mappings(self.about.get("ballots"))]
         rows["cycles"] = [dict(one) for one in mappings(self.about.get("cycles"))]
-        if self.draft.workflow == CODING:
+        if self.draft.workflow == CODING.slug:
             self._contest(judgments)
         else:
             rows["judgments"] = judgments

@@ -14,9 +14,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from experiments import doorbell, waiting
-from experiments.battles.logs import importing as battles
-from experiments.battles.logs.lines import TooMuch
-from experiments.battles.logs.report import Report as BattleReport
 from experiments.datasets.jobs import QUEUE, ReadingThread
 from experiments.engine.text import storable
 from experiments.imports import reading, storing
@@ -27,6 +24,9 @@ from experiments.models.run_import import ImportSource
 from experiments.models.waiting import WorkState
 from experiments.refusals import NotAllowed
 from experiments.reports.json_values import InvalidDocument
+from experiments.workflows.battles.campaign.logs import importing as battles
+from experiments.workflows.battles.campaign.logs.lines import TooMuch
+from experiments.workflows.battles.campaign.logs.report import Report as BattleReport
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -7,12 +7,17 @@ from typing import Any, NamedTuple
 
 from django.utils.translation import gettext as _
 
-from experiments.battles.logs import arenalab, genarena, lmarena
-from experiments.battles.logs.lines import Allowance
-from experiments.imports import arena, council, debate, files, inspect, matrixarena, own, starchamber
+from experiments.imports import files, inspect, own
 from experiments.imports.files import Entry, Value
 from experiments.imports.values import Taken, Unreadable, mapping, mappings
 from experiments.models.run_import import ImportSource
+from experiments.workflows.arena.pages import importing as arena
+from experiments.workflows.battles.campaign.logs import arenalab, genarena, lmarena
+from experiments.workflows.battles.campaign.logs.lines import Allowance
+from experiments.workflows.coding.pages import importing as matrixarena
+from experiments.workflows.council.pages import importing as council
+from experiments.workflows.debate.pages import importing as debate
+from experiments.workflows.starchamber.pages import importing as starchamber
 
 WRAPPERS = ("experiments", "runs", "results", "conversations", "experiment", "state", "data")
 NOT_RUNS = ("manifest.json", "leaderboard.json", "config.json", "state.json", "elo_snapshot.json")

@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import person
-from experiments.battles.logs.lines import TooMuch
 from experiments.imports import own, queueing, storing
 from experiments.models import RunImport
 from experiments.models.run_import import ImportSource
@@ -22,6 +21,7 @@ from experiments.models.waiting import WorkState
 from experiments.refusals import NotAllowed
 from experiments.reports import json_values
 from experiments.reports.json_values import InvalidDocument
+from experiments.workflows.battles.campaign.logs.lines import TooMuch
 
 IMPORTS_SHOWN = 10
 

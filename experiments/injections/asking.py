@@ -14,7 +14,7 @@ from experiments.injections.corpus import version
 from experiments.injections.measuring import Rate, measured
 from experiments.injections.playing import Asked
 from experiments.models import InjectionRate, ProviderModel
-from experiments.workflows.steps import Ask, Outcome
+from experiments.workflows.base.steps import Ask, Outcome
 
 
 def try_on(model: ProviderModel, workflows: Sequence[str], *, most: int | None = None) -> list[Rate]:

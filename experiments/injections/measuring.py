@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from experiments.injections.corpus import CASES, strings
 from experiments.injections.playing import Asked
 from experiments.injections.trials import CALLS, TRIALS, Result
-from experiments.workflows.steps import Ask, Outcome
+from experiments.workflows.base.steps import Ask, Outcome
 from leaderboard.ratings.shares import Share
 
 AT_ONCE = 8

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from typing import Any
 
-from experiments.workflows.steps import Ask, Cast, Execute, Listen, Outcome, Record, Seat
+from experiments.workflows.base.records import Record
+from experiments.workflows.base.steps import Ask, Cast, Execute, Listen, Outcome, Seat
 
 Asked = Callable[[Ask], Awaitable[Outcome]]
 UNASKED = Outcome(ok=False, error="Nobody was asked.")

@@ -15,7 +15,6 @@ from accounts.scopes import Scope
 from experiments.casting import InvalidExperiment
 from experiments.library import keeping
 from experiments.library.shelf import (
-    PRESET_WORKFLOW,
     PresetChoice,
     ScenarioChoice,
     find_scenario,
@@ -30,6 +29,7 @@ from experiments.rest.pagination import SHELF, page_of_shelf
 from experiments.rest.problems import Conflict, ProblemSerializer
 from experiments.rest.requests import PROBLEMS, person, runs_with_totals, validated
 from experiments.serializers import RunSerializer
+from experiments.workflows.starchamber import WORKFLOW as STARCHAMBER
 
 REFUSED = {**PROBLEMS, 403: ProblemSerializer}
 CONTESTED = {**REFUSED, 409: ProblemSerializer}
@@ -124,7 +124,7 @@ class ChangePreset(serializers.Serializer[Any]):
 
 
 class SavePreset(ChangePreset):
-    workflow = serializers.ChoiceField([PRESET_WORKFLOW], required=False, default=PRESET_WORKFLOW)
+    workflow = serializers.ChoiceField([STARCHAMBER.slug], required=False, default=STARCHAMBER.slug)
     name = serializers.CharField(allow_blank=True, trim_whitespace=False)
     context = serializers.CharField(allow_blank=True, trim_whitespace=False)
 
@@ -221,11 +221,11 @@ class PresetsView(APIView):
 
     @extend_schema(
         operation_id="presets_list",
-        parameters=[OpenApiParameter("workflow", str, description=f"{PRESET_WORKFLOW} unless given."), *SHELF],
+        parameters=[OpenApiParameter("workflow", str, description=f"{STARCHAMBER.slug} unless given."), *SHELF],
         responses={200: PresetList, **PROBLEMS},
     )
     def get(self, request: Request) -> Response:
-        workflow = request.query_params.get("workflow", PRESET_WORKFLOW).replace("\x00", "")
+        workflow = request.query_params.get("workflow", STARCHAMBER.slug).replace("\x00", "")
         return Response(_page(request, presets_for(person(request), workflow), PresetChoiceSerializer))
 
     @extend_schema(request=SavePreset, responses={201: PresetChoiceSerializer, **REFUSED})

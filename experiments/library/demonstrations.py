@@ -10,6 +10,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from experiments.library.scenarios import BuiltinScenario
+from experiments.workflows.arena import WORKFLOW as ARENA
 
 REPORT_VERSION = 1
 NOBODY_ASKED = "Written for a demonstration: no model was asked."
@@ -34,7 +35,7 @@ def document(scenario: BuiltinScenario, *, title: str, ended: datetime) -> Data:
     return {
         "report_version": REPORT_VERSION,
         "run": {**run, "created": _text(started), "started": _text(started), "ended": _text(ended)},
-        "experiment": {"workflow": "arena", "title": title, "config": scenario.config, "cast": cast},
+        "experiment": {"workflow": ARENA.slug, "title": title, "config": scenario.config, "cast": cast},
         "messages": [_message(scenario, m, said) for m, (_sent, said) in zip(messages, moments, strict=True)],
         "judgments": [_judgment(scenario, judgment) for judgment in scenario.demonstration["judgments"]],
         "calls": [_call(scenario, m, sent) for m, (sent, _said) in zip(messages, moments, strict=True)],

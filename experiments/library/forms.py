@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from experiments.casting import InvalidExperiment
 from experiments.forms import SetupForm, form_for
 from experiments.models import Scenario
+from experiments.workflows.arena import WORKFLOW as ARENA
 
 PLACED = ("prompting", "prompt", "prompts-A", "prompts-B", "max_turns", "first", "filter", "judge")
 
@@ -49,11 +50,11 @@ class ScenarioFields(SetupForm):
 
 @cache
 def scenario_form() -> type[ScenarioFields]:
-    base = form_for("arena")
+    base = form_for(ARENA.slug)
     editable = {name: info for name, info in base.config_fields.items() if get_origin(info.annotation) is not list}
     kept = {name for name in base.base_fields if name.removesuffix("-none") in editable}
     members: dict[str, Any] = {name: base.base_fields[name] for name in base.base_fields if name in kept}
-    return type("ScenarioForm", (ScenarioFields,), {**members, "workflow": "arena", "config_fields": editable})
+    return type("ScenarioForm", (ScenarioFields,), {**members, "workflow": ARENA.slug, "config_fields": editable})
 
 
 class PresetForm(forms.Form):

@@ -12,12 +12,15 @@ from experiments.admission import require_role
 from experiments.casting import InvalidExperiment, checked_config
 from experiments.engine.text import is_storable
 from experiments.library import demonstrations
-from experiments.library.shelf import PRESET_WORKFLOW, PresetChoice, ScenarioChoice
+from experiments.library.shelf import PresetChoice, ScenarioChoice
 from experiments.models import IdempotentRequest, Preset, Provider, ProviderModel, Run, Scenario
 from experiments.refusals import NotAllowed, Rivalled
 from experiments.reports.importing import import_document
+from experiments.workflows.arena import WORKFLOW as ARENA
 from experiments.workflows.arena.config import LONGEST_PROMPT
+from experiments.workflows.council import WORKFLOW as COUNCIL
 from experiments.workflows.council.config import LEAST_MEMBERS
+from experiments.workflows.starchamber import WORKFLOW as STARCHAMBER
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -104,7 +107,7 @@ def save_preset(
     context: str,
     description: str = "",
     shared: bool = False,
-    workflow: str = PRESET_WORKFLOW,
+    workflow: str = STARCHAMBER.slug,
 ) -> Preset:
     """A system context under a name of one's own. Raises NotAllowed, and InvalidExperiment naming fields."""
     require_role(owner)
@@ -123,13 +126,13 @@ def save_council(*, owner: "User", name: str, content: dict[str, Any], shared: b
         raise InvalidExperiment({"members": [_("A council has at least two members: choose their models.")]})
     if errors := _complaints("name", name, LONGEST_NAME, is_needed=True):
         raise InvalidExperiment(errors)
-    preset = Preset(owner=owner, workflow="council", shared=shared, name=" ".join(name.split()), config=content)
+    preset = Preset(owner=owner, workflow=COUNCIL.slug, shared=shared, name=" ".join(name.split()), config=content)
     return _named_once(preset)
 
 
 def copy_preset(choice: PresetChoice, *, by: "User") -> Preset:
     """A preset of one's own with the text of one that one may use, under a name that is still free."""
-    taken = set(Preset.objects.filter(owner=by, workflow=PRESET_WORKFLOW).values_list("name", flat=True))
+    taken = set(Preset.objects.filter(owner=by, workflow=STARCHAMBER.slug).values_list("name", flat=True))
     label = choice.label[: LONGEST_NAME - 6].strip()
     names = (label if number == 1 else f"{label} ({number})" for number in range(1, MOST_PRESETS + 2))
     free = next(name for name in names if name not in taken)
@@ -230,7 +233,7 @@ def _checked_content(title: Any, description: Any, kind: Any, config: Any) -> di
         errors["kind"] = [_("Choose cooperation, competition or mixed.")]
     checked = None
     try:
-        checked = checked_config("arena", config)
+        checked = checked_config(ARENA.slug, config)
     except InvalidExperiment as error:
         errors |= error.errors
     if errors or checked is None:

@@ -11,6 +11,8 @@ from experiments.forms import form_for
 from experiments.library.presets import CUSTOM, DEFAULT, BuiltinPreset, builtin_presets
 from experiments.library.scenarios import BuiltinScenario, builtin_scenarios
 from experiments.models import Preset, Run, Scenario
+from experiments.workflows.arena import WORKFLOW as ARENA
+from experiments.workflows.starchamber import WORKFLOW as STARCHAMBER
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     from accounts.models import User
 
     Person = User | AnonymousUser
-
-PRESET_WORKFLOW = "starchamber"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def runs_with(choice: ScenarioChoice, user: "Person") -> QuerySet[Run]:
         same = Q(**{f"experiment__config__prompts__{side}": text for side, text in prompts.items()})
     else:
         same = Q(experiment__config__prompting="shared", experiment__config__prompt=choice.config.get("prompt", ""))
-    return Run.objects.visible_to(user).filter(same, experiment__workflow="arena").select_related("experiment")
+    return Run.objects.visible_to(user).filter(same, experiment__workflow=ARENA.slug).select_related("experiment")
 
 
 def initial_for(scenario: ScenarioChoice) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def initial_for(scenario: ScenarioChoice) -> dict[str, Any]:
 
 def initial_of(config: Mapping[str, Any]) -> dict[str, Any]:
     """A configuration under the names of the set-up form's fields: `limits-cost`, `prompts-A`, `max_turns-none`."""
-    boxes = form_for("arena").base_fields
+    boxes = form_for(ARENA.slug).base_fields
     values: dict[str, Any] = {}
     for name, value in flat(config):
         values[name] = value
@@ -153,12 +153,12 @@ def flat(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
             yield f"{prefix}{name}", value
 
 
-def presets_for(user: "Person", workflow: str = PRESET_WORKFLOW) -> list[PresetChoice]:
+def presets_for(user: "Person", workflow: str = STARCHAMBER.slug) -> list[PresetChoice]:
     """Every preset that the user may use: built-in ones, own ones, and then those that others share."""
     given = [_of_builtin_preset(preset) for preset in builtin_presets().values()]
     rows = Preset.objects.visible_to(user).filter(workflow=workflow).select_related("owner").order_by("name", "pk")
     own = sorted((of_preset(row, user) for row in rows), key=lambda choice: not choice.is_mine)
-    return [*(given if workflow == PRESET_WORKFLOW else []), *own]
+    return [*(given if workflow == STARCHAMBER.slug else []), *own]
 
 
 def find_preset(user: "Person", id_: str) -> PresetChoice | None:

@@ -27,6 +27,7 @@ from experiments.library.shelf import (
 )
 from experiments.models import Experiment, Preset, Run, Scenario
 from experiments.refusals import NotAllowed
+from experiments.workflows.arena import WORKFLOW as ARENA
 
 RUNS_SHOWN = 10
 
@@ -259,7 +260,7 @@ def _my_preset(request: HttpRequest, pk: UUID) -> Preset:
 
 def _source(request: HttpRequest) -> tuple[dict[str, Any], str]:
     """The configuration and the title to begin with: those of `?run=` or `?experiment=`, or nothing."""
-    experiments = Experiment.objects.visible_to(request.user).filter(workflow="arena")
+    experiments = Experiment.objects.visible_to(request.user).filter(workflow=ARENA.slug)
     if run_id := request.GET.get("run"):
         run = get_object_or_404(_by_id(Run.objects.visible_to(request.user), run_id).filter(experiment__in=experiments))
         return run.config, run.experiment.title

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from experiments.fragments import render_envelope
 from experiments.models import Call, Event
-from experiments.workflows.steps import SPOKEN
+from experiments.workflows.base.steps import SPOKEN
 
 ROWS = 200
 
@@ -35,10 +35,8 @@ def partials(run_id: UUID) -> list[dict[str, Any]]:
     ]
 
 
-def since(
-    run_id: UUID, seq: int, language: str, workflow: str = "", cast: Mapping[str, str] | None = None
-) -> dict[str, Any]:
+def since(run_id: UUID, seq: int, language: str, look: str, cast: Mapping[str, str]) -> dict[str, Any]:
     """For a page that gets no WebSocket: what the socket would have sent. more: there is more to be asked for now."""
     envelopes = events_after(run_id, seq)
-    events = [{**envelope, "html": render_envelope(envelope, language, workflow, cast)} for envelope in envelopes]
+    events = [{**envelope, "html": render_envelope(envelope, language, look, cast)} for envelope in envelopes]
     return {"events": events, "partials": partials(run_id), "more": len(events) == ROWS}

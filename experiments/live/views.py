@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from accounts.people import for_readers
+from experiments.fragments import look_of
 from experiments.live import news
 from experiments.models import Run
 
@@ -21,7 +22,7 @@ def run_news(request: HttpRequest, pk: UUID) -> HttpResponse:
     if not after.isascii() or not after.isdigit() or len(after) > 18:
         return JsonResponse({"after": [_("A whole number is needed.")]}, status=400)
     experiment = run.experiment
-    return JsonResponse(news.since(run.pk, int(after), get_language(), experiment.workflow, experiment.labels))
+    return JsonResponse(news.since(run.pk, int(after), get_language(), look_of(experiment), experiment.labels))
 
 
 def _run(request: HttpRequest, pk: UUID) -> Run:

@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import Project
 from experiments.models.catalog import ProviderModel
 from experiments.models.ids import new_id
-from experiments.workflows import REGISTRY
-from experiments.workflows.steps import Cast, Seat
+from experiments.workflows import workflow_of
+from experiments.workflows.base.steps import Cast, Seat
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -96,13 +96,12 @@ class Experiment(models.Model):
         return {p.seat: p.model.label for p in self.participants.select_related("model")}
 
     def parsed_config(self, overrides: dict[str, Any] | None = None) -> Any:
-        return REGISTRY[self.workflow].Config.model_validate({**self.stored_config, **(overrides or {})})
+        return workflow_of(self.workflow).config.model_validate({**self.stored_config, **(overrides or {})})
 
     @property
     def stored_config(self) -> dict[str, Any]:
         """The configuration with every setting that it was stored without, as it was before the setting existed."""
-        before = getattr(REGISTRY[self.workflow].Config, "STORED_WITHOUT", {}) if self.workflow in REGISTRY else {}
-        return {**before, **self.config}
+        return {**workflow_of(self.workflow).stored_without, **self.config}
 
 
 class Participant(models.Model):

@@ -12,7 +12,7 @@ from experiments.observing.counting import field_of
 from experiments.observing.lately import Lately, lately
 from experiments.observing.machines import Machines, machines
 from experiments.observing.standing import InDatabase, InRedis, Standing, standing
-from experiments.workflows import REGISTRY
+from experiments.workflows import BROKEN, REGISTRY
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,11 @@ class Report:
             }
             for workflow in REGISTRY
         ]
+
+    @property
+    def broken_workflows(self) -> dict[str, str]:
+        """Installed workflows that could not be loaded, with the reason."""
+        return BROKEN
 
     @property
     def oldest_queued_seconds(self) -> float | None:

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from experiments.councils.rankings import COUNTED, Figure, Ranking, SaidBy, Standing, ranking
 from experiments.labels import RANKING_METHODS, UNDEFINED
 from experiments.models import Step
 from experiments.reports import words
 from experiments.reports.report import Block, Column, Entry, Fact, Facts, Mark, Table, Text
 from experiments.reports.reviews import abstention, order_in_words
 from experiments.templatetags.arena import MISSING, figure
+from experiments.workflows.council.pages.rankings import COUNTED, Figure, Ranking, SaidBy, Standing, ranking
 
 
 def latest(steps: Sequence[Step]) -> set[int]:

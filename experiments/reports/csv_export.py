@@ -14,12 +14,10 @@ from decimal import Decimal
 from typing import Any
 
 from experiments.models import Ballot, Judgment, Message, Run
-from experiments.reports import contest_table, shards
-from experiments.reports.contests import CODING
 from experiments.reports.document import ballots
 from experiments.reports.exports import each
-from experiments.shards import is_sharded
-from experiments.workflows.judge import RANGES
+from experiments.workflows import surface_of
+from experiments.workflows.base.judge import RANGES
 
 BOM = "\ufeff".encode()
 SCORES = tuple(f"score_{name}" for name in RANGES)
@@ -48,11 +46,8 @@ def table(run: Run) -> Iterator[bytes]:
     Judgments without a message of their seat and turn, as when a transcript is judged again, have rows of their own;
     so have ballots of reviewers who could not be asked.
     """
-    if is_sharded(run.experiment.workflow):
-        yield from _of_lines(shards.lines(run))
-        return
-    if run.experiment.workflow == CODING:
-        yield from _of_lines(contest_table.lines(run))
+    if own := surface_of(run.experiment.workflow).told.table:
+        yield from _of_lines(own(run))
         return
     yield BOM + _line(COLUMNS)
     judgments, cast = _by_place(run), _by_review(run)

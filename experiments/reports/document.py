@@ -7,8 +7,6 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
 
 from experiments import metrics
-from experiments.contests.novelty import KNOWN, without_titles
-from experiments.contests.serializers import CycleSerializer, ExecutionSerializer
 from experiments.models import Ballot, Cycle, Execution, Note, Run, Step
 from experiments.models.run import PAUSES
 from experiments.serializers import (
@@ -19,6 +17,8 @@ from experiments.serializers import (
     MessageSerializer,
     RunSerializer,
 )
+from experiments.workflows.coding.pages.novelty import KNOWN, without_titles
+from experiments.workflows.coding.pages.serializers import CycleSerializer, ExecutionSerializer
 
 REPORT_VERSION = 1
 INTERVENTION = "intervention"

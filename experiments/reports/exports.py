@@ -8,7 +8,6 @@ from django.db.models import QuerySet
 from rest_framework.utils.encoders import JSONEncoder
 
 from experiments import metrics
-from experiments.contests.serializers import CycleSerializer, ExecutionSerializer
 from experiments.models import Message, Run
 from experiments.reports.document import (
     REPORT_VERSION,
@@ -29,6 +28,7 @@ from experiments.serializers import (
     MessageSerializer,
     RunSerializer,
 )
+from experiments.workflows.coding.pages.serializers import CycleSerializer, ExecutionSerializer
 
 Row = dict[str, Any]
 ROWS_AT_ONCE = 50

@@ -9,7 +9,7 @@ from experiments.drawings import charts
 from experiments.labels import SENTIMENT_LABELS
 from experiments.reports.words import seat_name
 from experiments.templatetags.drawing import Drawing, Row
-from experiments.workflows.judge import SENTIMENTS
+from experiments.workflows.base.judge import SENTIMENTS
 
 MANY_TURNS = 20
 BESIDE = (330.0, 230.0)  # widths of the large chart and of the small ones at its side

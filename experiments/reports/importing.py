@@ -72,7 +72,7 @@ def _with_config(record: RecordShape) -> RecordShape:
         raise InvalidDocument({f"experiment.{field}": said for field, said in error.errors.items()}) from error
     errors: Errors = {}
     for number, participant in enumerate(asked.cast):
-        if participant.seat not in REGISTRY[asked.workflow].SEATS:
+        if participant.seat not in REGISTRY[asked.workflow].seats:
             errors[f"experiment.cast[{number}].seat"] = [_("This workflow has no such seat.")]
         if participant.seat in [other.seat for other in asked.cast[:number]]:
             errors[f"experiment.cast[{number}].seat"] = [_("This seat is taken twice.")]

@@ -14,25 +14,18 @@ from statistics import fmean
 from typing import Any
 from uuid import UUID
 
-from experiments.contests.serializers import CycleSerializer, ExecutionSerializer
-from experiments.councils.rankings import Ranking, rankings_of
 from experiments.models import Call, Cycle, Judgment, Message, Run
 from experiments.reports.document import ballots, cycles, executions, lineage
 from experiments.reports.exports import Row, encoded, interventions, message_rows
 from experiments.serializers import BallotSerializer
-from experiments.workflows import REGISTRY
+from experiments.workflows import workflow_of
+from experiments.workflows.coding.pages.serializers import CycleSerializer, ExecutionSerializer
+from experiments.workflows.council.pages.rankings import Ranking, rankings_of
 
 LOG_VERSION = 2
 SCORER = "arena_lab_judge"
 BORDA = "borda"
 SANDBOX = "sandbox"
-CONCLUDING = {  # who gives the output where nobody is judged
-    "council": "chair",
-    "debate": "summarizer",
-    "battles": "judge",
-    "outputs": "contestant-1",
-    "coding": "coder-1",
-}
 STATUS = {"completed": "success", "failed": "error", "stopped": "cancelled"}
 LIMITS = {"limit_tokens": ("token", "tokens"), "limit_seconds": ("time", "seconds"), "limit_cost": ("cost", "cost")}
 STOP_REASONS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter", "tool_calls": "tool_calls"}
@@ -139,12 +132,12 @@ def _sample(run: Run) -> Data:
 
 
 def _lead(run: Run) -> str:
-    workflow = run.experiment.workflow
-    return CONCLUDING.get(workflow) or str(REGISTRY[workflow].SUBJECTS[0])
+    workflow = workflow_of(run.experiment.workflow)
+    return next(iter((*workflow.subjects, workflow.leads)))
 
 
 def _is_assistant(message: Message, run: Run) -> bool:
-    if run.experiment.workflow in CONCLUDING:
+    if workflow_of(run.experiment.workflow).leads:
         return bool(message.model)
     return message.seat == _lead(run)
 

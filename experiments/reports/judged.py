@@ -13,8 +13,8 @@ from experiments.reports.figures import drawings
 from experiments.reports.report import Block, Charts, Column, Fact, Facts, Part, Section, Table, Text
 from experiments.reports.rows import Rows
 from experiments.templatetags.arena import MISSING, figure, signed
-from experiments.workflows import REGISTRY
-from experiments.workflows.judge import SENTIMENTS
+from experiments.workflows import workflow_of
+from experiments.workflows.base.judge import SENTIMENTS
 
 
 def judgments(rows: Rows) -> Section:
@@ -85,7 +85,7 @@ def measured(rows: Rows) -> Section:
 
 def subjects(rows: Rows) -> list[str]:
     """Who is scored in this workflow, and whoever else was."""
-    known = rows.config.get("subjects") if rows.workflow == "judging" else REGISTRY[rows.workflow].SUBJECTS
+    known = rows.config.get("subjects") or workflow_of(rows.workflow).subjects
     return [*(known or ()), *sorted({one.subject for one in rows.judgments} - set(known or ()))]
 
 

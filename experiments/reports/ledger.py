@@ -8,8 +8,9 @@ from experiments.models import Call
 from experiments.reports import words
 from experiments.reports.report import Column, Section, Table, Text
 from experiments.reports.rows import Rows
-from experiments.reports.stages import STAGED, stages
+from experiments.reports.stages import stages
 from experiments.templatetags.arena import MISSING, error_label, exact_money, figure, grouped
+from experiments.workflows import surface_of
 
 
 def costs(rows: Rows) -> Section:
@@ -18,7 +19,8 @@ def costs(rows: Rows) -> Section:
     roles = _grouped(rows.calls, lambda call: f"{words.seat_name(call.step.seat)} · {_purpose(call)}")
     models = _grouped(rows.calls, lambda call: f"{call.model.label} · {call.model.provider.name}")
     total = [(_("All"), list(rows.calls))]
-    by_stage = [stages(rows)] if rows.workflow in STAGED else []
+    stage_of = surface_of(rows.workflow).told.stage
+    by_stage = [stages(rows, stage_of)] if stage_of else []
     return Section(
         "costs",
         _("Costs"),

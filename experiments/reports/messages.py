@@ -27,7 +27,7 @@ ROWS_AT_ONCE = 20  # token probabilities are large: they are read a few messages
 def said(rows: Rows) -> dict[int, Entry]:
     """Each message's entry, by the step that left it."""
     messages = rows.run.messages.select_related("call", "step").defer("call__request", "call__text", "call__reasoning")
-    persona = str(rows.config.get("persona") or _("You")) if rows.workflow == "starchamber" else ""
+    persona = str(rows.config.get("persona") or _("You"))
     read = {ballot.step.key.removesuffix("/ballot"): ballot for ballot in rows.ballots}
     return {
         message.step_id: _entry(message, persona, read.get(message.step.key))

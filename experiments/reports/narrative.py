@@ -7,17 +7,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from experiments.models import Call, Run
-from experiments.reports import judged, ledger, shards, words
-from experiments.reports.contest_figures import rated
-from experiments.reports.contests import CODING, cycles
+from experiments.reports import judged, ledger, words
 from experiments.reports.document import REPORT_VERSION, made_from
 from experiments.reports.report import Block, Column, Fact, Facts, Report, Section, Table, Text
 from experiments.reports.rows import Rows, rows_of
 from experiments.reports.setup import setup
-from experiments.reports.stages import STAGED
 from experiments.reports.talk import talk, unfinished
-from experiments.shards import is_sharded
 from experiments.templatetags.arena import grouped
+from experiments.workflows import surface_of, workflow_of
 
 
 def narrate(run: Run, language: str) -> Report:
@@ -27,7 +24,7 @@ def narrate(run: Run, language: str) -> Report:
 
 
 def _narrate(rows: Rows) -> Report:
-    run = rows.run
+    run, told = rows.run, surface_of(rows.workflow).told
     return Report(
         title=run.experiment.title,
         subject=_("Report of a run · %(workflow)s") % {"workflow": words.workflow_name(rows.workflow)},
@@ -37,8 +34,8 @@ def _narrate(rows: Rows) -> Report:
         notices=tuple(_notices(rows)),
         sections=(
             setup(rows),
-            *(_contest(rows) if rows.workflow == CODING else ()),
-            shards.work(rows) if is_sharded(rows.workflow) else talk(rows),
+            *told.before(rows),
+            told.log(rows) if told.log else talk(rows, told),
             *_judged(rows),
             ledger.costs(rows),
             ledger.calls(rows),
@@ -48,13 +45,10 @@ def _narrate(rows: Rows) -> Report:
     )
 
 
-def _contest(rows: Rows) -> list[Section]:
-    return [cycles(rows), rated(rows)]
-
-
 def _judged(rows: Rows) -> list[Section]:
-    """Nobody is scored by a judge in a council or a debate, nor where outputs are compared; cycles tell their votes."""
-    if rows.workflow == CODING or is_sharded(rows.workflow) or (rows.workflow in STAGED and not rows.judgments):
+    """Where nobody is scored by a judge, nothing is said of it."""
+    is_judged = rows.judgments or workflow_of(rows.workflow).subjects
+    if not is_judged or not surface_of(rows.workflow).told.is_judged:
         return []
     return [judged.judgments(rows), judged.measured(rows)]
 

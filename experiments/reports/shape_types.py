@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from experiments.models.ids import new_id
-from experiments.workflows.judge import RANGES
+from experiments.workflows.base.judge import RANGES
 
 LONGEST_TEXT = 2_000_000
 LARGEST_COUNT = 2**31 - 1

@@ -11,9 +11,8 @@ from pydantic import Field, Strict, StringConstraints, ValidationError, model_va
 from experiments.casting import SeatParams
 from experiments.models.run import RunMode, RunState
 from experiments.models.work import Call, Step
-from experiments.reports.contest_shapes import CycleShape, ExecutionShape
 from experiments.reports.document import REPORT_VERSION
-from experiments.reports.found_shapes import FINDINGS, BallotShape, Parsed
+from experiments.reports.found_shapes import BallotShape, Parsed, findings
 from experiments.reports.shape_types import (
     Count,
     Flags,
@@ -34,6 +33,7 @@ from experiments.reports.shape_types import (
     Word,
 )
 from experiments.workflows import REGISTRY
+from experiments.workflows.coding.pages.shapes import CycleShape, ExecutionShape
 
 # The size of the file bounds what all of them take; these leave room for the largest contest that can be set up.
 MOST_MESSAGES = 10_000
@@ -201,7 +201,7 @@ class StepShape(Shape):
     @model_validator(mode="after")
     def the_finding_has_its_form(self) -> Self:
         """What pages and reports read out of a step is as they expect it."""
-        if shape := FINDINGS.get(self.purpose):
+        if shape := findings().get(self.purpose):
             try:
                 shape.model_validate(self.data)
             except ValidationError as error:

@@ -1,6 +1,6 @@
-"""What each stage of a council or a debate cost, and how long it took."""
+"""What each stage of a run cost, and how long it took."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from django.utils.translation import gettext as _
@@ -11,14 +11,12 @@ from experiments.reports.report import Column, Table
 from experiments.reports.rows import Rows
 from experiments.templatetags.arena import MISSING, figure, grouped
 
-STAGED = ("council", "debate")
 
-
-def stages(rows: Rows) -> Table:
+def stages(rows: Rows, stage_of: Callable[[Call], str]) -> Table:
     """Wall time runs from the first call of a stage to the end of its last one; side by side, calls share it."""
     groups: dict[str, list[Call]] = {}
     for call in rows.calls:
-        groups.setdefault(_stage(rows.workflow, call), []).append(call)
+        groups.setdefault(stage_of(call), []).append(call)
     columns = (
         Column(_("Stage"), share=2.6),
         Column(_("Calls"), is_figure=True, share=0.7),
@@ -29,27 +27,6 @@ def stages(rows: Rows) -> Table:
         Column(_("From start to end, s"), is_figure=True, share=1.2),
     )
     return Table(_("By stage"), columns, tuple(_row(name, calls) for name, calls in groups.items()))
-
-
-def _stage(workflow: str, call: Call) -> str:
-    step, turn = call.step, {"turn": call.step.turn}
-    if step.purpose == "title":
-        return _("Title")
-    if workflow == "debate":
-        return _of_debate(call)
-    names = {
-        "review": _("Question %(turn)s: reviews"),
-        "repair": _("Question %(turn)s: reviews"),
-        "conclusion": _("Question %(turn)s: conclusion"),
-    }
-    return names.get(step.purpose, _("Question %(turn)s: answers")) % turn
-
-
-def _of_debate(call: Call) -> str:
-    """A repair belongs to what it repairs, which its key begins with."""
-    first = call.step.key.partition("/")[0]
-    names = {"refine": _("Refinement"), "summary": _("Summary")}
-    return names.get(first) or _("Round %(turn)s") % {"turn": call.step.turn}
 
 
 def _row(name: str, calls: Sequence[Call]) -> tuple[str, ...]:

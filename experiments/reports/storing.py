@@ -25,11 +25,11 @@ from experiments.models import (
 )
 from experiments.models.ids import new_id
 from experiments.models.run import RunOrigin
-from experiments.reports import contest_rows
 from experiments.reports.shape_types import RowShape
 from experiments.reports.shapes import CallShape, MessageShape, RecordShape, StepShape
 from experiments.search import indexing
 from experiments.serializers import ParticipantSerializer
+from experiments.workflows.coding.pages import stored as contest_rows
 
 if TYPE_CHECKING:
     from accounts.models import User

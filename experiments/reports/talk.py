@@ -7,33 +7,26 @@ from django.utils.translation import gettext as _
 
 from experiments.models import Call, Run, Step
 from experiments.reports import course, deeds, words
-from experiments.reports.contests import CODING
 from experiments.reports.document import is_intervention
 from experiments.reports.messages import said
 from experiments.reports.report import Block, Entry, Section, Text, Turn
 from experiments.reports.rows import Rows
 from experiments.templatetags.arena import error_label
-from experiments.workflows.steps import SPOKEN
+from experiments.workflows.base.steps import SPOKEN
+from experiments.workflows.base.surface import Told
 
 
-def talk(rows: Rows) -> Section:
-    titles = {
-        "arena": _("Conversation log"),
-        "starchamber": _("Interview log"),
-        "council": _("What the council said"),
-        "debate": _("Debate log"),
-    }
-    messages = {} if rows.workflow == CODING else said(rows)  # whose cycles are told before
+def talk(rows: Rows, told: Told) -> Section:
+    messages = said(rows) if told.has_talk else {}
     calls = _calls_by_step(rows)
-    told = course.told(rows)
+    further = course.told(rows)
     entries = [
         block
         for step in rows.steps
-        for block in (*told.get(step.pk, ()), *_of_step(rows, step, messages, calls.get(step.pk, [])))
+        for block in (*further.get(step.pk, ()), *_of_step(told, step, messages, calls.get(step.pk, [])))
     ]
-    nothing = [] if messages or rows.workflow in ("judging", CODING) else [Text(_("Nothing was said in this run."))]
-    title = titles.get(rows.workflow, _("What happened"))
-    return Section("log", title, (*_in_order(entries), *nothing, *ending(rows.run)))
+    nothing = [] if messages or not told.has_talk else [Text(_("Nothing was said in this run."))]
+    return Section("log", str(told.title or _("What happened")), (*_in_order(entries), *nothing, *ending(rows.run)))
 
 
 def _calls_by_step(rows: Rows) -> dict[int, list[Call]]:
@@ -43,11 +36,9 @@ def _calls_by_step(rows: Rows) -> dict[int, list[Call]]:
     return calls
 
 
-def _of_step(rows: Rows, step: Step, messages: dict[int, Entry], calls: Sequence[Call]) -> Iterator[Block]:
+def _of_step(told: Told, step: Step, messages: dict[int, Entry], calls: Sequence[Call]) -> Iterator[Block]:
     if step.purpose == "turn_started":
-        titles = {"council": _("Question %(turn)s"), "debate": _("Round %(turn)s"), CODING: _("Cycle %(turn)s")}
-        title = titles.get(rows.workflow, _("Turn %(turn)s"))
-        yield Turn(f"turn-{step.turn}", title % {"turn": step.turn})
+        yield Turn(f"turn-{step.turn}", str(told.turn or _("Turn %(turn)s")) % {"turn": step.turn})
     elif is_intervention(step):
         yield deeds.told(step)
     for call in calls:

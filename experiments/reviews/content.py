@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from experiments.engine.text import is_storable
 from experiments.models import Judgment, Message, ReviewItem
 from experiments.reviews.rubric import Rubric
-from experiments.workflows.flags import REVIEWED
-from experiments.workflows.judge import RANGES
+from experiments.workflows.base.flags import REVIEWED
+from experiments.workflows.base.judge import RANGES
 
 LONGEST_TEXT = 10_000
 LONGEST_REASON = 500

@@ -10,14 +10,14 @@ from django.utils.translation import gettext as _
 
 from accounts import audit
 from experiments import clock
-from experiments.battles import voiding as battle_voiding
-from experiments.contests import voiding as cycle_voiding
 from experiments.engine.text import storable
 from experiments.models import Cycle, Experiment, Run, RunReview
 from experiments.models.review import CURATORS, role_of
 from experiments.refusals import NotAllowed, NotOffered
 from experiments.sharing import sharing
 from experiments.signals import run_curated
+from experiments.workflows.battles.campaign import voiding as battle_voiding
+from experiments.workflows.coding.pages import voiding as cycle_voiding
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser

@@ -16,7 +16,7 @@ from experiments.rest.problems import ProblemSerializer
 from experiments.rest.requests import PROBLEMS, person, refusals, validated
 from experiments.reviews import curation, flagging
 from experiments.reviews.curation_views import MOST_SHOWN, flagged
-from experiments.workflows.flags import REVIEWED
+from experiments.workflows.base.flags import REVIEWED
 
 REFUSED = {**PROBLEMS, 403: ProblemSerializer}
 

@@ -19,7 +19,7 @@ from experiments.models import FlagDeed, Message, Run, RunReview
 from experiments.refusals import NotAllowed, NotOffered
 from experiments.reviews import curation, flagging
 from experiments.steering.views import visible_run
-from experiments.workflows.flags import REVIEWED
+from experiments.workflows.base.flags import REVIEWED
 
 CURATED = (
     AuditEntry.Action.APPROVED,

@@ -14,7 +14,7 @@ from experiments.models import Experiment, FlagDeed, Message, ReviewItem
 from experiments.models.review import CURATORS, role_of
 from experiments.refusals import NotAllowed, NotOffered
 from experiments.search import indexing
-from experiments.workflows.flags import REVIEWED
+from experiments.workflows.base.flags import REVIEWED
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser

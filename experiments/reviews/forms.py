@@ -13,7 +13,7 @@ from experiments.models.review import LONGEST_LOCK, MOST_PEOPLE
 from experiments.reviews import queues, rubrics
 from experiments.reviews.choosing import MOST_ITEMS
 from experiments.workflows import REGISTRY
-from experiments.workflows.flags import REVIEWED
+from experiments.workflows.base.flags import REVIEWED
 
 MINE, LAB = "", "lab"
 FILTERS = (

@@ -4,14 +4,12 @@ from collections import defaultdict, deque
 from collections.abc import Iterable
 from uuid import UUID
 
-from experiments.models import Message, Run
+from experiments.models import Experiment, Message, Run
 from experiments.reviews import flagging
-from experiments.workflows.arena.config import SPEAKERS
-from experiments.workflows.flags import VERSION, flags
+from experiments.workflows import workflow_of
+from experiments.workflows.base.flags import VERSION, flags
 
-TALKER = "model"  # the seat of a talk with one model
 EARLIER = 5  # messages of the same seat that a reply is compared with
-NOT_SPOKEN = ("coding", "battles", "outputs")  # workflows whose messages are no talk, and which inspect them themselves
 
 
 def scan(runs: Iterable[UUID]) -> int:
@@ -20,11 +18,13 @@ def scan(runs: Iterable[UUID]) -> int:
 
 
 def scan_run(run: UUID) -> int:
-    rows = Message.objects.filter(run=run).exclude(run__experiment__workflow__in=NOT_SPOKEN).order_by("seq")
+    workflow = Experiment.objects.values_list("workflow", flat=True).get(runs=run)
+    flagged = workflow_of(workflow).flagged
+    rows = Message.objects.filter(run=run, seat__in=flagged).order_by("seq")
     said: dict[str, deque[str]] = defaultdict(lambda: deque(maxlen=EARLIER))
     count = 0
     for message in rows.only("pk", "run", "seat", "model", "raw_text", "flags", "finish_reason").iterator():
-        if message.seat in (*SPEAKERS, TALKER) and message.model:
+        if message.model:
             found = flags(message.raw_text, message.seat, list(said[message.seat]), message.finish_reason)
             fresh = [flag for flag in found if flag not in message.flags]
             count += len(flagging.add_scanned(message, fresh, scanner=VERSION)) if fresh else 0

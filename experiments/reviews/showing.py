@@ -12,7 +12,7 @@ from experiments.reviews.content import judgments_of, messages_of
 from experiments.reviews.reading import UNSAID, Fields
 from experiments.reviews.rubric import Label, Rubric, Scale
 from experiments.reviews.spans import Piece, Span, pieces, sentences
-from experiments.workflows.flags import REVIEWED
+from experiments.workflows.base.flags import REVIEWED
 
 if TYPE_CHECKING:
     from accounts.models import User

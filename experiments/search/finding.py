@@ -18,6 +18,7 @@ from experiments.search.asked import Asked
 from experiments.search.excerpts import Part, excerpt
 from experiments.search.filters import conditions, sought
 from experiments.search.passages import prompts, said
+from experiments.workflows import surface_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -44,9 +45,9 @@ class Hit:
             return reverse("experiment", args=[passage.experiment_id])
         anchor = f"#message-{passage.message_id}" if passage.message_id else ""
         turn = passage.message.turn if passage.message else 0
-        if passage.experiment.workflow == "coding" and turn:  # the run's own page shows the latest cycle alone
-            return reverse("coding-cycle", args=[passage.run_id, turn]) + anchor
-        return reverse("run", args=[passage.run_id]) + anchor
+        own = surface_of(passage.experiment.workflow).address
+        page = own(passage.run_id, turn) if own and turn else reverse("run", args=[passage.run_id])
+        return page + anchor
 
 
 @dataclass(frozen=True, slots=True)

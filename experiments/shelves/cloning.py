@@ -9,6 +9,7 @@ from django.http import Http404
 
 from experiments import actions
 from experiments.models import Experiment, Participant, Run
+from experiments.workflows import workflow_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from accounts.models import User
 
     Person = User | AnonymousUser
-
-FORMS = ("arena", "starchamber", "council", "debate", "battles", "coding")  # workflows that are set up on a page
-OF_A_PERSON = {"starchamber": ("persona",)}  # what names the researcher who set it up
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,5 +73,5 @@ def clone(
 
 
 def _config(experiment: Experiment, config: Mapping[str, Any], reader: "Person") -> dict[str, Any]:
-    private = () if experiment.owner_id == reader.pk else OF_A_PERSON.get(experiment.workflow, ())
+    private = () if experiment.owner_id == reader.pk else workflow_of(experiment.workflow).private
     return {name: value for name, value in config.items() if name not in private}

@@ -16,8 +16,8 @@ from experiments.models import Experiment, SavedView
 from experiments.refusals import NotAllowed
 from experiments.sharing.sharing import projects_of
 from experiments.shelves import viewing
-from experiments.shelves.cloning import FORMS
 from experiments.shelves.forms import ViewForm
+from experiments.workflows import surface_of
 
 
 @login_required
@@ -49,10 +49,11 @@ def view_delete(request: HttpRequest, pk: UUID) -> HttpResponse:
 def clone(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The set-up form of its workflow, filled with this experiment."""
     shown = get_object_or_404(Experiment.objects.visible_to(request.user), pk=pk)
-    if shown.workflow not in FORMS:
+    home = surface_of(shown.workflow).home
+    if not home:
         messages.info(request, _("This is set up from the page of what it belongs to."))
         return redirect("experiment", pk=shown.pk)
-    return redirect(f"{reverse(shown.workflow)}?clone={shown.pk}")
+    return redirect(f"{reverse(home)}?clone={shown.pk}")
 
 
 def _kept(request: HttpRequest, form: ViewForm, shown: SavedView | None) -> HttpResponse | None:

@@ -13,8 +13,8 @@ from experiments.models import Call, Experiment, Judgment, Run
 from experiments.statistics.corrections import Corrections, corrections_in
 from experiments.statistics.summary import Statistics
 from experiments.statistics.values import SCORES, SWITCHES, RunFacts, SubjectFacts, TurnScores, why_left_out
-from experiments.workflows import REGISTRY
-from experiments.workflows.steps import Cast
+from experiments.workflows import workflow_of
+from experiments.workflows.base.steps import Cast
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -101,13 +101,12 @@ def facts(
 
 def subjects_of(experiment: Experiment) -> tuple[str, ...]:
     """The seats that are judged; a judging names those of the run that it judges."""
-    known = REGISTRY[experiment.workflow].SUBJECTS if experiment.workflow in REGISTRY else ()
-    return tuple(experiment.config.get("subjects") or known)
+    return tuple(experiment.config.get("subjects") or workflow_of(experiment.workflow).subjects)
 
 
 def begins_in(experiment: Experiment) -> Any:
     """A function from a run's seed to the seat that speaks first; None where the workflow knows no such seat."""
-    order = getattr(experiment.parsed_config(), "order", None) if experiment.workflow in REGISTRY else None
+    order = getattr(experiment.parsed_config(), "order", None)
     return (lambda seed: order(Cast(seats={}, seed=seed))[0]) if order else None
 
 

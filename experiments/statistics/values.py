@@ -7,7 +7,7 @@ from uuid import UUID
 
 from experiments.metrics import DEVIATION_THRESHOLD
 from experiments.statistics.estimates import estimate
-from experiments.workflows.judge import SENTIMENTS
+from experiments.workflows.base.judge import SENTIMENTS
 
 MEASURES = ("final_deviation", "mean_deviation", "cooperation", *SENTIMENTS, "tokens")
 SCORES = ("goal_deviation", "cooperation", *SENTIMENTS)

@@ -20,17 +20,16 @@ from experiments.models.run import PAUSES
 from experiments.refusals import NotOffered
 from experiments.search import indexing
 from experiments.sharing import sharing
-from experiments.workflows import REGISTRY
-from experiments.workflows.judge import SECONDS, Sees, as_shown
-from experiments.workflows.steps import Outcome, numbered
+from experiments.workflows import surface_of, workflow_of
+from experiments.workflows.base.judge import SECONDS, Sees, as_shown
+from experiments.workflows.base.steps import Outcome, numbered
+from experiments.workflows.base.workflow import Branching
+from experiments.workflows.judging import WORKFLOW as JUDGING
 
 if TYPE_CHECKING:
     from accounts.models import User
 
 LONGEST_TEXT = 1_000_000
-SIDE_BY_SIDE = ("council",)  # workflows in which a message does not follow from those before it
-UNBRANCHED = ("coding",)
-JUDGED = ("arena", "starchamber")
 KEPT = (
     *("turn", "seat", "model", "raw_text", "text", "reasoning"),
     *("filter", "operator", "finish_reason", "flags", "parsed"),
@@ -57,9 +56,11 @@ def branch(message: Message, *, by: "User", text: str | None = None) -> Run:
     if edited is not None and (not edited.strip() or len(edited) > LONGEST_TEXT or not is_storable(edited)):
         raise NotOffered(_("The message is empty, too long, or holds characters that cannot be stored."))
     parent = message.run
-    if parent.experiment.workflow in UNBRANCHED:
-        raise NotOffered(_("A contest has no branches: start another one with the same models and another seed."))
-    if parent.experiment.workflow in SIDE_BY_SIDE and message.seat != "person":
+    branches = workflow_of(parent.experiment.workflow).branches
+    if branches is Branching.NOWHERE:
+        said = surface_of(parent.experiment.workflow).no_branch
+        raise NotOffered(str(said or _("Runs of this workflow have no branches.")))
+    if branches is Branching.QUESTIONS and message.seat != "person":
         raise NotOffered(_("Its neighbours were asked at the same time: branch from the question instead."))
     with transaction.atomic():
         child = Run.objects.create(
@@ -92,8 +93,9 @@ def judge_again(
     """
     experiment = run.experiment
     require_spending(experiment, by)
-    if experiment.workflow not in JUDGED:
-        raise NotOffered(_("Only arena and StarChamber runs can be judged again."))
+    workflow = workflow_of(experiment.workflow)
+    if workflow.judge is None:
+        raise NotOffered(_("Runs of this workflow cannot be judged again."))
     first = first_judge_saw(run)
     sees = judge_sees or first["judge_sees"]
     sees_reasoning = first["judge_sees_reasoning"] if judge_sees_reasoning is None else judge_sees_reasoning
@@ -101,8 +103,8 @@ def judge_again(
         "source": str(run.pk),
         "workflow": experiment.workflow,
         "title": experiment.title,
-        "subjects": list(REGISTRY[experiment.workflow].SUBJECTS),
-        "objectives": _objectives(run),
+        "subjects": list(workflow.subjects),
+        "objectives": experiment.parsed_config(run.overrides).objectives(),
         "turns": list(_turns(run, sees, sees_reasoning)),
         "rubric": rubric,
         "judge_sees": sees,
@@ -112,7 +114,9 @@ def judge_again(
     cast = {"judge": {"model": model}} if model else {}
     with transaction.atomic():
         place = {"project": str(experiment.project_id)} if _belongs(experiment, by) else {}
-        again = actions.create(owner=by, workflow="judging", title=experiment.title, config=config, cast=cast, **place)
+        again = actions.create(
+            owner=by, workflow=JUDGING.slug, title=experiment.title, config=config, cast=cast, **place
+        )
         Experiment.objects.filter(pk=again.pk).update(project=experiment.project_id)  # whose budget it uses
         [started] = actions.start(again, by=by, seed=run.seed)
         Run.objects.filter(pk=started.pk).update(parent=run)
@@ -212,15 +216,14 @@ def _copied_judgment(judgment: Judgment, copy: Step) -> Judgment:
 
 def _say_instead(message: Message, child: Run, text: str, by: "User") -> None:
     """What the researcher says at this point of the new run: the answer to its last pause, or its first message."""
-    workflow = REGISTRY[child.experiment.workflow]
+    workflow = workflow_of(child.experiment.workflow)
     pause = child.steps.filter(kind__in=PAUSES).order_by("id").last()
-    place = getattr(workflow, "PASSED", {}).get(message.step.key)
+    place = workflow.passed.get(message.step.key)
     if place and (pause is None or str(pause.data.get("text", "")).strip() != message.raw_text.strip()):
         _say_where_it_was_passed(child, place, text, by)
         return
     if pause is None:
-        opening = workflow.OPENING
-        Run.objects.filter(pk=child.pk).update(overrides={**child.overrides, opening: text})
+        Run.objects.filter(pk=child.pk).update(overrides={**child.overrides, workflow.opening: text})
         return
     pause.data = {**pause.data, "text": text}
     pause.save(update_fields=["data"])
@@ -247,13 +250,6 @@ def _tell(child: Run, by: "User") -> None:
 
 
 # --- judging again ---
-
-
-def _objectives(run: Run) -> dict[str, str]:
-    if run.experiment.workflow == "starchamber":
-        return {"model": str(run.config.get("context") or "").strip() or "(no system context was given)"}
-    config = run.experiment.parsed_config()
-    return {side: config.instructions(side) for side in REGISTRY["arena"].SUBJECTS}
 
 
 def first_judge_saw(run: Run) -> dict[str, Any]:

@@ -16,17 +16,17 @@ from experiments.models.run import PAUSES
 from experiments.refusals import NotOffered, NotWaiting, Rivalled, SaidAlready
 from experiments.rest.idempotency import once
 from experiments.steering.steering import LONGEST_TEXT, OFFERING_STATES, go_on, locked, not_waiting, say
-from experiments.workflows import REGISTRY
-from experiments.workflows.limits import Limits
+from experiments.workflows import workflow_of
+from experiments.workflows.base.limits import Limits
 
 if TYPE_CHECKING:
     from accounts.models import User
 
 
 def ask_further(run: Run, *, by: "User", text: str, idempotency_key: str = "") -> None:
-    """The next question to a council. While an earlier one is being answered it waits for its turn: of two people who
-    ask at the same time, both are heard, and whoever asks twice under one key once. Raises NotWaiting, NotOffered or
-    KeyReused.
+    """The next question, where one can be asked ahead. While an earlier one is being answered it waits for its turn: of
+    two people who ask at the same time, both are heard, and whoever asks twice under one key once. Raises NotWaiting,
+    NotOffered or KeyReused.
     """
 
     require_spending(run.experiment, by)
@@ -41,8 +41,8 @@ def ask_further(run: Run, *, by: "User", text: str, idempotency_key: str = "") -
 def _ask(run: Run, text: str, by: "User") -> None:
     with transaction.atomic():
         fresh = locked(run)
-        workflow = REGISTRY[fresh.experiment.workflow]
-        if not hasattr(workflow, "next_key") or fresh.state not in OFFERING_STATES:
+        next_offer = workflow_of(fresh.experiment.workflow).next_offer
+        if next_offer is None or fresh.state not in OFFERING_STATES:
             raise NotWaiting(not_waiting(run))
         if not text.strip() or len(text) > LONGEST_TEXT or not is_storable(text):
             raise NotOffered(_("Write something first."))
@@ -52,7 +52,7 @@ def _ask(run: Run, text: str, by: "User") -> None:
             return
         if fresh.is_over:
             raise NotWaiting(not_waiting(run))
-        key, turn = workflow.next_key([(offer.turn, offer.data.get("action")) for offer in offers])
+        key, turn = next_offer([(offer.turn or 1, offer.data.get("action")) for offer in offers])
         if turn == fresh.experiment.parsed_config(fresh.overrides).max_turns:
             raise NotOffered(_("The last question of this council has been asked."))
         _say_ahead(run, (key, turn), text, by)

@@ -20,9 +20,9 @@ from experiments.casting import InvalidExperiment
 from experiments.line_ends import as_typed, is_same, restored
 from experiments.models import Message, Run, Step
 from experiments.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
-from experiments.steering import branching, steering
-from experiments.steering.judging_form import JudgeAgainForm
+from experiments.steering import branching, furthering, steering
 from experiments.templatetags.arena import action_label
+from experiments.workflows.judging.pages.forms import JudgeAgainForm
 
 EDITED = "send"
 
@@ -163,3 +163,33 @@ def _answer(
     response = redirect(run)
     response.status_code = HTTPStatus.SEE_OTHER
     return response
+
+
+@login_required
+@require_POST
+def draft(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Keep what is being written at a pause: 204; 409 when something was said there meanwhile."""
+    run = visible_run(request, pk)
+    try:
+        furthering.draft(
+            run, by=person(request), key=request.POST.get("key", ""), text=as_typed(request.POST.get("text", ""))
+        )
+    except Rivalled as error:
+        return JsonResponse({"problem": str(error)}, status=HTTPStatus.CONFLICT)
+    except NotOffered as error:
+        return JsonResponse({"problem": str(error)}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    return HttpResponse(status=HTTPStatus.NO_CONTENT)
+
+
+@login_required
+@require_POST
+def lift(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Go on with a run that a limit has stopped: with other limits, or without the answer that was too much."""
+    run = visible_run(request, pk)
+    given: dict[str, Any] = {name: request.POST.get(name, "").strip() or None for name in ("tokens", "seconds", "cost")}
+    is_skip = request.POST.get("action") == "skip"
+    try:
+        furthering.lift(run, by=person(request), limits=given, skip=is_skip)
+    except (Rivalled, NotOffered, NotAllowed) as error:
+        messages.warning(request, str(error))
+    return redirect(run)

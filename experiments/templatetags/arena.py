@@ -1,12 +1,13 @@
 """Words and figures of the pages: events as fragments, Markdown, numbers, moments and icons."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
-from uuid import UUID
 
 from django import template
+from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
@@ -30,9 +31,11 @@ from experiments.labels import (
 from experiments.labels import judge_saw as judge_saw_words
 from experiments.markdown import to_html
 from experiments.models import Run
-from experiments.steering.branching import JUDGED
+from experiments.setup.facts import SetupFact, facts
 from experiments.timeline import Entry
-from experiments.workflows.judge import SENTIMENTS
+from experiments.workflows import REGISTRY, surface_of, workflow_of
+from experiments.workflows.base.judge import SENTIMENTS
+from experiments.workflows.base.surface import Surface
 
 register = template.Library()
 
@@ -41,16 +44,46 @@ SAID_BY_FINISH = {"length": "truncated", "content_filter": "refusal"}
 MINUS = "−"
 
 
-@register.simple_tag
-def entry(shown: Entry, run_id: UUID) -> SafeString:
-    """The fragment of an entry, as the WebSocket sends it too."""
-    return mark_safe(fragments.render(shown, run_id))  # noqa: S308 - a rendered template
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The set-up page of a workflow, as the navigation names it."""
+
+    name: Any
+    address: str
 
 
 @register.simple_tag
-def run_entry(shown: Entry, run: Run) -> SafeString:
-    """The fragment of an entry on the page of a workflow that has fragments of its own."""
-    return mark_safe(fragments.render(shown, run.pk, run.experiment.workflow))  # noqa: S308 - a rendered template
+def workflow_pages() -> list[Page]:
+    surfaces = [surface_of(slug) for slug in REGISTRY]
+    return [Page(surface.name, reverse(surface.home)) for surface in surfaces if surface.home]
+
+
+@register.simple_tag
+def surface_of_run(run: Run) -> Surface:
+    return surface_of(run.experiment.workflow)
+
+
+@register.simple_tag
+def setup_facts(run: Run) -> list[SetupFact]:
+    return list(facts(run.experiment.workflow, run.config))
+
+
+@register.filter
+def in_words(name: str) -> str:
+    """A name of a program as people would write it: `topic_covered` is "Topic covered"."""
+    return name.replace("_", " ").capitalize()
+
+
+@register.simple_tag
+def run_title(run: Run) -> str:
+    title = surface_of(run.experiment.workflow).title
+    return str(title) % {"title": run.experiment.title} if title else run.experiment.title
+
+
+@register.simple_tag
+def entry(shown: Entry, run: Run, **words: Any) -> SafeString:
+    """The fragment of an entry, as the WebSocket sends it too. words: what only the page knows."""
+    return mark_safe(fragments.render(shown, run.pk, fragments.look_of(run.experiment), **words))  # noqa: S308 - a rendered template
 
 
 @register.filter
@@ -195,7 +228,7 @@ def is_member(seat: str) -> bool:
 @register.filter
 def is_judged(workflow: str) -> bool:
     """Whether a judge can score its runs, once more or for the first time."""
-    return workflow in JUDGED
+    return workflow_of(workflow).judge is not None
 
 
 @register.filter

@@ -10,14 +10,14 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from experiments import figures
-from experiments.battles.progress import Progress
-from experiments.campaigns.forms import FURTHER_JUDGES
-from experiments.campaigns.outputs_forms import OutputsForm, shown_rows
 from experiments.catalog import menu
 from experiments.labels import END_REASONS, prompt_words
 from experiments.models import Battle, Campaign
+from experiments.workflows.battles.campaign.progress import Progress
 from experiments.workflows.battles.config import MIRRORS
 from experiments.workflows.battles.judged import Shown
+from experiments.workflows.battles.pages.forms import FURTHER_JUDGES
+from experiments.workflows.battles.pages.outputs_forms import OutputsForm, shown_rows
 from experiments.workflows.battles.prompts import PROMPTS, Known
 
 register = template.Library()

@@ -13,17 +13,17 @@ from django.utils.translation import ngettext
 
 from experiments import fragments
 from experiments.catalog.menu import askable_models
-from experiments.contests import board, coders
-from experiments.contests.estimates import Guess
-from experiments.contests.forms import LEAST_ROWS
-from experiments.contests.slots import slot_of
 from experiments.forms import CHOICES, EFFORTS
 from experiments.labels import seat_name
 from experiments.models import Run
 from experiments.templatetags.coding_words import tenth
 from experiments.templatetags.setup import Group, Option, grouped_by_provider
-from experiments.timeline import Entry, vote_anchor
+from experiments.timeline import Entry
 from experiments.workflows.coding.config import MOST_CODERS
+from experiments.workflows.coding.pages import board, coders
+from experiments.workflows.coding.pages.estimates import Guess
+from experiments.workflows.coding.pages.forms import LEAST_ROWS
+from experiments.workflows.coding.pages.slots import slot_of, vote_anchor
 
 register = template.Library()
 
@@ -111,7 +111,7 @@ def _coder_row(number: int, row: Mapping[str, Any], error: str) -> CoderRow:
 @register.simple_tag
 def contest_entry(shown: Entry, run: Run, cast: Mapping[str, str], **words: Any) -> SafeString:
     """The fragment of an entry; first paint gives it words that a pushed one does without."""
-    return mark_safe(fragments.render(shown, run.pk, "coding", run=run, cast=cast, **words))  # noqa: S308 - a rendered template
+    return mark_safe(fragments.render(shown, run.pk, run.experiment.workflow, run=run, cast=cast, **words))  # noqa: S308 - a rendered template
 
 
 @register.simple_tag

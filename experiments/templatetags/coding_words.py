@@ -11,13 +11,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from experiments import figures
-from experiments.contests import coders, isolation
-from experiments.contests.drawings import Histogram
-from experiments.contests.slots import check_name
-from experiments.councils.cast import short_name as shortened
 from experiments.labels import seat_name
 from experiments.markdown import coloured
 from experiments.templatetags.arena import MINUS, MISSING, figure
+from experiments.workflows.coding.pages import coders, isolation
+from experiments.workflows.coding.pages.drawings import Histogram
+from experiments.workflows.coding.pages.slots import check_name
+from experiments.workflows.council.pages.cast import short_name as shortened
 
 register = template.Library()
 register.filter(figures.bounds)

@@ -11,16 +11,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from experiments import fragments
-from experiments.councils import cast as council_cast
-from experiments.councils.forms import LEAST_ROWS
-from experiments.councils.rankings import Ranking
-from experiments.councils.slots import slot_of
 from experiments.labels import seat_name
 from experiments.markdown import to_html
 from experiments.models import Run
 from experiments.templatetags.council_ranking import place_of
 from experiments.timeline import Entry
 from experiments.workflows.council.config import MOST_MEMBERS
+from experiments.workflows.council.pages import cast as council_cast
+from experiments.workflows.council.pages.forms import LEAST_ROWS
+from experiments.workflows.council.pages.rankings import Ranking
+from experiments.workflows.council.pages.slots import slot_of
 from experiments.workflows.council.reviews import words
 
 register = template.Library()
@@ -49,7 +49,7 @@ class MemberRows:
 @register.simple_tag
 def council_entry(shown: Entry, run: Run, cast: Mapping[str, str], **words: Any) -> SafeString:
     """The fragment of an entry; first paint gives it words that a pushed one does without."""
-    return mark_safe(fragments.render(shown, run.pk, "council", run=run, cast=cast, **words))  # noqa: S308 - a rendered template
+    return mark_safe(fragments.render(shown, run.pk, run.experiment.workflow, run=run, cast=cast, **words))  # noqa: S308 - a rendered template
 
 
 @register.simple_tag

@@ -8,7 +8,14 @@ from django import template
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from experiments.councils.rankings import NOBODY_RANKED, OWN_NOT_SHOWN, MethodOrder, Ranking, SaidBy, Standing
+from experiments.workflows.council.pages.rankings import (
+    NOBODY_RANKED,
+    OWN_NOT_SHOWN,
+    MethodOrder,
+    Ranking,
+    SaidBy,
+    Standing,
+)
 
 register = template.Library()
 

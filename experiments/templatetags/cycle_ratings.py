@@ -8,9 +8,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from experiments import figures
-from experiments.contests.rated import Figure
-from experiments.contests.words import reason_words
 from experiments.templatetags.arena import MINUS, MISSING
+from experiments.workflows.coding.pages.rated import Figure
+from experiments.workflows.coding.pages.words import reason_words
 
 register = template.Library()
 

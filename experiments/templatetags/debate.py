@@ -3,20 +3,17 @@
 from typing import Any
 
 from django import template
-from django.forms import BaseForm
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 
 from experiments import fragments
-from experiments.catalog.menu import speaking_models
-from experiments.debates.board import Board, Source, board, place_of, source
-from experiments.debates.forms import model_field
-from experiments.debates.versions import Version, versions
 from experiments.labels import seat_name
 from experiments.lineage import Lineage
 from experiments.models import Run
 from experiments.timeline import Entry
 from experiments.workflows.debate.config import DEBATERS, POOL
+from experiments.workflows.debate.pages.board import Board, Source, board, place_of, source
+from experiments.workflows.debate.pages.versions import Version, versions
 
 register = template.Library()
 
@@ -30,7 +27,7 @@ def debate_board(run: Run, entries: list[Entry]) -> Board:
 def debate_entry(shown: Entry, run: Run, shown_board: Board) -> SafeString:
     """The fragment of an entry, in which the models have their names, and the draft is what was being written."""
     words = {"names": shown_board.names, "draft": shown_board.draft}
-    return mark_safe(fragments.render(shown, run.pk, "debate", **words))  # noqa: S308 - a rendered template
+    return mark_safe(fragments.render(shown, run.pk, run.experiment.workflow, **words))  # noqa: S308 - a rendered template
 
 
 @register.simple_tag
@@ -64,25 +61,6 @@ def is_debater(seat: str) -> bool:
 @register.filter
 def is_pool(seat: str) -> bool:
     return seat in POOL
-
-
-@register.filter
-def pool_seats(form: BaseForm) -> tuple[str, ...]:
-    return POOL
-
-
-@register.filter
-def pool_failed(form: BaseForm) -> bool:
-    """Whether something is wrong with a seat of the pool."""
-    return any(form[model_field(seat)].errors for seat in POOL)
-
-
-@register.filter
-def pool_label(form: BaseForm) -> str:
-    """The names of the models that are chosen for the pool; "" for none."""
-    labels = dict(speaking_models())
-    chosen = [str(form[model_field(seat)].value() or "") for seat in POOL]
-    return " · ".join(labels[slug] for slug in chosen if slug in labels)
 
 
 SPEAKERS = {

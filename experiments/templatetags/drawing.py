@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from experiments.drawings import charts
 from experiments.labels import SENTIMENT_LABELS
 from experiments.templatetags.arena import MINUS
-from experiments.workflows.judge import SENTIMENTS
+from experiments.workflows.base.judge import SENTIMENTS
 
 register = template.Library()
 

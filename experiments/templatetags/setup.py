@@ -7,14 +7,17 @@ from itertools import groupby
 from typing import Any
 
 from django import template
-from django.forms import BaseForm, BoundField
+from django.forms import BaseForm, BooleanField, BoundField, RadioSelect
 from django.utils.translation import gettext_lazy as _
 
 from experiments.catalog.menu import askable_models
 from experiments.form_fields import LEAST_ROWS
 from experiments.labels import INTERVENTION_KINDS
 from experiments.models import ProviderModel
+from experiments.setup.forms import COMMON_HINTS
 from experiments.workflows.arena import DEFAULT_PARAMS
+from experiments.workflows.base.surface import Group as FieldGroup
+from experiments.workflows.base.surface import SeatForm, Seats, Setup
 
 register = template.Library()
 
@@ -61,6 +64,87 @@ class Group:
     provider: str
     is_simulated: bool
     options: list[Option]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A field of a declared set-up page. said: what it is set to; unset: the words for nothing."""
+
+    bound: BoundField
+    hint: Any
+
+    unset = _("none")
+
+    @property
+    def is_box(self) -> bool:
+        return isinstance(self.bound.field, BooleanField)
+
+    @property
+    def has_buttons(self) -> bool:
+        return isinstance(self.bound.field.widget, RadioSelect)
+
+    @property
+    def hint_id(self) -> str:
+        return f"{self.bound.html_name}-hint" if self.hint else ""
+
+    @property
+    def said(self) -> Any:
+        value = self.bound.value()
+        choices = dict(getattr(self.bound.field, "choices", ()))
+        return choices.get(value, value) if value not in (None, "") else self.unset
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSeat:
+    """box: the field that has to be ticked for it."""
+
+    declared: SeatForm
+    box: Shown | None
+    model: BoundField
+    params: list[Shown]
+
+    @property
+    def chosen(self) -> str:
+        """What the model is called; "" where there is none."""
+        value = self.model.value()
+        return str(dict(self.model.field.choices).get(value, "")) if value else ""  # type: ignore[attr-defined]  # a choice field, which Django types as any field
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPart:
+    """A group of fields, or of seats, of a declared set-up page."""
+
+    declared: FieldGroup | Seats
+    fields: list[Shown]
+    seats: list[ShownSeat]
+
+    @property
+    def has_errors(self) -> bool:
+        seats = [bound for seat in self.seats for bound in (seat.model, *(one.bound for one in seat.params))]
+        return any(bound.errors for bound in (*seats, *(one.bound for one in self.fields)))
+
+    @property
+    def chosen(self) -> str:
+        return " · ".join(seat.chosen for seat in self.seats if seat.chosen)
+
+
+@register.simple_tag
+def setup_parts(form: BaseForm, page: Setup) -> list[ShownPart]:
+    """The declared parts of the page, with the fields of the form."""
+
+    def shown(name: str) -> Shown:
+        return Shown(form[name], page.hints.get(name) or COMMON_HINTS.get(name, ""))
+
+    def seat(one: SeatForm) -> ShownSeat:
+        params = [shown(f"seat-{one.seat}-{name}") for name in one.params]
+        return ShownSeat(one, shown(one.needs) if one.needs else None, form[f"seat-{one.seat}-model"], params)
+
+    return [
+        ShownPart(part, [], list(map(seat, part.seats)))
+        if isinstance(part, Seats)
+        else ShownPart(part, list(map(shown, part.fields)), [])
+        for part in page.parts
+    ]
 
 
 @register.simple_tag

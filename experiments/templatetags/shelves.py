@@ -5,7 +5,8 @@ from typing import Any
 from django import template
 
 from experiments.models import Experiment, Run
-from experiments.shelves import cloning, noting, tagging
+from experiments.shelves import noting, tagging
+from experiments.workflows import surface_of
 
 register = template.Library()
 
@@ -45,4 +46,4 @@ def experiment_tags(context: dict[str, Any], experiment: Experiment) -> dict[str
 @register.filter
 def has_form(workflow: str) -> bool:
     """Whether it is set up on a page, so that one can start from it there."""
-    return workflow in cloning.FORMS
+    return bool(surface_of(workflow).home)

@@ -17,13 +17,14 @@ from experiments.labels import SENTIMENT_LABELS
 from experiments.library.presets import CUSTOM
 from experiments.library.shelf import find_preset
 from experiments.models import Participant, Run
-from experiments.talks import figures as talk_figures
-from experiments.talks.figures import Figures
-from experiments.talks.tokens import LEAST, Token
 from experiments.templatetags.arena import MISSING, figure, signed
 from experiments.timeline import Entry
-from experiments.workflows.judge import SENTIMENTS
+from experiments.workflows.base.judge import SENTIMENTS
+from experiments.workflows.judging import WORKFLOW as JUDGING
 from experiments.workflows.starchamber import DEFAULT_PARAMS
+from experiments.workflows.starchamber.pages import figures as talk_figures
+from experiments.workflows.starchamber.pages.figures import Figures
+from experiments.workflows.starchamber.pages.tokens import LEAST, Token
 
 register = template.Library()
 
@@ -45,7 +46,7 @@ class Average:
 def talk_entry(shown: Entry, run: Run) -> SafeString:
     """The fragment of an entry, in which the researcher has the name that was chosen."""
     words = {"persona": str(run.experiment.config.get("persona") or "")}
-    return mark_safe(fragments.render(shown, run.pk, **words))  # noqa: S308 - a rendered template
+    return mark_safe(fragments.render(shown, run.pk, run.experiment.workflow, **words))  # noqa: S308 - a rendered template
 
 
 @register.simple_tag
@@ -69,7 +70,7 @@ def judgings_of(run: Run, reader: Any) -> Any:
     judge's `judge_label`.
     """
     judge = Participant.objects.filter(experiment=OuterRef("experiment"), seat="judge").values("model__label")[:1]
-    judgings = Run.objects.visible_to(reader).filter(parent=run, experiment__workflow="judging")
+    judgings = Run.objects.visible_to(reader).filter(parent=run, experiment__workflow=JUDGING.slug)
     return judgings.annotate(judge_label=Subquery(judge))
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from experiments.battles.sampled import shared_of
 from experiments.models import Board, Contestant
+from experiments.workflows.battles.campaign.sampled import shared_of
 from leaderboard import compute
 from leaderboard.counts import Counts, counts_of
 from leaderboard.matrix import matrix

@@ -8,10 +8,10 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
-from experiments.battles.voiding import WITH_RUN
 from experiments.figures import elo, span
 from experiments.models import Battle, Board, Contestant
 from experiments.templatetags.arena import MISSING, signed
+from experiments.workflows.battles.campaign.voiding import WITH_RUN
 from leaderboard.agreement_words import AGREEMENT_REASONS
 from leaderboard.browsing.showing import Line, Side
 from leaderboard.ratings import Undefined

@@ -9,8 +9,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from experiments import figures
-from experiments.battles.voiding import may_void
 from experiments.models import Dataset
+from experiments.workflows.battles.campaign.voiding import may_void
 from leaderboard import axis as axes
 from leaderboard import listing
 from leaderboard.coding_page import Drawn

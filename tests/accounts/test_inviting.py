@@ -31,7 +31,7 @@ def test_the_link_leads_to_an_account_with_the_role(admin, entries_of):
     assert token not in str([*Invitation.objects.values(), *AuditEntry.objects.values()]), "only its hash is kept"
 
     opened(token)
-    assert opened(token).post("/sign-up/", NEW)["Location"] == "/arena/", "looking does not use it up"
+    assert opened(token).post("/sign-up/", NEW)["Location"] == "/", "looking does not use it up"
 
     zoe = User.objects.get(username="zoe")
     assert (zoe.role, zoe.is_staff) == ("curator", False)

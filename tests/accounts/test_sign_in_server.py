@@ -61,7 +61,7 @@ def test_the_button_is_there_and_leads_somewhere_only_with_a_server(visitor, set
 def test_a_new_person_of_the_domain_comes_in(server, by_domain, visitor, entries_of):
     server.person |= UNI
 
-    assert come_in(visitor, server)["Location"] == "/arena/"
+    assert come_in(visitor, server)["Location"] == "/"
 
     zoe = User.objects.get()
     assert (zoe.username, zoe.email, zoe.role, zoe.has_usable_password()) == ("zoe", UNI["email"], "researcher", False)

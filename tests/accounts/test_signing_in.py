@@ -17,7 +17,7 @@ Action = AuditEntry.Action
 @each_case("name", ["bob", "bob@lab.example", "BOB@lab.example"])
 def test_one_signs_in_by_name_or_by_address(bob, name):
     visitor = Client()
-    assert sign_in(visitor, name)["Location"] == "/arena/"
+    assert sign_in(visitor, name)["Location"] == "/"
     assert visitor.get("/account/").status_code == 200
 
 

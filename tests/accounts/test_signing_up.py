@@ -33,7 +33,7 @@ def test_an_address_of_the_lab_is_verified_before_the_first_sign_in(by_domain, v
 
     visitor.post(link_in(mail.outbox[0]))
 
-    assert sign_in(visitor, "zoe", NEW["password1"])["Location"] == "/arena/"
+    assert sign_in(visitor, "zoe", NEW["password1"])["Location"] == "/"
     assert User.objects.get().role == "researcher"
     assert entries_of(AuditEntry.Action.SIGNED_UP)[0].actor == "zoe"
 
@@ -56,7 +56,7 @@ def test_any_other_address_and_a_password_that_is_easily_guessed_are_refused(by_
 def test_whoever_has_been_in_is_not_held_up_for_a_letter(by_domain, visitor, bob):
     User.objects.filter(pk=bob.pk).update(last_login="2026-01-01T00:00Z")
 
-    assert sign_in(visitor, "bob")["Location"] == "/arena/"
+    assert sign_in(visitor, "bob")["Location"] == "/"
 
 
 def test_an_address_that_is_taken_is_not_given_away(by_domain, visitor, bob):

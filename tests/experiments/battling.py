@@ -4,10 +4,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from experiments.engine.score import Score
 from experiments.workflows import battles
+from experiments.workflows.base.records import Record
+from experiments.workflows.base.replay import Replay
+from experiments.workflows.base.steps import Ask, Cast, End, Outcome, Seat
 from experiments.workflows.battles.config import Config
-from experiments.workflows.steps import Ask, Cast, End, Outcome, Record, Seat
 
 CRITERIA = ("helpfulness", "accuracy", "completeness", "clarity")
 BUSY = Outcome(ok=False, error_kind="rate_limited", error="The provider is busy.")
@@ -52,14 +53,14 @@ class Play:
         self.end: End | None = None
         self.most_at_once = 0
         self.outcomes: dict[str, Outcome] = {}
-        score = Score(battles.run(config(**changes), seated or cast()), recorded or {})
+        replay = Replay(battles.run(config(**changes), seated or cast()), recorded or {})
         waiting: list[Ask] = []
-        self._take(score.start(), waiting)
+        self._take(replay.start(), waiting)
         while waiting and self.end is None:
             self.most_at_once = max(self.most_at_once, len(waiting))
             ask = waiting.pop(0)
             self.outcomes[ask.key] = answers(ask)
-            self._take(score.resolve(ask.key, self.outcomes[ask.key]), waiting)
+            self._take(replay.resolve(ask.key, self.outcomes[ask.key]), waiting)
 
     def _take(self, todo: Any, waiting: list[Ask]) -> None:
         for step in todo.steps:

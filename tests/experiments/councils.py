@@ -3,10 +3,11 @@
 import json
 from collections.abc import Callable, Mapping
 
-from experiments.engine.score import Score
 from experiments.workflows import council
+from experiments.workflows.base.records import Record
+from experiments.workflows.base.replay import Replay
+from experiments.workflows.base.steps import Ask, Cast, Listen, Outcome, Seat, Step
 from experiments.workflows.council.config import Config
-from experiments.workflows.steps import Ask, Cast, Listen, Outcome, Record, Seat, Step
 
 QUESTION = "Why is the sky blue in the middle of the day?"
 OFFLINE = Outcome(ok=False, error_kind="overloaded", error="The provider is overloaded.")
@@ -69,7 +70,7 @@ class Play:
         self.steps: list[Step] = []
         self.end = None
         self._answer, self._says = answer, list(says)
-        self._score = Score(council.run(asked, seats), {})
+        self._score = Replay(council.run(asked, seats), {})
         waiting = self._take(self._score.start())
         while waiting:
             step = waiting.pop(0)

@@ -5,10 +5,11 @@ import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from experiments.engine.score import Score
 from experiments.workflows import coding
+from experiments.workflows.base.records import Record
+from experiments.workflows.base.replay import Replay
+from experiments.workflows.base.steps import Ask, Cast, End, Execute, Outcome, Seat, Step
 from experiments.workflows.coding.config import Config
-from experiments.workflows.steps import Ask, Cast, End, Execute, Outcome, Record, Seat, Step
 from tests.experiments import contests
 
 OFFLINE = Outcome(ok=False, error_kind="overloaded", error="The provider is overloaded.")
@@ -103,8 +104,8 @@ class Play:
         self.answered: list[str] = []
         self.end: End | None = None
         self.outcomes: dict[str, Outcome] = dict(recorded)
-        self.score = Score(coding.run(Config.model_validate(config), seats), recorded, set(recorded))
-        self.waiting = self._take(self.score.start())
+        self.replay = Replay(coding.run(Config.model_validate(config), seats), recorded, set(recorded))
+        self.waiting = self._take(self.replay.start())
         self.taken_up = [step.key for step in self.waiting]
         while self.waiting and len(self.answered) != stop_after:
             self.give(self.waiting[order.randrange(len(self.waiting)) if order else 0].key, answer)
@@ -115,7 +116,7 @@ class Play:
         self.waiting.remove(step)
         self.outcomes[key] = answer(step)
         self.answered.append(key)
-        self.waiting += self._take(self.score.resolve(key, self.outcomes[key]))
+        self.waiting += self._take(self.replay.resolve(key, self.outcomes[key]))
 
     def _take(self, todo: Any) -> list[Step]:
         self.steps += todo.steps

@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from experiments.engine.score import passed
 from experiments.workflows import debate
-from experiments.workflows.steps import Ask, Cast, Listen, Outcome, Seat
+from experiments.workflows.base.replay import passed
+from experiments.workflows.base.steps import Ask, Cast, Listen, Outcome, Seat
 
 REQUEST = "How should our lab share one telescope among four groups?"
 

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from experiments.councils.slots import arranged
 from experiments.models import Run
 from experiments.steering import steering
 from experiments.timeline import from_rows, replayed
+from experiments.workflows.council.pages.slots import arranged
 from tests.experiments.councils import listed
 
 FAST = ("sim/cooperative:first=0:words=30", "sim/competitive:first=0:words=30", "sim/neutral:first=0:words=30")

@@ -4,7 +4,7 @@ import pytest
 
 from experiments.metrics import run_metrics, seat_metrics
 from experiments.models import Judgment
-from experiments.workflows.judge import SENTIMENTS
+from experiments.workflows.base.judge import SENTIMENTS
 from tests.cases import each_case
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from experiments.models import Event, Judgment, Run
-from experiments.workflows.judge import SENTIMENTS
+from experiments.workflows.base.judge import SENTIMENTS
 from tests.experiments.unscored import (
     DIGITS,
     assert_document,

@@ -5,9 +5,9 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 
 from experiments import actions
-from experiments.battles.boards import model_board
 from experiments.datasets import demonstration
 from experiments.models import Battle
+from experiments.workflows.battles.campaign.boards import model_board
 from leaderboard.compute import ensure
 from tests.experiments.battles import duels
 from tests.fixtures import add_model, signed_in

@@ -4,7 +4,15 @@ import math
 
 import pytest
 
-from experiments.talks.tokens import Thresholds, band, covers, strip, summary, together, token_view
+from experiments.workflows.starchamber.pages.tokens import (
+    Thresholds,
+    band,
+    covers,
+    strip,
+    summary,
+    together,
+    token_view,
+)
 from tests.cases import each_case
 
 

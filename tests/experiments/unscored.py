@@ -7,7 +7,7 @@ import re
 
 from pypdf import PdfReader
 
-from experiments.workflows.judge import RANGES
+from experiments.workflows.base.judge import RANGES
 from tests.markup import Page
 
 DIGITS = re.compile(r"\d")

@@ -16,7 +16,12 @@ import atheris
 
 ROOMS = [  # whose code is counted
     *(f"experiments.{room}" for room in ("gateway", "workflows", "imports", "search", "markdown", "datasets.reader")),
-    *("experiments.battles.logs", "experiments.reports.json_values", "experiments.reports.quoting", "arena_lab"),
+    *(
+        "experiments.workflows.battles.campaign.logs",
+        "experiments.reports.json_values",
+        "experiments.reports.quoting",
+        "arena_lab",
+    ),
 ]
 SLOWEST = 20
 LONGEST = 4096

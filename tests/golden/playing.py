@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from experiments import actions
-from experiments.battles import campaigns
 from experiments.engine.driver import Driver
 from experiments.models import Contestant, Dataset, Experiment, ModelPrice, Output, ProviderModel, Run, Sample
 from experiments.steering import branching, furthering, steering
+from experiments.workflows.battles.campaign import campaigns
 from tests.experiments.contesting import quick, sandbox_as_played
 from tests.experiments.debated import REQUEST
 from tests.experiments.debating import GOOD, SEATS

@@ -13,8 +13,8 @@ import numpy as np
 from django.db import connection, transaction
 from django.utils import timezone
 
-from experiments.battles import boards, counting
 from experiments.models import Battle, Board, Contestant, Dataset, ProviderModel, Sample
+from experiments.workflows.battles.campaign import boards, counting
 
 CHUNK = 20_000
 COLUMNS = (

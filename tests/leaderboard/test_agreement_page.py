@@ -3,8 +3,8 @@
 import pytest
 from django.test import Client
 
-from experiments.battles import agreement, boards, counting
 from experiments.models import Battle, Verdict
+from experiments.workflows.battles.campaign import agreement, boards, counting
 from leaderboard import compute
 from leaderboard.ratings import Undefined
 from tests.leaderboard.boards import contestants_of, dataset_of, samples_of

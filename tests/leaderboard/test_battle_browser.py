@@ -7,8 +7,8 @@ import pytest
 from django.http import QueryDict
 from django.utils import timezone
 
-from experiments.battles import boards, counting
 from experiments.models import Battle, Contestant, Dataset, Sample
+from experiments.workflows.battles.campaign import boards, counting
 from leaderboard.browsing import finding, pages
 from leaderboard.browsing.filters import read
 from leaderboard.browsing.finding import Place

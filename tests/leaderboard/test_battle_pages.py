@@ -5,8 +5,8 @@ import re
 import pytest
 from django.test import Client
 
-from experiments.battles import boards as found
 from experiments.models import Battle, Output, Verdict
+from experiments.workflows.battles.campaign import boards as found
 from leaderboard import compute
 from tests.fixtures import signed_in
 from tests.leaderboard import boards

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from experiments.contests import counted, ratings
 from experiments.models import Cycle, Run
+from experiments.workflows.coding.pages import counted, ratings
 from leaderboard import coding, compute, jobs
 from leaderboard.models import Ladder
 from leaderboard.ratings import cycles as pure

@@ -7,8 +7,8 @@ import zipfile
 import pytest
 from django.db import connection
 
-from experiments.contests import artifacts, counted, ratings, voiding
 from experiments.models import Cycle
+from experiments.workflows.coding.pages import artifacts, counted, ratings, voiding
 from leaderboard import coding, jobs
 from leaderboard.models import Ladder
 from leaderboard.ratings import cycles as pure

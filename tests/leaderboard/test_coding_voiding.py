@@ -2,10 +2,10 @@
 
 import pytest
 
-from experiments.contests import ratings, voiding
 from experiments.models import Cycle, Event, Experiment
 from experiments.refusals import NotAllowed, NotOffered, Rivalled
 from experiments.reviews import curation
+from experiments.workflows.coding.pages import ratings, voiding
 from leaderboard import coding, jobs
 from leaderboard.models import Ladder
 from tests.experiments import contest_rows

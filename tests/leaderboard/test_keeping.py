@@ -12,9 +12,9 @@ from redis import ConnectionPool
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from experiments import clock
-from experiments.battles import voiding
 from experiments.models import Battle, Campaign, Experiment, PairCount, Run
 from experiments.signals import run_finished, swept
+from experiments.workflows.battles.campaign import voiding
 from leaderboard import compute, history, jobs
 from leaderboard.models import Ladder, Standing
 from leaderboard.ratings import NotConverged

@@ -10,11 +10,11 @@ from django.db import connection
 from django.db.models import Q
 from django.test.utils import CaptureQueriesContext
 
-from experiments.battles import counting, voiding
-from experiments.battles.logs.exporting import slim_lines
-from experiments.battles.sampled import shared_of
 from experiments.datasets import contestants
 from experiments.models import Battle
+from experiments.workflows.battles.campaign import counting, voiding
+from experiments.workflows.battles.campaign.logs.exporting import slim_lines
+from experiments.workflows.battles.campaign.sampled import shared_of
 from leaderboard import compute, spread
 from leaderboard.browsing import showing
 from leaderboard.compatibility import standing

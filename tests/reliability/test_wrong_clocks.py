@@ -9,7 +9,6 @@ from django.db.models import F
 from django.utils import timezone
 
 from experiments import clock, waiting
-from experiments.battles.logs import queueing
 from experiments.datasets import reading
 from experiments.engine import leases
 from experiments.engine.sweep import sweep
@@ -36,6 +35,7 @@ from experiments.sandboxing import claims, hosts, worker
 from experiments.steering import steering
 from experiments.webhooks import delivering, outbox
 from experiments.webhooks.kinds import Kind
+from experiments.workflows.battles.campaign.logs import queueing
 from tests.cases import each_case
 from tests.experiments.engine.crashes import PowerCut
 from tests.experiments.reviews import reviewed

@@ -11,8 +11,8 @@ from django.conf import settings
 
 from experiments.reports.quoting import quoted
 from experiments.reviews.spans import sentences
-from experiments.workflows.ballots import read_ballot
-from experiments.workflows.parsing import Unreadable
+from experiments.workflows.base.ballots import read_ballot
+from experiments.workflows.base.parsing import Unreadable
 from tests.cases import each_case
 from tests.fixtures import environment
 from tests.security import patterns

@@ -8,8 +8,8 @@ from typing import IO, Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts import audit
-from experiments.battles.logs.formats import FORMATS
 from experiments.models import Board
+from experiments.workflows.battles.campaign.logs.formats import FORMATS
 
 
 class Command(BaseCommand):

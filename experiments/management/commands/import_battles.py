@@ -8,7 +8,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import User
-from experiments.battles.logs.importing import (
+from experiments.models import Dataset
+from experiments.workflows.battles.campaign.logs.importing import (
     NotAllowed,
     NothingStored,
     TooMuch,
@@ -17,8 +18,7 @@ from experiments.battles.logs.importing import (
     import_battles,
     make_dataset,
 )
-from experiments.battles.logs.report import Report
-from experiments.models import Dataset
+from experiments.workflows.battles.campaign.logs.report import Report
 
 
 class Command(BaseCommand):

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from experiments.models import Run
 from experiments.reviews import scanning
-from experiments.workflows.flags import VERSION
+from experiments.workflows.base.flags import VERSION
 
 
 class Command(BaseCommand):

@@ -9,14 +9,16 @@ from typing import Any
 from experiments.workflows.arena.config import DEFAULT_PARAMS, SPEAKERS, Config, Intervention, Prompts
 from experiments.workflows.arena.speaking import NEXT_TURN, Go
 from experiments.workflows.arena.talk import Talk
-from experiments.workflows.judge import Verdict, findings, judge_step, read_verdicts, silent
-from experiments.workflows.limits import Limits
-from experiments.workflows.steps import STOPPED, Cast, End, Listen, Play, Record
+from experiments.workflows.base.judge import Rubric, Verdict, judge_step, read_verdicts, silent, turn_judged
+from experiments.workflows.base.limits import Limits
+from experiments.workflows.base.records import JudgeEvaluationStarted, Record, TurnCompleted, TurnStarted
+from experiments.workflows.base.steps import STOPPED, Cast, End, Listen, Play
+from experiments.workflows.base.workflow import Workflow
 
-__all__ = ["DEFAULT_PARAMS", "SEATS", "SUBJECTS", "Config", "Intervention", "Limits", "Prompts", "run"]
+__all__ = ["DEFAULT_PARAMS", "SEATS", "WORKFLOW", "Config", "Intervention", "Limits", "Prompts", "run"]
 
 SEATS = ("A", "B", "judge", "filter", "friend")
-SUBJECTS = SPEAKERS
+RUBRIC = Rubric("arena/judge")
 
 
 def run(config: Config, cast: Cast) -> Play:
@@ -30,7 +32,7 @@ def run(config: Config, cast: Cast) -> Play:
 
 
 def _turn(talk: Talk, turn: int) -> Generator[Any, Any, End | None]:
-    yield Record(f"turn/{turn}", "turn_started", {"turn": turn}, turn=turn)
+    yield Record(f"turn/{turn}", TurnStarted(turn=turn), turn=turn)
     for side in talk.config.order(talk.cast):
         end = yield from Go(talk, side, turn).play()
         if end is NEXT_TURN:
@@ -39,7 +41,7 @@ def _turn(talk: Talk, turn: int) -> Generator[Any, Any, End | None]:
             return end
     if talk.config.judge:
         yield from _judge(talk, turn)
-    yield Record(f"turn/{turn}/completed", "turn_completed", {"turn": turn}, turn=turn)
+    yield Record(f"turn/{turn}/completed", TurnCompleted(turn=turn), turn=turn)
     return (yield from _pause(talk, turn))
 
 
@@ -54,14 +56,28 @@ def _pause(talk: Talk, turn: int) -> Generator[Any, Any, End | None]:
 
 def _judge(talk: Talk, turn: int) -> Generator[Any, Any, None]:
     key = f"turn/{turn}/judge"
-    yield Record(f"{key}/started", "judge_evaluation_started", {"key": key, "turn": turn}, turn=turn)
+    yield Record(f"{key}/started", JudgeEvaluationStarted(key=key, turn=turn), turn=turn)
     shown, spoke = talk.shown_to_judge(turn), talk.spoke(turn)
     verdicts: list[Verdict] = []
     dynamics, source = "", ""
     if spoke:
-        outcome = yield judge_step(key, talk.cast, shown, seconds=talk.config.judge_seconds)
+        outcome = yield judge_step(key, talk.cast, shown, RUBRIC, seconds=talk.config.judge_seconds)
         verdicts, dynamics = read_verdicts(outcome, spoke)
         source = key
     verdicts += [silent(side) for side in SPEAKERS if side not in spoke]
-    found = findings(shown, sorted(verdicts, key=lambda verdict: verdict.subject), dynamics)
-    yield Record(f"{key}/completed", "judge_evaluation_completed", found, turn=turn, source=source)
+    found = turn_judged(shown, sorted(verdicts, key=lambda verdict: verdict.subject), dynamics)
+    yield Record(f"{key}/completed", found, turn=turn, source=source)
+
+
+WORKFLOW = Workflow(
+    slug="arena",
+    config=Config,
+    seats=SEATS,
+    run=run,
+    place=1,
+    subjects=SPEAKERS,
+    judge=RUBRIC,
+    flagged=SPEAKERS,
+    surface=f"{__name__}.surface",
+    rows=f"{__name__}.rows",
+)

@@ -5,9 +5,9 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from experiments.workflows.judge import SECONDS, STORED_WITHOUT, Seconds, Sees
-from experiments.workflows.limits import Limits
-from experiments.workflows.steps import Cast
+from experiments.workflows.base.judge import SECONDS, STORED_WITHOUT, Seconds, Sees
+from experiments.workflows.base.limits import Limits
+from experiments.workflows.base.steps import Cast
 
 Side = Literal["A", "B"]
 SPEAKERS: tuple[Side, Side] = ("A", "B")
@@ -108,6 +108,10 @@ class Config(BaseModel):
 
     def instructions(self, side: str) -> str:
         return str(getattr(self.prompts, side)) if self.prompting == "individual" else self.prompt
+
+    def objectives(self) -> dict[str, str]:
+        """What the judge is told that each subject is to do."""
+        return {side: self.instructions(side) for side in SPEAKERS}
 
     def summary(self) -> str:
         return self.instructions("A")

@@ -4,9 +4,11 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
+from experiments.workflows.arena.records import Intervened
 from experiments.workflows.arena.talk import Talk, names, other
-from experiments.workflows.prompts import fenced, fill, version
-from experiments.workflows.steps import Ask, Outcome, Prompt, Record, Step
+from experiments.workflows.base.prompts import fenced, fill, version
+from experiments.workflows.base.records import Record
+from experiments.workflows.base.steps import Ask, Outcome, Prompt, Step
 
 PRIVATE_KINDS = ("friend", "note")
 KINDS = (*PRIVATE_KINDS, "alter")
@@ -34,7 +36,7 @@ def intervene(talk: Talk, deed: Deed) -> Doing:
 def _tell(talk: Talk, deed: Deed) -> Doing:
     talk.deeds.append((deed.turn, f"The operator gave Model {deed.side} a private note: {deed.text}"))
     yield _record(deed, text=deed.text)
-    return [fill("arena_note", text=deed.text)]
+    return [fill("arena/note", text=deed.text)]
 
 
 def _phone_a_friend(talk: Talk, deed: Deed) -> Doing:
@@ -47,7 +49,7 @@ def _phone_a_friend(talk: Talk, deed: Deed) -> Doing:
     told = f"The operator had Model {deed.side} ask a friend: {deed.text}\nThe friend answered: {answer.text}"
     talk.deeds.append((deed.turn, told))
     yield _record(deed, question=deed.text, text=answer.text)
-    return [fill("arena_friend_says", question=deed.text, answer=answer.text)]
+    return [fill("arena/friend_says", question=deed.text, answer=answer.text)]
 
 
 def _alter(talk: Talk, deed: Deed) -> Doing:
@@ -67,7 +69,7 @@ def _ask_friend(talk: Talk, deed: Deed) -> Ask:
     token = talk.cast.fence(deed.key)
     history = "\n\n".join(talk.lines(before=deed.turn + 1)) or "(nothing has been said yet)"
     prompt = fill(
-        "arena_friend",
+        "arena/friend",
         **names(deed.side),
         token=token,
         instructions=fenced("instructions", talk.config.instructions(deed.side), token),
@@ -81,11 +83,11 @@ def _ask_friend(talk: Talk, deed: Deed) -> Ask:
         turn=deed.turn,
         messages=(Prompt("user", prompt),),
         params={"temperature": 0.7, "max_tokens": 2000},
-        prompt_version=version("arena_friend", "arena_friend_says"),
+        prompt_version=version("arena/friend", "arena/friend_says"),
     )
 
 
 def _record(deed: Deed, **found: Any) -> Record:
-    data = {"key": deed.key, "kind": deed.kind, "seat": deed.side, "turn": deed.turn, **found}
+    done = Intervened(key=deed.key, kind=deed.kind, seat=deed.side, turn=deed.turn, **found)
     source = f"{deed.key}/answer" if deed.kind == "friend" else ""
-    return Record(deed.key, "intervention", data, turn=deed.turn, source=source)
+    return Record(deed.key, done, turn=deed.turn, source=source)

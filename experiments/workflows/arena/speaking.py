@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from experiments.workflows.arena.interventions import KINDS, Deed, intervene
+from experiments.workflows.arena.records import Filtered, Intervened, MessageFiltered, MessageReplaced
 from experiments.workflows.arena.talk import Said, Talk, other, prompt_version
-from experiments.workflows.filter import NOTHING_LEFT, filter_step, read_filter
-from experiments.workflows.steps import STOPPED, Ask, End, Listen, Outcome, Prompt, Record, Step, numbered
+from experiments.workflows.base.filter import NOTHING_LEFT, filter_step, read_filter
+from experiments.workflows.base.records import Record
+from experiments.workflows.base.steps import STOPPED, Ask, End, Listen, Outcome, Prompt, Step, numbered
 
 NEXT_TURN = End("next_turn")  # never leaves this room: the rest of the turn is skipped
 ACTIONS = ("send", "default", "skip", "next", "end")
@@ -107,8 +109,7 @@ class Go:
         text = reply.text
         if not text.strip():
             text = NOTHING_LEFT
-            seen = {"message": key, "text": text}
-            yield Record(f"{key}/nothing", "message_replaced", seen, turn=self.turn)
+            yield Record(f"{key}/nothing", MessageReplaced(message=key, text=text), turn=self.turn)
         elif self.talk.config.filter:
             text = yield from self._filter(key, reply.text)
         if text == NOTHING_LEFT:
@@ -125,13 +126,8 @@ class Go:
         context = talk.lines(before=self.turn + 1)
         outcome = yield filter_step(f"{key}/filter", talk.cast, f"Model {self.side}", original, context, self.turn)
         filtered = read_filter(outcome, original)
-        yield Record(
-            f"{key}/filtered",
-            "message_filtered",
-            {"message": key, "text": filtered.text, "filter": filtered.details},
-            turn=self.turn,
-            source=f"{key}/filter",
-        )
+        found = MessageFiltered(message=key, text=filtered.text, filter=Filtered(**filtered.details))
+        yield Record(f"{key}/filtered", found, turn=self.turn, source=f"{key}/filter")
         return filtered.text
 
     def _replace_nothing(self, key: str) -> Generator[Step, Any, str | End]:
@@ -158,6 +154,14 @@ class Go:
     def _words_for_nothing(self, key: str, text: str) -> Record:
         words = f"The operator had the empty message of Model {self.side} read: {text}"
         self.talk.deeds.append((self.turn, words))
-        changed = {"text": text, "original": NOTHING_LEFT, "message_turn": self.turn, "message_seat": self.side}
-        data = {"key": key, "kind": "alter", "seat": other(self.side), "turn": self.turn, **changed}
-        return Record(key, "intervention", data, turn=self.turn)
+        altered = Intervened(
+            key=key,
+            kind="alter",
+            seat=other(self.side),
+            turn=self.turn,
+            text=text,
+            original=NOTHING_LEFT,
+            message_turn=self.turn,
+            message_seat=self.side,
+        )
+        return Record(key, altered, turn=self.turn)

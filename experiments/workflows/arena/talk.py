@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from experiments.workflows.arena.config import SPEAKERS, Config
-from experiments.workflows.judge import TurnToJudge, as_shown
-from experiments.workflows.prompts import fill, version
-from experiments.workflows.steps import Cast, Prompt
+from experiments.workflows.base.judge import TurnToJudge, as_shown
+from experiments.workflows.base.prompts import fill, version
+from experiments.workflows.base.steps import Cast, Prompt
 
 PLACEHOLDER = "{MODEL}"
-PROMPTS = ("arena_rules", "arena_begin", "arena_reply", "arena_think", "arena_manual", "arena_persona")
+PROMPTS = ("arena/rules", "arena/begin", "arena/reply", "arena/think", "arena/manual", "arena/persona")
 
 
 def prompt_version() -> str:
@@ -54,7 +54,7 @@ class Talk:
             *self._opening(side),
             self._rules(side),
             f"{heading}\n{self.config.instructions(side)}",
-            fill("arena_manual", history=self._history(side)) if self.said else "",
+            fill("arena/manual", history=self._history(side)) if self.said else "",
             *private,
             self._cue(side),
         )
@@ -93,17 +93,17 @@ class Talk:
         """The researcher's own opening and the persona of the side, where there are any."""
         seat = self.cast.seats.get(side)
         own = self.config.system_prompt.replace(PLACEHOLDER, side)
-        persona = fill("arena_persona", persona=seat.persona) if seat and seat.persona else ""
+        persona = fill("arena/persona", persona=seat.persona) if seat and seat.persona else ""
         return [part for part in (own, persona) if part.strip()]
 
     def _rules(self, side: str) -> str:
         turns = self.config.max_turns
         length = f"{turns} turn{'s' if turns > 1 else ''}" if turns else "open length"
-        return fill("arena_rules", **names(side), length=length)
+        return fill("arena/rules", **names(side), length=length)
 
     def _cue(self, side: str) -> str:
-        cue = fill("arena_reply" if self.said else "arena_begin", **names(side))
-        return f"{cue}\n\n{fill('arena_think')}" if self.config.elicit_thinking else cue
+        cue = fill("arena/reply" if self.said else "arena/begin", **names(side))
+        return f"{cue}\n\n{fill('arena/think')}" if self.config.elicit_thinking else cue
 
     def _history(self, side: str) -> str:
         return "\n\n".join(line for said in self.said for line in _heard(said, side))

@@ -3,10 +3,20 @@
 A run is a shard: it judges the battles of its `tasks`, as many side by side as the configuration says.
 """
 
+from experiments.workflows.base.workflow import Workflow
 from experiments.workflows.battles.config import SEATS, Config
 from experiments.workflows.battles.talk import run
 
-__all__ = ["SEATS", "SHARDED", "SUBJECTS", "Config", "run"]
+__all__ = ["SEATS", "WORKFLOW", "Config", "run"]
 
-SUBJECTS: tuple[str, ...] = ()
-SHARDED = True
+WORKFLOW = Workflow(
+    slug="battles",
+    config=Config,
+    seats=SEATS,
+    run=run,
+    place=6,
+    leads="judge",
+    is_sharded=True,
+    surface=f"{__name__}.surface",
+    rows=f"{__name__}.rows",
+)

@@ -4,11 +4,11 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from experiments.workflows.base.steps import Ask, Outcome, Prompt, numbered
 from experiments.workflows.battles.breaker import Breaker
 from experiments.workflows.battles.judged import Judged, Shown
 from experiments.workflows.battles.layout import asked_again
 from experiments.workflows.battles.prompts import Known
-from experiments.workflows.steps import Ask, Outcome, Prompt, numbered
 
 PATIENCE = 5.0  # seconds; who wants to be left alone for longer is not waited for where another could answer
 PAUSE = 0.2  # seconds between one endpoint's failure and the next one's question

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from experiments.workflows.steps import Outcome
+from experiments.workflows.base.steps import Outcome
 
 MOST_FAILURES = 20  # in a row, all of the same kind
 NOTHING_TO_SHOW = "no_material"  # an output that is missing or unreadable is no fault of who was to be asked

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from experiments.workflows.battles.judged import Judged
+from experiments.workflows.battles.records import VerdictFound
 
 Order = Literal["original", "swapped"]
 Winner = Literal["", "left", "right", "tie"]
@@ -30,16 +31,16 @@ class Verdict:
     unread_reason: str = ""
 
     @property
-    def data(self) -> dict[str, Any]:
-        return {
-            "order": self.order,
-            "key": self.key,
-            "winner": self.winner,
-            "scores": dict(self.scores) if self.scores is not None else None,
-            "confidence": self.confidence,
-            "rationale": self.rationale,
-            "unread_reason": self.unread_reason,
-        }
+    def found(self) -> VerdictFound:
+        return VerdictFound(
+            order=self.order,
+            key=self.key,
+            winner=self.winner,
+            scores=dict(self.scores) if self.scores is not None else None,
+            confidence=self.confidence,
+            rationale=self.rationale,
+            unread_reason=self.unread_reason,
+        )
 
 
 @dataclass(frozen=True, slots=True)

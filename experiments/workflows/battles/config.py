@@ -7,8 +7,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from experiments.workflows.base.limits import Limits
 from experiments.workflows.battles.prompts import PROMPTS
-from experiments.workflows.limits import Limits
 
 JUDGES = ("judge", "judge-2", "judge-3", "judge-4")
 MIRRORS = ("mirror-1", "mirror-2", "mirror-3", "mirror-4")

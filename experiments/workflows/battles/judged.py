@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from experiments.workflows.steps import Stored
+from experiments.workflows.base.steps import Stored
 
 Choice = Literal["first", "second", "tie"]
 Scores = Mapping[str, Mapping[str, float]]  # "first" and "second" to the criteria's names to numbers

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from experiments.workflows.base.steps import Stored
 from experiments.workflows.battles.judged import Parts, Shown
-from experiments.workflows.steps import Stored
 
 LOW, HIGH = 1, 10  # the scale of every criterion
 LABELS = ("A", "B")

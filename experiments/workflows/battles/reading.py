@@ -7,11 +7,11 @@ unreadable, and the reason says so.
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
+from experiments.workflows.base.json_reader import Found, Missing, find_json, holds_object
+from experiments.workflows.base.parsing import Unreadable, number, plain
 from experiments.workflows.battles.judged import Choice, Judged
 from experiments.workflows.battles.layout import HIGH, LABELS, LOW
 from experiments.workflows.battles.words import choice_in, choice_of_prose, side_named
-from experiments.workflows.json_reader import Found, Missing, find_json, holds_object
-from experiments.workflows.parsing import Unreadable, number, plain
 
 LONGEST_RATIONALE = 20_000
 SIDES: Mapping[str, Choice] = {"A": "first", "B": "second"}

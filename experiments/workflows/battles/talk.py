@@ -4,13 +4,15 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from experiments.workflows.base.records import Record
+from experiments.workflows.base.steps import Cast, End, Play
 from experiments.workflows.battles.asking import Bench, Question, judged
 from experiments.workflows.battles.breaker import Breaker
 from experiments.workflows.battles.combining import ORDERS, Order, Verdict, combined, verdict_of
 from experiments.workflows.battles.config import JUDGES, MIRRORS, Config, Task
 from experiments.workflows.battles.judged import Shown
 from experiments.workflows.battles.prompts import PROMPTS, Known
-from experiments.workflows.steps import Cast, End, Play, Record
+from experiments.workflows.battles.records import BattleJudged
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +82,17 @@ def _judge(court: Court, battle: Battle) -> Generator[Any, Any, None]:
             if not verdicts[-1].winner:
                 break  # it stays open whatever the other order would say
     result = combined(verdicts)
-    data = {
-        "seat": battle.seat,
-        "sample": battle.task.sample,
-        "left": battle.task.left,
-        "right": battle.task.right,
-        "winner": result.winner,
-        "is_consistent": result.is_consistent,
-        "open_reason": result.open_reason,
-        "verdicts": [verdict.data for verdict in verdicts],
-    }
-    yield Record(battle.key, "battle_judged", data)
+    found = BattleJudged(
+        seat=battle.seat,
+        sample=battle.task.sample,
+        left=battle.task.left,
+        right=battle.task.right,
+        winner=result.winner,
+        is_consistent=result.is_consistent,
+        open_reason=result.open_reason,
+        verdicts=[verdict.found for verdict in verdicts],
+    )
+    yield Record(battle.key, found)
 
 
 def _verdict(court: Court, battle: Battle, order: Order) -> Generator[Any, Any, Verdict]:

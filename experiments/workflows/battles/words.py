@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from experiments.workflows.base.labels import bare, plain
+from experiments.workflows.base.parsing import Unreadable
 from experiments.workflows.battles.judged import Choice
-from experiments.workflows.labels import bare, plain
-from experiments.workflows.parsing import Unreadable
 
 LONGEST_VALUE = 300
 LONGEST_PROSE = 20_000

@@ -7,31 +7,39 @@ from collections.abc import Generator
 from statistics import fmean
 from typing import Any
 
+from experiments.workflows.base.records import Record, TurnCompleted, TurnStarted
+from experiments.workflows.base.steps import Cast, End, Outcome, Play
+from experiments.workflows.base.workflow import Branching, Workflow
 from experiments.workflows.coding.config import SEATS, Config, Earlier
 from experiments.workflows.coding.contest import Contest, Round, shortened
 from experiments.workflows.coding.novelty import fingerprint
 from experiments.workflows.coding.pool import gather, look_again
+from experiments.workflows.coding.records import (
+    CycleBegun,
+    CycleRated,
+    CyclesPlanned,
+    CycleVoid,
+    ProblemSet,
+    ProblemsKnown,
+)
 from experiments.workflows.coding.setting import Setters, set_problem
 from experiments.workflows.coding.solving import solve
-from experiments.workflows.steps import Cast, End, Outcome, Play, Record
 
-__all__ = ["KNOWN", "SEATS", "SUBJECTS", "Config", "run"]
+__all__ = ["KNOWN", "SEATS", "WORKFLOW", "Config", "run"]
 
-SUBJECTS: tuple[str, ...] = ()
 KNOWN = "known"  # the key of what may not be set again, written down when the run begins
 
 
 def run(config: Config, cast: Cast) -> Play:
-    known: Outcome = yield Record(KNOWN, "problems_known")
+    known: Outcome = yield Record(KNOWN, ProblemsKnown())
     contest = Contest(config, cast, earlier=[Earlier.model_validate(one) for one in known.found.get("problems", ())])
     yield from gather(contest)
     contest.check_pool()
     if contest.end:
         return contest.end
     setters, turn = Setters(contest), 1
-    yield Record(
-        "cycles", "cycles_planned", {"cycles": config.cycles, "setters": setters.mode, "pool": list(contest.pool)}
-    )
+    planned = CyclesPlanned(cycles=config.cycles, setters=setters.mode, pool=list(contest.pool))
+    yield Record("cycles", planned)
     while contest.end is None and (chosen := setters.next(turn)):
         seat, is_second = chosen
         if seat not in contest.pool and not is_second:  # it may be back by the end
@@ -50,9 +58,9 @@ def run(config: Config, cast: Cast) -> Play:
 def _cycle(contest: Contest, turn: int, setter: str) -> Generator[Any, Any, bool]:
     """Play one cycle. Whether it is void: nothing in it counts."""
     round_ = Round(contest, turn, setter, contest.pool)
-    yield Record(round_.base, "turn_started", {"turn": turn}, turn=turn)
-    begun = {"turn": turn, "setter": setter, "coders": list(round_.coders)}
-    yield Record(f"{round_.base}/begun", "cycle_begun", begun, turn=turn)
+    yield Record(round_.base, TurnStarted(turn=turn), turn=turn)
+    begun = CycleBegun(turn=turn, setter=setter, coders=list(round_.coders))
+    yield Record(f"{round_.base}/begun", begun, turn=turn)
     if setter not in contest.pool:
         yield _void(round_, shortened(f"The setter takes no part any more. {contest.left[setter]}"))
         return True
@@ -64,19 +72,19 @@ def _cycle(contest: Contest, turn: int, setter: str) -> Generator[Any, Any, bool
         return True
     problem = round_.problem
     contest.remember(problem)
-    told = {"turn": turn, "setter": setter, "title": problem.title, "fingerprint": fingerprint(problem)}
-    yield Record(f"{round_.base}/set", "problem_set", told, turn=turn)
+    told = ProblemSet(turn=turn, setter=setter, title=problem.title, fingerprint=fingerprint(problem))
+    yield Record(f"{round_.base}/set", told, turn=turn)
     yield [solve(round_, problem, seat) for seat in round_.coders]
     if contest.end:
         return True
     yield _rated(round_)
-    yield Record(f"{round_.base}/completed", "turn_completed", {"turn": turn}, turn=turn)
+    yield Record(f"{round_.base}/completed", TurnCompleted(turn=turn), turn=turn)
     return False
 
 
 def _void(round_: Round, reason: str) -> Record:
-    data = {"turn": round_.turn, "setter": round_.setter, "reason": reason}
-    return Record(f"{round_.base}/void", "cycle_void", data, turn=round_.turn)
+    void = CycleVoid(turn=round_.turn, setter=round_.setter, reason=reason)
+    return Record(f"{round_.base}/void", void, turn=round_.turn)
 
 
 def _rated(round_: Round) -> Record:
@@ -90,15 +98,29 @@ def _rated(round_: Round) -> Record:
             means[seat] = fmean(votes.values())
         elif seat not in unrated:
             unrated[seat] = shortened(f"{len(votes)} of at least {quorum} votes were given.")
-    data = {
-        "turn": round_.turn,
-        "setter": round_.setter,
-        "coders": list(round_.coders),
-        "quorum": quorum,
-        "votes": all_votes,
-        "means": means,
-        "overall": fmean(means.values()) if means else None,
-        "passed": {seat: round_.passed[seat] for seat in round_.coders if seat in round_.passed},
-        "unrated": unrated,
-    }
-    return Record(f"{round_.base}/rated", "cycle_rated", data, turn=round_.turn)
+    rated = CycleRated(
+        turn=round_.turn,
+        setter=round_.setter,
+        coders=list(round_.coders),
+        quorum=quorum,
+        votes=all_votes,
+        means=means,
+        overall=fmean(means.values()) if means else None,
+        passed={seat: round_.passed[seat] for seat in round_.coders if seat in round_.passed},
+        unrated=unrated,
+    )
+    return Record(f"{round_.base}/rated", rated, turn=round_.turn)
+
+
+WORKFLOW = Workflow(
+    slug="coding",
+    config=Config,
+    seats=SEATS,
+    run=run,
+    place=8,
+    leads="coder-1",
+    branches=Branching.NOWHERE,
+    executes=True,
+    surface=f"{__name__}.surface",
+    rows=f"{__name__}.rows",
+)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from experiments.workflows.limits import Limits
+from experiments.workflows.base.limits import Limits
 
 LEAST_CODERS = 3
 MOST_CODERS = 20

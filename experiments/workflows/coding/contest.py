@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from experiments.workflows.base.prompts import fenced, fill
+from experiments.workflows.base.records import MessageSuperseded, Record
+from experiments.workflows.base.steps import Ask, Cast, End, Execute, Outcome, Prompt
 from experiments.workflows.coding.config import CODERS, LEAST_CODERS, Config, Earlier
 from experiments.workflows.coding.novelty import as_earlier
 from experiments.workflows.coding.problems import Problem, Test
-from experiments.workflows.prompts import fenced, fill
-from experiments.workflows.steps import Ask, Cast, End, Execute, Outcome, Prompt, Record
 
 LOST_FOR_GOOD = ("bad_key", "out_of_credit", "unknown_model", "forbidden_address")  # errors that a person has to mend
 NO_SANDBOX = "sandbox_unavailable"
@@ -104,13 +105,13 @@ class Round:
 
     def superseded(self, key: str) -> Record:
         """An answer that could not be taken stays in the record, and another one takes its place."""
-        return Record(f"{key}/superseded", "message_superseded", {"message": key}, turn=self.turn)
+        return Record(f"{key}/superseded", MessageSuperseded(message=key), turn=self.turn)
 
     def repair(self, key: str, first: Ask, answer: str, reason: str, **more: Any) -> Ask:
         """The same question, with what was wrong with the answer to it."""
         token = self.contest.cast.fence(key)
         told = fill(
-            "coding_repair",
+            "coding/repair",
             token=token,
             reason=fenced("reason", reason, token),
             answer=fenced("answer", shortened(answer, LONGEST_ANSWER), token),

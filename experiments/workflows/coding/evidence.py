@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from experiments.workflows.base.steps import Outcome
 from experiments.workflows.coding.contest import shortened
 from experiments.workflows.coding.problems import Problem, Test, as_json
-from experiments.workflows.steps import Outcome
 
 MOST_FAILURES = 6  # that are told one by one
 LONGEST_VALUE = 200  # characters

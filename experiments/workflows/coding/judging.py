@@ -5,16 +5,18 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from experiments.workflows.base.json_reader import read_json
+from experiments.workflows.base.masking import masked, names_itself
+from experiments.workflows.base.parsing import Unreadable, number, plain
+from experiments.workflows.base.prompts import fenced, fill, version
+from experiments.workflows.base.records import Record
+from experiments.workflows.base.steps import Ask, Outcome
 from experiments.workflows.coding.contest import Round, closed, shortened
 from experiments.workflows.coding.evidence import in_words
 from experiments.workflows.coding.problems import Problem
-from experiments.workflows.json_reader import read_json
-from experiments.workflows.masking import masked, names_itself
-from experiments.workflows.parsing import Unreadable, number, plain
-from experiments.workflows.prompts import fenced, fill, version
-from experiments.workflows.steps import Ask, Outcome, Record
+from experiments.workflows.coding.records import SolutionJudged
 
-JUDGE = "coding_judge"
+JUDGE = "coding/judge"
 DIMENSIONS = ("correctness", "efficiency", "readability", "robustness", "explanation")
 LOW, HIGH = 0.0, 10.0
 ROUNDING = 0.051  # the overall that a judge gives is rounded to one decimal
@@ -127,9 +129,17 @@ def _record(
     flags: Sequence[str] = (),
     reason: str = "",
 ) -> Record:
-    found = {"scores": dict(scores) if scores else None, "unscored_reason": reason, "rationale": feedback}
-    data = {"key": key, "turn": round_.turn, "subject": solver, "judge_seat": judge, "flags": list(flags), **found}
-    return Record(f"{key}/vote", "solution_judged", data, turn=round_.turn, source=ask.key)
+    vote = SolutionJudged(
+        key=key,
+        turn=round_.turn,
+        subject=solver,
+        judge_seat=judge,
+        flags=list(flags),
+        scores=dict(scores) if scores else None,
+        unscored_reason=reason,
+        rationale=feedback,
+    )
+    return Record(f"{key}/vote", vote, turn=round_.turn, source=ask.key)
 
 
 def _ask(round_: Round, key: str, solver: str, judge: str, shown: _Shown) -> Ask:
@@ -153,5 +163,5 @@ def _ask(round_: Round, key: str, solver: str, judge: str, shown: _Shown) -> Ask
         schema=SCHEMA,
         if_native=True,
         params=PARAMS,
-        prompt_version=version(JUDGE, "coding_repair"),
+        prompt_version=version(JUDGE, "coding/repair"),
     )

@@ -3,11 +3,13 @@
 from collections.abc import Generator, Sequence
 from typing import Any
 
+from experiments.workflows.base.prompts import fill, version
+from experiments.workflows.base.records import Record
+from experiments.workflows.base.steps import Ask, Outcome, Prompt
 from experiments.workflows.coding.contest import Contest
-from experiments.workflows.prompts import fill, version
-from experiments.workflows.steps import Ask, Outcome, Prompt, Record
+from experiments.workflows.coding.records import Checked, PoolChecked
 
-HEALTH = "coding_health"
+HEALTH = "coding/health"
 ROOM = 1_024  # tokens: a reasoning model needs some hundreds before its first word
 SECONDS = 40.0
 RATE_LIMITED = "rate_limited"
@@ -22,7 +24,7 @@ def gather(contest: Contest) -> Playing:
     if contest.config.health_check:
         yield from _check(contest, contest.seats, 1)
     else:
-        checked = [{"seat": seat, "state": "skipped", "error": ""} for seat in contest.seats]
+        checked = [Checked(seat=seat, state="skipped", error="") for seat in contest.seats]
         yield _checked(1, checked, contest)
 
 
@@ -45,9 +47,8 @@ def _check(contest: Contest, seats: Sequence[str], turn: int) -> Playing:
             contest.left[seat] = outcome.error
         if state == RATE_LIMITED:
             contest.limited.add(seat)
-        checked.append(
-            {"seat": seat, "state": state, "error": "" if state == "ok" else outcome.error, "key": _key(seat, turn)}
-        )
+        error = "" if state == "ok" else outcome.error
+        checked.append(Checked(seat=seat, state=state, error=error, key=_key(seat, turn)))
     contest.check_pool()
     yield _checked(turn, checked, contest)
 
@@ -77,6 +78,6 @@ def _state(outcome: Outcome) -> str:
     return RATE_LIMITED if outcome.error_kind == RATE_LIMITED else "failed"
 
 
-def _checked(turn: int, checked: Sequence[dict[str, Any]], contest: Contest) -> Record:
-    data = {"turn": turn, "checked": list(checked), "pool": list(contest.pool)}
-    return Record(f"health/{turn}", "pool_checked", data, turn=turn)
+def _checked(turn: int, checked: Sequence[Checked], contest: Contest) -> Record:
+    found = PoolChecked(turn=turn, checked=list(checked), pool=list(contest.pool))
+    return Record(f"health/{turn}", found, turn=turn)

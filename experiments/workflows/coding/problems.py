@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from experiments.workflows.base.json_reader import read_json
+from experiments.workflows.base.parsing import UNSTORABLE, Unreadable, plain
 from experiments.workflows.coding.config import LEAST_HIDDEN, MOST_HIDDEN, SHOWN_TESTS
-from experiments.workflows.json_reader import read_json
-from experiments.workflows.parsing import UNSTORABLE, Unreadable, plain
 
 NAMES = ("title", "description", "test_cases", "hidden_test_cases", "reference_solution", "function_name")
 COMPARISONS = ("exact", "tolerance", "unordered")

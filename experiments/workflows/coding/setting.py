@@ -5,18 +5,19 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from experiments.workflows.base.parsing import Unreadable
+from experiments.workflows.base.prompts import fenced, fill, version
+from experiments.workflows.base.records import MessageParsed, Record
+from experiments.workflows.base.steps import Ask, Outcome
 from experiments.workflows.coding.config import LEAST_HIDDEN, MOST_HIDDEN, SHOWN_TESTS
 from experiments.workflows.coding.contest import Contest, Round, closed, shortened
 from experiments.workflows.coding.evidence import value_of
 from experiments.workflows.coding.mutants import mutants, trivial
 from experiments.workflows.coding.novelty import nearest
 from experiments.workflows.coding.problems import COMPARISONS, Problem, as_json, read_problem
-from experiments.workflows.parsing import Unreadable
-from experiments.workflows.prompts import fenced, fill, version
-from experiments.workflows.steps import Ask, Outcome, Record
 
-PROBLEM = "coding_problem"
-PROMPTS = (PROBLEM, "coding_topic", "coding_earlier", "coding_repair")
+PROBLEM = "coding/problem"
+PROMPTS = (PROBLEM, "coding/topic", "coding/earlier", "coding/repair")
 MOST_EARLIER = 40  # titles that a setter is shown
 MUTANT_SECONDS = 1.0  # a changed loop may never end
 PARAMS = {"temperature": 0.9, "max_tokens": 16_384}
@@ -99,8 +100,8 @@ def _ask(round_: Round) -> Ask:
     contest, key = round_.contest, f"{round_.base}/problem"
     config, token = contest.config, contest.cast.fence(key)
     titles = "\n".join(earlier.title for earlier in contest.earlier[-MOST_EARLIER:] if earlier.title)
-    topic = fill("coding_topic", token=token, topic=fenced("topic", config.topic, token)) if config.topic else ""
-    earlier = fill("coding_earlier", token=token, earlier=fenced("earlier", titles, token)) if titles else ""
+    topic = fill("coding/topic", token=token, topic=fenced("topic", config.topic, token)) if config.topic else ""
+    earlier = fill("coding/earlier", token=token, earlier=fenced("earlier", titles, token)) if titles else ""
     prompt = fill(
         PROBLEM,
         language=contest.language,
@@ -138,13 +139,9 @@ def _prove(round_: Round, answer: str, key: str) -> Generator[Any, Any, str]:
     checks, wrong = yield from _check(round_, problem, key)
     if contest.end:
         return ""  # nothing was found out, and what is recorded stands for good
-    data = {
-        "message": key,
-        "parsed": {**problem.data, "checks": checks, "wrong": wrong},
-        "text": problem.text,
-        "flags": [],
-    }
-    yield Record(f"{key}/parsed", "message_parsed", data, turn=round_.turn)
+    found = {**problem.data, "checks": checks, "wrong": wrong}
+    parsed = MessageParsed(message=key, parsed=found, text=problem.text, flags=[])
+    yield Record(f"{key}/parsed", parsed, turn=round_.turn)
     if wrong:
         round_.problem = None
     return "\n".join(wrong)

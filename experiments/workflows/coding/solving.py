@@ -5,18 +5,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from experiments.workflows.base.flags import addresses_reviewers
+from experiments.workflows.base.json_reader import read_json
+from experiments.workflows.base.masking import names_itself
+from experiments.workflows.base.parsing import Unreadable, plain
+from experiments.workflows.base.prompts import fenced, fill, version
+from experiments.workflows.base.records import MessageParsed, Record
+from experiments.workflows.base.steps import Ask, Outcome
 from experiments.workflows.coding.contest import Round, closed, shortened
 from experiments.workflows.coding.evidence import share_passed
 from experiments.workflows.coding.judging import judge_all
 from experiments.workflows.coding.problems import LONGEST_CODE, Problem, code_of
-from experiments.workflows.flags import addresses_reviewers
-from experiments.workflows.json_reader import read_json
-from experiments.workflows.masking import names_itself
-from experiments.workflows.parsing import Unreadable, plain
-from experiments.workflows.prompts import fenced, fill, version
-from experiments.workflows.steps import Ask, Outcome, Record
 
-SOLUTION = "coding_solution"
+SOLUTION = "coding/solution"
 PARAMS = {"temperature": 0.4, "max_tokens": 16_384}
 SCHEMA = closed({"solution_code": {"type": "string"}, "explanation": {"type": "string"}})
 LONGEST_EXPLANATION = 20_000
@@ -82,8 +83,8 @@ def _written(round_: Round, problem: Problem, seat: str) -> Generator[Any, Any, 
                 )
         else:
             round_.unrated.pop(seat, None)
-            data = {"message": ask.key, "parsed": solution.data, "text": solution.text, "flags": []}
-            yield Record(f"{ask.key}/parsed", "message_parsed", data, turn=round_.turn)
+            parsed = MessageParsed(message=ask.key, parsed=solution.data, text=solution.text, flags=[])
+            yield Record(f"{ask.key}/parsed", parsed, turn=round_.turn)
             return solution
     return None
 
@@ -120,7 +121,7 @@ def _ask(round_: Round, problem: Problem, seat: str) -> Ask:
         schema=SCHEMA,
         if_native=True,
         params=PARAMS,
-        prompt_version=version(SOLUTION, "coding_repair"),
+        prompt_version=version(SOLUTION, "coding/repair"),
         inspect=partial(_inspected, contest.names(seat)),
     )
 

@@ -6,17 +6,15 @@ asked again, the answers ranked again, the conclusion drawn again.
 
 from collections.abc import Sequence
 
+from experiments.workflows.base.language import load_ahead
+from experiments.workflows.base.steps import Cast, Play, numbered
+from experiments.workflows.base.workflow import Branching, Offer, Workflow
 from experiments.workflows.council.config import SEATS, Config
 from experiments.workflows.council.questions import questions
 from experiments.workflows.council.talk import Talk
 from experiments.workflows.council.title import find_title
-from experiments.workflows.language import load_ahead
-from experiments.workflows.steps import Cast, Play, numbered
 
-__all__ = ["OPENING", "SEATS", "SUBJECTS", "Config", "next_key", "run"]
-
-SUBJECTS: tuple[str, ...] = ()
-OPENING = "question"
+__all__ = ["SEATS", "WORKFLOW", "Config", "next_offer", "run"]
 
 
 def run(config: Config, cast: Cast) -> Play:
@@ -26,14 +24,26 @@ def run(config: Config, cast: Cast) -> Play:
     return end
 
 
-def next_key(offers: Sequence[tuple[int, str | None]]) -> tuple[str, int]:
-    """Where the next question is found when it is asked before there is an offer for it: (key, turn).
-
-    offers: turn and action of each offer of the run so far, in order; the action is None while it is open.
-    """
+def next_offer(offers: Sequence[Offer]) -> tuple[str, int]:
+    """Where the next question is found when it is asked before there is an offer for it: (key, turn)."""
     if not offers:
         return "turn/1/next", 1
     turn, action = offers[-1]
     if action == "send":
         return f"turn/{turn + 1}/next", turn + 1
     return numbered(f"turn/{turn}/next", sum(1 for of, _action in offers if of == turn) + 1), turn
+
+
+WORKFLOW = Workflow(
+    slug="council",
+    config=Config,
+    seats=SEATS,
+    run=run,
+    place=3,
+    leads="chair",
+    opening="question",
+    next_offer=next_offer,
+    branches=Branching.QUESTIONS,
+    surface=f"{__name__}.surface",
+    rows=f"{__name__}.rows",
+)

@@ -4,10 +4,10 @@ from collections.abc import Generator, Sequence
 from functools import partial
 from typing import Any
 
+from experiments.workflows.base.flags import addresses_reviewers, other_language
+from experiments.workflows.base.masking import names_itself
+from experiments.workflows.base.steps import Ask, End, Outcome, Prompt
 from experiments.workflows.council.talk import Sitting, called
-from experiments.workflows.flags import addresses_reviewers, other_language
-from experiments.workflows.masking import names_itself
-from experiments.workflows.steps import Ask, End, Outcome, Prompt
 
 EMPTY = "empty_answer"
 ROOM = 16_384  # tokens for an answer that was nothing but reasoning the first time

@@ -1,12 +1,12 @@
 """What the chair is told: the question, every answer and review by member, and what the ballots come to."""
 
+from experiments.workflows.base.masking import masked
+from experiments.workflows.base.prompts import fenced, fill
 from experiments.workflows.council.counting import Standing
 from experiments.workflows.council.reviews import anonymous
 from experiments.workflows.council.talk import Deliberation, Sitting, called
-from experiments.workflows.masking import masked
-from experiments.workflows.prompts import fenced, fill
 
-CHAIR, TOLD = "council_chair", "council_told"
+CHAIR, TOLD = "council/chair", "council/told"
 NO_RANKING = {
     "one_answer": "There is none: only one member has answered, so that there was nothing to rank.",
     "no_ballots": "There is none: no reviewer gave a ranking that could be read. Nothing is known of what the members "

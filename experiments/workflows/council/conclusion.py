@@ -4,11 +4,13 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
+from experiments.workflows.base.flags import other_language
+from experiments.workflows.base.prompts import version
+from experiments.workflows.base.records import MessageSuperseded, Record, SeatReplaced
+from experiments.workflows.base.steps import Ask, End, Outcome, Prompt, numbered
 from experiments.workflows.council.chair import CHAIR, TOLD, prompt_for
+from experiments.workflows.council.records import ConcludedByRank
 from experiments.workflows.council.talk import Sitting
-from experiments.workflows.flags import other_language
-from experiments.workflows.prompts import version
-from experiments.workflows.steps import Ask, End, Outcome, Prompt, Record, numbered
 
 PATIENCE = 20.0  # seconds that a rate-limited chair is waited for where another one could conclude
 
@@ -48,14 +50,9 @@ def by_rank(sitting: Sitting, failed: Failed) -> Generator[Any, Any, End | None]
         return End("no_conclusion", failed=True, message=words)
     seat = sitting.held.best[0]
     key = sitting.next_key("by-rank")
-    data = {
-        "key": key,
-        "turn": sitting.turn,
-        "seat": seat,
-        "message": sitting.keys[seat],
-        "reason": failed.outcome.error,
-    }
-    yield Record(key, "concluded_by_rank", data, turn=sitting.turn)
+    best, reason = sitting.keys[seat], failed.outcome.error
+    concluded = ConcludedByRank(key=key, turn=sitting.turn, seat=seat, message=best, reason=reason)
+    yield Record(key, concluded, turn=sitting.turn)
     sitting.conclusion, sitting.concluded = "", sitting.answers[seat].text
     return None
 
@@ -63,7 +60,7 @@ def by_rank(sitting: Sitting, failed: Failed) -> Generator[Any, Any, End | None]
 def _stands(sitting: Sitting, key: str, text: str) -> Generator[Any, Any, None]:
     """The new conclusion takes the place of an earlier one to the same question."""
     if earlier := sitting.conclusion:
-        yield Record(f"{earlier}/superseded", "message_superseded", {"message": earlier}, turn=sitting.turn)
+        yield Record(f"{earlier}/superseded", MessageSuperseded(message=earlier), turn=sitting.turn)
     sitting.conclusion, sitting.concluded = key, text
 
 
@@ -82,12 +79,7 @@ def _ask(sitting: Sitting, key: str, chair: str) -> Ask:
 
 
 def _replaced(sitting: Sitting, place: str, key: str, chair: str, failed: Failed) -> Record:
-    data = {
-        "key": key,
-        "seat": "chair",
-        "by": chair,
-        "reason": failed.outcome.error_kind,
-        "error": failed.outcome.error,
-    }
     instead = {} if failed.chair == "chair" else {"instead_of": failed.chair}
-    return Record(place, "seat_replaced", {**data, **instead}, turn=sitting.turn)
+    why = {"reason": failed.outcome.error_kind, "error": failed.outcome.error}
+    replaced = SeatReplaced(key=key, seat="chair", by=chair, **why, **instead)
+    return Record(place, replaced, turn=sitting.turn)

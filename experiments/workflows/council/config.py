@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from experiments.workflows.limits import Limits
+from experiments.workflows.base.limits import Limits
 
 MOST_MEMBERS = 30
 LEAST_MEMBERS = 2

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Generator
 from typing import Any
 
+from experiments.workflows.base.records import MessageSent, Record, TurnCompleted, TurnStarted
+from experiments.workflows.base.steps import End, Listen, Outcome
 from experiments.workflows.council.answers import all_answer, answer, nobody_answered
 from experiments.workflows.council.conclusion import by_rank, conclude
 from experiments.workflows.council.reviews import deliberate, review_again
 from experiments.workflows.council.talk import Exchange, Sitting, Talk
-from experiments.workflows.steps import End, Listen, Outcome, Record
 
 Error = str  # why what was asked for could not be done, "" when it was
 
@@ -26,9 +27,9 @@ def questions(talk: Talk) -> Generator[Any, Any, End]:
 def _question(sitting: Sitting) -> Generator[Any, Any, Outcome | End]:
     """From a question to whatever is said after it has been answered."""
     turn = sitting.turn
-    yield Record(sitting.base, "turn_started", {"turn": turn}, turn=turn)
-    asked = {"seat": "person", "text": sitting.question, "parsed": {"kind": "question"}}
-    yield Record(f"{sitting.base}/question", "message_sent", asked, turn=turn)
+    yield Record(sitting.base, TurnStarted(turn=turn), turn=turn)
+    asked = MessageSent(seat="person", text=sitting.question, parsed={"kind": "question"})
+    yield Record(f"{sitting.base}/question", asked, turn=turn)
     yield from all_answer(sitting)
     if not sitting.survivors:
         return nobody_answered(sitting)
@@ -36,7 +37,7 @@ def _question(sitting: Sitting) -> Generator[Any, Any, Outcome | End]:
     failed = yield from conclude(sitting)
     if failed and (end := (yield from by_rank(sitting, failed))):
         return end
-    yield Record(f"{sitting.base}/completed", "turn_completed", {"turn": turn}, turn=turn)
+    yield Record(f"{sitting.base}/completed", TurnCompleted(turn=turn), turn=turn)
     return (yield from _afterwards(sitting))
 
 

@@ -1,22 +1,24 @@
 """The second stage: every member who has answered ranks the answers of the others without knowing whose they are."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from experiments.workflows.ballots import Ranked, read_ballot, read_repaired
+from experiments.workflows.base.ballots import Ranked, read_ballot, read_repaired
+from experiments.workflows.base.flags import other_language
+from experiments.workflows.base.json_reader import Missing, find_json
+from experiments.workflows.base.masking import masked
+from experiments.workflows.base.parsing import Unreadable, plain
+from experiments.workflows.base.prompts import fenced, fill, version
+from experiments.workflows.base.records import Record
+from experiments.workflows.base.steps import Ask, Outcome, Prompt
 from experiments.workflows.council.counting import Ballot
 from experiments.workflows.council.order import includes_own, shown
+from experiments.workflows.council.records import Abstention, BallotRead, BallotsCounted, CountedBallot
 from experiments.workflows.council.talk import Deliberation, Sitting
-from experiments.workflows.flags import other_language
-from experiments.workflows.json_reader import Missing, find_json
-from experiments.workflows.masking import masked
-from experiments.workflows.parsing import Unreadable, plain
-from experiments.workflows.prompts import fenced, fill, version
-from experiments.workflows.steps import Ask, Outcome, Prompt, Record
 
-REVIEW, REPAIR = "council_review", "council_repair"
+REVIEW, REPAIR = "council/review", "council/repair"
 LONGEST_REASON = 500
 REPAIRED = "repaired"
 
@@ -47,22 +49,22 @@ def review_again(sitting: Sitting, reviewer: str) -> Playing:
 def count(sitting: Sitting, held: Deliberation) -> Record:
     """The fact on which everything that is computed of the ballots rests."""
     ballots = [held.ballots[seat] for seat in held.seats if seat in held.ballots]
-    data = {
-        "turn": sitting.turn,
-        "count": held.number,
-        "seats": list(held.seats),
-        "ballots": [
-            {"reviewer": one.reviewer, "order": [list(group) for group in one.order], "offered": list(one.offered)}
+    counted = BallotsCounted(
+        turn=sitting.turn,
+        count=held.number,
+        seats=list(held.seats),
+        ballots=[
+            CountedBallot(reviewer=one.reviewer, order=[list(group) for group in one.order], offered=list(one.offered))
             for one in ballots
         ],
-        "abstained": [
-            {"reviewer": seat, "reason": held.abstained[seat]} for seat in held.seats if seat in held.abstained
+        abstained=[
+            Abstention(reviewer=seat, reason=held.abstained[seat]) for seat in held.seats if seat in held.abstained
         ],
-        "own_answers": "included" if held.with_own else "excluded",
-        "skipped": held.skipped,
-        "best": held.best,
-    }
-    return Record(sitting.next_key("count"), "ballots_counted", data, turn=sitting.turn)
+        own_answers="included" if held.with_own else "excluded",
+        skipped=held.skipped,
+        best=held.best,
+    )
+    return Record(sitting.next_key("count"), counted, turn=sitting.turn)
 
 
 @dataclass(slots=True)
@@ -152,18 +154,36 @@ class Review:
         labels = self.labels
         order = tuple(tuple(labels[label] for label in place) for place in ranked.order)
         self.held.ballots[self.reviewer] = Ballot(self.reviewer, order, tuple(labels.values()))
-        found = {"order": [list(place) for place in order], "abstained_reason": "", "flags": list(ranked.flags)}
-        return self._record({**found, "reading": reading, "message": self.key}, source)
+        found = self._ballot([list(place) for place in order], flags=list(ranked.flags), reading=reading)
+        return self._record(found, source)
 
     def _abstain(self, reason: str, *, source: str = "", is_written: bool = False) -> Record:
         reason = reason[:LONGEST_REASON]
         self.held.abstained[self.reviewer] = reason
-        found: dict[str, Any] = {"order": None, "abstained_reason": reason, "flags": [], "reading": ""}
-        return self._record({**found, "message": self.key if is_written else None}, source or self.key)
+        return self._record(self._ballot(None, reason, is_written=is_written), source or self.key)
 
-    def _record(self, found: Mapping[str, Any], source: str) -> Record:
-        same = {"reviewer": self.reviewer, "count": self.held.number, "labels": self.labels}
-        return Record(f"{self.key}/ballot", "ballot_read", {**same, **found}, turn=self.sitting.turn, source=source)
+    def _ballot(
+        self,
+        order: list[list[str]] | None,
+        abstained_reason: str = "",
+        *,
+        flags: Sequence[str] = (),
+        reading: str = "",
+        is_written: bool = True,
+    ) -> BallotRead:
+        return BallotRead(
+            reviewer=self.reviewer,
+            count=self.held.number,
+            labels=self.labels,
+            order=order,
+            abstained_reason=abstained_reason,
+            flags=list(flags),
+            reading=reading,
+            message=self.key if is_written else None,
+        )
+
+    def _record(self, found: BallotRead, source: str) -> Record:
+        return Record(f"{self.key}/ballot", found, turn=self.sitting.turn, source=source)
 
 
 def anonymous(sitting: Sitting, seat: str) -> str:

@@ -3,11 +3,12 @@
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from experiments.workflows.base.labels import labels_for
+from experiments.workflows.base.language import language_of
+from experiments.workflows.base.records import Record, StageStarted
+from experiments.workflows.base.steps import Cast, Outcome, Prompt, numbered
 from experiments.workflows.council.config import CHAIRS, MEMBERS, Config
 from experiments.workflows.council.counting import Ballot, Standing, leaders, standings
-from experiments.workflows.labels import labels_for
-from experiments.workflows.language import language_of
-from experiments.workflows.steps import Cast, Outcome, Prompt, Record, numbered
 
 STAGES = {"answers": 1, "reviews": 2, "conclusion": 3}
 TRUNCATED = "length"
@@ -144,8 +145,8 @@ class Sitting:
         return numbered(f"{self.base}/{name}", self.taken[name])
 
     def stage(self, name: str) -> Record:
-        data = {"turn": self.turn, "stage": name, "number": STAGES[name], "of": len(STAGES)}
-        return Record(self.next_key(f"stage/{name}"), "stage_started", data, turn=self.turn)
+        stage = StageStarted(turn=self.turn, stage=name, number=STAGES[name], of=len(STAGES))
+        return Record(self.next_key(f"stage/{name}"), stage, turn=self.turn)
 
 
 @lru_cache(maxsize=64)

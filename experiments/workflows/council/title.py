@@ -3,11 +3,13 @@
 from collections.abc import Generator
 from typing import Any
 
+from experiments.workflows.base.prompts import fenced, fill, version
+from experiments.workflows.base.records import Record
+from experiments.workflows.base.steps import Ask, Outcome, Prompt
+from experiments.workflows.council.records import Titled
 from experiments.workflows.council.talk import Talk
-from experiments.workflows.prompts import fenced, fill, version
-from experiments.workflows.steps import Ask, Outcome, Prompt, Record
 
-TITLE = "council_title"
+TITLE = "council/title"
 LONGEST = 80
 PATIENCE = 10.0
 QUOTES = "\"'“”‘’«»「」『』《》`*#_ "
@@ -17,7 +19,7 @@ def find_title(talk: Talk) -> Generator[Any, Any, None]:
     """Whatever goes wrong, the talk keeps the title that it has."""
     outcome: Outcome = yield _ask(talk)
     if outcome.ok and (title := _cleaned(outcome.text)):
-        yield Record("title/found", "titled", {"title": title}, source="title")
+        yield Record("title/found", Titled(title=title), source="title")
 
 
 def _ask(talk: Talk) -> Ask:

@@ -1,18 +1,14 @@
 """Debate: a task is refined, three debaters speak in order for one or two rounds, a summary says what to do."""
 
+from experiments.workflows.base.steps import Cast, End, Play
+from experiments.workflows.base.workflow import Workflow
 from experiments.workflows.debate.config import SEATS, Config
 from experiments.workflows.debate.refining import refined
 from experiments.workflows.debate.rounds import gone_on, played
 from experiments.workflows.debate.summing import summed_up
 from experiments.workflows.debate.talk import Talk
-from experiments.workflows.steps import Cast, End, Play
 
-__all__ = ["OPENING", "PASSED", "SEATS", "SUBJECTS", "Config", "run"]
-
-SUBJECTS: tuple[str, ...] = ()
-OPENING = "prompt"
-# Where a person's words would have been said, had the run not passed the pause: message to pause and its reason.
-PASSED = {"prompt/final": ("prompt", "final_prompt"), "addendum": ("round/1/next", "after_round")}
+__all__ = ["SEATS", "WORKFLOW", "Config", "run"]
 
 
 def run(config: Config, cast: Cast) -> Play:
@@ -34,3 +30,17 @@ def run(config: Config, cast: Cast) -> Play:
                 return summed
             talk, step, summaries = summed
     return talk
+
+
+WORKFLOW = Workflow(
+    slug="debate",
+    config=Config,
+    seats=SEATS,
+    run=run,
+    place=4,
+    leads="summarizer",
+    flagged=("A", "B"),
+    opening="prompt",
+    passed={"prompt/final": ("prompt", "final_prompt"), "addendum": ("round/1/next", "after_round")},
+    surface=f"{__name__}.surface",
+)

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from experiments.workflows.base.json_reader import read_json, read_json_or_list
+from experiments.workflows.base.parsing import Unreadable, plain
 from experiments.workflows.debate.wording import Words, actions_text, brief_text, points_text
-from experiments.workflows.json_reader import read_json, read_json_or_list
-from experiments.workflows.parsing import Unreadable, plain
 
 BRIEF_NAMES = ("objective", "context", "preferences", "missing", "clarifying_questions")
 POINT_NAMES = ("new_perspectives", "counterpoints")

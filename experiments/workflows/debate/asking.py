@@ -4,13 +4,14 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from experiments.workflows.base.flags import other_language
+from experiments.workflows.base.parsing import Unreadable
+from experiments.workflows.base.prompts import version
+from experiments.workflows.base.records import MessageParsed, Record, SeatReplaced
+from experiments.workflows.base.steps import Ask, Cast, Outcome, Prompt, numbered
 from experiments.workflows.debate.answers import Reading, prose
 from experiments.workflows.debate.config import POOL
 from experiments.workflows.debate.prompting import REPAIR, to_repair
-from experiments.workflows.flags import other_language
-from experiments.workflows.parsing import Unreadable
-from experiments.workflows.prompts import version
-from experiments.workflows.steps import Ask, Cast, Outcome, Prompt, Record, numbered
 
 PATIENCE = 5.0  # seconds; a model that wants to be left alone for longer is not waited for where others could answer
 PAUSE = 0.2  # seconds between one model's refusal and the next one's question
@@ -155,16 +156,16 @@ def _inspected(language: str | None, text: str) -> Sequence[str]:
 
 def _replaced(question: Question, number: int, attempt: _Attempt, *, key: str, by: str) -> Record:
     """Another model of the pool is asked in place of the one that was asked last."""
-    data = {"key": key, "seat": question.seat, "by": by, "reason": RATE_LIMITED, "error": attempt.outcome.error}
     instead = {} if attempt.last == question.seat else {"instead_of": attempt.last}
-    place = numbered(f"{question.key}/instead", number)
-    return Record(place, "seat_replaced", {**data, **instead}, turn=question.turn)
+    why = {"reason": RATE_LIMITED, "error": attempt.outcome.error}
+    replaced = SeatReplaced(key=key, seat=question.seat, by=by, **why, **instead)
+    return Record(numbered(f"{question.key}/instead", number), replaced, turn=question.turn)
 
 
 def _parsed(question: Question, key: str, source: str, reading: Reading) -> Record:
-    data = {"message": key, "parsed": reading.parsed, "text": reading.text}
     flags = [*question.flags, *reading.flags]
-    return Record(f"{key}/parsed", "message_parsed", {**data, "flags": flags}, turn=question.turn, source=source)
+    parsed = MessageParsed(message=key, parsed=reading.parsed, text=reading.text, flags=flags)
+    return Record(f"{key}/parsed", parsed, turn=question.turn, source=source)
 
 
 def _unread(raw: str, reason: str) -> Reading:

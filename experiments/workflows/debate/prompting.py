@@ -1,33 +1,33 @@
 """What refiner, debaters and summarizer are told. What models and people wrote stands between markers."""
 
+from experiments.workflows.base.prompts import fenced, fill
+from experiments.workflows.base.steps import Prompt
 from experiments.workflows.debate.answers import Part
 from experiments.workflows.debate.forms import ACTIONS, BRIEF, POINTS
 from experiments.workflows.debate.talk import Speech, Talk
 from experiments.workflows.debate.wording import language_name
-from experiments.workflows.prompts import fenced, fill
-from experiments.workflows.steps import Prompt
 
 Prompts = tuple[Prompt, Prompt]
-LANGUAGE, ADDENDUM = "debate_language", "debate_addendum"
-REFINE = ("debate_refiner", "debate_refine", LANGUAGE)
-VIEWS = {"A": "debate_view_a", "B": "debate_view_b", "C": "debate_view_c"}
-ROUND = ("debate_debater", *VIEWS.values(), "debate_counter", "debate_no_counter", "debate_round", ADDENDUM, LANGUAGE)
-SUMMARY = ("debate_summarizer", "debate_summary", ADDENDUM, LANGUAGE)
-REPAIR = "debate_repair"
+LANGUAGE, ADDENDUM = "debate/language", "debate/addendum"
+REFINE = ("debate/refiner", "debate/refine", LANGUAGE)
+VIEWS = {"A": "debate/view_a", "B": "debate/view_b", "C": "debate/view_c"}
+ROUND = ("debate/debater", *VIEWS.values(), "debate/counter", "debate/no_counter", "debate/round", ADDENDUM, LANGUAGE)
+SUMMARY = ("debate/summarizer", "debate/summary", ADDENDUM, LANGUAGE)
+REPAIR = "debate/repair"
 
 
 def to_refine(talk: Talk, key: str) -> Prompts:
     token = talk.cast.fence(key)
-    system = fill("debate_refiner", language=_language(talk), token=token, form=BRIEF)
-    return Prompt("system", system), Prompt("user", fill("debate_refine", request=_fenced_request(talk, token)))
+    system = fill("debate/refiner", language=_language(talk), token=token, form=BRIEF)
+    return Prompt("system", system), Prompt("user", fill("debate/refine", request=_fenced_request(talk, token)))
 
 
 def to_speak(talk: Talk, part: Part, key: str, *, is_short: bool = False) -> Prompts:
     """is_short: with the points of the others cut down, for a model whose context they exceeded."""
     token = talk.cast.fence(key)
-    counter = "debate_counter" if part.counterpoints else "debate_no_counter"
+    counter = "debate/counter" if part.counterpoints else "debate/no_counter"
     system = fill(
-        "debate_debater",
+        "debate/debater",
         seat=part.speaker,
         view=fill(VIEWS[part.speaker]),
         points=part.points,
@@ -38,7 +38,7 @@ def to_speak(talk: Talk, part: Part, key: str, *, is_short: bool = False) -> Pro
     )
     heard = [_points(speech, token, is_short) for speech in talk.heard_by(part.speaker, part.round)]
     user = fill(
-        "debate_round",
+        "debate/round",
         round=part.round,
         seat=part.speaker,
         task=fenced("task", talk.task, token),
@@ -50,11 +50,11 @@ def to_speak(talk: Talk, part: Part, key: str, *, is_short: bool = False) -> Pro
 
 def to_sum_up(talk: Talk, key: str, *, is_short: bool = False) -> Prompts:
     token = talk.cast.fence(key)
-    system = fill("debate_summarizer", language=_language(talk), token=token, form=ACTIONS)
+    system = fill("debate/summarizer", language=_language(talk), token=token, form=ACTIONS)
     rounds = sorted({speech.round for speech in talk.speeches})
     blocks = [_round(talk, number, token, is_short) for number in rounds]
     task, addendum = fenced("task", talk.task, token), _addendum(talk, token)
-    user = fill("debate_summary", task=task, addendum=addendum, rounds="\n\n".join(blocks))
+    user = fill("debate/summary", task=task, addendum=addendum, rounds="\n\n".join(blocks))
     return Prompt("system", system), Prompt("user", user)
 
 

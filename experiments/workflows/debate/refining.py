@@ -4,13 +4,14 @@ from collections.abc import Generator
 from functools import partial
 from typing import Any
 
+from experiments.workflows.base.records import MessageSent, MessageSuperseded, Record, StageStarted
+from experiments.workflows.base.steps import STOPPED, End, Listen, Outcome, numbered
 from experiments.workflows.debate.answers import read_brief
 from experiments.workflows.debate.asking import Answer, Question, answered
 from experiments.workflows.debate.forms import Brief
 from experiments.workflows.debate.prompting import REFINE, to_refine
 from experiments.workflows.debate.talk import Talk
 from experiments.workflows.debate.wording import brief_text, words_in
-from experiments.workflows.steps import STOPPED, End, Listen, Outcome, Record, numbered
 
 UNREAD = "The refinement could not be read: %s."
 
@@ -18,7 +19,7 @@ UNREAD = "The refinement could not be read: %s."
 def refined(talk: Talk) -> Generator[Any, Any, Talk | End]:
     """The talk with its task, which does not change any more."""
     request = talk.config.prompt
-    yield Record("request", "message_sent", _words(request, "request"), turn=0)
+    yield Record("request", _words(request, "request"), turn=0)
     attempt, answer = 0, None
     while True:
         attempt += 1
@@ -33,16 +34,16 @@ def refined(talk: Talk) -> Generator[Any, Any, Talk | End]:
         if said.action != "retry":
             break
     final = _unanswered(talk, answer) if said.passed and answer else said.text
-    yield Record("prompt/final", "message_sent", _words(final, "final_prompt"), turn=0)
+    yield Record("prompt/final", _words(final, "final_prompt"), turn=0)
     is_own = not said.passed and said.text != pause.default
     return talk.debated(final, is_own=is_own or pause.default == request)
 
 
 def _refine(talk: Talk, attempt: int, earlier: Answer | None) -> Generator[Any, Any, Answer]:
     if earlier is None:
-        yield Record("stage/refine", "stage_started", {"turn": 0, "stage": "refine", "number": 1, "of": 1}, turn=0)
+        yield Record("stage/refine", StageStarted(turn=0, stage="refine", number=1, of=1), turn=0)
     elif not earlier.has_failed:
-        yield Record(f"{earlier.key}/superseded", "message_superseded", {"message": earlier.key}, turn=0)
+        yield Record(f"{earlier.key}/superseded", MessageSuperseded(message=earlier.key), turn=0)
     key = numbered("refine", attempt)
     question = Question(
         key=key,
@@ -90,5 +91,5 @@ def _trouble(answer: Answer | None) -> str:
     return answer.error or (UNREAD % answer.unread_reason if answer.unread_reason else "")
 
 
-def _words(text: str, kind: str) -> dict[str, Any]:
-    return {"seat": "person", "text": text, "parsed": {"kind": kind}}
+def _words(text: str, kind: str) -> MessageSent:
+    return MessageSent(seat="person", text=text, parsed={"kind": kind})

@@ -5,6 +5,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from experiments.workflows.base.records import (
+    MessageSent,
+    MessageSuperseded,
+    Record,
+    StageStarted,
+    TurnCompleted,
+    TurnStarted,
+)
+from experiments.workflows.base.steps import STOPPED, End, Listen, Outcome, numbered
 from experiments.workflows.debate.answers import Part, read_points
 from experiments.workflows.debate.asking import Answer, Question, answered
 from experiments.workflows.debate.config import DEBATERS
@@ -12,7 +21,6 @@ from experiments.workflows.debate.forms import Points
 from experiments.workflows.debate.prompting import ROUND, to_speak
 from experiments.workflows.debate.talk import Speech, Talk, order
 from experiments.workflows.debate.wording import words_in
-from experiments.workflows.steps import STOPPED, End, Listen, Outcome, Record, numbered
 
 LAST_ROUND = 2
 TOO_LONG = "context_exceeded"
@@ -34,15 +42,15 @@ class Again:
 
 def played(talk: Talk, number: int) -> Generator[Any, Any, Talk | End]:
     """The talk after a round. It ends when nobody gave an answer."""
-    yield Record(f"round/{number}", "turn_started", {"turn": number}, turn=number)
+    yield Record(f"round/{number}", TurnStarted(turn=number), turn=number)
     seats = order(talk.config, number)
     for place, seat in enumerate(seats, 1):
-        stage = {"turn": number, "stage": seat, "number": place, "of": len(seats)}
-        yield Record(f"round/{number}/stage/{seat}", "stage_started", stage, turn=number)
+        stage = StageStarted(turn=number, stage=seat, number=place, of=len(seats))
+        yield Record(f"round/{number}/stage/{seat}", stage, turn=number)
         talk = yield from _spoken(talk, number, seat, Again())
     if all(speech.has_failed for speech in talk.of_round(number)):
         return End("round_failed", failed=True, message=_failures(talk, number))
-    yield Record(f"round/{number}/completed", "turn_completed", {"turn": number}, turn=number)
+    yield Record(f"round/{number}/completed", TurnCompleted(turn=number), turn=number)
     return talk
 
 
@@ -75,8 +83,8 @@ def added(talk: Talk, text: str) -> Generator[Any, Any, Talk]:
     addendum = text.strip()
     if not addendum:
         return talk
-    data = {"seat": "person", "text": addendum, "parsed": {"kind": "addendum"}}
-    yield Record(numbered("addendum", len(talk.addenda) + 1), "message_sent", data, turn=LAST_ROUND)
+    said = MessageSent(seat="person", text=addendum, parsed={"kind": "addendum"})
+    yield Record(numbered("addendum", len(talk.addenda) + 1), said, turn=LAST_ROUND)
     return talk.added(addendum)
 
 
@@ -115,8 +123,8 @@ def _failures(talk: Talk, number: int) -> str:
 
 def _spoken(talk: Talk, number: int, seat: str, again: Again) -> Generator[Any, Any, Talk]:
     if again.earlier and not again.earlier.has_failed:
-        message = {"message": again.earlier.key}
-        yield Record(f"{again.earlier.key}/superseded", "message_superseded", message, turn=number)
+        earlier = again.earlier.key
+        yield Record(f"{earlier}/superseded", MessageSuperseded(message=earlier), turn=number)
     answer = yield from answered(talk.cast, _question(talk, number, seat, again))
     return talk.and_then(_speech(seat, number, answer))
 

@@ -4,6 +4,8 @@ from collections.abc import Generator
 from functools import partial
 from typing import Any
 
+from experiments.workflows.base.records import MessageSuperseded, Record, StageStarted
+from experiments.workflows.base.steps import End, Listen, Outcome, numbered
 from experiments.workflows.debate.answers import read_actions
 from experiments.workflows.debate.asking import Question, answered
 from experiments.workflows.debate.forms import Actions
@@ -11,7 +13,6 @@ from experiments.workflows.debate.prompting import SUMMARY, to_sum_up
 from experiments.workflows.debate.rounds import LAST_ROUND, TOO_LONG, added
 from experiments.workflows.debate.talk import Talk
 from experiments.workflows.debate.wording import words_in
-from experiments.workflows.steps import End, Listen, Outcome, Record, numbered
 
 Going = Generator[Any, Any, "tuple[Talk, str, int] | End"]
 
@@ -22,8 +23,8 @@ def summed_up(talk: Talk, asked: int) -> Going:
     """
     number = max(speech.round for speech in talk.speeches)
     turn, count = number + 1, asked + 1
-    stage = {"turn": turn, "stage": "summary", "number": 1, "of": 1}
-    yield Record(numbered("stage/summary", count), "stage_started", stage, turn=turn)
+    stage = StageStarted(turn=turn, stage="summary", number=1, of=1)
+    yield Record(numbered("stage/summary", count), stage, turn=turn)
     answer = yield from answered(talk.cast, _question(talk, turn, count))
     if answer.error_kind == TOO_LONG:
         count += 1
@@ -31,7 +32,7 @@ def summed_up(talk: Talk, asked: int) -> Going:
     if answer.has_failed:
         return End("summary_failed", failed=True, message=answer.error)
     said: Outcome = yield _offer(number, turn, count)
-    yield Record(f"{answer.key}/superseded", "message_superseded", {"message": answer.key}, turn=turn)
+    yield Record(f"{answer.key}/superseded", MessageSuperseded(message=answer.key), turn=turn)
     if number < LAST_ROUND:
         talk = yield from added(talk, said.text)
     return talk, said.action, count

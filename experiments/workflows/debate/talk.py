@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from experiments.workflows.base.language import language_of
+from experiments.workflows.base.steps import Cast
 from experiments.workflows.debate.config import DEBATERS, Config
-from experiments.workflows.language import language_of
-from experiments.workflows.steps import Cast
 
 LONGEST_SHORTENED = 160  # characters that are left of a point when the context is to be shorter
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from experiments.battles import counting
 from experiments.models import Ballot, Board
+from experiments.workflows.battles.campaign import counting
 from leaderboard import compute, council
 from leaderboard.models import Ladder
 

@@ -3,9 +3,9 @@
 import pytest
 
 from accounts.tokens import create_token
-from experiments.battles.boards import model_board
 from experiments.datasets import demonstration
 from experiments.models import Battle, Contestant, Cycle, Dataset, Preset, ReviewQueue, ReviewRubric
+from experiments.workflows.battles.campaign.boards import model_board
 from tests.experiments import contest_rows
 from tests.experiments.api.conftest import Api
 from tests.experiments.api.test_records import rows

@@ -5,11 +5,11 @@ import pytest
 from accounts.models import AuditEntry
 from accounts.scopes import Scope
 from experiments import actions
-from experiments.battles import campaigns
 from experiments.datasets import demonstration
 from experiments.keys import keyring
 from experiments.models import Event, IdempotentRequest, Provider, Run, Step
 from experiments.rest import idempotency
+from experiments.workflows.battles.campaign import campaigns
 from tests.experiments.api.handlers import handlers
 from tests.fixtures import add_model
 

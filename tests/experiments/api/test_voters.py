@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments.battles import boards, outliers
+from experiments.workflows.battles.campaign import boards, outliers
 from tests.experiments.battles.duels import BALLOT, voted_on
 
 pytestmark = [pytest.mark.system, pytest.mark.django_db]

@@ -14,22 +14,22 @@ from django.test import Client
 from accounts import audit, inviting, projects, roles
 from accounts.models import ApiToken, AuditEntry
 from accounts.tokens import create_token, revoke_token
-from experiments.battles import voiding
-from experiments.battles.boards import model_board
 from experiments.budgets import budgeting
-from experiments.contests import voiding as cycle_voiding
 from experiments.datasets import contestants, demonstration, making
 from experiments.engine import keys
 from experiments.engine.ending import finish
 from experiments.engine.leases import claim
 from experiments.engine.recording import Book
-from experiments.engine.score import End
 from experiments.keys import keyring
 from experiments.library import keeping
 from experiments.models import Battle, Provider, Run
 from experiments.reviews import curation
 from experiments.sharing import sharing
 from experiments.webhooks import hooks
+from experiments.workflows.base.replay import End
+from experiments.workflows.battles.campaign import voiding
+from experiments.workflows.battles.campaign.boards import model_board
+from experiments.workflows.coding.pages import voiding as cycle_voiding
 from tests.experiments import contest_rows
 from tests.experiments.audited.conftest import KEY, WRONG
 from tests.experiments.reviews import reviewed

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from experiments.battles.logs.importing import NothingStored, import_battles, make_dataset
-from experiments.battles.logs.report import Report
 from experiments.models import Board, Contestant, Dataset, Sample
+from experiments.workflows.battles.campaign.logs.importing import NothingStored, import_battles, make_dataset
+from experiments.workflows.battles.campaign.logs.report import Report
 
 
 @pytest.fixture(autouse=True)

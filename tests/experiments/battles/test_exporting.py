@@ -9,12 +9,12 @@ from django.utils.timezone import now
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.battles.boards import people_board
-from experiments.battles.counting import recount
-from experiments.battles.logs.exporting import audit_lines, full_lines, slim_lines
-from experiments.battles.logs.names import file_names, pair_file
-from experiments.battles.logs.packing import zipped
 from experiments.models import Battle
+from experiments.workflows.battles.campaign.boards import people_board
+from experiments.workflows.battles.campaign.counting import recount
+from experiments.workflows.battles.campaign.logs.exporting import audit_lines, full_lines, slim_lines
+from experiments.workflows.battles.campaign.logs.names import file_names, pair_file
+from experiments.workflows.battles.campaign.logs.packing import zipped
 from tests.experiments.battles.logs_of_others import FOLDER, audit, pair, slim
 
 pytestmark = pytest.mark.django_db

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from experiments.battles.counting import recount
-from experiments.battles.logs.exporting import slim_lines
 from experiments.models import Contestant, Output, PairCount, Verdict
 from experiments.refusals import NotAllowed
+from experiments.workflows.battles.campaign.counting import recount
+from experiments.workflows.battles.campaign.logs.exporting import slim_lines
 from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import FOLDER, audit, pair, slim, talk, vote, write
 from tests.experiments.datasets.files import parquet, table
@@ -265,7 +265,7 @@ def test_there_is_an_end_to_contestants_and_to_the_refusals_that_are_told(tmp_pa
     _board, report = take(write(tmp_path / "log.jsonl", ["nonsense"] * 300))
     assert (report.refused, len(report.refusals)) == (300, 100)
 
-    monkeypatch.setattr("experiments.battles.logs.placing.MOST_CONTESTANTS", 3)
+    monkeypatch.setattr("experiments.workflows.battles.campaign.logs.placing.MOST_CONTESTANTS", 3)
     rows = [vote(f"model-{number}", "b", "tie") for number in range(5)]
     _board, report = take(write(tmp_path / "v.jsonl", rows), called="Votes")
     assert (Contestant.objects.count(), report.stored) == (0, 0)

@@ -14,10 +14,10 @@ from django.urls import reverse
 from django.utils.timezone import now
 from rest_framework.test import APIClient
 
-from experiments.battles.logs import queueing, storing
-from experiments.battles.logs.formats import FORMATS
 from experiments.models import Battle, Board, Dataset, LogImport
 from experiments.signals import swept
+from experiments.workflows.battles.campaign.logs import queueing, storing
+from experiments.workflows.battles.campaign.logs.formats import FORMATS
 from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import pair, slim, vote, write
 

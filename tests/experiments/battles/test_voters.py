@@ -7,10 +7,10 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import AuditEntry, User
-from experiments.battles import boards, counting, leaving_out, outliers, voiding, votes
-from experiments.battles.voters import person_voter
 from experiments.models import Battle, PairCount
 from experiments.refusals import NotAllowed, NotOffered
+from experiments.workflows.battles.campaign import boards, counting, leaving_out, outliers, voiding, votes
+from experiments.workflows.battles.campaign.voters import person_voter
 from leaderboard import compute
 from tests.cases import each_case
 from tests.experiments.battles.duels import dataset_of, visitor, voted_on

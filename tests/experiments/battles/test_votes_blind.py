@@ -10,10 +10,10 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from PIL import Image as Picture
 
-from experiments.battles import votes
-from experiments.battles.voters import person_voter, voter_of
 from experiments.models import Battle, Image
 from experiments.refusals import NotAllowed
+from experiments.workflows.battles.campaign import votes
+from experiments.workflows.battles.campaign.voters import person_voter, voter_of
 from tests.cases import each_case
 from tests.experiments.battles.duels import dataset_of
 from tests.fixtures import signed_in

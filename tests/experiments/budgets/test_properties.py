@@ -19,7 +19,7 @@ from experiments.gateway.errors import Interrupted, RateLimited
 from experiments.gateway.types import ChatMessage, ChatRequest, Completion, Usage
 from experiments.models import Budget, Call, Run, Step
 from experiments.models.ids import new_id
-from experiments.workflows.steps import Ask
+from experiments.workflows.base.steps import Ask
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases]
 

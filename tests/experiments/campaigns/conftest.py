@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from experiments import actions
-from experiments.battles import campaigns
 from experiments.models import (
     Battle,
     Campaign,
@@ -21,6 +20,7 @@ from experiments.models import (
     Step,
 )
 from experiments.signals import run_finished
+from experiments.workflows.battles.campaign import campaigns
 from tests.fixtures import add_model
 
 JUDGE = "sim/judge:tps=0:first=0"

@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
-from experiments.battles import campaigns, counting
-from experiments.battles.progress import progress
 from experiments.models import Board, Call, Campaign, Run, Step
+from experiments.workflows.battles.campaign import campaigns, counting
+from experiments.workflows.battles.campaign.progress import progress
 from tests.experiments.campaigns.conftest import of, runs_of, state_of
 from tests.fixtures import Worker, wait_until
 

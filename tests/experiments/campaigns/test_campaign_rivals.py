@@ -7,12 +7,12 @@ from collections import Counter
 import pytest
 from django.db import connections
 
-from experiments.battles import feeding, ledger
-from experiments.engine import battle_findings
 from experiments.engine.driver import Driver
 from experiments.engine.events import LeaseLost
 from experiments.models import Call, Campaign, ModelPrice, ProviderModel, Run
 from experiments.shards import only_shards
+from experiments.workflows.battles import rows
+from experiments.workflows.battles.campaign import feeding, ledger
 from tests.experiments.campaigns.conftest import asked, of, runs_of, state_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases, pytest.mark.usefixtures("small_runs")]
@@ -47,7 +47,7 @@ def test_a_driver_that_dies_between_the_answer_and_the_battle_pays_for_nothing_t
 ):
     settings.LEASE_SECONDS = 1
     experiment = campaign(battles(field(contestants=3, samples=6)))
-    written = battle_findings._written
+    written = rows._written
     deaths = Counter()
 
     def dying(same, found):
@@ -56,7 +56,7 @@ def test_a_driver_that_dies_between_the_answer_and_the_battle_pays_for_nothing_t
             raise LeaseLost(found["run_id"])
         return written(same, found)
 
-    monkeypatch.setattr(battle_findings, "_written", dying)
+    monkeypatch.setattr(rows, "_written", dying)
     play(experiment)
 
     assert state_of(experiment) == Campaign.State.COMPLETED

@@ -6,11 +6,8 @@ import pytest
 
 from accounts.models import Membership, Project
 from experiments import actions
-from experiments.battles import campaigns, counting, ledger, planning, voiding
-from experiments.battles.progress import progress
 from experiments.casting import InvalidExperiment
 from experiments.datasets import contestants
-from experiments.engine import battle_findings
 from experiments.models import (
     Battle,
     Board,
@@ -24,6 +21,9 @@ from experiments.models import (
     Run,
 )
 from experiments.refusals import NotAllowed, Rivalled
+from experiments.workflows.battles import rows
+from experiments.workflows.battles.campaign import campaigns, counting, ledger, planning, voiding
+from experiments.workflows.battles.campaign.progress import progress
 from experiments.workflows.battles.prompts import PROMPTS
 from tests.experiments.campaigns.conftest import (
     DEAD,
@@ -180,7 +180,7 @@ def test_limits_hold_over_all_runs_of_a_campaign(field, battles, campaign, play,
 def test_what_nobody_fed_the_sweep_feeds(field, battles, campaign, drive, play, monkeypatch):
     experiment = campaign(battles(field(contestants=3, samples=8)))
     with monkeypatch.context() as patch:
-        patch.setattr("experiments.battles.campaigns.feed", lambda experiment_id: [])
+        patch.setattr("experiments.workflows.battles.campaign.campaigns.feed", lambda experiment_id: [])
         drive(0.3)
     assert not runs_of(experiment).live().exists()
     assert state_of(experiment) == Campaign.State.RUNNING
@@ -284,14 +284,14 @@ def test_a_run_that_the_engine_fails_again_and_again_does_not_keep_the_others_fr
 ):
     experiment = campaign(battles(field(contestants=2, samples=12)))
     cursed = runs_of(experiment).order_by("created").first().pk
-    written = battle_findings._written
+    written = rows._written
 
     def sometimes(same, found):
         if found["run_id"] == cursed:
             raise RuntimeError("no row can be written")
         return written(same, found)
 
-    monkeypatch.setattr(battle_findings, "_written", sometimes)
+    monkeypatch.setattr(rows, "_written", sometimes)
     play(experiment)
     assert state_of(experiment) == Campaign.State.FAILED
     assert "RuntimeError" in Campaign.objects.get(pk=experiment.pk).note

@@ -12,7 +12,7 @@ from experiments.engine import materials
 from experiments.gateway import ImagePart
 from experiments.gateway.errors import NoMaterial
 from experiments.models import Call, Campaign, Dataset, DatasetImage, Image, Output, Sample
-from experiments.workflows.steps import Prompt, Stored
+from experiments.workflows.base.steps import Prompt, Stored
 from tests.experiments.campaigns.conftest import of, state_of
 from tests.fixtures import add_model
 

@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from experiments.battles import adaptive, planning
-from experiments.battles.campaigns import resume
-from experiments.battles.counting import recount
-from experiments.battles.scope import scope_of
 from experiments.casting import InvalidExperiment
 from experiments.models import Battle, Board, Campaign, Contestant, Output
+from experiments.workflows.battles.campaign import adaptive, planning
+from experiments.workflows.battles.campaign.campaigns import resume
+from experiments.workflows.battles.campaign.counting import recount
+from experiments.workflows.battles.campaign.scope import scope_of
 from tests.experiments.campaigns.conftest import asked, join, of, runs_of, state_of
 
 pytestmark = pytest.mark.django_db

@@ -5,9 +5,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from experiments.battles.boards import people_board
 from experiments.datasets import demonstration
 from experiments.models import Battle, Dataset, Upload
+from experiments.workflows.battles.campaign.boards import people_board
 from tests.experiments.datasets.files import packed, png, table
 from tests.markup import Page
 

@@ -1,6 +1,7 @@
 """Whatever a provider answers with, nothing is said that no model said, and no failed judgment becomes a score."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -9,9 +10,10 @@ from experiments.engine import calls
 from experiments.gateway.retry import Wait
 from experiments.models import Call, Run
 from experiments.steering import steering
-from experiments.workflows import arena as arena_workflow
-from experiments.workflows.filter import NOTHING_LEFT
-from experiments.workflows.flags import SPEAKS_FOR_OTHER
+from experiments.workflows import REGISTRY
+from experiments.workflows.arena import WORKFLOW
+from experiments.workflows.base.filter import NOTHING_LEFT
+from experiments.workflows.base.flags import SPEAKS_FOR_OTHER
 from tests.cases import each_case
 from tests.experiments.pages.test_timeline import assert_same_page
 
@@ -140,14 +142,13 @@ def test_whoever_resumes_gives_a_provider_all_its_attempts_again(play, resume):
 def test_a_bug_in_a_workflow_fails_its_run_and_no_other(arena, start, drive, monkeypatch):
     broken, sound = start(arena(max_turns=1)), start(arena(max_turns=1), seed=8)
     Run.objects.filter(pk=broken.pk).update(seed=666)
-    original = arena_workflow.run
 
     def play(config, cast):
         if cast.seed == 666:
             raise ZeroDivisionError
-        return original(config, cast)
+        return WORKFLOW.run(config, cast)
 
-    monkeypatch.setattr(arena_workflow, "run", play)
+    monkeypatch.setitem(REGISTRY, WORKFLOW.slug, replace(WORKFLOW, run=play))
     drive()
 
     broken.refresh_from_db()

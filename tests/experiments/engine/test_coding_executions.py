@@ -18,7 +18,7 @@ from experiments.engine.driver import Driver
 from experiments.engine.recording import Book
 from experiments.models import Execution, Run, SandboxHost
 from experiments.sandboxing import claims, hosts, running
-from experiments.workflows.steps import Execute
+from experiments.workflows.base.steps import Execute
 from tests.experiments.contesting import as_expected, assert_told_once, begun, models, quick
 from tests.experiments.contests import sandbox_at_work, solution
 from tests.experiments.deliberating import fresh

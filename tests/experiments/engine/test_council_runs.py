@@ -7,13 +7,13 @@ from datetime import timedelta
 import pytest
 
 from experiments import actions
-from experiments.councils import rankings
 from experiments.engine import playing
 from experiments.engine.budget import Refusal
 from experiments.engine.driver import Driver
 from experiments.models import Call, Run, Step
 from experiments.refusals import NotAllowed, NotOffered, SaidAlready
 from experiments.steering import furthering, steering
+from experiments.workflows.council.pages import rankings
 from tests.experiments.deliberating import (
     FAST,
     PLAIN,

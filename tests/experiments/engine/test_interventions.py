@@ -5,8 +5,7 @@ import pytest
 from experiments import actions
 from experiments.models import Run
 from experiments.steering import branching, steering
-from experiments.workflows.judge import RUBRICS
-from experiments.workflows.prompts import version
+from experiments.workflows.base.prompts import version
 from tests.cases import each_case
 from tests.experiments.engine.talks import assert_same_page, fresh, sent
 from tests.fixtures import add_model
@@ -153,7 +152,7 @@ def test_a_judge_reads_the_reasoning_of_this_turn_and_of_earlier_ones_unless_tol
     assert saw(shown) == [{"messages": "original", "reasoning": r} for r in ("shown", "none")]
     assert saw(hidden) == [{"messages": "original", "reasoning": "off"}] * 2
     versions = {run: run.steps.get(key="turn/1/judge").prompt_version for run in (shown, hidden)}
-    assert versions[hidden] == version("arena_judge", RUBRICS["arena_judge"]) != versions[shown]
+    assert versions[hidden] == version("arena/judge", "rubric") != versions[shown]
     assert_same_page(shown)
 
 
@@ -179,7 +178,7 @@ def test_a_run_stored_before_these_settings_goes_on_as_before(arena, start, driv
     assert message.text in prompt(provider, run, 1)
     assert message.reasoning not in prompt(provider, run, 1)
     assert fresh(run).config["judge_seconds"] is None
-    assert run.steps.get(key="turn/1/judge").prompt_version == version("arena_judge", RUBRICS["arena_judge"])
+    assert run.steps.get(key="turn/1/judge").prompt_version == version("arena/judge", "rubric")
 
 
 def test_judging_again_shows_what_the_first_judge_saw_unless_something_else_is_asked_for(

@@ -7,11 +7,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from accounts.models import User
 from experiments import timeline
-from experiments.battles.logs.importing import make_dataset
 from experiments.imports import queueing
 from experiments.models import Dataset, Experiment, ImportedRun, Run, RunImport
 from experiments.models.waiting import WorkState
 from experiments.refusals import NotAllowed
+from experiments.workflows.battles.campaign.logs.importing import make_dataset
 from tests import fixtures
 from tests.cases import each_case
 from tests.experiments.imports import folders

@@ -6,12 +6,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError
 
-from experiments.battles import boards
 from experiments.injections import corpus
 from experiments.injections.measuring import measured
 from experiments.injections.trials import TRIALS
 from experiments.models import Dataset, InjectionRate
-from experiments.workflows.steps import Outcome
+from experiments.workflows.base.steps import Outcome
+from experiments.workflows.battles.campaign import boards
 from leaderboard.compute import ensure
 from tests.cases import each_case
 from tests.fixtures import add_model

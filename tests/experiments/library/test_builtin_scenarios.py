@@ -10,8 +10,8 @@ from experiments.library.demonstrations import MODELS, document, raw_text, seen_
 from experiments.library.scenarios import builtin_scenarios
 from experiments.library.shelf import find_scenario, initial_for, runs_with
 from experiments.reports.importing import checked
-from experiments.workflows.filter import own_words
-from experiments.workflows.judge import RANGES
+from experiments.workflows.base.filter import own_words
+from experiments.workflows.base.judge import RANGES
 from tests.cases import each_case
 from tests.fixtures import add_model
 

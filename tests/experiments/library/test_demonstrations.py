@@ -31,6 +31,7 @@ def test_the_first_click_makes_a_marked_run_and_each_opens_it(browser, bobs, ali
     assert run.experiment.owner == alice
     assert run.messages.count() == run.judgments.count() == 6
     assert nobody_is_woken == []
+    assert not ProviderModel.objects.filter(label__startswith="Demonstration", is_active=True).exists()
     assert "Demonstration model A" in read(browser.get(run.get_absolute_url())).text
     assert bobs.post(address)["Location"] not in addresses, "everybody has one of their own"
 

@@ -3,6 +3,7 @@
 import pytest
 from django.urls import reverse
 
+from accounts.models import AuditEntry
 from experiments.library import keeping
 from experiments.library.shelf import scenarios_for
 from experiments.models import Scenario
@@ -59,6 +60,7 @@ def test_all_versions_are_shared_and_not_shared_together_and_a_copy_stays(bobs, 
     response = bobs.post(reverse("scenario-copy", args=[shared.pk]))
     keeping.share_scenario(newer, by=alice, shared=False)
     assert [bobs.get(page).status_code for page in pages] == [404, 404]
+    assert [entry.detail["lab"] for entry in AuditEntry.objects.filter(action="shared")] == [False, True]
 
     copy = Scenario.objects.get(owner=bob)
     assert response["Location"] == reverse("scenario-edit", args=[copy.pk])
@@ -92,6 +94,7 @@ def test_built_in_ones_come_first_then_the_newest_version_of_mine_then_the_labs(
 ])  # fmt: skip
 def test_the_search_and_the_kind_narrow_it(alice, well, asked, found):
     assert titles(alice, **asked) == found
+    assert all(choice.kind_label == Scenario.Kind(choice.kind).label for choice in scenarios_for(alice, **asked))
 
 
 @each_case("query", [{"kind": "war"}, {"search": "\x00"}])

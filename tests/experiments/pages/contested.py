@@ -3,9 +3,9 @@
 import pytest
 
 from experiments import timeline
-from experiments.contests import pages
-from experiments.contests.slots import slot_of
 from experiments.models import Run
+from experiments.workflows.coding.pages import pages
+from experiments.workflows.coding.pages.slots import slot_of
 from tests.experiments.contests import coder, played
 from tests.experiments.pages import painted
 

@@ -1,11 +1,11 @@
 """The page of a run that is built from its rows is the one that its events build, fragment by fragment."""
 
 from experiments import timeline
-from experiments.contests import slots as contest_slots
-from experiments.councils import slots as council_slots
-from experiments.debates.board import board
 from experiments.fragments import render, render_envelope
 from experiments.models import Run
+from experiments.workflows.coding.pages import slots as contest_slots
+from experiments.workflows.council.pages import slots as council_slots
+from experiments.workflows.debate.pages.board import board
 from tests.markup import fragment
 
 SLOTS = {"council": council_slots, "coding": contest_slots}

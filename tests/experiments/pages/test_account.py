@@ -65,9 +65,9 @@ def test_a_token_that_makes_no_sense_is_not_made(browser, read, typed, field):
     ("target", "leads_to"),
     [
         ("/runs/", "/runs/"),
-        ("//evil.example", "/arena/"),
-        ("javascript:alert(1)", "/arena/"),
-        ("", "/arena/"),
+        ("//evil.example", "/"),
+        ("javascript:alert(1)", "/"),
+        ("", "/"),
     ],
 )
 def test_signing_in_leads_to_the_page_that_was_asked_for_and_never_elsewhere(alice, target, leads_to):
@@ -99,7 +99,7 @@ def test_a_demo_alone_shows_its_people_and_their_password(visitor, settings):
 
 
 def test_signing_out_ends_the_session_and_leads_to_the_door(browser, read):
-    assert browser.get("/sign-in/")["Location"] == "/arena/", "whoever is signed in needs no door"
+    assert browser.get("/sign-in/")["Location"] == "/", "whoever is signed in needs no door"
     assert browser.get("/sign-out/").status_code == 405
     for path in ("/arena/", "/account/", "/runs/", "/leaderboard/", "/account/password/"):
         [form] = read(browser.get(path)).find("form", action="/sign-out/")

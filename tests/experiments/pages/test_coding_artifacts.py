@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from experiments.contests import artifacts, ratings, voiding
 from experiments.models import Call, Cycle, ProviderModel
+from experiments.workflows.coding.pages import artifacts, ratings, voiding
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_VOTE, UNREADABLE, votes_of
 from tests.fixtures import signed_in

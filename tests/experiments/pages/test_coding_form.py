@@ -7,9 +7,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from experiments.casting import InvalidExperiment
-from experiments.contests import estimates
-from experiments.contests.forms import contest_form
 from experiments.models import Experiment, ModelPrice, Run, SandboxHost
+from experiments.workflows.coding.pages import estimates
+from experiments.workflows.coding.pages.forms import contest_form
 from tests.cases import each_case
 from tests.experiments.contests import contest
 from tests.fixtures import add_model

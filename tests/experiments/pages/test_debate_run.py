@@ -5,8 +5,8 @@ import json
 import pytest
 
 from experiments import actions
-from experiments.debates.board import source
 from experiments.models import Experiment, Run
+from experiments.workflows.debate.pages.board import source
 from tests.cases import each_case
 from tests.experiments.pages.driving import JSON, drive, keep, pause_of, say, send, steps
 from tests.experiments.pages.painted import assert_same_page

@@ -5,8 +5,8 @@ from django.urls import reverse
 
 from experiments import standing
 from experiments.models import Run
-from experiments.steering import rejudging
-from experiments.workflows.prompts import fill
+from experiments.workflows.base.prompts import fill
+from experiments.workflows.judging.pages import rejudging
 from tests.cases import each_case
 from tests.experiments.pages.driving import drive
 from tests.fixtures import add_model

@@ -4,7 +4,7 @@ import copy
 from typing import Any
 
 from experiments import timeline
-from experiments.fragments import render
+from experiments.fragments import look_of, render
 from experiments.models import Run
 
 OWN = {"id", "call", "experiment", "run", "parent", "branched_from", "message", "judgments", "ballot", "source"}
@@ -33,7 +33,10 @@ def assert_same_page(run: Run) -> None:
     rows, events = list(timeline.from_rows(run)), list(timeline.replayed(run.events.all()))
     assert {e.anchor: e.data for e in rows} == {e.anchor: e.data for e in events}
     if run.experiment.workflow in {"arena", "starchamber", "judging"}:
-        assert [(e.anchor, render(e, run.pk)) for e in rows] == [(e.anchor, render(e, run.pk)) for e in events]
+        look = look_of(run.experiment)
+        assert [(e.anchor, render(e, run.pk, look)) for e in rows] == [
+            (e.anchor, render(e, run.pk, look)) for e in events
+        ]
 
 
 def changed(document: Any, *path: Any, value: Any) -> Any:

@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from experiments.models import Call, Experiment, Judgment, Message, Participant, Provider, ProviderModel, Run, Step
 from experiments.workflows import REGISTRY
-from experiments.workflows.judge import SENTIMENTS
+from experiments.workflows.base.judge import SENTIMENTS
 
 CONFIGS = {
-    workflow: REGISTRY[workflow].Config(**asked).model_dump(mode="json")
+    workflow: REGISTRY[workflow].config(**asked).model_dump(mode="json")
     for workflow, asked in {
         "arena": {"prompt": "Share seven solar panels.", "gap_seconds": 0},
         "starchamber": {

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from experiments.contests import ratings
 from experiments.models import Cycle, Execution
 from experiments.reports import shapes
 from experiments.reports.html import render_html
@@ -12,6 +11,7 @@ from experiments.reports.importing import import_document
 from experiments.reports.markdown import render_markdown
 from experiments.reports.pdf import render_pdf
 from experiments.workflows.coding import config
+from experiments.workflows.coding.pages import ratings
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_SOLUTION, NO_VOTE, UNREADABLE
 from tests.experiments.reports.documents import assert_equal, assert_same_page

@@ -8,10 +8,10 @@ import pytest
 from accounts.models import Project
 from experiments.bulk import making as bulk
 from experiments.bulk.formats import FORMATS as BULK_FORMATS
-from experiments.contests.novelty import remember_earlier
 from experiments.models import Cycle, Experiment, Run
 from experiments.reports.formats import FORMATS, LINKED, unheard
-from experiments.steering import rejudging
+from experiments.workflows.coding.pages.novelty import remember_earlier
+from experiments.workflows.judging.pages import rejudging
 from tests.cases import each_case
 from tests.experiments import contest_rows
 from tests.experiments.reports.records import SCORES, Record

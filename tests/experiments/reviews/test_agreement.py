@@ -48,6 +48,7 @@ def test_a_queue_tells_how_far_people_and_the_judge_agree(reviewed_queue):
     assert [one.number for one in found.disputed] == [6]
     assert {one.name for one in found.reviewers} == {"bob", "dora"}
     assert all(one.deviation == pytest.approx(1 / 12) for one in found.reviewers)
+    assert all(0 <= one.seconds < 600 for one in found.reviewers)
 
 
 @pytest.mark.django_db

@@ -125,6 +125,7 @@ def test_places_count_characters_whatever_they_are():
     assert "".join(piece.words for piece in pieces(text)) == text
     assert all(text[one.start : one.end] == one.words for one in sentences(text))
     assert [one.words for one in sentences(text)] == ["𝒜 👩‍🚀 said.", "很好。", "Next", "line"]
+    assert [one.words for one in sentences("a" * 590 + " " + "b" * 20)] == ["a" * 590, "b" * 20]
 
 
 def test_a_judges_score_is_corrected_with_a_reason_and_stays(item, bob):

@@ -5,13 +5,13 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from accounts.models import AuditEntry
-from experiments.battles.boards import model_board
-from experiments.battles.voiding import WITH_RUN
 from experiments.datasets import demonstration
 from experiments.models import Battle, Experiment, Message, Run, RunReview
 from experiments.refusals import NotAllowed, NotOffered
 from experiments.reviews import curation, flagging, scanning, slots
-from experiments.workflows.flags import VERSION, flags
+from experiments.workflows.base.flags import VERSION, flags
+from experiments.workflows.battles.campaign.boards import model_board
+from experiments.workflows.battles.campaign.voiding import WITH_RUN
 from leaderboard import council
 from tests.cases import each_case
 from tests.experiments import contest_rows

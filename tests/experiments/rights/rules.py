@@ -41,7 +41,8 @@ RULES: dict[str, tuple[Rule, str]] = {
         coding-estimate scenarios scenario-new presets run-import dataset-new my-votes votes my-keys my-webhooks
         models usage usage-csv projects project-new review review-queue-new review-rubrics review-rubric-new
         review-rubric api-review-queues api-keys api-webhooks api-budgets api-usage search api-search api-models
-        api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets api-run-import
+        api-workflows api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
+        api-run-import
         compat-models compat-start compat-stop compat-status compat-turn compat-manual-continue compat-next-turn
         compat-starchamber-start compat-starchamber-turn compat-starchamber-stop compat-conversations
         compat-llm-models compat-llm-test starchamber-estimate api-tokens api-projects api-review-rubrics

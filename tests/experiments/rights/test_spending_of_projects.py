@@ -8,10 +8,10 @@ import pytest
 
 from accounts.models import Membership, Project, User
 from experiments import actions
-from experiments.battles import campaigns
 from experiments.models import Campaign, Dataset, Experiment, Run, Sample, Step
 from experiments.refusals import SpendingRefused
 from experiments.steering import branching, furthering, steering
+from experiments.workflows.battles.campaign import campaigns
 from tests.cases import each_case
 from tests.experiments.campaigns.conftest import join
 from tests.experiments.rights.people import lab_of

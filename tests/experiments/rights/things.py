@@ -12,9 +12,6 @@ from accounts import inviting
 from accounts.models import ApiToken, Membership, User
 from accounts.tokens import create_token
 from experiments import actions
-from experiments.battles import votes
-from experiments.battles.boards import model_board
-from experiments.battles.voters import person_voter
 from experiments.budgets import budgeting
 from experiments.bulk import making as bulk
 from experiments.bulk.formats import FORMATS as BULK_FORMATS
@@ -27,6 +24,9 @@ from experiments.reports.formats import REPORTS
 from experiments.sharing import sharing
 from experiments.shelves import noting, viewing
 from experiments.webhooks import hooks
+from experiments.workflows.battles.campaign import votes
+from experiments.workflows.battles.campaign.boards import model_board
+from experiments.workflows.battles.campaign.voters import person_voter
 from leaderboard.compute import ensure
 from tests.experiments import contest_rows
 from tests.experiments.reports import deliberations

@@ -60,6 +60,7 @@ def test_words_are_found_as_they_are_asked_for(alice, talked, asked, expected):
         ("by:nobody share", []),
         ("state:live share", []),
         ("-state:failed share", [NIGHT, PANELS]),
+        ("-state:completed share", []),
         ("from:2020-01-01 to:2199-12-31 share", [NIGHT, PANELS]),
         ("to:2020-01-01 share", []),
         ("in:setup lab", ["Village power"]),

@@ -2,13 +2,27 @@
 
 from experiments.search import content as contents
 from experiments.search.content import content
-from experiments.search.sought import Sought, phrase
+from experiments.search.passages import marks_of_model
+from experiments.search.sought import Sought, mark, phrase
 
 
 def test_a_word_takes_room_once_however_often_it_is_said(monkeypatch):
     monkeypatch.setattr(contents, "MOST_BYTES", 25)
 
     assert content([], ["one one one two one three four"]).words == ("one", "one", "one", "two", "one")
+
+
+def test_the_space_between_two_texts_takes_the_place_of_a_word(monkeypatch):
+    monkeypatch.setattr(contents, "MOST_WORDS", 4)
+
+    assert content([], ["one two", "three four"]).words == ("one", "two", "=", "three")
+
+
+def test_a_model_is_marked_by_its_whole_name_its_end_and_what_it_is_called():
+    marks = [mark("model", name) for name in ("lab/gpt-4o", "gpt-4o", "GPT")]
+
+    assert list(marks_of_model("lab/gpt-4o", "GPT")) == marks
+    assert len(set(marks)) == 3
 
 
 def test_postgresql_is_given_marks_without_places_and_so_many_places_of_a_word(monkeypatch):

@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from experiments.models import Experiment, Run
 from experiments.shelves import comparing
+from experiments.shelves.settings_beside import differing
 from tests.experiments.sharing.published import approved
 from tests.fixtures import signed_in
 
@@ -58,6 +59,10 @@ def test_what_was_set_up_differently_is_shown_and_the_rest_counted(browser, read
     assert beheld.settings_alike > 5
     assert "Prompt for both" in read(browser.get(COMPARE, ids(one, two))).text
 
+    Experiment.objects.filter(pk=two.experiment_id).update(workflow="debate")
+    settings, _alike = differing([one, Run.objects.get(pk=two.pk)])
+    assert {setting.name: setting.words for setting in settings}["workflow"] == ("arena", "debate")
+    Experiment.objects.filter(pk=two.experiment_id).update(workflow="arena")
     long = "Two villages share one well and seven solar panels. " * 3
     for run, end in ((one, "Be kind."), (two, "Be firm.")):
         Experiment.objects.filter(pk=run.experiment_id).update(config={**run.experiment.config, "prompt": long + end})

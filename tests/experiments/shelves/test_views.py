@@ -3,6 +3,7 @@
 import pytest
 from django.urls import reverse
 
+from accounts.models import User
 from experiments.casting import InvalidExperiment
 from experiments.models import SavedView
 from experiments.refusals import NotAllowed
@@ -27,6 +28,7 @@ def test_a_view_leads_to_its_filters_and_is_marked_there(browser, read, alice):
     assert view.get_absolute_url() == f"{RUNS}?state=failed"
     assert current.get("aria-current") == "page"
     assert "Change this view" in page.text
+    assert not SavedView.objects.visible_to(User(pk=alice.pk, is_active=False)).exists()
 
 
 def test_a_view_is_kept_from_the_list_renamed_and_deleted(browser, alice, project):

@@ -5,12 +5,12 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from experiments.engine.score import passed
 from experiments.workflows import arena
 from experiments.workflows.arena import Config
 from experiments.workflows.arena.talk import Said, Talk
-from experiments.workflows.filter import NOTHING_LEFT
-from experiments.workflows.steps import Ask, Cast, End, Listen, Outcome, Seat
+from experiments.workflows.base.filter import NOTHING_LEFT
+from experiments.workflows.base.replay import passed
+from experiments.workflows.base.steps import Ask, Cast, End, Listen, Outcome, Seat
 from tests.cases import each_case
 
 CAST = Cast({seat: Seat(seat) for seat in arena.SEATS}, seed=5)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from experiments.workflows.ballots import read_ballot, read_repaired
+from experiments.workflows.base.ballots import read_ballot, read_repaired
+from experiments.workflows.base.labels import labels_for
+from experiments.workflows.base.parsing import Unreadable
 from experiments.workflows.council.reviews import words
-from experiments.workflows.labels import labels_for
-from experiments.workflows.parsing import Unreadable
 from tests.cases import each_case
 
 ABC = labels_for(3)

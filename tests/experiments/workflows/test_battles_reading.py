@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.workflows.base.parsing import Unreadable
 from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.battles.words import choice_in
-from experiments.workflows.parsing import Unreadable
 from tests.cases import each_case
 from tests.experiments.battling import reply
 

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experiments.engine.text import storable, storable_data
+from experiments.workflows.base.parsing import Unreadable
+from experiments.workflows.base.records import Record
 from experiments.workflows.coding.judging import DIMENSIONS, read_vote
 from experiments.workflows.coding.solving import read_solution
-from experiments.workflows.parsing import Unreadable
-from experiments.workflows.steps import Record
 from tests.cases import each_case
 from tests.experiments import contests
 from tests.experiments.contests import judgment

@@ -4,8 +4,9 @@ import hashlib
 import json
 import random
 
+from experiments.workflows.base.records import Finding, Record
+from experiments.workflows.base.steps import Ask, Execute, Outcome
 from experiments.workflows.coding.config import coder
-from experiments.workflows.steps import Ask, Execute, Outcome, Record
 from tests.cases import each_case
 from tests.experiments.contests import judgment
 from tests.experiments.cycles import (
@@ -213,7 +214,13 @@ def asked(*plays: Play) -> dict[str, str]:
 
 def _content(step) -> str:
     fields = {name: getattr(step, name) for name in step.__dataclass_fields__ if name != "inspect"}
-    return json.dumps(fields, sort_keys=True, default=lambda value: getattr(value, "content", None) or str(value))
+    return json.dumps(fields, sort_keys=True, default=_plain)
+
+
+def _plain(value):
+    if isinstance(value, Finding):
+        return value.data()
+    return getattr(value, "content", None) or str(value)
 
 
 SETUPS = [

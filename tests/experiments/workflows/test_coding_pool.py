@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 from pydantic import ValidationError
 
+from experiments.workflows.base.steps import Outcome
 from experiments.workflows.coding.config import Config
-from experiments.workflows.steps import Outcome
 from tests.cases import each_case
 from tests.experiments.cycles import BAD_KEY, GARBAGE, LIMITED, OFFLINE, Play, but, cast
 

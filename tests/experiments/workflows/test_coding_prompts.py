@@ -3,7 +3,7 @@
 import json
 import re
 
-from experiments.workflows.steps import Outcome
+from experiments.workflows.base.steps import Outcome
 from tests.cases import each_case
 from tests.experiments import contests
 from tests.experiments.contests import HIDDEN, SHOWN

@@ -2,7 +2,7 @@
 
 import json
 
-from experiments.workflows.steps import Outcome
+from experiments.workflows.base.steps import Outcome
 from tests.cases import each_case
 from tests.experiments import contests
 from tests.experiments.cycles import BAD_KEY, GARBAGE, NO_SANDBOX, OFFLINE, SANDBOX_FAILED, but, one_cycle, problem, ran

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from experiments.workflows.steps import Outcome
+from experiments.workflows.base.steps import Outcome
 from tests.cases import each_case
 from tests.experiments.councils import OFFLINE, QUESTION, Play, but, cast, labels, listed, shown
 

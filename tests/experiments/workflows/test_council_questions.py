@@ -128,9 +128,9 @@ def test_a_question_asked_ahead_is_found_at_the_next_offer():
 
     taken = []
     for offer, (action, _text) in zip(play.offers, says, strict=False):
-        assert council.next_key(taken) == (offer.key, offer.turn)
+        assert council.next_offer(taken) == (offer.key, offer.turn)
         taken.append((offer.turn, action))
-    assert council.next_key([(1, "send"), (2, "retry_seat"), (2, "deliberate")]) == ("turn/2/next/3", 2)
+    assert council.next_offer([(1, "send"), (2, "retry_seat"), (2, "deliberate")]) == ("turn/2/next/3", 2)
 
 
 # --- configuration ---

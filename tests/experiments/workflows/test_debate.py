@@ -4,7 +4,8 @@ import pytest
 from pydantic import ValidationError
 
 from experiments.workflows import debate
-from experiments.workflows.steps import STOPPED, Ask, End, Listen, Outcome, Record
+from experiments.workflows.base.records import Record
+from experiments.workflows.base.steps import STOPPED, Ask, End, Listen, Outcome
 from tests.cases import each_case
 from tests.experiments.debated import (
     RATE_LIMITED,

@@ -1,8 +1,14 @@
 """What can be seen to be wrong with an answer without asking anybody, and what reviewers do not learn from it."""
 
-from experiments.workflows.flags import REPEATS_ITSELF, SPEAKS_FOR_OTHER, addresses_reviewers, flags, other_language
-from experiments.workflows.language import language_of
-from experiments.workflows.masking import masked, names_itself
+from experiments.workflows.base.flags import (
+    REPEATS_ITSELF,
+    SPEAKS_FOR_OTHER,
+    addresses_reviewers,
+    flags,
+    other_language,
+)
+from experiments.workflows.base.language import language_of
+from experiments.workflows.base.masking import masked, names_itself
 from tests.cases import each_case
 
 NAMES = ("OpenAI: GPT-4o mini", "openai/gpt-4o-mini", "gpt-4o-mini")

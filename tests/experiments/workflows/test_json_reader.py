@@ -5,25 +5,25 @@ import math
 
 import pytest
 
-from experiments.workflows.ballots import read_ballot, read_repaired
-from experiments.workflows.battles.prompts import PROMPTS
-from experiments.workflows.coding.judging import read_vote
-from experiments.workflows.coding.problems import read_problem
-from experiments.workflows.coding.solving import read_solution
-from experiments.workflows.debate.answers import Part, read_actions, read_brief, read_points
-from experiments.workflows.debate.wording import ENGLISH
-from experiments.workflows.filter import read_filter
-from experiments.workflows.json_reader import (
+from experiments.workflows.base.ballots import read_ballot, read_repaired
+from experiments.workflows.base.filter import read_filter
+from experiments.workflows.base.json_reader import (
     DEEPEST_ANSWER,
     LONGEST_ANSWER,
     find_json,
     read_json,
     read_json_or_list,
 )
-from experiments.workflows.judge import RANGES, read_verdicts
-from experiments.workflows.labels import labels_for
-from experiments.workflows.parsing import Unreadable, number, plain
-from experiments.workflows.steps import Outcome
+from experiments.workflows.base.judge import RANGES, read_verdicts
+from experiments.workflows.base.labels import labels_for
+from experiments.workflows.base.parsing import Unreadable, number, plain
+from experiments.workflows.base.steps import Outcome
+from experiments.workflows.battles.prompts import PROMPTS
+from experiments.workflows.coding.judging import read_vote
+from experiments.workflows.coding.problems import read_problem
+from experiments.workflows.coding.solving import read_solution
+from experiments.workflows.debate.answers import Part, read_actions, read_brief, read_points
+from experiments.workflows.debate.wording import ENGLISH
 from tests.cases import each_case
 from tests.experiments import contests
 from tests.experiments.battling import reply

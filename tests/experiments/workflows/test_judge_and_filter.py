@@ -5,9 +5,9 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.workflows.filter import NOTHING_LEFT, filter_step, own_words, read_filter
-from experiments.workflows.judge import LONGEST_HISTORY, RANGES, SENTIMENTS, TurnToJudge, judge_step, read_verdicts
-from experiments.workflows.steps import Cast, Outcome
+from experiments.workflows.base.filter import NOTHING_LEFT, filter_step, own_words, read_filter
+from experiments.workflows.base.judge import LONGEST_HISTORY, RANGES, SENTIMENTS, TurnToJudge, judge_step, read_verdicts
+from experiments.workflows.base.steps import Cast, Outcome
 from tests.cases import each_case
 
 SIDES = ("A", "B")

@@ -3,9 +3,10 @@
 import pytest
 from pydantic import ValidationError
 
-from experiments.engine.score import Score
 from experiments.workflows import outputs
-from experiments.workflows.steps import Ask, Cast, Outcome, Record, Seat, Stored
+from experiments.workflows.base.records import Record
+from experiments.workflows.base.replay import Replay
+from experiments.workflows.base.steps import Ask, Cast, Outcome, Seat, Stored
 
 BAD_KEY = Outcome(ok=False, error_kind="bad_key", error="The key is not accepted.")
 
@@ -21,8 +22,8 @@ def config(**changes):
 def played(answers, *seats, **changes):
     """What was asked, what was recorded, and the end."""
     seated = Cast({seat: Seat(seat, called=(f"lab/{seat}",)) for seat in seats or ("contestant-1",)})
-    score = Score(outputs.run(config(**changes), seated), {})
-    todo, asked, facts = score.start(), [], []
+    replay = Replay(outputs.run(config(**changes), seated), {})
+    todo, asked, facts = replay.start(), [], []
     waiting = list(todo.steps)
     end = todo.end
     while waiting:
@@ -31,7 +32,7 @@ def played(answers, *seats, **changes):
             facts.append(step.data)
         elif isinstance(step, Ask):
             asked.append(step)
-            todo = score.resolve(step.key, answers(step))
+            todo = replay.resolve(step.key, answers(step))
             waiting += todo.steps
             end = end or todo.end
     return asked, facts, end

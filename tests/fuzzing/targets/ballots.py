@@ -1,8 +1,8 @@
 """What reviewers write: the order in which they put the answers."""
 
-from experiments.workflows.ballots import FLAGS, Ranked, read_ballot, read_repaired
-from experiments.workflows.labels import labels_for, plain
-from experiments.workflows.parsing import Unreadable
+from experiments.workflows.base.ballots import FLAGS, Ranked, read_ballot, read_repaired
+from experiments.workflows.base.labels import labels_for, plain
+from experiments.workflows.base.parsing import Unreadable
 from tests.fuzzing.target import Target, text_of
 
 LABELS = labels_for(4)

@@ -9,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from experiments.battles.logs import arenalab, genarena, lmarena
-from experiments.battles.logs.records import Malformed, Record
 from experiments.datasets.process import Refused
 from experiments.datasets.reader.limits import Limits
 from experiments.datasets.reader.outputs import Outputs
@@ -26,6 +24,8 @@ from experiments.imports.storing import proven
 from experiments.imports.values import Unreadable
 from experiments.reports import json_values
 from experiments.reports.json_values import InvalidDocument
+from experiments.workflows.battles.campaign.logs import arenalab, genarena, lmarena
+from experiments.workflows.battles.campaign.logs.records import Malformed, Record
 from tests.fuzzing.target import Target
 
 FILES = Path(__file__).parents[2] / "experiments/imports/files"

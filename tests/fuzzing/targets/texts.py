@@ -9,8 +9,8 @@ from experiments.search.asked import Asked, read
 from experiments.search.excerpts import Part, excerpt
 from experiments.search.sought import Phrase, Sought
 from experiments.search.words import words
-from experiments.workflows.flags import addresses_reviewers, flags, other_language
-from experiments.workflows.masking import MASK, masked, names_itself
+from experiments.workflows.base.flags import addresses_reviewers, flags, other_language
+from experiments.workflows.base.masking import MASK, masked, names_itself
 from tests.fuzzing.target import Target, text_of
 
 TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)([^>]*)>")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from leaderboard.ratings import sandwich
 from leaderboard.ratings.cycles import Cycle, Reason, Vote, compatible_elo, matches, replay, solver_elo, solver_ratings
-from leaderboard.ratings.solver_battles import battles_of
+from leaderboard.ratings.solver_battles import battles_of, table_of_votes
 from tests.leaderboard.ratings.coding_cycles import any_cycle, as_stated, cycle, league, shuffled
 from tests.leaderboard.ratings.leagues import distance_to_maximum
 
@@ -101,6 +101,8 @@ def test_below_the_quorum_a_solver_is_not_compared():
 
     assert len(battles_of([cycle("abcd", given)], quorum=1).battles) == 4
     assert len(battles_of([cycle("abcd", given)], quorum=2).battles) == 2
+    names, table = table_of_votes(cycle("abcd", given), quorum=2)
+    assert np.isnan(table).all(axis=0).tolist() == [name in "cd" for name in names]
     assert solver_elo([cycle("abcd", given)], quorum=2).snapshots[0].played == {"a": 1, "b": 1, "c": 0, "d": 0}
 
 

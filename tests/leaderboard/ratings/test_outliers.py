@@ -49,6 +49,7 @@ def test_the_pace_is_the_median_within_sittings_of_rows_in_any_sequence():
     assert one.pace == 4.0
     assert Mark.TOO_FAST not in one.marks
     assert log(there[::-1]) == [one]
+    assert [voter.pace for voter in log(there, [(item, LEFT, True, 7.0 * item) for item in range(12)])] == [4.0, 7.0]
     assert isinstance(few.pace, Undefined)
     assert few.marks == ()
 

@@ -5,12 +5,16 @@ import pytest
 
 from leaderboard.ratings import Battles, Reason, Undefined
 from leaderboard.ratings.agreement import cohen_interval, cohen_kappa
+from leaderboard.ratings.resampling import resampled
 from leaderboard.ratings.shares import Share, share_of_items
 from leaderboard.ratings.tables import kappa_interval_of_items, kappa_of_table, spearman
 from leaderboard.ratings.widening import widening
 from tests.cases import each_case
 
 UNITS = [(0, 0)] * 40 + [(0, 1)] * 9 + [(1, 0)] * 6 + [(1, 1)] * 30 + [(2, 1)] * 5 + [(2, 2)] * 10
+
+
+PAIRED_TWICE = np.concatenate([np.eye(2)[:, :, None] * np.eye(2)[:, None, :], np.zeros((18, 2, 2))])  # 40 % have both
 
 
 def table_of(units):
@@ -39,6 +43,8 @@ def test_the_same_answer_again_on_the_same_item_makes_no_interval_narrower():
         (lambda: kappa_interval_of_items(np.zeros((0, 3, 3))), Reason.TOO_FEW_UNITS),
         (lambda: kappa_interval_of_items(items_of([(0, 0)])), Reason.TOO_FEW_UNITS),
         (lambda: kappa_interval_of_items(items_of([(0, 0)] * 9)), Reason.MOSTLY_UNDEFINED),
+        (lambda: kappa_interval_of_items(PAIRED_TWICE), Reason.MOSTLY_UNDEFINED),
+        (lambda: resampled(lambda _drawn: Undefined(Reason.CONSTANT), 5, rounds=9), Reason.MOSTLY_UNDEFINED),
         (lambda: spearman([1, 2], [2, 1]), Reason.TOO_FEW_UNITS),
         (lambda: spearman([1, 1, 1], [1, 2, 3]), Reason.CONSTANT),
     ],
@@ -93,6 +99,8 @@ def test_ten_votes_that_agree_on_every_item_are_no_more_than_one():
     assert high == pytest.approx(alone.interval[1], abs=0.01)
     assert share_of_items([50, 50], [50, 50]).interval == Share(2, 2).interval
     assert share_of_items([7] * 5, [25] * 5).effective == 5, "one unit each, whatever rounding leaves"
+    few = share_of_items([9, 0, 6], [10, 10, 10])  # 0.25 / 0.07, and t of two degrees of freedom
+    assert few.effective == pytest.approx(0.25 / 0.07 * (1.959964 / 4.302653) ** 2)
 
 
 def league(voters, votes, seed=3, *, of_one_mind=False):

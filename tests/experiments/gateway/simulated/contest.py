@@ -7,9 +7,9 @@ from functools import cache
 from experiments.gateway.simulated.answers import answer_to
 from experiments.gateway.simulated.request import read_request
 from experiments.sandbox.comparing import is_expected
+from experiments.workflows.base.prompts import fenced, fill
 from experiments.workflows.coding import judging, setting, solving
 from experiments.workflows.coding.problems import read_problem
-from experiments.workflows.prompts import fenced, fill
 
 TOKEN = "5f2c9a81d0aa"
 SCHEMAS = {"problem": setting.SCHEMA, "solution": solving.SCHEMA, "judge": judging.SCHEMA}
@@ -27,17 +27,17 @@ def ask(model, prompt, part=None, seed=None):
 def problem_prompt(topic="", earlier=()):
     parts = {"topic": topic, "earlier": "\n".join(earlier)}
     told = {
-        name: fill(f"coding_{name}", token=TOKEN, **{name: fenced(name, text, TOKEN)}) if text else ""
+        name: fill(f"coding/{name}", token=TOKEN, **{name: fenced(name, text, TOKEN)}) if text else ""
         for name, text in parts.items()
     }
     return fill(
-        "coding_problem", language="Python 3", shown=5, hidden=5, most_hidden=15, seconds="5", memory=256, **told
+        "coding/problem", language="Python 3", shown=5, hidden=5, most_hidden=15, seconds="5", memory=256, **told
     )
 
 
 def solution_prompt(problem):
     return fill(
-        "coding_solution",
+        "coding/solution",
         token=TOKEN,
         language="Python 3",
         function=problem.entry,
@@ -51,12 +51,12 @@ def solution_prompt(problem):
 def judge_prompt(problem, code, explanation, execution):
     texts = {"problem": problem.text, "criteria": "\n".join(problem.criteria), "solution": code}
     texts |= {"explanation": explanation, "execution": execution}
-    return fill("coding_judge", token=TOKEN, **{name: fenced(name, text, TOKEN) for name, text in texts.items()})
+    return fill("coding/judge", token=TOKEN, **{name: fenced(name, text, TOKEN) for name, text in texts.items()})
 
 
 def repair_prompt(first, answer, reason):
     texts = {"reason": fenced("reason", reason, TOKEN), "answer": fenced("answer", answer, TOKEN)}
-    return f"{first}\n\n{fill('coding_repair', token=TOKEN, **texts)}"
+    return f"{first}\n\n{fill('coding/repair', token=TOKEN, **texts)}"
 
 
 def problem_of(seed=1, model="sim/coder", **asked):

@@ -13,9 +13,9 @@ from PIL import Image
 from experiments.gateway.simulated.prompt import BadRequest
 from experiments.gateway.simulated.request import read_request
 from experiments.gateway.simulated.structured import answer_structured
+from experiments.workflows.base.steps import Stored
 from experiments.workflows.battles.judged import Shown
 from experiments.workflows.battles.prompts import PROMPTS
-from experiments.workflows.steps import Stored
 from tests.cases import each_case
 
 QUESTIONS = {

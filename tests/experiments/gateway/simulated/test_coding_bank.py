@@ -6,10 +6,10 @@ from itertools import combinations
 from experiments.gateway.simulated.coding.bank import find_problem, load_problem, problem_names, results_of, title_of
 from experiments.gateway.simulated.coding.strength import strength_of
 from experiments.gateway.simulated.names import CODERS, PERSONALITIES, parse_name
+from experiments.workflows.base.flags import addresses_reviewers
 from experiments.workflows.coding.novelty import NEAR, fingerprint, likeness
 from experiments.workflows.coding.problems import Problem
 from experiments.workflows.coding.solving import read_solution
-from experiments.workflows.flags import addresses_reviewers
 from tests.cases import each_case
 
 from .contest import ask, problem_of, share_passed, solution_prompt

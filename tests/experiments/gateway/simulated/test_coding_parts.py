@@ -5,12 +5,12 @@ import json
 import pytest
 
 from experiments.gateway.simulated.names import CODERS, PERSONALITIES, UnknownName, parse_name
+from experiments.workflows.base.parsing import Unreadable
+from experiments.workflows.base.prompts import fill
 from experiments.workflows.coding.judging import read_vote
 from experiments.workflows.coding.novelty import as_earlier, nearest
 from experiments.workflows.coding.problems import read_problem
 from experiments.workflows.coding.solving import read_solution
-from experiments.workflows.parsing import Unreadable
-from experiments.workflows.prompts import fill
 from tests.cases import each_case
 
 from .contest import (
@@ -42,7 +42,7 @@ def test_every_model_plays_every_part_with_a_schema_and_without(model, part):
     vote = read_vote(ask(model, judge_prompt(problem, solution.code, solution.explanation, HALF), of("judge"), 3))
     assert vote.flags == ()
     assert 3 <= vote.feedback.count(". ") + 1 <= 5
-    assert ask(model, fill("coding_health")) == "ready"
+    assert ask(model, fill("coding/health")) == "ready"
 
 
 def test_answers_are_the_same_for_the_same_seed_and_differ_between_seeds():

@@ -8,9 +8,9 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from experiments.workflows.filter import filter_step, read_filter
-from experiments.workflows.judge import SideReply, TurnToJudge, judge_step, read_verdicts
-from experiments.workflows.steps import Cast, Outcome
+from experiments.workflows.base.filter import filter_step, read_filter
+from experiments.workflows.base.judge import SideReply, TurnToJudge, judge_step, read_verdicts
+from experiments.workflows.base.steps import Cast, Outcome
 from tests.cases import each_case
 
 from .conftest import SCENARIO, text_of

@@ -1,0 +1,41 @@
+"""What people meet of an interview."""
+
+from django.utils.translation import gettext_lazy as _
+
+from experiments.workflows.base.surface import LIMITS, Group, SeatForm, Seats, Setup, Surface, Told
+
+SAMPLING = ("temperature", "max_tokens", "reasoning_effort")
+
+SURFACE = Surface(
+    name=_("Interview"),
+    description=_("One model questions another about your topics, follows up, and sums up what it has learned."),
+    setup=Setup(
+        title=_("New interview"),
+        parts=(
+            Group(("topics", "context")),
+            Seats(
+                (
+                    SeatForm("interviewer", _("Interviewer"), params=SAMPLING),
+                    SeatForm("subject", _("Subject"), _("Who is questioned."), params=SAMPLING),
+                    SeatForm("judge", _("Judge"), nobody=_("the lab's choice"), needs="judge"),
+                ),
+                title=_("Seats"),
+            ),
+            Group(("follow_ups",)),
+            LIMITS,
+        ),
+        labels={
+            "topics": _("Topics"),
+            "context": _("What the subject is told"),
+            "follow_ups": _("Further questions about a topic, at most"),
+        },
+        hints={"topics": _("One a line. Each is a turn.")},
+        main="topics",
+    ),
+    home="interview",
+    seats={"interviewer": _("Interviewer"), "subject": _("Subject")},
+    entries={"interview_topic_closed": "topic-{turn}"},
+    turns=_("Topics"),
+    again=_("Run again"),
+    told=Told(title=_("Interview log"), turn=_("Topic %(turn)s")),
+)

@@ -1,0 +1,144 @@
+"""What people and programs meet of a workflow, as it declares it. Shared code draws it, and never asks which it has."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Text = Any  # a str, or one that is translated when it is shown
+Data = Mapping[str, Any]
+Anchor = str | Callable[[Data], str]  # of the data of an event; a pattern of its fields, such as "count-{turn}-{count}"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the report of a run, and its exports, say in a workflow's own way. Rows: of `reports.rows`.
+
+    settings: the blocks of its set-up; None for those that its set-up page declares. log: the section in the place of
+    the talk; title, turn: headings of the talk and of a turn in it, the latter with `%(turn)s`. before: sections that
+    stand before the talk. stage: the stage of a call, where a run has stages. has_talk, is_judged: whether messages and
+    judgments are told as such. table: the rows of its CSV file, names of columns first, where these are not messages.
+    """
+
+    settings: Callable[[Any], Iterable[Any]] | None = None
+    title: Text = ""
+    turn: Text = ""
+    before: Callable[[Any], Iterable[Any]] = lambda rows: ()
+    log: Callable[[Any], Any] | None = None
+    stage: Callable[[Any], str] | None = None
+    has_talk: bool = True
+    is_judged: bool = True
+    table: Callable[[Any], Iterable[Sequence[Any]]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Fields of the set-up form that stand together, by the names of the Config's (`limits-tokens`). is_folded: they
+    are settings that few change. mode: the mode in which they apply; "" for all.
+    """
+
+    fields: tuple[str, ...]
+    title: Text = ""
+    hint: Text = ""
+    is_folded: bool = False
+    mode: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SeatForm:
+    """Where a model is chosen. params: which of its sampling parameters can be set. nobody: what it is called when no
+    model is chosen; "" where one has to be. needs: the box in the form that has to be ticked for it; it stands there.
+    """
+
+    seat: str
+    label: Text
+    hint: Text = ""
+    params: tuple[str, ...] = ()
+    nobody: Text = ""
+    needs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Seats:
+    """Seats that stand together. is_folded: few use them; the folded line names the models chosen."""
+
+    seats: tuple[SeatForm, ...]
+    title: Text = ""
+    hint: Text = ""
+    is_folded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """The page on which a workflow is set up, drawn from its Config.
+
+    labels, hints: of fields, by their names. choices: the words for values of a field, which is shown as buttons then.
+    main: the field to which complaints about the whole belong. cast: what becomes of the seats filled in, where not all
+    count. note: a template that stands under the form. below: one that stands after it, with the context of `context`.
+    estimate: what it may come to as the form is filled in now, and the template that says so.
+    """
+
+    title: Text
+    parts: tuple[Group | Seats, ...]
+    labels: Mapping[str, Text] = field(default_factory=dict)
+    hints: Mapping[str, Text] = field(default_factory=dict)
+    choices: Mapping[str, Mapping[Any, Text]] = field(default_factory=dict)
+    main: str = ""
+    cast: Callable[[dict[str, Any], Data], dict[str, Any]] | None = None
+    note: str = ""
+    below: str = ""
+    context: Callable[[Any], Mapping[str, Any]] | None = None
+    estimate: Callable[[Any], Any] | None = None
+    estimate_page: str = ""
+    style: str = ""
+
+    @property
+    def seats(self) -> tuple[SeatForm, ...]:
+        return tuple(seat for part in self.parts if isinstance(part, Seats) for seat in part.seats)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        return tuple(name for part in self.parts if isinstance(part, Group) for name in part.fields)
+
+
+LIMITS = Group(("limits-tokens", "limits-seconds", "limits-cost"), is_folded=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """name, description: what people call it, and what it does in one sentence. setup: its set-up page; home: the route
+    of that page, "" where there is none. urls, api_urls: modules with routes of its own. seats: what seats are called
+    that only this workflow has.
+
+    entries: types of events that its run page shows, with their places. unseen: purposes of calls whose failures the
+    page does not show one by one, with the beginning of the seat's name. page_entries: which entries the page shows at
+    first, where it does not show all. context: what its page needs beside what every run's page has. address: where a
+    message of a turn is read, where that is not the run's page. look: the workflow whose fragments show its events,
+    from the configuration, where that is another one. no_branch: why its runs have no branches, and what to do instead.
+    title: of a run, of `%(title)s`. turns: what its turns are called. again: the words for setting the same up anew.
+    may_extend: whether the last turn can be put off while it runs. run_links: a template with further links at the head
+    of its page. findings, parsed: how its findings and its structured answers, by kind, are read from a document that
+    is taken over. told: reports and exports.
+    """
+
+    name: Text
+    description: Text = ""
+    setup: Setup | None = None
+    home: str = ""
+    urls: str = ""
+    api_urls: str = ""
+    seats: Mapping[str, Text] = field(default_factory=dict)
+    entries: Mapping[str, Anchor] = field(default_factory=dict)
+    unseen: tuple[tuple[str, str], ...] = ()
+    page_entries: Callable[[Any], Sequence[Any]] | None = None
+    context: Callable[[Any, Any, Sequence[Any]], Mapping[str, Any]] | None = None
+    address: Callable[[Any, int], str] | None = None
+    look: Callable[[Data], str] | None = None
+    title: Text = ""
+    turns: Text = ""
+    again: Text = ""
+    may_extend: bool = False
+    run_links: str = ""
+    no_branch: Text = ""
+    findings: Mapping[str, type[Any]] = field(default_factory=dict)
+    parsed: Mapping[str, type[Any]] = field(default_factory=dict)
+    told: Told = Told()

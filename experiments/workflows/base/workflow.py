@@ -1,0 +1,96 @@
+"""What a workflow declares of itself: the part that rules, the engine and exports need. What people meet is its
+surface, see `base.surface`.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from experiments.workflows.base.judge import Rubric
+from experiments.workflows.base.limits import Limits
+from experiments.workflows.base.steps import Cast, End, Play
+
+Offer = tuple[int, str | None]  # turn and action; the action is None while the offer is open
+
+
+class Branching(Enum):
+    """From which messages of a run another one may go on. QUESTIONS: what people said, for answers are side by side."""
+
+    ANYWHERE = "anywhere"
+    QUESTIONS = "questions"
+    NOWHERE = "nowhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """A system that is played.
+
+    slug: at most 20 characters. place: where it stands in lists, the lowest first. config: how it is set up. seats:
+    all that there can be. run: the generator of its steps. subjects: seats that a judge scores. judge: by which
+    rules, where the scoring can be repeated by another judge; its Config has `objectives()` then. leads: the seat
+    that speaks for a run in exports where nobody is judged. flagged: seats whose messages are looked through by
+    `flags`. opening: the field of Config with the first words of a person. passed: where a person's words would
+    have been said had the run not passed the pause: key of a message to key and reason of the pause. next_offer:
+    where the next question is found when it is asked before there is an offer for it, from the offers so far: (key,
+    turn). is_sharded: its work is shared out over many runs. executes: it needs the sandbox. private: fields of
+    Config that name a person. surface, rows: modules that are loaded when they are first needed. is_missing: it
+    stands in for one that is not installed.
+    """
+
+    slug: str
+    config: type[BaseModel]
+    seats: tuple[str, ...]
+    run: Callable[[Any, Cast], Play]
+    place: int = 100
+    subjects: tuple[str, ...] = ()
+    judge: Rubric | None = None
+    leads: str = ""
+    flagged: tuple[str, ...] = ()
+    opening: str = ""
+    passed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    next_offer: Callable[[Sequence[Offer]], tuple[str, int]] | None = None
+    branches: Branching = Branching.ANYWHERE
+    is_sharded: bool = False
+    executes: bool = False
+    private: tuple[str, ...] = ()
+    surface: str = ""
+    rows: str = ""
+    is_missing: bool = False
+
+    @property
+    def stored_without(self) -> Mapping[str, Any]:
+        """Settings that older configurations were stored without, as they were before the settings existed."""
+        return getattr(self.config, "STORED_WITHOUT", {})
+
+
+class AnyConfig(BaseModel):
+    """A configuration that is shown as it was stored, for its workflow is not installed any more."""
+
+    model_config = ConfigDict(extra="allow")
+
+    limits: Limits = Limits()
+    max_turns: int | None = None
+
+    def seats(self, named: Collection[str] = ()) -> tuple[str, ...]:
+        return tuple(named)
+
+    def optional_seats(self) -> tuple[str, ...]:
+        return ()
+
+    def summary(self) -> str:
+        return ""
+
+
+def missing(slug: str) -> Workflow:
+    """In the place of a workflow that is not installed (any more): its runs are read, and none goes on."""
+    return Workflow(
+        slug=slug, config=AnyConfig, seats=(), run=_not_installed, branches=Branching.NOWHERE, is_missing=True
+    )
+
+
+def _not_installed(config: Any, cast: Cast) -> Play:
+    yield []
+    return End("workflow_missing", failed=True, message="The workflow of this run is not installed.")

@@ -1,0 +1,152 @@
+"""Which sample of a dataset a log means, and which contestants: found, and made where that may be."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from django.utils.translation import gettext as _
+
+from experiments.models import Contestant, Dataset, Sample
+from experiments.workflows.battles.campaign.logs.records import LARGEST_INDEX, Malformed, Record, Task
+
+MADE_FROM = {"made_from": "battles"}  # the `columns` of a dataset that was made from a log: its samples come with it
+MOST_CONTESTANTS = 2000
+SLOTS = 8  # numbers that a question may have; the chance that a million questions fill all of one is nil
+QUESTION = "question_id"
+Place = tuple[str, int]
+
+
+class Samples:
+    """The samples of a dataset, found by what a log calls them."""
+
+    def __init__(self, dataset: Dataset, subset: str | None = None, *, is_check: bool = False) -> None:
+        """subset: of logs that name none. is_check: samples that are missing are not written."""
+        self._dataset, self._is_open, self._is_check = dataset, dataset.columns == MADE_FROM, is_check
+        found = dataset.samples.order_by("subset").values_list("subset", flat=True).distinct()
+        self._subsets = set(found[:1000])
+        self._otherwise = subset
+        self.made = 0
+
+    def found(self, tasks: Iterable[Task]) -> dict[Task, Sample | Malformed]:
+        """Each task's sample, or why there is none. A dataset that was made from a log gets the samples it lacks."""
+        placed, refused = self._places(dict.fromkeys(tasks))
+        known = self._known(place for places in placed.values() for place in places)
+        answer: dict[Task, Sample | Malformed] = dict(refused)
+        for task, places in placed.items():
+            sample = next((known[place] for place in places if place in known and _is_of(known[place], task)), None)
+            answer[task] = sample or self._missing(task, places, known)
+        self._save(known)
+        return answer
+
+    def _places(self, tasks: Iterable[Task]) -> tuple[dict[Task, list[Place]], dict[Task, Malformed]]:
+        placed, refused = {}, {}
+        by_name = self._by_question([task.question for task in tasks if task.index is None])
+        for task in tasks:
+            try:
+                placed[task] = by_name.get(task.question) or self._numbers(task)
+            except Malformed as error:
+                refused[task] = error
+        return placed, refused
+
+    def _numbers(self, task: Task) -> list[Place]:
+        subset = self._subset(task)
+        if task.index is not None:
+            return [(subset, task.index)]
+        if task.question.isascii() and task.question.isdigit() and int(task.question) <= LARGEST_INDEX:
+            return [(subset, int(task.question))]
+        return [(subset, number) for number in _slots(task.question)]
+
+    def _subset(self, task: Task) -> str:
+        said = task.subset if task.subset is not None else self._otherwise
+        if said is not None and (said in self._subsets or self._is_open):
+            return said
+        if said is None and (not self._subsets or "" in self._subsets):
+            return ""
+        if len(self._subsets) == 1:
+            return next(iter(self._subsets))
+        if said is None:
+            raise Malformed(_("The log names no subset, and the dataset has several: say which one it is."))
+        raise Malformed(_("The dataset has no subset “%(subset)s”.") % {"subset": said})
+
+    def _by_question(self, questions: Sequence[str]) -> dict[str, list[Place]]:
+        """Of a dataset that was uploaded with a column of question ids."""
+        named = [question for question in questions if question]
+        if self._is_open or not named:
+            return {}
+        asked = [*named, *(int(question) for question in named if question.isascii() and question.isdigit())]
+        rows = self._dataset.samples.filter(**{f"metadata__{QUESTION}__in": asked})
+        return {
+            str(row.metadata[QUESTION]): [(row.subset, row.index)] for row in rows.only("subset", "index", "metadata")
+        }
+
+    def _known(self, places: Iterable[Place]) -> dict[Place, Sample]:
+        numbers: dict[str, set[int]] = defaultdict(set)
+        for subset, number in places:
+            numbers[subset].add(number)
+        return {(row.subset, row.index): row for row in self._rows(numbers)}
+
+    def _rows(self, numbers: dict[str, set[int]]) -> Iterator[Sample]:
+        for subset, chosen in numbers.items():
+            rows = self._dataset.samples.filter(subset=subset, index__in=sorted(chosen))
+            yield from rows.only("dataset", "subset", "index", "category", "metadata")
+
+    def _missing(self, task: Task, places: list[Place], known: dict[Place, Sample]) -> Sample | Malformed:
+        free = next((place for place in places if place not in known), None)
+        if not self._is_open or free is None:
+            named = f"{task.subset}/{task.index}" if task.subset else task.question or task.index
+            return Malformed(_("The dataset has no sample %(named)s.") % {"named": named})
+        known[free] = Sample(
+            dataset=self._dataset,
+            subset=free[0],
+            index=free[1],
+            category=task.category,
+            instruction=task.instruction,
+            metadata={} if task.index is not None else {QUESTION: task.question},
+        )
+        return known[free]
+
+    def _save(self, known: dict[Place, Sample]) -> None:
+        new = [sample for sample in known.values() if sample.pk is None]
+        if not self._is_check:
+            Sample.objects.bulk_create(new)
+        self._subsets |= {sample.subset for sample in new}
+        self.made += len(new)
+
+
+class Contestants:
+    """The contestants of a dataset by name."""
+
+    def __init__(self, dataset: Dataset, *, is_check: bool = False) -> None:
+        """is_check: those who are missing are not written."""
+        self._dataset, self._is_check = dataset, is_check
+        self._by_name = {row.name: row for row in dataset.contestants.all()}
+        self.made = 0
+
+    def __getitem__(self, name: str) -> Contestant:
+        return self._by_name[name]
+
+    def make(self, records: Iterable[Record]) -> None:
+        """Those who are not known yet. They joined with the experiment that they are first told of in."""
+        joined = {
+            name: record.experiment for record in reversed(list(records)) for name in (record.model_a, record.model_b)
+        }
+        new = [
+            Contestant(dataset=self._dataset, name=name, version=version[:120])
+            for name, version in sorted(joined.items())
+            if name not in self._by_name
+        ]
+        if len(self._by_name) + len(new) > MOST_CONTESTANTS:
+            raise Malformed(_("There are more than %(most)s contestants in it.") % {"most": MOST_CONTESTANTS})
+        self._by_name |= {row.name: row for row in (new if self._is_check else Contestant.objects.bulk_create(new))}
+        self.made += len(new)
+
+
+def _is_of(sample: Sample, task: Task) -> bool:
+    """Whether a number found belongs to the question, and not to another one with the same mark."""
+    named = sample.metadata.get(QUESTION) if isinstance(sample.metadata, dict) else None
+    return task.index is not None or named is None or str(named) == task.question
+
+
+def _slots(question: str) -> list[int]:
+    start = int.from_bytes(hashlib.sha256(question.encode()).digest()[:4], "big") & LARGEST_INDEX
+    return [(start + step) & LARGEST_INDEX for step in range(SLOTS)]

@@ -1,0 +1,187 @@
+"""Logs that were sent are read by a worker, small ones at once. A worker that dies is followed by another: what is
+stored is known by then, so that nothing is stored twice.
+"""
+
+import logging
+import threading
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Protocol
+
+from django.conf import settings
+from django.db import DatabaseError, transaction
+from django.db.models import F, QuerySet
+from django.db.models.functions import Now
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from experiments import clock, doorbell
+from experiments.datasets import uploads
+from experiments.datasets.jobs import ReadingThread, stop_requested
+from experiments.engine.text import storable
+from experiments.models import Dataset, LogImport
+from experiments.refusals import NotAllowed
+from experiments.workflows.battles.campaign.logs.importing import (
+    NothingStored,
+    discard,
+    import_battles,
+    is_in_making,
+    may_import,
+)
+from experiments.workflows.battles.campaign.logs.lines import TooMuch
+from experiments.workflows.battles.campaign.logs.report import Report
+from experiments.workflows.battles.campaign.logs.sources import Unreadable
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+logger = logging.getLogger(__name__)
+
+QUEUE = "datasets"
+ENOUGH_BELLS = 2  # unanswered ones: the worker reads all logs that wait
+AT_ONCE_BYTES = 256 << 10  # a smaller file is read while its sender waits
+LEASE = timedelta(minutes=2)  # a worker that was silent for so long has died: a batch takes a second
+MOST_ATTEMPTS = 3
+MOST_WAITING = 5
+State = LogImport.State
+
+
+class ClaimLost(Exception):
+    """Another worker reads the file now: this one leaves it alone."""
+
+
+class Interrupted(Exception):
+    """The worker is asked to end; the file waits for the next one."""
+
+
+class Sent(Protocol):
+    """A file as Django hands it over."""
+
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def size(self) -> int | None: ...
+    def chunks(self) -> Iterable[bytes]: ...
+
+
+def keep(
+    sent: Sent, *, dataset: Dataset, by: "User", judge: str = "", subset: str = "", keep_partial: bool = False
+) -> LogImport:
+    """Keep the file and have it read, a small one at once. Raises NotAllowed, TooMuch and InvalidExperiment."""
+    if not may_import(dataset, by):
+        raise NotAllowed(_("Only the owner of the dataset may import battles into it, or an admin."))
+    if not dataset.is_ready and (not is_in_making(dataset) or dataset.log_imports.exists()):
+        raise NotAllowed(_("The dataset is not ready yet: import battles when it is."))
+    if (sent.size or 0) > settings.UPLOAD_BYTES:
+        raise TooMuch(
+            _("The file is larger than %(most)s MiB: send it in parts.") % {"most": settings.UPLOAD_BYTES >> 20}
+        )
+    if LogImport.objects.filter(owner=by, state__in=[State.WAITING, State.READING]).count() >= MOST_WAITING:
+        raise NotAllowed(_("Your other files are still being read: wait for one of them."))
+    named = storable(PurePath(sent.name or "log.jsonl").name)[-300:]
+    row = LogImport(dataset=dataset, owner=by, name=named, size=sent.size or 0, keep_partial=keep_partial)
+    row.judge, row.subset = judge[:200], subset[:100]
+    with uploads.all_or_nothing(row):
+        row.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with row.path.open("wb") as file:
+            for chunk in sent.chunks():
+                file.write(chunk)
+        row.save(force_insert=True)
+    if row.size <= AT_ONCE_BYTES and _claim(row):
+        read(row)
+    else:
+        transaction.on_commit(ring)
+    return row
+
+
+def ring() -> None:
+    doorbell.ring(QUEUE, answer, enough=ENOUGH_BELLS, waiting="a log")
+
+
+def answer() -> None:
+    """Begin to read in a thread, as datasets are: ratings and reports do not wait for it."""
+    reader.begin()
+
+
+def read_all(stop: threading.Event = stop_requested) -> None:
+    """Read every file that waits, until none is left or the worker is asked to end."""
+    for row in LogImport.objects.filter(state=State.WAITING).order_by("created"):
+        if not stop.is_set() and _claim(row):
+            read(row)
+
+
+reader = ReadingThread("logs", read_all)
+
+
+def read(row: LogImport) -> None:
+    """Read a file that was claimed, and keep the report of it."""
+    try:
+        with translation.override(row.owner.language or settings.LANGUAGE_CODE):
+            _end(row, State.DONE, _taken(row))
+    except ClaimLost:
+        return
+    except Interrupted:
+        _held(row).update(state=State.WAITING, attempt=F("attempt") - 1)
+        return
+    except NothingStored as reason:
+        _end(row, State.REFUSED, reason.report, str(reason))
+    except (NotAllowed, Unreadable, TooMuch) as reason:
+        _end(row, State.REFUSED, None, str(reason))
+    except DatabaseError:
+        raise
+    except Exception as error:  # whatever a stranger's file does ends its import, not the worker
+        logger.exception("import=%s could not be read", row.pk)
+        _end(row, State.REFUSED, None, f"{type(error).__name__}: {error}"[:1000])
+    row.forget_file()
+    row.refresh_from_db()
+
+
+def sweep() -> None:
+    """Put back what dead workers held, give up what killed them, and ring for what waits."""
+    being_read = LogImport.objects.filter(state=State.READING)
+    clock.bring_back(being_read, "beat")
+    silent = being_read.filter(beat__lt=clock.ago(LEASE))
+    for row in silent.filter(attempt__gte=MOST_ATTEMPTS):
+        said = _("The worker was ended %(times)s times while it read this file.") % {"times": MOST_ATTEMPTS}
+        _end(row, State.REFUSED, None, said)
+        row.forget_file()
+    silent.filter(attempt__lt=MOST_ATTEMPTS).update(state=State.WAITING)
+    if LogImport.objects.filter(state=State.WAITING).exists():
+        ring()
+
+
+def _taken(row: LogImport) -> Report:
+    def heard(report: Report) -> None:
+        if stop_requested.is_set():
+            raise Interrupted
+        if not _held(row).update(report=report.as_json(), beat=Now()):
+            raise ClaimLost
+
+    subset = row.subset or None
+    how: dict[str, Any] = {"judge": row.judge, "subset": subset, "name": row.name, "keep_partial": row.keep_partial}
+    report = import_battles(row.path, dataset=row.dataset, by=row.owner, heard=heard, **how)
+    if row.attempt > 1:
+        report.warn(_("A worker was ended while it read this: what it had stored is among the battles known before."))
+    return report
+
+
+def _claim(row: LogImport) -> bool:
+    claimed = {"state": State.READING, "beat": Now(), "attempt": F("attempt") + 1}
+    if not LogImport.objects.filter(pk=row.pk, state=State.WAITING).update(**claimed):
+        return False
+    row.refresh_from_db()
+    return True
+
+
+def _held(row: LogImport) -> QuerySet[LogImport]:
+    """The row, as long as the claim is ours."""
+    return LogImport.objects.filter(pk=row.pk, state=State.READING, attempt=row.attempt)
+
+
+def _end(row: LogImport, state: State, report: Report | None, reason: str = "") -> None:
+    """A dataset that was made for a refused file says why, and holds nothing of it."""
+    kept = {"report": report.as_json()} if report else {}
+    if state == State.REFUSED and _held(row).exists():
+        discard(row.dataset, reason)
+    _held(row).update(state=state, refused_reason=reason, ended=Now(), **kept)

@@ -1,0 +1,211 @@
+"""The API of campaigns and of the battles that were judged."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import generics, serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.scopes import Scope
+from experiments.models import Battle, Campaign, Experiment, Verdict
+from experiments.record_api import OfRun
+from experiments.rest.problems import Conflict, ProblemSerializer
+from experiments.rest.requests import PROBLEMS, person, refusals, validated
+from experiments.rest.spending import spends, spent
+from experiments.shards import SHARDED
+from experiments.workflows.battles.campaign import campaigns
+from experiments.workflows.battles.campaign.progress import Progress, progress
+
+CONTESTED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
+
+
+class OpenReason(serializers.Serializer[Any]):
+    reason = serializers.CharField()
+    count = serializers.IntegerField()
+
+
+class ProgressSerializer(serializers.Serializer[Any]):
+    """A battle counts once for each judge. What cannot be known yet is null."""
+
+    wanted = serializers.IntegerField()
+    decided = serializers.IntegerField()
+    open = serializers.IntegerField(help_text="Tried, and not decided: asked again on resume.")
+    under_way = serializers.IntegerField()
+    consistent_share = serializers.FloatField(allow_null=True, help_text="0 to 1, of those judged in both orders.")
+    per_minute = serializers.FloatField(allow_null=True)
+    eta_seconds = serializers.FloatField(allow_null=True)
+    cost = serializers.DecimalField(max_digits=20, decimal_places=10)
+    unpriced_calls = serializers.IntegerField()
+    calls = serializers.IntegerField()
+    failed_calls = serializers.IntegerField()
+    input_tokens = serializers.IntegerField()
+    output_tokens = serializers.IntegerField()
+    runs = serializers.IntegerField()
+    round = serializers.IntegerField(help_text="Of an adaptive plan.")
+    open_reasons = serializers.SerializerMethodField()
+
+    @extend_schema_field(OpenReason(many=True))
+    def get_open_reasons(self, found: Progress) -> list[dict[str, Any]]:
+        return [{"reason": reason, "count": count} for reason, count in found.open_reasons]
+
+
+class CampaignSerializer(serializers.ModelSerializer[Campaign]):
+    """state: running, stopped, open (some could not be decided), completed or failed; note says why."""
+
+    experiment = serializers.UUIDField(source="experiment_id")
+    progress = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Campaign
+        fields = ["experiment", "state", "note", "seed", "passes", "created", "resumed", "ended", "progress"]
+
+    @extend_schema_field(ProgressSerializer)
+    def get_progress(self, campaign: Campaign) -> dict[str, Any]:
+        return dict(ProgressSerializer(progress(campaign.experiment)).data)
+
+
+class Resumption(serializers.Serializer[Any]):
+    """limits: those that hold from now on; left out, the ones that held before."""
+
+    limits = serializers.DictField(required=False, allow_null=True, default=None)
+
+
+class VerdictSerializer(serializers.ModelSerializer[Verdict]):
+    call = serializers.UUIDField(source="call_id", allow_null=True)
+
+    class Meta:
+        model = Verdict
+        fields = ["order", "winner", "scores", "confidence", "rationale", "unread_reason", "call"]
+
+
+class BattleSerializer(serializers.ModelSerializer[Battle]):
+    """left, right: contestants' names. winner: left, right, tie or both_bad; empty while it is open."""
+
+    board = serializers.CharField(source="board.slug")
+    sample = serializers.IntegerField(source="sample_id")
+    subset = serializers.CharField(source="sample.subset")
+    index = serializers.IntegerField(source="sample.index")
+    left = serializers.CharField(source="left.name")
+    right = serializers.CharField(source="right.name")
+    experiment = serializers.UUIDField(source="experiment_id", allow_null=True)
+    run = serializers.UUIDField(source="run_id", allow_null=True)
+    verdicts = VerdictSerializer(many=True)
+
+    class Meta:
+        model = Battle
+        fields = [
+            "id",
+            "board",
+            "sample",
+            "subset",
+            "index",
+            "left",
+            "right",
+            "winner",
+            "is_consistent",
+            "open_reason",
+            "void_reason",
+            "experiment",
+            "run",
+            "judged",
+            "verdicts",
+        ]
+
+
+def battles_with_rows() -> Any:
+    return Battle.objects.select_related("board", "sample", "left", "right").prefetch_related("verdicts")
+
+
+class CampaignView(APIView):
+    """How far the campaign of an experiment is."""
+
+    @extend_schema(responses={200: CampaignSerializer, **PROBLEMS})
+    def get(self, request: Request, pk: str) -> Response:
+        return _shown(_experiment(request, pk))
+
+
+class StopView(APIView):
+    """Begin nothing more, and stop what is under way; where nothing is, nothing changes."""
+
+    scope = Scope.WRITE
+
+    @extend_schema(request=None, responses={200: CampaignSerializer, **PROBLEMS})
+    def post(self, request: Request, pk: str) -> Response:
+        experiment = _experiment(request, pk)
+        campaigns.stop(experiment, by=person(request))
+        return _shown(experiment)
+
+
+class ResumeView(APIView):
+    """Go on where it was stopped, and ask again what is open or missing, also for contestants that joined later."""
+
+    @extend_schema(request=Resumption, responses={200: CampaignSerializer, **CONTESTED})
+    @spends
+    def post(self, request: Request, pk: str) -> Response:
+        experiment = _experiment(request, pk)
+        limits = validated(Resumption, request)["limits"]
+        with refusals():
+            if not spent(request, lambda: campaigns.resume(experiment, by=person(request), limits=limits), limits):
+                raise Conflict(_("Nothing is open or missing, or it is running already."))
+        return _shown(experiment)
+
+
+def _experiment(request: Request, pk: str) -> Experiment:
+    rows = Experiment.objects.visible_to(request.user).filter(workflow__in=SHARDED, campaign__isnull=False)
+    return get_object_or_404(rows.select_related("owner"), pk=pk)
+
+
+def _shown(experiment: Experiment) -> Response:
+    return Response(CampaignSerializer(Campaign.objects.select_related("experiment").get(pk=experiment.pk)).data)
+
+
+@extend_schema(responses={200: BattleSerializer(many=True), **PROBLEMS})
+class BattlesOfRun(OfRun):
+    """The battles that a run has judged last."""
+
+    serializer_class = BattleSerializer
+    cursor_ordering = ["id"]
+
+    def get_queryset(self) -> QuerySet[Battle]:
+        return self.of_run(battles_with_rows())
+
+
+class BattleFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no types
+    """left, right: contestants' names in either place. state: decided, open or void."""
+
+    board = filters.CharFilter(field_name="board__slug")
+    experiment = filters.UUIDFilter(field_name="experiment_id")
+    left = filters.CharFilter(field_name="left__name")
+    right = filters.CharFilter(field_name="right__name")
+    winner = filters.ChoiceFilter(choices=Battle.Winner.choices)
+    state = filters.ChoiceFilter(
+        choices=[("decided", "decided"), ("open", "open"), ("void", "void")], method="filter_state"
+    )
+
+    class Meta:
+        model = Battle
+        fields: list[str] = []
+
+    def filter_state(self, rows: QuerySet[Battle], name: str, value: str) -> QuerySet[Battle]:
+        if value == "open":
+            return rows.filter(winner="")
+        return rows.exclude(winner="").filter(voided__isnull=value == "decided")
+
+
+@extend_schema(responses={200: BattleSerializer(many=True), **PROBLEMS})
+class BattleList(generics.ListAPIView[Battle]):
+    """Battles on boards that you may see, newest first. Votes that are not cast yet are not among them."""
+
+    queryset = Battle.objects.none()
+    serializer_class = BattleSerializer
+    filterset_class = BattleFilter
+
+    def get_queryset(self) -> QuerySet[Battle]:
+        rows: QuerySet[Battle] = battles_with_rows().visible_to(self.request.user).revealed()
+        return rows

@@ -1,0 +1,19 @@
+from django.urls import path
+
+from experiments.workflows.battles.pages import contestant_views, log_views, views
+
+urlpatterns = [
+    path("battles/import/", log_views.battles_import_new, name="battles-import-new"),
+    path("datasets/<slug:slug>/battles/import/", log_views.battles_import, name="battles-import"),
+    path("datasets/<slug:slug>/battles/import/<uuid:pk>/", log_views.log_import, name="log-import"),
+    path("battles/", views.battles, name="battles"),
+    path("battles/estimate/", views.estimate, name="battles-estimate"),
+    path("datasets/<slug:slug>/images/<slug:sha>/", contestant_views.dataset_image, name="dataset-image"),
+    path("datasets/<slug:slug>/contestants/", contestant_views.dataset_contestants, name="dataset-contestants"),
+    path("datasets/<slug:slug>/contestants/<int:pk>/", contestant_views.contestant_change, name="contestant-change"),
+    path("datasets/<slug:slug>/outputs/make/", views.outputs_make, name="outputs-make"),
+    path("datasets/<slug:slug>/outputs/make/estimate/", views.outputs_estimate, name="outputs-estimate"),
+    path("experiments/<uuid:pk>/live/", views.live, name="campaign-live"),
+    path("experiments/<uuid:pk>/stop/", views.stop, name="campaign-stop"),
+    path("experiments/<uuid:pk>/resume/", views.resume, name="campaign-resume"),
+]

@@ -1,0 +1,121 @@
+"""Battles that were judged become rows, in the transaction of their step and their event.
+
+A battle that is decided is never touched again; one that was left open becomes decided, or says anew why it is open.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from experiments.engine.events import Fact
+from experiments.engine.projections import Writer, kept
+from experiments.models import (
+    Battle,
+    Call,
+    Contestant,
+    Dataset,
+    Experiment,
+    Participant,
+    Run,
+    Sample,
+    Step,
+    Verdict,
+)
+from experiments.workflows.base.records import Projection, Record
+from experiments.workflows.battles.campaign import counting
+from experiments.workflows.battles.campaign.scope import board_of
+from experiments.workflows.battles.records import BATTLE, BattleJudged, VerdictFound
+
+LONGEST_REASON = 300
+TOLD = ("sample", "left", "right", "winner", "is_consistent", "open_reason", "seat")
+
+
+def _judged(step: Step, record: Record, finding: BattleJudged) -> list[Fact]:
+    """A battle with its verdicts, and its pair's counts. What is told is kept with the step: the battle may be decided
+    by another run, this one's page stays as it was.
+    """
+    experiment = _experiment_of(step.run_id)
+    same: dict[str, Any] = {"board_id": _board_of(experiment, finding.seat), "sample_id": finding.sample}
+    same |= {"left_id": finding.left, "right_id": finding.right, "ballot": ""}
+    battle, is_written = _written(same, {**_found(finding), "experiment_id": experiment, "run_id": step.run_id})
+    if is_written:
+        Verdict.objects.bulk_create(_verdicts(battle, step, finding.verdicts))
+        if battle.winner:
+            battle.sample = Sample.objects.only("subset", "category").get(pk=battle.sample_id)
+            counting.count(battle.board_id, [battle])
+    told = {name: getattr(finding, name) for name in TOLD}
+    return kept(step, record, {"battle": battle.pk, **told, **_names(finding)})
+
+
+def _names(finding: BattleJudged) -> dict[str, str]:
+    """What the sides are called: pages show it, and need not look."""
+    sides = {"left_name": finding.left, "right_name": finding.right}
+    names = {one.pk: str(one) for one in Contestant.objects.filter(pk__in=sides.values()).only("name", "label")}
+    return {side: names.get(contestant, "") for side, contestant in sides.items()}
+
+
+def _written(same: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[Battle, bool]:
+    """The one battle of this board, pair and sample, and whether it was written now: one that is decided stays."""
+    rows = Battle.objects.select_for_update().filter(**same)
+    battle = rows.first()
+    if battle is None:
+        try:
+            with transaction.atomic():
+                return Battle.objects.create(**same, **found), True
+        except IntegrityError:  # somebody else has entered it meanwhile, and it is theirs to wait for
+            battle = rows.get()
+    if battle.winner:
+        return battle, False
+    for name, value in found.items():
+        setattr(battle, name, value)
+    battle.save(update_fields=[name.removesuffix("_id") for name in found])
+    battle.verdicts.all().delete()
+    return battle, True
+
+
+def _found(finding: BattleJudged) -> dict[str, Any]:
+    return {
+        "winner": finding.winner,
+        "is_consistent": finding.is_consistent if finding.winner else None,
+        "open_reason": "" if finding.winner else finding.open_reason[:LONGEST_REASON] or "unknown",
+        "judged": timezone.now() if finding.winner else None,
+    }
+
+
+def _verdicts(battle: Battle, step: Step, verdicts: Sequence[VerdictFound]) -> list[Verdict]:
+    calls = _calls(step, [verdict.key for verdict in verdicts if verdict.key])
+    return [
+        Verdict(
+            battle=battle,
+            call_id=calls.get(verdict.key),
+            **{**verdict.model_dump(exclude={"key"}), "unread_reason": verdict.unread_reason[:LONGEST_REASON]},
+        )
+        for verdict in verdicts
+    ]
+
+
+def _calls(step: Step, keys: Sequence[str]) -> dict[str, Any]:
+    """The last call of each step, by the step's key."""
+    calls = Call.objects.filter(run_id=step.run_id, step__key__in=keys).order_by("attempt")
+    return dict(calls.values_list("step__key", "pk"))
+
+
+@lru_cache(maxsize=512)
+def _experiment_of(run_id: UUID) -> UUID:
+    return Run.objects.values_list("experiment_id", flat=True).get(pk=run_id)
+
+
+@lru_cache(maxsize=512)
+def _board_of(experiment_id: UUID, seat: str) -> int:
+    """Neither the judge nor the prompt of an experiment ever changes."""
+    experiment = Experiment.objects.get(pk=experiment_id)
+    judge = Participant.objects.select_related("model").get(experiment=experiment, seat=seat)
+    config = experiment.parsed_config()
+    return board_of(Dataset.objects.get(slug=config.dataset), config, judge)
+
+
+WRITERS: Mapping[Projection, Writer] = {BATTLE: _judged}

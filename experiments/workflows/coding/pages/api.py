@@ -1,0 +1,188 @@
+"""The API of cycles: what was set, solved, executed and judged; and which of them count in ratings."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.scopes import Scope
+from experiments.models import Cycle, Execution
+from experiments.record_api import OfRun
+from experiments.rest.problems import Conflict, ProblemSerializer
+from experiments.rest.requests import PROBLEMS, person, refusals, validated
+from experiments.serializers import JudgmentSerializer
+from experiments.workflows.coding.pages import ratings, voiding
+from experiments.workflows.coding.pages.record import Contents, contents
+from experiments.workflows.coding.pages.serializers import CycleSerializer, ExecutionSerializer
+
+CONTESTED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
+
+
+class SolutionSerializer(serializers.Serializer[Any]):
+    """code null: there is none, and `reason` says why. message: the answer that it was read from."""
+
+    seat = serializers.CharField()
+    model = serializers.CharField()
+    message = serializers.UUIDField(allow_null=True)
+    code = serializers.CharField(allow_null=True)
+    explanation = serializers.CharField(allow_null=True)
+    flags = serializers.ListField(child=serializers.CharField())
+    reason = serializers.CharField(allow_blank=True)
+
+
+class AfterSerializer(serializers.Serializer[Any]):
+    """By model: the compatible board and the batch Elo after the cycle, of this run's cycles alone."""
+
+    compatible = serializers.DictField(child=serializers.FloatField())
+    changes = serializers.DictField(child=serializers.FloatField())
+    elo = serializers.DictField(child=serializers.FloatField())
+    calibration = serializers.FloatField(allow_null=True)
+
+
+class DeedSerializer(serializers.Serializer[Any]):
+    """What somebody did about whether the cycle counts."""
+
+    is_void = serializers.BooleanField()
+    by = serializers.CharField()
+    reason = serializers.CharField(allow_blank=True)
+    at = serializers.DateTimeField()
+
+
+class CycleDetail(CycleSerializer):
+    problem = serializers.SerializerMethodField()
+    solutions = serializers.SerializerMethodField()
+    executions = serializers.SerializerMethodField()
+    judgments = serializers.SerializerMethodField()
+    after = serializers.SerializerMethodField()
+    deeds = serializers.SerializerMethodField()
+
+    class Meta(CycleSerializer.Meta):
+        fields = [*CycleSerializer.Meta.fields, "problem", "solutions", "executions", "judgments", "after", "deeds"]
+
+    @property
+    def record(self) -> Contents:
+        found: Contents = self.context["record"]
+        return found
+
+    @extend_schema_field({"type": ["object", "null"], "description": "As the setter gave it, with what was checked."})
+    def get_problem(self, cycle: Cycle) -> Any:
+        return self.record.set_problem
+
+    @extend_schema_field(SolutionSerializer(many=True))
+    def get_solutions(self, cycle: Cycle) -> Any:
+        return [_solution(self.record, seat, slug) for seat, slug in cycle.contestants]
+
+    @extend_schema_field(ExecutionSerializer(many=True))
+    def get_executions(self, cycle: Cycle) -> Any:
+        return ExecutionSerializer([*self.record.checks, *self.record.executions.values()], many=True).data
+
+    @extend_schema_field(JudgmentSerializer(many=True))
+    def get_judgments(self, cycle: Cycle) -> Any:
+        return JudgmentSerializer([one for found in self.record.judgments.values() for one in found], many=True).data
+
+    @extend_schema_field(AfterSerializer(allow_null=True))
+    def get_after(self, cycle: Cycle) -> Any:
+        moment = next((one for one in ratings.history_of(cycle.run) if one.turn == cycle.turn), None)
+        return AfterSerializer(moment).data if moment else None
+
+    @extend_schema_field(DeedSerializer(many=True))
+    def get_deeds(self, cycle: Cycle) -> Any:
+        return DeedSerializer(voiding.deeds([cycle]).get(cycle.pk, []), many=True).data
+
+
+class Voiding(serializers.Serializer[Any]):
+    """reason: everybody who looks at the ladder reads it."""
+
+    reason = serializers.CharField(max_length=voiding.LONGEST_REASON)
+
+
+@extend_schema(responses={200: CycleSerializer(many=True), **PROBLEMS})
+class CycleList(OfRun):
+    """The cycles of a contest of coding, in order: who set what, the votes, and who is unrated and why."""
+
+    serializer_class = CycleSerializer
+    cursor_ordering = ["turn"]
+
+    def get_queryset(self) -> QuerySet[Cycle]:
+        return self.of_run(Cycle.objects.select_related("voided_by"))
+
+
+@extend_schema(responses={200: ExecutionSerializer(many=True), **PROBLEMS})
+class ExecutionList(OfRun):
+    """What the sandbox ran: checks of problems, and solutions, each with a verdict on every test."""
+
+    serializer_class = ExecutionSerializer
+    cursor_ordering = ["id"]
+
+    def get_queryset(self) -> QuerySet[Execution]:
+        return self.of_run(Execution.objects.select_related("step"))
+
+
+class CycleView(APIView):
+    """A cycle with its problem, solutions, executions, judgments and the ratings after it."""
+
+    @extend_schema(responses={200: CycleDetail, **PROBLEMS})
+    def get(self, request: Request, pk: UUID, turn: int) -> Response:
+        rows = Cycle.objects.visible_to(request.user).select_related("run", "voided_by")
+        cycle = get_object_or_404(rows, run=pk, turn=turn)
+        return Response(CycleDetail(cycle, context={"record": contents(cycle)}).data)
+
+
+class VoidView(APIView):
+    """Leave a cycle out of the ratings, which are then played again without it; for curators and administrators."""
+
+    scope = Scope.REVIEW
+
+    @extend_schema(request=Voiding, responses={200: CycleSerializer, **CONTESTED})
+    def post(self, request: Request, pk: int) -> Response:
+        cycle, asked = _cycle(request, pk), validated(Voiding, request)
+        with refusals("reason"):
+            is_done = voiding.void(cycle, by=person(request), reason=asked["reason"])
+        if not is_done:
+            raise Conflict(_("The cycle was left out already."))
+        return _now(cycle)
+
+
+class RestoreView(APIView):
+    """Let a cycle count again that was left out. What was done before stays in the record."""
+
+    scope = Scope.REVIEW
+
+    @extend_schema(request=None, responses={200: CycleSerializer, **CONTESTED})
+    def post(self, request: Request, pk: int) -> Response:
+        cycle = _cycle(request, pk)
+        with refusals():
+            is_done = voiding.restore(cycle, by=person(request))
+        if not is_done:
+            raise Conflict(_("The cycle is not left out."))
+        return _now(cycle)
+
+
+def _cycle(request: Request, pk: int) -> Cycle:
+    """Who decides what counts finds every cycle, everybody else those of their own runs."""
+    rows = Cycle.objects.all() if voiding.may_void(person(request)) else Cycle.objects.visible_to(person(request))
+    return get_object_or_404(rows, pk=pk)
+
+
+def _now(cycle: Cycle) -> Response:
+    return Response(CycleSerializer(Cycle.objects.select_related("voided_by").get(pk=cycle.pk)).data)
+
+
+def _solution(record: Contents, seat: str, slug: str) -> dict[str, Any]:
+    solution, message = record.solution(seat), record.solutions.get(seat)
+    return {
+        "seat": seat,
+        "model": slug,
+        "message": str(message.pk) if message else None,
+        "code": solution.get("code") if solution else None,
+        "explanation": solution.get("explanation") if solution else None,
+        "flags": message.flags if message else [],
+        "reason": "" if solution else record.unrated(seat),
+    }

@@ -1,0 +1,1 @@
+"""Judging a transcript again, from its pages."""

@@ -1,0 +1,59 @@
+"""The form with which a transcript is judged again."""
+
+from typing import Any, get_args
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from experiments.casting import InvalidExperiment
+from experiments.catalog.menu import askable_models
+from experiments.form_fields import LinesField
+from experiments.forms import CHOICES
+from experiments.models import Run
+from experiments.steering.branching import first_judge_saw
+from experiments.workflows import workflow_of
+from experiments.workflows.base.judge import Sees
+from experiments.workflows.judging import LONGEST_RUBRIC
+
+
+def _judges() -> list[tuple[str, Any]]:
+    return [("", _("the lab's choice")), *((model.slug, model.label) for model in askable_models())]
+
+
+class JudgeAgainForm(forms.Form):
+    """Shows the workflow's own rubric, to be changed; left as it is, or empty, it is the workflow's own."""
+
+    model = forms.ChoiceField(label=_("Judge model"), choices=_judges, required=False)
+    rubric = LinesField(
+        label=_("Rubric"), required=False, max_length=LONGEST_RUBRIC, widget=forms.Textarea(attrs={"rows": 14})
+    )
+
+    judge_sees = forms.ChoiceField(
+        label=_("The judge reads of each message"),
+        choices=[(sees, CHOICES[sees]) for sees in get_args(Sees)],
+        required=False,
+    )
+    judge_sees_reasoning = forms.BooleanField(label=_("The judge reads the models' reasoning"), required=False)
+
+    def __init__(self, data: Any = None, *, run: Run) -> None:
+        rubric = workflow_of(run.experiment.workflow).judge
+        self.own_rubric = rubric.words if rubric else ""
+        super().__init__(data, initial={"rubric": self.own_rubric, **first_judge_saw(run)})
+        if "judge_sees" not in run.config:  # nothing is filtered there
+            del self.fields["judge_sees"]
+
+    def asked(self) -> dict[str, Any]:
+        """What `branching.judge_again` needs."""
+        said = self.cleaned_data
+        return {
+            "model": said["model"] or None,
+            "rubric": "" if said["rubric"] == self.own_rubric else said["rubric"],
+            "judge_sees": said.get("judge_sees") or None,
+            "judge_sees_reasoning": said["judge_sees_reasoning"],
+        }
+
+    def complain(self, error: InvalidExperiment) -> None:
+        names = {"cast.judge": "model", "config.rubric": "rubric"}
+        for path, said in error.errors.items():
+            for message in said:
+                self.add_error(names.get(path), message)

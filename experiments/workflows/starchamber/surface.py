@@ -1,0 +1,14 @@
+"""What people meet of StarChamber."""
+
+from django.utils.translation import gettext_lazy as _
+
+from experiments.workflows.base.surface import Surface, Told
+from experiments.workflows.starchamber.pages import report
+
+SURFACE = Surface(
+    name="StarChamber",
+    description=_("You question one model. It gets the context below and your words, and nothing else."),
+    home="starchamber",
+    urls="experiments.workflows.starchamber.pages.urls",
+    told=Told(settings=report.settings, title=_("Interview log")),
+)

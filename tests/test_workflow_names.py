@@ -1,0 +1,54 @@
+"""Which workflow a run has is the affair of the workflow's own package: shared code names none of them."""
+
+import ast
+import re
+from pathlib import Path
+
+from experiments.workflows import REGISTRY
+
+ROOT = Path(__file__).parent.parent
+OWN = re.compile(r"(?:experiments|templates|static)/workflows/")
+OTHER_MEANINGS = {  # where such a word means something else: the words, and what
+    "accounts/passwords.py": ("arena starchamber council debate coding", "words that no password may be made of"),
+    "arenasite/describing.py": ("battles council", "headings of the API's description"),
+    "arenasite/backups/findings.py": ("battles", "a count of a rating"),
+    "arenasite/settings.py": ("arena", "the prefix of keys in Redis"),
+    "experiments/admin/__init__.py": ("battles coding", "names of modules"),
+    "experiments/bulk": ("battles", "a table of a bulk file"),
+    "experiments/datasets": ("outputs", "a part of a row of a dataset"),
+    "experiments/gateway/simulated": ("coding", "whose texts are told"),
+    "experiments/library/presets.py": ("debate", "the id of a preset"),
+    "experiments/management/commands/load_dataset.py": ("outputs", "a part of a row of a dataset"),
+    "experiments/models/client.py": ("arena starchamber council", "systems whose clients are answered"),
+    "experiments/models/run_import.py": ("arena starchamber council debate", "systems whose files are read"),
+    "experiments/models": ("battles outputs", "relations of rows, and what a file holds"),
+    "leaderboard/ratings/cycles.py": ("judging", "a role in a cycle"),
+    "leaderboard": ("battles", "a count of a rating"),
+}
+
+
+def _named(place: str) -> list[str]:
+    tree = ast.parse((ROOT / place).read_text(encoding="utf-8"))
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value in REGISTRY]
+    return [f"{place}:{text.lineno} {text.value!r}" for text in texts if not _means_something_else(place, text.value)]
+
+
+def _means_something_else(place: str, word: str) -> bool:
+    known = [words.split() for beginning, (words, _what) in OTHER_MEANINGS.items() if place.startswith(beginning)]
+    return any(word in words for words in known)
+
+
+def test_no_python_file_outside_its_package_names_a_workflow():
+    tops = ("accounts", "arenasite", "experiments", "leaderboard")
+    places = [str(path.relative_to(ROOT)) for top in tops for path in (ROOT / top).rglob("*.py")]
+    shared = [place for place in places if not OWN.match(place) and "/migrations/" not in place]
+    assert len(shared) > 400
+    assert [found for place in shared for found in _named(place)] == []
+    assert _named("experiments/workflows/council/__init__.py"), "it is found where it is"
+
+
+def test_no_shared_template_asks_which_workflow_it_has():
+    asked = re.compile(r"workflow\s*[!=]=\s*['\"]")
+    templates = [path for path in (ROOT / "templates").rglob("*.html") if not OWN.match(str(path.relative_to(ROOT)))]
+    assert len(templates) > 150
+    assert [str(path.relative_to(ROOT)) for path in templates if asked.search(path.read_text(encoding="utf-8"))] == []
