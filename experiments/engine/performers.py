@@ -16,7 +16,7 @@ from experiments.engine.keeping import Partial
 from experiments.engine.live import News
 from experiments.gateway import Client, GatewayError
 from experiments.gateway.addresses import guarded_transport
-from experiments.gateway.concurrency import START, Limiter
+from experiments.gateway.retry import START, Limiter
 from experiments.gateway.types import ChatRequest, Completion
 
 logger = logging.getLogger(__name__)

@@ -17,9 +17,9 @@ from experiments.engine.reservations import Account, Amount, periods_of, reserve
 from experiments.engine.seating import Order
 from experiments.engine.text import storable
 from experiments.gateway.errors import Interrupted
-from experiments.gateway.pricing import cost
 from experiments.gateway.request import prepare
 from experiments.gateway.types import ChatMessage, ChatRequest, Completion, ImagePart, TokenLogprob
+from experiments.gateway.usage import cost
 from experiments.models import Call, Experiment, Message, Run, Step
 from experiments.models.money import kept
 from experiments.observing import measuring

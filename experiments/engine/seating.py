@@ -15,8 +15,8 @@ from experiments.engine.budget import LEAST_ANSWER
 from experiments.engine.performers import Endpoint
 from experiments.engine.reservations import Amount
 from experiments.gateway.errors import BadKey, GatewayError, NoImages, NoMaterial
-from experiments.gateway.pricing import most_tokens, reserve
 from experiments.gateway.types import ChatMessage, ChatRequest, Deadlines, Params, Routing
+from experiments.gateway.usage import most_tokens, reserve
 from experiments.models import ModelPrice, Participant, ProviderModel, Run
 from experiments.models.money import kept_upwards
 from experiments.workflows.base.steps import Ask, Cast

@@ -2,7 +2,6 @@
 
 from experiments.gateway.addresses import guarded_transport
 from experiments.gateway.client import Client
-from experiments.gateway.concurrency import Limiter
 from experiments.gateway.errors import (
     BadAnswer,
     BadKey,
@@ -24,8 +23,7 @@ from experiments.gateway.errors import (
     UnknownModel,
     Unreachable,
 )
-from experiments.gateway.pricing import cost, reserve
-from experiments.gateway.retry import GiveUp, Wait, decide
+from experiments.gateway.retry import GiveUp, Limiter, Wait, decide
 from experiments.gateway.types import (
     Capabilities,
     ChatMessage,
@@ -44,6 +42,7 @@ from experiments.gateway.types import (
     TokenLogprob,
     Usage,
 )
+from experiments.gateway.usage import cost, reserve
 
 __all__ = [
     "BadAnswer",

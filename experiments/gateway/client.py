@@ -1,29 +1,131 @@
-"""Asks a model: HTTP to an OpenAI-compatible provider, and nothing that could be known without HTTP."""
+"""Asks a model: HTTP to an OpenAI-compatible provider under deadlines, and nothing that could be known without HTTP."""
 
+import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
+from contextlib import aclosing, asynccontextmanager, suppress
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import httpx
 
 from experiments.gateway.addresses import guarded_transport
 from experiments.gateway.answer import Answer
-from experiments.gateway.classify import Origin, classify, excerpt, readable, tried
-from experiments.gateway.errors import BadAnswer, BadKey, GatewayError, OutcomeUnknown, Refused, Unreachable
-from experiments.gateway.reading import DeadlinePassed, Pace, body_of, drain, next_of, read_head
+from experiments.gateway.errors import (
+    BadAnswer,
+    BadKey,
+    GatewayError,
+    Origin,
+    OutcomeUnknown,
+    Refused,
+    Unreachable,
+    classify,
+    excerpt,
+    readable,
+    tried,
+)
 from experiments.gateway.redaction import redact
 from experiments.gateway.request import prepare
 from experiments.gateway.types import ChatRequest, Chunk, Completion, Deadlines
 
+LINGER_SECONDS = 2.0
+"""How long an answer whose finish reason has come may take to say its usage or [DONE]."""
+DRAIN_SECONDS = 0.05
+"""How long to wait for the end of the body after the end of the answer, so that the connection can be used again."""
+
+_ENCODINGS = ("", "identity", "gzip", "x-gzip", "deflate")
+_OTHER_ENCODINGS = ("br", "zstd", "compress", "x-compress", "gzip, gzip", "deflate, gzip", "gzip, deflate")
+
+T = TypeVar("T")
+
 ERROR_BODY_BYTES = 64 << 10
 ERROR_BODY_SECONDS = 10.0
 CATALOGUE_DEADLINES = Deadlines(total=60.0)
-
-_READING_FAILED = (httpx.HTTPError, httpx.InvalidURL, UnicodeEncodeError, DeadlinePassed)
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.WriteError, httpx.WriteTimeout)
 _NOT_SENDABLE = (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError, UnicodeEncodeError)
+
+
+class DeadlinePassed(Exception):
+    """A deadline of ours, with what was waited for."""
+
+
+class Pace:
+    """Which deadline is the next, given how far the answer has come."""
+
+    def __init__(self, deadlines: Deadlines, *, streaming: bool) -> None:
+        now = asyncio.get_running_loop().time()
+        self._deadlines = deadlines
+        self._end = now + deadlines.total
+        self._next = now + deadlines.first_byte if streaming else self._end
+        self._waiting_for = f"first content within {deadlines.first_byte:g} s"
+        self._pieces = 0
+        self._lingers = False
+
+    def observe(self, pieces: int, *, complete: bool) -> None:
+        """Notes progress: only a new piece of content moves the deadline, keep-alives do not."""
+        if pieces == self._pieces and complete == self._lingers:
+            return
+        self._pieces, self._lingers = pieces, complete
+        patience = LINGER_SECONDS if complete else self._deadlines.progress
+        self._waiting_for = f"further content within {patience:g} s"
+        self._next = asyncio.get_running_loop().time() + patience
+
+    async def wait(self, awaitable: Awaitable[T]) -> T:
+        """The awaitable's result; raises DeadlinePassed."""
+        try:
+            async with asyncio.timeout_at(min(self._next, self._end)):
+                return await awaitable
+        except TimeoutError as error:
+            whole = f"a complete answer within {self._deadlines.total:g} s"
+            raise DeadlinePassed(whole if self._end <= self._next else self._waiting_for) from error
+
+
+def body_of(response: httpx.Response) -> AsyncGenerator[bytes, None]:
+    """The body in the pieces in which it arrives. Raises BadAnswer for an encoding that is not understood.
+
+    Encodings in a row are refused: each can unpack a thousandfold before a limit on bytes sees anything.
+    """
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    if encoding not in _ENCODINGS:
+        named = f" as {encoding!r}" if encoding in _OTHER_ENCODINGS else ""  # any other word may be anything
+        raise BadAnswer(f"The provider compressed its answer{named}, which was not asked for.")
+    plain = encoding in ("", "identity")
+    # Typed as iterators by httpx, but generators, which can be closed.
+    return cast(AsyncGenerator[bytes, None], response.aiter_raw() if plain else response.aiter_bytes())
+
+
+async def next_of(body: AsyncGenerator[bytes, None]) -> bytes | None:
+    """The next bytes, None at the end."""
+    try:
+        return await anext(body)
+    except StopAsyncIteration:
+        return None
+
+
+async def drain(body: AsyncGenerator[bytes, None]) -> None:
+    """Reads what is left, if it comes at once: only a body read to its end leaves a connection to be used again."""
+    with suppress(TimeoutError, httpx.HTTPError):
+        async with asyncio.timeout(DRAIN_SECONDS):
+            async for _ in body:
+                pass
+
+
+async def read_head(response: httpx.Response, limit: int, seconds: float) -> bytes:
+    """The beginning of a body, or what of it came in time without trouble: good enough for an error message."""
+    head = b""
+    with suppress(TimeoutError, httpx.HTTPError, BadAnswer):
+        async with asyncio.timeout(seconds), aclosing(body_of(response)) as body:
+            async for data in body:
+                head += data[:limit]
+                if len(head) >= limit:
+                    break
+    return head[:limit]
+
+
+_READING_FAILED = (httpx.HTTPError, httpx.InvalidURL, UnicodeEncodeError, DeadlinePassed)
+
+
+# --- the client ---
 
 
 class Client:
@@ -120,12 +222,14 @@ class Client:
         *,
         content: bytes | None = None,
     ) -> httpx.Request:
+        if not (self._api_key.isascii() and self._api_key.isprintable()):
+            raise BadKey("The provider key has characters that no key has: enter it again.")
+        authorization = {"Authorization": f"Bearer {self._api_key}"} if self._api_key else {}
+        everything = {"User-Agent": "arena-lab", **self._headers, **headers, **authorization}
         timeout = httpx.Timeout(
             connect=deadlines.connect, read=None, write=deadlines.progress, pool=deadlines.first_byte
         )
-        return self._http.build_request(
-            method, origin.url, content=content, headers=self._all_headers(headers), timeout=timeout
-        )
+        return self._http.build_request(method, origin.url, content=content, headers=everything, timeout=timeout)
 
     @asynccontextmanager
     async def _send(self, request: httpx.Request, origin: Origin, pace: Pace) -> AsyncIterator[httpx.Response]:
@@ -141,12 +245,6 @@ class Client:
 
     def _origin(self, path: str, model: str = "") -> Origin:
         return Origin(url=self._base_url + path, model=model, api_key=self._api_key)
-
-    def _all_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
-        if not (self._api_key.isascii() and self._api_key.isprintable()):
-            raise BadKey("The provider key has characters that no key has: enter it again.")
-        authorization = {"Authorization": f"Bearer {self._api_key}"} if self._api_key else {}
-        return {"User-Agent": "arena-lab", **self._headers, **headers, **authorization}
 
     def _translate(self, error: Exception, origin: Origin) -> GatewayError:
         """The one place where httpx's errors become ours."""

@@ -1,9 +1,12 @@
-"""Takes a key out of whatever a provider says: as it is, escaped, encoded, masked, or broken over two pieces."""
+"""What is taken out of a provider's text: keys in whatever form, and characters that no database holds."""
 
 import re
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 PLACE = "[key]"
 LEAST = 8  # characters of a key that is looked for; a shorter one would be found in innocent words
@@ -12,6 +15,37 @@ _SUSPECT = re.compile(r"[%\\…]|&#|[*•x.·#]{2}")  # without any of these, a 
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-=")
 _LONGEST_SHOWN = 24  # characters of the beginning or the end that may stand beside a mask
 _TELLING = 4  # so many of them, beside a mask, are the key's and no word
+
+# --- characters that JSON may carry and a database may not: lone surrogates and NUL ---
+
+
+def clean(text: str) -> str:
+    """Joins surrogate pairs into their character; what stays alone, and NUL, becomes U+FFFD."""
+    if not _UNSTORABLE.search(text):
+        return text
+    paired = _SURROGATE_PAIR.sub(lambda pair: pair.group().encode("utf-16", "surrogatepass").decode("utf-16"), text)
+    return _UNSTORABLE.sub("�", paired)
+
+
+class Cleaner:
+    """`clean` for a text in pieces: a server may put the two halves of an emoji into two deltas."""
+
+    def __init__(self) -> None:
+        self._half = ""
+
+    def feed(self, text: str) -> str:
+        if not self._half and (not text or (text.isascii() and "\x00" not in text)):
+            return text
+        text = self._half + text
+        self._half = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
+        return clean(text.removesuffix(self._half))
+
+    def close(self) -> str:
+        half, self._half = self._half, ""
+        return clean(half)
+
+
+# --- keys ---
 
 
 def redact(text: str, key: str) -> str:
@@ -52,11 +86,11 @@ class Redactor:
         return self._let(self._held, is_last=True) if self._held else ""
 
     def _let(self, text: str, *, is_last: bool) -> str:
-        clean = redact(text, self._key)
-        self.found |= clean != text
-        held = 0 if is_last else _open_end(clean, self._key)
-        self._held = clean[len(clean) - held :]
-        return clean[: len(clean) - held]
+        redacted = redact(text, self._key)
+        self.found |= redacted != text
+        held = 0 if is_last else _open_end(redacted, self._key)
+        self._held = redacted[len(redacted) - held :]
+        return redacted[: len(redacted) - held]
 
 
 def _found(text: str, key: str) -> Iterator[tuple[int, int]]:

@@ -28,16 +28,14 @@ def prepare(request: ChatRequest, *, stream: bool) -> Prepared:
         body["stream_options"] = {"include_usage": True}
     if request.routing is not None:
         body["provider"] = _provider(request.routing)
-    return Prepared(body, _headers(request, stream=stream), tuple(warnings))
-
-
-def _headers(request: ChatRequest, *, stream: bool) -> dict[str, str]:
     headers = {
         "Content-Type": "application/json",
         "Accept": "text/event-stream" if stream else "application/json",
         "Accept-Encoding": "identity",  # compression would hold back pieces, and a small answer could unpack to a bomb
     }
-    return headers | ({"X-Client-Request-Id": request.request_id} if request.request_id else {})
+    if request.request_id:
+        headers["X-Client-Request-Id"] = request.request_id
+    return Prepared(body, headers, tuple(warnings))
 
 
 def _messages(request: ChatRequest, warnings: list[str]) -> list[dict[str, Any]]:
@@ -80,15 +78,13 @@ def _without_system(messages: tuple[ChatMessage, ...]) -> tuple[ChatMessage, ...
     others = [message for message in messages if message.role != "system"]
     for index, message in enumerate(others):
         if message.role == "user":
-            others[index] = _after(f"{text}\n\n", message)
+            lead = f"{text}\n\n"
+            if message.parts:
+                others[index] = replace(message, parts=(lead, *message.parts))
+            else:
+                others[index] = replace(message, content=lead + message.content)
             return tuple(others)
     return (ChatMessage("user", text), *others)
-
-
-def _after(text: str, message: ChatMessage) -> ChatMessage:
-    if message.parts:
-        return replace(message, parts=(text, *message.parts))
-    return replace(message, content=text + message.content)
 
 
 def _parameters(request: ChatRequest, warnings: list[str]) -> dict[str, Any]:

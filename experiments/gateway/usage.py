@@ -1,11 +1,11 @@
-"""Tokens: what a provider counted, what to assume when it counted nothing, and whether it cut the prompt."""
+"""Tokens and money: what a provider counted, what to assume when it counted nothing, and what that costs."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
-from experiments.gateway.types import ChatRequest, Usage
+from experiments.gateway.types import ChatRequest, CostSource, Price, Usage
 
 BYTES_PER_TOKEN = 4
 TOKENS_PER_IMAGE = 1500
@@ -20,6 +20,9 @@ OWN_PROMPT = 32_768
 OVER_LIMIT = 64
 _LARGEST_COUNT = 2**31 - 1
 _COMMON_WINDOWS = frozenset(2**power for power in range(11, 21))
+
+SAFE_BYTES_PER_TOKEN = 3
+ASSUMED_OUTPUT_TOKENS = 8192
 
 
 class _Unreadable(Exception):
@@ -105,11 +108,11 @@ def prompt_bytes(request: ChatRequest) -> int:
 
 def image_tokens(request: ChatRequest) -> int:
     """By area where it is known: the most that is usual is a token for 28 × 28 pixels, the least 256 of them."""
-    return sum(_image_tokens(image.pixels) for message in request.messages for image in message.pictures)
-
-
-def _image_tokens(pixels: int) -> int:
-    return max(LEAST_PER_IMAGE, math.ceil(pixels / PIXELS_PER_TOKEN)) if pixels else TOKENS_PER_IMAGE
+    pictures = [image for message in request.messages for image in message.pictures]
+    return sum(
+        max(LEAST_PER_IMAGE, math.ceil(image.pixels / PIXELS_PER_TOKEN)) if image.pixels else TOKENS_PER_IMAGE
+        for image in pictures
+    )
 
 
 def prompt_was_cut(request: ChatRequest, usage: Usage) -> bool:
@@ -183,3 +186,45 @@ def _part(raw: Mapping[str, object], name: str) -> Mapping[str, object]:
 
 def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+# --- money, in US dollars: an unknown price gives None, never 0 ---
+
+
+def cost(usage: Usage, price: Price | None) -> tuple[Decimal | None, CostSource]:
+    """What a call cost: the provider's own figure, else tokens times price, else (None, "unknown").
+
+    Cached input without a price of its own counts at the full input price, as does writing a cache.
+    """
+    if usage.provider_cost is not None:
+        return usage.provider_cost, "provider"
+    if price is None:
+        return None, "unknown"
+    cached_price = price.input if price.cached_input is None else price.cached_input
+    amount = (
+        price.per_request
+        + price.input * (usage.input_tokens + usage.cache_write_tokens)
+        + cached_price * usage.cached_input_tokens
+        + price.output * usage.output_tokens
+    )
+    return amount, "price"
+
+
+def reserve(request: ChatRequest, price: Price | None) -> Decimal | None:
+    """An upper estimate of a call's cost before it is made; None when the price is unknown."""
+    if price is None:
+        return None
+    prompt, answer = most_tokens(request)
+    return price.per_request + price.input * prompt + price.output * answer
+
+
+def most_tokens(request: ChatRequest) -> tuple[int, int]:
+    """An upper estimate of the tokens that a call reads and writes.
+
+    Three bytes of prompt count as a token, and the answer at its limit: the request's, else the model's, else 8192.
+    """
+    prompt = math.ceil(prompt_bytes(request) / SAFE_BYTES_PER_TOKEN) + image_tokens(request)
+    if request.schema is not None:
+        prompt += math.ceil(len(str(request.schema)) / SAFE_BYTES_PER_TOKEN)
+    answer = request.params.max_tokens or request.capabilities.max_output_tokens or ASSUMED_OUTPUT_TOKENS
+    return prompt, answer

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from experiments.engine import playing
-from experiments.gateway import concurrency
+from experiments.gateway import retry
 from experiments.gateway.retry import Wait
 from experiments.models import Execution, Run
 from experiments.sandboxing import claims
@@ -124,6 +124,6 @@ def assert_told_once(run: Run) -> None:
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """The pauses before further attempts are cut short; whether there is one is decided as ever."""
-    monkeypatch.setattr(concurrency, "COOLDOWN_SECONDS", 0.01)
+    monkeypatch.setattr(retry, "COOLDOWN_SECONDS", 0.01)
     wait_after = playing.wait_after
     monkeypatch.setattr(playing, "wait_after", lambda call, report: wait_after(call, report) and Wait(0.01))

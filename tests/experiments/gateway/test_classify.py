@@ -3,8 +3,7 @@
 import json
 from datetime import UTC, datetime
 
-from experiments.gateway.classify import Origin, classify, classify_event, excerpt, read_error
-from experiments.gateway.ratelimits import retry_after
+from experiments.gateway.errors import Origin, classify, classify_event, excerpt, read_error, retry_after
 from tests.cases import each_case
 from tests.hanging import without_hanging
 

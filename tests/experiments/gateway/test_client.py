@@ -18,8 +18,8 @@ from experiments.gateway import (
     UnknownModel,
     Unreachable,
     guarded_transport,
-    reading,
 )
+from experiments.gateway.client import LINGER_SECONDS
 from tests.cases import each_case
 
 from .conftest import STREAM_HEAD, Asker
@@ -60,7 +60,7 @@ async def test_a_whole_answer_ends_though_the_server_stays_open(provider, asker,
     assert completion.text == "Hello there"
     assert provider.is_hung_up
     assert completion.usage.estimated == (ends == "with its finish reason")
-    least = reading.LINGER_SECONDS if completion.usage.estimated else 0
+    least = LINGER_SECONDS if completion.usage.estimated else 0
     assert least <= took < least + 20
 
 

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from experiments.gateway import Overloaded, RateLimited, Unreachable
-from experiments.gateway.concurrency import Limiter
+from experiments.gateway.retry import Limiter
 from tests.cases import each_case
 
 

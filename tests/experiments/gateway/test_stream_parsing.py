@@ -1,8 +1,7 @@
 """The parser of an event stream, and thinking told from the answer; that no split changes them is for the fuzzing."""
 
-from experiments.gateway.harmony import AnswerSplitter
-from experiments.gateway.reasoning import Merged
-from experiments.gateway.sse import Event, Parser
+from experiments.gateway.reasoning import AnswerSplitter, Merged
+from experiments.gateway.streaming import Event, Parser
 from tests.cases import each_case
 
 

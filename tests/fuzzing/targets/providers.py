@@ -7,14 +7,19 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from experiments.gateway.chunks import normal_finish, parse_chunk
-from experiments.gateway.classify import Origin, classify, classify_event, read_error
-from experiments.gateway.errors import GatewayError
-from experiments.gateway.logprobs import LEAST, parse_logprobs
-from experiments.gateway.pricing import cost
-from experiments.gateway.ratelimits import LONGEST, SHORTEST, retry_after
+from experiments.gateway.errors import (
+    LONGEST,
+    SHORTEST,
+    GatewayError,
+    Origin,
+    classify,
+    classify_event,
+    read_error,
+    retry_after,
+)
+from experiments.gateway.streaming import LEAST_LOGPROB, normal_finish, parse_chunk, parse_logprobs
 from experiments.gateway.types import Price, Usage
-from experiments.gateway.usage import parse_usage
+from experiments.gateway.usage import cost, parse_usage
 from tests.fuzzing.target import Target, text_of
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -84,7 +89,7 @@ def check_logprobs(data: bytes) -> None:
     for token in parse_logprobs(value_in(data)):
         for number in (token.logprob, *(other.logprob for other in token.alternatives)):
             assert math.isfinite(number)
-            assert LEAST <= number <= 0
+            assert LEAST_LOGPROB <= number <= 0
         (token.token + "".join(other.token for other in token.alternatives)).encode()
 
 

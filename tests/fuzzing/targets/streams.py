@@ -5,12 +5,10 @@ import re
 from pathlib import Path
 
 from experiments.gateway.answer import Answer
-from experiments.gateway.classify import Origin
-from experiments.gateway.errors import GatewayError
-from experiments.gateway.harmony import AnswerSplitter
-from experiments.gateway.reasoning import Merged
+from experiments.gateway.errors import GatewayError, Origin
+from experiments.gateway.reasoning import AnswerSplitter, Merged
 from experiments.gateway.redaction import Redactor
-from experiments.gateway.sse import BOM, KEEP_ALIVE, Event, Parser
+from experiments.gateway.streaming import BOM, KEEP_ALIVE, Event, Parser
 from experiments.gateway.types import Capabilities, ChatMessage, ChatRequest, Deadlines, Params
 from tests.fuzzing.target import Target, chunkings, text_of
 
