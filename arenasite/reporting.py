@@ -11,7 +11,7 @@ from django.utils.datastructures import MultiValueDict
 from django.views.debug import SafeExceptionReporterFilter
 
 SECRETIVE = (
-    *("accounts.crypto", "experiments.engine.keys", "experiments.engine.performers", "experiments.keys.keyring"),
+    *("accounts.crypto", "experiments.engine.keys", "experiments.engine.executor", "experiments.keys.keyring"),
     *("experiments.gateway", "experiments.keys.testing", "cryptography", "httpx", "httpcore", "h11", "anyio"),
 )
 LEAST_SECRET = 4  # characters; what is shorter stands in every second word

@@ -12,8 +12,8 @@ from experiments.admission import require_change, require_models, require_role, 
 from experiments.budgets.budgeting import require_budget
 from experiments.casting import InvalidExperiment, checked_cast, checked_config
 from experiments.engine import jobs
-from experiments.engine.ending import INTERNAL_ERROR
 from experiments.engine.events import Fact, emit
+from experiments.engine.leases import INTERNAL_ERROR
 from experiments.engine.recorded import REOPENED
 from experiments.engine.recording import FORGIVEN
 from experiments.engine.text import is_storable

@@ -13,7 +13,7 @@ from django.utils import translation
 
 from accounts.addresses import address_in
 from accounts.models import User
-from experiments.engine.live import delta
+from experiments.engine.broadcast import delta
 from experiments.fragments import look_of, render_envelope
 from experiments.live.news import ROWS, events_after
 from experiments.live.rights import Entry

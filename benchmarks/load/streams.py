@@ -49,30 +49,30 @@ def measure(base: str, streams: int) -> float:
     import django
 
     django.setup()
-    from experiments.engine.live import Wire
-    from experiments.engine.performers import Performers
+    from experiments.engine.broadcast import Broadcaster
+    from experiments.engine.executor import CallExecutor
 
-    performers = Performers(Wire())
-    performers.start()
-    performers.submit(_work(base, warm=True))
-    performers.reports.get(timeout=300)
+    executor = CallExecutor(Broadcaster())
+    executor.start()
+    executor.submit(_work(base, warm=True))
+    executor.results.get(timeout=300)
     before = time.process_time()
     for _ in range(streams):
-        performers.submit(_work(base))
-    reports = [performers.reports.get(timeout=300) for _ in range(streams)]
+        executor.submit(_work(base))
+    reports = [executor.results.get(timeout=300) for _ in range(streams)]
     spent = time.process_time() - before
-    performers.close()
+    executor.close()
     assert all(report.error is None for report in reports), [report.error for report in reports if report.error]
     return spent
 
 
 def _work(base: str, *, warm: bool = False) -> Any:
-    from experiments.engine.performers import Endpoint, Work
+    from experiments.engine.executor import Endpoint, PendingCall
     from experiments.gateway import ChatMessage, ChatRequest
 
     request = ChatRequest(model="stamp", messages=(ChatMessage("user", "Hello"),))
     endpoint = Endpoint(base, "", allow_private=True, model="stamp", concurrency=1000, is_simulated=True)
-    return Work(uuid4(), uuid4(), endpoint, request, seat="A", turn=1, is_shown=not warm)
+    return PendingCall(uuid4(), uuid4(), endpoint, request, seat="A", turn=1, is_shown=not warm)
 
 
 def _wait_for(port: int) -> None:

@@ -78,9 +78,9 @@ async def publish(runs: int, rounds: int) -> None:
     import django
 
     django.setup()
-    from experiments.engine.live import News, Wire
+    from experiments.engine.broadcast import Broadcaster, News
 
-    wire, offset = Wire(), 0
+    wire, offset = Broadcaster(), 0
     begun = time.monotonic()
     for number in range(rounds):
         news = [News(UUID(run_id(run)), _message(run_id(run), offset)) for run in range(runs)]

@@ -1,5 +1,5 @@
-"""Drives many runs side by side. The main thread alone decides and records; calls are made by the performers' loop, and
-their words are written down by the keeper as they come.
+"""Drives many runs side by side. The main thread alone decides and records; the executor's loop makes the calls, and a
+third thread saves their text as it comes.
 """
 
 import heapq
@@ -18,13 +18,13 @@ from django.db import InterfaceError, OperationalError, connection
 
 from accounts import logs
 from experiments.engine import leases
-from experiments.engine.ending import INTERNAL_ERROR, MANUAL_STOP, finish
+from experiments.engine.broadcast import Broadcaster, News
 from experiments.engine.events import LeaseLost, as_message
-from experiments.engine.keeping import Keeper, write_down
-from experiments.engine.live import News, Wire
-from experiments.engine.performers import Performers, Report
-from experiments.engine.playing import Playing
+from experiments.engine.executor import CallExecutor, CallResult
+from experiments.engine.leases import INTERNAL_ERROR, MANUAL_STOP, finish
+from experiments.engine.partial_text import PartialTextWriter, save
 from experiments.engine.recording import Book
+from experiments.engine.run_execution import RunExecution
 from experiments.models import Event, Run
 from experiments.models.run import DRIVEN_STATES
 from experiments.shards import only_shards, without_shards
@@ -48,9 +48,9 @@ class Driver:
 
     def __init__(self, stop: threading.Event, beat: Callable[[], None] = lambda: None) -> None:
         self._stop, self._beat = stop, beat
-        self._performers = Performers(Wire())
-        self._keeper = Keeper(self._performers)
-        self._playing: dict[UUID, Playing] = {}
+        self._executor = CallExecutor(Broadcaster())
+        self._text_writer = PartialTextWriter(self._executor)
+        self._executions: dict[UUID, RunExecution] = {}
         self._timers: list[tuple[float, int, UUID, Callable[[], None]]] = []
         self._order = itertools.count()
         self._due = {"look": 0.0, "renew": 0.0}
@@ -58,11 +58,11 @@ class Driver:
 
     @property
     def driven(self) -> int:
-        return len(self._playing)
+        return len(self._executions)
 
     def paused_providers(self) -> list[str]:
         """The provider of each model that is asked nothing for a while."""
-        return self._performers.paused_providers()
+        return self._executor.paused_providers()
 
     def drive(self, idle_seconds: float = 1.0) -> None:
         for _ in self.steps(idle_seconds):
@@ -71,16 +71,16 @@ class Driver:
     def steps(self, idle_seconds: float) -> Iterator[None]:
         """The same, a round at a time."""
         Driver.current = self
-        self._performers.start()
-        self._keeper.start()
+        self._executor.start()
+        self._text_writer.start()
         try:
             yield from self._rounds_until_idle(idle_seconds)
             if self._stop.is_set():
                 self._drain()
         finally:
             self._give_back()
-            self._keeper.close()
-            self._performers.close()
+            self._text_writer.close()
+            self._executor.close()
             Driver.current = None
 
     # --- the loop ---
@@ -88,9 +88,9 @@ class Driver:
     def _rounds_until_idle(self, idle_seconds: float) -> Iterator[None]:
         idle_since = time.monotonic()
         while not self._stop.is_set() and time.monotonic() - idle_since < idle_seconds:
-            was_playing = bool(self._playing)
+            was_driving = bool(self._executions)
             self._round(self._claim_waiting)
-            if was_playing or self._playing:
+            if was_driving or self._executions:
                 idle_since = time.monotonic()
             yield
 
@@ -99,20 +99,20 @@ class Driver:
         A run without any goes on elsewhere at once.
         """
         until = time.monotonic() + settings.DRAIN_SECONDS
-        for playing in self._playing.values():
-            playing.is_leaving = True
+        for execution in self._executions.values():
+            execution.is_leaving = True
         self._give_back(only_quiet=True)
-        while self._playing and time.monotonic() < until:
+        while self._executions and time.monotonic() < until:
             self._round(lambda: None)
             self._give_back(only_quiet=True)
-        self._hear_last_words()
+        self._save_last_words()
 
     def _round(self, claim: Callable[[], None]) -> None:
         try:
             renewal, quarter = self._due["renew"], settings.LEASE_SECONDS / 4
             self._is_behind = renewal > 0 and time.monotonic() > renewal + quarter
             if self._is_due("renew", quarter):
-                leases.renew({run_id: playing.book.fence for run_id, playing in self._playing.items()})
+                leases.renew({run_id: execution.book.fence for run_id, execution in self._executions.items()})
                 self._beat()
             if self._is_due("look", self._look_seconds()):
                 self._look_after_runs()
@@ -120,10 +120,10 @@ class Driver:
         except DATABASE_AWAY as error:
             self._wait_for_database(error)
         self._fire_timers()
-        self._take_reports()
+        self._take_results()
 
     def _look_seconds(self) -> float:
-        is_executing = any(playing.is_executing for playing in self._playing.values())
+        is_executing = any(execution.is_executing for execution in self._executions.values())
         return QUICK_LOOK_SECONDS if is_executing else LOOK_SECONDS
 
     def _is_due(self, what: str, seconds: float) -> bool:
@@ -137,13 +137,13 @@ class Driver:
         """Whether something is due that is done once a round."""
         return time.monotonic() >= min(self._due.values())
 
-    def _take_reports(self) -> None:
-        """Wait shortly for a report, then take those that have come: the others have to wait when something is due."""
+    def _take_results(self) -> None:
+        """Wait shortly for a result, then take those that have come: the others have to wait when something is due."""
         try:
-            report = self._performers.reports.get(timeout=self._nap())
-            self._settle(report)
+            result = self._executor.results.get(timeout=self._nap())
+            self._settle(result)
             while not self._is_late():
-                self._settle(self._performers.reports.get_nowait())
+                self._settle(self._executor.results.get_nowait())
         except queue.Empty:
             return
 
@@ -157,14 +157,14 @@ class Driver:
         now = time.monotonic()
         while self._timers and self._timers[0][0] <= now:
             _, _, run_id, action = heapq.heappop(self._timers)
-            if run_id in self._playing:
+            if run_id in self._executions:
                 self._guarded(run_id, action)
             if self._is_late():
                 break
 
-    def _settle(self, report: Report) -> None:
-        if playing := self._playing.get(report.run_id):
-            self._guarded(report.run_id, lambda: playing.settle(report))
+    def _settle(self, result: CallResult) -> None:
+        if execution := self._executions.get(result.run_id):
+            self._guarded(result.run_id, lambda: execution.settle(result))
 
     # --- runs come and go ---
 
@@ -178,11 +178,12 @@ class Driver:
 
     def _waiting(self) -> list[UUID]:
         """What to claim now: first runs that stand for themselves, then a few shards, however many of them wait."""
-        room = max(0, settings.RUNS_PER_WORKER - len(self._playing))
+        room = max(0, settings.RUNS_PER_WORKER - len(self._executions))
         waiting = Run.objects.claimable().order_by("created").values_list("pk", flat=True)
         alone = list(without_shards(waiting)[:room])
         most = max(1, int(SHARE_OF_SHARDS * settings.RUNS_PER_WORKER))
-        of_shards = min(SHARDS_AT_ONCE, room - len(alone), most - sum(one.is_shard for one in self._playing.values()))
+        driven = sum(execution.is_shard for execution in self._executions.values())
+        of_shards = min(SHARDS_AT_ONCE, room - len(alone), most - driven)
         if of_shards <= 0 or self._is_behind:
             return alone
         return [*alone, *only_shards(waiting)[:of_shards]]
@@ -192,28 +193,28 @@ class Driver:
         self._drop(run.pk)
 
         def begin() -> None:
-            self._playing[run.pk] = Playing(
-                run, self._announce, self._performers.submit, self._performers.stop, self._later
+            self._executions[run.pk] = RunExecution(
+                run, self._announce, self._executor.submit, self._executor.stop, self._later
             )
-            self._playing[run.pk].begin()
+            self._executions[run.pk].begin()
 
         self._guarded(run.pk, begin, run)
 
     def _look_after_runs(self) -> None:
-        held = leases.held(list(self._playing))
-        for run_id, playing in list(self._playing.items()):
+        held = leases.held(list(self._executions))
+        for run_id, execution in list(self._executions.items()):
             now = held.get(run_id)
-            if now is None or now.fence != playing.book.fence or now.state not in DRIVEN_STATES:
+            if now is None or now.fence != execution.book.fence or now.state not in DRIVEN_STATES:
                 self._drop(run_id)  # somebody else's, or at rest since a commit that went unconfirmed
-            elif now.state == Run.State.STOPPING and not playing.is_cancelled:
-                self._guarded(run_id, partial(playing.halt, MANUAL_STOP))
-            elif not playing.is_ending:
-                self._guarded(run_id, partial(_look_after, playing, now))
+            elif now.state == Run.State.STOPPING and not execution.is_cancelled:
+                self._guarded(run_id, partial(execution.halt, MANUAL_STOP))
+            elif not execution.is_ending:
+                self._guarded(run_id, partial(_look_after, execution, now))
 
     def _guarded(self, run_id: UUID, action: Callable[[], None], run: Run | None = None) -> None:
         """The top of a run: whatever goes wrong in it ends it, with its event, and no other run."""
-        playing = self._playing.get(run_id)
-        subject = playing.run if playing else run
+        execution = self._executions.get(run_id)
+        subject = execution.run if execution else run
         with logs.about(run=run_id, experiment=subject.experiment_id if subject else None):
             self._act(run_id, action, run)
 
@@ -225,20 +226,20 @@ class Driver:
             self._drop(run_id)
         except DATABASE_AWAY as error:
             self._wait_for_database(error)
-            if playing := self._playing.get(run_id):
-                self._later(0, run_id, playing.work_off)
+            if execution := self._executions.get(run_id):
+                self._later(0, run_id, execution.drain_agenda)
         except Exception as bug:
             logger.exception("run=%s failed", run_id)
             self._fail(run_id, bug, run)
-        playing = self._playing.get(run_id)
-        if playing and playing.is_over:
+        execution = self._executions.get(run_id)
+        if execution and execution.is_over:
             logger.info("run=%s has ended, or waits", run_id)
-            playing.is_dropped = True
-            del self._playing[run_id]
+            execution.is_dropped = True
+            del self._executions[run_id]
 
     def _fail(self, run_id: UUID, bug: Exception, run: Run | None) -> None:
-        playing = self._playing.get(run_id)
-        run = playing.run if playing else run
+        execution = self._executions.get(run_id)
+        run = execution.run if execution else run
         if run is None:
             return
         end = End(
@@ -248,55 +249,55 @@ class Driver:
         )
         self._drop(run_id)
         try:
-            finish(playing.book if playing else Book(run_id, run.fence, self._announce), run, end, was_halted=False)
+            finish(execution.book if execution else Book(run_id, run.fence, self._announce), run, end, was_halted=False)
         except (DatabaseTrouble, LeaseLost):
             logger.exception("run=%s could not be marked as failed; the sweep will find it", run_id)
 
     def _drop(self, run_id: UUID) -> None:
-        if playing := self._playing.pop(run_id, None):
-            playing.is_dropped = True
-            for call_id in playing.calls:
-                self._performers.stop(call_id)
+        if execution := self._executions.pop(run_id, None):
+            execution.is_dropped = True
+            for call_id in execution.calls:
+                self._executor.stop(call_id)
 
-    def _hear_last_words(self) -> None:
-        """Break off what is still under way, and keep every word of it that came."""
-        cut_off = {call_id for playing in self._playing.values() for call_id in playing.calls}
+    def _save_last_words(self) -> None:
+        """Break off what is still under way, and save every word of it that came."""
+        cut_off = {call_id for execution in self._executions.values() for call_id in execution.calls}
         for call_id in cut_off:
-            self._performers.stop(call_id)
+            self._executor.stop(call_id)
         until, texts = time.monotonic() + LAST_WORDS_SECONDS, []
         while cut_off and (left := until - time.monotonic()) > 0:
             try:
-                report = self._performers.reports.get(timeout=left)
+                result = self._executor.results.get(timeout=left)
             except queue.Empty:
                 break
-            cut_off.discard(report.call_id)
-            if report.is_stopped and report.was_sent:
-                texts.append((report.call_id, report.completion.text, report.completion.reasoning))
+            cut_off.discard(result.call_id)
+            if result.is_stopped and result.was_sent:
+                texts.append((result.call_id, result.completion.text, result.completion.reasoning))
             else:
-                self._settle(report)
-        self._keeper.close()  # what it knows is older
+                self._settle(result)
+        self._text_writer.close()  # what it knows is older
         try:
-            write_down(texts)
+            save(texts)
         except DATABASE_AWAY:
-            logger.warning("the last words of %s calls could not be written down", len(texts))
+            logger.warning("the last words of %s calls could not be saved", len(texts))
 
     def _give_back(self, *, only_quiet: bool = False) -> None:
-        for run_id, playing in list(self._playing.items()):
-            if only_quiet and playing.calls:
+        for run_id, execution in list(self._executions.items()):
+            if only_quiet and execution.calls:
                 continue
             self._drop(run_id)
             try:
-                leases.release(run_id, playing.book.fence)
+                leases.release(run_id, execution.book.fence)
             except DatabaseTrouble:
                 logger.warning("run=%s keeps its lease until it ends", run_id)
 
-    # --- hands ---
+    # --- what run executions call ---
 
     def _later(self, seconds: float, run_id: UUID, action: Callable[[], None]) -> None:
         heapq.heappush(self._timers, (time.monotonic() + seconds, next(self._order), run_id, action))
 
     def _announce(self, event: Event) -> None:
-        self._performers.send(News(event.run_id, as_message(event)))
+        self._executor.send(News(event.run_id, as_message(event)))
 
     def _wait_for_database(self, error: Exception) -> None:
         logger.warning("the database does not answer (%s); trying again", type(error).__name__)
@@ -304,6 +305,6 @@ class Driver:
         time.sleep(DATABASE_PAUSE)
 
 
-def _look_after(playing: Playing, held: leases.Held) -> None:
-    playing.notice(held)
-    playing.check_time()
+def _look_after(execution: RunExecution, held: leases.Held) -> None:
+    execution.notice(held)
+    execution.check_time()

@@ -11,7 +11,7 @@ from asgiref.sync import async_to_sync
 from django.db import connection, transaction
 from django.utils import timezone
 
-from experiments.engine.live import News, publish
+from experiments.engine.broadcast import News, publish
 from experiments.models import Event, Run
 from experiments.webhooks import outbox
 

@@ -1,7 +1,8 @@
-"""The doorbell that a run is waiting, and the worker that answers it."""
+"""The job that drives runs: how it is enqueued, its worker, and the sweep for runs without a driver."""
 
 import logging
 import threading
+import time
 from collections import Counter
 from typing import Any
 from uuid import UUID
@@ -11,29 +12,70 @@ from django.db import close_old_connections, transaction
 
 from experiments import doorbell
 from experiments.collecting import spare_what_is_loaded
+from experiments.engine import leases
 from experiments.engine.driver import Driver
-from experiments.engine.sweep import sweep, sweep_forever
-from experiments.engine.workers import SteadyWorker, beat
-from experiments.observing import counting, families
+from experiments.engine.workers import SteadyWorker, beat, look_around
+from experiments.models import Run
+from experiments.observing import counting, families, measuring
+from experiments.signals import engine_swept
 
 logger = logging.getLogger(__name__)
 
 QUEUE = "engine"
 WORKER_SECONDS = 60  # a worker that has not been heard of for so long counts as dead
-ENOUGH_BELLS = 32  # unanswered ones: every driver that starts takes all runs that wait, not only the one that rang
+MOST_QUEUED = 32  # jobs: every driver that starts takes all runs that wait, not only the one it was enqueued for
 stop_requested = threading.Event()
 
 
 def wake(run_id: UUID) -> None:
-    """Ring for a worker once the current transaction is committed.
+    """Enqueue a driver once the current transaction is committed.
 
-    A bell that nobody hears costs seconds, not a run: the sweep finds queued runs by itself.
+    A job that is lost costs seconds, not a run: the sweep finds queued runs by itself.
     """
-    transaction.on_commit(lambda: _ring(run_id))
+
+    def enqueue() -> None:
+        doorbell.ring(QUEUE, drive, str(run_id), enough=MOST_QUEUED, waiting=f"run={run_id}")
+
+    transaction.on_commit(enqueue)
 
 
-def _ring(run_id: UUID) -> None:
-    doorbell.ring(QUEUE, drive, str(run_id), enough=ENOUGH_BELLS, waiting=f"run={run_id}")
+def drive(run_id: str) -> None:
+    """Drive every run that needs a driver, this one among them, until none is left."""
+    logger.debug("run=%s was enqueued", run_id)
+    close_old_connections()
+    Driver(stop_requested, beat=beat).drive()
+    if stop_requested.is_set():
+        sweep()  # what was given back goes on elsewhere at once
+
+
+def sweep() -> int:
+    """Enqueue one driver if any run is claimable: it takes them all. Returns how many there are."""
+    leases.clamp_future_leases()
+    waiting = list(Run.objects.claimable().order_by("created").values_list("pk", flat=True))
+    if waiting:
+        wake(waiting[0])
+    measuring.swept(len(waiting))
+    return len(waiting)
+
+
+class EngineWorker(SteadyWorker):
+    """One job at a time, in this process: the job is a driver, and a driver drives many runs."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.worker_ttl = WORKER_SECONDS
+
+    def work(self, *args: Any, **kwargs: Any) -> bool:
+        threading.Thread(target=_sweep_forever, name="sweep", daemon=True).start()
+        counting.gauge(families.DRIVEN, driven)
+        counting.gauge(families.PAUSED, paused)
+        spare_what_is_loaded()
+        doorbell.ring_beside()
+        return bool(super().work(*args, **kwargs))
+
+    def request_stop(self, signum: int, frame: Any) -> None:
+        stop_requested.set()
+        super().request_stop(signum, frame)  # type: ignore[no-untyped-call]  # rq has it untyped
 
 
 def driven() -> dict[tuple[str, ...], float]:
@@ -45,30 +87,12 @@ def paused() -> dict[tuple[str, ...], float]:
     return {(provider,): float(models) for provider, models in found.items()}
 
 
-def drive(run_id: str) -> None:
-    """Drive every run that needs a driver, the one that rang among them, until none is left."""
-    logger.debug("run=%s rang", run_id)
-    close_old_connections()
-    Driver(stop_requested, beat=beat).drive()
-    if stop_requested.is_set():
-        sweep(wake)  # what was given back goes on elsewhere at once
+def _sweep_forever() -> None:
+    while True:
+        time.sleep(settings.SWEEP_SECONDS)
+        look_around(sweep, tell_others)
 
 
-class EngineWorker(SteadyWorker):
-    """One job at a time, in this process: the job is a driver, and a driver drives many runs."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.worker_ttl = WORKER_SECONDS
-
-    def work(self, *args: Any, **kwargs: Any) -> bool:
-        threading.Thread(target=sweep_forever, args=(wake, settings.SWEEP_SECONDS), name="sweep", daemon=True).start()
-        counting.gauge(families.DRIVEN, driven)
-        counting.gauge(families.PAUSED, paused)
-        spare_what_is_loaded()
-        doorbell.ring_beside()
-        return bool(super().work(*args, **kwargs))
-
-    def request_stop(self, signum: int, frame: Any) -> None:
-        stop_requested.set()
-        super().request_stop(signum, frame)  # type: ignore[no-untyped-call]  # rq has it untyped
+def tell_others() -> None:
+    """Packages above the engine sweep what is theirs."""
+    engine_swept.send(None)

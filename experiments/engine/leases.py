@@ -1,4 +1,6 @@
-"""Who drives a run: claims and renewals are conditional UPDATEs whose row count decides, by the database's clock."""
+"""Who drives a run, from its claim to its last state: the row counts of conditional UPDATEs decide, by the database's
+clock.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
@@ -11,12 +13,20 @@ from django.db import transaction
 from django.db.models import Case, F, Value, When
 from django.db.models.functions import Coalesce, Now
 
+from accounts import audit
 from experiments import clock
-from experiments.engine.events import Announce, Fact, emit
-from experiments.engine.recording import lose_calls
-from experiments.models import Run
+from experiments.engine import executions
+from experiments.engine.events import Announce, Fact, emit, reserve_numbers
+from experiments.engine.recording import Book, lose_calls
+from experiments.models import Budget, Run
 from experiments.models.run import DRIVEN_STATES
 from experiments.observing import measuring
+from experiments.signals import run_finished
+from experiments.workflows.base.steps import STOPPED, Ask, End
+
+MANUAL_STOP = STOPPED
+GIVEN_UP = "The engine gave the run up while this call was under way."
+INTERNAL_ERROR = "internal_error"  # the reason of an end that is no fault of what was asked
 
 
 class Held(NamedTuple):
@@ -33,8 +43,8 @@ def lease_end() -> object:
     return Now() + timedelta(seconds=settings.LEASE_SECONDS)
 
 
-def shorten() -> None:
-    """Those that were set while the clock was ahead: nobody who died then holds a run for longer than a lease lasts."""
+def clamp_future_leases() -> None:
+    """Leases set while the clock was ahead end no later than one that is set now: no run waits longer for a driver."""
     driven = Run.objects.filter(state__in=DRIVEN_STATES)
     clock.bring_back(driven, "lease_until", timedelta(seconds=settings.LEASE_SECONDS))
 
@@ -82,3 +92,42 @@ def release(run_id: UUID, fence: int) -> None:
     mine = Run.objects.filter(pk=run_id, fence=fence)
     mine.filter(state=Run.State.RUNNING).update(state=Run.State.QUEUED, lease_until=None)
     mine.filter(state=Run.State.STOPPING).update(lease_until=None)
+
+
+def finish(
+    book: Book,
+    run: Run,
+    end: End,
+    *,
+    was_halted: bool,
+    refused: Ask | None = None,
+    budget: Mapping[str, Any] | None = None,
+) -> None:
+    """Move the run to its last state and say so, once. refused: what a limit did not allow to be asked any more.
+    budget: the one that had no room for it.
+    """
+    natural = Run.State.STOPPED if was_halted or end.stopped else Run.State.COMPLETED
+    state = Run.State.FAILED if end.failed else natural
+    kind = "experiment_error" if end.failed else "experiment_stopped"
+    data: dict[str, Any] = {"state": state.value, "reason": end.reason, "message": end.message}
+    if refused:
+        data["refused"] = {name: getattr(refused, name) for name in ("key", "purpose", "seat", "turn")}
+    if budget:
+        data["budget"] = budget
+    with transaction.atomic():
+        reserve_numbers(book.run_id, 0, book.fence)
+        ended = {"stop_reason": end.reason, "error": end.message, "ended": Now(), "lease_until": None}
+        driven = (Run.State.RUNNING, Run.State.STOPPING)
+        if run.move(state, from_=driven, fence=book.fence, fields=ended):  # or an earlier try did, unconfirmed
+            left = lose_calls(run, GIVEN_UP)  # none, but where the run gave up or a commit was not confirmed
+            emit(book.run_id, *left, Fact(kind, data), fence=book.fence, announce=book.announce)
+            executions.cancel(book.run_id)
+            if budget:
+                _record_reached(run, budget)
+        transaction.on_commit(lambda: run_finished.send(Run, run_id=run.pk))
+
+
+def _record_reached(run: Run, budget: Mapping[str, Any]) -> None:
+    told = {name: budget[name] for name in ("kind", "period", "cost_left", "tokens_left")}
+    row = Budget(pk=UUID(budget["id"]))
+    audit.record(audit.Action.BUDGET_REACHED, by=None, of=row, name=budget["name"], run=str(run.pk), **told)

@@ -11,10 +11,10 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from experiments.engine.events import Announce, Fact, reserve_numbers, write
-from experiments.engine.performers import Report
+from experiments.engine.executor import CallResult as Report
 from experiments.engine.projections import message_data, record_step
+from experiments.engine.requests import PreparedCall as Order
 from experiments.engine.reservations import Account, Amount, periods_of, reserve, settle, settle_lost
-from experiments.engine.seating import Order
 from experiments.engine.text import storable
 from experiments.gateway.errors import Interrupted
 from experiments.gateway.request import prepare

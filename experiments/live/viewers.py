@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from channels.layers import get_channel_layer
 from django.db import DatabaseError
 
-from experiments.engine.live import delta, group_of, joined
+from experiments.engine.broadcast import delta, group_of, joined
 from experiments.live.backfill import Backfill
 from experiments.live.rights import Entry, allowed, newest_events
 from experiments.observing import counting, families

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from arenasite.preparation import compile_translations
-from experiments.engine import keeping
+from experiments.engine import partial_text
 from experiments.engine.driver import Driver
 from experiments.models import Run
 from experiments.reports import making
@@ -35,7 +35,7 @@ def played(arena: Any, start: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[
     """Makes a run that has ended. It is driven on this thread, so that the test's transaction holds it all; the keeper,
     which would have to wait for that, has nothing to do before the end.
     """
-    monkeypatch.setattr(keeping, "SAVE_SECONDS", 1000.0)
+    monkeypatch.setattr(partial_text, "SAVE_SECONDS", 1000.0)
 
     def play(*speakers: str, **config: Any) -> Run:
         run: Run = start(arena(*speakers, **config))

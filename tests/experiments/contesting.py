@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from experiments.engine import playing
+from experiments.engine import run_execution
 from experiments.gateway import retry
 from experiments.gateway.retry import Wait
 from experiments.models import Execution, Run
@@ -125,5 +125,5 @@ def assert_told_once(run: Run) -> None:
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """The pauses before further attempts are cut short; whether there is one is decided as ever."""
     monkeypatch.setattr(retry, "COOLDOWN_SECONDS", 0.01)
-    wait_after = playing.wait_after
-    monkeypatch.setattr(playing, "wait_after", lambda call, report: wait_after(call, report) and Wait(0.01))
+    wait_after = run_execution.wait_after
+    monkeypatch.setattr(run_execution, "wait_after", lambda call, report: wait_after(call, report) and Wait(0.01))

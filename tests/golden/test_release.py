@@ -19,7 +19,7 @@ from django.core.management.color import no_style
 from django.db import connection, transaction
 from django.utils import timezone
 
-from experiments.engine import keeping
+from experiments.engine import partial_text
 from experiments.gateway.simulated.server import SimulatedProvider
 from experiments.gateway.simulated.stream import Pacer
 from experiments.models import Provider, Run
@@ -42,7 +42,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("alike")]
 @pytest.fixture
 def alike(monkeypatch, settings):
     """What is recorded does not depend on how long something takes."""
-    monkeypatch.setattr(keeping, "SAVE_SECONDS", 1000.0)
+    monkeypatch.setattr(partial_text, "SAVE_SECONDS", 1000.0)
     settings.BATTLES_PER_RUN = 6
 
 

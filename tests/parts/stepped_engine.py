@@ -14,11 +14,11 @@ import pytest
 from channels.layers import get_channel_layer
 from django.db import connections
 
-from experiments.engine import driver, keeping
+from experiments.engine import driver, partial_text
+from experiments.engine.broadcast import News, group_of
 from experiments.engine.driver import Driver
-from experiments.engine.keeping import Keeper
-from experiments.engine.live import News, group_of
-from experiments.engine.performers import Performers, Report
+from experiments.engine.executor import CallExecutor, CallResult
+from experiments.engine.partial_text import PartialTextWriter
 from tests.parts import virtual_time
 from tests.parts.virtual_time import VirtualLoop
 
@@ -35,22 +35,22 @@ class MemoryOutlet:
         pass
 
 
-class SteppedReports(queue.Queue[Report]):
+class SteppedResults(queue.Queue[CallResult]):
     """Waiting for a report runs the loop of the calls until there is one, or so much virtual time has passed."""
 
-    def __init__(self, performers: "SteppedPerformers") -> None:
+    def __init__(self, executor: "SteppedExecutor") -> None:
         super().__init__()
-        self._performers = performers
+        self._executor = executor
         self._came = asyncio.Event()
 
-    def put(self, item: Report, block: bool = True, timeout: float | None = None) -> None:
+    def put(self, item: CallResult, block: bool = True, timeout: float | None = None) -> None:
         super().put(item, block, timeout)
         self._came.set()
 
-    def get(self, block: bool = True, timeout: float | None = None) -> Report:
+    def get(self, block: bool = True, timeout: float | None = None) -> CallResult:
         if block:
-            self._performers.between_rounds()
-            self._performers.run(self._wait(timeout))
+            self._executor.between_rounds()
+            self._executor.run(self._wait(timeout))
         return super().get(block=False)
 
     async def _wait(self, seconds: float | None) -> None:
@@ -64,21 +64,21 @@ class SteppedReports(queue.Queue[Report]):
                 return
 
 
-class SteppedPerformers(Performers):
+class SteppedExecutor(CallExecutor):
     def __init__(self, outlet: Any) -> None:
         super().__init__(MemoryOutlet())
         self._loop.close()
         self._loop = VirtualLoop()
-        self.reports = SteppedReports(self)
-        self.keeper: SteppedKeeper | None = None
+        self.results = SteppedResults(self)
+        self.writer: SteppedWriter | None = None
 
     def run(self, coroutine: Any) -> Any:
         return self._loop.run_until_complete(coroutine)
 
     def between_rounds(self) -> None:
         virtual_time.work()
-        if self.keeper:
-            self.keeper.keep_if_due()
+        if self.writer:
+            self.writer.save_if_due()
 
     def start(self) -> None:
         self._flusher = self._loop.create_task(self._flush_forever())
@@ -89,22 +89,22 @@ class SteppedPerformers(Performers):
         self._loop.close()
 
 
-class SteppedKeeper(Keeper):
-    def __init__(self, source: SteppedPerformers) -> None:
+class SteppedWriter(PartialTextWriter):
+    def __init__(self, source: SteppedExecutor) -> None:
         super().__init__(source)
-        source.keeper = self
+        source.writer = self
         self._last = time.monotonic()
 
     def start(self) -> None:
         pass
 
     def close(self) -> None:
-        self._keep()
+        self._save()
 
-    def keep_if_due(self) -> None:
-        if time.monotonic() - self._last >= keeping.SAVE_SECONDS:
+    def save_if_due(self) -> None:
+        if time.monotonic() - self._last >= partial_text.SAVE_SECONDS:
             self._last = time.monotonic()
-            self._keep()
+            self._save()
 
 
 @contextmanager
@@ -162,6 +162,6 @@ def _stepped(one: Driver) -> Iterator[None]:
 
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
     """For one test."""
-    monkeypatch.setattr(driver, "Performers", SteppedPerformers)
-    monkeypatch.setattr(driver, "Keeper", SteppedKeeper)
+    monkeypatch.setattr(driver, "CallExecutor", SteppedExecutor)
+    monkeypatch.setattr(driver, "PartialTextWriter", SteppedWriter)
     monkeypatch.setattr(sys, "setswitchinterval", lambda seconds: None)

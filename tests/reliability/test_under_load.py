@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.load.play import Order, Outcome, play
 from benchmarks.load.scene import Scene, scene
-from experiments.engine.keeping import SAVE_SECONDS
+from experiments.engine.partial_text import SAVE_SECONDS
 from tests.parts import template_database
 
 pytestmark = pytest.mark.system

@@ -11,7 +11,7 @@ from django.utils import timezone
 from experiments import clock, waiting
 from experiments.datasets import reading
 from experiments.engine import leases
-from experiments.engine.sweep import sweep
+from experiments.engine.jobs import sweep
 from experiments.models import (
     BulkExport,
     Dataset,
@@ -67,7 +67,7 @@ class Work:
 
 def of_run(run, alice, bob):
     def take():
-        sweep(lambda run_id: None)
+        sweep()
         return leases.claim(run.pk, lambda event: None) is not None
 
     return Work(Run, take, "lease_until")

@@ -9,8 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import DatabaseError, close_old_connections
 
-from experiments.engine.jobs import wake
-from experiments.engine.sweep import sweep
+from experiments.engine.jobs import sweep
 from experiments.webhooks import delivering
 
 
@@ -22,7 +21,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, every: float | None, **options: Any) -> None:
         if every is None:
-            self.stdout.write(f"{sweep(wake)} runs wait for a driver.")
+            self.stdout.write(f"{sweep()} runs wait for a driver.")
             delivering.sweep()
             return
         while True:
@@ -32,7 +31,7 @@ class Command(BaseCommand):
     def _sweep_once(self) -> None:
         close_old_connections()
         try:
-            if waiting := sweep(wake):
+            if waiting := sweep():
                 self.stdout.write(f"{waiting} runs wait for a driver.")
             delivering.sweep()
         except DatabaseError as error:

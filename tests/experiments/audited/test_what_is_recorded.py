@@ -17,8 +17,7 @@ from accounts.tokens import create_token, revoke_token
 from experiments.budgets import budgeting
 from experiments.datasets import contestants, demonstration, making
 from experiments.engine import keys
-from experiments.engine.ending import finish
-from experiments.engine.leases import claim
+from experiments.engine.leases import claim, finish
 from experiments.engine.recording import Book
 from experiments.keys import keyring
 from experiments.library import keeping

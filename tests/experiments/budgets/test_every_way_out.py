@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from experiments import actions, running
 from experiments.engine import leases, recording
-from experiments.engine.playing import Playing
+from experiments.engine.run_execution import RunExecution
 from experiments.models import BudgetPeriod, Call, Run
 from tests.experiments.budgets.conftest import account, assert_right
 from tests.experiments.engine.crashes import (
@@ -65,7 +65,7 @@ def test_a_call_stopped_in_mid_speech_counts_what_was_set_aside(talk, alice):
 def under_way(run, monkeypatch, drive):
     """Leaves a call behind that nobody knows the end of."""
     with monkeypatch.context() as patch:
-        patch.setattr(Playing, "settle", lambda *_: (_ for _ in ()).throw(PowerCut))
+        patch.setattr(RunExecution, "settle", lambda *_: (_ for _ in ()).throw(PowerCut))
         patch.setattr(leases, "release", lambda run_id, fence: None)
         with pytest.raises(PowerCut):
             drive()
@@ -99,7 +99,7 @@ def test_a_run_stopped_while_nobody_drives_it_leaves_nothing_set_aside(talk, dri
 
 def test_a_run_that_the_engine_fails_leaves_nothing_set_aside(talk, drive, monkeypatch):
     run, budget = talk("sim/cooperative:first=0:tps=5:words=500")
-    monkeypatch.setattr(Playing, "notice", lambda *_: 1 / 0)
+    monkeypatch.setattr(RunExecution, "notice", lambda *_: 1 / 0)
 
     drive()
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from experiments.budgets import budgeting
 from experiments.budgets import checks as budget_checks
 from experiments.engine import recording, reservations
-from experiments.engine.performers import Report
+from experiments.engine.executor import CallResult
 from experiments.engine.recording import OpenCall
+from experiments.engine.requests import PreparedCall
 from experiments.engine.reservations import OverBudget, accounts_of, applying
-from experiments.engine.seating import Order
 from experiments.gateway.errors import Interrupted, RateLimited
 from experiments.gateway.types import ChatMessage, ChatRequest, Completion, Usage
 from experiments.models import Budget, Call, Run, Step
@@ -48,7 +48,7 @@ class Books:
     def begin(self, cost, tokens):
         accounts = accounts_of(applying(self.run.experiment_id), self.now)
         request = ChatRequest(model="m", messages=(ChatMessage("user", "Hello."),))
-        order = Order(self.model, None, request, cost, tokens)
+        order = PreparedCall(self.model, None, request, cost, tokens)
         ask = Ask(f"step/{new_id()}", "A", (), purpose="judge")
         fence = Run.objects.get(pk=self.run.pk).fence
         book = recording.Book(self.run.pk, fence, lambda event: None)
@@ -70,7 +70,7 @@ class Books:
             completion = Completion()
         flags = {"is_stopped": how in ("stopped", "unsent"), "was_sent": how != "unsent"}
         book = recording.Book(self.run.pk, Run.objects.get(pk=self.run.pk).fence, lambda event: None)
-        recording.close_call(book, call, Report(call.id, self.run.pk, completion, error, 0.1, None, **flags))
+        recording.close_call(book, call, CallResult(call.id, self.run.pk, completion, error, 0.1, None, **flags))
 
     def crash(self):
         with transaction.atomic():

@@ -8,14 +8,14 @@ from datetime import timedelta
 from django.db import OperationalError
 from django.utils import timezone
 
-from experiments.engine import executions, leases, pauses, playing, recording
+from experiments.engine import executions, leases, pauses, recording, run_execution
 from experiments.models import Call, Run, Step
 
 WRITERS = [
     *((recording, name) for name in ("record_facts", "open_call", "close_call")),
     *((pauses, name) for name in ("open_pause", "park", "rest")),
     (executions, "begin"),
-    (playing, "finish"),
+    (run_execution, "finish"),
 ]
 FAULTS = ("before the commit", "after the commit", "commit not confirmed")
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from experiments import actions
-from experiments.engine import calls
+from experiments.engine import run_execution
 from experiments.gateway.retry import Wait
 from experiments.models import Call, Run
 from experiments.steering import steering
@@ -26,13 +26,13 @@ WORDS_OF_ERRORS = ("rate limit", "credentials", "credits", "internal server erro
 @pytest.fixture
 def play(arena, start, drive, monkeypatch):
     """Plays an arena run to its end or its first pause; waits before another attempt are cut short."""
-    decide = calls.decide
+    decide = run_execution.decide
 
     def hurried(*given, **named):
         verdict = decide(*given, **named)
         return Wait(0.01) if isinstance(verdict, Wait) else verdict
 
-    monkeypatch.setattr(calls, "decide", hurried)
+    monkeypatch.setattr(run_execution, "decide", hurried)
 
     def run(*speakers, **config):
         begun = start(arena(*speakers, **config))

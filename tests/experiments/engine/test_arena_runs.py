@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from experiments.engine import leases, playing
+from experiments.engine import leases, run_execution
 from experiments.models import Call, ModelPrice, ProviderModel, Run
 from experiments.steering import steering
 from tests.fixtures import wait_until
@@ -78,7 +78,7 @@ def test_without_filter_and_judge_there_is_nothing_to_tell_of_them_and_no_event_
 
 
 def test_a_run_that_gives_way_to_others_after_every_step_comes_to_its_end(play, monkeypatch):
-    monkeypatch.setattr(playing, "MOMENT", -1)
+    monkeypatch.setattr(run_execution, "MOMENT", -1)
     run = play()
 
     assert course(run)[2:] == [*TURN, *TURN, "experiment_stopped completed"]

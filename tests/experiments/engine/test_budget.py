@@ -5,7 +5,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.engine.budget import Spent, refuse
+from experiments.engine.reservations import Spent, refuse
 from tests.cases import each_case
 
 money = st.decimals(min_value=0, max_value=1000, places=8)

@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 
 from experiments import actions
-from experiments.engine import playing
-from experiments.engine.budget import Refusal
+from experiments.engine import run_execution
 from experiments.engine.driver import Driver
+from experiments.engine.reservations import Refusal
 from experiments.models import Call, Run, Step
 from experiments.refusals import NotAllowed, NotOffered, SaidAlready
 from experiments.steering import furthering, steering
@@ -292,7 +292,7 @@ def test_an_answer_that_failed_for_a_moment_while_a_limit_ended_the_run_is_asked
         return None if len(asked) == 1 else Refusal("limit_tokens", "The limit of tokens is reached.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(playing, "refuse", refuse_the_second)
+        patch.setattr(run_execution, "refuse", refuse_the_second)
         drive()
     assert (fresh(run).state, fresh(run).stop_reason) == ("stopped", "limit_tokens")
     assert [state for _key, state in calls(run, "reply")] == ["failed"]

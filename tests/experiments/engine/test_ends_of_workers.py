@@ -13,7 +13,7 @@ from rq import Queue
 from rq.executions import Execution
 from rq.registry import StartedJobRegistry
 
-from experiments.engine import driver, keeping, leases, pauses
+from experiments.engine import driver, leases, partial_text, pauses
 from experiments.engine.events import LeaseLost
 from experiments.engine.jobs import QUEUE, wake
 from experiments.engine.recording import Book
@@ -71,7 +71,7 @@ def test_a_call_that_takes_too_long_is_broken_off_and_every_word_of_it_is_kept(
     arena, start, drive, provider, until, settings, monkeypatch
 ):
     settings.DRAIN_SECONDS = 0.1
-    monkeypatch.setattr(keeping, "SAVE_SECONDS", 1000.0)  # what is kept is kept at the end
+    monkeypatch.setattr(partial_text, "SAVE_SECONDS", 1000.0)  # what is kept is kept at the end
     run = start(arena(a=TALKATIVE))
     took = until(is_streaming(provider), "the first words")
 
@@ -108,12 +108,12 @@ def test_the_last_words_are_written_when_nothing_older_is_any_more(
 ):
     settings.DRAIN_SECONDS = 0.1
     done = []
-    monkeypatch.setattr(stepped_engine.SteppedKeeper, "close", lambda _keeper: done.append("keeper"))
-    monkeypatch.setattr(driver, "write_down", lambda _texts: done.append("last words"))
+    monkeypatch.setattr(stepped_engine.SteppedWriter, "close", lambda _writer: done.append("writer"))
+    monkeypatch.setattr(driver, "save", lambda _texts: done.append("last words"))
     start(arena(a=TALKATIVE))
     until(is_streaming(provider), "the first words")
 
-    assert done[:2] == ["keeper", "last words"]
+    assert done[:2] == ["writer", "last words"]
 
 
 def test_a_run_that_somebody_else_drives_now_is_not_laid_to_rest(arena, start):

@@ -10,8 +10,8 @@ import redis
 from django.conf import settings
 
 from experiments import actions, doorbell
+from experiments.engine.broadcast import REDIS_SECONDS
 from experiments.engine.jobs import wake
-from experiments.engine.live import REDIS_SECONDS
 from experiments.models import Run
 from tests.fixtures import Worker, wait_until
 

@@ -12,9 +12,9 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from experiments import actions, progress
-from experiments.engine import leases, pauses, playing
+from experiments.engine import leases, pauses, run_execution
 from experiments.engine.driver import LOOK_SECONDS
-from experiments.engine.playing import Playing
+from experiments.engine.run_execution import RunExecution
 from experiments.models import Call, Run
 from experiments.steering import steering
 from experiments.workflows.arena.config import UNLIMITED_SECONDS
@@ -136,7 +136,7 @@ def test_a_run_ends_that_is_stopped_while_the_database_refuses_what_belongs_to_a
             actions.stop(run, by=alice)
             raise OperationalError("The database is not there.")
 
-    monkeypatch.setattr(Playing, "_note_key", refused)
+    monkeypatch.setattr(RunExecution, "_note_key", refused)
     drive()
 
     assert (fresh(run).state, fresh(run).stop_reason) == ("stopped", "manual_stop")
@@ -149,7 +149,7 @@ def test_a_run_ends_that_is_stopped_while_the_database_refuses_what_belongs_to_a
 def test_a_limit_of_time_that_is_reached_while_somebody_speaks_keeps_what_was_said(arena, start, drive, monkeypatch):
     run = start(arena("sim/cooperative:first=0:tps=20:words=2000", limits={"seconds": 3600}))
     hours = SimpleNamespace(now=lambda: timezone.now() + timedelta(hours=2 * run.calls.exclude(text="").count()))
-    monkeypatch.setattr(playing, "clock", hours)
+    monkeypatch.setattr(run_execution, "clock", hours)
     drive()
 
     run.refresh_from_db()

@@ -9,8 +9,8 @@ from accounts.models import AuditEntry, Membership, Project
 from experiments import actions
 from experiments.casting import InvalidExperiment
 from experiments.engine import keys
-from experiments.engine.performers import Work
-from experiments.engine.seating import Order
+from experiments.engine.executor import PendingCall
+from experiments.engine.requests import PreparedCall
 from experiments.gateway import Client
 from experiments.keys import keyring
 from experiments.models import Provider, ProviderKey, ProviderModel, Run
@@ -141,8 +141,8 @@ def test_nothing_that_is_handed_about_shows_the_key_in_its_text_form(alice, lock
     provider = locked()
     row = add(alice, provider, MINE)
     key = keys.key_for(provider, alice.pk)
-    order = Order(provider.models.first(), None, None, None, key=key)
-    work = Work(call_id=new_id(), run_id=new_id(), endpoint=order.endpoint, request=None)
+    order = PreparedCall(provider.models.first(), None, None, None, key=key)
+    work = PendingCall(call_id=new_id(), run_id=new_id(), endpoint=order.endpoint, request=None)
 
     for value in (key, order, order.endpoint, work, Client("https://a.example/v1", MINE), row, vars(row)):
         assert MINE not in f"{value!r} {value}"

@@ -19,9 +19,9 @@ from django.test import Client
 
 from accounts.tokens import create_token
 from arenasite.asgi import application
+from experiments.engine.broadcast import group_of
 from experiments.engine.driver import Driver
 from experiments.engine.events import Fact, emit
-from experiments.engine.live import group_of
 from experiments.models import Event, Run
 
 ORIGIN = b"http://localhost:8000"

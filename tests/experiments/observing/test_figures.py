@@ -3,7 +3,7 @@
 import pytest
 
 from experiments.engine import leases
-from experiments.engine.sweep import sweep
+from experiments.engine.jobs import sweep
 from experiments.models import Call, ProviderModel, Run
 from experiments.observing.exposition import exposition
 
@@ -80,7 +80,7 @@ def test_a_run_that_is_taken_over_and_its_lost_call_are_counted(arena, start, dr
 def test_what_waits_is_seen_before_anybody_drives_it(arena, start, figures):
     for _ in range(3):
         start(arena(max_turns=1))
-    assert sweep(lambda run_id: None) == 3
+    assert sweep() == 3
 
     found = figures()
     assert found["arena_runs", "arena", "queued"] == found["arena_queue_depth", "engine"] == 3

@@ -15,8 +15,8 @@ from experiments.admission import require_change, require_models, require_role, 
 from experiments.budgets.budgeting import require_budget
 from experiments.casting import InvalidExperiment
 from experiments.engine import jobs
-from experiments.engine.ending import INTERNAL_ERROR
 from experiments.engine.events import Fact, emit
+from experiments.engine.leases import INTERNAL_ERROR
 from experiments.models import LIVE_STATES, Call, Campaign, Experiment, Run, Step
 from experiments.refusals import NotAllowed, Rivalled
 from experiments.steering.steering import FRESH, rested

@@ -5,8 +5,8 @@ import logging
 import pytest
 from django.db import transaction
 
-from experiments.engine import keeping
-from experiments.engine.keeping import Keeper, Partial
+from experiments.engine import partial_text
+from experiments.engine.partial_text import Partial, PartialTextWriter
 from experiments.models import Call, Step
 from tests.fixtures import wait_until
 
@@ -23,7 +23,7 @@ class Talk:
         size = len(self.said)
         return [Partial(self.call.pk, self.said, "", (size, 0))] if size > self.heard else []
 
-    def kept(self, partials):
+    def saved(self, partials):
         self.heard = partials[-1].size[0]
 
     @property
@@ -40,19 +40,19 @@ def talk(arena, start):
 
 
 @pytest.fixture
-def keeper(talk):
-    keeper = Keeper(talk)
-    keeper.start()
-    yield keeper
-    keeper.close()
+def writer(talk):
+    writer = PartialTextWriter(talk)
+    writer.start()
+    yield writer
+    writer.close()
 
 
 @pytest.mark.system
 def test_words_that_could_not_be_kept_are_kept_later(talk, request, caplog):
     with transaction.atomic(), caplog.at_level(logging.WARNING):
         Call.objects.filter(pk=talk.call.pk).update(attempt=1)  # which locks it, or the database
-        request.getfixturevalue("keeper")
-        wait_until(lambda: "not written down yet" in caplog.text, "an attempt in vain")
+        request.getfixturevalue("writer")
+        wait_until(lambda: "not saved yet" in caplog.text, "an attempt in vain")
 
     assert wait_until(lambda: talk.is_kept, "the words")
     talk.said += " for each village."
@@ -60,31 +60,31 @@ def test_words_that_could_not_be_kept_are_kept_later(talk, request, caplog):
 
 
 def test_what_goes_wrong_once_does_not_end_it(talk, request, monkeypatch):
-    write_down, tried = keeping.write_down, []
+    save, tried = partial_text.save, []
 
     def write(words):
         tried.append(1)
         if len(tried) == 1:
             raise ValueError("a bug")
-        write_down(words)
+        save(words)
 
-    monkeypatch.setattr(keeping, "write_down", write)
-    request.getfixturevalue("keeper")
+    monkeypatch.setattr(partial_text, "save", write)
+    request.getfixturevalue("writer")
 
     assert wait_until(lambda: talk.is_kept, "the words")
 
 
 def test_at_its_end_it_keeps_what_there_is(talk, monkeypatch):
-    monkeypatch.setattr(keeping, "SAVE_SECONDS", 1000.0)
-    keeper = Keeper(talk)
-    keeper.start()
-    keeper.close()
+    monkeypatch.setattr(partial_text, "SAVE_SECONDS", 1000.0)
+    writer = PartialTextWriter(talk)
+    writer.start()
+    writer.close()
 
     assert talk.is_kept
 
 
 @pytest.mark.system
-def test_what_has_ended_meanwhile_stays_as_it_is(talk, keeper):
+def test_what_has_ended_meanwhile_stays_as_it_is(talk, writer):
     Call.objects.filter(pk=talk.call.pk).update(state=Call.State.COMPLETED, text="One panel for each village.")
     talk.said += " for"
     wait_until(lambda: talk.heard == len(talk.said), "the late words")

@@ -15,24 +15,24 @@ from django.db.models.functions import Coalesce
 from accounts import logs
 from experiments import clock
 from experiments.engine import executions, keys, pauses, recording
-from experiments.engine.budget import Refusal, Spent, refuse
-from experiments.engine.calls import unsent, wait_after, work_of
-from experiments.engine.ending import MANUAL_STOP, finish
 from experiments.engine.events import Announce
-from experiments.engine.leases import Held
-from experiments.engine.performers import Report, Work
+from experiments.engine.executor import CallResult, PendingCall
+from experiments.engine.leases import MANUAL_STOP, Held, finish
 from experiments.engine.recorded import begun, recorded_outcomes
 from experiments.engine.recording import Book, OpenCall
-from experiments.engine.reservations import Account, Accounts, OverBudget
-from experiments.engine.seating import Catalogue, order, seats_of
-from experiments.gateway import EmptyAnswer
+from experiments.engine.requests import Catalogue, prepare_call, seats_of
+from experiments.engine.reservations import Account, Accounts, OverBudget, Refusal, Spent, refuse
+from experiments.gateway import EmptyAnswer, GatewayError
+from experiments.gateway.errors import RateLimited
+from experiments.gateway.retry import Wait, decide
+from experiments.gateway.types import Completion
 from experiments.models import Call, Run
 from experiments.models.ids import new_id
 from experiments.shards import is_sharded
 from experiments.workflows import workflow_of
 from experiments.workflows.base.records import Record
 from experiments.workflows.base.replay import Replay, Todo, passed
-from experiments.workflows.base.steps import Ask, End, Execute, Listen
+from experiments.workflows.base.steps import Ask, Cast, End, Execute, Listen
 from experiments.workflows.battles.campaign import ledger
 
 MOMENT = 0.1  # seconds that one run may keep the driver from its other work
@@ -41,14 +41,14 @@ ROOM_SECONDS = 0.5  # between two looks whether calls under way leave room below
 CATALOGUE_SECONDS = 2.0  # how old a price may be where the same model is asked many times a second
 
 
-class Playing:
-    """Turns the todos of a replay into recorded work. `submit`, `cancel` and `later` are the driver's hands."""
+class RunExecution:
+    """Turns the next steps of a replay into recorded work. `submit`, `cancel` and `later` are methods of the driver."""
 
     def __init__(
         self,
         run: Run,
         announce: Announce,
-        submit: Callable[[Work], None],
+        submit: Callable[[PendingCall], None],
         cancel: Callable[[UUID], None],
         later: Callable[[float, UUID, Callable[[], None]], None],
     ) -> None:
@@ -57,8 +57,8 @@ class Playing:
         self.calls: dict[UUID, OpenCall] = {}
         self.is_over = False  # nothing is left to drive: the run has ended, or waits for a person
         self.is_dropped = False
-        self.is_leaving = False  # its worker ends: calls under way are heard out, and nothing else is begun
-        self._goes_on = False  # the rest of the agenda is among the driver's timers
+        self.is_leaving = False  # its worker ends: calls under way come to their end, and nothing else is begun
+        self._continues_later = False  # the rest of the agenda is among the driver's timers
         self._open: dict[str, Listen] = {}
         self._executing: set[str] = set()
         self._postponed: list[Callable[[], None]] = []
@@ -99,21 +99,21 @@ class Playing:
             self.halt(MANUAL_STOP)
         else:
             self._plan(self._replay.start())
-            self.work_off()
+            self.drain_agenda()
 
-    def settle(self, report: Report) -> None:
+    def settle(self, result: CallResult) -> None:
         """A call has ended: record it, then go on with the replay, try again, or come to the end."""
-        if call := self.calls.get(report.call_id):
-            self._agenda.append(partial(self._record, call, report))
-            self.work_off()
+        if call := self.calls.get(result.call_id):
+            self._agenda.append(partial(self._record, call, result))
+            self.drain_agenda()
 
     def halt(self, end: End) -> None:
         """End the run now: calls under way are cancelled and what they had said is kept."""
         self._halt(end)
-        self.work_off()
+        self.drain_agenda()
 
     def check_time(self) -> None:
-        """Waiting for people is no play: it counts towards no limit."""
+        """The time spent waiting for people counts towards no limit."""
         seconds, started = self._limits.seconds, self._began or self.run.started
         if seconds is None or started is None or self.is_over:
             return
@@ -133,7 +133,7 @@ class Playing:
             self._hear()
         if self._executing:
             self._learn()
-        self.work_off()
+        self.drain_agenda()
 
     def _adopt(self, overrides: dict[str, Any]) -> None:
         """The workflow holds the very same configuration, and finds in it what has been changed."""
@@ -143,7 +143,7 @@ class Playing:
             setattr(self._config, name, getattr(changed, name))
         self._limits = self._config.limits
 
-    def work_off(self) -> None:
+    def drain_agenda(self) -> None:
         """Do what is planned, in order. An action leaves the agenda only once it has succeeded. What takes longer than
         a moment goes on after the driver's other work, so that no lease ends meanwhile.
         """
@@ -152,34 +152,36 @@ class Playing:
             self._agenda[0]()
             self._agenda.popleft()
             if self._agenda and time.monotonic() > until:
-                self._go_on_later()
+                self._continue_later()
                 return
         self._park_when_quiet()
 
-    def _go_on_later(self) -> None:
-        if not self._goes_on:
-            self._goes_on = True
-            self._later(0, self.run.pk, self._go_on)
+    def _continue_later(self) -> None:
+        if not self._continues_later:
+            self._continues_later = True
+            self._later(0, self.run.pk, self._continue)
 
-    def _go_on(self) -> None:
-        self._goes_on = False
-        self.work_off()
+    def _continue(self) -> None:
+        self._continues_later = False
+        self.drain_agenda()
 
     # --- actions: each is one transaction, or none ---
 
-    def _record(self, call: OpenCall, report: Report) -> None:
+    def _record(self, call: OpenCall, result: CallResult) -> None:
         with logs.about(step=call.ask.key, call=call.id):
-            if self.is_leaving and not report.was_sent:
+            if self.is_leaving and not result.was_sent:
                 recording.withdraw_call(self.book, call)
                 self.calls.pop(call.id, None)
             else:
-                self._close(call, report)
+                self._close(call, result)
 
-    def _close(self, call: OpenCall, report: Report) -> None:
-        wait = wait_after(call, report)
-        is_final = wait is None or not self._refused  # whoever lifts the limit that ends the run now has it asked again
+    def _close(self, call: OpenCall, result: CallResult) -> None:
+        wait = wait_after(call, result)
+        is_final = (
+            wait is None or not self._refused
+        )  # when the limit that ends the run now is lifted, it is asked again
         retry_in = wait.seconds if wait and not self._ending else None
-        outcome = recording.close_call(self.book, call, report, retry_in=retry_in, is_final=is_final)
+        outcome = recording.close_call(self.book, call, result, retry_in=retry_in, is_final=is_final)
         self.calls.pop(call.id, None)
         if self._ending:
             self._agenda.append(self._finish_when_quiet)
@@ -240,8 +242,8 @@ class Playing:
             self._plan(self._replay.resolve(key, said))
 
     def _park_when_quiet(self) -> None:
-        """With nothing under way but people's silence, the run waits without a driver; or is completed, as long as
-        nobody takes up what it offers.
+        """With nothing left but to wait for people, the run waits without a driver; with offers alone it is completed,
+        until one of them is taken up.
         """
         is_busy = self.is_over or self._ending or self.calls or self._timers or self._executing
         if is_busy or self.is_leaving or not (self._open or self._postponed):
@@ -265,12 +267,12 @@ class Playing:
         self._agenda.append(self._finish_when_quiet)
 
     def _do_in_time(self, action: Callable[[], None]) -> None:
-        """A timer has fired. One of a run that was given up meanwhile, or taken anew, has nothing to say."""
+        """A timer has fired. That of a run that was given up meanwhile, or claimed again, does nothing."""
         if self.is_dropped:
             return
         self._timers -= 1
         self._agenda.append(action)
-        self.work_off()
+        self.drain_agenda()
 
     def _ask(self, ask: Ask, call_id: UUID, among: int) -> None:
         """What is begun within is about this call, also in the thread that makes it."""
@@ -290,9 +292,9 @@ class Playing:
             return
         self.calls[call.id] = call
         if call.order.problem:
-            self._agenda.append(partial(self._record, call, unsent(self.run.pk, call)))
+            self._agenda.append(partial(self._record, call, _unsendable(self.run.pk, call)))
         else:
-            self._submit(work_of(self.run.pk, call))
+            self._submit(_pending(self.run.pk, call))
             self._agenda.append(partial(self._note_key, call.order.key))
 
     def _written(self, ask: Ask, call_id: UUID, among: int, accounts: Sequence[Account]) -> OpenCall | None:
@@ -302,7 +304,7 @@ class Playing:
         participant = self._seats[ask.played_by or ask.seat]
         owner_id = self.run.experiment.owner_id
         empties = self._empty_answers(ask.key)
-        ordered = order(participant, ask, call_id, share, self.run.seed, self._catalogue, owner_id, empties)
+        ordered = prepare_call(participant, ask, call_id, share, self.run.seed, self._catalogue, owner_id, empties)
         cost = None if limits.cost is None else Decimal(str(limits.cost))
         if refusal := refuse(spent, ordered.reserved, ordered.least_tokens, tokens=limits.tokens, cost=cost):
             if refusal.reason == "limit_tokens" and spent.under_way:
@@ -355,3 +357,42 @@ class Playing:
         refused, budget = self._refused, self._budget
         finish(self.book, self.run, self._ending, was_halted=self._was_halted, refused=refused, budget=budget)
         self.is_over = True  # only now: what the database refuses stays on the agenda
+
+
+def _pending(run_id: UUID, call: OpenCall) -> PendingCall:
+    return PendingCall(
+        call_id=call.id,
+        run_id=run_id,
+        endpoint=call.order.endpoint,
+        request=call.order.request,
+        seat=call.ask.seat,
+        turn=call.ask.turn,
+        purpose=call.ask.purpose,
+        is_shown=call.ask.is_spoken,
+    )
+
+
+def _unsendable(run_id: UUID, call: OpenCall) -> CallResult:
+    """The result of a call that cannot be sent as it is."""
+    return CallResult(call.id, run_id, Completion(), call.order.problem, seconds=0.0, first_byte_seconds=None)
+
+
+def wait_after(call: OpenCall, result: CallResult) -> Wait | None:
+    """How long to wait before the same is asked again; None when it is not."""
+    if result.error is None or result.is_stopped:
+        return None
+    jitter = Cast({}, call.attempt).random(str(call.id)).random()
+    attempt = call.failures + 1
+    if call.ask.attempts is not None and attempt >= call.ask.attempts:
+        return None
+    verdict = decide(result.error, attempt, jitter=jitter)
+    if not isinstance(verdict, Wait) or _is_beyond(call.ask.patience, attempt, verdict, result.error):
+        return None
+    return verdict
+
+
+def _is_beyond(patience: float | None, attempt: int, wait: Wait, error: GatewayError) -> bool:
+    """Whether another model is to be asked rather than to wait for this one's rate limit to pass."""
+    if patience is None or not isinstance(error, RateLimited):
+        return False
+    return attempt > 1 or wait.seconds > patience

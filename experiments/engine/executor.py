@@ -1,4 +1,4 @@
-"""How a call is made: all model calls of a worker share one asyncio loop in a thread of its own. No database."""
+"""Makes the calls: all model calls of a worker share one asyncio loop in a thread of its own. No database."""
 
 import asyncio
 import logging
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from uuid import UUID
 
-from experiments.engine.keeping import Partial
-from experiments.engine.live import News
+from experiments.engine.broadcast import News
+from experiments.engine.partial_text import Partial
 from experiments.gateway import Client, GatewayError
 from experiments.gateway.addresses import guarded_transport
 from experiments.gateway.retry import START, Limiter
@@ -43,7 +43,7 @@ class Endpoint:
 
 
 @dataclass(slots=True)
-class Work:
+class PendingCall:
     """One call to be made: the request and where its text shows."""
 
     call_id: UUID
@@ -67,7 +67,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class CallResult:
     """What became of a call. completion holds the partial answer when there is an error or the call was stopped.
     was_sent False: it was stopped while it still waited for its turn at the provider.
     """
@@ -89,13 +89,13 @@ class Outlet(Protocol):
     async def close(self) -> None: ...
 
 
-class Performers:
-    """Makes calls, sends their text to the viewers as it arrives, and reports each one's end on `reports`."""
+class CallExecutor:
+    """Makes calls, sends their text to the viewers as it arrives, and reports each one's end on `results`."""
 
     def __init__(self, outlet: Outlet) -> None:
-        self.reports: queue.Queue[Report] = queue.Queue()
+        self.results: queue.Queue[CallResult] = queue.Queue()
         self._outlet = outlet
-        self._works: dict[UUID, Work] = {}
+        self._pending: dict[UUID, PendingCall] = {}
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._clients: dict[tuple[str, str, bool], Client] = {}
         self._transports: dict[bool, Any] = {}
@@ -112,30 +112,30 @@ class Performers:
         self._thread.start()
         self._call_soon(self._flush_forever())
 
-    def submit(self, work: Work) -> None:
-        self._works[work.call_id] = work
-        self._loop.call_soon_threadsafe(self._begin, work)
+    def submit(self, call: PendingCall) -> None:
+        self._pending[call.call_id] = call
+        self._loop.call_soon_threadsafe(self._begin, call)
 
     def stop(self, call_id: UUID) -> None:
-        """Close the call's upstream socket; its report says is_stopped."""
-        if work := self._works.get(call_id):
-            work.is_stopped = True
-            self._loop.call_soon_threadsafe(self._cancel, work)
+        """Close the call's upstream socket; its result says is_stopped."""
+        if call := self._pending.get(call_id):
+            call.is_stopped = True
+            self._loop.call_soon_threadsafe(self._cancel, call)
 
     def partials(self) -> list[Partial]:
-        """Calls whose text has grown since it was kept."""
+        """Calls whose text has grown since it was saved."""
         grown = []
-        for work in list(self._works.values()):
-            size = (len(work.parts), len(work.thoughts))
-            if size != work.saved:
-                grown.append(Partial(work.call_id, "".join(work.parts), "".join(work.thoughts), size))
+        for call in list(self._pending.values()):
+            size = (len(call.parts), len(call.thoughts))
+            if size != call.saved:
+                grown.append(Partial(call.call_id, "".join(call.parts), "".join(call.thoughts), size))
         return grown
 
-    def kept(self, partials: Iterable[Partial]) -> None:
-        """These are written down: only what comes after them is asked for again."""
+    def saved(self, partials: Iterable[Partial]) -> None:
+        """These are in the database: only what comes after them is asked for again."""
         for one in partials:
-            if work := self._works.get(one.call_id):
-                work.saved = one.size
+            if call := self._pending.get(one.call_id):
+                call.saved = one.size
 
     def send(self, news: News) -> None:
         """Send to the viewers of a run, in order with the text that was streamed before."""
@@ -150,7 +150,7 @@ class Performers:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(timeout)
         if not self._thread.is_alive():
-            self._loop.close()  # a worker makes a new one for every bell; left to the collector they add up
+            self._loop.close()  # a worker makes a new one for every job; left to the collector they add up
 
     # --- in the loop ---
 
@@ -163,70 +163,57 @@ class Performers:
     def _call_soon(self, coroutine: Coroutine[Any, Any, None]) -> "Future[None]":
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
-    def _begin(self, work: Work) -> None:
-        self._tasks[work.call_id] = self._loop.create_task(self._perform(work))
+    def _begin(self, call: PendingCall) -> None:
+        self._tasks[call.call_id] = self._loop.create_task(self._execute(call))
 
-    def _cancel(self, work: Work) -> None:
-        """A task that was cancelled before its first step would never run, and nobody would hear of its end."""
-        task = self._tasks.get(work.call_id)
-        if task and work.begun:
+    def _cancel(self, call: PendingCall) -> None:
+        """A task that was cancelled before its first step would never run, and its result would be missing."""
+        task = self._tasks.get(call.call_id)
+        if task and call.begun:
             task.cancel()
 
-    async def _perform(self, work: Work) -> None:
-        work.begun = time.monotonic()
+    async def _execute(self, call: PendingCall) -> None:
+        call.begun = time.monotonic()
         completion, error = Completion(), None
         try:
-            if not work.is_stopped:
-                completion = await self._stream(work)
+            if not call.is_stopped:
+                completion = await self._stream(call)
         except GatewayError as problem:
-            completion, error = problem.partial or _partial(work), problem
+            completion, error = problem.partial or _partial(call), problem
         except asyncio.CancelledError:
-            work.is_stopped = True
-            completion = _partial(work)
+            call.is_stopped = True
+            completion = _partial(call)
         except Exception as bug:
-            logger.exception("call=%s failed inside the gateway", work.call_id)
-            completion, error = _partial(work), GatewayError(f"The gateway failed: {type(bug).__name__}.")
-        self._show(work)
-        self._works.pop(work.call_id, None)
-        self._tasks.pop(work.call_id, None)
-        self.reports.put(self._report(work, completion, error))
+            logger.exception("call=%s failed inside the gateway", call.call_id)
+            completion, error = _partial(call), GatewayError(f"The gateway failed: {type(bug).__name__}.")
+        self._show(call)
+        self._pending.pop(call.call_id, None)
+        self._tasks.pop(call.call_id, None)
+        self.results.put(_result(call, completion, error))
 
-    async def _stream(self, work: Work) -> Completion:
-        limiter = self._limiter(work.endpoint)
+    async def _stream(self, call: PendingCall) -> Completion:
+        limiter = self._limiter(call.endpoint)
         async with limiter.slot():
-            work.begun, work.is_sent = time.monotonic(), True
+            call.begun, call.is_sent = time.monotonic(), True
             try:
-                completion = await self._collect(work)
+                completion = await self._collect(call)
             except GatewayError as error:
                 limiter.report(error)
                 raise
             limiter.report(None)
             return completion
 
-    async def _collect(self, work: Work) -> Completion:
-        async for item in self._client(work.endpoint).stream(work.request):
+    async def _collect(self, call: PendingCall) -> Completion:
+        async for item in self._client(call.endpoint).stream(call.request):
             if isinstance(item, Completion):
                 return item
-            if work.first_byte is None:
-                work.first_byte = time.monotonic()
+            if call.first_byte is None:
+                call.first_byte = time.monotonic()
             if item.text:
-                work.parts.append(item.text)
+                call.parts.append(item.text)
             if item.reasoning:
-                work.thoughts.append(item.reasoning)
+                call.thoughts.append(item.reasoning)
         raise GatewayError("The stream ended without a result.")
-
-    def _report(self, work: Work, completion: Completion, error: GatewayError | None) -> Report:
-        first_byte = None if work.first_byte is None else work.first_byte - work.begun
-        return Report(
-            call_id=work.call_id,
-            run_id=work.run_id,
-            completion=completion,
-            error=None if work.is_stopped else error,
-            seconds=time.monotonic() - work.begun,
-            first_byte_seconds=first_byte,
-            is_stopped=work.is_stopped,
-            was_sent=work.is_sent,
-        )
 
     def _client(self, endpoint: Endpoint) -> Client:
         key = (endpoint.base_url, endpoint.api_key, endpoint.allow_private)
@@ -248,24 +235,24 @@ class Performers:
 
     async def _flush_forever(self) -> None:
         while True:
-            await asyncio.sleep(BUSY_FLUSH_SECONDS if len(self._works) > BUSY_STREAMS else FLUSH_SECONDS)
-            for work in list(self._works.values()):
-                self._show(work)
+            await asyncio.sleep(BUSY_FLUSH_SECONDS if len(self._pending) > BUSY_STREAMS else FLUSH_SECONDS)
+            for call in list(self._pending.values()):
+                self._show(call)
             await self._empty_outbox()
 
-    def _show(self, work: Work) -> None:
+    def _show(self, call: PendingCall) -> None:
         """Post what the viewers have not seen yet. Offsets count characters of the text, so that a gap is noticed."""
-        text = "".join(work.parts[work.shown[0] :])
-        reasoning = "".join(work.thoughts[work.shown[1] :])
-        if not work.is_shown or not (text or reasoning):
+        text = "".join(call.parts[call.shown[0] :])
+        reasoning = "".join(call.thoughts[call.shown[1] :])
+        if not call.is_shown or not (text or reasoning):
             return
-        data = {"call": str(work.call_id), "seat": work.seat, "turn": work.turn, "purpose": work.purpose}
-        data |= {"offset": work.offset, "text": text}
-        data |= {"reasoning_offset": work.reasoning_offset, "reasoning": reasoning}
-        work.shown = (len(work.parts), len(work.thoughts))
-        work.offset += len(text)
-        work.reasoning_offset += len(reasoning)
-        self._post(News(work.run_id, {"type": "run.delta", "run": str(work.run_id), "data": data}))
+        data = {"call": str(call.call_id), "seat": call.seat, "turn": call.turn, "purpose": call.purpose}
+        data |= {"offset": call.offset, "text": text}
+        data |= {"reasoning_offset": call.reasoning_offset, "reasoning": reasoning}
+        call.shown = (len(call.parts), len(call.thoughts))
+        call.offset += len(text)
+        call.reasoning_offset += len(reasoning)
+        self._post(News(call.run_id, {"type": "run.delta", "run": str(call.run_id), "data": data}))
 
     def _post(self, news: News) -> None:
         self._outbox.append(news)
@@ -292,5 +279,18 @@ class Performers:
         await self._outlet.close()
 
 
-def _partial(work: Work) -> Completion:
-    return Completion(text="".join(work.parts), reasoning="".join(work.thoughts))
+def _result(call: PendingCall, completion: Completion, error: GatewayError | None) -> CallResult:
+    return CallResult(
+        call_id=call.call_id,
+        run_id=call.run_id,
+        completion=completion,
+        error=None if call.is_stopped else error,
+        seconds=time.monotonic() - call.begun,
+        first_byte_seconds=None if call.first_byte is None else call.first_byte - call.begun,
+        is_stopped=call.is_stopped,
+        was_sent=call.is_sent,
+    )
+
+
+def _partial(call: PendingCall) -> Completion:
+    return Completion(text="".join(call.parts), reasoning="".join(call.thoughts))

@@ -1,4 +1,4 @@
-"""The wire to the viewers: which group a run's viewers join, and what is sent to it."""
+"""What goes to the viewers by the channel layer: the group that a run's viewers join, and what is sent to it."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from redis import asyncio as redis
 
 from experiments.models.event import ENVELOPE_VERSION
 
-REDIS_SECONDS = 2.0  # that one that is cut off may keep whoever has news; viewers find them in the table
+REDIS_SECONDS = 2.0  # that a send may wait for a Redis that does not answer; viewers find the events in the table
 
 
 class News(NamedTuple):
@@ -34,7 +34,9 @@ def joined(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     result: list[dict[str, Any]] = []
     for message in messages:
         if result and _continues(result[-1], message):
-            result[-1] = {**result[-1], "data": _sum(result[-1]["data"], message["data"])}
+            before, more = result[-1]["data"], message["data"]
+            both = {name: before[name] + more[name] for name in ("text", "reasoning")}
+            result[-1] = {**result[-1], "data": {**before, **both}}
         else:
             result.append(message)
     return result
@@ -46,10 +48,6 @@ def _continues(first: dict[str, Any], second: dict[str, Any]) -> bool:
     one, two = first["data"], second["data"]
     texts = one["offset"] + len(one["text"]), one["reasoning_offset"] + len(one["reasoning"])
     return bool(one["call"] == two["call"] and texts == (two["offset"], two["reasoning_offset"]))
-
-
-def _sum(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    return {**first, "text": first["text"] + second["text"], "reasoning": first["reasoning"] + second["reasoning"]}
 
 
 def delta(run_id: UUID | str, data: dict[str, Any]) -> str:
@@ -65,7 +63,7 @@ async def publish(news: News) -> None:
         await layer.group_send(group_of(news.run_id), news.message)
 
 
-class Wire:
+class Broadcaster:
     """Sends much news in one round trip, which the channel layer's own `group_send` cannot. Belongs to one loop."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Words of calls under way, written down as they come: by a thread of its own, whatever else keeps the driver busy."""
+"""Saves the text of calls under way as it comes, in a thread of its own: whatever else keeps the driver busy."""
 
 import logging
 import threading
@@ -14,8 +14,8 @@ from experiments.models import Call
 
 logger = logging.getLogger(__name__)
 
-SAVE_SECONDS = 0.25  # a quarter of the time within which words are kept for good: machines are busy
-PATIENCE = 1000  # milliseconds that it waits for a lock: what is not kept now is kept the next time
+SAVE_SECONDS = 0.25  # a quarter of the time within which text is to be in the database: machines are busy
+LOCK_MILLISECONDS = 1000  # that it waits for a lock: what is not saved now is saved the next time
 Words = tuple[UUID, str, str]  # of a call: text, reasoning
 
 
@@ -33,57 +33,59 @@ class Partial(NamedTuple):
 
 
 class Source(Protocol):
-    """Of words. partials: the calls under way that have grown since they were kept."""
+    """Of text. partials: the calls under way that have grown since they were saved."""
 
     def partials(self) -> list[Partial]: ...
-    def kept(self, partials: Iterable[Partial]) -> None: ...
+    def saved(self, partials: Iterable[Partial]) -> None: ...
 
 
-class Keeper:
-    """The thread."""
+class PartialTextWriter:
+    """The thread, with a database connection of its own."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._end = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="keeper", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="partial-text", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
     def close(self) -> None:
-        """Keep what there is; afterwards it writes nothing any more."""
+        """Save what there is; afterwards it writes nothing any more."""
         self._end.set()
         self._thread.join()
 
     def _run(self) -> None:
         while not self._end.wait(SAVE_SECONDS):
-            self._keep()
-        self._keep()
+            self._save()
+        self._save()
         connection.close()
 
-    def _keep(self) -> None:
+    def _save(self) -> None:
         try:
             if grown := self._source.partials():
-                _connect()
-                write_down(one.words for one in grown)
-                self._source.kept(grown)
+                if connection.connection is None:
+                    _connect()
+                save(one.words for one in grown)
+                self._source.saved(grown)
         except DatabaseTrouble as error:
-            logger.warning("words of %s calls are not written down yet: %s", len(grown), type(error).__name__)
+            logger.warning("text of %s calls is not saved yet: %s", len(grown), type(error).__name__)
             connection.close()
-        except Exception:  # one that ends this thread would lose the words of all calls to come
-            logger.exception("words of calls under way could not be written down")
+        except Exception:  # one that ends this thread would lose the text of all calls to come
+            logger.exception("text of calls under way could not be saved")
             connection.close()
 
 
 def _connect() -> None:
-    """In a hurry, unlike other connections."""
-    if connection.connection is None:
-        with connection.cursor() as cursor:
-            is_sqlite = connection.vendor == "sqlite"
-            cursor.execute(f"PRAGMA busy_timeout = {PATIENCE}" if is_sqlite else f"SET lock_timeout = {PATIENCE}")
+    """Unlike other connections, this one waits for locks only briefly."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute(f"PRAGMA busy_timeout = {LOCK_MILLISECONDS}")
+        else:
+            cursor.execute(f"SET lock_timeout = {LOCK_MILLISECONDS}")
 
 
-def write_down(words: Iterable[Words]) -> None:
+def save(words: Iterable[Words]) -> None:
     """Of the calls that are still under way."""
     to_database = Call._meta.pk.get_db_prep_value
     rows = [

@@ -7,9 +7,9 @@ from uuid import uuid4
 
 import pytest
 
-from experiments.engine import performers as module
-from experiments.engine.live import News
-from experiments.engine.performers import Endpoint, Performers, Work
+from experiments.engine import executor as module
+from experiments.engine.broadcast import News
+from experiments.engine.executor import CallExecutor, Endpoint, PendingCall
 from experiments.gateway import ChatMessage, ChatRequest
 from experiments.gateway.addresses import GuardedTransport
 from tests.fixtures import wait_until
@@ -37,8 +37,8 @@ def viewers():
 
 
 @pytest.fixture
-def performers(viewers):
-    started = Performers(viewers)
+def executor(viewers):
+    started = CallExecutor(viewers)
     started.start()
     yield started
     started.close()
@@ -46,45 +46,45 @@ def performers(viewers):
 
 def work(base_url, model="sim/cooperative:tps=20:first=0:words=2000", **shown):
     request = ChatRequest(model=model, messages=(ChatMessage("user", "Hello"),))
-    return Work(uuid4(), uuid4(), Endpoint(base_url, "", True, model), request, **shown)
+    return PendingCall(uuid4(), uuid4(), Endpoint(base_url, "", True, model), request, **shown)
 
 
 # --- stopped ---
 
 
-def test_a_call_stopped_before_it_has_begun_is_reported(performers, simulated):
+def test_a_call_stopped_before_it_has_begun_is_reported(executor, simulated):
     for _ in range(20):
         asked = work(simulated.base_url)
-        performers.submit(asked)
-        performers.stop(asked.call_id)
+        executor.submit(asked)
+        executor.stop(asked.call_id)
 
-        report = performers.reports.get(timeout=60)
+        result = executor.results.get(timeout=60)
 
-        assert (report.call_id, report.is_stopped) == (asked.call_id, True)
+        assert (result.call_id, result.is_stopped) == (asked.call_id, True)
 
 
 @pytest.mark.system
 @pytest.mark.parametrize("seconds", [0.0, 0.001, 0.005, 0.02, 0.1, 0.3])
-def test_a_call_stopped_at_any_moment_is_reported_once(performers, simulated, seconds):
+def test_a_call_stopped_at_any_moment_is_reported_once(executor, simulated, seconds):
     asked = work(simulated.base_url)
-    performers.submit(asked)
+    executor.submit(asked)
     time.sleep(seconds)
-    performers.stop(asked.call_id)
+    executor.stop(asked.call_id)
 
-    report = performers.reports.get(timeout=60)
-    performers.stop(asked.call_id)
+    result = executor.results.get(timeout=60)
+    executor.stop(asked.call_id)
     time.sleep(0.1)
 
-    assert (report.is_stopped, report.error) == (True, None)
-    assert performers.reports.empty()
+    assert (result.is_stopped, result.error) == (True, None)
+    assert executor.results.empty()
 
 
-def test_performers_that_have_ended_leave_nothing_open():
-    """A worker has new ones for every bell."""
+def test_an_executor_that_was_closed_leaves_nothing_open():
+    """A worker makes a new one for every job."""
     before = len(os.listdir("/proc/self/fd"))
 
-    everybody = [Viewers() for _bell in range(10)]
-    ended = [Performers(viewers) for viewers in everybody]
+    everybody = [Viewers() for _job in range(10)]
+    ended = [CallExecutor(viewers) for viewers in everybody]
     for one in ended:
         one.start()
         one.close()
@@ -93,18 +93,18 @@ def test_performers_that_have_ended_leave_nothing_open():
     assert all(viewers.is_closed for viewers in everybody)
 
 
-def test_the_connections_to_providers_are_closed_with_the_performers(viewers, simulated, monkeypatch):
+def test_the_connections_to_providers_are_closed_with_the_executor(viewers, simulated, monkeypatch):
     closed = []
 
     async def noted(transport):
         closed.append(transport)
 
     monkeypatch.setattr(GuardedTransport, "aclose", noted)
-    ended = Performers(viewers)
+    ended = CallExecutor(viewers)
     ended.start()
     for model in ("sim/cooperative:tps=0:first=0", "sim/neutral:tps=0:first=0"):
         ended.submit(work(simulated.base_url, model))
-        assert ended.reports.get(timeout=60).error is None
+        assert ended.results.get(timeout=60).error is None
     ended.close()
 
     assert len(closed) == 1
@@ -113,8 +113,8 @@ def test_the_connections_to_providers_are_closed_with_the_performers(viewers, si
 # --- what viewers are told ---
 
 
-def test_what_is_sent_reaches_the_viewers_though_no_call_is_under_way(performers, viewers):
-    performers.send(News(uuid4(), {"type": "run.delta", "data": "a piece"}))
+def test_what_is_sent_reaches_the_viewers_though_no_call_is_under_way(executor, viewers):
+    executor.send(News(uuid4(), {"type": "run.delta", "data": "a piece"}))
 
     assert viewers.reached.wait(30)
     assert viewers.pieces == ["a piece"]
@@ -135,26 +135,26 @@ def test_the_pieces_of_a_reply_follow_each_other_without_a_gap(viewers, arena, s
     assert len(pieces) > 5
 
 
-def heard(performers, viewers, base_url, model):
-    """The report of a call, and how long it took; its text is what the pieces make that were sent on."""
+def heard(executor, viewers, base_url, model):
+    """The result of a call, and how long it took; its text is what the pieces make that were sent on."""
     begun = time.monotonic()
-    performers.submit(work(base_url, model, seat="A", turn=1, is_shown=True))
-    report = performers.reports.get(timeout=120)
+    executor.submit(work(base_url, model, seat="A", turn=1, is_shown=True))
+    result = executor.results.get(timeout=120)
     seconds = time.monotonic() - begun
-    wait_until(lambda: sum(len(p["text"]) for p in viewers.pieces) >= len(report.completion.text), "the last piece")
+    wait_until(lambda: sum(len(p["text"]) for p in viewers.pieces) >= len(result.completion.text), "the last piece")
     text = ""
     for piece in viewers.pieces:
         assert piece["offset"] == len(text), "the pieces follow each other without a gap"
         text += piece["text"]
-    assert text == report.completion.text
+    assert text == result.completion.text
     return text, seconds
 
 
 @pytest.mark.system
 @pytest.mark.django_db
-def test_a_thousand_chunks_of_one_character_reach_the_viewers_in_a_few_pieces(performers, viewers, scripted):
+def test_a_thousand_chunks_of_one_character_reach_the_viewers_in_a_few_pieces(executor, viewers, scripted):
     letters = [chr(97 + n % 26) for n in range(1_000)]
-    text, seconds = heard(performers, viewers, scripted.base_url, scripted.model("scripted/letters", letters))
+    text, seconds = heard(executor, viewers, scripted.base_url, scripted.model("scripted/letters", letters))
 
     assert text == "".join(letters)
     assert len(viewers.pieces) <= seconds / module.FLUSH_SECONDS + 2
@@ -166,7 +166,7 @@ def test_a_thousand_chunks_of_one_character_reach_the_viewers_in_a_few_pieces(pe
 @pytest.mark.parametrize(
     "says", [["All of it, at once. " * 30_000], ["🎈🎈", "漢", "👩‍👩‍👧", "end"]], ids=["one very long chunk", "emojis"]
 )
-def test_every_character_reaches_the_viewers_at_its_place(performers, viewers, scripted, says):
-    text, _seconds = heard(performers, viewers, scripted.base_url, scripted.model("scripted/one", says))
+def test_every_character_reaches_the_viewers_at_its_place(executor, viewers, scripted, says):
+    text, _seconds = heard(executor, viewers, scripted.base_url, scripted.model("scripted/one", says))
 
     assert text == "".join(says)

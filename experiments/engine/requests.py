@@ -1,4 +1,4 @@
-"""From a step's seat to a request: which model sits there, what it accepts, and what its call may cost."""
+"""From a step's seat to a prepared call: which model sits there, what it accepts, and what its call may cost."""
 
 import time
 from collections.abc import Mapping
@@ -11,9 +11,8 @@ from django.conf import settings
 from django.utils import timezone
 
 from experiments.engine import keys, materials
-from experiments.engine.budget import LEAST_ANSWER
-from experiments.engine.performers import Endpoint
-from experiments.engine.reservations import Amount
+from experiments.engine.executor import Endpoint
+from experiments.engine.reservations import LEAST_ANSWER, Amount
 from experiments.gateway.errors import BadKey, GatewayError, NoImages, NoMaterial
 from experiments.gateway.types import ChatMessage, ChatRequest, Deadlines, Params, Routing
 from experiments.gateway.usage import most_tokens, reserve
@@ -23,7 +22,7 @@ from experiments.workflows.base.steps import Ask, Cast
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class PreparedCall:
     """A request ready to be made, with the price it would be made at and the key it is made with. least_tokens: what
     the prompt takes with the shortest answer worth asking for. problem: why it cannot be made at all; nothing is sent
     then, and nothing paid.
@@ -78,7 +77,7 @@ def seats_of(run: Run) -> dict[str, Participant]:
     return {participant.seat: participant for participant in participants}
 
 
-def order(
+def prepare_call(
     participant: Participant,
     ask: Ask,
     call_id: UUID,
@@ -87,7 +86,7 @@ def order(
     catalogue: Catalogue | None = None,
     owner_id: int | None = None,
     empties: int = 0,
-) -> Order:
+) -> PreparedCall:
     """The request for `ask`, made to the participant's model as it is catalogued now. owner_id: in whose name it is
     made; None for the lab's.
 
@@ -98,7 +97,8 @@ def order(
     """
     model, price = (catalogue or Catalogue()).entry(participant.model_id)
     takes_schema = not ask.if_native or model.accepts.schema == "json_schema"
-    drawn = {"seed": Cast({}, run_seed).random(ask.draw or ask.key).getrandbits(31)} if _draws_seed(ask, model) else {}
+    draws_seed = ask.is_spoken and model.accepts.seed  # judges and filters are asked the same way in every repeat
+    drawn = {"seed": Cast({}, run_seed).random(ask.draw or ask.key).getrandbits(31)} if draws_seed else {}
     params = _params({**drawn, **ask.params}, _roomy(participant.params, ask.room), _limit_of(ask.role))
     if empties and params.seed is not None:
         params = replace(params, seed=Cast({}, params.seed).random(f"empty/{empties}").getrandbits(31))
@@ -112,24 +112,26 @@ def order(
         request_id=str(call_id),
         routing=Routing() if model.provider.routes else None,
         capabilities=model.accepts,
-        deadlines=_deadlines(ask.deadline),
+        # The first word may come at the end of the time that the question may take.
+        deadlines=Deadlines() if ask.deadline is None else Deadlines(first_byte=ask.deadline, total=ask.deadline),
     )
     key, refusal = _key(model, owner_id)
     if problem := problem or refusal:
-        return Order(model, price, request, Decimal(0), problem=problem)
+        return PreparedCall(model, price, request, Decimal(0), problem=problem)
     if share is not None:
         request = _within(request, share)
     most = reserve(request, price.value if price else None)
     reserved = None if most is None else kept_upwards(most)
     prompt, answer = most_tokens(request)
-    return Order(model, price, request, reserved, prompt + answer, prompt + min(answer, LEAST_ANSWER), key=key)
+    return PreparedCall(model, price, request, reserved, prompt + answer, prompt + min(answer, LEAST_ANSWER), key=key)
 
 
 def _within(request: ChatRequest, share: int) -> ChatRequest:
     """The request with an answer no longer than its share of the run's limit leaves beside the prompt."""
     prompt, _ = most_tokens(request)
     asked = request.params.max_tokens or request.capabilities.max_output_tokens
-    longest = _least(asked, max(share - prompt, LEAST_ANSWER))
+    left = max(share - prompt, LEAST_ANSWER)
+    longest = left if asked is None else min(asked, left)
     return replace(request, params=replace(request.params, max_tokens=longest))
 
 
@@ -139,11 +141,6 @@ def _key(model: ProviderModel, owner_id: int | None) -> tuple[keys.Key, GatewayE
         return keys.key_for(model.provider, owner_id), None
     except keys.NoKey as error:
         return keys.Key(), BadKey(str(error))
-
-
-def _deadlines(seconds: float | None) -> Deadlines:
-    """Of a question that may take so long: the first word may come at its end."""
-    return Deadlines() if seconds is None else Deadlines(first_byte=seconds, total=seconds)
 
 
 def _shown(ask: Ask, model: ProviderModel) -> tuple[tuple[ChatMessage, ...], GatewayError | None]:
@@ -158,19 +155,10 @@ def _shown(ask: Ask, model: ProviderModel) -> tuple[tuple[ChatMessage, ...], Gat
     return shown, None
 
 
-def _draws_seed(ask: Ask, model: ProviderModel) -> bool:
-    """Judges and filters are asked the same way in every repeat."""
-    return ask.is_spoken and model.accepts.seed
-
-
 def _limit_of(role: str) -> int | None:
     """The server's limit for what a role may write in tokens; nobody who sets a run up can raise it."""
     limit = settings.ROLE_TOKENS.get(role)
     return None if limit is None else min(limit, settings.ROLE_TOKENS_CAP)
-
-
-def _least(*limits: int | None) -> int | None:
-    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def _roomy(of_seat: Mapping[str, Any], room: int) -> Mapping[str, Any]:
