@@ -8,7 +8,7 @@ from experiments.datasets import views as dataset_views
 from experiments.imports import views as import_views
 from experiments.keys import views as key_views
 from experiments.library import views as library_views
-from experiments.live import views as news_views
+from experiments.live.backlog import run_news
 from experiments.observing import urls as observing_urls
 from experiments.reports import views as report_views
 from experiments.reviews import urls as review_urls
@@ -52,7 +52,7 @@ urlpatterns = [
     path("runs/", views.runs, name="runs"),
     path("runs/<uuid:pk>/", views.run, name="run"),
     path("runs/<uuid:pk>/status/", views.run_status, name="run-status"),
-    path("runs/<uuid:pk>/news/", news_views.run_news, name="run-news"),
+    path("runs/<uuid:pk>/news/", run_news, name="run-news"),
     path("runs/<uuid:pk>/stop/", views.stop, name="run-stop"),
     path("runs/<uuid:pk>/resume/", views.resume, name="run-resume"),
     path("runs/<uuid:pk>/say/", steering_views.say, name="run-say"),

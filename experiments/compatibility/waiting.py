@@ -10,8 +10,7 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.db import connection
 from rest_framework.request import Request
 
-from experiments.live.rights import Entry, newest_events
-from experiments.live.viewers import Said, viewers
+from experiments.live.viewers import EncodedText, Entry, newest_events, viewers
 
 PATIENCE_SECONDS = 900.0
 BEAT_SECONDS = 15.0
@@ -27,31 +26,31 @@ class Listener:
         self.entry = entry
         self.seen = 0
         self.is_signed_out = False
-        self._bell = asyncio.Event()
+        self._changed = asyncio.Event()
 
-    async def take_piece(self, piece: Said) -> None:
+    async def take_piece(self, piece: EncodedText) -> None:
         """Pieces of an answer under way are nothing that is waited for."""
 
-    async def take_event(self, envelope: dict[str, Any], told: dict[str, Said]) -> bool:
+    async def take_event(self, envelope: dict[str, Any], encoded: dict[str, EncodedText]) -> bool:
         self.seen = max(self.seen, envelope["seq"])
-        self._bell.set()
+        self._changed.set()
         return True
 
     async def catch_up(self) -> None:
         self.seen = (await newest_events({self.run_id})).get(self.run_id, self.seen)
-        self._bell.set()
+        self._changed.set()
 
     async def sign_out(self) -> None:
         self.is_signed_out = True
-        self._bell.set()
+        self._changed.set()
 
     def fall_silent(self) -> None:
-        self._bell.clear()
+        self._changed.clear()
 
     async def news(self, seconds: float) -> bool:
         """Whether there was any within so many seconds."""
         try:
-            await asyncio.wait_for(self._bell.wait(), seconds)
+            await asyncio.wait_for(self._changed.wait(), seconds)
         except TimeoutError:
             return False
         return True

@@ -1,1 +1,1 @@
-"""Who watches a run, what they have not seen yet, and whether they still may."""
+"""Live pages of runs: the WebSocket, the viewers of a process, and what a viewer has not seen yet."""

@@ -7,28 +7,70 @@ viewers of streaming text that is most of what a core can do.
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextvars import Context
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
+from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
+from django.contrib.auth.models import AnonymousUser
+from django.contrib.sessions.models import Session
 from django.db import DatabaseError
+from django.db.models import Q
+from django.utils import timezone
 
+from accounts.models import ApiToken, User
 from experiments.engine.broadcast import delta, group_of, joined
-from experiments.live.backfill import Backfill
-from experiments.live.rights import Entry, allowed, newest_events
+from experiments.live.backlog import Backfill
+from experiments.models import Run
 from experiments.observing import counting, families
 
 logger = logging.getLogger(__name__)
-
 LOOK_SECONDS = 3.0
 ROUND_SECONDS = 0.01
 
 
-class Said:
-    """What is said to many viewers, put into a frame once."""
+class Entry(NamedTuple):
+    """By what a viewer was let in: the session or the token, the person (0 for a visitor), the run."""
+
+    session: str | None
+    token: str | None
+    user_id: int
+    run_id: UUID
+
+
+@database_sync_to_async
+def allowed(entries: set[Entry]) -> set[Entry]:
+    """Those whose session or token still holds and whose person may still see the run."""
+    sessions = _alive(Session.objects.filter(expire_date__gt=timezone.now()), {e.session for e in entries})
+    unexpired = Q(expiry__isnull=True) | Q(expiry__gt=timezone.now())
+    tokens = _alive(ApiToken.objects.filter(unexpired), {e.token for e in entries})
+    runs_of: dict[int, set[UUID]] = defaultdict(set)
+    for entry in entries:
+        runs_of[entry.user_id].add(entry.run_id)
+    visible = {(user_id, run_id) for user_id, runs in runs_of.items() for run_id in _visible(user_id, runs)}
+    known = {e for e in entries if e.session in sessions or e.token in tokens or not e.user_id}
+    return {e for e in known if (e.user_id, e.run_id) in visible}
+
+
+@database_sync_to_async
+def newest_events(run_ids: set[UUID]) -> dict[UUID, int]:
+    return dict(Run.objects.filter(pk__in=run_ids).values_list("pk", "last_seq"))
+
+
+def _alive(rows: Any, keys: set[str | None]) -> set[str]:
+    return set(rows.filter(pk__in=[key for key in keys if key]).values_list("pk", flat=True))
+
+
+def _visible(user_id: int, runs: Iterable[UUID]) -> list[UUID]:
+    user = User.objects.filter(pk=user_id, is_active=True).first() if user_id else AnonymousUser()
+    return list(Run.objects.visible_to(user).filter(pk__in=runs).values_list("pk", flat=True)) if user else []
+
+
+class EncodedText:
+    """A text for many viewers, put into a WebSocket frame once."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -46,8 +88,8 @@ class Viewer(Protocol):
     entry: Entry
     seen: int
 
-    async def take_piece(self, piece: Said) -> None: ...
-    async def take_event(self, envelope: dict[str, Any], told: dict[str, Said]) -> bool: ...
+    async def take_piece(self, piece: EncodedText) -> None: ...
+    async def take_event(self, envelope: dict[str, Any], encoded: dict[str, EncodedText]) -> bool: ...
     async def catch_up(self) -> None: ...
     async def sign_out(self) -> None: ...
 
@@ -64,9 +106,9 @@ class Viewers:
         self._channel = ""
         self._opening = asyncio.Lock()
         self._inbox: defaultdict[UUID, list[dict[str, Any]]] = defaultdict(list)
-        self._has_mail = asyncio.Event()
+        self._has_messages = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._errands: set[asyncio.Task[None]] = set()
+        self._started: set[asyncio.Task[None]] = set()
 
     async def join(self, viewer: Viewer) -> None:
         """From now on the viewer gets what its run's driver sends."""
@@ -97,7 +139,7 @@ class Viewers:
     def count(self) -> int:
         return self._count
 
-    # --- the wire ---
+    # --- the channel layer ---
 
     async def _subscribe(self, run_id: UUID) -> bool:
         """Without Redis the viewers are kept up to date from the table, and the next look tries again."""
@@ -127,13 +169,13 @@ class Viewers:
                 continue
             message = await self._layer.receive(self._channel)
             self._inbox[UUID(message["run"])].append(message)
-            self._has_mail.set()
+            self._has_messages.set()
 
     async def _deliver_forever(self) -> None:
-        """Deliver in rounds. When a round takes long, the next one has more to join, so that nobody falls behind."""
+        """Deliver in rounds. When a round takes long, the next one has more to join, so that no viewer falls behind."""
         while True:
-            await self._has_mail.wait()
-            self._has_mail.clear()
+            await self._has_messages.wait()
+            self._has_messages.clear()
             inbox = self._inbox
             self._inbox = defaultdict(list)
             for run_id, messages in inbox.items():
@@ -142,22 +184,22 @@ class Viewers:
             await asyncio.sleep(ROUND_SECONDS)
 
     async def _deliver(self, run_id: UUID, message: dict[str, Any]) -> None:
-        """Hand a message over. Nothing here may wait for the database: the other viewers would wait too."""
-        piece = Said(delta(run_id, message["data"])) if message["type"] == "run.delta" else None
-        told: dict[str, Said] = {}
+        """Nothing here may wait for the database: the other viewers would wait too."""
+        piece = EncodedText(delta(run_id, message["data"])) if message["type"] == "run.delta" else None
+        encoded: dict[str, EncodedText] = {}
         for viewer in tuple(self._of_run.get(run_id, ())):
             try:
                 if piece:
                     await viewer.take_piece(piece)
-                elif not await viewer.take_event(message["envelope"], told):
-                    self._run_errand(viewer.catch_up())
+                elif not await viewer.take_event(message["envelope"], encoded):
+                    self._start(viewer.catch_up())
             except Exception as error:  # the socket's server raises errors of its own for a peer that is gone
                 logger.debug("run=%s a viewer is gone: %s", run_id, type(error).__name__)
 
-    def _run_errand(self, coroutine: Any) -> None:
-        errand = asyncio.get_running_loop().create_task(coroutine)
-        self._errands.add(errand)
-        errand.add_done_callback(self._errands.discard)
+    def _start(self, coroutine: Any) -> None:
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._started.add(task)
+        task.add_done_callback(self._started.discard)
 
     # --- the look: still signed in, still allowed, and not behind the table ---
 
@@ -179,7 +221,7 @@ class Viewers:
                 if viewer.entry not in passes:
                     await viewer.sign_out()
                 elif newest.get(viewer.run_id, 0) > viewer.seen:
-                    self._run_errand(viewer.catch_up())  # one who reads slowly keeps nobody else waiting
+                    self._start(viewer.catch_up())  # one who reads slowly keeps nobody else waiting
             except Exception:
                 logger.exception("run=%s a viewer could not be looked after", viewer.run_id)
         for run_id in list(self._of_run):
@@ -191,7 +233,7 @@ _by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, Viewers] = WeakKeyDiction
 
 
 def _count() -> dict[tuple[str, ...], float]:
-    """Sockets of this process; read by the thread that tells figures, so nothing is held while it counts."""
+    """Sockets of this process; called by the thread that exports metrics, so no lock is held while it counts."""
     return {(): float(sum(each.count for each in list(_by_loop.values())))}
 
 

@@ -7,9 +7,9 @@ from asgiref.sync import sync_to_async
 from django.db import connections, transaction
 
 from experiments.engine.events import Fact, emit
-from experiments.live import backfill
-from experiments.live.news import ROWS
-from experiments.live.viewers import Said
+from experiments.live import backlog
+from experiments.live.backlog import ROWS
+from experiments.live.viewers import EncodedText
 from experiments.models import Call, Event, Participant, Step
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -92,19 +92,19 @@ def open_call(run, key, *, purpose="reply", **fields):
 @pytest.fixture
 async def visits(monkeypatch):
     """How often the database was visited for what viewers had missed."""
-    made, read = [], backfill._read
+    made, read = [], backlog._read
 
     async def counted(run_id, seq):
         made.append(seq)
         return await read(run_id, seq)
 
-    monkeypatch.setattr(backfill, "_read", counted)
+    monkeypatch.setattr(backlog, "_read", counted)
     yield made
     await sync_to_async(connections.close_all)()  # those of the thread in which it was read
 
 
 async def test_those_who_ask_at_the_same_time_share_one_visit(run, visits):
-    here = backfill.Backfill()
+    here = backlog.Backfill()
 
     *answers, (none, _texts) = await asyncio.gather(*(here.rows(run.pk, after) for after in [0] * 20 + [1]))
 
@@ -115,7 +115,7 @@ async def test_those_who_ask_at_the_same_time_share_one_visit(run, visits):
 
 
 async def test_whoever_asks_later_is_told_what_has_happened_since(run, happens, visits):
-    here = backfill.Backfill()
+    here = backlog.Backfill()
     await here.rows(run.pk, 0)
     await happens("turn_started", silently=True)
 
@@ -126,7 +126,7 @@ async def test_whoever_asks_later_is_told_what_has_happened_since(run, happens, 
 
 
 async def test_one_who_leaves_takes_the_answer_from_nobody(run, visits):
-    here = backfill.Backfill()
+    here = backlog.Backfill()
     leaves, stays = (asyncio.ensure_future(here.rows(run.pk, 0)) for _viewer in range(2))
     await asyncio.sleep(0)
 
@@ -137,7 +137,7 @@ async def test_one_who_leaves_takes_the_answer_from_nobody(run, visits):
 
 def test_a_text_is_put_into_a_frame_once():
     made = []
-    said = Said("hello")
+    said = EncodedText("hello")
 
     frames = [said.framed(lambda text: made.append(text) or text.encode()) for _viewer in range(20)]
 

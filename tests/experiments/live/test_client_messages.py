@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from experiments.consumers import TOO_FAST, RunConsumer
-from experiments.live import socket_limits
+from experiments.live import consumers
+from experiments.live.consumers import TOO_FAST, RunConsumer
 from experiments.live.viewers import viewers
 from experiments.models import Event, Run
 
@@ -43,7 +43,7 @@ async def test_messages_that_make_no_sense_change_nothing_for_anybody(watch_run,
 @pytest.mark.system
 async def test_who_asks_without_end_is_sent_away_and_the_others_stay(watch_run, run, happens):
     loud, quiet = await watch_run(run, "?after=1"), await watch_run(run, "?after=1")
-    for _ in range(socket_limits.MESSAGES + 1):
+    for _ in range(consumers.MESSAGES + 1):
         await loud.socket.send_input({"type": "websocket.receive", "text": '{"type": "sync"}'})
 
     assert await loud.closing_code() == TOO_FAST
@@ -53,11 +53,11 @@ async def test_who_asks_without_end_is_sent_away_and_the_others_stay(watch_run, 
 
 def test_after_a_while_there_is_room_again(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(socket_limits.time, "monotonic", lambda: now[0])
-    pace = socket_limits.Pace()
+    monkeypatch.setattr(consumers.time, "monotonic", lambda: now[0])
+    pace = consumers.MessageRate()
 
-    assert [pace.has_room() for _ in range(socket_limits.MESSAGES + 1)][-2:] == [True, False]
-    now[0] += socket_limits.SECONDS
+    assert [pace.has_room() for _ in range(consumers.MESSAGES + 1)][-2:] == [True, False]
+    now[0] += consumers.SECONDS
     assert pace.has_room()
 
 

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from accounts import roles
 from accounts.models import ApiToken, User
-from experiments.consumers import SIGNED_OUT
 from experiments.live import viewers
+from experiments.live.consumers import SIGNED_OUT
 from experiments.models import Experiment
 from tests.experiments.live.conftest import ORIGIN, new_session
 from tests.fixtures import PASSWORD

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from experiments.live import news
+from experiments.live import backlog
 from experiments.models import Call, Event, Message, Provider, Run, Step
 from tests.cases import each_case
 from tests.markup import value_of
@@ -164,7 +164,7 @@ def test_it_gives_every_event_with_its_fragment_in_order(browser, played, monkey
     assert [event["seq"] for event in unknown] == [run.last_seq - 1, run.last_seq]
     assert asked(browser, run, after=run.last_seq).json()["events"] == []
 
-    monkeypatch.setattr(news, "ROWS", 3)
+    monkeypatch.setattr(backlog, "ROWS", 3)
     portions, seen = asked(browser, run).json(), 0
     while portions["more"]:
         seen += len(portions["events"])

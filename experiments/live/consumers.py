@@ -1,6 +1,8 @@
-"""A viewer of a run: backfill from the table, then live; whatever the wire drops is read again from the table."""
+"""A viewer's WebSocket: backfill from the table, then live; what the channel layer drops is read from the table."""
 
 import json
+import time
+from collections import Counter
 from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID
@@ -15,27 +17,62 @@ from accounts.addresses import address_in
 from accounts.models import User
 from experiments.engine.broadcast import delta
 from experiments.fragments import look_of, render_envelope
-from experiments.live.news import ROWS, events_after
-from experiments.live.rights import Entry
-from experiments.live.socket_limits import Pace, places
-from experiments.live.viewers import Said, viewers
+from experiments.live.backlog import ROWS, events_after
+from experiments.live.viewers import EncodedText, Entry, viewers
 from experiments.models import Run
 
+MESSAGES, SECONDS = 60, 10.0  # a page asks once in some seconds, and a few times at once after it was asleep
 SIGNED_OUT, TOO_FAST = 4401, 4429
 FRAMES = "arena.frames"  # what our own web server offers beyond ASGI: arenasite/patient_sockets.py
+
+
+class MessageRate:
+    """At most MESSAGES in SECONDS, counted anew when those are over."""
+
+    def __init__(self) -> None:
+        self._since, self._count = time.monotonic(), 0
+
+    def has_room(self) -> bool:
+        now = time.monotonic()
+        if now - self._since >= SECONDS:
+            self._since, self._count = now, 0
+        self._count += 1
+        return self._count <= MESSAGES
+
+
+class SocketCounter:
+    """How many sockets of this process a person or, without an account, an address holds open."""
+
+    def __init__(self) -> None:
+        self._held: Counter[str] = Counter()
+
+    def take(self, holder: str) -> bool:
+        """Whether there is room for one more, which is then counted until it is given back."""
+        if self._held[holder] >= settings.SOCKETS_PER_PERSON:
+            return False
+        self._held[holder] += 1
+        return True
+
+    def give_back(self, holder: str) -> None:
+        self._held[holder] -= 1
+        if not self._held[holder]:
+            del self._held[holder]
+
+
+open_sockets = SocketCounter()
 
 
 class RunConsumer(AsyncWebsocketConsumer):
     """`/ws/runs/ID/?after=SEQ[&html=1&language=CODE]`. The rights are checked here, and again every few seconds.
 
-    Somebody who reads too slowly is left out of what happens meanwhile, and gets it from the table once there is room.
+    A client that reads too slowly misses what happens meanwhile, and gets it from the table once there is room.
     """
 
     channel_layer_alias = None  # type: ignore[assignment]  # `Viewers` subscribes, once per run and process
-    place = ""  # of this socket among those of whoever holds it, until it is given back
+    holder = ""  # who this socket is counted for, until it is given back
 
     async def __call__(self, *given: Any) -> None:
-        """Daphne breaks off a socket whose client is gone when something else lasts: then nobody calls `disconnect`."""
+        """Daphne cancels a consumer whose client is gone while it waits: `disconnect` is not called then."""
         try:
             await super().__call__(*given)
         finally:
@@ -43,7 +80,7 @@ class RunConsumer(AsyncWebsocketConsumer):
 
     async def connect(self) -> None:
         scope: Any = self.scope
-        self.pace = Pace()
+        self.rate = MessageRate()
         session_key = scope["session"].session_key if "session" in scope else None  # there is none beside a token
         self.user: User | AnonymousUser = scope["user"]
         self.run_id: UUID = scope["url_route"]["kwargs"]["run_id"]
@@ -55,11 +92,11 @@ class RunConsumer(AsyncWebsocketConsumer):
         if not after.isascii() or not after.isdigit() or len(after) > 18 or (found := await self._visible()) is None:
             await self.close()
             return
-        place = str(self.user.pk or address_in(scope))
-        if not places.take(place):
+        holder = str(self.user.pk or address_in(scope))
+        if not open_sockets.take(holder):
             await self.close()
             return
-        self.place = place
+        self.holder = holder
         self.look, self.cast = found
         self.frames = (scope.get("extensions") or {}).get(FRAMES)
         self.is_catching_up = False
@@ -72,14 +109,14 @@ class RunConsumer(AsyncWebsocketConsumer):
         await self._go()
 
     async def _go(self) -> None:
-        if self.place:
-            places.give_back(self.place)
-            self.place = ""
+        if self.holder:
+            open_sockets.give_back(self.holder)
+            self.holder = ""
             await viewers().leave(self)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """`{"type": "sync", "after": SEQ}`: a client that noticed a gap, or a long silence, asks again."""
-        if not self.pace.has_room():
+        if not self.rate.has_room():
             await self._leave(TOO_FAST)
             return
         message = _decoded(text_data)
@@ -111,34 +148,33 @@ class RunConsumer(AsyncWebsocketConsumer):
         await self.close(code=code)
         await viewers().leave(self)
 
-    async def take_piece(self, piece: Said) -> None:
-        """Text as it comes. Whoever misses some of it asks again, or finds the whole in the finished message."""
-        if self.frames is None:
-            await self.send(piece.text)
-        else:
-            self.frames.write(piece.framed(self.frames.framed))
+    async def take_piece(self, piece: EncodedText) -> None:
+        """Text as it comes. A client that misses some of it asks again, or finds the whole in the finished message."""
+        await self._write(piece)
 
-    async def take_event(self, envelope: dict[str, Any], told: dict[str, Said] | None = None) -> bool:
+    async def take_event(self, envelope: dict[str, Any], encoded: dict[str, EncodedText] | None = None) -> bool:
         """Send the event if it is the next one. False when there are others before it: those are in the table.
 
-        told: how it was told already, in each language, since many ask for the same.
+        encoded: how it was encoded already, in each language, since many ask for the same.
         """
         if envelope["seq"] == self.seen + 1 and not (self.frames and self.frames.is_behind):
             self.seen += 1
-            said = self._said(envelope, {} if told is None else told)
-            if self.frames is None:
-                await self.send(said.text)
-            else:
-                self.frames.write(said.framed(self.frames.framed))
+            await self._write(self._encoded(envelope, {} if encoded is None else encoded))
         return bool(envelope["seq"] <= self.seen + 1)
 
-    def _said(self, envelope: dict[str, Any], told: dict[str, Said]) -> Said:
+    async def _write(self, encoded: EncodedText) -> None:
+        if self.frames is None:
+            await self.send(encoded.text)
+        else:
+            self.frames.write(encoded.framed(self.frames.framed))
+
+    def _encoded(self, envelope: dict[str, Any], encoded: dict[str, EncodedText]) -> EncodedText:
         key = self.language if self.wants_html else ""
-        if key not in told:
+        if key not in encoded:
             if self.wants_html:
                 envelope = {**envelope, "html": render_envelope(envelope, self.language, self.look, self.cast)}
-            told[key] = Said(json.dumps(envelope, ensure_ascii=False))
-        return told[key]
+            encoded[key] = EncodedText(json.dumps(envelope, ensure_ascii=False))
+        return encoded[key]
 
     async def _send_in_turn(self, envelopes: list[dict[str, Any]]) -> bool:
         """False when the socket is closed."""
