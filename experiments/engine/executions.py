@@ -11,7 +11,7 @@ from experiments.engine.events import reserve_numbers
 from experiments.engine.recording import Book
 from experiments.engine.text import storable, storable_data
 from experiments.models import Execution, Run, Step
-from experiments.sandboxing import jobs
+from experiments.sandboxing import worker
 from experiments.workflows.base.steps import Execute, Outcome
 
 UNDER_WAY = (Execution.State.WAITING, Execution.State.RUNNING)
@@ -20,7 +20,7 @@ HEARD = ("name", "verdict", "value", "value_sha256", "error")  # of a result, by
 
 
 def begin(book: Book, wanted: Execute) -> None:
-    """Write down what is to be run, once, and ring for the sandbox."""
+    """Write down what is to be run, once, and enqueue a job for the sandbox."""
     with transaction.atomic():
         reserve_numbers(book.run_id, 0, book.fence)
         place = {"kind": "execute", "purpose": wanted.purpose, "seat": wanted.seat, "turn": wanted.turn}
@@ -28,7 +28,7 @@ def begin(book: Book, wanted: Execute) -> None:
         execution, is_new = Execution.objects.get_or_create(step=step, defaults=_fields(book.run_id, wanted))
         if not is_new and execution.state not in UNDER_WAY and step.state == Step.State.OPEN:
             Execution.objects.filter(pk=execution.pk).update(**AGAIN)
-        jobs.ring()
+        worker.wake()
 
 
 def outcomes(book: Book, keys: Collection[str]) -> dict[str, Outcome]:

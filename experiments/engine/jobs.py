@@ -32,11 +32,11 @@ def wake(run_id: UUID) -> None:
 
     A job that is lost costs seconds, not a run: the sweep finds queued runs by itself.
     """
+    transaction.on_commit(lambda: wake_now(run_id))
 
-    def enqueue() -> None:
-        doorbell.ring(QUEUE, drive, str(run_id), enough=MOST_QUEUED, waiting=f"run={run_id}")
 
-    transaction.on_commit(enqueue)
+def wake_now(run_id: UUID) -> None:
+    doorbell.ring(QUEUE, drive, str(run_id), enough=MOST_QUEUED, waiting=f"run={run_id}")
 
 
 def drive(run_id: str) -> None:

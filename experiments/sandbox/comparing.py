@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from experiments.sandbox.answers import Set, Value
-from experiments.sandbox.values import JSON, Comparison
+from experiments.sandbox.values import JSON, Comparison, Set, Value
 
 EXACT = 1e-9  # so that 0.1 + 0.2 is 0.3; relative, and absolute near zero
 TOLERANT = 1e-6

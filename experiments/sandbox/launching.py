@@ -1,20 +1,25 @@
 """Starts one box, feeds it, listens to it within the limits, and leaves nothing of it behind."""
 
+import json
 import os
+import select
 import selectors
+import signal
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import IO, Literal
 
-from experiments.sandbox.backends.box import INFO, Box
-from experiments.sandbox.ending import Ending
-from experiments.sandbox.errors import NotStarted
+from experiments.sandbox.backends import INFO, Box
 from experiments.sandbox.inside import frames
-from experiments.sandbox.limits import Limits
+from experiments.sandbox.values import Limits, NotStarted
+
+END_SECONDS = 30.0  # a machine under load may take long to take down a thousand threads
+EXIT_SECONDS = 1.0
 
 Stopped = Literal["", "timeout", "output_limit", "result_limit", "cancelled"]
 START_SECONDS = 60.0  # a machine under load may take long to make namespaces
@@ -23,6 +28,46 @@ STEP_SECONDS = 0.1  # between two looks at whether the run was cancelled
 COMPLAINT_LENGTH = 2_000
 CHUNK = 1 << 16
 RESULT_MARGIN = 4_096  # for the words around a value
+
+
+class Ending:
+    """Of the launched process and, once known, of the first process of its pid namespace, which takes all others with
+    it: the kernel reports its death only after theirs."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", command: tuple[str, ...]) -> None:
+        self.process, self.command = process, command
+        self.first: int | None = None
+
+    def learn(self, told: bytes) -> None:
+        """Takes `{"child-pid": …}`; the process is held by a descriptor, which no successor of its number inherits."""
+        with suppress(ValueError, KeyError, OSError):
+            self.first = os.pidfd_open(json.loads(told)["child-pid"])
+
+    def end(self) -> None:
+        if self.command and not self.has_ended():
+            with suppress(OSError, subprocess.TimeoutExpired):
+                subprocess.run(self.command, capture_output=True, timeout=END_SECONDS, check=False)  # noqa: S603 — a command of our own words
+        if self.first is not None:
+            self.end_first(self.first)
+        if self.process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+    def has_ended(self) -> bool:
+        """Of itself, or within a moment."""
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(EXIT_SECONDS)
+        return self.process.returncode is not None
+
+    def end_first(self, first: int) -> None:
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(first, signal.SIGKILL)
+        gone = select.poll()
+        gone.register(first, select.POLLIN)
+        gone.poll(END_SECONDS * 1000)
+        os.close(first)
+        self.first = None
 
 
 @dataclass(slots=True)

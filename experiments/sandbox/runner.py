@@ -3,14 +3,11 @@
 import time
 from collections.abc import Callable, Sequence
 
-from experiments.sandbox.backends.registry import Backend
-from experiments.sandbox.errors import NotStarted, Unavailable
+from experiments.sandbox.backends import Backend
+from experiments.sandbox.isolation import sufficient
 from experiments.sandbox.languages import Language, language_named
-from experiments.sandbox.limits import Limits
-from experiments.sandbox.probing import sufficient
-from experiments.sandbox.request import Program
-from experiments.sandbox.trial import Trial, never, tried
-from experiments.sandbox.values import Execution, Result, Test
+from experiments.sandbox.trial import Program, Trial, never, tried
+from experiments.sandbox.values import Execution, Limits, NotStarted, Result, Test, Unavailable
 
 LEAST_SECONDS = 0.05  # less is left over when a program was ended at its time
 NO_TIME = "the time for all tests was over"

@@ -1,17 +1,58 @@
-"""One program, one test, one box."""
+"""One program, one test, one box: what the box is told, and what it showed."""
 
-from collections.abc import Callable
+import json
+import marshal
+import secrets
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from experiments.sandbox.backends.registry import Backend
-from experiments.sandbox.errors import NotStarted
+from experiments.sandbox.backends import Backend, Box
 from experiments.sandbox.languages import Language
 from experiments.sandbox.launching import Ended, launch
-from experiments.sandbox.request import Program, new_nonce, request
-from experiments.sandbox.values import Result, Test
+from experiments.sandbox.values import JSON, Limits, NotStarted, Result, Test
 from experiments.sandbox.verdicts import Complaint, result_of
 
+FORMAT = 2  # of marshal: every Python reads it
+WANTED = ("landlock", "seccomp")
+
 STARTS = 2  # a box that did not come up is started once more: a machine may be short of something for a moment
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What one solution is run as; the same for all its tests. `required` are layers without which it is not run."""
+
+    code: str
+    entry: str
+    limits: Limits
+    required: tuple[str, ...] = ()
+
+
+def new_nonce() -> str:
+    return secrets.token_hex(16)
+
+
+def request(program: Program, arguments: Sequence[JSON], box: Box, nonce: str, seconds: float) -> bytes:
+    """Raises ValueError for arguments that are not JSON."""
+    try:
+        document = json.dumps(list(arguments), allow_nan=False).encode()
+        return marshal.dumps(told(program, arguments, box, nonce, seconds) | {"document": document}, FORMAT)
+    except (TypeError, RecursionError) as error:
+        raise ValueError(f"arguments that are not JSON: {error}") from error
+
+
+def told(program: Program, arguments: Sequence[JSON], box: Box, nonce: str, seconds: float) -> dict[str, object]:
+    return {
+        "wanted": list(WANTED),
+        **box.request,
+        "code": program.code,
+        "entry": program.entry,
+        "arguments": list(arguments),
+        "nonce": nonce,
+        "limits": program.limits.for_box(),
+        "required": [name for name in program.required if name not in box.layers],
+        "seconds": seconds,
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,8 @@ def take(most: int) -> list[Execution]:
     return taken
 
 
-def shorten() -> None:
-    """Leases that were set while the clock was ahead: nobody who died then holds anything for longer than others."""
+def clamp_future_leases() -> None:
+    """Leases set while the clock was ahead end no later than one that is set now."""
     running = Execution.objects.filter(state=Execution.State.RUNNING)
     clock.bring_back(running, "lease_until", timedelta(seconds=settings.LEASE_SECONDS))
 

@@ -1,44 +1,202 @@
-"""The worker of the sandbox: it tests its machine before it runs anything there."""
+"""The worker of the sandbox: it tests its machine, and runs code that waits in several boxes at once.
 
+The main thread alone touches the database; threads wait for boxes.
+"""
+
+import hashlib
+import json
+import logging
 import threading
 import time
-from typing import Any
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 from django.conf import settings
+from django.db import close_old_connections, transaction
 
-from experiments.engine.workers import SteadyWorker, look_around
+from accounts import logs
+from experiments import doorbell, sandbox
+from experiments.engine.text import storable, storable_data
+from experiments.engine.workers import SteadyWorker, beat, look_around
 from experiments.models import Execution
-from experiments.sandboxing import claims, hosts, jobs
+from experiments.sandboxing import claims, hosts
+
+logger = logging.getLogger(__name__)
+
+QUEUE = "sandbox"
+MOST_QUEUED = 4  # jobs: each runs all that waits
+LOOK_SECONDS = 0.05
+SPARE_SECONDS = 5.0
+REST_SECONDS = 2.0  # of an execution for which there was no sandbox
+LONGEST_VALUE = 4_000  # characters of JSON that are kept of what a program gave
+Found = dict[str, Any]
+stop_requested = threading.Event()
+
+
+# --- the job ---
+
+
+def wake() -> None:
+    """Enqueue a job once the current transaction is committed; one that is lost costs seconds, until the sweep."""
+    transaction.on_commit(wake_now)
+
+
+def wake_now() -> None:
+    doorbell.ring(QUEUE, run_waiting, enough=MOST_QUEUED, waiting="an execution")
+
+
+def run_waiting() -> None:
+    close_old_connections()
+    run_all(stop_requested, beat)
 
 
 class SandboxWorker(SteadyWorker):
     """One job at a time, in this process: the job runs all that waits, several boxes at once."""
 
-    needs_what_others_have = False  # code that nobody trusts is best run where there are none
+    needs_what_others_have = False  # untrusted code is best run where there are no secrets
 
     def work(self, *args: Any, **kwargs: Any) -> bool:
-        threading.Thread(target=sweep_forever, args=(settings.SWEEP_SECONDS,), name="sweep", daemon=True).start()
+        threading.Thread(target=_sweep_forever, name="sweep", daemon=True).start()
         return bool(super().work(*args, **kwargs))
 
     def request_stop(self, signum: int, frame: Any) -> None:
-        jobs.stop_requested.set()
+        stop_requested.set()
         super().request_stop(signum, frame)  # type: ignore[no-untyped-call]  # rq has it untyped
 
 
-def sweep_forever(seconds: float) -> None:
-    """Find what no bell was rung for, and tell that this machine is there."""
+def _sweep_forever() -> None:
+    """Find executions that no job was enqueued for, and report that this machine is there."""
     clock = hosts.Every(hosts.TOLD_SECONDS)
 
-    def tell() -> None:
+    def report_host() -> None:
         if clock.is_due() or hosts.is_doubted.is_set():
             hosts.look()
 
     while True:
-        look_around(tell, sweep)
-        time.sleep(seconds)
+        look_around(report_host, sweep)
+        time.sleep(settings.SWEEP_SECONDS)
 
 
 def sweep() -> None:
-    claims.shorten()
+    claims.clamp_future_leases()
     if Execution.objects.claimable().exists():
-        jobs.ring_now()
+        wake_now()
+
+
+# --- executions under way ---
+
+
+@dataclass(slots=True)
+class Flight:
+    """An execution in a box. unwanted: it is to be ended."""
+
+    execution: Execution
+    unwanted: threading.Event = field(default_factory=threading.Event)
+
+
+def run_all(stop: threading.Event, beat: Callable[[], None] = lambda: None) -> None:
+    """Run all that waits, and return when nothing does."""
+    with ThreadPoolExecutor(settings.SANDBOX_AT_ONCE, thread_name_prefix="box") as threads:
+        flights: dict[Future[Found], Flight] = {}
+        try:
+            _run_until_none_waits(threads, flights, stop, beat)
+        finally:
+            for flight in flights.values():
+                flight.unwanted.set()
+            claims.give_back([flight.execution for flight in flights.values()])
+
+
+def _run_until_none_waits(
+    threads: ThreadPoolExecutor, flights: dict[Future[Found], Flight], stop: threading.Event, beat: Callable[[], None]
+) -> None:
+    clock = hosts.Every(settings.LEASE_SECONDS / 4)
+    while not (stop.is_set() or (not flights and hosts.is_spared())):
+        for execution in claims.take(settings.SANDBOX_AT_ONCE - len(flights)):
+            if execution.claim > claims.MOST_CLAIMS:
+                claims.fail(execution, claims.FAILED, "The sandbox's worker died each time that it ran this.")
+            else:
+                flight = Flight(execution)
+                flights[threads.submit(_try, execution, flight.unwanted)] = flight
+        if not flights:
+            return
+        if clock.is_due():
+            lost = claims.renew([flight.execution for flight in flights.values()])
+            for flight in flights.values():
+                if flight.execution.pk in lost:
+                    flight.unwanted.set()
+            beat()
+        done, _others = wait(flights, LOOK_SECONDS, FIRST_COMPLETED)
+        for future in done:
+            flight = flights.pop(future)
+            if not flight.unwanted.is_set():  # what was broken off has found nothing
+                with logs.about(run=flight.execution.run_id, step=flight.execution.step.key):
+                    _settle(flight.execution, future)
+
+
+def _settle(execution: Execution, future: "Future[Found]") -> None:
+    """Whatever goes wrong with one execution ends no other. What the database refuses is found out anew later."""
+    try:
+        found = future.result()
+    except sandbox.Unavailable as error:
+        hosts.is_doubted.set()
+        if execution.claim < claims.MOST_CLAIMS:
+            claims.put_back(execution)  # it may have been a moment's want, or another machine can
+        else:
+            claims.fail(execution, claims.UNAVAILABLE, str(error))
+    except Exception as bug:
+        logger.exception("the sandbox failed")
+        claims.fail(execution, claims.FAILED, f"The sandbox failed ({type(bug).__name__}). Nothing recorded is lost.")
+    else:
+        claims.settle(execution, found)
+
+
+# --- in a thread of its own, without a database ---
+
+
+def _try(execution: Execution, unwanted: threading.Event) -> Found:
+    """Where there is no sandbox just now, it is put back after a while, so that a moment's want does not use up all its
+    tries.
+    """
+    try:
+        return _run(execution, unwanted.is_set)
+    except sandbox.Unavailable:
+        if execution.claim < claims.MOST_CLAIMS:
+            unwanted.wait(REST_SECONDS)
+        raise
+
+
+def _run(execution: Execution, is_unwanted: Callable[[], bool]) -> Found:
+    seconds, memory = execution.seconds_limit, execution.memory_limit
+    in_all = (seconds + 1) * len(execution.tests) + SPARE_SECONDS
+    limits = replace(sandbox.Limits(), seconds=seconds, memory=memory, total_seconds=in_all)
+    comparison = cast("sandbox.Comparison", execution.comparison)  # the workflow offers no others
+    tests = [sandbox.Test(test["name"], test["arguments"], test["expected"], comparison) for test in execution.tests]
+    found = sandbox.run(
+        execution.code,
+        tests,
+        limits,
+        entry=execution.entry,
+        language=execution.language,
+        backend=hosts.wanted_backend(),
+        until_failure=execution.until_failure,
+        is_cancelled=is_unwanted,
+    )
+    return {
+        "results": [_stored(result) for result in found.as_json()["results"]],
+        "complaint": storable(found.complaint),
+        "backend": found.backend,
+        "layers": list(found.layers),
+        "is_unsafe": found.is_unsafe,
+        "seconds": found.seconds,
+    }
+
+
+def _stored(result: dict[str, Any]) -> dict[str, Any]:
+    """A result as it is stored: a very long value is represented by its hash."""
+    text = json.dumps(result.get("value"), ensure_ascii=True)
+    if len(text) > LONGEST_VALUE:
+        result = {**result, "value": f"{text[:200]}…", "value_sha256": hashlib.sha256(text.encode()).hexdigest()}
+    stored: dict[str, Any] = storable_data(result)
+    return stored

@@ -9,7 +9,7 @@ from typing import Any
 from experiments import actions
 from experiments.engine.driver import Driver
 from experiments.models import Run
-from experiments.sandboxing import running
+from experiments.sandboxing import worker
 from tests.experiments.deliberating import fresh
 from tests.parts import stepped_engine
 
@@ -85,7 +85,7 @@ def contest(owner: Any, models: list[str], **config: Any) -> Any:
 @contextmanager
 def sandbox_at_work() -> Iterator[None]:
     """A worker that runs all that waits: the test needs a database that commits."""
-    with stepped_engine.beside(lambda: running.run_all(threading.Event()), 0.02):
+    with stepped_engine.beside(lambda: worker.run_all(threading.Event()), 0.02):
         yield
 
 

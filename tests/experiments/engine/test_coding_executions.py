@@ -17,7 +17,7 @@ from experiments.engine import executions
 from experiments.engine.driver import Driver
 from experiments.engine.recording import Book
 from experiments.models import Execution, Run, SandboxHost
-from experiments.sandboxing import claims, hosts, running
+from experiments.sandboxing import claims, hosts, worker
 from experiments.workflows.base.steps import Execute
 from tests.experiments.contesting import as_expected, assert_told_once, begun, models, quick
 from tests.experiments.contests import sandbox_at_work, solution
@@ -46,7 +46,7 @@ def wanted(run, code=RIGHT, key="cycle/1/execution/coder-1", **more) -> Executio
 
 
 def work():
-    running.run_all(threading.Event())
+    worker.run_all(threading.Event())
 
 
 def expire(*those):
@@ -119,7 +119,7 @@ def test_code_that_ends_every_worker_is_given_up_with_its_reason(run):
 def test_a_worker_that_stops_gives_back_what_it_had_not_ended(run):
     execution = wanted(run, SLEEPS, seconds=60)
     stop = threading.Event()
-    thread = threading.Thread(target=lambda: (running.run_all(stop), connections.close_all()))
+    thread = threading.Thread(target=lambda: (worker.run_all(stop), connections.close_all()))
     thread.start()
     wait_until(lambda: Execution.objects.filter(state="running").exists(), "the execution to be taken")
     stop.set()

@@ -179,7 +179,7 @@ def unpacked(value):
 @pytest.mark.django_db(transaction=True)
 def test_no_key_and_no_value_in_redis_has_one(server, runs, planted, alice):
     """With jobs that wait, sessions that were counted, and keys that were entered, tested and refused."""
-    jobs._ring(runs[0].pk)
+    jobs.wake_now(runs[0].pk)
     browser = signed_in(alice)
     browser.post("/account/keys/", {"provider": runs[0].calls.first().model.provider_id, "key": OF_ALICE})
     browser.get("/admin/login/")

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from experiments.sandbox import Limits, Test
-from experiments.sandbox.backends.registry import Backend, backend_named
-from experiments.sandbox.errors import NotStarted
+from experiments.sandbox.backends import Backend, backend_named
 from experiments.sandbox.languages import PYTHON
-from experiments.sandbox.request import Program
-from experiments.sandbox.trial import tried
+from experiments.sandbox.trial import Program, tried
+from experiments.sandbox.values import NotStarted
 from tests.experiments.sandbox.conftest import NAMESPACED, SAFE, first_of, outcome
 
 pytestmark = pytest.mark.system

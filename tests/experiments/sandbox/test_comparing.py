@@ -7,11 +7,9 @@ import random
 
 import pytest
 
-from experiments.sandbox.answers import Set, presentable
 from experiments.sandbox.comparing import STEPS_BETWEEN_LOOKS, TooLong, is_expected
-from experiments.sandbox.limits import Limits
-from experiments.sandbox.values import Test
-from experiments.sandbox.verdicts import compared
+from experiments.sandbox.values import Limits, Set, Test
+from experiments.sandbox.verdicts import compared, presentable
 from tests.cases import each_case
 
 EQUAL = [

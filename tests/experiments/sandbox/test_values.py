@@ -7,8 +7,9 @@ import math
 import pytest
 
 from experiments.sandbox import Execution, Result, Test, run
-from experiments.sandbox.answers import Answer, Garbage, Set, presentable, read, read_printed
 from experiments.sandbox.inside.encoding import Encoder, NotJSON
+from experiments.sandbox.values import Set
+from experiments.sandbox.verdicts import Answer, Garbage, presentable, read, read_printed
 from tests.cases import each_case
 
 NONCE = "0123"

@@ -6,13 +6,11 @@ import struct
 import pytest
 
 from experiments.sandbox import Limits
-from experiments.sandbox.backends import docker
-from experiments.sandbox.backends.registry import backend_named
-from experiments.sandbox.hints import IN_A_CONTAINER, OTHERWISE, hints
+from experiments.sandbox.backends import DOCKER_VARIABLES, backend_named
 from experiments.sandbox.inside import allowed, kernel, seccomp
 from experiments.sandbox.inside.seccomp import ALLOW, AND, AT_LEAST, END, EQUAL, LOAD, REFUSE, RETURN, UNKNOWN
+from experiments.sandbox.isolation import IN_A_CONTAINER, OTHERWISE, broken_promises, hints
 from experiments.sandbox.languages import PYTHON
-from experiments.sandbox.walls import broken_promises
 
 NAMESPACES = ("mount namespace", "pid namespace", "network namespace")
 RIGHTS = ("limits", "unprivileged user", "no new privileges")
@@ -93,7 +91,7 @@ def test_a_container_is_started_with_the_same_limits():
     ):
         assert part in command
     assert box.ending == ("docker", "rm", "--force", box.command[box.command.index("--name") + 1])
-    assert not set(dict(box.environment)) - set(docker.CLIENT)
+    assert not set(dict(box.environment)) - set(DOCKER_VARIABLES)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from experiments.sandbox import Limits, Probe, Test, Unavailable, probe, probing, run
-from experiments.sandbox.backends.registry import backend_named
+from experiments.sandbox import Limits, Probe, Test, Unavailable, isolation, probe, run
+from experiments.sandbox.backends import backend_named
 from tests.experiments.sandbox.conftest import SAFE, first_of
 
 pytestmark = pytest.mark.system
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.system
 
 @pytest.fixture
 def nothing_known(monkeypatch):
-    monkeypatch.setattr(probing, "known", {})
+    monkeypatch.setattr(isolation, "known", {})
 
 
 @pytest.mark.parametrize("backend", first_of(SAFE))
@@ -72,7 +72,7 @@ def test_without_bubblewrap_the_namespaces_are_made_by_ourselves(backend, nothin
 
 def test_a_sandbox_with_a_hole_is_refused_with_what_it_lets_through(nothing_known, monkeypatch):
     leaky = replace(backend_named("unsafe"), name="namespaces")
-    monkeypatch.setattr(probing, "AUTOMATIC", (leaky,))
+    monkeypatch.setattr(isolation, "AUTOMATIC", (leaky,))
 
     with pytest.raises(Unavailable) as refused:
         run("def solve(): return 42", [Test("only", [], 42)])
@@ -93,7 +93,7 @@ def test_a_sandbox_that_does_not_start_says_why(nothing_known, monkeypatch):
         box = made.box(language, limits)
         return replace(box, command=("/bin/sh", "-c", "echo no namespaces today >&2; exit 1"))
 
-    found = probing.probed(replace(made, box=broken))
+    found = isolation.probed(replace(made, box=broken))
 
     assert found == Probe("landlock", (), False, "landlock does not start: no namespaces today.")
 
