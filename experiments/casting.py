@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 Errors = dict[str, list[str]]
+USUAL = {"judge": "is_default_judge", "filter": "is_default_filter", "title": "is_default_filter"}
 
 
 class InvalidExperiment(ValueError):
@@ -103,7 +104,7 @@ def _fault(fault: str, config: Any, seated: int) -> str:
 def _participant(seat: str, asked: Any, owner: "User") -> Participant:
     field = f"cast.{seat}"
     if asked is None:
-        usual = _default_model(seat, field)
+        usual = _usual_or_refused(seat, field)
         _refuse_keyless(usual, field, owner)
         return Participant(seat=seat, model=usual)
     try:
@@ -124,11 +125,16 @@ def _refuse_keyless(model: ProviderModel, field: str, owner: "User") -> None:
         raise InvalidExperiment({field: [message % {"model": model.label, **where(model.provider)}]})
 
 
-def _default_model(seat: str, field: str) -> ProviderModel:
-    defaults = {"judge": "is_default_judge", "filter": "is_default_filter", "title": "is_default_filter"}
-    if seat not in defaults:
+def usual_model(seat: str) -> ProviderModel | None:
+    """The lab's choice for a seat in which nobody was seated."""
+    usual = USUAL.get(seat)
+    return ProviderModel.objects.available().filter(**{usual: True}).first() if usual else None
+
+
+def _usual_or_refused(seat: str, field: str) -> ProviderModel:
+    if seat not in USUAL:
         raise InvalidExperiment({field: [_("Choose a model.")]})
-    model = ProviderModel.objects.available().filter(**{defaults[seat]: True}).first()
+    model = usual_model(seat)
     if model is None:
         raise InvalidExperiment({field: [_("The lab has no default model for this seat: choose one.")]})
     return model

@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from experiments.beginning import begin
-from experiments.budgets import notes as budget_notes
 from experiments.catalog.menu import askable_models, usual_cast
 from experiments.labels import seat_name
 from experiments.library.shelf import flat
 from experiments.models import Participant
-from experiments.setup.forms import DeclaredForm, declared, setup_form
+from experiments.setup import estimates
+from experiments.setup.forms import declared, setup_form
 from experiments.shelves.cloning import Source, source
 from experiments.workflows import surface_of
 
@@ -32,7 +32,7 @@ def setup(request: HttpRequest, workflow: str) -> HttpResponse:
         "form": form,
         "page": page,
         "surface": surface_of(workflow),
-        **_estimate(request, workflow, form),
+        **estimates.context(request, form),
         **(page.context(request) if page.context else {}),
     }
     return render(request, "setup/page.html", context, status=422 if form.errors else 200)
@@ -42,15 +42,7 @@ def setup(request: HttpRequest, workflow: str) -> HttpResponse:
 @require_POST
 def estimate(request: HttpRequest, workflow: str) -> HttpResponse:
     """What the form would come to as it is filled in now."""
-    form = setup_form(workflow)(request.POST)
-    page = declared(workflow).estimate_page or "budgets/_before_start.html"
-    return render(request, page, _estimate(request, workflow, form))
-
-
-def _estimate(request: HttpRequest, workflow: str, form: DeclaredForm) -> dict[str, Any]:
-    of_form = declared(workflow).estimate
-    guess = of_form(form) if of_form else None
-    return {"estimate": guess, "budget_notes": budget_notes.beside(request, guess)}
+    return estimates.page(request, setup_form(workflow)(request.POST))
 
 
 def _initial(request: HttpRequest, workflow: str) -> dict[str, Any]:

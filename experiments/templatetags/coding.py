@@ -19,10 +19,10 @@ from experiments.models import Run
 from experiments.templatetags.coding_words import tenth
 from experiments.templatetags.setup import Group, Option, grouped_by_provider
 from experiments.timeline import Entry
-from experiments.workflows.coding.config import MOST_CODERS
+from experiments.workflows.coding.config import LEAST_CODERS, MOST_CODERS
 from experiments.workflows.coding.pages import board, coders
-from experiments.workflows.coding.pages.estimates import Guess
 from experiments.workflows.coding.pages.forms import LEAST_ROWS
+from experiments.workflows.coding.pages.plan import is_in_turn
 from experiments.workflows.coding.pages.slots import slot_of, vote_anchor
 
 register = template.Library()
@@ -85,17 +85,17 @@ def effort_choices() -> list[tuple[str, Any]]:
 
 
 @register.filter
-def setters_words(guess: Guess | None) -> str:
+def setters_words(form: BaseForm) -> str:
     """Who sets the problems, as the form is filled in."""
-    if guess is None:
+    coders, cycles = len(form["coders"].value() or ()), str(form["cycles"].value() or "")
+    if coders < LEAST_CODERS or not cycles.isdecimal():
         return _("In turn where the cycles are a multiple of the models, otherwise drawn by the seed.")
-    n = {"n": guess.coders}
-    if guess.mode == "random":
+    each, rest = divmod(int(cycles), coders)
+    if not is_in_turn(str(form["setters"].value() or "auto"), int(cycles), coders):
         words = _("The seed draws a setter for each cycle. In turn comes out even with %(n)s cycles, or a multiple.")
-        return words % n
-    if guess.each != int(guess.each):
-        return _("In turn, but not evenly: that needs %(n)s cycles, or a multiple.") % n
-    each = int(guess.each)
+        return words % {"n": coders}
+    if rest:
+        return _("In turn, but not evenly: that needs %(n)s cycles, or a multiple.") % {"n": coders}
     words = ngettext("In turn: every model sets once.", "In turn: every model sets %(n)s times.", each)
     return words % {"n": each}
 

@@ -51,10 +51,10 @@ def test_the_release_before_is_shown_and_gone_on_with_as_it_was(django_user_mode
         with transaction.atomic():
             _play(django_user_model.objects.create_user("alice", password=PASSWORD))
             transaction.set_rollback(True)
-    files = _archived()
+    files = archived()
     provider = Repeating(json.loads(files["answers.json"]))
     with served(provider) as base_url:
-        _load(files["rows.json"], base_url)
+        load(files["rows.json"], base_url)
         owner = django_user_model.objects.get(username="alice")
         with monkeypatch.context() as clock:
             clock.setattr(timezone, "now", lambda: LATER)
@@ -71,7 +71,7 @@ def test_the_release_before_is_shown_and_gone_on_with_as_it_was(django_user_mode
         }
     if KEEP:
         _archive({name: text for name, text in files.items() if "/" not in name} | now)
-    then = {name: text for name, text in _archived().items() if "/" in name}
+    then = {name: text for name, text in archived().items() if "/" in name}
 
     assert provider.unknown == []
     assert _differences(then, now) == {}
@@ -110,7 +110,7 @@ def _differences(then, now):
     return found
 
 
-def _load(rows, base_url):
+def load(rows, base_url):
     for row in serializers.deserialize("json", rows):
         row.save()
     models = [model for app in OURS for model in apps.get_app_config(app).get_models()]
@@ -120,7 +120,7 @@ def _load(rows, base_url):
     Provider.objects.update(base_url=base_url)
 
 
-def _archived():
+def archived():
     with zipfile.ZipFile(KEPT) as archive:
         return {name: archive.read(name).decode() for name in archive.namelist()}
 

@@ -2,6 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
+from experiments.workflows.arena.assumptions import ASSUMPTIONS
 from experiments.workflows.arena.pages import report
 from experiments.workflows.base.surface import Surface, Told
 
@@ -15,4 +16,9 @@ SURFACE = Surface(
     may_extend=True,
     run_links="workflows/arena/_run_links.html",
     told=Told(settings=report.settings, title=_("Conversation log")),
+    assumptions=ASSUMPTIONS,
+    assumed=_(
+        "Assumed: replies of 350 tokens, 60 tokens a second, no time for your pauses. At most: every reply as long as"
+        " it may be."
+    ),
 )

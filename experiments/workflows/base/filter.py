@@ -28,6 +28,9 @@ class FilterReply(BaseModel):
     reasoning: str
 
 
+SCHEMA = FilterReply.model_json_schema()
+
+
 @dataclass(frozen=True, slots=True)
 class Filtered:
     """text: what the other side gets. status: `kept` as produced, `filtered`, `emptied` (nothing was addressed to the
@@ -68,7 +71,7 @@ def filter_step(key: str, cast: Cast, name: str, original: str, context: list[st
         purpose="filter",
         turn=turn,
         messages=(Prompt("user", prompt),),
-        schema=FilterReply.model_json_schema(),
+        schema=SCHEMA,
         params={"temperature": 0.0, "max_tokens": max(1024, len(original))},
         prompt_version=version(PROMPT),
     )

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
@@ -56,7 +57,8 @@ class SideReply(BaseModel):
     confidence: Share
 
 
-def reply_schema(subjects: Sequence[str]) -> dict[str, Any]:
+@cache
+def reply_schema(subjects: tuple[str, ...]) -> dict[str, Any]:
     """The JSON schema of what the judge is asked to answer: one entry per subject, and the dynamics. It is read
     tolerantly: one bad number costs that number, not the others.
     """

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from experiments.workflows.base.dry_run import Assumptions, Planned
+
 Text = Any  # a str, or one that is translated when it is shown
 Data = Mapping[str, Any]
 Anchor = str | Callable[[Data], str]  # of the data of an event; a pattern of its fields, such as "count-{turn}-{count}"
@@ -87,8 +89,6 @@ class Setup:
     note: str = ""
     below: str = ""
     context: Callable[[Any], Mapping[str, Any]] | None = None
-    estimate: Callable[[Any], Any] | None = None
-    estimate_page: str = ""
     style: str = ""
 
     @property
@@ -142,3 +142,6 @@ class Surface:
     findings: Mapping[str, type[Any]] = field(default_factory=dict)
     parsed: Mapping[str, type[Any]] = field(default_factory=dict)
     told: Told = Told()
+    assumptions: Assumptions = field(default_factory=Assumptions)
+    assumed: Text = ""
+    plan: Callable[[Any, Sequence[Any], Any], Planned] | None = None

@@ -3,6 +3,8 @@
 from django.utils.translation import gettext_lazy as _
 
 from experiments.workflows.base.surface import Surface, Told
+from experiments.workflows.battles.assumptions import ASSUMPTIONS
+from experiments.workflows.battles.campaign.plan import plan_of_battles
 from experiments.workflows.battles.pages import report
 
 SURFACE = Surface(
@@ -18,4 +20,10 @@ SURFACE = Surface(
     entries={"battle_judged": "battle-{battle}"},
     unseen=(("verdict", ""),),
     told=Told(log=report.battles, table=report.battle_lines, is_judged=False),
+    assumptions=ASSUMPTIONS,
+    assumed=_(
+        "Assumed: verdicts of 300 tokens, 60 tokens a second. At most: every verdict as long as it may be, and asked"
+        " for again as often as is allowed."
+    ),
+    plan=plan_of_battles,
 )

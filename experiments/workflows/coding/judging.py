@@ -46,19 +46,21 @@ class Vote:
 
 
 def judge_all(round_: Round, problem: Problem, solver: str, code: str, explanation: str, ran: Outcome) -> Playing:
-    """All judges at once, in an order of the seed's: who comes first is no part of the contest."""
+    """All judges at once, in an order of the seed's: who comes first is no part of the contest. All read the same."""
+    contest = round_.contest
     judges = [seat for seat in round_.coders if seat != solver]
-    round_.contest.cast.random(f"{round_.base}/judges/{solver}").shuffle(judges)
-    shown = _Shown(problem, code, explanation, in_words(ran, problem))
-    yield [_judge(round_, solver, judge, shown) for judge in judges]
-
-
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    problem: Problem
-    code: str
-    explanation: str
-    execution: str
+    contest.cast.random(f"{round_.base}/judges/{solver}").shuffle(judges)
+    token, names, statement = contest.cast.fence(f"{round_.base}/judges/{solver}"), contest.names(solver), problem.text
+    prompt = fill(
+        JUDGE,
+        token=token,
+        problem=fenced("problem", statement, token),
+        criteria=fenced("criteria", "\n".join(problem.criteria), token),
+        solution=fenced("solution", masked(code, names, statement), token),
+        explanation=fenced("explanation", masked(explanation, names, statement) or NO_EXPLANATION, token),
+        execution=fenced("execution", masked(in_words(ran, problem), names, statement), token),
+    )
+    yield [_judge(round_, solver, judge, statement, prompt) for judge in judges]
 
 
 def read_vote(text: str) -> Vote:
@@ -91,9 +93,18 @@ def _scores(given: Any) -> dict[str, float]:
     return found
 
 
-def _judge(round_: Round, solver: str, judge: str, shown: _Shown) -> Playing:
+def _judge(round_: Round, solver: str, judge: str, statement: str, prompt: str) -> Playing:
     key = f"{round_.base}/judge/{judge}/of/{solver}"
-    first = _ask(round_, key, solver, judge, shown)
+    first = round_.ask(
+        key,
+        judge,
+        "judge",
+        prompt,
+        schema=SCHEMA,
+        if_native=True,
+        params=PARAMS,
+        prompt_version=version(JUDGE, "coding/repair"),
+    )
     ask, reason = first, ""
     for attempt in (1, 2):
         outcome: Outcome = yield ask
@@ -111,7 +122,7 @@ def _judge(round_: Round, solver: str, judge: str, shown: _Shown) -> Playing:
                 )
         else:
             round_.votes.setdefault(solver, {})[judge] = vote.scores["overall"]
-            flags = [*vote.flags, *names_itself(vote.feedback, round_.contest.names(judge), shown.problem.text)]
+            flags = [*vote.flags, *names_itself(vote.feedback, round_.contest.names(judge), statement)]
             yield _record(round_, key, solver, judge, ask, scores=vote.scores, feedback=vote.feedback, flags=flags)
             return
     yield _record(round_, key, solver, judge, ask, reason=shortened(reason))
@@ -140,28 +151,3 @@ def _record(
         rationale=feedback,
     )
     return Record(f"{key}/vote", vote, turn=round_.turn, source=ask.key)
-
-
-def _ask(round_: Round, key: str, solver: str, judge: str, shown: _Shown) -> Ask:
-    contest = round_.contest
-    token, names = contest.cast.fence(f"{round_.base}/judges/{solver}"), contest.names(solver)
-    statement = shown.problem.text
-    prompt = fill(
-        JUDGE,
-        token=token,
-        problem=fenced("problem", statement, token),
-        criteria=fenced("criteria", "\n".join(shown.problem.criteria), token),
-        solution=fenced("solution", masked(shown.code, names, statement), token),
-        explanation=fenced("explanation", masked(shown.explanation, names, statement) or NO_EXPLANATION, token),
-        execution=fenced("execution", masked(shown.execution, names, statement), token),
-    )
-    return round_.ask(
-        key,
-        judge,
-        "judge",
-        prompt,
-        schema=SCHEMA,
-        if_native=True,
-        params=PARAMS,
-        prompt_version=version(JUDGE, "coding/repair"),
-    )

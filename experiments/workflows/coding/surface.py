@@ -6,7 +6,9 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from experiments.workflows.base.surface import Surface, Told
+from experiments.workflows.coding.assumptions import ASSUMPTIONS
 from experiments.workflows.coding.pages import pages, report, report_figures, shapes, slots, table
+from experiments.workflows.coding.pages.plan import plan
 
 
 def _address(run: UUID, turn: int) -> str:
@@ -50,4 +52,11 @@ SURFACE = Surface(
         is_judged=False,
         table=table.lines,
     ),
+    assumptions=ASSUMPTIONS,
+    assumed=_(
+        "Assumed: 60 tokens a second, models side by side. At most: every answer as long as it may be and asked for"
+        " twice, the dearest model sets every problem, and in turn every problem is set twice. Calls that break off and"
+        " are made again come on top."
+    ),
+    plan=plan,
 )

@@ -20,7 +20,8 @@ class Ballot:
 
     def positions(self) -> dict[str, float]:
         """Places from 1. Equals share the mean of the places that they fill, those left out that of the unused ones."""
-        left_out = tuple(seat for seat in self.offered if seat not in self.ranked)
+        ranked = set(self.ranked)
+        left_out = tuple(seat for seat in self.offered if seat not in ranked)
         places: dict[str, float] = {}
         for group in (*self.order, *([left_out] if left_out else [])):
             first = len(places) + 1
@@ -42,7 +43,8 @@ class Standing:
 
 def standings(seats: Sequence[str], ballots: Sequence[Ballot]) -> list[Standing]:
     """One per seat, the best by Borda first, seats without a ballot last, equals in the order of the seats."""
-    counted = [_standing(seat, ballots) for seat in seats]
+    placed = [(ballot, ballot.positions()) for ballot in ballots]
+    counted = [_standing(seat, placed) for seat in seats]
     return sorted(counted, key=lambda one: (one.borda is None, -round(one.borda or 0.0, 9)))
 
 
@@ -54,13 +56,13 @@ def leaders(counted: Sequence[Standing]) -> list[str]:
     return [one.seat for one in counted if one.borda is not None and best - one.borda < SAME]
 
 
-def _standing(seat: str, ballots: Sequence[Ballot]) -> Standing:
+def _standing(seat: str, placed: Sequence[tuple[Ballot, dict[str, float]]]) -> Standing:
     """Source of the count: de Borda, "Mémoire sur les élections au scrutin" (1781), each ballot scaled to 0 to 1."""
-    placed = [(ballot.positions()[seat], len(ballot.offered)) for ballot in ballots if seat in ballot.offered]
-    compared = [(place, among) for place, among in placed if among > 1]
+    counted = [(places[seat], len(ballot.offered)) for ballot, places in placed if seat in places]
+    compared = [(place, among) for place, among in counted if among > 1]
     return Standing(
         seat=seat,
-        votes=sum(seat in ballot.ranked for ballot in ballots),
+        votes=sum(seat in ballot.ranked for ballot, _places in placed),
         mean_rank=_mean([place for place, _among in compared]),
         borda=_mean([(among - place) / (among - 1) for place, among in compared]),
     )

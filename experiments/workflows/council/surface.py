@@ -6,6 +6,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from experiments.workflows.base.surface import Surface, Told
+from experiments.workflows.council.assumptions import ASSUMPTIONS
 from experiments.workflows.council.pages import pages, report, shapes
 
 
@@ -34,5 +35,11 @@ SURFACE = Surface(
     findings=shapes.FINDINGS,
     told=Told(
         settings=report.settings, title=_("What the council said"), turn=_("Question %(turn)s"), stage=report.stage_of
+    ),
+    assumptions=ASSUMPTIONS,
+    assumed=_(
+        "For one question. Assumed: answers of 350 tokens, 60 tokens a second, members side by side. At most: every"
+        " answer as long as it may be and empty at first, so that it is asked for again with more tokens, every ballot"
+        " asked for twice, every chair in turn."
     ),
 )

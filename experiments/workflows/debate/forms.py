@@ -1,5 +1,8 @@
 """The forms in which models answer: their JSON schemas, and how a prompt shows them."""
 
+from functools import cache
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict
 
 
@@ -7,6 +10,11 @@ class Form(BaseModel):
     """Read tolerantly (`answers.py`): the schema is what is asked for, not what is insisted on."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @classmethod
+    @cache
+    def schema_to_follow(cls) -> dict[str, Any]:
+        return cls.model_json_schema()
 
 
 class Brief(Form):

@@ -141,7 +141,7 @@ def _question(talk: Talk, number: int, seat: str, again: Again) -> Question:
         purpose="reply",
         role="debater",
         messages=to_speak(talk, part, key, is_short=again.is_short),
-        form=Points.model_json_schema(),
+        form=Points.schema_to_follow(),
         prompts=ROUND,
         read=partial(read_points, part=part, words=words_in(talk.language)),
         language=talk.language,

@@ -52,7 +52,7 @@ def _question(talk: Talk, turn: int, count: int, *, is_short: bool = False) -> Q
         purpose="summary",
         role="summarizer",
         messages=to_sum_up(talk, key, is_short=is_short),
-        form=Actions.model_json_schema(),
+        form=Actions.schema_to_follow(),
         prompts=SUMMARY,
         read=partial(read_actions, known=frozenset(talk.references), words=words_in(talk.language)),
         language=talk.language,

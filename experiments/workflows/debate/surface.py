@@ -3,8 +3,9 @@
 from django.utils.translation import gettext_lazy as _
 
 from experiments.workflows.base.surface import LIMITS, Group, SeatForm, Seats, Setup, Surface, Told
+from experiments.workflows.debate.assumptions import ASSUMPTIONS
 from experiments.workflows.debate.config import POOL
-from experiments.workflows.debate.pages import estimates, report, setup, shapes
+from experiments.workflows.debate.pages import report, setup, shapes
 
 POOL_LABELS = (
     _("First of the pool"),
@@ -82,8 +83,6 @@ SETUP = Setup(
     note="workflows/debate/_token_limits.html",
     below="workflows/debate/_history.html",
     context=setup.context,
-    estimate=estimates.of_form,
-    estimate_page="workflows/debate/_estimate.html",
     style="debate.css",
 )
 
@@ -98,4 +97,9 @@ SURFACE = Surface(
     again=_("Run again"),
     parsed=shapes.PARSED,
     told=Told(settings=report.settings, title=_("Debate log"), turn=_("Round %(turn)s"), stage=report.stage_of),
+    assumptions=ASSUMPTIONS,
+    assumed=_(
+        "Assumed: answers of 450 tokens, 60 tokens a second, no time for your pauses. At most: every answer as long as"
+        " it may be and put right once, and a second round if you may start one."
+    ),
 )

@@ -3,6 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from experiments.workflows.base.surface import Surface, Told
+from experiments.workflows.battles.campaign.plan import plan_of_outputs
 from experiments.workflows.battles.pages import report
 
 SURFACE = Surface(
@@ -14,4 +15,6 @@ SURFACE = Surface(
     entries={"output_made": "output-{contestant}-{sample}"},
     unseen=(("output", ""),),
     told=Told(log=report.outputs, table=report.output_lines, is_judged=False),
+    assumed=_("Assumed: outputs of 350 tokens, 60 tokens a second. At most: every output as long as it may be."),
+    plan=plan_of_outputs,
 )

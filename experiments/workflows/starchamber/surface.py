@@ -3,6 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from experiments.workflows.base.surface import Surface, Told
+from experiments.workflows.starchamber.assumptions import ASSUMPTIONS
 from experiments.workflows.starchamber.pages import report
 
 SURFACE = Surface(
@@ -11,4 +12,9 @@ SURFACE = Surface(
     home="starchamber",
     urls="experiments.workflows.starchamber.pages.urls",
     told=Told(settings=report.settings, title=_("Interview log")),
+    assumptions=ASSUMPTIONS,
+    assumed=_(
+        "Assumed: questions of 60 tokens, answers of 350, 60 tokens a second, no time for your questions. At most:"
+        " every answer as long as it may be."
+    ),
 )

@@ -46,12 +46,17 @@ def test_it_is_set_up_on_a_page_drawn_from_its_declaration(browser, read, provid
     names = {one.get("name") for tag in ("input", "textarea", "select") for one in page.find(tag)}
     assert {"topics", "context", "follow_ups", "judge", "seat-subject-model", "seat-subject-temperature"} <= names
 
+    seats = {f"seat-{seat}-model": SPEAKER for seat in ("interviewer", "subject")}
+    asked = {"topics": "\n".join(TOPICS), "follow_ups": "1", "judge": "on", **seats}
+    guess = browser.post(reverse("interview-estimate"), asked).content.decode()
+    assert "<b>9 calls</b>, at most 11" in guess
+    assert "topics covered after one answer" in guess
+
     refused = browser.post(reverse("interview"), {"topics": "", "seat-interviewer-model": SPEAKER})
     assert refused.status_code == 422
     assert read(refused).find("a", href="#id_topics"), "the summary of errors leads to the field"
 
-    asked = {"topics": "\n".join(TOPICS), "follow_ups": "1", "judge": "on"}
-    browser.post(reverse("interview"), asked | {f"seat-{seat}-model": SPEAKER for seat in ("interviewer", "subject")})
+    browser.post(reverse("interview"), asked)
     run = Run.objects.get(experiment__workflow="interview")
     assert run.experiment.config["topics"] == TOPICS
     [topics] = read(browser.get(f"{reverse('interview')}?clone={run.pk}")).find("textarea", name="topics")

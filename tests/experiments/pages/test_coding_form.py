@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from experiments.casting import InvalidExperiment
 from experiments.models import Experiment, ModelPrice, Run, SandboxHost
-from experiments.workflows.coding.pages import estimates
+from experiments.setup import estimates
 from experiments.workflows.coding.pages.forms import contest_form
 from tests.cases import each_case
 from tests.experiments.contests import contest
@@ -125,36 +125,29 @@ def test_the_estimate_follows_the_form(browser, form):
     guess = browser.post(address, form(cycles="2")).content.decode()
     unchecked = {name: value for name, value in form(cycles="2").items() if name != "health_check"}
 
-    assert "<b>23 calls</b>, at most 46" in guess
+    assert "<b>23 calls</b>, at most 43" in guess
     assert "A cycle makes 10 calls: 1 problem, 3 solutions and 6 judgments" in guess
     assert "price unknown" in guess
     assert "<b>20 calls</b>" in browser.post(address, unchecked).content.decode()
-    assert "at least three models" in browser.post(address, form() | {"coders-1-model": ""}).content.decode()
+    assert (
+        "Choose a model for every participant"
+        in browser.post(address, form() | {"coders-1-model": ""}).content.decode()
+    )
     assert browser.post(address, form(cycles="x", call_seconds="y")).status_code == 200
 
 
-def test_at_most_is_what_a_contest_can_come_to(form, models):
-    """Three cycles in turn, by hand: a problem has the 20,000 tokens of whoever may write most, and is set twice."""
+def test_at_most_the_dearest_model_sets_every_problem_and_in_turn_twice(form, models, alice):
     for price, model in enumerate(models, 1):
         ModelPrice.objects.create(model=model, input=Decimal(price), output=Decimal(price), since=timezone.now())
-    sent = form(cycles="3") | {"coders-0-max_tokens": "20000"}
-    guess = estimates.of_form(contest_form()(sent))
 
-    check = 3 * 20 + 20_000 + 2 * 1024
-    first = 9_000 + 20_000
-    problem = first + (first + 20_000 + 8_400)
-    solutions = sum(2 * (500 + 20_000 + own) + 400 + own for own in (20_000, 16_384, 16_384))
-    written = {0: (20_000, 20_000), 1: (16_384, 4096), 2: (16_384, 4096)}  # a solution, and a judgment
-    judgments = sum(
-        2 * (5_000 + 20_000 + written[solver][0] + written[judge][1]) + 400 + written[judge][1]
-        for solver in written
-        for judge in written
-        if solver != judge
-    )
-    assert guess.most_calls == 3 * (2 * (3 + 2) + 2 * 3 + 2 * 6)
-    assert guess.most.tokens == 3 * (2 * (check + problem) + solutions + judgments)
-    assert guess.most.cost > 3 * (2 * 3 * problem + solutions + judgments), "the dearest sets every problem"
-    assert guess.typical.cost < guess.most.cost / 10
+    def guess(**fields):
+        return estimates.of_form(contest_form()(form(**fields)), by=alice).most
+
+    at_random, in_turn = guess(cycles="3", setters="random"), guess(cycles="3", setters="in_turn")
+    assert at_random.calls == 3 + 3 * (2 + 2 * 3 + 2 * 6)
+    assert in_turn.calls == at_random.calls + 3 * 2
+    assert in_turn.cost - at_random.cost == 3 * (in_turn.tokens - at_random.tokens)
+    assert guess(cycles="3", setters="random", health_check="").cost < at_random.cost
 
 
 def test_the_state_of_the_sandbox_stands_beside_the_form_and_without_one_nothing_is_started(browser, form, read):

@@ -75,10 +75,10 @@ def test_the_estimate_follows_the_form(browser, form):
     fewer = browser.post(reverse("council-estimate"), form(question="Why?") | {"members-2-model": ""}).content.decode()
     none = form() | {f"members-{n}-model": "" for n in range(6)}
 
-    assert "<b>8 calls</b>, at most 12" in guess
+    assert "<b>8 calls</b>, at most 15" in guess
     assert "<b>6 calls</b>" in fewer
     assert "price unknown" in guess
-    assert "Choose at least two members" in browser.post(reverse("council-estimate"), none).content.decode()
+    assert "Choose a model for every participant" in browser.post(reverse("council-estimate"), none).content.decode()
 
 
 def test_the_council_asked_last_is_offered_again(browser, form):

@@ -1,15 +1,12 @@
 """The page on which an arena experiment is set up."""
 
-from typing import Any
-
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from experiments.beginning import begin
-from experiments.budgets import notes as budget_notes
-from experiments.forms import SetupForm
+from experiments.setup import estimates
 from experiments.workflows.arena import WORKFLOW
 from experiments.workflows.arena.pages import setup
 from experiments.workflows.base.prompts import fill
@@ -21,7 +18,7 @@ def arena(request: HttpRequest) -> HttpResponse:
     form = setup.arena_form()(request.POST or None, initial=setup.initial(request))
     if begun := begin(request, form, WORKFLOW.slug, form.asked):
         return redirect(begun[0]) if len(begun) == 1 else redirect("experiment", pk=begun[0].experiment_id)
-    context = {**_estimate(request, form), "form": form, "think": fill("arena/think")}
+    context = {**estimates.context(request, form), "form": form, "think": fill("arena/think")}
     return render(request, "workflows/arena/setup.html", context, status=422 if form.errors else 200)
 
 
@@ -29,9 +26,4 @@ def arena(request: HttpRequest) -> HttpResponse:
 @require_POST
 def arena_estimate(request: HttpRequest) -> HttpResponse:
     """What the form would come to as it is filled in now."""
-    return render(request, "workflows/arena/_estimate.html", _estimate(request, setup.arena_form()(request.POST)))
-
-
-def _estimate(request: HttpRequest, form: SetupForm) -> dict[str, Any]:
-    estimate = setup.estimate_of(form)
-    return {"estimate": estimate, "budget_notes": budget_notes.beside(request, estimate)}
+    return estimates.page(request, setup.arena_form()(request.POST))

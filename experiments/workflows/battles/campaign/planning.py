@@ -14,10 +14,9 @@ from experiments.models import Battle, Experiment
 from experiments.workflows.battles.campaign.decided import counted
 from experiments.workflows.battles.campaign.grid import CHUNK, SETTLED, Flags, Grid, first
 from experiments.workflows.battles.campaign.lanes import Lane, Place, draw, laps_for
-from experiments.workflows.battles.campaign.preview import Preview, preview
 from experiments.workflows.battles.campaign.scope import Pair, Scope, scope_of
 
-__all__ = ["BattleGround", "Preview", "Survey", "counted", "missing", "preview", "survey"]
+__all__ = ["BattleGround", "Survey", "counted", "missing", "survey"]
 
 PAIRS_LOOKED_UP = 200  # one by one; of more, the whole board is read in one stream
 

@@ -7,30 +7,26 @@ from django.utils.translation import gettext as _
 
 from accounts.people import person
 from experiments.budgets import notes as budget_notes
-from experiments.budgets.notes import Most
-from experiments.casting import InvalidExperiment, checked_config
-from experiments.sharing.sharing import chosen_project
-from experiments.workflows.battles.campaign import planning
+from experiments.casting import InvalidExperiment, checked_cast, checked_config
+from experiments.setup.estimates import estimate
 from experiments.workflows.battles.pages.forms import CampaignForm
 
 
 def of_form(form: CampaignForm, request: HttpRequest) -> dict[str, Any]:
-    """preview: None while something is missing, and `missing` says what. tokens: read and written together."""
+    """estimate: None while something is missing, and `missing` says what."""
     if form.offer is None:
-        return {"preview": None, "missing": ""}
-    filled = form.filled()
+        return {"estimate": None}
+    filled, who = form.filled(), person(request)
     try:
         if not filled.is_valid():
-            return {"preview": None, "missing": _missing(filled)}
+            return {"estimate": None, "missing": _missing(filled)}
         asked = filled.asked()
         config = checked_config(form.workflow, asked["config"])
-        preview = planning.preview(config, asked["cast"], by=person(request))
+        seated = checked_cast(form.workflow, config, asked["cast"], owner=who)
+        found = estimate(form.workflow, config, seated, by=who)
     except InvalidExperiment as error:
-        return {"preview": None, "missing": str(error)}
-    tokens = preview.input_tokens + preview.output_tokens
-    most = Most(preview.cost if preview.most_cost is None else preview.most_cost, tokens, preview.unpriced)
-    notes = budget_notes.for_person(person(request), most, chosen_project(request) or None)
-    return {"preview": preview, "tokens": tokens, "is_battles": form.workflow == "battles", "budget_notes": notes}
+        return {"estimate": None, "missing": str(error)}
+    return {"estimate": found, "budget_notes": budget_notes.beside(request, found)}
 
 
 def _missing(form: CampaignForm) -> str:

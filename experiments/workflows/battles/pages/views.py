@@ -19,6 +19,7 @@ from experiments.casting import InvalidExperiment
 from experiments.datasets.making import may_curate
 from experiments.models import Dataset, Experiment
 from experiments.refusals import NotAllowed, Rivalled
+from experiments.setup.estimates import PAGE
 from experiments.shards import SHARDED
 from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.battles.pages import initial as campaign_initial
@@ -44,7 +45,7 @@ def battles(request: HttpRequest) -> HttpResponse:
 @require_POST
 def estimate(request: HttpRequest) -> HttpResponse:
     """What the form would come to as it is filled in now."""
-    return render(request, "workflows/battles/_estimate.html", campaign_previews.of_form(_bound(request), request))
+    return render(request, PAGE, campaign_previews.of_form(_bound(request), request))
 
 
 @login_required
@@ -62,7 +63,7 @@ def outputs_make(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def outputs_estimate(request: HttpRequest, slug: str) -> HttpResponse:
     form = OutputsForm(request.POST, offer=offer_of(_dataset_to_fill(request, slug)))
-    return render(request, "workflows/battles/_estimate.html", campaign_previews.of_form(form, request))
+    return render(request, PAGE, campaign_previews.of_form(form, request))
 
 
 def campaign(request: HttpRequest, shown: Experiment) -> HttpResponse:

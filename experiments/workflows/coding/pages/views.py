@@ -10,10 +10,10 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import for_readers
 from experiments.beginning import begin
-from experiments.budgets import notes as budget_notes
 from experiments.models import Cycle
+from experiments.setup import estimates
 from experiments.steering.views import visible_run
-from experiments.workflows.coding.pages import cycles, estimates, isolation, listing, setup, standing, voiding
+from experiments.workflows.coding.pages import cycles, isolation, listing, setup, standing, voiding
 from experiments.workflows.coding.pages.forms import ContestForm, contest_form
 
 
@@ -32,7 +32,7 @@ def coding(request: HttpRequest) -> HttpResponse:
 @require_POST
 def estimate(request: HttpRequest) -> HttpResponse:
     """What the form would come to as it is filled in now."""
-    return render(request, "workflows/coding/_estimate.html", _estimate(request, contest_form()(request.POST)))
+    return estimates.page(request, contest_form()(request.POST))
 
 
 @for_readers
@@ -54,15 +54,10 @@ def ratings(request: HttpRequest, pk: UUID) -> HttpResponse:
     return render(request, page, {"run": run, **standing.of_run(run)})
 
 
-def _estimate(request: HttpRequest, form: ContestForm) -> dict[str, Any]:
-    guess = estimates.of_form(form)
-    return {"estimate": guess, "budget_notes": budget_notes.beside(request, guess)}
-
-
 def _page(request: HttpRequest, form: ContestForm) -> HttpResponse:
     context: dict[str, Any] = {
         "form": form,
-        **_estimate(request, form),
+        **estimates.context(request, form),
         "sandbox": isolation.sandbox(),
         **listing.context(request),
     }

@@ -14,15 +14,14 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import for_readers, person
 from experiments.beginning import begin
-from experiments.budgets import notes as budget_notes
 from experiments.casting import InvalidExperiment
 from experiments.library import keeping
 from experiments.line_ends import as_typed
 from experiments.models import Preset, Run
 from experiments.refusals import NotAllowed, NotOffered, Rivalled
+from experiments.setup import estimates
 from experiments.steering import furthering, steering
 from experiments.steering.views import visible_run
-from experiments.workflows.council.pages import estimates as council_estimates
 from experiments.workflows.council.pages import listing as council_list
 from experiments.workflows.council.pages import setup as council_setup
 from experiments.workflows.council.pages.forms import CouncilForm, council_form
@@ -46,7 +45,7 @@ def council(request: HttpRequest) -> HttpResponse:
 @require_POST
 def estimate(request: HttpRequest) -> HttpResponse:
     """What the form would come to as it is filled in now."""
-    return render(request, "workflows/council/_estimate.html", _estimate(request, council_form()(request.POST)))
+    return estimates.page(request, council_form()(request.POST))
 
 
 @login_required
@@ -113,18 +112,13 @@ def ranking(request: HttpRequest, pk: UUID, turn: int) -> HttpResponse:
 def _page(request: HttpRequest, form: CouncilForm) -> HttpResponse:
     context = {
         "form": form,
-        **_estimate(request, form),
+        **estimates.context(request, form),
         "presets": council_setup.presets_for(request.user),
         **council_list.context(request),
     }
     return render(
         request, "workflows/council/setup.html", context, status=422 if form.is_bound and form.errors else 200
     )
-
-
-def _estimate(request: HttpRequest, form: CouncilForm) -> dict[str, Any]:
-    guess = council_estimates.of_form(form)
-    return {"estimate": guess, "budget_notes": budget_notes.beside(request, guess)}
 
 
 def _say(request: HttpRequest, run: Run, key: str, action: str, text: str = "") -> None:

@@ -12,11 +12,11 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import for_readers
 from experiments.beginning import begin
-from experiments.budgets import notes as budget_notes
 from experiments.catalog.menu import usual_cast
 from experiments.library.presets import CUSTOM, DEFAULT
 from experiments.library.shelf import chosen_context, flat, presets_for
 from experiments.models import Message, Run
+from experiments.setup import estimates
 from experiments.shelves.cloning import Source, source
 from experiments.workflows.starchamber.pages import figures as talk_figures
 from experiments.workflows.starchamber.pages.forms import MODEL_FIELD, TalkForm, silent_models, talk_form
@@ -35,7 +35,7 @@ def starchamber(request: HttpRequest) -> HttpResponse:
         "context": form["context"].value(),
         "context_errors": form["context"].errors,
         "silent_models": silent_models(),
-        "budget_notes": budget_notes.beside(request, None),
+        **estimates.context(request, form),
     }
     return render(request, "workflows/starchamber/setup.html", context, status=422 if form.errors else 200)
 
@@ -43,8 +43,8 @@ def starchamber(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def estimate(request: HttpRequest) -> HttpResponse:
-    """What is left of the budgets that would apply, as the form is filled in now."""
-    return render(request, "budgets/_before_start.html", {"budget_notes": budget_notes.beside(request, None)})
+    """What the form would come to as it is filled in now."""
+    return estimates.page(request, talk_form()(request.POST))
 
 
 def _asked(request: HttpRequest, form: TalkForm) -> dict[str, Any]:

@@ -1,0 +1,69 @@
+"""What is assumed of a contest where its cost is estimated."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from experiments.workflows.base.dry_run import Assumptions, Path, all_passed, mark, tokens_of
+from experiments.workflows.base.steps import Ask, Execute, Outcome, Prompt
+from experiments.workflows.coding.evidence import LONGEST_VALUE, MOST_FAILURES
+from experiments.workflows.coding.problems import LONGEST_TITLE
+from experiments.workflows.coding.sample import CODE, PROBLEM, SOLUTION, VOTE
+from experiments.workflows.coding.setting import MOST_EARLIER
+
+SHARE_OF_STATEMENT = 3  # a third of a problem's tokens is what the others are shown
+EARLIER = mark(MOST_EARLIER * LONGEST_TITLE // 3)
+WRONG = mark(8_000)  # what is told at most of a problem that cannot be set
+VOTED = json.dumps(VOTE)
+FAILURES = mark(MOST_FAILURES * 3 * LONGEST_VALUE // 3)
+
+
+def _answer(ask: Ask, tokens: int, at_most: bool) -> str | None:
+    """Problems of different cycles have no words in common."""
+    if ask.purpose == "problem":
+        shown = tokens if at_most else tokens // SHARE_OF_STATEMENT
+        words = {name: f"{name}{ask.turn}" for name in ("title", "description")}
+        problem = {**PROBLEM, **words, "description": f"{words['description']} {mark(shown)}"}
+        return json.dumps(problem, ensure_ascii=False)
+    if ask.purpose == "solution":
+        explained = max(0, tokens - tokens_of(CODE))
+        return json.dumps({**SOLUTION, "explanation": mark(explained)}, ensure_ascii=False)
+    return VOTED if ask.purpose in ("judge", "repair") else None
+
+
+def _executed(step: Execute, at_most: bool) -> Outcome:
+    """Changed programs fail. At most, so do solutions, with all that judges can be told of it."""
+    passed = all_passed(step, at_most)
+    if not (step.until_failure or (at_most and step.purpose == "execution")):
+        return passed
+    failed = {"verdict": "failed", "value": FAILURES if at_most else None, "error": ""}
+    return Outcome(found={**passed.found, "results": [failed, *passed.found["results"][1:]]})
+
+
+def _measured(ask: Ask, at_most: bool) -> Ask:
+    """At most, a setter is told of many earlier problems, and of much that is wrong with its own."""
+    if not at_most or ask.purpose != "problem":
+        return ask
+    told = EARLIER + (WRONG if ask.key.endswith("/repair") else "")
+    return replace(ask, messages=(*ask.messages, Prompt("user", told)))
+
+
+def _dearest(config: Any, ask: Ask, earlier: int) -> Path:
+    """Everything is asked for a second time, because it could not be read the first time."""
+    if ask.purpose in ("problem", "solution"):
+        return Path.UNREAD if earlier == 0 else Path.READ
+    return Path.UNREAD if ask.purpose == "judge" else Path.READ
+
+
+def never_set(config: Any, ask: Ask, earlier: int) -> Path:
+    """The dearest cycle without a problem."""
+    return Path.UNREAD
+
+
+ASSUMPTIONS = Assumptions(
+    typical={"health": 5, "problem": 1800, "solution": 900, "judge": 300, "repair": 300},
+    answer=_answer,
+    executed=_executed,
+    dearest=_dearest,
+    measured=_measured,
+)

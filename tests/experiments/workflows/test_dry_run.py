@@ -1,0 +1,120 @@
+"""What a workflow's rules would ask for: marks in the place of texts, time side by side, and the dearest course."""
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+from experiments.workflows import arena, battles, coding, council, debate, starchamber, surface_of
+from experiments.workflows.base.dry_run import Model, Path, filled, mark, mark_of, play, tokens_of
+from tests.cases import each_case
+
+MEMBERS = ("member-1", "member-2", "member-3", "chair", "chair-2")
+BATTLE = {"dataset": "trees", "prompt": "text_quality", "tasks": [{"sample": 1, "left": 1, "right": 2}], "attempts": 1}
+SMALL = {
+    "arena": (arena.WORKFLOW, {"prompt": "Talk.", "max_turns": 2}, ("A", "B", "judge", "filter")),
+    "starchamber": (starchamber.WORKFLOW, {"first_message": "Who?", "max_turns": 2}, ("model", "judge")),
+    "council": (council.WORKFLOW, {"question": "Why?"}, MEMBERS),
+    "council of two": (council.WORKFLOW, {"question": "Why?", "own_answers": "included"}, MEMBERS[1:4]),
+    "debate": (debate.WORKFLOW, {"prompt": "Debate."}, debate.SEATS[:5]),
+    "battles": (battles.WORKFLOW, BATTLE, ("judge", "judge-2", "mirror-1")),
+    "coding": (coding.WORKFLOW, {"setters": "random"}, coding.SEATS[:3]),
+}
+ROLES = {"refiner": 1500, "debater": 2000, "summarizer": 2500}
+
+
+def played(name, *, at_most, models=None, dearest=None, **config):
+    workflow, usual, seats = SMALL[name]
+    assumptions = surface_of(workflow.slug).assumptions
+    return play(
+        workflow,
+        workflow.config.model_validate({**usual, **config}),
+        models or {seat: Model() for seat in seats},
+        replace(assumptions, dearest=dearest) if dearest else assumptions,
+        at_most=at_most,
+        roles=ROLES,
+    )
+
+
+def price(found):
+    """An output token costs four times as much as an input token."""
+    return sum(one.read + 4 * one.written for one in found.by_seat.values())
+
+
+@each_case(("name", "calls", "most"), [
+    ("arena", 10, 10), ("starchamber", 4, 4), ("council", 8, 15), ("council of two", 6, 10), ("debate", 5, 16),
+    ("battles", 4, 12), ("coding", 13, 23),
+])  # fmt: skip
+def test_every_call_is_counted(name, calls, most):
+    assert (played(name, at_most=False).calls, played(name, at_most=True).calls) == (calls, most)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_no_other_course_is_dearer_than_the_declared_one(name):
+    """Found by ascent: of each purpose, and of its first, second and third question, every path is tried."""
+    declared, best, course = price(played(name, at_most=True)), 0, {}
+    purposes = {*surface_of(SMALL[name][0].slug).assumptions.typical, "filter"}
+    while True:
+        before = best
+        for place, path in product(product(purposes, range(3)), Path):
+            tried = {**course, place: path}
+
+            def dearest(config, ask, earlier, tried=tried):
+                return tried.get((ask.purpose, min(earlier, 2)), Path.READ)
+
+            if (found := price(played(name, at_most=True, dearest=dearest))) > best:
+                best, course = found, tried
+        if best == before:
+            break
+
+    assert best <= declared * 1.001, course
+
+
+def test_what_is_asked_side_by_side_takes_as_long_as_the_slowest():
+    models = {seat: Model(max_tokens=6000 if seat == "member-2" else 60) for seat in MEMBERS}
+    slow = played("council", at_most=True, models=models)
+    models["member-1"] = models["member-2"]
+    two = played("council", at_most=True, models=models)
+
+    assert two.seconds == slow.seconds
+    assert two.busy > slow.busy
+
+
+def test_a_seats_limit_and_its_reasoning_are_counted():
+    short = played("arena", at_most=True, models={seat: Model(max_tokens=10) for seat in ("A", "B", "judge", "filter")})
+    assert short.by_seat["A"].written == 2 * 10
+
+    thinks = {seat: Model(reasons=seat == "A") for seat in ("A", "B", "judge", "filter")}
+    plain, thinking = (
+        played("arena", at_most=False, models=models, judge_sees_reasoning=True) for models in (None, thinks)
+    )
+    assert thinking.by_seat["A"].written - plain.by_seat["A"].written == 2 * 600
+    assert thinking.by_seat["judge"].read > plain.by_seat["judge"].read + 3 * 600
+    assert thinking.by_seat["B"].read == plain.by_seat["B"].read
+
+
+def test_without_a_last_turn_the_first_is_played():
+    endless = played("arena", at_most=False, max_turns=None)
+    assert (endless.calls, endless.is_whole) == (5, False)
+    assert played("council", at_most=False).is_whole, "other questions are other estimates"
+
+
+def test_a_draw_falls_on_the_dearest_model_at_most():
+    models = {seat: Model(weight=2.0 if seat == "coder-2" else 1.0) for seat in coding.SEATS[:3]}
+    found = played("coding", at_most=True, models=models)
+    assert found.by_seat["coder-2"].calls == found.by_seat["coder-1"].calls + 2
+
+
+def test_marks_stand_for_texts_in_prompts_and_in_json():
+    assert tokens_of(f"eight by{mark(100)}") == 102
+    assert tokens_of(mark_of("漢字" * 6), at_most=True) == 12
+    schema = {
+        "type": "object",
+        "properties": {
+            "words": {"type": "string"},
+            "order": {"type": "array", "items": {"enum": ["A", "B"]}},
+            "score": {"$ref": "#/$defs/Score"},
+        },
+        "$defs": {"Score": {"anyOf": [{"type": "number", "minimum": 0, "maximum": 10}, {"type": "null"}]}},
+    }
+    assert filled(schema, 7) == f'{{"words": "{mark(7)}", "order": ["A", "B"], "score": 5.0}}'
