@@ -12,7 +12,7 @@ from experiments.admission import require_change, require_models, require_role, 
 from experiments.budgets.budgeting import require_budget
 from experiments.casting import InvalidExperiment, checked_cast, checked_config
 from experiments.engine import jobs
-from experiments.engine.events import Fact, emit
+from experiments.engine.events import emit
 from experiments.engine.leases import INTERNAL_ERROR
 from experiments.engine.recorded import REOPENED
 from experiments.engine.recording import FORGIVEN
@@ -20,12 +20,13 @@ from experiments.engine.text import is_storable
 from experiments.models import Call, Experiment, Participant, Run, Step
 from experiments.refusals import NotAllowed
 from experiments.rest.idempotency import once
-from experiments.running import created_data, queue
+from experiments.running import queue
 from experiments.sandboxing.claims import SANDBOX_FAILURES
 from experiments.search import indexing
 from experiments.shards import is_sharded, without_shards
 from experiments.sharing.sharing import checked_project
 from experiments.steering import steering
+from experiments.workflows.base.events import CallRetried, ExperimentState
 from experiments.workflows.base.steps import SPOKEN
 from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.battles.campaign.admission import check_setup
@@ -34,7 +35,7 @@ from experiments.workflows.coding.pages.novelty import remember_earlier
 if TYPE_CHECKING:
     from accounts.models import Project, User
 
-__all__ = ["create", "created_data", "resume", "start", "stop"]
+__all__ = ["create", "resume", "start", "stop"]
 
 LONGEST_TITLE = 200
 MOST_REPEATS = 50
@@ -123,7 +124,7 @@ def _resume_failed(run: Run, by: "User") -> bool:
     for step in failed:
         data = {**step.data, REOPENED: newest, FORGIVEN: step.calls.filter(state=Call.State.FAILED).count()}
         run.steps.filter(pk=step.pk).update(state=Step.State.OPEN, ended=None, data=data)
-    moved = Fact("experiment_state", {"state": Run.State.QUEUED.value, "by": by.get_username()})
+    moved = ExperimentState(state=Run.State.QUEUED.value, by=by.get_username())
     calls = [call for step in failed if (call := step.calls.order_by("attempt").last())]
     emit(run.pk, moved, *map(_asked_again, calls))
     jobs.wake(run.pk)
@@ -149,11 +150,18 @@ def _ended_by(run: Run) -> list[Step]:
     return failed
 
 
-def _asked_again(call: Call) -> Fact:
+def _asked_again(call: Call) -> CallRetried:
     """What the transcript says of the attempt that had ended the run."""
-    data = {"call": str(call.pk), "seat": call.step.seat, "turn": call.step.turn, "attempt": call.attempt}
-    data["purpose"] = call.step.purpose
-    return Fact("call_retried", {**data, "kind": call.error_kind, "message": call.error, "seconds": 0})
+    return CallRetried(
+        call=str(call.pk),
+        seat=call.step.seat,
+        turn=call.step.turn,
+        attempt=call.attempt,
+        purpose=call.step.purpose,
+        kind=call.error_kind,
+        message=call.error,
+        seconds=0,
+    )
 
 
 def _start(experiment: Experiment, by: "User", seed: int | None, repeats: int) -> list[Run]:

@@ -7,11 +7,18 @@ from django.db import transaction
 from django.utils import timezone
 
 from experiments.engine import executions, jobs
-from experiments.engine.events import Fact, emit
+from experiments.engine.events import emit
 from experiments.engine.recording import lose_calls
 from experiments.models import Experiment, Run
 from experiments.serializers import ParticipantSerializer
 from experiments.signals import run_finished
+from experiments.workflows.base.events import (
+    BranchedFrom,
+    ExperimentCreated,
+    ExperimentState,
+    ExperimentStopped,
+    Seated,
+)
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -21,21 +28,24 @@ def queue(experiment: Experiment, seed: int, overrides: Mapping[str, Any] | None
     """A run that waits for a driver. Call inside a transaction."""
     mode = experiment.config.get("mode", Run.Mode.MANUAL)
     run = Run.objects.create(experiment=experiment, seed=seed, mode=mode, overrides=dict(overrides or {}))
-    emit(run.pk, Fact("experiment_created", created_data(run)))
+    emit(run.pk, created(run))
     jobs.wake(run.pk)
     return run
 
 
-def created_data(run: Run) -> dict[str, Any]:
+def created(run: Run, branch: BranchedFrom | None = None) -> ExperimentCreated:
     """What a run is a run of, as its first event tells it."""
-    participants = run.experiment.participants.select_related("model")
-    return {
-        "workflow": run.experiment.workflow,
-        "title": run.experiment.title,
-        "seed": run.seed,
-        "config": run.experiment.config,
-        "cast": ParticipantSerializer(participants, many=True).data,
-    }
+    experiment = run.experiment
+    participants = ParticipantSerializer(experiment.participants.select_related("model"), many=True).data
+    of_branch = {} if branch is None else {"branch": branch}
+    return ExperimentCreated(
+        workflow=experiment.workflow,
+        title=experiment.title,
+        seed=run.seed,
+        config=experiment.config,
+        cast=[Seated(**seated) for seated in participants],
+        **of_branch,
+    )
 
 
 def stop(run: Run, *, by: "User") -> bool:
@@ -43,12 +53,12 @@ def stop(run: Run, *, by: "User") -> bool:
     with transaction.atomic():
         Run.objects.select_for_update().filter(pk=run.pk).first()  # nobody claims it between the two moves
         if run.move(Run.State.STOPPING, from_=(Run.State.RUNNING,)):
-            emit(run.pk, Fact("experiment_state", {"state": Run.State.STOPPING.value, "by": by.get_username()}))
+            emit(run.pk, ExperimentState(state=Run.State.STOPPING.value, by=by.get_username()))
             return True
         ended = {"stop_reason": "manual_stop", "ended": timezone.now()}
         if run.move(Run.State.STOPPED, from_=(Run.State.QUEUED, Run.State.WAITING), fields=ended):
-            data = {"state": Run.State.STOPPED.value, "reason": "manual_stop", "message": ""}
-            emit(run.pk, *lose_calls(run), Fact("experiment_stopped", data))
+            stopped = ExperimentStopped(state=Run.State.STOPPED.value, reason="manual_stop", message="")
+            emit(run.pk, *lose_calls(run), stopped)
             executions.cancel(run.pk)
             Run.objects.filter(pk=run.pk).update(is_held=False)
             transaction.on_commit(lambda: run_finished.send(Run, run_id=run.pk))

@@ -307,14 +307,14 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         if run.is_over:
             return None
         if pauses := run.open_pauses:
-            return pauses[-1].waiting_for
+            return pauses[-1].pause.data()
         return PAUSED if run.is_held else None
 
     @extend_schema_field(WaitingFor(allow_null=True))
     def get_offer(self, run: Run) -> dict[str, Any] | None:
         """What may be said although nothing waits for it, such as the next question to a council that has answered."""
         offers = run.open_offers
-        return offers[-1].waiting_for if offers else None
+        return offers[-1].pause.data() if offers else None
 
     @extend_schema_field(RunTotals)
     def get_usage(self, run: Any) -> dict[str, int]:

@@ -3,26 +3,33 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from django.db.models import Prefetch, Q
 
-from experiments import metrics
-from experiments.engine.recorded import COPIED
-from experiments.models import Call, Event, Execution, Run, Step
-from experiments.models.run import PAUSES, RECORDS, TERMINAL_STATES
-from experiments.sandboxing.claims import told
-from experiments.serializers import BallotSerializer, JudgmentSerializer, TranscriptSerializer
+from experiments.engine.projections import metrics_shown, row_writer_of, row_writers
+from experiments.engine.row_writers import Loaded, stored
+from experiments.models import Call, Event, Run, Step
+from experiments.models.run import RECORDS, TERMINAL_STATES
+from experiments.serializers import TranscriptSerializer
 from experiments.workflows import REGISTRY, surface_of, workflow_of
+from experiments.workflows.base.events import (
+    CallFailed,
+    CallLost,
+    CallRetried,
+    Ending,
+    EventData,
+    ExperimentError,
+    ExperimentStopped,
+    JsonObject,
+    Said,
+)
 from experiments.workflows.base.steps import SPOKEN
 from experiments.workflows.base.surface import Anchor
 
-Data = dict[str, Any]
 WAITING = "waiting"
 OFFER = "offer"
 LARGE = ("request", "logprobs", "text", "reasoning")  # of a call, and shown only with the call itself
 ENDINGS = ("experiment_stopped", "experiment_error")
-OVER = (Execution.State.DONE, Execution.State.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +40,7 @@ class Entry:
     """
 
     type: str
-    data: Data
+    data: JsonObject
     anchor: str
 
 
@@ -73,30 +80,30 @@ def _unseen() -> tuple[tuple[str, str], ...]:
     return tuple(one for slug in REGISTRY for one in surface_of(slug).unseen)
 
 
-def entry(type_: str, data: Data) -> Entry | None:
+def entry(type_: str, data: JsonObject) -> Entry | None:
     """The entry of an event; None when the event shows nowhere but in the status bar."""
     anchor = _anchors().get(type_)
-    if anchor is None or (type_ == "said" and not is_telling(data)) or _is_unseen(data):
+    if anchor is None or (type_ == "said" and not is_telling(Said.read(data))) or _is_unseen(data):
         return None
     if callable(anchor):
         return Entry(type_, data, anchor(data))
     return Entry(type_, data, anchor.format_map({**data, "key": str(data.get("key", "")).replace("/", "-")}))
 
 
-def _is_unseen(data: Data) -> bool:
+def _is_unseen(data: JsonObject) -> bool:
     """Of a call of which hundreds are made side by side: what came of them says enough."""
     purpose, seat = data.get("purpose"), str(data.get("seat", ""))
     return any(purpose == one and seat.startswith(beginning) for one, beginning in _unseen())
 
 
-def is_telling(said: Data) -> bool:
+def is_telling(said: Said) -> bool:
     """Whether what a person said belongs into the transcript by itself: a rewritten prompt, and somebody skipped.
 
     The rest shows in what follows from it, such as a message or an intervention.
     """
-    if said["reason"] not in STEERED:
+    if said.reason not in STEERED:
         return False
-    return bool(said["edited"] or said["action"] == "skip" or (said["action"], said["reason"]) in SKIPS)
+    return bool(said.edited or said.action == "skip" or (said.action, said.reason) in SKIPS)
 
 
 def replayed(events: Iterable[Event]) -> list[Entry]:
@@ -119,20 +126,21 @@ def from_rows(run: Run, turn: int | None = None, beside: Sequence[str] = ()) -> 
     `beside` are said to do, too.
     """
     calls = Prefetch("calls", Call.objects.defer(*LARGE))
-    rows = run.steps.order_by("id").select_related("ballot", "execution").defer("execution__code")
+    rows = run.steps.order_by("id")
+    for writer in row_writers().values():
+        rows = writer.with_rows(rows)
     if turn is not None:
         rows = rows.filter(Q(turn=turn) | Q(turn=None) | Q(purpose__in=beside))
-    rows = rows.prefetch_related(calls, "judgments")
-    steps, said = {step.key: step for step in rows}, _said_at(run, turn)
-    shown = [entry(type_, data) for step in steps.values() for type_, data in _of_step(step, steps, said)]
-    ending = [entry(*_ending(run))] if run.state in TERMINAL_STATES else _pauses(steps.values())
-    offers = [entry("offer_opened", step.waiting_for) for step in steps.values() if step.is_open_offer]
-    offers = [] if run.origin in RECORDS else offers[-1:]
-    found = [item for item in (*shown, *_metrics(run), *offers, *ending) if item]
-    return list({item.anchor: item for item in found}.values())
+    loaded = Loaded({step.key: step for step in rows.prefetch_related(calls)}, _said_at(run, turn))
+    steps = loaded.steps.values()
+    shown = [told for step in steps for told in _of_step(step, loaded)]
+    ending = [_ending(run)] if run.state in TERMINAL_STATES else [step.pause for step in steps if step.is_open_pause]
+    offers = [] if run.origin in RECORDS else [step.pause for step in steps if step.is_open_offer]
+    found = (entry(told.type, told.data()) for told in (*shown, *_metrics(run), *offers[-1:], *ending[-1:]))
+    return list({item.anchor: item for item in found if item}.values())
 
 
-def _said_at(run: Run, turn: int | None) -> dict[int, Data]:
+def _said_at(run: Run, turn: int | None) -> dict[int, JsonObject]:
     """The messages by their step, made in one go: a serializer of its own for each would cost more than the rest."""
     rows = run.messages.all() if turn is None else run.messages.filter(turn=turn)
     messages = list(rows.select_related("call", "step").defer(*(f"call__{field}" for field in LARGE)))
@@ -140,80 +148,35 @@ def _said_at(run: Run, turn: int | None) -> dict[int, Data]:
     return {message.step_id: data for message, data in zip(messages, shown, strict=True)}
 
 
-def _of_step(step: Step, steps: dict[str, Step], said: dict[int, Data]) -> Iterator[tuple[str, Data]]:
-    if step.purpose == "turn_started":
-        yield "turn_started", {"turn": step.turn}
-    elif step.purpose == "judge_evaluation_started":
-        yield _judgment(step, steps)
-    elif step.kind in PAUSES and step.state == Step.State.DONE:
-        yield "said", step.said
-    elif step.kind == "record" and step.data:
-        yield step.purpose, step.data
-    elif _is_skipped(step):
-        yield "step_skipped", {"key": step.key, "purpose": step.purpose, "seat": step.seat, "turn": step.turn}
+def _of_step(step: Step, loaded: Loaded) -> Iterator[EventData]:
+    yield from row_writer_of(step).entries(step, loaded)
     for call in sorted(step.calls.all(), key=lambda call: call.attempt):
         yield from _trouble(step, call)
-    if step.pk in said:
-        yield ("message_parsed" if f"{step.key}/parsed" in steps else "message_completed"), said[step.pk]
-    if hasattr(step, "ballot"):
-        yield "ballot_read", _of_ballot(step, steps, said)
-    if step.kind == "execute" and (execution := getattr(step, "execution", None)) and execution.state in OVER:
-        execution.step = step
-        yield "solution_executed", told(execution)
+    if said := loaded.messages.get(step.pk):
+        yield stored("message_parsed" if f"{step.key}/parsed" in loaded.steps else "message_completed", said)
 
 
-def _is_skipped(step: Step) -> bool:
-    """Of an answer that nobody was asked for any more, a limit being reached."""
-    return step.kind == "ask" and step.data.get(COPIED, {}).get("error_kind") == "limit"
-
-
-def _of_ballot(step: Step, steps: dict[str, Step], said: dict[int, Data]) -> Data:
-    """Its review is the step after which it is named: `review/1/member-2/ballot`."""
-    review = steps.get(step.key.removesuffix("/ballot"))
-    return {
-        "ballot": dict(BallotSerializer(step.ballot).data),
-        "message": said.get(review.pk) if review else None,
-    }
-
-
-def _pauses(steps: Iterable[Step]) -> list[Entry | None]:
-    """The pause that waits for a person, the latest of them."""
-    is_open = [step for step in steps if step.is_open_pause]
-    return [entry("waiting_for_user", step.waiting_for) for step in is_open[-1:]]
-
-
-def _judgment(started: Step, steps: dict[str, Step]) -> tuple[str, Data]:
-    key = started.key.removesuffix("/started")
-    done = steps.get(f"{key}/completed")
-    if done is None:
-        return "judge_evaluation_started", {"key": key, "turn": started.turn}
-    judgments = JudgmentSerializer(list(done.judgments.all()), many=True).data
-    return "judge_evaluation_completed", {"key": key, "turn": started.turn, "judgments": judgments}
-
-
-def _trouble(step: Step, call: Call) -> Iterator[tuple[str, Data]]:
-    data = {"call": str(call.pk), "seat": step.seat, "turn": step.turn, "attempt": call.attempt}
-    data["purpose"] = step.purpose
+def _trouble(step: Step, call: Call) -> Iterator[EventData]:
+    place = {"call": str(call.pk), "seat": step.seat, "turn": step.turn, "attempt": call.attempt}
+    place["purpose"] = step.purpose
     if call.state == Call.State.LOST:
-        yield "call_lost", data
+        yield CallLost(**place)
     elif call.state == Call.State.FAILED and (call.attempt < len(step.calls.all()) or step.state == Step.State.OPEN):
-        yield "call_retried", {**data, "kind": call.error_kind, "message": call.error}
+        yield CallRetried(**place, kind=call.error_kind, message=call.error)
     elif call.state == Call.State.FAILED and step.purpose in SPOKEN:
-        yield "call_failed", {**data, "kind": call.error_kind, "message": call.error}
+        yield CallFailed(**place, kind=call.error_kind, message=call.error)
 
 
-def _metrics(run: Run) -> Iterator[Entry | None]:
+def _metrics(run: Run) -> Iterator[EventData]:
     """As they were after the last judged turn: the event that carries them is sent with its judgments."""
     if not workflow_of(run.experiment.workflow).subjects:
         return
     judgments = list(run.judgments.all())
     subjects = sorted({judgment.subject for judgment in judgments})
     last = max((judgment.turn for judgment in judgments), default=0)
-    for seat, numbers in metrics.run_metrics(run, subjects, until=last).items():
-        yield entry("model_metrics", {"seat": seat, "metrics": numbers})
+    yield from metrics_shown(run, subjects, last)
 
 
-def _ending(run: Run) -> tuple[str, Data]:
-    failed = run.state == Run.State.FAILED
-    data = {"state": run.state, "reason": run.stop_reason, "message": run.error}
-    return ("experiment_error" if failed else "experiment_stopped"), data
+def _ending(run: Run) -> Ending:
+    ending = ExperimentError if run.state == Run.State.FAILED else ExperimentStopped
+    return ending(state=run.state, reason=run.stop_reason, message=run.error)

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
@@ -14,19 +14,13 @@ from django.utils import timezone
 from experiments.engine.broadcast import News, publish
 from experiments.models import Event, Run
 from experiments.webhooks import outbox
+from experiments.workflows.base.events import EventData
 
 logger = logging.getLogger(__name__)
 
 
 class LeaseLost(Exception):
     """Somebody else drives the run now: whatever this driver holds in memory is out of date."""
-
-
-class Fact(NamedTuple):
-    """An event that is about to become one."""
-
-    type: str
-    data: dict[str, Any]
 
 
 Announce = Callable[[Event], None]
@@ -50,13 +44,15 @@ def reserve_numbers(run_id: UUID, count: int, fence: int | None = None) -> int:
     return int(row[0]) - count + 1
 
 
-def write(run_id: UUID, facts: Sequence[Fact], first: int, announce: Announce, *, are_copies: bool = False) -> None:
-    """Store the facts under the numbers from `first` on. Call inside the transaction that reserved them. are_copies:
+def write(
+    run_id: UUID, facts: Sequence[EventData], first: int, announce: Announce, *, are_copies: bool = False
+) -> None:
+    """Store the events under the numbers from `first` on. Call inside the transaction that reserved them. are_copies:
     they have happened before, in another run, and are no news to a webhook.
     """
     now = timezone.now()
     events = [
-        Event(run_id=run_id, seq=first + place, type=fact.type, data=fact.data, at=now)
+        Event(run_id=run_id, seq=first + place, type=fact.type, data=fact.data(), at=now)
         for place, fact in enumerate(facts)
     ]
     Event.objects.bulk_create(events)
@@ -66,7 +62,7 @@ def write(run_id: UUID, facts: Sequence[Fact], first: int, announce: Announce, *
         transaction.on_commit(partial(announce, event))
 
 
-def emit(run_id: UUID, *facts: Fact, fence: int | None = None, announce: Announce | None = None) -> None:
+def emit(run_id: UUID, *facts: EventData, fence: int | None = None, announce: Announce | None = None) -> None:
     """Number, store and announce the facts. Call inside a transaction."""
     write(run_id, facts, reserve_numbers(run_id, len(facts), fence), announce or announce_now)
 

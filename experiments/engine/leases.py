@@ -16,12 +16,20 @@ from django.db.models.functions import Coalesce, Now
 from accounts import audit
 from experiments import clock
 from experiments.engine import executions
-from experiments.engine.events import Announce, Fact, emit, reserve_numbers
+from experiments.engine.events import Announce, emit, reserve_numbers
 from experiments.engine.recording import Book, lose_calls
 from experiments.models import Budget, Run
 from experiments.models.run import DRIVEN_STATES
 from experiments.observing import measuring
 from experiments.signals import run_finished
+from experiments.workflows.base.events import (
+    BudgetReached,
+    ExperimentError,
+    ExperimentStarted,
+    ExperimentState,
+    ExperimentStopped,
+    StepRefused,
+)
 from experiments.workflows.base.steps import STOPPED, Ask, End
 
 MANUAL_STOP = STOPPED
@@ -66,8 +74,8 @@ def claim(run_id: UUID, announce: Announce) -> Run | None:
         if not taken:
             return None
         run = Run.objects.select_related("experiment").get(pk=run_id)
-        begun = "experiment_started" if run.fence == 1 else "experiment_state"
-        emit(run.pk, Fact(begun, {"state": run.state}), *lose_calls(run), fence=run.fence, announce=announce)
+        begun = ExperimentStarted if run.fence == 1 else ExperimentState
+        emit(run.pk, begun(state=run.state), *lose_calls(run), fence=run.fence, announce=announce)
         measuring.run_taken(run.experiment.workflow, is_first=run.fence == 1, is_abandoned=is_abandoned)
         return run
 
@@ -101,33 +109,35 @@ def finish(
     *,
     was_halted: bool,
     refused: Ask | None = None,
-    budget: Mapping[str, Any] | None = None,
+    budget: BudgetReached | None = None,
 ) -> None:
     """Move the run to its last state and say so, once. refused: what a limit did not allow to be asked any more.
     budget: the one that had no room for it.
     """
     natural = Run.State.STOPPED if was_halted or end.stopped else Run.State.COMPLETED
     state = Run.State.FAILED if end.failed else natural
-    kind = "experiment_error" if end.failed else "experiment_stopped"
-    data: dict[str, Any] = {"state": state.value, "reason": end.reason, "message": end.message}
-    if refused:
-        data["refused"] = {name: getattr(refused, name) for name in ("key", "purpose", "seat", "turn")}
-    if budget:
-        data["budget"] = budget
+    ending = ExperimentError if end.failed else ExperimentStopped
+    why = {"refused": _place(refused)} if refused else {}
+    reached = {"budget": budget} if budget else {}
+    fact = ending(state=state.value, reason=end.reason, message=end.message, **why, **reached)
     with transaction.atomic():
         reserve_numbers(book.run_id, 0, book.fence)
         ended = {"stop_reason": end.reason, "error": end.message, "ended": Now(), "lease_until": None}
         driven = (Run.State.RUNNING, Run.State.STOPPING)
         if run.move(state, from_=driven, fence=book.fence, fields=ended):  # or an earlier try did, unconfirmed
             left = lose_calls(run, GIVEN_UP)  # none, but where the run gave up or a commit was not confirmed
-            emit(book.run_id, *left, Fact(kind, data), fence=book.fence, announce=book.announce)
+            emit(book.run_id, *left, fact, fence=book.fence, announce=book.announce)
             executions.cancel(book.run_id)
             if budget:
                 _record_reached(run, budget)
         transaction.on_commit(lambda: run_finished.send(Run, run_id=run.pk))
 
 
-def _record_reached(run: Run, budget: Mapping[str, Any]) -> None:
-    told = {name: budget[name] for name in ("kind", "period", "cost_left", "tokens_left")}
-    row = Budget(pk=UUID(budget["id"]))
-    audit.record(audit.Action.BUDGET_REACHED, by=None, of=row, name=budget["name"], run=str(run.pk), **told)
+def _record_reached(run: Run, budget: BudgetReached) -> None:
+    left = budget.model_dump(include={"kind", "period", "cost_left", "tokens_left"})
+    row = Budget(pk=UUID(budget.id))
+    audit.record(audit.Action.BUDGET_REACHED, by=None, of=row, name=budget.name, run=str(run.pk), **left)
+
+
+def _place(ask: Ask) -> StepRefused:
+    return StepRefused(key=ask.key, purpose=ask.purpose, seat=ask.seat, turn=ask.turn)

@@ -6,12 +6,13 @@ from typing import Any
 from django.db import transaction
 from django.db.models.functions import Now
 
-from experiments.engine.events import Fact, emit, reserve_numbers
+from experiments.engine.events import emit, reserve_numbers
 from experiments.engine.recorded import said_at
 from experiments.engine.recording import Book
 from experiments.engine.text import storable
 from experiments.models import Run, Step
 from experiments.signals import run_finished
+from experiments.workflows.base.events import ExperimentState, ExperimentStopped
 from experiments.workflows.base.steps import Listen, Outcome
 
 
@@ -35,8 +36,7 @@ def open_pause(book: Book, pause: Listen) -> bool:
             },
         )
         if is_new:
-            kind = "offer_opened" if pause.is_offer else "waiting_for_user"
-            emit(book.run_id, Fact(kind, step.waiting_for), fence=book.fence, announce=book.announce)
+            emit(book.run_id, step.pause, fence=book.fence, announce=book.announce)
     return True
 
 
@@ -65,8 +65,7 @@ def park(book: Book, keys: Collection[str], *, is_held: bool) -> bool:
             runs = runs.filter(is_held=True)
         if not runs.update(state=Run.State.WAITING, lease_until=None, waiting_since=Now()):
             return False
-        fact = Fact("experiment_state", {"state": Run.State.WAITING.value})
-        emit(book.run_id, fact, fence=book.fence, announce=book.announce)
+        emit(book.run_id, ExperimentState(state=Run.State.WAITING.value), fence=book.fence, announce=book.announce)
     return True
 
 
@@ -83,8 +82,8 @@ def rest(book: Book, run: Run, keys: Collection[str]) -> bool:
         fields = {"stop_reason": reason, "error": "", "ended": Now(), "lease_until": None}
         if not run.move(Run.State.COMPLETED, from_=(Run.State.RUNNING,), fence=book.fence, fields=fields):
             return False
-        data = {"state": Run.State.COMPLETED.value, "reason": reason, "message": ""}
-        emit(book.run_id, Fact("experiment_stopped", data), fence=book.fence, announce=book.announce)
+        ended = ExperimentStopped(state=Run.State.COMPLETED.value, reason=reason, message="")
+        emit(book.run_id, ended, fence=book.fence, announce=book.announce)
         transaction.on_commit(lambda: run_finished.send(Run, run_id=run.pk))
     return True
 

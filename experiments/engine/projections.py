@@ -1,42 +1,66 @@
 """Findings become rows: a step, the rows of their projection, and the events that tell of them.
 
-Writers of projections that several workflows share are here; those of a workflow's own are in the module that it names
-as its ROWS.
+The row writers of projections that several workflows share are here; those of a workflow's own are in the module that
+it names as its `rows`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from experiments import metrics
-from experiments.engine.events import Fact
+from experiments.engine.recorded import COPIED
+from experiments.engine.row_writers import (
+    F,
+    Loaded,
+    RowWriter,
+    changed,
+    copied,
+    kept,
+    message_data,
+    message_of,
+    source,
+    stored,
+)
 from experiments.engine.text import storable_data
-from experiments.models import Call, Judgment, Message, Participant, Run, Step
+from experiments.models import Judgment, Message, Participant, Run, Step
 from experiments.search import indexing
-from experiments.serializers import JudgmentSerializer, TranscriptSerializer
+from experiments.serializers import JudgmentSerializer
 from experiments.workflows import REGISTRY
 from experiments.workflows.base import records
+from experiments.workflows.base.events import (
+    EventData,
+    JudgeEvaluationCompletedData,
+    JudgmentShown,
+    MessageCompleted,
+    MessageParsedData,
+    MessageSupersededData,
+    ModelMetrics,
+    StepSkipped,
+)
 from experiments.workflows.base.records import (
     Finding,
     JudgeEvaluationCompleted,
+    JudgeEvaluationStarted,
     MessageParsed,
     MessageSent,
     MessageSuperseded,
     Projection,
     Record,
     SeatReplaced,
+    SeatReplacedData,
+    TurnStarted,
 )
 
-Writer = Callable[[Step, Record, Any], list[Fact]]  # of the step, its record, and the finding as its class
 
-
-def record_step(run_id: UUID, record: Record) -> list[Fact]:
-    """The facts are to be told in the same transaction."""
+def record_step(run_id: UUID, record: Record) -> list[EventData]:
+    """The events are to be written in the same transaction."""
     record = replace(record, finding=_storable(record.finding))
     step = Step.objects.create(
         run_id=run_id,
@@ -47,30 +71,7 @@ def record_step(run_id: UUID, record: Record) -> list[Fact]:
         state=Step.State.DONE,
         ended=timezone.now(),
     )
-    return _writers()[record.finding.into](step, record, record.finding)
-
-
-def kept(step: Step, record: Record, data: dict[str, Any] | None = None) -> list[Fact]:
-    """Keep with the step what is told, for pages; data: where that is not the finding as it stands."""
-    step.data = record.data if data is None else data
-    step.save(update_fields=["data"])
-    return [Fact(record.kind, step.data)]
-
-
-def source(step: Step, record: Record) -> Call | None:
-    """The last call of the step that the record rests on."""
-    calls = Call.objects.filter(run_id=step.run_id, step__key=record.source)
-    return calls.select_related("model").order_by("attempt").last()
-
-
-def message_data(message: Message) -> dict[str, Any]:
-    return dict(TranscriptSerializer(message).data)
-
-
-@cache
-def _writers() -> Mapping[Projection, Writer]:
-    own = [import_module(workflow.rows).WRITERS for workflow in REGISTRY.values() if workflow.rows]
-    return {name: writer for writers in (WRITERS, *own) for name, writer in writers.items()}
+    return row_writers()[record.finding.into].write(step, record, record.finding)
 
 
 def _storable(finding: Finding) -> Finding:
@@ -79,96 +80,181 @@ def _storable(finding: Finding) -> Finding:
     return finding if storable == data else finding.model_validate(storable)
 
 
-def _announced(step: Step, record: Record, finding: Finding) -> list[Fact]:
-    return [Fact(record.kind, record.data)]
+@cache
+def row_writers() -> Mapping[Projection, RowWriter[Any]]:
+    own = [import_module(workflow.rows).ROW_WRITERS for workflow in REGISTRY.values() if workflow.rows]
+    return {name: writer for writers in (ROW_WRITERS, *own) for name, writer in writers.items()}
 
 
-def _kept(step: Step, record: Record, finding: Finding) -> list[Fact]:
-    return kept(step, record)
+def row_writer_of(step: Step) -> RowWriter[Any]:
+    """What a step states without a class that is known here is kept with it."""
+    if into := records.OF_STEPS.get(step.kind):
+        return row_writers()[into]
+    return row_writers()[_projections().get(step.purpose, records.KEPT)]
+
+
+@cache
+def _projections() -> Mapping[str, Projection]:
+    """By the types of findings."""
+    findings = (*records.SHARED, *(finding for workflow in REGISTRY.values() for finding in workflow.records))
+    return {finding.model_fields["type"].default: finding.into for finding in findings}
+
+
+# --- steps ---
+
+
+class Asked(RowWriter[Finding]):
+    endings = ("/repair",)
+
+    def entries(self, step: Step, loaded: Loaded) -> Iterator[EventData]:
+        """Messages and failed calls, which any step may have, are shown beside this."""
+        if step.data.get(COPIED, {}).get("error_kind") == "limit":
+            yield StepSkipped(key=step.key, purpose=step.purpose, seat=step.seat, turn=step.turn)
+
+
+class Heard(RowWriter[Finding]):
+    """Of pauses and offers."""
+
+    def entries(self, step: Step, loaded: Loaded) -> Iterator[EventData]:
+        if step.state == Step.State.DONE:
+            yield step.said
+
+
+class Announced(RowWriter[Finding]):
+    endings = ("/completed",)
+
+
+class Kept(RowWriter[Finding]):
+    def write(self, step: Step, record: Record, finding: Finding) -> list[EventData]:
+        return kept(step, finding)
+
+
+class TurnBegun(RowWriter[TurnStarted]):
+    def entries(self, step: Step, loaded: Loaded) -> Iterator[EventData]:
+        yield stored(step.purpose, {"turn": step.turn})
+
+
+class SeatsReplaced(RowWriter[SeatReplaced]):
+    def write(self, step: Step, record: Record, finding: SeatReplaced) -> list[EventData]:
+        seats = {finding.seat, finding.by, finding.failed}
+        seated = Participant.objects.filter(experiment__runs=step.run_id, seat__in=seats).select_related("model")
+        labels = {participant.seat: participant.model.label for participant in seated}
+        names = {"model": labels.get(finding.by, ""), "failed_model": labels.get(finding.failed, "")}
+        return kept(step, SeatReplacedData(**finding.data(), **names))
 
 
 # --- messages ---
 
 
-def _spoken(step: Step, record: Record, finding: MessageSent) -> list[Fact]:
-    """Words of a person: they become a message as they stand."""
-    message = Message.objects.create(
-        run_id=step.run_id,
-        step=step,
-        seq=1 + Run.objects.values_list("last_seq", flat=True).get(pk=step.run_id),  # the run's row is locked
-        turn=step.turn or 0,
-        seat=finding.seat,
-        raw_text=finding.text,
-        text=finding.text,
-        parsed=finding.parsed,
-    )
-    indexing.messages(message.pk)
-    return [Fact("message_completed", message_data(message))]
-
-
-def _parsed(step: Step, record: Record, finding: MessageParsed) -> list[Fact]:
-    message = message_of(step, finding.message)
-    flags = list(dict.fromkeys([*message.flags, *finding.flags]))
-    return changed(message, record.kind, parsed=finding.parsed, text=finding.text, flags=flags)
-
-
-def _superseded(step: Step, record: Record, finding: MessageSuperseded) -> list[Fact]:
-    return changed(message_of(step, finding.message), record.kind, superseded=True)
-
-
-def changed(message: Message, told_as: str, **fields: Any) -> list[Fact]:
-    for name, value in fields.items():
-        setattr(message, name, value)
-    message.save(update_fields=list(fields))
-    if "text" in fields:
+class SpokenByPerson(RowWriter[MessageSent]):
+    def write(self, step: Step, record: Record, finding: MessageSent) -> list[EventData]:
+        """Words of a person: they become a message as they stand."""
+        message = Message.objects.create(
+            run_id=step.run_id,
+            step=step,
+            seq=1 + Run.objects.values_list("last_seq", flat=True).get(pk=step.run_id),  # the run's row is locked
+            turn=step.turn or 0,
+            seat=finding.seat,
+            raw_text=finding.text,
+            text=finding.text,
+            parsed=finding.parsed,
+        )
         indexing.messages(message.pk)
-    return [Fact(told_as, message_data(message))]
+        return [MessageCompleted.model_validate(message_data(message))]
 
 
-def message_of(step: Step, key: str) -> Message:
-    return Message.objects.select_related("call", "step").get(run_id=step.run_id, step__key=key)
+class ParsedMessage(RowWriter[MessageParsed]):
+    endings = ("/parsed",)
+
+    def write(self, step: Step, record: Record, finding: MessageParsed) -> list[EventData]:
+        message = message_of(step, finding.message)
+        flags = list(dict.fromkeys([*message.flags, *finding.flags]))
+        return changed(message, MessageParsedData, parsed=finding.parsed, text=finding.text, flags=flags)
 
 
-# --- judgments and seats ---
+class SupersededMessage(RowWriter[MessageSuperseded]):
+    is_copied = False  # a branch goes on before another answer took the place of this one
+
+    def write(self, step: Step, record: Record, finding: MessageSuperseded) -> list[EventData]:
+        return changed(message_of(step, finding.message), MessageSupersededData, superseded=True)
 
 
-def _judged(step: Step, record: Record, finding: JudgeEvaluationCompleted) -> list[Fact]:
-    call = source(step, record)
-    same = {
-        "step": step,
-        "run_id": step.run_id,
-        "turn": step.turn or 0,
-        "call": call,
-        "judge": call.model.label if call else "",
-        "dynamics": finding.dynamics,
-    }
-    rows = Judgment.objects.bulk_create(Judgment(**same, **found.model_dump()) for found in finding.judgments)
-    key = record.key.removesuffix("/completed")
-    data = {"key": key, "turn": step.turn, "judgments": JudgmentSerializer(rows, many=True).data}
-    return [Fact(record.kind, data), *_metrics(step.run_id, [row.subject for row in rows])]
+# --- judgments ---
 
 
-def _metrics(run_id: UUID, subjects: Sequence[str]) -> list[Fact]:
+class Judged(RowWriter[F]):
+    """Of steps that leave judgments."""
+
+    def with_rows(self, steps: QuerySet[Step]) -> QuerySet[Step]:
+        return steps.prefetch_related("judgments")
+
+    def copy(self, step: Step, into: Step) -> None:
+        Judgment.objects.bulk_create(copied(judgment, into) for judgment in step.judgments.all())
+
+
+class JudgeStarted(RowWriter[JudgeEvaluationStarted]):
+    endings = ("/judge", "/judge/started")
+
+    def entries(self, step: Step, loaded: Loaded) -> Iterator[EventData]:
+        """What was found stands where judging began."""
+        key = step.key.removesuffix("/started")
+        done = loaded.steps.get(f"{key}/completed")
+        if done is not None:
+            shown = judgments_shown(list(done.judgments.all()))
+            yield JudgeEvaluationCompletedData(key=key, turn=step.turn, judgments=shown)
+        else:
+            yield stored(step.purpose, {"key": key, "turn": step.turn})
+
+
+class TurnJudged(Judged[JudgeEvaluationCompleted]):
+    endings = ("/judge/completed",)
+
+    def write(self, step: Step, record: Record, finding: JudgeEvaluationCompleted) -> list[EventData]:
+        call = source(step, record)
+        same = {
+            "step": step,
+            "run_id": step.run_id,
+            "turn": step.turn or 0,
+            "call": call,
+            "judge": call.model.label if call else "",
+            "dynamics": finding.dynamics,
+        }
+        rows = Judgment.objects.bulk_create(Judgment(**same, **found.model_dump()) for found in finding.judgments)
+        key = record.key.removesuffix("/completed")
+        told = JudgeEvaluationCompletedData(key=key, turn=step.turn, judgments=judgments_shown(rows))
+        return [told, *_metrics(step.run_id, [row.subject for row in rows])]
+
+    def entries(self, step: Step, loaded: Loaded) -> Iterator[EventData]:
+        return iter(())
+
+
+def judgments_shown(rows: Sequence[Judgment]) -> list[JudgmentShown]:
+    return [JudgmentShown(**row) for row in JudgmentSerializer(rows, many=True).data]
+
+
+def _metrics(run_id: UUID, subjects: Sequence[str]) -> list[EventData]:
     run = Run.objects.get(pk=run_id)
     last = max(run.judgments.values_list("turn", flat=True), default=0)
-    of_seat = metrics.run_metrics(run, subjects, until=last)
-    return [Fact("model_metrics", {"seat": seat, "metrics": of_seat[seat]}) for seat in subjects]
+    return list(metrics_shown(run, subjects, last))
 
 
-def _replaced_seat(step: Step, record: Record, finding: SeatReplaced) -> list[Fact]:
-    seats = {finding.seat, finding.by, finding.failed}
-    seated = Participant.objects.filter(experiment__runs=step.run_id, seat__in=seats).select_related("model")
-    labels = {participant.seat: participant.model.label for participant in seated}
-    names = {"model": labels.get(finding.by, ""), "failed_model": labels.get(finding.failed, "")}
-    return kept(step, record, {**record.data, **names})
+def metrics_shown(run: Run, subjects: Sequence[str], until: int) -> Iterator[ModelMetrics]:
+    """Of each subject. until: the last turn that counts."""
+    of_seat = metrics.run_metrics(run, subjects, until=until)
+    for seat in subjects:
+        yield ModelMetrics.model_validate({"seat": seat, "metrics": of_seat[seat]})
 
 
-WRITERS: Mapping[Projection, Writer] = {
-    records.ANNOUNCED: _announced,
-    records.KEPT: _kept,
-    records.SPOKEN_BY_PERSON: _spoken,
-    records.MESSAGE_PARSED: _parsed,
-    records.MESSAGE_SUPERSEDED: _superseded,
-    records.TURN_JUDGED: _judged,
-    records.SEAT_REPLACED: _replaced_seat,
+ROW_WRITERS: Mapping[Projection, RowWriter[Any]] = {
+    records.OF_STEPS["ask"]: Asked(),
+    records.OF_STEPS["listen"]: Heard(),
+    records.ANNOUNCED: Announced(),
+    records.KEPT: Kept(),
+    records.TURN_STARTED: TurnBegun(),
+    records.SPOKEN_BY_PERSON: SpokenByPerson(),
+    records.MESSAGE_PARSED: ParsedMessage(),
+    records.MESSAGE_SUPERSEDED: SupersededMessage(),
+    records.JUDGE_STARTED: JudgeStarted(),
+    records.TURN_JUDGED: TurnJudged(),
+    records.SEAT_REPLACED: SeatsReplaced(),
 }

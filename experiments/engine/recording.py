@@ -10,11 +10,12 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from experiments.engine.events import Announce, Fact, reserve_numbers, write
+from experiments.engine.events import Announce, reserve_numbers, write
 from experiments.engine.executor import CallResult as Report
-from experiments.engine.projections import message_data, record_step
+from experiments.engine.projections import record_step
 from experiments.engine.requests import PreparedCall as Order
 from experiments.engine.reservations import Account, Amount, periods_of, reserve, settle, settle_lost
+from experiments.engine.row_writers import message_data
 from experiments.engine.text import storable
 from experiments.gateway.errors import Interrupted
 from experiments.gateway.request import prepare
@@ -25,6 +26,7 @@ from experiments.models.money import kept
 from experiments.observing import measuring
 from experiments.search import indexing
 from experiments.workflows import workflow_of
+from experiments.workflows.base.events import CallFailed, CallLost, CallRetried, EventData, MessageCompleted
 from experiments.workflows.base.flags import INTERRUPTED, flags
 from experiments.workflows.base.records import Record
 from experiments.workflows.base.steps import Ask, Outcome
@@ -157,7 +159,7 @@ def close_call(
             return outcome  # settled by an earlier try of this very transaction, whose commit went unconfirmed
         settle(call.periods, call.order.set_aside, _spent(call, settled))
         if retry_in is not None:
-            write(book.run_id, [_trouble("call_retried", call, report, seconds=retry_in)], first, book.announce)
+            write(book.run_id, [CallRetried(**_trouble(call, report), seconds=retry_in)], first, book.announce)
             return outcome
         if is_final:
             state = Step.State.DONE if outcome.ok else Step.State.FAILED
@@ -165,7 +167,7 @@ def close_call(
         if _is_message(call, outcome):
             write(book.run_id, [_message(book.run_id, call, outcome, first, noticed)], first, book.announce)
         elif _is_failure(call, outcome):
-            facts = [_trouble("call_failed", call, report)]
+            facts: list[EventData] = [CallFailed(**_trouble(call, report))]
             if is_cut:
                 cut = replace(outcome, finish_reason=INTERRUPTED)
                 facts.append(_message(book.run_id, call, cut, first + 1, None))
@@ -181,7 +183,7 @@ def withdraw_call(book: Book, call: OpenCall) -> None:
             settle(call.periods, call.order.set_aside, Amount(Decimal(0), 0))
 
 
-def lose_calls(run: Run, why: str = WORKER_KILLED) -> list[Fact]:
+def lose_calls(run: Run, why: str = WORKER_KILLED) -> list[CallLost]:
     """Mark the calls that were under way when a driver gave a run up: nobody can know what became of them. Call while
     the run's row is held.
     """
@@ -195,8 +197,9 @@ def lose_calls(run: Run, why: str = WORKER_KILLED) -> list[Fact]:
             cost_source="unknown",
         )
         lost.append(call.pk)
-        data = {"call": str(call.pk), "seat": call.step.seat, "turn": call.step.turn, "attempt": call.attempt}
-        facts.append(Fact("call_lost", {**data, "purpose": call.step.purpose}))
+        step = call.step
+        place = {"seat": step.seat, "turn": step.turn, "purpose": step.purpose}
+        facts.append(CallLost(call=str(call.pk), attempt=call.attempt, **place))
     if lost:
         settle_lost(lost)
     return facts
@@ -294,7 +297,9 @@ def _logprob(token: TokenLogprob) -> dict[str, Any]:
     return {"token": storable(token.token), "logprob": token.logprob, "alternatives": alternatives}
 
 
-def _message(run_id: UUID, call: OpenCall, outcome: Outcome, seq: int, noticed: Sequence[str] | None) -> Fact:
+def _message(
+    run_id: UUID, call: OpenCall, outcome: Outcome, seq: int, noticed: Sequence[str] | None
+) -> MessageCompleted:
     settled = Call.objects.get(pk=call.id)
     said = {
         "run_id": run_id,
@@ -314,7 +319,7 @@ def _message(run_id: UUID, call: OpenCall, outcome: Outcome, seq: int, noticed: 
     else:
         message = Message.objects.create(step_id=call.step_id, **said)
     indexing.messages(message.pk)
-    return Fact("message_completed", message_data(message))
+    return MessageCompleted.model_validate(message_data(message))
 
 
 def _noticed(call: OpenCall, outcome: Outcome) -> Sequence[str] | None:
@@ -334,17 +339,13 @@ def _flags(run_id: UUID, ask: Ask, outcome: Outcome) -> list[str]:
     return flags(outcome.text, ask.seat, list(earlier[:5]), outcome.finish_reason)
 
 
-def _trouble(kind: str, call: OpenCall, report: Report, **more: float) -> Fact:
-    return Fact(
-        kind,
-        {
-            "call": str(call.id),
-            "seat": call.ask.seat,
-            "turn": call.ask.turn,
-            "attempt": call.attempt,
-            "purpose": call.ask.purpose,
-            "kind": report.error.kind if report.error else "",
-            "message": storable(str(report.error)),
-            **more,
-        },
-    )
+def _trouble(call: OpenCall, report: Report) -> dict[str, Any]:
+    return {
+        "call": str(call.id),
+        "seat": call.ask.seat,
+        "turn": call.ask.turn,
+        "attempt": call.attempt,
+        "purpose": call.ask.purpose,
+        "kind": report.error.kind if report.error else "",
+        "message": storable(str(report.error)),
+    }

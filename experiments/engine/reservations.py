@@ -6,10 +6,10 @@ so that no two transactions wait for each other.
 
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import BigIntegerField, Exists, ExpressionWrapper, F, OuterRef, Q
@@ -19,6 +19,7 @@ from experiments import clock
 from experiments.models import Budget, BudgetPeriod, Experiment, Reservation
 from experiments.models.budget import SUBJECTS
 from experiments.models.money import MoneyField, money
+from experiments.workflows.base.events import BudgetReached
 
 LEAST_ANSWER = 64  # tokens; a call that has no room for as many beside its prompt is not made
 PERIODS = {"total": "", "month": "monthly ", "day": "daily "}
@@ -42,12 +43,12 @@ class Spent:
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """Why the next call is not made: the stop reason, and the sentence that people read. budget: which one it was and
-    what is left of it, as the event tells it; empty for a limit of the run itself.
+    what is left of it, as the event tells it; None for a limit of the run itself.
     """
 
     reason: str
     message: str
-    budget: dict[str, Any] = field(default_factory=dict)
+    budget: BudgetReached | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,20 +116,20 @@ def _left(short: BudgetShortfall) -> list[str]:
     return [*money, *([] if short.tokens_left is None else [f"{max(short.tokens_left, 0)} tokens are"])]
 
 
-def _told(short: BudgetShortfall, cost: Decimal | None, tokens: int) -> dict[str, Any]:
-    return {
-        "id": short.id,
-        "kind": short.kind,
-        "name": short.name,
-        "period": short.period,
-        "cost_left": None if short.cost_left is None else str(short.cost_left),
-        "tokens_left": short.tokens_left,
-        "cost": None if cost is None else str(cost),
-        "tokens": tokens,
-        "is_unpriced": cost is None and short.cost_left is not None,
-        "ask": list(short.asked),
-        "admins": list(short.admins),
-    }
+def _told(short: BudgetShortfall, cost: Decimal | None, tokens: int) -> BudgetReached:
+    return BudgetReached(
+        id=short.id,
+        kind=short.kind,
+        name=short.name,
+        period=short.period,
+        cost_left=None if short.cost_left is None else str(short.cost_left),
+        tokens_left=short.tokens_left,
+        cost=None if cost is None else str(cost),
+        tokens=tokens,
+        is_unpriced=cost is None and short.cost_left is not None,
+        ask=list(short.asked),
+        admins=list(short.admins),
+    )
 
 
 class Amount(NamedTuple):

@@ -30,6 +30,7 @@ from experiments.models import Call, Run
 from experiments.models.ids import new_id
 from experiments.shards import is_sharded
 from experiments.workflows import workflow_of
+from experiments.workflows.base.events import BudgetReached
 from experiments.workflows.base.records import Record
 from experiments.workflows.base.replay import Replay, Todo, passed
 from experiments.workflows.base.steps import Ask, Cast, End, Execute, Listen
@@ -67,7 +68,7 @@ class RunExecution:
         self._was_halted = False
         self.is_cancelled = False  # the calls under way were told to stop
         self._refused: Ask | None = None
-        self._budget: dict[str, Any] = {}  # the one that had no room for it
+        self._budget: BudgetReached | None = None  # the one that had no room for it
         self._agenda: deque[Callable[[], None]] = deque()
         self._submit, self._cancel, self._later = submit, cancel, later
         self._seats = seats_of(run)

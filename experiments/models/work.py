@@ -1,13 +1,12 @@
 """The ledger: each step of a run happens once, each call that was paid for has its row."""
 
-from typing import Any
-
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from experiments.models.catalog import ModelPrice, ProviderModel
 from experiments.models.ids import new_id
 from experiments.models.run import Run
+from experiments.workflows.base.events import OfferOpened, Pause, Said, WaitingForUser
 
 
 class Step(models.Model):
@@ -52,11 +51,19 @@ class Step(models.Model):
         return self.kind == "offer" and self.state == self.State.OPEN
 
     @property
-    def waiting_for(self) -> dict[str, Any]:
-        """What an open pause asks for, or an offer offers, as events and the API tell it."""
-        offer = {name: self.data[name] for name in ("default", "actions", "error")}
-        place = {"key": self.key, "reason": self.purpose, "seat": self.seat, "turn": self.turn}
-        return {**place, **offer, "can_continue": True}
+    def pause(self) -> Pause:
+        """What an open pause asks for, or an offer offers."""
+        kind = OfferOpened if self.kind == "offer" else WaitingForUser
+        return kind(
+            key=self.key,
+            reason=self.purpose,
+            seat=self.seat,
+            turn=self.turn,
+            default=self.data["default"],
+            actions=self.data["actions"],
+            error=self.data["error"],
+            can_continue=True,
+        )
 
     @property
     def draft(self) -> str:
@@ -64,10 +71,18 @@ class Step(models.Model):
         return str(self.data.get("draft", self.data.get("default", "")))
 
     @property
-    def said(self) -> dict[str, Any]:
-        """What was said at a pause that is over, as events and pages tell it."""
-        said = {name: self.data.get(name) for name in ("action", "text", "edited", "by")}
-        return {"key": self.key, "reason": self.purpose, "seat": self.seat, "turn": self.turn, **said}
+    def said(self) -> Said:
+        """What was said at a pause that is over."""
+        return Said(
+            key=self.key,
+            reason=self.purpose,
+            seat=self.seat,
+            turn=self.turn,
+            action=self.data.get("action"),
+            text=self.data.get("text"),
+            edited=self.data.get("edited"),
+            by=self.data.get("by"),
+        )
 
 
 class Call(models.Model):

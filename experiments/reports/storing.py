@@ -275,5 +275,5 @@ class _Copy:
 
 def _message_of(shown: timeline.Entry) -> str:
     """The id of the message that an entry shows; a review shows with the ballot that was read from it."""
-    data = shown.data.get("message") if shown.type == "ballot_read" else shown.data
+    data: Any = shown.data.get("message") if shown.type == "ballot_read" else shown.data
     return str(data["id"]) if data and shown.anchor == f"message-{data.get('id')}" else ""

@@ -11,9 +11,10 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from experiments import clock
-from experiments.engine.events import Fact, emit
+from experiments.engine.events import emit
 from experiments.models import Execution, Step
 from experiments.observing import measuring
+from experiments.workflows.base.events import SolutionExecuted, SolutionVerdict
 
 MOST_CLAIMS = 3  # what has ended so many workers is not run again
 FAILED = "sandbox_failed"
@@ -75,7 +76,7 @@ def _end(execution: Execution, fields: dict[str, object], state: str) -> bool:
         setattr(execution, name, value)
     execution.ended = timezone.now()
     with transaction.atomic():
-        emit(execution.run_id, Fact("solution_executed", told(execution)))  # locks the run first, as its driver does
+        emit(execution.run_id, told(execution))  # locks the run first, as its driver does
         mine = Execution.objects.filter(pk=execution.pk, claim=execution.claim, state=Execution.State.RUNNING)
         if not mine.update(**fields, ended=execution.ended, lease_until=None):
             transaction.set_rollback(True)
@@ -85,25 +86,25 @@ def _end(execution: Execution, fields: dict[str, object], state: str) -> bool:
     return True
 
 
-def told(execution: Execution) -> dict[str, object]:
+def told(execution: Execution) -> SolutionExecuted:
     """What the event says, and the page shows."""
     results = execution.results or []
-    return {
-        "key": execution.step.key,
-        "execution": str(execution.pk),
-        "turn": execution.turn,
-        "seat": execution.seat,
-        "purpose": execution.step.purpose,
-        "state": str(execution.state),
-        "verdicts": [{"name": result["name"], "verdict": result["verdict"]} for result in results],
-        "passed": sum(result["verdict"] == "passed" for result in results),
-        "of": len(execution.tests),
-        "complaint": execution.complaint,
-        "backend": execution.backend,
-        "is_unsafe": execution.is_unsafe,
-        "seconds": execution.seconds,
-        "error": execution.error,
-    }
+    return SolutionExecuted(
+        key=execution.step.key,
+        execution=str(execution.pk),
+        turn=execution.turn,
+        seat=execution.seat,
+        purpose=execution.step.purpose,
+        state=str(execution.state),
+        verdicts=[SolutionVerdict(name=result["name"], verdict=result["verdict"]) for result in results],
+        passed=sum(result["verdict"] == "passed" for result in results),
+        of=len(execution.tests),
+        complaint=execution.complaint,
+        backend=execution.backend,
+        is_unsafe=execution.is_unsafe,
+        seconds=execution.seconds,
+        error=execution.error,
+    )
 
 
 def _lease_end() -> object:

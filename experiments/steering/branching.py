@@ -8,19 +8,22 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from experiments import actions, timeline
+from experiments import actions, running, timeline
 from experiments.admission import require_models, require_role, require_spending
 from experiments.budgets.budgeting import require_budget
 from experiments.engine import jobs
-from experiments.engine.events import Fact, announce_now, emit, reserve_numbers, write
+from experiments.engine.events import announce_now, emit, reserve_numbers, write
+from experiments.engine.projections import row_writer_of, row_writers
 from experiments.engine.recorded import COPIED, recorded_outcomes
+from experiments.engine.row_writers import copied, stored
 from experiments.engine.text import is_storable
-from experiments.models import Ballot, Experiment, Judgment, Message, Run, Step
+from experiments.models import Experiment, Message, Run, Step
 from experiments.models.run import PAUSES
 from experiments.refusals import NotOffered
 from experiments.search import indexing
 from experiments.sharing import sharing
 from experiments.workflows import surface_of, workflow_of
+from experiments.workflows.base.events import BranchedFrom
 from experiments.workflows.base.judge import SECONDS, Sees, as_shown
 from experiments.workflows.base.steps import Outcome, numbered
 from experiments.workflows.base.workflow import Branching
@@ -30,18 +33,6 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 LONGEST_TEXT = 1_000_000
-KEPT = (
-    *("turn", "seat", "model", "raw_text", "text", "reasoning"),
-    *("filter", "operator", "finish_reason", "flags", "parsed"),
-)
-KEPT_OF_BALLOT = (
-    *("call", "turn", "count", "reviewer", "model", "labels", "order"),
-    *("abstained_reason", "flags", "reading", "superseded"),
-)
-BELONGS = (
-    *("/nothing", "/filter", "/filtered", "/completed", "/judge", "/judge/started", "/judge/completed"),
-    *("/repair", "/parsed", "/ballot"),
-)
 
 
 def branch(message: Message, *, by: "User", text: str | None = None) -> Run:
@@ -143,9 +134,7 @@ def _copy(message: Message, child: Run, edited: str | None, by: "User") -> None:
         if hasattr(step, "message"):
             change = {"kind": "edited", "by": by.get_username(), "original": message.raw_text}
             _copy_message(step.message, copy, next(places), edited if is_branching_point else None, change)
-        Judgment.objects.bulk_create(_copied_judgment(judgment, copy) for judgment in step.judgments.all())
-        if hasattr(step, "ballot"):
-            Ballot.objects.create(run=child, step=copy, **{name: getattr(step.ballot, name) for name in KEPT_OF_BALLOT})
+        row_writer_of(step).copy(step, copy)
     if edited is not None and _was_said(message):
         _say_instead(message, child, edited, by)
 
@@ -158,12 +147,12 @@ def _was_said(message: Message) -> bool:
 def _shared_steps(message: Message, *, is_edited: bool) -> Iterator[Step]:
     """Everything recorded before the message, the message, and, unless it was edited, what was found about it."""
     point = message.step
-    belongs = set() if is_edited else {f"{point.key}{ending}" for ending in BELONGS}
-    steps = (
-        message.run.steps.exclude(state=Step.State.OPEN)
-        .select_related("message", "ballot")
-        .prefetch_related("judgments")
-    )
+    writers = row_writers().values()
+    endings = () if is_edited else (ending for writer in writers for ending in writer.endings)
+    belongs = {f"{point.key}{ending}" for ending in endings}
+    steps = message.run.steps.exclude(state=Step.State.OPEN).select_related("message")
+    for writer in writers:
+        steps = writer.with_rows(steps)
     for step in steps.order_by("id"):
         is_earlier = (step.turn or 0) < message.turn or step.pk <= point.pk
         if step.key in belongs or (is_earlier and not _comes_after(step, message)):
@@ -174,7 +163,7 @@ def _comes_after(step: Step, message: Message) -> bool:
     """Whether a step of an earlier or the same turn only makes sense after the message, in a run played in parallel."""
     if step.kind == "offer" and (step.turn or 0) >= message.turn:
         return True  # a question that was asked ahead, before this one was put
-    return (step.turn or 0) > message.turn or step.purpose == "message_superseded"
+    return (step.turn or 0) > message.turn or not row_writer_of(step).is_copied
 
 
 def _copied_step(step: Step, child: Run, outcome: Outcome | None, edited: str | None) -> Step:
@@ -202,16 +191,10 @@ def _copied_step(step: Step, child: Run, outcome: Outcome | None, edited: str | 
 
 
 def _copy_message(message: Message, copy: Step, seq: int, edited: str | None, change: dict[str, Any]) -> None:
-    words = {} if edited is None else {"raw_text": edited, "text": edited, "filter": None, "operator": change}
-    kept = {name: getattr(message, name) for name in KEPT}
-    call = None if edited is not None else message.call
-    Message.objects.create(run=copy.run, step=copy, call=call, seq=seq, **{**kept, **words})
-
-
-def _copied_judgment(judgment: Judgment, copy: Step) -> Judgment:
-    scored = ("scores", "unscored_reason", "rationale", "dynamics", "confidence")
-    kept = ("call", "turn", "subject", "judge", *scored, "saw")
-    return Judgment(run=copy.run, step=copy, **{name: getattr(judgment, name) for name in kept})
+    row = copied(message, copy, leaving=("superseded",), seq=seq)
+    if edited is not None:
+        row.raw_text, row.text, row.filter, row.operator, row.call = edited, edited, None, change, None
+    row.save()
 
 
 def _say_instead(message: Message, child: Run, text: str, by: "User") -> None:
@@ -242,10 +225,11 @@ def _say_where_it_was_passed(child: Run, place: tuple[str, str], text: str, by: 
 
 def _tell(child: Run, by: "User") -> None:
     """The events of what is shared: what the page shows of it, in order."""
-    parent = {"parent": str(child.parent_id), "message": str(child.branched_from_id), "by": by.get_username()}
+    parent = str(child.parent_id)
+    branched = BranchedFrom(parent=parent, message=str(child.branched_from_id), by=by.get_username())
     shown = timeline.from_rows(Run.objects.select_related("experiment").get(pk=child.pk))
-    emit(child.pk, Fact("experiment_created", {**actions.created_data(child), "branch": parent}))
-    facts = [Fact(entry.type, entry.data) for entry in shown]
+    emit(child.pk, running.created(child, branched))
+    facts = [stored(entry.type, entry.data) for entry in shown]
     write(child.pk, facts, reserve_numbers(child.pk, len(facts)), announce_now, are_copies=True)
 
 

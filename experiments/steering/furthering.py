@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from experiments.admission import require_change, require_spending
-from experiments.engine.events import Fact, emit
+from experiments.engine.events import emit
 from experiments.engine.recorded import COPIED
 from experiments.engine.text import is_storable
 from experiments.models import Call, Run, Step
@@ -17,6 +17,7 @@ from experiments.refusals import NotOffered, NotWaiting, Rivalled, SaidAlready
 from experiments.rest.idempotency import once
 from experiments.steering.steering import LONGEST_TEXT, OFFERING_STATES, go_on, locked, not_waiting, say
 from experiments.workflows import workflow_of
+from experiments.workflows.base.events import ExperimentStopped, StepSkipped
 from experiments.workflows.base.limits import Limits
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _say_ahead(run: Run, place: tuple[str, int], text: str, by: "User") -> None:
         "ended": timezone.now(),
     }
     step = run.steps.create(key=key, data={**offer, **said}, **done)
-    emit(run.pk, Fact("said", step.said))
+    emit(run.pk, step.said)
 
 
 def draft(run: Run, *, by: "User", key: str, text: str) -> None:
@@ -118,11 +119,12 @@ def _checked_limits(limits: dict[str, Any]) -> dict[str, Any]:
 
 def _skip(run: Run) -> None:
     """The step that was refused is recorded as one that nobody was asked for."""
-    refused = run.events.filter(type="experiment_stopped").latest("seq").data.get("refused")
+    ended = ExperimentStopped.read(run.events.filter(type="experiment_stopped").latest("seq").data)
+    refused = ended.refused
     if refused is None:
         raise NotOffered(_("There is no answer to go on without."))
     why = {"ok": False, "error_kind": "limit", "error": "Nobody was asked: a limit of the run was reached."}
-    place = {name: refused[name] for name in ("purpose", "seat", "turn")}
+    place = refused.model_dump(exclude={"key"})
     closed = {**place, "kind": "ask", "state": Step.State.FAILED, "data": {COPIED: why}, "ended": timezone.now()}
-    run.steps.update_or_create(key=refused["key"], defaults=closed)
-    emit(run.pk, Fact("step_skipped", refused))
+    run.steps.update_or_create(key=refused.key, defaults=closed)
+    emit(run.pk, StepSkipped(**refused.model_dump()))

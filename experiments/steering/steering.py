@@ -10,11 +10,12 @@ from django.utils.translation import gettext as _
 from experiments import clock
 from experiments.admission import require_change, require_models, require_role, require_spending
 from experiments.engine import jobs
-from experiments.engine.events import Fact, emit, reserve_numbers
+from experiments.engine.events import emit, reserve_numbers
 from experiments.engine.text import is_storable
 from experiments.models import Run, Step
 from experiments.models.run import LIVE_STATES, PAUSES, RECORDS
 from experiments.refusals import NotOffered, NotWaiting, Rivalled, SaidAlready
+from experiments.workflows.base.events import ExperimentState
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -45,7 +46,7 @@ def say(run: Run, *, by: "User", key: str, action: str, text: str = "") -> None:
         step.data = {**step.data, **said}
         step.state, step.ended = Step.State.DONE, timezone.now()
         step.save(update_fields=["data", "state", "ended"])
-        emit(run.pk, Fact("said", step.said))
+        emit(run.pk, step.said)
         go_on(fresh, by=by)
 
 
@@ -184,13 +185,13 @@ def go_on(run: Run, *, by: "User") -> None:
     elif run.move(Run.State.QUEUED, from_=REOPENED_STATES, fields={**fields, **FRESH}):
         require_role(by)
         require_models(run.experiment)
-        emit(run.pk, Fact("experiment_state", {"state": Run.State.QUEUED.value, "by": by.get_username()}))
+        emit(run.pk, ExperimentState(state=Run.State.QUEUED.value, by=by.get_username()))
         jobs.wake(run.pk)
 
 
 def _tell(run: Run, by: "User", **changed: Any) -> None:
     state = Run.objects.values_list("state", flat=True).get(pk=run.pk)
-    emit(run.pk, Fact("experiment_state", {"state": state, "by": by.get_username(), **changed}))
+    emit(run.pk, ExperimentState(state=state, by=by.get_username(), **changed))
 
 
 def not_waiting(run: Run) -> str:

@@ -22,6 +22,7 @@ from experiments.models import Message, Run, Step
 from experiments.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
 from experiments.steering import branching, furthering, steering
 from experiments.templatetags.arena import action_label
+from experiments.workflows.base.events import Said
 from experiments.workflows.judging.pages.forms import JudgeAgainForm
 
 EDITED = "send"
@@ -134,12 +135,12 @@ def _meant(step: Step, text: str) -> tuple[str, str]:
     return ("default", "") if is_default and "default" in step.data["actions"] else (EDITED, restored(text, default))
 
 
-def _first(said: Any, otherwise: str) -> str:
+def _first(said: Said | None, otherwise: str) -> str:
     """Who was first, and with what."""
     if not said:
         return otherwise
     words = _("%(by)s %(said)s here first. The run goes on with that; nothing of yours was sent.")
-    return words % {"by": said["by"], "said": action_label(said["action"])}
+    return words % {"by": said.by, "said": action_label(said.action)}
 
 
 def _done(request: HttpRequest, run: Run, verb: Callable[[], Any]) -> HttpResponse:
@@ -153,11 +154,12 @@ def _done(request: HttpRequest, run: Run, verb: Callable[[], Any]) -> HttpRespon
 
 
 def _answer(
-    request: HttpRequest, run: Run, problem: str = "", status: HTTPStatus = HTTPStatus.OK, said: Any = None
+    request: HttpRequest, run: Run, problem: str = "", status: HTTPStatus = HTTPStatus.OK, said: Said | None = None
 ) -> HttpResponse:
     """For a script, JSON; for a plain form, back to the run, with a notice when it was refused."""
     if request.headers.get("Accept", "").startswith("application/json"):
-        return JsonResponse({"problem": problem, "said": said, "by": said["by"] if said else ""}, status=status)
+        told = {"problem": problem, "said": said.data() if said else None, "by": said.by if said else ""}
+        return JsonResponse(told, status=status)
     if problem:
         messages.warning(request, problem)
     response = redirect(run)

@@ -283,6 +283,6 @@ def intervention_label(kind: str) -> Any:
 
 
 @register.filter
-def action_label(action: str) -> Any:
+def action_label(action: str | None) -> Any:
     """What was said at a pause, in words."""
-    return ACTIONS.get(action, action)
+    return ACTIONS.get(action or "", action)

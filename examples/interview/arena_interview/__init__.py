@@ -188,5 +188,6 @@ WORKFLOW = Workflow(
     judge=RUBRIC,
     flagged=("interviewer", "subject"),
     leads="subject",
+    records=(InterviewTopicClosed,),
     surface=f"{__name__}.surface",
 )

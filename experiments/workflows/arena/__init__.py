@@ -7,6 +7,7 @@ from collections.abc import Generator
 from typing import Any
 
 from experiments.workflows.arena.config import DEFAULT_PARAMS, SPEAKERS, Config, Intervention, Prompts
+from experiments.workflows.arena.records import RECORDS
 from experiments.workflows.arena.speaking import NEXT_TURN, Go
 from experiments.workflows.arena.talk import Talk
 from experiments.workflows.base.judge import Rubric, Verdict, judge_step, read_verdicts, silent, turn_judged
@@ -78,6 +79,7 @@ WORKFLOW = Workflow(
     subjects=SPEAKERS,
     judge=RUBRIC,
     flagged=SPEAKERS,
+    records=RECORDS,
     surface=f"{__name__}.surface",
     rows=f"{__name__}.rows",
 )

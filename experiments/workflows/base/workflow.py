@@ -9,8 +9,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from experiments.workflows.base.events import EventData
 from experiments.workflows.base.judge import Rubric
 from experiments.workflows.base.limits import Limits
+from experiments.workflows.base.records import Finding
 from experiments.workflows.base.steps import Cast, End, Play
 
 Offer = tuple[int, str | None]  # turn and action; the action is None while the offer is open
@@ -36,7 +38,8 @@ class Workflow:
     have been said had the run not passed the pause: key of a message to key and reason of the pause. next_offer:
     where the next question is found when it is asked before there is an offer for it, from the offers so far: (key,
     turn). is_sharded: its work is shared out over many runs. executes: it needs the sandbox. private: fields of
-    Config that name a person. surface, rows: modules that are loaded when they are first needed. is_missing: it
+    Config that name a person. records: its own findings; events: the data of further events
+    about its runs. surface, rows: modules that are loaded when they are first needed. is_missing: it
     stands in for one that is not installed.
     """
 
@@ -56,6 +59,8 @@ class Workflow:
     is_sharded: bool = False
     executes: bool = False
     private: tuple[str, ...] = ()
+    records: tuple[type[Finding], ...] = ()
+    events: tuple[type[EventData], ...] = ()
     surface: str = ""
     rows: str = ""
     is_missing: bool = False

@@ -5,6 +5,7 @@ A run is a shard: it judges the battles of its `tasks`, as many side by side as 
 
 from experiments.workflows.base.workflow import Workflow
 from experiments.workflows.battles.config import SEATS, Config
+from experiments.workflows.battles.records import RECORDS
 from experiments.workflows.battles.talk import run
 
 __all__ = ["SEATS", "WORKFLOW", "Config", "run"]
@@ -17,6 +18,7 @@ WORKFLOW = Workflow(
     place=6,
     leads="judge",
     is_sharded=True,
+    records=RECORDS,
     surface=f"{__name__}.surface",
     rows=f"{__name__}.rows",
 )

@@ -2,11 +2,11 @@
 
 from typing import Literal
 
-from pydantic import JsonValue
-
-from experiments.workflows.base.records import Finding, Number, Part, Projection, Seat
+from experiments.workflows.base.events import EventData, JsonObject, Number, Part, Seat
+from experiments.workflows.base.records import Finding, Projection
 
 BATTLE = Projection("battle")
+Winner = Literal["", "left", "right", "tie"]
 
 
 class VerdictFound(Part):
@@ -14,11 +14,27 @@ class VerdictFound(Part):
 
     order: Literal["original", "swapped"]
     key: str
-    winner: Literal["", "left", "right", "tie"]
-    scores: dict[str, JsonValue] | None
+    winner: Winner
+    scores: JsonObject | None
     confidence: Number | None
     rationale: str
     unread_reason: str
+
+
+class BattleJudgedData(EventData):
+    """battle: its id. left_name, right_name: of the contestants."""
+
+    type: Literal["battle_judged"] = "battle_judged"
+    battle: int
+    sample: int
+    left: int
+    right: int
+    winner: Winner
+    is_consistent: bool | None
+    open_reason: str
+    seat: Seat
+    left_name: str
+    right_name: str
 
 
 class BattleJudged(Finding):
@@ -27,12 +43,16 @@ class BattleJudged(Finding):
     """
 
     into = BATTLE
+    tells = BattleJudgedData
     type: Literal["battle_judged"] = "battle_judged"
     seat: Seat
     sample: int
     left: int
     right: int
-    winner: Literal["", "left", "right", "tie"]
+    winner: Winner
     is_consistent: bool | None
     open_reason: str
     verdicts: list[VerdictFound]
+
+
+RECORDS: tuple[type[Finding], ...] = (BattleJudged,)

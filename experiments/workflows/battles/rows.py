@@ -11,8 +11,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from experiments.engine.events import Fact
-from experiments.engine.projections import Writer, kept
+from experiments.engine.row_writers import RowWriter, kept
 from experiments.models import (
     Battle,
     Call,
@@ -25,30 +24,32 @@ from experiments.models import (
     Step,
     Verdict,
 )
+from experiments.workflows.base.events import EventData
 from experiments.workflows.base.records import Projection, Record
 from experiments.workflows.battles.campaign import counting
 from experiments.workflows.battles.campaign.scope import board_of
-from experiments.workflows.battles.records import BATTLE, BattleJudged, VerdictFound
+from experiments.workflows.battles.records import BATTLE, BattleJudged, BattleJudgedData, VerdictFound
 
 LONGEST_REASON = 300
-TOLD = ("sample", "left", "right", "winner", "is_consistent", "open_reason", "seat")
+TOLD = {"sample", "left", "right", "winner", "is_consistent", "open_reason", "seat"}
 
 
-def _judged(step: Step, record: Record, finding: BattleJudged) -> list[Fact]:
-    """A battle with its verdicts, and its pair's counts. What is told is kept with the step: the battle may be decided
-    by another run, this one's page stays as it was.
-    """
-    experiment = _experiment_of(step.run_id)
-    same: dict[str, Any] = {"board_id": _board_of(experiment, finding.seat), "sample_id": finding.sample}
-    same |= {"left_id": finding.left, "right_id": finding.right, "ballot": ""}
-    battle, is_written = _written(same, {**_found(finding), "experiment_id": experiment, "run_id": step.run_id})
-    if is_written:
-        Verdict.objects.bulk_create(_verdicts(battle, step, finding.verdicts))
-        if battle.winner:
-            battle.sample = Sample.objects.only("subset", "category").get(pk=battle.sample_id)
-            counting.count(battle.board_id, [battle])
-    told = {name: getattr(finding, name) for name in TOLD}
-    return kept(step, record, {"battle": battle.pk, **told, **_names(finding)})
+class Battles(RowWriter[BattleJudged]):
+    def write(self, step: Step, record: Record, finding: BattleJudged) -> list[EventData]:
+        """A battle with its verdicts, and its pair's counts. The event's data stay with the step: the battle may be
+        decided by another run, this one's page stays as it was.
+        """
+        experiment = _experiment_of(step.run_id)
+        same: dict[str, Any] = {"board_id": _board_of(experiment, finding.seat), "sample_id": finding.sample}
+        same |= {"left_id": finding.left, "right_id": finding.right, "ballot": ""}
+        battle, is_written = _written(same, {**_found(finding), "experiment_id": experiment, "run_id": step.run_id})
+        if is_written:
+            Verdict.objects.bulk_create(_verdicts(battle, step, finding.verdicts))
+            if battle.winner:
+                battle.sample = Sample.objects.only("subset", "category").get(pk=battle.sample_id)
+                counting.count(battle.board_id, [battle])
+        told = BattleJudgedData(battle=battle.pk, **finding.model_dump(include=TOLD), **_names(finding))
+        return kept(step, told)
 
 
 def _names(finding: BattleJudged) -> dict[str, str]:
@@ -118,4 +119,4 @@ def _board_of(experiment_id: UUID, seat: str) -> int:
     return board_of(Dataset.objects.get(slug=config.dataset), config, judge)
 
 
-WRITERS: Mapping[Projection, Writer] = {BATTLE: _judged}
+ROW_WRITERS: Mapping[Projection, RowWriter[Any]] = {BATTLE: Battles()}

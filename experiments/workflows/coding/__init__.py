@@ -15,6 +15,8 @@ from experiments.workflows.coding.contest import Contest, Round, shortened
 from experiments.workflows.coding.novelty import fingerprint
 from experiments.workflows.coding.pool import gather, look_again
 from experiments.workflows.coding.records import (
+    EVENTS,
+    RECORDS,
     CycleBegun,
     CycleRated,
     CyclesPlanned,
@@ -121,6 +123,8 @@ WORKFLOW = Workflow(
     leads="coder-1",
     branches=Branching.NOWHERE,
     executes=True,
+    records=RECORDS,
+    events=EVENTS,
     surface=f"{__name__}.surface",
     rows=f"{__name__}.rows",
 )

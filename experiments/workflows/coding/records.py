@@ -2,7 +2,8 @@
 
 from typing import Literal
 
-from experiments.workflows.base.records import KEPT, Finding, Number, Part, Projection, Seat
+from experiments.workflows.base.events import EventData, JudgmentShown, Number, Part, Seat
+from experiments.workflows.base.records import KEPT, Finding, Projection
 
 CYCLE = Projection("coding_cycle")
 CYCLE_NAMED = Projection("coding_cycle_named")
@@ -71,10 +72,18 @@ class CycleVoid(Finding):
     reason: str
 
 
+class SolutionJudgedData(EventData):
+    type: Literal["solution_judged"] = "solution_judged"
+    key: str
+    turn: int
+    judgment: JudgmentShown
+
+
 class SolutionJudged(Finding):
     """A judge's vote on a solution, 0 to 10 each; scores None for `unscored_reason`."""
 
     into = VOTE
+    tells = SolutionJudgedData
     type: Literal["solution_judged"] = "solution_judged"
     key: str
     turn: int
@@ -102,3 +111,27 @@ class CycleRated(Finding):
     overall: Number | None
     passed: dict[Seat, Number]
     unrated: dict[Seat, str]
+
+
+class CycleVoided(EventData):
+    """A curator has left the cycle out of ratings."""
+
+    type: Literal["cycle_voided"] = "cycle_voided"
+    turn: int
+    by: str
+    reason: str
+
+
+class CycleRestored(EventData):
+    """It counts again."""
+
+    type: Literal["cycle_restored"] = "cycle_restored"
+    turn: int
+    by: str
+
+
+RECORDS: tuple[type[Finding], ...] = (
+    *(ProblemsKnown, PoolChecked, CyclesPlanned, CycleBegun),
+    *(ProblemSet, CycleVoid, SolutionJudged, CycleRated),
+)
+EVENTS: tuple[type[EventData], ...] = (CycleVoided, CycleRestored)

@@ -11,6 +11,7 @@ from experiments.workflows.base.steps import Cast, Play, numbered
 from experiments.workflows.base.workflow import Branching, Offer, Workflow
 from experiments.workflows.council.config import SEATS, Config
 from experiments.workflows.council.questions import questions
+from experiments.workflows.council.records import RECORDS
 from experiments.workflows.council.talk import Talk
 from experiments.workflows.council.title import find_title
 
@@ -44,6 +45,7 @@ WORKFLOW = Workflow(
     opening="question",
     next_offer=next_offer,
     branches=Branching.QUESTIONS,
+    records=RECORDS,
     surface=f"{__name__}.surface",
     rows=f"{__name__}.rows",
 )

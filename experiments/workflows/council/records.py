@@ -2,10 +2,34 @@
 
 from typing import Literal
 
-from experiments.workflows.base.records import KEPT, Finding, Part, Projection, Seat
+from experiments.workflows.base.events import EventData, MessageShown, Part, Seat
+from experiments.workflows.base.records import KEPT, Finding, Projection
 
 BALLOT = Projection("council_ballot")
 TITLE = Projection("council_title")
+
+
+class BallotShown(Part):
+    id: str
+    turn: int
+    count: int
+    reviewer: Seat
+    model: str
+    labels: dict[str, Seat]
+    order: list[list[Seat]] | None
+    abstained_reason: str
+    flags: list[str]
+    reading: str
+    superseded: bool
+    call: str | None
+
+
+class BallotReadData(EventData):
+    """message: the review, None where the reviewer wrote none."""
+
+    type: Literal["ballot_read"] = "ballot_read"
+    ballot: BallotShown
+    message: MessageShown | None
 
 
 class BallotRead(Finding):
@@ -15,6 +39,7 @@ class BallotRead(Finding):
     """
 
     into = BALLOT
+    tells = BallotReadData
     type: Literal["ballot_read"] = "ballot_read"
     reviewer: Seat
     count: int
@@ -72,3 +97,6 @@ class Titled(Finding):
     into = TITLE
     type: Literal["titled"] = "titled"
     title: str
+
+
+RECORDS: tuple[type[Finding], ...] = (BallotRead, BallotsCounted, ConcludedByRank, Titled)

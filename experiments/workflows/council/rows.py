@@ -1,50 +1,71 @@
 """Ballots of a council, and the title that it finds."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from experiments.engine.events import Fact
-from experiments.engine.projections import Writer, kept, message_data, message_of, source
+from django.db.models import QuerySet
+
+from experiments.engine.row_writers import Loaded, RowWriter, copied, kept, message_data, message_of, source
 from experiments.models import Ballot, Experiment, Message, Run, Step
 from experiments.search import indexing
 from experiments.serializers import BallotSerializer
+from experiments.workflows.base.events import EventData, JsonObject
 from experiments.workflows.base.records import Projection, Record
 from experiments.workflows.council import records
-from experiments.workflows.council.records import BallotRead, Titled
+from experiments.workflows.council.records import BallotRead, BallotReadData, Titled
+
+ENDING = "/ballot"  # of the step of a ballot: the rest of its key is that of the review
 
 
-def _ballot(step: Step, record: Record, finding: BallotRead) -> list[Fact]:
-    """A reviewer's ballot takes the place of an earlier one of the same turn."""
-    call = source(step, record)
-    fields = finding.model_dump(exclude={"type", "message"})
-    same = {"run_id": step.run_id, "turn": step.turn or 0, "reviewer": fields.pop("reviewer")}
-    earlier = list(Ballot.objects.select_related("step").filter(**same, superseded=False))
-    Ballot.objects.filter(pk__in=[ballot.pk for ballot in earlier]).update(superseded=True)
-    ballot = Ballot.objects.create(**same, step=step, call=call, model=call.model.label if call else "", **fields)
-    return [*map(_superseded_ballot, earlier), _ballot_fact(ballot, finding.message)]
+class Ballots(RowWriter[BallotRead]):
+    endings = (ENDING,)
+
+    def write(self, step: Step, record: Record, finding: BallotRead) -> list[EventData]:
+        """A reviewer's ballot takes the place of an earlier one of the same turn."""
+        call = source(step, record)
+        fields = finding.model_dump(exclude={"type", "message"})
+        same = {"run_id": step.run_id, "turn": step.turn or 0, "reviewer": fields.pop("reviewer")}
+        earlier = list(Ballot.objects.select_related("step").filter(**same, superseded=False))
+        Ballot.objects.filter(pk__in=[ballot.pk for ballot in earlier]).update(superseded=True)
+        ballot = Ballot.objects.create(**same, step=step, call=call, model=call.model.label if call else "", **fields)
+        said = message_data(message_of(step, finding.message)) if finding.message else None
+        return [*map(_superseded, earlier), _told(ballot, said)]
+
+    def with_rows(self, steps: QuerySet[Step]) -> QuerySet[Step]:
+        return steps.select_related("ballot")
+
+    def entries(self, step: Step, loaded: Loaded) -> Iterator[EventData]:
+        if hasattr(step, "ballot"):
+            review = loaded.steps.get(step.key.removesuffix(ENDING))
+            yield _told(step.ballot, loaded.messages.get(review.pk) if review else None)
+
+    def copy(self, step: Step, into: Step) -> None:
+        if hasattr(step, "ballot"):
+            copied(step.ballot, into).save()
 
 
-def _superseded_ballot(ballot: Ballot) -> Fact:
+def _superseded(ballot: Ballot) -> BallotReadData:
     ballot.superseded = True
-    review = ballot.step.key.removesuffix("/ballot")
-    said = Message.objects.filter(run_id=ballot.run_id, step__key=review).exists()
-    return _ballot_fact(ballot, review if said else None)
+    reviews = Message.objects.select_related("call", "step").filter(run_id=ballot.run_id)
+    review = reviews.filter(step__key=ballot.step.key.removesuffix(ENDING)).first()
+    return _told(ballot, message_data(review) if review else None)
 
 
-def _ballot_fact(ballot: Ballot, review: str | None) -> Fact:
-    said = message_data(message_of(ballot.step, review)) if review else None
-    return Fact("ballot_read", {"ballot": dict(BallotSerializer(ballot).data), "message": said})
+def _told(ballot: Ballot, review: JsonObject | None) -> BallotReadData:
+    return BallotReadData.model_validate({"ballot": BallotSerializer(ballot).data, "message": review})
 
 
-def _titled(step: Step, record: Record, finding: Titled) -> list[Fact]:
-    """A title that a model found takes the place of the first words; never of one that a person gave."""
-    told = kept(step, record)
-    experiment = Run.objects.select_related("experiment").get(pk=step.run_id).experiment
-    first_words = " ".join(experiment.parsed_config().summary().split())
-    if not first_words.startswith(experiment.title.removesuffix("…")):
-        return []
-    Experiment.objects.filter(pk=experiment.pk).update(title=finding.title)
-    indexing.setup(experiment.pk)
-    return told
+class Titles(RowWriter[Titled]):
+    def write(self, step: Step, record: Record, finding: Titled) -> list[EventData]:
+        """A title that a model found takes the place of the first words; never of one that a person gave."""
+        told = kept(step, finding)
+        experiment = Run.objects.select_related("experiment").get(pk=step.run_id).experiment
+        first_words = " ".join(experiment.parsed_config().summary().split())
+        if not first_words.startswith(experiment.title.removesuffix("…")):
+            return []
+        Experiment.objects.filter(pk=experiment.pk).update(title=finding.title)
+        indexing.setup(experiment.pk)
+        return told
 
 
-WRITERS: Mapping[Projection, Writer] = {records.BALLOT: _ballot, records.TITLE: _titled}
+ROW_WRITERS: Mapping[Projection, RowWriter[Any]] = {records.BALLOT: Ballots(), records.TITLE: Titles()}

@@ -13,7 +13,7 @@ from experiments.workflows.base.records import Record
 from experiments.workflows.base.steps import Ask, Cast, End, Outcome, Play, Prompt, Stored
 from experiments.workflows.base.workflow import Workflow
 from experiments.workflows.battles.breaker import Breaker
-from experiments.workflows.outputs.records import OutputMade
+from experiments.workflows.outputs.records import RECORDS, OutputMade
 
 MOST_CONTESTANTS = 30
 SEATS = tuple(f"contestant-{number}" for number in range(1, MOST_CONTESTANTS + 1))
@@ -119,6 +119,7 @@ WORKFLOW = Workflow(
     place=7,
     leads="contestant-1",
     is_sharded=True,
+    records=RECORDS,
     surface=f"{__name__}.surface",
     rows=f"{__name__}.rows",
 )

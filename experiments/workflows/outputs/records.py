@@ -2,17 +2,31 @@
 
 from typing import Literal
 
+from experiments.workflows.base.events import EventData
 from experiments.workflows.base.records import Finding, Projection
 
 OUTPUT = Projection("output")
 
 
-class OutputMade(Finding):
+class OutputResult(EventData):
     """key: of the step whose answer is the output of the contestant to the sample; failed: why there is none."""
 
-    into = OUTPUT
     type: Literal["output_made"] = "output_made"
     sample: int
     contestant: int
     key: str = ""
     failed: str = ""
+
+
+class OutputMadeData(OutputResult):
+    """name: of the contestant."""
+
+    name: str
+
+
+class OutputMade(OutputResult, Finding):
+    into = OUTPUT
+    tells = OutputMadeData
+
+
+RECORDS: tuple[type[Finding], ...] = (OutputMade,)

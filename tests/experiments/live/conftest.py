@@ -21,8 +21,9 @@ from accounts.tokens import create_token
 from arenasite.asgi import application
 from experiments.engine.broadcast import group_of
 from experiments.engine.driver import Driver
-from experiments.engine.events import Fact, emit
+from experiments.engine.events import emit
 from experiments.models import Event, Run
+from experiments.workflows.base.events import Stored
 
 ORIGIN = b"http://localhost:8000"
 LONG = 80  # seconds that a busy machine may take
@@ -130,7 +131,7 @@ def happens(run: Run) -> Callable[..., Awaitable[list[dict[str, Any]]]]:
     """Makes events happen in the run, in a process of their own as it were; returns their envelopes."""
 
     async def happen(*kinds: str, run: Run = run, silently: bool = False, **data: Any) -> list[dict[str, Any]]:
-        facts = [Fact(kind, data) for kind in kinds]
+        facts = [Stored(type=kind, stored=data) for kind in kinds]
         quiet = {"announce": lambda event: None} if silently else {}
 
         def commit() -> list[dict[str, Any]]:

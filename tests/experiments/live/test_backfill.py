@@ -6,11 +6,12 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.db import connections, transaction
 
-from experiments.engine.events import Fact, emit
+from experiments.engine.events import emit
 from experiments.live import backlog
 from experiments.live.backlog import ROWS
 from experiments.live.viewers import EncodedText
 from experiments.models import Call, Event, Participant, Step
+from experiments.workflows.base.records import TurnStarted
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def store_events(run, count):
     """All that the run has then, the one at its beginning included."""
     with transaction.atomic():
-        emit(run.pk, *(Fact("turn_started", {"turn": n}) for n in range(count)), announce=lambda event: None)
+        emit(run.pk, *(TurnStarted(turn=n) for n in range(count)), announce=lambda event: None)
     return [event.envelope for event in Event.objects.filter(run=run)]
 
 

@@ -9,7 +9,7 @@ from accounts import projects, roles
 from accounts.models import Membership, Project
 from experiments import actions
 from experiments.datasets import demonstration, reading
-from experiments.engine.events import Fact, emit
+from experiments.engine.events import emit
 from experiments.models import Dataset, Experiment, Export, Upload, Webhook, WebhookDelivery
 from experiments.reports import making
 from experiments.reports.formats import REPORTS
@@ -17,6 +17,7 @@ from experiments.reviews import answers
 from experiments.steering import branching
 from experiments.webhooks import delivering, outbox
 from experiments.webhooks.kinds import Kind
+from experiments.workflows.base.events import ExperimentError, ExperimentStarted, Stored
 from tests.cases import each_case
 from tests.experiments.reviews import reviewed
 from tests.experiments.webhooks.conftest import hook_of
@@ -64,9 +65,11 @@ def test_a_failed_run_a_reached_budget_and_a_silent_judge_are_told(hook, arena, 
     with transaction.atomic():
         emit(
             run.pk,
-            Fact("judge_evaluation_completed", {"judgments": [judged, {**judged, "unscored_reason": ""}]}),
-            Fact("experiment_stopped", {"state": "stopped", "reason": "budget_person", "budget": budget}),
-            Fact("experiment_error", {"state": "failed", "reason": "bad_key", "message": "words of a provider"}),
+            Stored(
+                type="judge_evaluation_completed", stored={"judgments": [judged, {**judged, "unscored_reason": ""}]}
+            ),
+            Stored(type="experiment_stopped", stored={"state": "stopped", "reason": "budget_person", "budget": budget}),
+            ExperimentError(state="failed", reason="bad_key", message="words of a provider"),
         )
 
     assert types() == ["judgment.failed", "run.stopped", "budget.reached", "run.failed"]
@@ -110,7 +113,7 @@ def of_project(project, charlie, receiver):
 
 def begin(run):
     with transaction.atomic():
-        emit(run.pk, Fact("experiment_started", {"state": "running"}))
+        emit(run.pk, ExperimentStarted(state="running"))
 
 
 def placed(run, project, visibility):

@@ -15,11 +15,12 @@ from experiments.admission import require_change, require_models, require_role, 
 from experiments.budgets.budgeting import require_budget
 from experiments.casting import InvalidExperiment
 from experiments.engine import jobs
-from experiments.engine.events import Fact, emit
+from experiments.engine.events import emit
 from experiments.engine.leases import INTERNAL_ERROR
 from experiments.models import LIVE_STATES, Call, Campaign, Experiment, Run, Step
 from experiments.refusals import NotAllowed, Rivalled
 from experiments.steering.steering import FRESH, rested
+from experiments.workflows.base.events import ExperimentState
 from experiments.workflows.base.limits import Limits
 from experiments.workflows.battles import WORKFLOW
 from experiments.workflows.battles.campaign import ledger
@@ -152,7 +153,7 @@ def _revive(run: Run, by: User, limits: dict[str, Any] | None) -> None:
     if limits is not None:
         fields["overrides"] = {**run.overrides, "limits": limits}
     if run.move(Run.State.QUEUED, from_=(Run.State.STOPPED, Run.State.FAILED), fields=fields):
-        emit(run.pk, Fact("experiment_state", {"state": Run.State.QUEUED.value, "by": by.get_username()}))
+        emit(run.pk, ExperimentState(state=Run.State.QUEUED.value, by=by.get_username()))
         jobs.wake(run.pk)
 
 

@@ -8,6 +8,7 @@ from experiments.timeline import Entry
 from experiments.workflows.coding.mutants import MOST_MUTANTS
 from experiments.workflows.coding.pages.coders import Coder, coders
 from experiments.workflows.coding.pages.slots import Slots
+from experiments.workflows.coding.records import CycleRated, SolutionJudgedData
 
 TRIVIAL = ("constant", "echo")
 CHECKS = ("reference", "reference-again", *TRIVIAL, *(f"mutant-{number}" for number in range(1, MOST_MUTANTS + 1)))
@@ -64,29 +65,33 @@ def matrix(slots: Slots | None, begun: Mapping[str, Any], cast: Mapping[str, str
     """begun: the data of `cycle_begun`. Without slots, as a fragment is pushed, nobody has voted yet."""
     turn, seated = begun["turn"], coders(cast, begun["coders"])
     slots = slots or {}
-    rated = next((entry.data for entry in _in(slots, "outcome", turn) if entry.type == "cycle_rated"), None)
+    rated = _rated(slots, turn)
     rows = tuple(_row(slots, turn, solver, seated, rated) for solver in seated)
     given = [cell.entry for row in rows for cell in row.cells if cell.entry]
-    missing = tuple(entry for entry in given if entry.data["judgment"]["scores"] is None)
+    missing = tuple(entry for entry in given if SolutionJudgedData.read(entry.data).judgment.scores is None)
     return Matrix(turn, tuple(seated), rows, missing, rated is not None)
 
 
 def phases(slots: Slots | None, begun: Mapping[str, Any]) -> list[Phase]:
     slots, turn, n = slots or {}, begun["turn"], len(begun["coders"])
     outcome = [entry.type for entry in _in(slots, "outcome", turn)]
-    is_set, is_void, is_rated = bool(_in(slots, "set", turn)), "cycle_void" in outcome, "cycle_rated" in outcome
+    is_set, is_void, rated = bool(_in(slots, "set", turn)), "cycle_void" in outcome, _rated(slots, turn)
     counts = {
         "problem": (int(is_set), 1),
         "checks": (_filled(slots, f"check-{turn}-"), None),
         "solutions": (_written(slots, turn), n),
         "executed": (_filled(slots, f"execution-{turn}-"), n),
         "judged": (_filled(slots, f"vote-{turn}-"), n * (n - 1)),
-        "rated": (int(is_rated), 1),
+        "rated": (int(rated is not None), 1),
     }
-    overall = next((e.data["overall"] for e in _in(slots, "outcome", turn) if e.type == "cycle_rated"), None)
-    return [
-        Phase(name, *counts[name], _state(name, counts[name], is_set, is_void, is_rated), overall) for name in PHASES
-    ]
+    overall = rated.overall if rated else None
+    states = {name: _state(name, counts[name], is_set, is_void, rated is not None) for name in PHASES}
+    return [Phase(name, *counts[name], states[name], overall) for name in PHASES]
+
+
+def _rated(slots: Slots, turn: int) -> CycleRated | None:
+    found = (entry.data for entry in _in(slots, "outcome", turn) if entry.type == "cycle_rated")
+    return next(map(CycleRated.read, found), None)
 
 
 def _state(name: str, count: tuple[int, int | None], is_set: bool, is_void: bool, is_rated: bool) -> str:
@@ -100,12 +105,12 @@ def _state(name: str, count: tuple[int, int | None], is_set: bool, is_void: bool
     return "active" if is_set and (name == "solutions" or done) else "waiting"
 
 
-def _row(slots: Slots, turn: int, solver: Coder, judges: Sequence[Coder], rated: Mapping[str, Any] | None) -> Row:
+def _row(slots: Slots, turn: int, solver: Coder, judges: Sequence[Coder], rated: CycleRated | None) -> Row:
     cells = tuple(
         Cell(judge.seat, judge.seat == solver.seat, _first(slots, f"vote-{turn}-{solver.seat}-{judge.seat}"))
         for judge in judges
     )
-    means, unrated = (rated["means"], rated["unrated"]) if rated else ({}, {})
+    means, unrated = (rated.means, rated.unrated) if rated else ({}, {})
     return Row(solver, cells, means.get(solver.seat), unrated.get(solver.seat, ""))
 
 

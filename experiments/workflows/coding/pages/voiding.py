@@ -12,6 +12,7 @@ from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
@@ -19,10 +20,11 @@ from django.utils.translation import gettext as _
 
 from accounts import audit
 from accounts.models import User
-from experiments.engine.events import Fact, emit
+from experiments.engine.events import emit
 from experiments.models import Cycle, Event
 from experiments.refusals import NotAllowed, NotOffered, Rivalled
 from experiments.signals import cycles_changed
+from experiments.workflows.coding.records import CycleRestored, CycleVoided
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -58,7 +60,7 @@ def void(cycle: Cycle, *, by: User, reason: str, as_part: bool = False) -> bool:
     with transaction.atomic():
         counted = Cycle.objects.filter(pk=cycle.pk, state=Cycle.State.RATED, voided__isnull=True)
         if counted.update(void_reason=said, voided=timezone.now(), voided_by=by):
-            _tell(by, VOIDED, [(cycle.run_id, cycle.turn)], reason=said)
+            _tell([(cycle.run_id, CycleVoided(turn=cycle.turn, by=by.get_username(), reason=said))])
             if not as_part:
                 audit.record(audit.Action.VOIDED, by=by, of=cycle, name=_name(cycle), reason=said)
             return True
@@ -73,7 +75,7 @@ def restore(cycle: Cycle, *, by: User, as_part: bool = False) -> bool:
     with transaction.atomic():
         void_ones = Cycle.objects.filter(pk=cycle.pk, voided__isnull=False)
         if void_ones.update(void_reason="", voided=None, voided_by=None):
-            _tell(by, RESTORED, [(cycle.run_id, cycle.turn)])
+            _tell([(cycle.run_id, CycleRestored(turn=cycle.turn, by=by.get_username()))])
             if not as_part:
                 audit.record(audit.Action.RESTORED, by=by, of=cycle, name=_name(cycle))
             return True
@@ -114,7 +116,8 @@ def void_all(*, by: User, reason: str, count: int) -> int:
             raise Rivalled(_("Meanwhile %(n)s cycles count. Nothing was left out: look again.") % {"n": len(rows)})
         chosen = Cycle.objects.filter(pk__in=[pk for pk, _run, _turn in rows])
         chosen.update(void_reason=said, voided=timezone.now(), voided_by=by)
-        _tell(by, VOIDED, [(run, turn) for _pk, run, turn in rows], reason=said)
+        name = by.get_username()
+        _tell([(run, CycleVoided(turn=turn, by=name, reason=said)) for _pk, run, turn in rows])
         audit.record(audit.Action.VOIDED, by=by, target="cycle:all", reason=said, cycles=count)
     return count
 
@@ -126,15 +129,16 @@ def deeds(cycles: Iterable[Cycle]) -> dict[int, list[Deed]]:
     found: dict[int, list[Deed]] = defaultdict(list)
     for event in events:
         if pk := key.get((event.run_id, event.data["turn"])):
-            said = str(event.data.get("reason", ""))
-            found[pk].append(Deed(event.type == VOIDED, str(event.data["by"]), said, event.at))
+            is_void = event.type == VOIDED
+            reason = CycleVoided.read(event.data).reason if is_void else ""
+            found[pk].append(Deed(is_void, CycleRestored.read(event.data).by, reason, event.at))
     return dict(found)
 
 
-def _tell(by: User, kind: str, places: Iterable[tuple[object, int]], **data: str) -> None:
+def _tell(facts: Iterable[tuple[UUID, CycleVoided | CycleRestored]]) -> None:
     """One event for each cycle, in its run; and the ladder is told once."""
-    for run, found in groupby(sorted(places, key=lambda place: (str(place[0]), place[1])), key=itemgetter(0)):
-        emit(run, *(Fact(kind, {"turn": turn, "by": by.get_username(), **data}) for _run, turn in found))
+    for run, found in groupby(sorted(facts, key=lambda fact: (str(fact[0]), fact[1].turn)), key=itemgetter(0)):
+        emit(run, *(fact for _run, fact in found))
     transaction.on_commit(partial(cycles_changed.send, sender=None))
 
 

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from experiments.models import Run, Step
 from experiments.timeline import Entry
+from experiments.workflows.base.events import MessageCompleted
 from experiments.workflows.debate.config import DEBATERS
 
 Data = dict[str, Any]
@@ -168,8 +169,9 @@ def _is_coming(run: Run, name: str) -> bool:
 
 
 def _names(entries: Iterable[Entry]) -> dict[str, str]:
-    said = [entry.data for entry in entries if entry.data.get("seat") in DEBATERS and "raw_text" in entry.data]
-    return {f"{data['seat']}{data['turn']}": data["model"] for data in said if not data.get("superseded")}
+    shown = [entry.data for entry in entries if entry.data.get("seat") in DEBATERS and "raw_text" in entry.data]
+    said = [message for message in map(MessageCompleted.read, shown) if not message.superseded]
+    return {f"{message.seat}{message.turn}": message.model for message in said}
 
 
 def _draft(run: Run, step: Step) -> str | None:
