@@ -13,6 +13,7 @@ from experiments.budgets.budgeting import require_budget
 from experiments.casting import InvalidExperiment, checked_cast, checked_config
 from experiments.engine import jobs
 from experiments.engine.events import emit
+from experiments.engine.executions import SANDBOX_FAILURES
 from experiments.engine.leases import INTERNAL_ERROR
 from experiments.engine.recorded import REOPENED
 from experiments.engine.recording import FORGIVEN
@@ -21,7 +22,6 @@ from experiments.models import Call, Experiment, Participant, Run, Step
 from experiments.refusals import NotAllowed
 from experiments.rest.idempotency import once
 from experiments.running import queue
-from experiments.sandboxing.claims import SANDBOX_FAILURES
 from experiments.search import indexing
 from experiments.shards import is_sharded, without_shards
 from experiments.sharing.sharing import checked_project

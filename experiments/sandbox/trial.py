@@ -1,21 +1,243 @@
-"""One program, one test, one box: what the box is told, and what it showed."""
+"""One program, one test, one box: started, fed, listened to within the limits, and ended without a trace."""
 
 import json
 import marshal
+import os
 import secrets
+import select
+import selectors
+import signal
+import subprocess
+import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import IO
 
-from experiments.sandbox.backends import Backend, Box
+from experiments.sandbox.backends import INFO, Backend, Box
+from experiments.sandbox.inside import frames
 from experiments.sandbox.languages import Language
-from experiments.sandbox.launching import Ended, launch
-from experiments.sandbox.values import JSON, Limits, NotStarted, Result, Test
+from experiments.sandbox.values import JSON, Ended, Limits, NotStarted, Result, Test
 from experiments.sandbox.verdicts import Complaint, result_of
+
+END_SECONDS = 30.0  # a machine under load may take long to take down a thousand threads
+EXIT_SECONDS = 1.0
+
+START_SECONDS = 60.0  # a machine under load may take long to make namespaces
+GRACE_SECONDS = 5.0  # by which the box may be late in ending a candidate whose time is over
+STEP_SECONDS = 0.1  # between two looks at whether the run was cancelled
+COMPLAINT_LENGTH = 2_000
+CHUNK = 1 << 16
+RESULT_MARGIN = 4_096  # for the words around a value
 
 FORMAT = 2  # of marshal: every Python reads it
 WANTED = ("landlock", "seccomp")
-
 STARTS = 2  # a box that did not come up is started once more: a machine may be short of something for a moment
+
+
+class Ending:
+    """Of the launched process and, once known, of the first process of its pid namespace, which takes all others with
+    it: the kernel reports its death only after theirs."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", command: tuple[str, ...]) -> None:
+        self.process, self.command = process, command
+        self.first: int | None = None
+
+    def learn(self, told: bytes) -> None:
+        """Takes `{"child-pid": …}`; the process is held by a descriptor, which no successor of its number inherits."""
+        with suppress(ValueError, KeyError, OSError):
+            self.first = os.pidfd_open(json.loads(told)["child-pid"])
+
+    def end(self) -> None:
+        if self.command and not self.has_ended():
+            with suppress(OSError, subprocess.TimeoutExpired):
+                subprocess.run(self.command, capture_output=True, timeout=END_SECONDS, check=False)  # noqa: S603 — a command of our own words
+        if self.first is not None:
+            self.end_first(self.first)
+        if self.process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+    def has_ended(self) -> bool:
+        """Of itself, or within a moment."""
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(EXIT_SECONDS)
+        return self.process.returncode is not None
+
+    def end_first(self, first: int) -> None:
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(first, signal.SIGKILL)
+        gone = select.poll()
+        gone.register(first, select.POLLIN)
+        gone.poll(END_SECONDS * 1000)
+        os.close(first)
+        self.first = None
+
+
+def launch(box: Box, request: bytes, limits: Limits, seconds: float, is_cancelled: Callable[[], bool]) -> Ended:
+    """Runs the candidate for `seconds` of the clock at most. Raises NotStarted when the box did not come up."""
+    with Launch(box, request, limits) as running:
+        return running.listened(seconds, is_cancelled)
+
+
+class Launch:
+    """One box from its start to its certain end."""
+
+    def __init__(self, box: Box, request: bytes, limits: Limits) -> None:
+        self.box, self.limits, self.unsent = box, limits, memoryview(box.prefix + request)
+        self.ended, self.received, self.complaint, self.told = Ended(), bytearray(), bytearray(), bytearray()
+        self.ready_at: float | None = None
+        self.selector = selectors.DefaultSelector()
+        self.folder = None if box.has_own_files else TemporaryDirectory(prefix="unsafe-")
+        self.info, info = os.pipe()
+        try:
+            self.process = started(box, info, self.folder.name if self.folder else "/")
+        except OSError as error:
+            os.close(self.info)
+            raise NotStarted(f"{box.command[0]} could not be started: {error.strerror}") from error
+        finally:
+            os.close(info)
+        self.ending = Ending(self.process, box.ending)
+        self.register()
+
+    def __enter__(self) -> "Launch":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for key, _ in self.selector.select(0):
+            if key.fileobj == self.info:
+                self.learn_process()
+        self.ending.end()
+        self.selector.close()
+        if self.folder:
+            self.folder.cleanup()
+        os.close(self.info)
+        for channel in (self.process.stdin, self.process.stdout, self.process.stderr):
+            required(channel).close()
+
+    def register(self) -> None:
+        stdin = required(self.process.stdin)
+        os.set_blocking(stdin.fileno(), False)
+        self.selector.register(stdin, selectors.EVENT_WRITE, self.feed)
+        self.selector.register(required(self.process.stdout), selectors.EVENT_READ, self.hear)
+        self.selector.register(required(self.process.stderr), selectors.EVENT_READ, self.hear_launcher)
+        self.selector.register(self.info, selectors.EVENT_READ, self.learn_process)
+
+    def listened(self, seconds: float, is_cancelled: Callable[[], bool]) -> Ended:
+        begun = time.monotonic()
+        while self.process.stdout in self.selector.get_map() and not self.ended.stopped:
+            since, allowed = (
+                (begun, START_SECONDS) if self.ready_at is None else (self.ready_at, seconds + GRACE_SECONDS)
+            )
+            left = since + allowed - time.monotonic()
+            if left <= 0 or is_cancelled():
+                self.ended.stopped = "timeout" if left <= 0 else "cancelled"
+                break
+            for key, _ in self.selector.select(min(left, STEP_SECONDS)):
+                key.data()
+        if self.ready_at is None and self.ended.stopped != "cancelled":
+            raise NotStarted(self.why_not_started())
+        self.ended.seconds = time.monotonic() - (self.ready_at or time.monotonic())
+        return self.ended
+
+    def why_not_started(self) -> str:
+        said = self.complaint.decode(errors="replace").strip() or self.ended.result.decode(errors="replace").strip()
+        return said or "the box ended before it was ready"
+
+    def feed(self) -> None:
+        stdin = required(self.process.stdin)
+        try:
+            sent = os.write(stdin.fileno(), self.unsent[:CHUNK])
+        except BrokenPipeError:
+            sent = len(self.unsent)
+        self.unsent = self.unsent[sent:]
+        if not self.unsent:
+            self.selector.unregister(stdin)
+            stdin.close()
+
+    def hear(self) -> None:
+        stdout = required(self.process.stdout)
+        body = os.read(stdout.fileno(), CHUNK)
+        if not body:
+            self.selector.unregister(stdout)
+        self.received += body
+        while len(self.received) >= frames.HEADER:
+            end = frames.HEADER + int.from_bytes(self.received[1 : frames.HEADER], "little")
+            if len(self.received) < end:
+                return
+            self.take(bytes(self.received[:1]), bytes(self.received[frames.HEADER : end]))
+            del self.received[:end]
+
+    def take(self, channel: bytes, body: bytes) -> None:
+        if channel == frames.STATUS:
+            self.take_status(body.decode().split())
+        elif channel == frames.RESULT:
+            self.take_result(body)
+        else:
+            (self.ended.stdout if channel == frames.STDOUT else self.ended.stderr).extend(body)
+            if len(self.ended.stdout) + len(self.ended.stderr) > self.limits.output:
+                self.ended.stopped = "output_limit"
+
+    def take_status(self, words: list[str]) -> None:
+        """The candidate has ended: its wait status, its most memory in KiB, processor seconds, whether it was late."""
+        self.ended.status, self.ended.peak_memory = int(words[0]), int(words[1]) * 1024
+        self.ended.processor_seconds = float(words[2])
+        if words[3] == "1":
+            self.ended.stopped = "timeout"
+
+    def take_result(self, body: bytes) -> None:
+        """The first line is the box's own, from before the candidate ran: which layers hold."""
+        self.ended.result += body
+        if self.ready_at is None and b"\n" in self.ended.result:
+            line, _, rest = self.ended.result.partition(b"\n")
+            if line.startswith(frames.REFUSED):
+                raise NotStarted(line.decode(errors="replace"))
+            self.ended.layers = (*self.box.layers, *line.decode().split(","))
+            self.ended.result, self.ready_at = bytearray(rest), time.monotonic()
+        if len(self.ended.result) > self.limits.result + RESULT_MARGIN:
+            self.ended.stopped = "result_limit"
+
+    def hear_launcher(self) -> None:
+        stderr = required(self.process.stderr)
+        body = os.read(stderr.fileno(), CHUNK)
+        if not body:
+            self.selector.unregister(stderr)
+        self.complaint += body[: COMPLAINT_LENGTH - len(self.complaint)]
+
+    def learn_process(self) -> None:
+        """The launcher says which process is the box's first: bubblewrap's `--info-fd`, and ours alike."""
+        body = os.read(self.info, CHUNK)
+        self.told += body
+        if not body or b"}" in self.told:
+            self.selector.unregister(self.info)
+            self.ending.learn(bytes(self.told))
+
+
+def started(box: Box, info: int, folder: str) -> "subprocess.Popen[bytes]":
+    """The launched process, in a session of its own, with an empty environment."""
+    return subprocess.Popen(  # noqa: S603 — the command is made of our own words and paths
+        [str(info) if word == INFO else word for word in box.command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=dict(box.environment),
+        cwd=folder,
+        start_new_session=True,
+        pass_fds=(info,) if INFO in box.command else (),
+        bufsize=0,
+    )
+
+
+def required(channel: IO[bytes] | None) -> IO[bytes]:
+    """One of the three channels that `started` asked for."""
+    if channel is None:
+        raise NotStarted("the box has no channels")
+    return channel
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +301,14 @@ def tried(
 ) -> Trial:
     """Raises NotStarted when no box comes up, ValueError for arguments that are not JSON."""
     nonce = new_nonce()
-    ended = started(program, test, nonce, backend, language, seconds, is_cancelled)
+    ended = launched(program, test, nonce, backend, language, seconds, is_cancelled)
     try:
         return Trial(result_of(test, ended, nonce, program.limits), ended.layers)
     except Complaint as complaint:
         return Trial(Result(test.name, "not_run"), ended.layers, str(complaint))
 
 
-def started(
+def launched(
     program: Program,
     test: Test,
     nonce: str,

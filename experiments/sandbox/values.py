@@ -1,7 +1,7 @@
 """What goes into the sandbox and what comes out of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias, get_args
 
 KIB = 1024
@@ -11,6 +11,7 @@ Value: TypeAlias = "JSON | Set | list[Value] | dict[str, Value]"
 Comparison = Literal["exact", "tolerance", "unordered"]
 Verdict = Literal["passed", "failed", "error", "timeout", "memory", "output_limit", "not_run"]
 BackendName = Literal["bubblewrap", "namespaces", "landlock", "docker", "unsafe"]
+Stopped = Literal["", "timeout", "output_limit", "result_limit", "cancelled"]
 COMPARISONS: tuple[Comparison, ...] = get_args(Comparison)
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 BACKENDS: tuple[BackendName, ...] = get_args(BackendName)
@@ -52,13 +53,13 @@ class Limits:
     items: int = 200_000  # things in the value, those in its lists and objects included
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            if not getattr(self, field.name) > 0:
-                raise ValueError(f"{field.name} must be above zero")
+        for limit in fields(self):
+            if not getattr(self, limit.name) > 0:
+                raise ValueError(f"{limit.name} must be above zero")
 
     def for_box(self) -> dict[str, int | float]:
         """The limits as they travel to the box."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {limit.name: getattr(self, limit.name) for limit in fields(self)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,22 @@ class Set:
     """A set's items, in no order that means anything."""
 
     items: list["Value"]
+
+
+@dataclass(slots=True)
+class Ended:
+    """What a box said until it ended. `status` is the kernel's wait status of the candidate, None when the box was
+    ended from outside; `peak_memory` is in bytes, `seconds` are of the clock since the candidate was let go."""
+
+    layers: tuple[str, ...] = ()
+    stopped: Stopped = ""
+    status: int | None = None
+    peak_memory: int | None = None
+    processor_seconds: float = 0.0
+    stdout: bytearray = field(default_factory=bytearray)
+    stderr: bytearray = field(default_factory=bytearray)
+    result: bytearray = field(default_factory=bytearray)
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +151,7 @@ class Execution:
 
 
 def shallow(value: Result | Execution) -> dict[str, Any]:
-    return {field.name: getattr(value, field.name) for field in fields(value)}
+    return {each.name: getattr(value, each.name) for each in fields(value)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,19 +14,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from django.conf import settings
-from django.db import close_old_connections, transaction
+from django.db import close_old_connections
 
 from accounts import logs
-from experiments import doorbell, sandbox
+from experiments import sandbox
+from experiments.engine import executions
 from experiments.engine.text import storable, storable_data
 from experiments.engine.workers import SteadyWorker, beat, look_around
 from experiments.models import Execution
-from experiments.sandboxing import claims, hosts
+from experiments.sandboxing import hosts
 
 logger = logging.getLogger(__name__)
 
-QUEUE = "sandbox"
-MOST_QUEUED = 4  # jobs: each runs all that waits
 LOOK_SECONDS = 0.05
 SPARE_SECONDS = 5.0
 REST_SECONDS = 2.0  # of an execution for which there was no sandbox
@@ -36,15 +35,6 @@ stop_requested = threading.Event()
 
 
 # --- the job ---
-
-
-def wake() -> None:
-    """Enqueue a job once the current transaction is committed; one that is lost costs seconds, until the sweep."""
-    transaction.on_commit(wake_now)
-
-
-def wake_now() -> None:
-    doorbell.ring(QUEUE, run_waiting, enough=MOST_QUEUED, waiting="an execution")
 
 
 def run_waiting() -> None:
@@ -80,9 +70,9 @@ def _sweep_forever() -> None:
 
 
 def sweep() -> None:
-    claims.clamp_future_leases()
+    executions.clamp_future_leases()
     if Execution.objects.claimable().exists():
-        wake_now()
+        executions.wake()
 
 
 # --- executions under way ---
@@ -105,7 +95,7 @@ def run_all(stop: threading.Event, beat: Callable[[], None] = lambda: None) -> N
         finally:
             for flight in flights.values():
                 flight.unwanted.set()
-            claims.give_back([flight.execution for flight in flights.values()])
+            executions.give_back([flight.execution for flight in flights.values()])
 
 
 def _run_until_none_waits(
@@ -113,16 +103,16 @@ def _run_until_none_waits(
 ) -> None:
     clock = hosts.Every(settings.LEASE_SECONDS / 4)
     while not (stop.is_set() or (not flights and hosts.is_spared())):
-        for execution in claims.take(settings.SANDBOX_AT_ONCE - len(flights)):
-            if execution.claim > claims.MOST_CLAIMS:
-                claims.fail(execution, claims.FAILED, "The sandbox's worker died each time that it ran this.")
+        for execution in executions.take(settings.SANDBOX_AT_ONCE - len(flights)):
+            if execution.claim > executions.MOST_CLAIMS:
+                executions.fail(execution, executions.FAILED, "The sandbox's worker died each time that it ran this.")
             else:
                 flight = Flight(execution)
                 flights[threads.submit(_try, execution, flight.unwanted)] = flight
         if not flights:
             return
         if clock.is_due():
-            lost = claims.renew([flight.execution for flight in flights.values()])
+            lost = executions.renew([flight.execution for flight in flights.values()])
             for flight in flights.values():
                 if flight.execution.pk in lost:
                     flight.unwanted.set()
@@ -141,15 +131,17 @@ def _settle(execution: Execution, future: "Future[Found]") -> None:
         found = future.result()
     except sandbox.Unavailable as error:
         hosts.is_doubted.set()
-        if execution.claim < claims.MOST_CLAIMS:
-            claims.put_back(execution)  # it may have been a moment's want, or another machine can
+        if execution.claim < executions.MOST_CLAIMS:
+            executions.put_back(execution)  # it may have been a moment's want, or another machine can
         else:
-            claims.fail(execution, claims.UNAVAILABLE, str(error))
+            executions.fail(execution, executions.UNAVAILABLE, str(error))
     except Exception as bug:
         logger.exception("the sandbox failed")
-        claims.fail(execution, claims.FAILED, f"The sandbox failed ({type(bug).__name__}). Nothing recorded is lost.")
+        executions.fail(
+            execution, executions.FAILED, f"The sandbox failed ({type(bug).__name__}). Nothing recorded is lost."
+        )
     else:
-        claims.settle(execution, found)
+        executions.settle(execution, found)
 
 
 # --- in a thread of its own, without a database ---
@@ -162,7 +154,7 @@ def _try(execution: Execution, unwanted: threading.Event) -> Found:
     try:
         return _run(execution, unwanted.is_set)
     except sandbox.Unavailable:
-        if execution.claim < claims.MOST_CLAIMS:
+        if execution.claim < executions.MOST_CLAIMS:
             unwanted.wait(REST_SECONDS)
         raise
 

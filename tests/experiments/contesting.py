@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from experiments.engine import run_execution
+from experiments.engine import executions, run_execution
 from experiments.gateway import retry
 from experiments.gateway.retry import Wait
 from experiments.models import Execution, Run
-from experiments.sandboxing import claims
 from tests.experiments import contests
 from tests.experiments.contests import asked_for, coder, contest, example, play
 from tests.parts import stepped_engine
@@ -74,12 +73,12 @@ def sandbox_as_played(found: Callable[[Execution], Mapping[str, Any] | str] | No
     """
 
     def step() -> None:
-        for execution in claims.take(8):
+        for execution in executions.take(8):
             said = (found or as_expected)(execution)
             if isinstance(said, str):
-                claims.fail(execution, claims.UNAVAILABLE, said)
+                executions.fail(execution, executions.UNAVAILABLE, said)
             else:
-                claims.settle(execution, dict(said))
+                executions.settle(execution, dict(said))
 
     with stepped_engine.beside(step):
         yield

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from experiments import clock, waiting
 from experiments.datasets import reading
-from experiments.engine import leases
+from experiments.engine import executions, leases
 from experiments.engine.jobs import sweep
 from experiments.models import (
     BulkExport,
@@ -31,7 +31,7 @@ from experiments.reports import making
 from experiments.rest import idempotency
 from experiments.rest.idempotency import UnderWay
 from experiments.reviews import slots
-from experiments.sandboxing import claims, hosts, worker
+from experiments.sandboxing import hosts, worker
 from experiments.steering import steering
 from experiments.webhooks import delivering, outbox
 from experiments.webhooks.kinds import Kind
@@ -131,7 +131,7 @@ def of_execution(run, alice, bob):
 
     def take():
         worker.sweep()
-        return bool(claims.take(1))
+        return bool(executions.take(1))
 
     return Work(Execution, take, "lease_until")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Literal, cast
 
-from experiments.workflows.base.parsing import LONGEST_ANSWER, Unreadable
+from experiments.workflows.base.parsing import LONGEST_ANSWER, UNSTORABLE, Unreadable
 
 Reason = Literal["too_long", "no_json", "broken", "other_form", "contradictory"]
 Fits = Callable[[Mapping[str, Any]], bool]
@@ -22,6 +22,7 @@ TAG = re.compile(THINKING, re.IGNORECASE)
 END_TAG = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 SIGN = re.compile(rf"[{{\[]|{THINKING}", re.IGNORECASE)
 OBJECT_BEGINS = re.compile(r"""\{\s*(?:["']|[^\W\d]\w*["']?\s*:|\Z)""")
+FENCED_CODE = re.compile(r"\A\s*```[\w+-]*[ \t]*\r?\n(.*?)\r?\n?```\s*\Z", re.DOTALL)
 CODE_FENCE = re.compile(r"(?:```|~~~)[a-zA-Z]*")
 BRACKET = re.compile(r'["{}\[\]]')
 STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
@@ -304,3 +305,10 @@ def _strict(match: "re.Match[str]") -> str:
 
 def _unescaped(match: "re.Match[str]") -> str:
     return match[1] if match[1] in "'\"" else match[0]
+
+
+def code_of(value: Any) -> str:
+    """Code without a fence and without what no database can hold; "" for what is no text or holds no code."""
+    code = UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else ""
+    fence = FENCED_CODE.match(code)
+    return (fence[1] if fence else code).strip("\r\n").rstrip()

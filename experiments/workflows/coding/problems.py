@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from experiments.workflows.base.json_reader import read_json
-from experiments.workflows.base.parsing import UNSTORABLE, Unreadable, plain
+from experiments.workflows.base.json_reader import code_of, read_json
+from experiments.workflows.base.parsing import Unreadable, plain
 from experiments.workflows.coding.config import LEAST_HIDDEN, MOST_HIDDEN, SHOWN_TESTS
 
 NAMES = ("title", "description", "test_cases", "hidden_test_cases", "reference_solution", "function_name")
@@ -22,7 +22,6 @@ LONGEST_TESTS = 100_000  # characters of JSON in all: every execution of the cyc
 MOST_CRITERIA = 20
 DEEPEST_VALUE = 40
 FUNCTION = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
-FENCE = re.compile(r"\A\s*```[\w+-]*[ \t]*\r?\n(.*?)\r?\n?```\s*\Z", re.DOTALL)
 DEFAULT_CRITERIA = ("It gives the right result for every input that the problem allows.",)
 
 
@@ -96,13 +95,6 @@ def read_problem(text: str) -> Problem:
     if wrong:
         raise Unreadable("\n".join(wrong))
     return problem
-
-
-def code_of(value: Any) -> str:
-    """Code without a fence and without what no database can hold; "" for what is no text or holds no code."""
-    code = UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else ""
-    fence = FENCE.match(code)
-    return (fence[1] if fence else code).strip("\r\n").rstrip()
 
 
 def as_json(value: Any) -> str:

@@ -9,10 +9,10 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from experiments.engine.executions import told
 from experiments.engine.projections import Judged, judgments_shown
 from experiments.engine.row_writers import Loaded, RowWriter, kept, source
 from experiments.models import Cycle, Execution, Judgment, Participant, Step
-from experiments.sandboxing.claims import told
 from experiments.signals import cycles_changed
 from experiments.workflows.base.events import EventData
 from experiments.workflows.base.records import OF_STEPS, Finding, Projection, Record

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from experiments.workflows.base.flags import addresses_reviewers
-from experiments.workflows.base.json_reader import read_json
+from experiments.workflows.base.json_reader import code_of, read_json
 from experiments.workflows.base.masking import names_itself
 from experiments.workflows.base.parsing import Unreadable, plain
 from experiments.workflows.base.prompts import fenced, fill, version
@@ -15,7 +15,7 @@ from experiments.workflows.base.steps import Ask, Outcome
 from experiments.workflows.coding.contest import Round, closed, shortened
 from experiments.workflows.coding.evidence import share_passed
 from experiments.workflows.coding.judging import judge_all
-from experiments.workflows.coding.problems import LONGEST_CODE, Problem, code_of
+from experiments.workflows.coding.problems import LONGEST_CODE, Problem
 
 SOLUTION = "coding/solution"
 PARAMS = {"temperature": 0.4, "max_tokens": 16_384}

@@ -17,7 +17,7 @@ from experiments.engine import executions
 from experiments.engine.driver import Driver
 from experiments.engine.recording import Book
 from experiments.models import Execution, Run, SandboxHost
-from experiments.sandboxing import claims, hosts, worker
+from experiments.sandboxing import hosts, worker
 from experiments.workflows.base.steps import Execute
 from tests.experiments.contesting import as_expected, assert_told_once, begun, models, quick
 from tests.experiments.contests import sandbox_at_work, solution
@@ -77,18 +77,18 @@ def test_what_waits_is_begun_run_and_told_once(run):
 def test_two_workers_never_run_the_same(run):
     waiting = {wanted(run, key=f"cycle/1/execution/{number}").pk for number in range(12)}
 
-    taken = [execution.pk for those in at_once(*[lambda: claims.take(3)] * 12) for execution in those]
+    taken = [execution.pk for those in at_once(*[lambda: executions.take(3)] * 12) for execution in those]
 
     assert len(taken) == len(set(taken))
-    taken += [execution.pk for execution in claims.take(20)]
+    taken += [execution.pk for execution in executions.take(20)]
     assert (len(taken), set(taken)) == (12, waiting)
-    assert claims.take(20) == []
+    assert executions.take(20) == []
 
 
 @pytest.mark.system
 def test_a_worker_that_died_leaves_its_execution_to_another_when_its_lease_ends(run):
     wanted(run)
-    [dead] = claims.take(1)
+    [dead] = executions.take(1)
     work()
     assert told(run) == [], "it may be alive"
     expire(dead)
@@ -96,8 +96,8 @@ def test_a_worker_that_died_leaves_its_execution_to_another_when_its_lease_ends(
 
     execution = Execution.objects.get()
     assert (execution.state, execution.claim) == ("done", 2)
-    assert claims.settle(dead, as_expected(dead)) is False, "it comes too late"
-    assert claims.fail(dead, claims.FAILED, "It died.") is False
+    assert executions.settle(dead, as_expected(dead)) is False, "it comes too late"
+    assert executions.fail(dead, executions.FAILED, "It died.") is False
     assert len(told(run)) == 1
     assert Execution.objects.get().state == "done"
     assert fresh(run).last_seq == run.events.count()
@@ -105,8 +105,8 @@ def test_a_worker_that_died_leaves_its_execution_to_another_when_its_lease_ends(
 
 def test_code_that_ends_every_worker_is_given_up_with_its_reason(run):
     wanted(run)
-    for _worker in range(claims.MOST_CLAIMS):
-        expire(*claims.take(1))
+    for _worker in range(executions.MOST_CLAIMS):
+        expire(*executions.take(1))
     work()
 
     execution = Execution.objects.get()
@@ -136,7 +136,7 @@ def test_a_worker_that_stops_gives_back_what_it_had_not_ended(run):
 def test_what_the_database_refuses_is_found_out_anew(run, monkeypatch):
     wanted(run)
     with monkeypatch.context() as patch:
-        patch.setattr(claims, "settle", Mock(side_effect=OperationalError("database is locked")))
+        patch.setattr(executions, "settle", Mock(side_effect=OperationalError("database is locked")))
         with pytest.raises(OperationalError):
             work()
     assert (Execution.objects.get().state, told(run)) == ("running", [])
@@ -156,9 +156,9 @@ def test_what_was_broken_off_and_taken_anew_is_not_settled_by_the_old_box(run, s
     Execution.objects.update(state="cancelled")
     wait_until(lambda: not thread.is_alive(), "the box to be ended")
     Execution.objects.update(state="waiting", claim=0)
-    [again] = claims.take(1)
+    [again] = executions.take(1)
     assert (again.pk, again.claim, told(run)) == (execution.pk, 1, [])
-    assert claims.settle(again, as_expected(again))
+    assert executions.settle(again, as_expected(again))
 
 
 @pytest.mark.databases

@@ -7,9 +7,8 @@ import random
 
 import pytest
 
-from experiments.sandbox.comparing import STEPS_BETWEEN_LOOKS, TooLong, is_expected
 from experiments.sandbox.values import Limits, Set, Test
-from experiments.sandbox.verdicts import compared, presentable
+from experiments.sandbox.verdicts import STEPS_BETWEEN_LOOKS, TooLong, compared, is_expected, presentable
 from tests.cases import each_case
 
 EQUAL = [

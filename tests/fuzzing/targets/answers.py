@@ -5,14 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 from experiments.workflows.base.filter import NOTHING_LEFT, own_words, read_filter
-from experiments.workflows.base.json_reader import Found, Missing, find_json, read_json
+from experiments.workflows.base.json_reader import Found, Missing, code_of, find_json, read_json
 from experiments.workflows.base.judge import RANGES, read_verdicts
 from experiments.workflows.base.parsing import Unreadable
 from experiments.workflows.base.steps import Outcome
 from experiments.workflows.battles.judged import Judged
 from experiments.workflows.battles.reading import read_verdict
 from experiments.workflows.coding.judging import HIGH, LOW, read_vote
-from experiments.workflows.coding.problems import COMPARISONS, code_of, is_plain, read_problem
+from experiments.workflows.coding.problems import COMPARISONS, is_plain, read_problem
 from experiments.workflows.coding.solving import read_solution
 from experiments.workflows.debate.answers import Part, prose, read_actions, read_brief, read_points
 from experiments.workflows.debate.wording import ENGLISH

@@ -6,7 +6,7 @@ from functools import cache
 
 from experiments.gateway.simulated.answers import answer_to
 from experiments.gateway.simulated.request import read_request
-from experiments.sandbox.comparing import is_expected
+from experiments.sandbox.verdicts import is_expected
 from experiments.workflows.base.prompts import fenced, fill
 from experiments.workflows.coding import judging, setting, solving
 from experiments.workflows.coding.problems import read_problem
