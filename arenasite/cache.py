@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 class CountingCache(RedisCache):
-    """Redis, shared with the doorbell. Without it each process counts for itself: limits go on, more loosely, and
+    """Redis, shared with the job queue. Without it each process counts for itself: limits go on, more loosely, and
     nobody is locked out.
     """
 

@@ -128,7 +128,7 @@ else:
     DATABASES["default"]["OPTIONS"] = {**patience, "options": theirs, **DATABASES["default"].get("OPTIONS", {})}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# --- Redis: the doorbell (RQ), the live wire (Channels) and the throttles ------------------------------------
+# --- Redis: the job queue (RQ), the channel layer and the throttles ---------------------------------------
 
 REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{SOCKET_DIR / 'redis.sock'}"
 REDIS_IS_EMBEDDED = not os.environ.get("REDIS_URL")
@@ -148,7 +148,7 @@ CACHES = {
     },
     "memory": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},  # of each process
 }
-# A Redis that is cut off is as good as none: whoever rings a bell goes on. Workers wait for bells as long as RQ says.
+# A Redis that is cut off is as good as none: what enqueues a job goes on. Workers wait for jobs as long as RQ says.
 RQ_QUEUES = {
     queue: {"URL": environment.with_query(REDIS_URL, socket_timeout=2), "DEFAULT_TIMEOUT": -1}
     for queue in ("engine", "reports", "datasets", "ratings", "sandbox", "webhooks")

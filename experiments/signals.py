@@ -1,10 +1,10 @@
-"""News that travels upwards.
+"""What lower packages tell higher ones.
 
 run_finished: sent after the commit that ended a run, with `run_id`. board_changed: after a commit that changed what a
 board counts, with `board_id`. cycles_changed: after a commit that rated a cycle of coding, left one out or took one in
 again. run_curated: after a commit that left a run out of ladders or took it in again, with `run_id`. swept: sent
-every few seconds by the worker of files, datasets and ratings; whoever receives it looks for what no bell was rung
-for. engine_swept: likewise, by every worker that drives runs.
+every few seconds by the worker of files, datasets and ratings; receivers look for work whose job was lost.
+engine_swept: likewise, by every worker that drives runs.
 """
 
 from django.dispatch import Signal

@@ -1,4 +1,4 @@
-"""The doorbell that ratings are out of date, and what a worker of the queue does about it."""
+"""The job that fits ratings that are out of date."""
 
 import logging
 from datetime import timedelta
@@ -7,7 +7,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db import DatabaseError, close_old_connections
 from django.db.models import F, Q, QuerySet
 
-from experiments import clock, doorbell
+from experiments import clock, job_queue
 from experiments.models import Board, Campaign
 from leaderboard import coding, compute, council, history
 from leaderboard.models import Ladder
@@ -16,19 +16,19 @@ from leaderboard.standings import SHAPE, Standings
 logger = logging.getLogger(__name__)
 
 QUEUE = "ratings"
-ENOUGH_BELLS = 1  # unanswered ones: the worker computes every ladder that is out of date
+MOST_QUEUED = 1  # unanswered ones: the worker computes every ladder that is out of date
 REST_SECONDS = 2.0  # between two computations of a ladder while battles keep coming
 REST_SHARE = 10  # and so many times as long as the last one took
 LATELY = timedelta(minutes=10)  # campaigns that ended since may still have to be noted
 
 
-def ring() -> None:
+def wake() -> None:
     """Ask for a worker. Pages compute for themselves meanwhile."""
-    doorbell.ring(QUEUE, answer, enough=ENOUGH_BELLS, waiting="a ladder")
+    job_queue.enqueue(QUEUE, answer, most=MOST_QUEUED, waiting="a ladder")
 
 
 def answer() -> None:
-    """What a worker does when it hears the bell."""
+    """What a worker of the queue does."""
     close_old_connections()
     refresh_stale()
     note_ends()

@@ -23,18 +23,18 @@ def on_board_changed(board_id: int, **_kwargs: Any) -> None:
         if board is None:
             return
         compute.ensure(board)
-    jobs.ring()
+    jobs.wake()
 
 
 @receiver(cycles_changed, dispatch_uid="leaderboard")
 def on_cycles_changed(**_kwargs: Any) -> None:
-    jobs.ring()
+    jobs.wake()
 
 
 @receiver(run_curated, dispatch_uid="leaderboard")
 def on_run_curated(**_kwargs: Any) -> None:
     """A council that was left out, or counts again; battles and cycles have told of themselves."""
-    jobs.ring()
+    jobs.wake()
 
 
 @receiver(run_finished, dispatch_uid="leaderboard")
@@ -43,10 +43,10 @@ def on_run_finished(run_id: UUID, **_kwargs: Any) -> None:
     of_council = Q(experiment__workflow=council.WORKFLOW)
     of_campaign = Q(experiment__workflow=compute.BATTLES, experiment__campaign__ended__isnull=False)
     if Run.objects.filter(of_council | of_campaign, pk=run_id).exists():
-        jobs.ring()
+        jobs.wake()
 
 
 @receiver(swept, dispatch_uid="leaderboard")
 def on_swept(**_kwargs: Any) -> None:
     if jobs.is_anything_stale():
-        jobs.ring()
+        jobs.wake()

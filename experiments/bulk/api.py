@@ -101,7 +101,7 @@ class ExportsView(generics.ListAPIView[BulkExport]):
         asked = {name: _plain(value) for name, value in asked.items()}
         with refusals():
             row = making.ask(asked, by=person(request), format_=format_, language=language)
-        jobs.ring()
+        jobs.wake()
         return Response(self.get_serializer(row).data, status=202)
 
 

@@ -1,14 +1,14 @@
-"""The doorbell of bulk exports, and the thread that answers it: reports do not wait for thousands of runs."""
+"""The job of bulk exports, in a thread of its own: reports do not wait for thousands of runs."""
 
-from experiments import doorbell
+from experiments import job_queue
 from experiments.bulk import making
 from experiments.datasets.jobs import QUEUE, ReadingThread
 
-ENOUGH_BELLS = 2  # unanswered ones: whoever answers makes all that waits
+MOST_QUEUED = 2  # unanswered ones: whoever answers makes all that waits
 
 
-def ring() -> None:
-    doorbell.ring(QUEUE, answer, enough=ENOUGH_BELLS, waiting="a bulk export")
+def wake() -> None:
+    job_queue.enqueue(QUEUE, answer, most=MOST_QUEUED, waiting="a bulk export")
 
 
 def answer() -> None:
@@ -16,9 +16,9 @@ def answer() -> None:
 
 
 def sweep() -> None:
-    """Find what no bell was rung for: work whose worker has died, or whose bell was lost."""
+    """Find work whose worker has died, or whose job was lost."""
     if making.sweep():
-        ring()
+        wake()
 
 
 maker = ReadingThread("exports", making.make_all)

@@ -87,7 +87,7 @@ def _asked(request: HttpRequest, asked: dict[str, Any]) -> BulkExport:
     if (name := request.POST.get("format", "")) not in FORMATS:
         raise InvalidExperiment({"format": [_("This format is not offered.")]})
     row = making.ask(asked, by=person(request), format_=FORMATS[name], language=_language())
-    jobs.ring()
+    jobs.wake()
     return row
 
 

@@ -1,4 +1,4 @@
-"""The doorbell that an upload waits to be read, and the thread of the background worker that answers it.
+"""The job that reads uploads, in a thread of the background worker.
 
 Reading may take minutes, in which ratings and reports are not to wait: it has a thread of its own, which mostly waits
 for the limited process.
@@ -10,14 +10,14 @@ from collections.abc import Callable
 
 from django.db import DatabaseError, close_old_connections, connections, transaction
 
-from experiments import doorbell
+from experiments import job_queue
 from experiments.datasets import reading
 from experiments.datasets.tidying import Tidier
 
 logger = logging.getLogger(__name__)
 
 QUEUE = "datasets"
-ENOUGH_BELLS = 4  # unanswered ones: whoever answers reads all that waits
+MOST_QUEUED = 4  # unanswered ones: whoever answers reads all that waits
 stop_requested = threading.Event()
 tidier = Tidier()
 
@@ -51,13 +51,13 @@ class ReadingThread:
 reader = ReadingThread("datasets", lambda stop: reading.read_all(stop))
 
 
-def ring() -> None:
-    """Ring for a worker once the current transaction is committed; a bell that nobody hears costs seconds."""
-    transaction.on_commit(ring_now)
+def wake() -> None:
+    """Enqueue a job once the current transaction is committed; one that is lost costs seconds."""
+    transaction.on_commit(wake_now)
 
 
-def ring_now() -> None:
-    doorbell.ring(QUEUE, read_uploads, enough=ENOUGH_BELLS, waiting="an upload")
+def wake_now() -> None:
+    job_queue.enqueue(QUEUE, read_uploads, most=MOST_QUEUED, waiting="an upload")
 
 
 def read_uploads() -> None:
@@ -65,7 +65,7 @@ def read_uploads() -> None:
 
 
 def sweep() -> None:
-    """Find what no bell was rung for: uploads whose worker has died, or whose bell was lost."""
+    """Find uploads whose worker has died, or whose job was lost."""
     if reading.sweep():
-        ring_now()
+        wake_now()
     tidier.look()

@@ -108,7 +108,7 @@ def send_outputs(
     with transaction.atomic():
         upload.asked, upload.state = orders, Upload.State.WAITING
         upload.save(update_fields=["asked", "state"])
-        jobs.ring()
+        jobs.wake()
     return upload
 
 
@@ -192,7 +192,7 @@ def _queue(dataset: Dataset, upload: Upload, orders: dict[str, Any]) -> Dataset:
         asked = {"asked": orders, "dataset": dataset, "state": Upload.State.WAITING}
         if not Upload.objects.filter(pk=upload.pk, state=Upload.State.KEPT).update(**asked):
             raise InvalidExperiment({"file": [_("This file is being read already.")]})
-        jobs.ring()
+        jobs.wake()
     return dataset
 
 

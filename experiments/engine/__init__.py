@@ -1,1 +1,1 @@
-"""Drives runs: RQ is the doorbell and the process manager, the database is the truth."""
+"""Drives runs: RQ enqueues and runs its workers, the database is the source of truth."""

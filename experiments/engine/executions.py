@@ -14,7 +14,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from experiments import clock, doorbell
+from experiments import clock, job_queue
 from experiments.engine.events import emit, reserve_numbers
 from experiments.engine.recording import Book
 from experiments.engine.text import storable, storable_data
@@ -53,7 +53,7 @@ def begin(book: Book, wanted: Execute) -> None:
 
 def wake() -> None:
     """Enqueue a job for the sandbox; one that is lost costs seconds, until the sweep."""
-    doorbell.ring(QUEUE, RUN_WAITING, enough=MOST_QUEUED, waiting="an execution")
+    job_queue.enqueue(QUEUE, RUN_WAITING, most=MOST_QUEUED, waiting="an execution")
 
 
 def outcomes(book: Book, keys: Collection[str]) -> dict[str, Outcome]:

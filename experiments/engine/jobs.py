@@ -10,7 +10,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import close_old_connections, transaction
 
-from experiments import doorbell
+from experiments import job_queue
 from experiments.collecting import spare_what_is_loaded
 from experiments.engine import leases
 from experiments.engine.driver import Driver
@@ -36,7 +36,7 @@ def wake(run_id: UUID) -> None:
 
 
 def wake_now(run_id: UUID) -> None:
-    doorbell.ring(QUEUE, drive, str(run_id), enough=MOST_QUEUED, waiting=f"run={run_id}")
+    job_queue.enqueue(QUEUE, drive, str(run_id), most=MOST_QUEUED, waiting=f"run={run_id}")
 
 
 def drive(run_id: str) -> None:
@@ -70,7 +70,7 @@ class EngineWorker(SteadyWorker):
         counting.gauge(families.DRIVEN, driven)
         counting.gauge(families.PAUSED, paused)
         spare_what_is_loaded()
-        doorbell.ring_beside()
+        job_queue.enqueue_in_background()
         return bool(super().work(*args, **kwargs))
 
     def request_stop(self, signum: int, frame: Any) -> None:

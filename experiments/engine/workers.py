@@ -13,7 +13,7 @@ from rq import Queue, SimpleWorker, get_current_job
 from rq.registry import StartedJobRegistry
 
 from accounts import machines
-from experiments import doorbell
+from experiments import job_queue
 from experiments.observing import counting, measuring
 
 logger = logging.getLogger(__name__)
@@ -23,8 +23,8 @@ class SteadyWorker(SimpleWorker):
     """A worker whose housekeeping cannot fail.
 
     RQ remembers which jobs were begun, and looks after those of dead workers. It raises, at every start, when the
-    memory of such a job is older than what it knows of it (rq 2.12: "Execution … not found in Redis"). Our jobs are
-    bells, so nothing is lost when that memory is emptied.
+    memory of such a job is older than what it knows of it (rq 2.12: "Execution … not found in Redis"). Our jobs
+    only wake a worker, so nothing is lost when that memory is emptied.
     """
 
     current: "SteadyWorker | None" = None  # of this process
@@ -58,18 +58,18 @@ def beat() -> None:
     """
     worker = SteadyWorker.current
     if get_current_job() is not None and worker is not None:
-        doorbell.tell("beat", partial(_beat, worker))
+        job_queue.in_background("beat", partial(_beat, worker))
 
 
 def _beat(worker: SteadyWorker) -> None:
-    if doorbell.stands_still():
+    if job_queue.is_circuit_open():
         return
     try:
         pipeline = django_rq.get_connection("engine").pipeline()  # which waits for no longer than a moment
         worker.heartbeat(pipeline=pipeline)
         pipeline.execute()
     except (RedisError, OSError) as error:
-        doorbell.note(error)
+        job_queue.note_error(error)
         logger.warning("Redis is away; going on")
 
 

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from experiments import doorbell, waiting
+from experiments import job_queue, waiting
 from experiments.datasets.jobs import QUEUE, ReadingThread
 from experiments.engine.text import storable
 from experiments.imports import reading, storing
@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 AT_ONCE_BYTES = 256 << 10  # a smaller file is read while its sender waits
 MOST_WAITING = 5
 HEARD_AFTER = 10  # runs
-ENOUGH_BELLS = 2  # unanswered ones: the worker reads all that waits
+MOST_QUEUED = 2  # unanswered ones: the worker reads all that waits
 
 
 class Sent(Protocol):
@@ -97,7 +97,7 @@ reader = ReadingThread("imports", read_all)
 
 
 def sweep() -> None:
-    """Put back what dead workers held, and ring for what waits. Files that nobody comes back to are forgotten."""
+    """Put back what dead workers held, and enqueue a job for what waits. Forget files that were left lying."""
     oldest = timezone.now() - timedelta(days=settings.UPLOAD_DAYS)
     for row in RunImport.objects.filter(state=WorkState.READY, created__lt=oldest):
         cancel(row)
@@ -105,7 +105,7 @@ def sweep() -> None:
     for row in ended.filter(dataset__state=Dataset.State.WAITING).select_related("dataset"):
         _discard(row)
     if waiting.sweep(RunImport):
-        ring()
+        wake()
 
 
 def _begin(row: RunImport) -> None:
@@ -114,11 +114,11 @@ def _begin(row: RunImport) -> None:
         _read(row, threading.Event())
         row.refresh_from_db()
     else:
-        transaction.on_commit(ring)
+        transaction.on_commit(wake)
 
 
-def ring() -> None:
-    doorbell.ring(QUEUE, answer, enough=ENOUGH_BELLS, waiting="an import")
+def wake() -> None:
+    job_queue.enqueue(QUEUE, answer, most=MOST_QUEUED, waiting="an import")
 
 
 def answer() -> None:

@@ -96,7 +96,7 @@ class Counts:
                     self._send()
                 self._tell()
             except (RedisError, OSError):
-                return False  # the doorbell and the wire have said so already
+                return False  # the job queue and the channel layer have logged it already
             return True
 
     def end(self) -> None:

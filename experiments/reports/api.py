@@ -89,7 +89,7 @@ class RunFilesView(APIView):
         format_ = FORMATS[asked["format"]]
         language = asked.get("language") or _language()
         export = making.file_for(run, by=request.user, format_=format_, language=language)  # type: ignore[arg-type]  # signed in: the permission was asked before
-        jobs.ring()
+        jobs.wake()
         return Response(FileSerializer(export, context={"request": request}).data, status=202)
 
 

@@ -1,4 +1,4 @@
-"""The doorbell that a file waits to be made, and the worker that answers it, besides those of datasets and ratings."""
+"""The job that makes files, and its worker, which performs those of datasets and ratings as well."""
 
 import logging
 import threading
@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.db import close_old_connections, transaction
 
-from experiments import doorbell
+from experiments import job_queue
 from experiments.datasets import jobs as datasets
 from experiments.engine.workers import SteadyWorker, look_around
 from experiments.reports import making
@@ -17,17 +17,17 @@ from experiments.signals import swept
 logger = logging.getLogger(__name__)
 
 QUEUE = "reports"
-ENOUGH_BELLS = 4  # unanswered ones: the worker makes all files that wait, not only the one that rang
+MOST_QUEUED = 4  # each makes all files that wait, not only the one that it was enqueued for
 stop_requested = threading.Event()
 
 
-def ring() -> None:
-    """Ring for a worker once the current transaction is committed; a bell that nobody hears costs seconds."""
-    transaction.on_commit(_ring)
+def wake() -> None:
+    """Enqueue a job once the current transaction is committed; one that is lost costs seconds."""
+    transaction.on_commit(_wake_now)
 
 
-def _ring() -> None:
-    doorbell.ring(QUEUE, make_files, enough=ENOUGH_BELLS, waiting="a file")
+def _wake_now() -> None:
+    job_queue.enqueue(QUEUE, make_files, most=MOST_QUEUED, waiting="a file")
 
 
 def make_files() -> None:
@@ -36,7 +36,7 @@ def make_files() -> None:
 
 
 def sweep_forever(seconds: float) -> None:
-    """Find what no bell was rung for: work whose worker has died, or whose bell was lost."""
+    """Find work whose worker has died, or whose job was lost."""
     while True:
         look_around(sweep_files, datasets.sweep, sweep_receivers)
         time.sleep(seconds)
@@ -44,7 +44,7 @@ def sweep_forever(seconds: float) -> None:
 
 def sweep_files() -> None:
     if making.sweep():
-        _ring()
+        _wake_now()
 
 
 def sweep_receivers() -> None:

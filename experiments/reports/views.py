@@ -42,7 +42,7 @@ def run_files(request: HttpRequest, pk: UUID) -> HttpResponse:
     if not making.is_long(run) or not request.user.is_authenticated:
         return redirect("run-report" if name in REPORTS else "run-export", pk=pk, format=name)
     made = making.file_for(run, by=person(request), format_=FORMATS[name], language=_language())
-    jobs.ring()
+    jobs.wake()
     return redirect(made)
 
 

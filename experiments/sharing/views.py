@@ -113,7 +113,7 @@ def shared_run(request: HttpRequest, secret: str, pk: UUID) -> HttpResponseBase:
     made = making.recent_file(run, by=link.created_by, format_=LINKED, language=language)
     if made.state == Export.State.DONE:
         return _in_place(serving.of_file(request, made))
-    jobs.ring()
+    jobs.wake()
     answer = render(request, "sharing/being_made.html", {"run": run, "file": made}, status=HTTPStatus.ACCEPTED)
     answer["Retry-After"] = answer["Refresh"] = "5"
     return _unlisted(answer)

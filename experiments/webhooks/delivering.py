@@ -20,8 +20,9 @@ from accounts.crypto import Undecipherable, decrypt
 from experiments import clock
 from experiments.models import Webhook, WebhookDelivery
 from experiments.observing import measuring
-from experiments.webhooks import bell, pausing, sending
+from experiments.webhooks import pausing, sending
 from experiments.webhooks.sending import Answer, Letter
+from experiments.webhooks.wake import wake_now
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +55,7 @@ def sweep() -> None:
     clock.bring_back(waiting.filter(tries__lte=SOON_AGAIN), "next_at", soon)
     clock.bring_back(waiting, "next_at", timedelta(seconds=LONGEST_WAIT * (1 + JITTER)))
     if WebhookDelivery.objects.due().exists():
-        bell.ring_now()
+        wake_now()
     oldest = clock.ago(timedelta(days=settings.WEBHOOK_DAYS))
     old = WebhookDelivery.objects.filter(created__lt=oldest).values("pk")[:1000]
     WebhookDelivery.objects.filter(pk__in=list(old.values_list("pk", flat=True))).delete()

@@ -24,8 +24,9 @@ from experiments.engine.text import is_storable
 from experiments.gateway.addresses import is_allowed
 from experiments.models import Webhook, WebhookDelivery
 from experiments.refusals import NotAllowed, Rivalled
-from experiments.webhooks import bell, outbox, signing
+from experiments.webhooks import outbox, signing
 from experiments.webhooks.kinds import PERSONAL, TEST, Kind
+from experiments.webhooks.wake import wake
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -119,7 +120,7 @@ def set_active(hook: Webhook, *, by: User, is_active: bool) -> bool:
         if not Webhook.objects.filter(pk=hook.pk, is_active=not is_active).update(**fresh):
             return False
         audit.record(audit.Action.WEBHOOK_CHANGED, by=by, of=hook, active=is_active, **_whose(hook))
-        bell.ring()
+        wake()
     hook.refresh_from_db()
     return True
 
@@ -169,7 +170,7 @@ def send_again(delivery: WebhookDelivery, *, by: User) -> bool:
     with transaction.atomic():
         done = WebhookDelivery.objects.filter(pk=delivery.pk).exclude(state=State.WAITING).update(**fresh)
         if done:
-            bell.ring()
+            wake()
     return bool(done)
 
 

@@ -10,5 +10,5 @@ sender = ReadingThread("webhooks", send_all)
 
 
 def send() -> None:
-    """What the bell calls."""
+    """The job, by its name in `wake.py`."""
     sender.begin()

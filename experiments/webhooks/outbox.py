@@ -20,8 +20,8 @@ from experiments.models import (
     WebhookDelivery,
 )
 from experiments.models.ids import new_id
-from experiments.webhooks import bell
 from experiments.webhooks.kinds import TEST, Kind
+from experiments.webhooks.wake import wake
 
 TOLD = {
     "experiment_started",
@@ -118,7 +118,7 @@ def _write(told: Sequence[tuple[Webhook, News]], run: Run | None = None) -> list
     rows = [_delivery(hook, news, run) for hook, news in told]
     if rows:
         WebhookDelivery.objects.bulk_create(rows, ignore_conflicts=True)
-        bell.ring()
+        wake()
     return rows
 
 

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 def bells(monkeypatch):
     """How often a worker was asked to compute ladders."""
     rung = []
-    monkeypatch.setattr(jobs, "ring", lambda: rung.append(1))
+    monkeypatch.setattr(jobs, "wake", lambda: rung.append(1))
     return rung
 
 

@@ -104,7 +104,7 @@ def test_a_rival_who_is_quicker_between_looking_and_writing_wins(ten, curator, d
 
 def test_the_ladder_is_told(ten, curator, django_capture_on_commit_callbacks, monkeypatch):
     rung = []
-    monkeypatch.setattr(jobs, "ring", lambda: rung.append(1))
+    monkeypatch.setattr(jobs, "wake", lambda: rung.append(1))
     jobs.refresh_stale()
 
     with django_capture_on_commit_callbacks(execute=True):

@@ -286,7 +286,7 @@ def test_a_log_that_could_not_be_written_to_its_end_replaces_none(tmp_path, boar
 def queued(monkeypatch):
     """Every log waits for a worker. Gives how often one was asked for."""
     rung = []
-    monkeypatch.setattr(queueing, "ring", lambda: rung.append(1))
+    monkeypatch.setattr(queueing, "wake", lambda: rung.append(1))
     monkeypatch.setattr(queueing, "AT_ONCE_BYTES", 10)
     return rung
 

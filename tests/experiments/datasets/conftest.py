@@ -11,7 +11,7 @@ from experiments.datasets import jobs, making, reading
 def places(settings, tmp_path, monkeypatch):
     """Pictures and uploads of this test alone; nobody is rung for."""
     settings.IMAGES_DIR, settings.UPLOADS_DIR = tmp_path / "images", tmp_path / "uploads"
-    monkeypatch.setattr(jobs, "ring_now", lambda: None)
+    monkeypatch.setattr(jobs, "wake_now", lambda: None)
 
 
 @pytest.fixture

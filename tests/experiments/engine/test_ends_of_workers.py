@@ -190,7 +190,7 @@ def test_a_pause_that_opens_while_the_worker_ends_is_there_for_the_next_one(aren
 
 @pytest.fixture
 def left_behind():
-    """A bell that was being answered, by a worker of which Redis has forgotten everything else."""
+    """A job that was under way, in a worker of which Redis has forgotten everything else."""
     queue = django_rq.get_queue(QUEUE)
     job = queue.enqueue("experiments.engine.jobs.drive", "nobody", result_ttl=0, failure_ttl=0)
     queue.remove(job)

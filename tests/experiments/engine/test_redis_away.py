@@ -1,4 +1,4 @@
-"""Redis is the doorbell and the live wire, not the truth: runs finish without it."""
+"""Redis is the job queue and the channel layer, not the source of truth: runs finish without it."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ import pytest
 import redis
 from django.conf import settings
 
-from experiments import actions, doorbell
+from experiments import actions, job_queue
 from experiments.engine.broadcast import REDIS_SECONDS
 from experiments.engine.jobs import wake
 from experiments.models import Run
@@ -33,7 +33,7 @@ def running(transactional_db, arena, start):
 @pytest.fixture
 def frozen(redis_server, monkeypatch):
     """Makes Redis stand still, as a machine does that swaps; it goes on at the end of the test."""
-    monkeypatch.setattr(doorbell._Ringer, "still_until", 0.0)  # which no other test is to hear of
+    monkeypatch.setattr(job_queue._Background, "open_until", 0.0)  # which no other test may see
     pid = redis_server.process.pid
     yield lambda: os.kill(pid, signal.SIGSTOP)
     os.kill(pid, signal.SIGCONT)
@@ -64,36 +64,36 @@ def test_a_request_waits_only_a_moment_for_redis_to_tell_its_news(running, froze
 
     assert actions.stop(running, by=alice)
 
-    assert time.monotonic() - began < 10 * REDIS_SECONDS  # the news, and the doorbell
+    assert time.monotonic() - began < 10 * REDIS_SECONDS  # the event, and the job
     assert wait_until(lambda: Run.objects.get(pk=running.pk).is_over, "the run to be stopped")
 
 
-def test_bells_that_nobody_hears_are_waited_for_once_and_by_no_driver(frozen, monkeypatch, caplog):
-    monkeypatch.setattr(doorbell._Ringer, "thread", None)
-    doorbell.ring_beside()
+def test_a_redis_that_does_not_answer_is_waited_for_once_and_by_no_driver(frozen, monkeypatch, caplog):
+    monkeypatch.setattr(job_queue._Background, "thread", None)
+    job_queue.enqueue_in_background()
     frozen()
     began = time.monotonic()
     for number in range(20):
-        doorbell.ring("engine", f"nobody.answers_{number}", enough=1, waiting=f"run={number}")
+        job_queue.enqueue("engine", f"nobody.answers_{number}", most=1, waiting=f"run={number}")
     rung = time.monotonic() - began
-    doorbell._Ringer.thread.shutdown()
+    job_queue._Background.thread.shutdown()
 
     said = [record.getMessage() for record in caplog.records if "waits for the sweep" in record.getMessage()]
-    assert rung < REDIS_SECONDS, "the one who rings goes on at once"
+    assert rung < REDIS_SECONDS, "the caller goes on at once"
     assert [line for line in said if "TimeoutError" in line] == said[:1]
     assert [line for line in said if "stands still" in line] == said[1:]
     assert len(said) == 20
 
 
-def test_one_bell_is_rung_however_many_wait_to_be(monkeypatch):
+def test_one_job_is_enqueued_however_many_wait_to_be(monkeypatch):
     rung, may_go_on = [], threading.Event()
-    monkeypatch.setattr(doorbell._Ringer, "thread", None)
-    doorbell.ring_beside()
-    doorbell.tell("first", may_go_on.wait)
+    monkeypatch.setattr(job_queue._Background, "thread", None)
+    job_queue.enqueue_in_background()
+    job_queue.in_background("first", may_go_on.wait)
     for number in range(20):
-        doorbell.tell("bell", lambda number=number: rung.append(number))
+        job_queue.in_background("job", lambda number=number: rung.append(number))
     may_go_on.set()
-    doorbell._Ringer.thread.shutdown()
+    job_queue._Background.thread.shutdown()
 
     assert rung == [0]
 

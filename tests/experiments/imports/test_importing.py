@@ -116,7 +116,7 @@ def test_what_cannot_be_read_is_refused_with_its_place_and_does_not_keep_the_oth
 def test_a_large_file_is_left_to_a_worker(send, monkeypatch, django_capture_on_commit_callbacks):
     rung = []
     monkeypatch.setattr(queueing, "AT_ONCE_BYTES", 10)
-    monkeypatch.setattr(queueing, "ring", lambda: rung.append(True))
+    monkeypatch.setattr(queueing, "wake", lambda: rung.append(True))
     with django_capture_on_commit_callbacks(execute=True):
         row = send("arena.json", is_wanted=True)
     assert (row.state, rung) == (WorkState.QUEUED, [True])

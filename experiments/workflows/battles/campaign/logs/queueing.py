@@ -16,7 +16,7 @@ from django.db.models.functions import Now
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from experiments import clock, doorbell
+from experiments import clock, job_queue
 from experiments.datasets import uploads
 from experiments.datasets.jobs import ReadingThread, stop_requested
 from experiments.engine.text import storable
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 QUEUE = "datasets"
-ENOUGH_BELLS = 2  # unanswered ones: the worker reads all logs that wait
+MOST_QUEUED = 2  # unanswered ones: the worker reads all logs that wait
 AT_ONCE_BYTES = 256 << 10  # a smaller file is read while its sender waits
 LEASE = timedelta(minutes=2)  # a worker that was silent for so long has died: a batch takes a second
 MOST_ATTEMPTS = 3
@@ -91,12 +91,12 @@ def keep(
     if row.size <= AT_ONCE_BYTES and _claim(row):
         read(row)
     else:
-        transaction.on_commit(ring)
+        transaction.on_commit(wake)
     return row
 
 
-def ring() -> None:
-    doorbell.ring(QUEUE, answer, enough=ENOUGH_BELLS, waiting="a log")
+def wake() -> None:
+    job_queue.enqueue(QUEUE, answer, most=MOST_QUEUED, waiting="a log")
 
 
 def answer() -> None:
@@ -138,7 +138,7 @@ def read(row: LogImport) -> None:
 
 
 def sweep() -> None:
-    """Put back what dead workers held, give up what killed them, and ring for what waits."""
+    """Put back what dead workers held, give up what killed them, and enqueue a job for what waits."""
     being_read = LogImport.objects.filter(state=State.READING)
     clock.bring_back(being_read, "beat")
     silent = being_read.filter(beat__lt=clock.ago(LEASE))
@@ -148,7 +148,7 @@ def sweep() -> None:
         row.forget_file()
     silent.filter(attempt__lt=MOST_ATTEMPTS).update(state=State.WAITING)
     if LogImport.objects.filter(state=State.WAITING).exists():
-        ring()
+        wake()
 
 
 def _taken(row: LogImport) -> Report:
