@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from experiments.models import Ballot, Call, Event, Experiment, Judgment, Message, Participant, ProviderModel, Run
+from experiments.models.event import Envelope
 
 
 class UsageSerializer(serializers.ModelSerializer[Call]):
@@ -188,7 +189,7 @@ class EventSerializer(serializers.ModelSerializer[Event]):
         model = Event
         fields = ["v", "run", "seq", "type", "data", "at"]
 
-    def to_representation(self, instance: Event) -> dict[str, Any]:
+    def to_representation(self, instance: Event) -> Envelope:  # type: ignore[override]  # a dictionary all the same
         return instance.envelope
 
 

@@ -6,7 +6,7 @@ from functools import cache
 
 from django.db.models import Prefetch, Q
 
-from experiments.engine.projections import metrics_shown, row_writer_of, row_writers
+from experiments.engine.projections import metrics_shown, row_writer_of, with_rows
 from experiments.engine.row_writers import Loaded, stored
 from experiments.models import Call, Event, Run, Step
 from experiments.models.run import RECORDS, TERMINAL_STATES
@@ -126,9 +126,7 @@ def from_rows(run: Run, turn: int | None = None, beside: Sequence[str] = ()) -> 
     `beside` are said to do, too.
     """
     calls = Prefetch("calls", Call.objects.defer(*LARGE))
-    rows = run.steps.order_by("id")
-    for writer in row_writers().values():
-        rows = writer.with_rows(rows)
+    rows = with_rows(run.steps.order_by("id"))
     if turn is not None:
         rows = rows.filter(Q(turn=turn) | Q(turn=None) | Q(purpose__in=beside))
     loaded = Loaded({step.key: step for step in rows.prefetch_related(calls)}, _said_at(run, turn))

@@ -13,7 +13,6 @@ from uuid import UUID
 from rest_framework.utils.encoders import JSONEncoder
 
 from experiments.models import Run
-from experiments.reports import document
 from experiments.reports.exports import each
 from experiments.serializers import (
     BallotSerializer,
@@ -23,6 +22,8 @@ from experiments.serializers import (
     RunSerializer,
 )
 from experiments.workflows.coding.pages.serializers import ExecutionSerializer
+from experiments.workflows.coding.rows import executions
+from experiments.workflows.council.rows import ballots
 
 TEXT, WHOLE, NUMBER, MONEY, TRUTH, MOMENT, JSON = "text", "whole", "number", "money", "truth", "moment", "json"
 Row = dict[str, Any]
@@ -57,7 +58,7 @@ def _judgments(run: Run) -> Iterator[Row]:
 
 def _ballots(run: Run) -> Iterator[Row]:
     serializer = BallotSerializer()
-    return ({**serializer.to_representation(one), "run": run.pk} for one in each(document.ballots(run)))
+    return ({**serializer.to_representation(one), "run": run.pk} for one in each(ballots(run)))
 
 
 def _battles(run: Run) -> Iterator[Row]:
@@ -69,7 +70,7 @@ def _battles(run: Run) -> Iterator[Row]:
 
 def _executions(run: Run) -> Iterator[Row]:
     serializer = ExecutionSerializer()
-    return ({**serializer.to_representation(one), "run": run.pk} for one in each(document.executions(run)))
+    return ({**serializer.to_representation(one), "run": run.pk} for one in each(executions(run)))
 
 
 def _calls(run: Run) -> Iterator[Row]:

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
@@ -52,12 +51,11 @@ def write(
     """
     now = timezone.now()
     events = [
-        Event(run_id=run_id, seq=first + place, type=fact.type, data=fact.data(), at=now)
-        for place, fact in enumerate(facts)
+        Event(run_id=run_id, seq=seq, type=fact.type, data=fact.data(), at=now) for seq, fact in enumerate(facts, first)
     ]
     Event.objects.bulk_create(events)
     if not are_copies:
-        outbox.of_run(run_id, events)
+        outbox.of_run(run_id, list(enumerate(facts, first)))
     for event in events:
         transaction.on_commit(partial(announce, event))
 
@@ -76,5 +74,5 @@ def announce_now(event: Event) -> None:
         logger.warning("run=%s could not reach its viewers: %s", event.run_id, type(error).__name__)
 
 
-def as_message(event: Event) -> dict[str, Any]:
+def as_message(event: Event) -> dict[str, object]:
     return {"type": "run.event", "run": str(event.run_id), "envelope": event.envelope}

@@ -18,6 +18,7 @@ from experiments import metrics
 from experiments.engine.recorded import COPIED
 from experiments.engine.row_writers import (
     F,
+    Listed,
     Loaded,
     RowWriter,
     changed,
@@ -84,6 +85,18 @@ def _storable(finding: Finding) -> Finding:
 def row_writers() -> Mapping[Projection, RowWriter[Any]]:
     own = [import_module(workflow.rows).ROW_WRITERS for workflow in REGISTRY.values() if workflow.rows]
     return {name: writer for writers in (ROW_WRITERS, *own) for name, writer in writers.items()}
+
+
+def with_rows(steps: QuerySet[Step]) -> QuerySet[Step]:
+    """The steps with what pages, branches and documents read of their rows."""
+    for writer in row_writers().values():
+        steps = writer.with_rows(steps)
+    return steps
+
+
+def listed_writers() -> list[tuple[Listed, RowWriter[Any]]]:
+    """Those whose rows stand in the document of a run, in its order."""
+    return [(writer.listed, writer) for writer in row_writers().values() if writer.listed]
 
 
 def row_writer_of(step: Step) -> RowWriter[Any]:
@@ -242,7 +255,7 @@ def metrics_shown(run: Run, subjects: Sequence[str], until: int) -> Iterator[Mod
     """Of each subject. until: the last turn that counts."""
     of_seat = metrics.run_metrics(run, subjects, until=until)
     for seat in subjects:
-        yield ModelMetrics.model_validate({"seat": seat, "metrics": of_seat[seat]})
+        yield ModelMetrics(seat=seat, metrics=of_seat[seat])
 
 
 ROW_WRITERS: Mapping[Projection, RowWriter[Any]] = {

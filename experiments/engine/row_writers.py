@@ -2,13 +2,16 @@
 run is played, shown on its page, copied into a branch, and restored from a document.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
+from uuid import UUID
 
 from django.db.models import Model, QuerySet
+from pydantic import BaseModel
+from rest_framework.serializers import ModelSerializer
 
-from experiments.models import Call, Message, Step
+from experiments.models import Call, Message, Run, Step
 from experiments.search import indexing
 from experiments.serializers import TranscriptSerializer
 from experiments.workflows.base.events import EventData, JsonObject, MessageData, Stored
@@ -16,6 +19,7 @@ from experiments.workflows.base.records import Finding, Record
 
 F = TypeVar("F", bound=Finding)
 M = TypeVar("M", bound=Model)
+StepOf = Callable[[Any], tuple[str, str]]  # from a row that is imported: the key and the purpose of a step
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +30,49 @@ class Loaded:
     messages: Mapping[int, JsonObject]
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Rows that the document of a run lists.
+
+    name: of the list; line: of one row, where each is a line, and of the field of a step that names its row. rows: of a
+    run, in order. shape: of a row that is imported; `most`: how many there may be at most. step: the key and the
+    purpose of the step that left a row, where a document has no steps; None for rows to which no step leads.
+    needs_steps: they are not restored without the steps that the document has.
+    """
+
+    name: str
+    line: str
+    rows: Callable[[Run], QuerySet[Any]]
+    serializer: type[ModelSerializer[Any]]
+    shape: type[BaseModel]
+    most: int
+    step: StepOf | None = None
+    needs_steps: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Restoring:
+    """A run that is restored from a document. steps: by their keys; ids: new ones, by those of the document; calls and
+    step_of, the step that left a row: by the document's ids.
+    """
+
+    run: Run
+    steps: Mapping[str, Step]
+    ids: Mapping[str, str]
+    calls: Mapping[UUID, Call]
+    step_of: Mapping[UUID, Step]
+
+
 class RowWriter(Generic[F]):
     """Of findings that become no rows of their own; subclasses override the sides that differ.
 
     endings: how the keys of steps end that say something about a message; a branch from the message has them too.
-    is_copied: whether a branch has steps of this projection at all.
+    is_copied: whether a branch has steps of this projection at all. listed: the rows in the document of a run.
     """
 
     endings: ClassVar[tuple[str, ...]] = ()
     is_copied: ClassVar[bool] = True
+    listed: ClassVar[Listed | None] = None
 
     def write(self, step: Step, record: Record, finding: F) -> list[EventData]:
         """In the transaction of the step. Returns the events to be written in the same one."""
@@ -50,7 +88,16 @@ class RowWriter(Generic[F]):
             yield stored(step.purpose, step.data)
 
     def copy(self, step: Step, into: Step) -> None:
-        """The rows of the step for its copy in a branch."""
+        """Write the rows of the step for its copy in a branch."""
+
+    def wrong(self, rows: Sequence[Any], executed: Collection[str]) -> Iterator[tuple[str, str]]:
+        """What is wrong with the listed rows of a document, with the places in a row. executed: the keys of steps in
+        which code is run.
+        """
+        return iter(())
+
+    def restore(self, rows: Sequence[Any], into: Restoring) -> None:
+        """Write the listed rows of a document, which are right."""
 
 
 def kept(step: Step, told: EventData) -> list[EventData]:

@@ -3,9 +3,11 @@
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
+from experiments.engine.projections import listed_writers
 from experiments.imports.values import Data, slug
 
 REPORT_VERSION = 1
+BEFORE, AFTER = ("messages", "judgments"), ("calls", "steps")  # the lists of row writers
 ELSEWHERE = "elsewhere"  # the kind of an error that another system tells of in words of its own
 MOST_CHARACTERS_OF_ERROR = 20_000
 
@@ -19,7 +21,8 @@ class Draft:
         self.run: Data = {"state": "completed", "stop_reason": "imported", "seed": 0}
         self.notes: list[str] = []
         self.kept: Data = {}
-        self.rows: dict[str, list[Data]] = {name: [] for name in ROWS}
+        own = [listed.name for listed, _writer in listed_writers()]
+        self.rows: dict[str, list[Data]] = {name: [] for name in (*BEFORE, *own, *AFTER)}
         self._keys: set[str] = set()
         self._count = 0
 
@@ -49,14 +52,14 @@ class Draft:
 
     def sent(self, key: str, turn: int, seat: str, words: str, kind: str = "", at: str | None = None) -> str:
         """A person's words."""
-        id_ = self._id()
+        id_ = self.id()
         self.step(key, "message_sent", turn, message=id_)
         self._message(id_, turn, seat, words, {"purpose": "message_sent", "created": at} | _of(kind))
         return id_
 
     def said(self, key: str, turn: int, seat: str, words: str, *, purpose: str = "reply", **fields: Any) -> str:
         """A model's words; its key. call: what is known of how they were asked for."""
-        id_ = self._id()
+        id_ = self.id()
         model = self.cast.get(seat, "")
         call = fields.pop("call", None)
         key = self.step(key, purpose, turn, "ask", seat=seat, message=id_)
@@ -81,27 +84,20 @@ class Draft:
             return
         key = key or f"turn/{turn}/judge"
         self.step(f"{key}/started", "judge_evaluation_started", turn, data={"key": key, "turn": turn})
-        rows = [{"id": self._id(), "turn": turn, **one} for one in judgments]
+        rows = [self.judgment(turn, one) for one in judgments]
         self.step(f"{key}/completed", "judge_evaluation_completed", turn, judgments=[row["id"] for row in rows])
-        self.rows["judgments"] += rows
 
-    def vote(self, key: str, turn: int, judgment: Data) -> None:
-        """A contestant's judgment of a solution."""
-        row = {"id": self._id(), "turn": turn, **judgment}
-        told = {name: row.get(name, OTHERWISE.get(name)) for name in TOLD_OF_A_VOTE}
-        data = {"key": key, "turn": turn, "judgment": told}
-        self.step(f"{key}/vote", "solution_judged", turn, judgments=[row["id"]], data=data)
-        self.rows["judgments"].append(row)
+    def left(self, key: str, purpose: str, turn: int, line: str, name: str, row: Data) -> None:
+        """A row of the list `name`, and the step that left it, which names it as its `line`."""
+        id_ = self.id()
+        self.step(key, purpose, turn, **{line: id_})
+        self.rows[name].append({"id": id_, "turn": turn, **row})
 
-    def ballot(self, review: str, turn: int, ballot: Data) -> None:
-        """What was read out of the review of this step."""
-        id_ = self._id()
-        self.step(f"{review}/ballot", "ballot_read", turn, ballot=id_)
-        self.rows["ballots"].append({"id": id_, "turn": turn, **ballot})
-
-    def execution(self, key: str, turn: int, seat: str, execution: Data) -> None:
-        key = self.step(key, "execution", turn, "execute", seat=seat)
-        self.rows["executions"].append({"id": self._id(), "key": key, "turn": turn, "seat": seat, **execution})
+    def judgment(self, turn: int, row: Data) -> Data:
+        """One for which the caller has a step."""
+        judgment = {"id": self.id(), "turn": turn, **row}
+        self.rows["judgments"].append(judgment)
+        return judgment
 
     def document(self) -> Data:
         cast = [{"seat": seat, "model": model} for seat, model in self.cast.items()]
@@ -114,19 +110,14 @@ class Draft:
         self.rows["messages"].append({name: value for name, value in said.items() if value is not None})
 
     def _call(self, step: str, turn: int, seat: str, purpose: str, fields: Data) -> str:
-        place = {"id": self._id(), "step": step, "turn": turn, "seat": seat, "purpose": purpose}
+        place = {"id": self.id(), "step": step, "turn": turn, "seat": seat, "purpose": purpose}
         call = {**place, "model": self.cast.get(seat, "unknown"), "cost_source": "unknown", **fields}
         self.rows["calls"].append(call)
         return str(call["id"])
 
-    def _id(self) -> str:
+    def id(self) -> str:
         self._count += 1
         return str(uuid5(NAMESPACE_OID, str(self._count)))
-
-
-ROWS = ("messages", "judgments", "ballots", "cycles", "executions", "calls", "steps")
-TOLD_OF_A_VOTE = ("id", "subject", "judge_seat", "judge", "scores", "rationale", "flags", "unscored_reason")
-OTHERWISE: Data = {"flags": [], "unscored_reason": ""}
 
 
 def _of(kind: str) -> Data:

@@ -9,11 +9,11 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from experiments.engine.projections import listed_writers
 from experiments.imports.drafts import Draft
 from experiments.imports.values import Data, Taken, Unreadable, line, mapping, mappings, moment, rest, text, whole
-from experiments.workflows import REGISTRY
+from experiments.workflows import REGISTRY, surface_of
 from experiments.workflows.base.judge import RANGES
-from experiments.workflows.coding import WORKFLOW as CODING
 from experiments.workflows.starchamber import WORKFLOW as STARCHAMBER
 
 OURS = "arena_lab/"
@@ -170,51 +170,22 @@ class _Ours:
         judgments = _judgments(mapping(self.said.get("scores")), mapping(self.about.get("unscored")))
         rows = self.draft.rows
         rows["messages"] = messages
-        rows["ballots"] = [{**one, "call": None} for one in mappings(self.about.get("ballots"))]
-        rows["cycles"] = [dict(one) for one in mappings(self.about.get("cycles"))]
-        if self.draft.workflow == CODING.slug:
-            self._contest(judgments)
+        beside: Data = {}
+        for listed, _writer in listed_writers():
+            found = [
+                {**one, **({"call": None} if "call" in one else {})} for one in mappings(self.about.get(listed.name))
+            ]
+            (beside if listed.needs_steps else rows)[listed.name] = found
+        if steps := surface_of(self.draft.workflow).steps_of_log:
+            steps(self.draft, judgments)
         else:
             rows["judgments"] = judgments
         notes = [_("The log does not say what was sent to the models: calls, their tokens and costs are missing.")]
         kept = {"interventions": self.about.get("interventions"), "model_usage": self.said.get("model_usage")}
-        if self.about.get("executions"):
+        if any(beside.values()):
             notes.append(_("What the sandbox ran was kept beside the run."))
-            kept["executions"] = self.about["executions"]
-        kept = {name: item for name, item in kept.items() if item}
+        kept = {name: item for name, item in (kept | beside).items() if item}
         return Taken(self.place, self.draft.document(), tuple(notes), kept)
-
-    def _contest(self, judgments: Sequence[Data]) -> None:
-        """Each vote of a contest has a step of its own, and each cycle its beginning and end."""
-        draft = self.draft
-        said, given = _by_turn(draft.rows["messages"]), _by_turn(judgments)
-        for cycle in draft.rows["cycles"]:
-            turn, setter = whole(cycle.get("turn")) or 0, text(cycle.get("setter"))
-            seats = [text(one.get("seat")) for one in mappings(cycle.get("contestants"))]
-            draft.step(f"cycle/{turn}", "turn_started", turn, data={"turn": turn})
-            draft.step(
-                f"cycle/{turn}/begun", "cycle_begun", turn, data={"turn": turn, "setter": setter, "coders": seats}
-            )
-            for one in said.pop(turn, ()):
-                purpose, seat = text(one.get("purpose")), text(one.get("seat"))
-                about = {"seat": seat, "message": one.get("id")}
-                key = draft.step(f"cycle/{turn}/{purpose}/{seat}", purpose, turn, "ask", **about)
-                if one.get("parsed"):
-                    draft.parsed(key, turn)
-            for one in given.pop(turn, ()):
-                draft.vote(f"cycle/{turn}/judge/{one['judge_seat']}/of/{one['subject']}", turn, one)
-            if cycle.get("state") == "rated":
-                told = ("setter", "quorum", "votes", "means", "overall", "passed", "unrated")
-                found = {"turn": turn, "coders": seats, **{name: cycle.get(name) for name in told}}
-                draft.step(f"cycle/{turn}/rated", "cycle_rated", turn, data=found)
-            draft.step(f"cycle/{turn}/completed", "turn_completed", turn, data={"turn": turn})
-
-
-def _by_turn(rows: Sequence[Data]) -> dict[int, list[Data]]:
-    found: dict[int, list[Data]] = {}
-    for one in rows:
-        found.setdefault(whole(one.get("turn")) or 0, []).append(one)
-    return found
 
 
 def _message(one: Mapping[str, Any]) -> Data:

@@ -14,10 +14,10 @@ from decimal import Decimal
 from typing import Any
 
 from experiments.models import Ballot, Judgment, Message, Run
-from experiments.reports.document import ballots
 from experiments.reports.exports import each
 from experiments.workflows import surface_of
 from experiments.workflows.base.judge import RANGES
+from experiments.workflows.council.rows import ballots
 
 BOM = "\ufeff".encode()
 SCORES = tuple(f"score_{name}" for name in RANGES)

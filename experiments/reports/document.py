@@ -7,10 +7,10 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
 
 from experiments import metrics
-from experiments.models import Ballot, Cycle, Execution, Note, Run, Step
+from experiments.engine.projections import listed_writers, with_rows
+from experiments.models import Note, Run, Step
 from experiments.models.run import PAUSES
 from experiments.serializers import (
-    BallotSerializer,
     CallSerializer,
     ExperimentSerializer,
     JudgmentSerializer,
@@ -18,7 +18,6 @@ from experiments.serializers import (
     RunSerializer,
 )
 from experiments.workflows.coding.pages.novelty import KNOWN, without_titles
-from experiments.workflows.coding.pages.serializers import CycleSerializer, ExecutionSerializer
 
 REPORT_VERSION = 1
 INTERVENTION = "intervention"
@@ -34,7 +33,7 @@ def document(run: Run) -> dict[str, Any]:
     """The whole record of a run. `run` needs the totals of `with_totals`."""
     calls = run.calls.select_related("step", "model__provider").order_by("id")
     messages = list(run.messages.select_related("call", "step"))
-    steps = list(run.steps.order_by("id").select_related("message", "ballot").prefetch_related("judgments"))
+    steps = list(with_rows(run.steps.order_by("id").select_related("message").prefetch_related("judgments")))
     seats = sorted({message.seat for message in messages})
     return {
         "report_version": REPORT_VERSION,
@@ -44,10 +43,8 @@ def document(run: Run) -> dict[str, Any]:
         "messages": MessageSerializer(messages, many=True).data,
         "interventions": [intervention(step) for step in steps if is_intervention(step)],
         "judgments": JudgmentSerializer(run.judgments.all(), many=True).data,
-        "ballots": BallotSerializer(ballots(run), many=True).data,
-        "cycles": CycleSerializer(cycles(run), many=True).data,
-        "executions": ExecutionSerializer(executions(run), many=True).data,
-        "metrics": metrics.run_metrics(run, seats),
+        **{one.name: one.serializer(one.rows(run), many=True).data for one, _writer in listed_writers()},
+        "metrics": metrics.shown(metrics.run_metrics(run, seats)),
         "calls": CallSerializer(calls, many=True).data,
         "steps": [_step(step, run) for step in steps],
         "notes": [note_row(note) for note in notes(run)],
@@ -70,20 +67,6 @@ def note_row(note: Note) -> dict[str, Any]:
         "created": note.created,
         "edited": note.edited,
     }
-
-
-def ballots(run: Run) -> QuerySet[Ballot]:
-    """In the order in which they were read, turn by turn."""
-    return run.ballots.order_by("turn", "count", "id")
-
-
-def cycles(run: Run) -> QuerySet[Cycle]:
-    return run.cycles.select_related("voided_by").order_by("turn")
-
-
-def executions(run: Run) -> QuerySet[Execution]:
-    """What the sandbox ran, in the order in which it was asked for."""
-    return run.executions.select_related("step").order_by("id")
 
 
 def lineage(run: Run) -> dict[str, Any]:
@@ -159,10 +142,10 @@ def _run(run: Run) -> dict[str, Any]:
 
 def _step(step: Step, run: Run) -> dict[str, Any]:
     judgments: Sequence[Any] = list(step.judgments.all())
-    ballot = step.ballot if hasattr(step, "ballot") else None
+    own = {one.line: getattr(step, one.line, None) for one, _writer in listed_writers() if one.step}
     is_owners = run.reader is not None and run.reader.pk == run.experiment.owner_id
     data = without_titles(step.data) if step.purpose == KNOWN and not is_owners else step.data
-    found = [*judgments, *([ballot] if ballot else [])]
+    found = [*judgments, *(row for row in own.values() if row)]
     return {
         "key": step.key,
         "kind": step.kind,
@@ -175,7 +158,7 @@ def _step(step: Step, run: Run) -> dict[str, Any]:
         "ended": step.ended,
         "message": _id(step.message.pk) if hasattr(step, "message") else None,
         "judgments": [_id(judgment.pk) for judgment in judgments],
-        "ballot": _id(ballot.pk) if ballot else None,
+        **{line: _id(row.pk) if row else None for line, row in own.items()},
         "source": next((_id(one.call_id) for one in found), None),
     }
 

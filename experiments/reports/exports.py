@@ -8,12 +8,10 @@ from django.db.models import QuerySet
 from rest_framework.utils.encoders import JSONEncoder
 
 from experiments import metrics
+from experiments.engine.projections import listed_writers
 from experiments.models import Message, Run
 from experiments.reports.document import (
     REPORT_VERSION,
-    ballots,
-    cycles,
-    executions,
     intervention,
     is_intervention,
     lineage,
@@ -21,14 +19,12 @@ from experiments.reports.document import (
     notes,
 )
 from experiments.serializers import (
-    BallotSerializer,
     CallSerializer,
     ExperimentSerializer,
     JudgmentSerializer,
     MessageSerializer,
     RunSerializer,
 )
-from experiments.workflows.coding.pages.serializers import CycleSerializer, ExecutionSerializer
 
 Row = dict[str, Any]
 ROWS_AT_ONCE = 50
@@ -44,9 +40,8 @@ def json_lines(run: Run) -> Iterator[bytes]:
     yield _line("run", run, _head(run))
     yield from _lines("message", run, run.messages.select_related("call", "step"), message_rows())
     yield from _lines("judgment", run, run.judgments.all(), JudgmentSerializer().to_representation)
-    yield from _lines("ballot", run, ballots(run), BallotSerializer().to_representation)
-    yield from _lines("cycle", run, cycles(run), CycleSerializer().to_representation)
-    yield from _lines("execution", run, executions(run), ExecutionSerializer().to_representation)
+    for listed, _writer in listed_writers():
+        yield from _lines(listed.line, run, listed.rows(run), listed.serializer().to_representation)
     yield from (_line("intervention", run, _deed(row)) for row in interventions(run))
     calls = run.calls.select_related("step", "model__provider").order_by("id")
     yield from _lines("call", run, calls, CallSerializer().to_representation)
@@ -80,7 +75,7 @@ def _head(run: Run) -> Row:
         "overrides": run.overrides,
         "experiment": ExperimentSerializer(run.experiment).data,
         "lineage": lineage(run),
-        "metrics": metrics.run_metrics(run, seats),
+        "metrics": metrics.shown(metrics.run_metrics(run, seats)),
     }
 
 

@@ -5,12 +5,11 @@ What is known of each kind has to have its form, because pages and reports draw 
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Annotated, Any, Self
-from uuid import UUID
+from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, SerializeAsAny, StringConstraints, model_validator
+from pydantic import BeforeValidator, Field, SerializeAsAny, StringConstraints
 
-from experiments.reports.shape_types import Count, Flags, Kept, Key, Line, LongText, RowShape, Seat, Word
+from experiments.reports.shape_types import Count, Kept, Key, Line, LongText, Seat, Word
 from experiments.workflows import REGISTRY, surface_of
 
 Reason = Annotated[str, StringConstraints(max_length=500)]
@@ -36,27 +35,6 @@ def _kinds() -> dict[Any, type[Kept]]:
 
 
 Parsed = Annotated[SerializeAsAny[Kept], BeforeValidator(_parsed)]
-
-
-class BallotShape(RowShape):
-    """labels: names under which the reviewer saw the answers, to seats, in the order in which they were shown."""
-
-    turn: Count
-    count: Annotated[Count, Field(ge=1)] = 1
-    reviewer: Seat
-    model: Line = ""
-    labels: Annotated[dict[Label, Seat], Field(max_length=50)] = {}
-    order: Order | None = None
-    abstained_reason: Reason = ""
-    flags: Flags = []
-    reading: Annotated[str, StringConstraints(max_length=12)] = ""
-    superseded: bool = False
-    call: UUID | None = None
-
-    @model_validator(mode="after")
-    def only_what_was_shown_is_ranked(self) -> Self:
-        check_order(self.order or (), self.labels.values())
-        return self
 
 
 class Stage(Kept):

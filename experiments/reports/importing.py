@@ -8,13 +8,13 @@ from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from experiments.casting import InvalidExperiment, checked_config
+from experiments.engine.projections import listed_writers
 from experiments.models import Run
 from experiments.models.run import RunOrigin
 from experiments.refusals import NotAllowed
 from experiments.reports.json_values import Errors, InvalidDocument, check, place
 from experiments.reports.planning import planned
-from experiments.reports.shape_types import RowShape
-from experiments.reports.shapes import RecordShape, StepShape
+from experiments.reports.shapes import RecordShape, StepShape, record_shape
 from experiments.reports.storing import store
 from experiments.shards import is_sharded
 from experiments.workflows import REGISTRY
@@ -52,7 +52,7 @@ def checked(document: Any) -> RecordShape:
     if not isinstance(document, dict):
         raise InvalidDocument({"document": [_("This is no run: a JSON object is needed, as the report gives it.")]})
     try:
-        record = RecordShape.model_validate(document)
+        record = record_shape().model_validate(document)
     except ValidationError as error:
         raise InvalidDocument(_errors(error)) from error
     _check_references(record)
@@ -84,8 +84,7 @@ def _check_references(record: RecordShape) -> None:
     """Every id once, and every call of a message there: only a branch has words that were paid for by its parent."""
     errors: Errors = {}
     seen: set[UUID] = set()
-    for name in ("messages", "judgments", "ballots", "executions", "calls"):
-        rows: list[RowShape] = getattr(record, name)
+    for name, rows in record.with_ids.items():
         for number, row in enumerate(rows):
             if row.id in seen:
                 errors[f"{name}[{number}].id"] = [_("This id stands twice in the document.")]
@@ -96,37 +95,47 @@ def _check_references(record: RecordShape) -> None:
             errors[f"calls[{number}].attempt"] = [_("This attempt stands twice in the document.")]
         attempts.add((call.step, call.attempt))
     calls = {call.id for call in record.calls}
-    for name in ("messages", "ballots") if record.lineage.parent is None else ():
-        for number, row in enumerate(getattr(record, name)):
-            if row.call and row.call not in calls:
+    for name, rows in record.with_ids.items() if record.lineage.parent is None else ():
+        for number, row in enumerate(rows):
+            if getattr(row, "call", None) and getattr(row, "call", None) not in calls:
                 errors[f"{name}[{number}].call"] = [_("There is no such call in the document.")]
     _raise(errors)
 
 
 def _check_plan(record: RecordShape, plan: list[StepShape]) -> None:
-    """Every step once; it leaves at most one message and ballot, and every message and finding comes from one step."""
+    """Every step once; it leaves at most one message, and every message and finding comes from one step."""
     errors: Errors = {}
     keys: set[str] = set()
     for number, step in enumerate(record.steps):
         if step.key in keys:
             errors[f"steps[{number}].key"] = [_("This key stands twice in the document.")]
         keys.add(step.key)
-    left = {name: _left(plan, name) for name in ("messages", "judgments", "ballots")}
-    if any(len(rows) != len(set(rows)) for rows in left.values()):
-        errors["steps"] = [_("Two steps lay claim to the same message or judgment.")]
-    for name, rows in left.items():
-        if unknown := set(rows) - {row.id for row in getattr(record, name)}:
+    own = [row.id for listed, _writer in listed_writers() if listed.step for row in record.rows(listed.name)]
+    known = {
+        "message": {row.id for row in record.messages},
+        "judgments": {row.id for row in record.judgments},
+        "left": set(own),
+    }
+    for name, ids in known.items():
+        left = [row for step in plan for row in _left(step, name)]
+        if len(left) != len(set(left)):
+            errors["steps"] = [_("Two steps lay claim to the same message or judgment.")]
+        if unknown := set(left) - ids:
             errors["steps"] = [_("There is no message or judgment %(id)s in the document.") % {"id": min(unknown)}]
     _check_subjects(record, plan, errors)
-    _check_contest(record, plan, errors)
+    executed = {step.key for step in plan if step.kind == "execute"}
+    for listed, writer in listed_writers():
+        for place_, said in writer.wrong(record.rows(listed.name), executed):
+            errors[f"{listed.name}{place_}"] = [said]
     _raise(errors)
 
 
-def _left(plan: list[StepShape], name: str) -> list[UUID]:
-    """The rows of this kind that the steps say they left."""
+def _left(step: StepShape, name: str) -> list[UUID]:
+    """The rows of this kind that the step says it left."""
     if name == "judgments":
-        return [row for step in plan for row in step.judgments]
-    return [row for step in plan if (row := step.message if name == "messages" else step.ballot)]
+        return step.judgments
+    row = step.message if name == "message" else step.left
+    return [row] if row else []
 
 
 def _check_subjects(record: RecordShape, plan: list[StepShape], errors: Errors) -> None:
@@ -137,20 +146,6 @@ def _check_subjects(record: RecordShape, plan: list[StepShape], errors: Errors) 
         if judged in subjects:
             errors[f"judgments[{number}].subject"] = [_("This seat is judged twice in the same step.")]
         subjects.add(judged)
-
-
-def _check_contest(record: RecordShape, plan: list[StepShape], errors: Errors) -> None:
-    """Each cycle once; and every execution has a step of its own, in which code is run."""
-    steps = {step.key for step in plan if step.kind == "execute"}
-    for number, execution in enumerate(record.executions):
-        if execution.key not in steps:
-            errors[f"executions[{number}].key"] = [_("There is no step of this key, or another execution has it.")]
-        steps.discard(execution.key)
-    turns: set[int] = set()
-    for number, cycle in enumerate(record.cycles):
-        if cycle.turn in turns:
-            errors[f"cycles[{number}].turn"] = [_("This cycle stands twice in the document.")]
-        turns.add(cycle.turn)
 
 
 def _errors(error: ValidationError) -> Errors:

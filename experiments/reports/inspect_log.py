@@ -15,12 +15,14 @@ from typing import Any
 from uuid import UUID
 
 from experiments.models import Call, Cycle, Judgment, Message, Run
-from experiments.reports.document import ballots, cycles, executions, lineage
+from experiments.reports.document import lineage
 from experiments.reports.exports import Row, encoded, interventions, message_rows
 from experiments.serializers import BallotSerializer
 from experiments.workflows import workflow_of
 from experiments.workflows.coding.pages.serializers import CycleSerializer, ExecutionSerializer
+from experiments.workflows.coding.rows import cycles, executions
 from experiments.workflows.council.pages.rankings import Ranking, rankings_of
+from experiments.workflows.council.rows import ballots
 
 LOG_VERSION = 2
 SCORER = "arena_lab_judge"

@@ -3,15 +3,16 @@
 from collections.abc import Iterator, Sequence
 from uuid import UUID
 
+from experiments.engine.projections import listed_writers
+from experiments.engine.row_writers import StepOf
 from experiments.models import Call, Run, Step
-from experiments.reports.found_shapes import BallotShape
 from experiments.reports.shapes import CallShape, JudgmentShape, MessageShape, RecordShape, StepShape
 
 STATES = {Call.State.COMPLETED: Step.State.DONE, Call.State.SENT: Step.State.OPEN, Call.State.LOST: Step.State.OPEN}
 
 
 def planned(record: RecordShape) -> list[StepShape]:
-    """The steps of a document, with one for every message, judgment, ballot and call of it."""
+    """The steps of a document, with one for every message, judgment, call and other row that a step leaves."""
     plan = _Plan(record)
     for step in record.steps:
         plan.add(step)
@@ -21,8 +22,13 @@ def planned(record: RecordShape) -> list[StepShape]:
 
 
 def _turns(record: RecordShape) -> list[int]:
-    rows: list[MessageShape | JudgmentShape | BallotShape | CallShape] = [*record.messages, *record.judgments]
-    return sorted({row.turn or 0 for row in (*rows, *record.ballots, *record.calls)})
+    own = [row for name, _step in _left() for row in record.rows(name)]
+    return sorted({row.turn or 0 for row in (*record.messages, *record.judgments, *record.calls, *own)})
+
+
+def _left() -> list[tuple[str, StepOf]]:
+    """The lists of rows that steps leave, with what tells the step of a row."""
+    return [(listed.name, listed.step) for listed, _writer in listed_writers() if listed.step]
 
 
 class _Plan:
@@ -37,7 +43,7 @@ class _Plan:
 
     def add(self, step: StepShape) -> None:
         self.steps.setdefault(step.key, step)
-        self._placed.update(step.judgments, *([row] for row in (step.message, step.ballot) if row))
+        self._placed.update(step.judgments, *([row] for row in (step.message, step.left) if row))
 
     def complete(self, turn: int) -> None:
         """What the document's own steps do not say of a turn, in the order in which a workflow records it."""
@@ -53,9 +59,12 @@ class _Plan:
             if message.turn == turn and message.id not in self._placed:
                 yield self._of_message(message)
         yield from (self._of_call(call) for call in calls if call.purpose != "judge")
-        for ballot in self.record.ballots:
-            if ballot.turn == turn and ballot.id not in self._placed:
-                yield self._of_ballot(ballot)
+        for name, step_of in _left():
+            for row in self.record.rows(name):
+                if row.turn == turn and row.id not in self._placed:
+                    key, purpose = step_of(row)
+                    step = _fact(self._free(key), purpose, turn)
+                    yield step.model_copy(update={"left": row.id, "source": row.call})
         if judged:
             yield _fact(f"turn/{turn}/judge/started", "judge_evaluation_started", turn)
         judging = [call for call in calls if call.purpose == "judge"]
@@ -74,11 +83,6 @@ class _Plan:
             return _fact(key, "message_sent", message.turn).model_copy(update={"message": message.id})
         place = {"seat": message.seat, "turn": message.turn, "message": message.id}
         return StepShape(key=key, kind="ask", purpose=message.purpose, **place)
-
-    def _of_ballot(self, ballot: BallotShape) -> StepShape:
-        key = self._free(f"turn/{ballot.turn}/review/{ballot.reviewer}/ballot")
-        step = _fact(key, "ballot_read", ballot.turn)
-        return step.model_copy(update={"ballot": ballot.id, "source": ballot.call})
 
     def _of_call(self, call: CallShape) -> StepShape:
         """Its last attempt says what became of the step."""

@@ -6,7 +6,8 @@ from typing import Any
 from django.db.models import Q
 
 from experiments.models import Ballot, Call, Judgment, Participant, Run, Step
-from experiments.reports.document import CHOICES, ballots
+from experiments.reports.document import CHOICES
+from experiments.workflows.council.rows import ballots
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,19 @@
 Names that are not known are passed over, so that documents of later versions can be read.
 """
 
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Sequence
+from functools import cache
+from typing import Annotated, Any, Literal, Self, cast
 from uuid import UUID
 
-from pydantic import Field, Strict, StringConstraints, ValidationError, model_validator
+from pydantic import AliasChoices, Field, Strict, StringConstraints, ValidationError, create_model, model_validator
 
 from experiments.casting import SeatParams
+from experiments.engine.projections import listed_writers
 from experiments.models.run import RunMode, RunState
 from experiments.models.work import Call, Step
 from experiments.reports.document import REPORT_VERSION
-from experiments.reports.found_shapes import BallotShape, Parsed, findings
+from experiments.reports.found_shapes import Parsed, findings
 from experiments.reports.shape_types import (
     Count,
     Flags,
@@ -33,16 +36,12 @@ from experiments.reports.shape_types import (
     Word,
 )
 from experiments.workflows import REGISTRY
-from experiments.workflows.coding.pages.shapes import CycleShape, ExecutionShape
 
 # The size of the file bounds what all of them take; these leave room for the largest contest that can be set up.
 MOST_MESSAGES = 10_000
-MOST_BALLOTS = 5_000
 MOST_JUDGMENTS = 80_000
-MOST_EXECUTIONS = 30_000
 MOST_CALLS = 200_000
 MOST_STEPS = 300_000
-MOST_CYCLES = 1_000
 HIGHEST_VOTE = 10
 
 
@@ -181,8 +180,14 @@ class CallShape(RowShape):
     seconds: Seconds | None = None
 
 
+def _lines() -> list[str]:
+    return [listed.line for listed, _writer in listed_writers() if listed.step]
+
+
 class StepShape(Shape):
-    """message, judgments, ballot: ids of the rows that the step left. source: the call that its findings rest on."""
+    """message, judgments: ids of the rows that the step left; left: of one that a row writer lists. source: the call
+    that its findings rest on.
+    """
 
     key: Key
     kind: Literal["ask", "execute", "record", "listen", "offer"]
@@ -195,7 +200,7 @@ class StepShape(Shape):
     ended: Moment | None = None
     message: UUID | None = None
     judgments: Annotated[list[UUID], Field(max_length=1000)] = []
-    ballot: UUID | None = None
+    left: UUID | None = Field(None, validation_alias=AliasChoices("left", *_lines()))
     source: UUID | None = None
 
     @model_validator(mode="after")
@@ -216,7 +221,9 @@ class LineageShape(Shape):
 
 
 class RecordShape(Shape):
-    """A run's document. Without `steps` they are made up from what was said, judged and called."""
+    """A run's document. Without `steps` they are made up from what was said, judged and called. `record_shape` is the
+    one that has the lists of row writers, too.
+    """
 
     report_version: Annotated[int, Strict(), Field(ge=1, le=REPORT_VERSION)]
     run: RunShape
@@ -224,8 +231,24 @@ class RecordShape(Shape):
     lineage: LineageShape = LineageShape()
     messages: Annotated[list[MessageShape], Field(max_length=MOST_MESSAGES)]
     judgments: Annotated[list[JudgmentShape], Field(max_length=MOST_JUDGMENTS)] = []
-    ballots: Annotated[list[BallotShape], Field(max_length=MOST_BALLOTS)] = []
-    cycles: Annotated[list[CycleShape], Field(max_length=MOST_CYCLES)] = []
-    executions: Annotated[list[ExecutionShape], Field(max_length=MOST_EXECUTIONS)] = []
     calls: Annotated[list[CallShape], Field(max_length=MOST_CALLS)] = []
     steps: Annotated[list[StepShape], Field(max_length=MOST_STEPS)] = []
+
+    def rows(self, name: str) -> Sequence[Any]:
+        """The rows of a list."""
+        return cast("Sequence[Any]", getattr(self, name))
+
+    @property
+    def with_ids(self) -> dict[str, Sequence[RowShape]]:
+        """The lists of rows to which others may refer."""
+        own = [listed.name for listed, _writer in listed_writers() if issubclass(listed.shape, RowShape)]
+        return {name: self.rows(name) for name in ("messages", "judgments", *own, "calls")}
+
+
+@cache
+def record_shape() -> type[RecordShape]:
+    lists: dict[str, Any] = {
+        listed.name: (Annotated[list[listed.shape], Field(max_length=listed.most)], [])  # type: ignore[name-defined]  # known when it runs
+        for listed, _writer in listed_writers()
+    }
+    return create_model("Record", __base__=RecordShape, **lists)

@@ -7,15 +7,14 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from experiments import timeline
+from experiments import running, timeline
 from experiments.catalog.unlisted import known_or_entered
+from experiments.engine.projections import listed_writers
+from experiments.engine.row_writers import Restoring
 from experiments.models import (
     TERMINAL_STATES,
-    Ballot,
     Call,
-    Cycle,
     Event,
-    Execution,
     Experiment,
     Judgment,
     Message,
@@ -25,11 +24,8 @@ from experiments.models import (
 )
 from experiments.models.ids import new_id
 from experiments.models.run import RunOrigin
-from experiments.reports.shape_types import RowShape
 from experiments.reports.shapes import CallShape, MessageShape, RecordShape, StepShape
 from experiments.search import indexing
-from experiments.serializers import ParticipantSerializer
-from experiments.workflows.coding.pages import stored as contest_rows
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -38,6 +34,7 @@ UNDER_WAY = "imported_live"
 PROVISIONAL_SEQ = 1_000_000_000  # until the events are numbered: beyond what any run has
 ROWS_AT_ONCE = 200
 OF_ITS_STEP = {"step", "seat", "turn", "purpose", "prompt_version"}
+MESSAGE = "message-"  # how anchors of messages begin
 CUT_OFF = "The run was exported while this call was under way."
 
 
@@ -48,8 +45,7 @@ def store(record: RecordShape, plan: Sequence[StepShape], owner: "User", origin:
     copy.take_calls()
     copy.take_messages(plan)
     copy.take_judgments(plan)
-    copy.take_ballots(plan)
-    copy.take_contest()
+    copy.take_own_rows(plan)
     copy.tell()
     indexing.setup(copy.run.experiment_id)
     indexing.of_run(copy.run.pk)
@@ -66,9 +62,7 @@ class _Copy:
         cast = [participant.model for participant in record.experiment.cast]
         simulated = {call.model for call in record.calls if call.simulated}
         self.models = known_or_entered([*cast, *(call.model for call in record.calls)], simulated)
-        rows: list[RowShape] = [*record.calls, *record.messages, *record.judgments, *record.ballots]
-        rows += record.executions
-        self.ids = {str(row.id): str(new_id()) for row in rows}
+        self.ids = {str(row.id): str(new_id()) for rows in record.with_ids.values() for row in rows}
 
     def set_up(self) -> None:
         asked = self.record.experiment
@@ -196,37 +190,12 @@ class _Copy:
             ROWS_AT_ONCE,
         )
 
-    def take_ballots(self, plan: Sequence[StepShape]) -> None:
-        step_of = {step.ballot: self.steps[step.key] for step in plan if step.ballot}
-        Ballot.objects.bulk_create(
-            (
-                Ballot(
-                    **found.model_dump(exclude={"id", "call"}),
-                    id=self.ids[str(found.id)],
-                    run=self.run,
-                    step=step_of[found.id],
-                    call=self.calls.get(found.call) if found.call else None,
-                )
-                for found in self.record.ballots
-            ),
-            ROWS_AT_ONCE,
-        )
-
-    def take_contest(self) -> None:
-        """Cycles, and what was run: by the events of the run, so before they are told."""
-        cycles = [contest_rows.cycle(self.run, cycle) for cycle in self.record.cycles]
-        Cycle.objects.bulk_create(cycles, ROWS_AT_ONCE)
-        for cycle, asked in zip(cycles, self.record.cycles, strict=True):
-            cycle.began = asked.began or self.run.created
-        Cycle.objects.bulk_update(cycles, ["began"], ROWS_AT_ONCE)
-        rows = [
-            contest_rows.execution(self.run, self.steps[one.key], one, self.ids[str(one.id)])
-            for one in self.record.executions
-        ]
-        Execution.objects.bulk_create(rows, ROWS_AT_ONCE)
-        for row, said in zip(rows, self.record.executions, strict=True):
-            row.created = said.created or self.run.created
-        Execution.objects.bulk_update(rows, ["created"], ROWS_AT_ONCE)
+    def take_own_rows(self, plan: Sequence[StepShape]) -> None:
+        """Those of row writers: a page shows what they say, so before the events are made."""
+        step_of = {step.left: self.steps[step.key] for step in plan if step.left}
+        into = Restoring(self.run, self.steps, self.ids, self.calls, step_of)
+        for listed, writer in listed_writers():
+            writer.restore(self.record.rows(listed.name), into)
 
     def tell(self) -> None:
         """The events that a page replays: what its rows say, in that order, and the messages in theirs."""
@@ -253,16 +222,8 @@ class _Copy:
         return [next(rows) if _message_of(shown) else shown for shown in entries]
 
     def _created(self) -> Event:
-        experiment = self.run.experiment
-        cast = experiment.participants.select_related("model")
-        data = {
-            "workflow": experiment.workflow,
-            "title": experiment.title,
-            "seed": self.run.seed,
-            "config": experiment.config,
-            "cast": ParticipantSerializer(cast, many=True).data,
-        }
-        return Event(run=self.run, seq=1, type="experiment_created", data=data, at=self.run.created)
+        told = running.created(self.run)
+        return Event(run=self.run, seq=1, type=told.type, data=told.data(), at=self.run.created)
 
     def _with_new_ids(self, value: Any) -> Any:
         """Where the record of a step names a row of the document, it names the new row."""
@@ -274,6 +235,5 @@ class _Copy:
 
 
 def _message_of(shown: timeline.Entry) -> str:
-    """The id of the message that an entry shows; a review shows with the ballot that was read from it."""
-    data: Any = shown.data.get("message") if shown.type == "ballot_read" else shown.data
-    return str(data["id"]) if data and shown.anchor == f"message-{data.get('id')}" else ""
+    """The id of the message in whose place the entry stands; "" for one that stands in no message's."""
+    return shown.anchor.removeprefix(MESSAGE) if shown.anchor.startswith(MESSAGE) else ""

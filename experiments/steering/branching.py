@@ -13,7 +13,7 @@ from experiments.admission import require_models, require_role, require_spending
 from experiments.budgets.budgeting import require_budget
 from experiments.engine import jobs
 from experiments.engine.events import announce_now, emit, reserve_numbers, write
-from experiments.engine.projections import row_writer_of, row_writers
+from experiments.engine.projections import row_writer_of, row_writers, with_rows
 from experiments.engine.recorded import COPIED, recorded_outcomes
 from experiments.engine.row_writers import copied, stored
 from experiments.engine.text import is_storable
@@ -147,12 +147,9 @@ def _was_said(message: Message) -> bool:
 def _shared_steps(message: Message, *, is_edited: bool) -> Iterator[Step]:
     """Everything recorded before the message, the message, and, unless it was edited, what was found about it."""
     point = message.step
-    writers = row_writers().values()
-    endings = () if is_edited else (ending for writer in writers for ending in writer.endings)
+    endings = () if is_edited else (ending for writer in row_writers().values() for ending in writer.endings)
     belongs = {f"{point.key}{ending}" for ending in endings}
-    steps = message.run.steps.exclude(state=Step.State.OPEN).select_related("message")
-    for writer in writers:
-        steps = writer.with_rows(steps)
+    steps = with_rows(message.run.steps.exclude(state=Step.State.OPEN).select_related("message"))
     for step in steps.order_by("id"):
         is_earlier = (step.turn or 0) < message.turn or step.pk <= point.pk
         if step.key in belongs or (is_earlier and not _comes_after(step, message)):

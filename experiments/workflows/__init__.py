@@ -6,14 +6,18 @@ loaded is left out, and BROKEN says why.
 
 import logging
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module, metadata
 from pkgutil import iter_modules
 
+from experiments.workflows.base.events import OF_ENGINE, EventData
+from experiments.workflows.base.records import SHARED
 from experiments.workflows.base.surface import Surface
 from experiments.workflows.base.workflow import Workflow, missing
 
 GROUP = "arena_lab.workflows"
 LONGEST_SLUG = 20
+LONGEST_TYPE = 40
 BROKEN: dict[str, str] = {}  # entry points that could not be loaded, with the reason
 
 logger = logging.getLogger(__name__)
@@ -29,13 +33,22 @@ def _installed(taken: Mapping[str, Workflow]) -> Iterator[Workflow]:
     for point in metadata.entry_points(group=GROUP):
         try:
             workflow = point.load()
-            if workflow.slug != point.name or len(point.name) > LONGEST_SLUG or workflow.slug in taken:
-                raise ValueError(f"{point.name!r} is no slug for it: taken, too long, or not its own")
+            _check(workflow, point.name, taken)
         except Exception as error:  # whatever a stranger's module does
             BROKEN[point.name] = f"{type(error).__name__}: {error}"
             logger.warning("workflow_left_out", extra={"workflow": point.name, "error": BROKEN[point.name]})
         else:
             yield workflow
+
+
+def _check(workflow: Workflow, name: str, taken: Mapping[str, Workflow]) -> None:
+    """Raises ValueError for a slug or a type of event that cannot be its own."""
+    if workflow.slug != name or len(name) > LONGEST_SLUG or name in taken:
+        raise ValueError(f"{name!r} is no slug for it: taken, too long, or not its own")
+    for event in (*workflow.records, *workflow.events):
+        type_ = str(event.model_fields["type"].default)
+        if not type_.startswith(f"{name.replace('-', '_')}_") or len(type_) > LONGEST_TYPE:
+            raise ValueError(f"{type_!r} is no type of its events: too long, or without the slug at its beginning")
 
 
 def registry() -> dict[str, Workflow]:
@@ -60,3 +73,12 @@ def surface_of(slug: str) -> Surface:
         return Surface(name=slug)
     surface: Surface = import_module(workflow.surface).SURFACE
     return surface
+
+
+@cache
+def event_classes() -> Mapping[str, type[EventData]]:
+    """What events of each type tell: of the engine, of what workflows share, and of their own."""
+    findings = (*SHARED, *(finding for workflow in REGISTRY.values() for finding in workflow.records))
+    told = (finding.tells or finding for finding in findings)
+    own = (event for workflow in REGISTRY.values() for event in workflow.events)
+    return {event.model_fields["type"].default: event for event in (*OF_ENGINE, *told, *own)}

@@ -250,11 +250,11 @@ class SolutionExecuted(EventData):
     verdicts: list[SolutionVerdict]
     passed: int
     of: int
-    complaint: str
-    backend: str
-    is_unsafe: bool
-    seconds: float | None
-    error: str
+    complaint: str = ""
+    backend: str = ""
+    is_unsafe: bool = False
+    seconds: float | None = None
+    error: str = ""
 
 
 # --- messages ---
@@ -289,21 +289,21 @@ class MessageShown(Part):
     id: str
     turn: int
     seat: Seat
-    purpose: str
-    model: str
+    purpose: str = ""
+    model: str = ""
     text: str
     raw_text: str
-    parsed: JsonObject | None
-    reasoning: str
-    filter: FilterFound | None
-    logprobs: None
-    finish_reason: str
-    flags: list[str]
-    operator: OperatorChange | None
-    superseded: bool
-    usage: Usage | None
-    cost: str | None
-    call: str | None
+    parsed: JsonObject | None = None
+    reasoning: str = ""
+    filter: FilterFound | None = None
+    logprobs: None = None
+    finish_reason: str = ""
+    flags: list[str] = []
+    operator: OperatorChange | None = None
+    superseded: bool = False
+    usage: Usage | None = None
+    cost: str | None = None
+    call: str | None = None
     created: str
 
 
@@ -340,17 +340,17 @@ class JudgmentShown(Part):
     """scores: None when none was given; `unscored_reason` says why some or all are absent."""
 
     id: str
-    turn: int
+    turn: int | None = None
     subject: Seat
     judge: str
-    judge_seat: Seat
+    judge_seat: Seat = ""
     scores: dict[str, Number] | None
-    unscored_reason: str
-    rationale: str
-    dynamics: str
-    confidence: Number | None
-    flags: list[str]
-    saw: dict[str, str]
+    unscored_reason: str = ""
+    rationale: str = ""
+    dynamics: str = ""
+    confidence: Number | None = None
+    flags: list[str] = []
+    saw: dict[str, str] = {}
 
 
 class JudgeEvaluationCompletedData(EventData):

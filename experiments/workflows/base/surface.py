@@ -117,7 +117,8 @@ class Surface:
     title: of a run, of `%(title)s`. turns: what its turns are called. again: the words for setting the same up anew.
     may_extend: whether the last turn can be put off while it runs. run_links: a template with further links at the head
     of its page. findings, parsed: how its findings and its structured answers, by kind, are read from a document that
-    is taken over. told: reports and exports.
+    is taken over. steps_of_log: makes the steps of a draft and of these judgments, as a log of Inspect names none.
+    told: reports and exports.
     """
 
     name: Text
@@ -141,6 +142,7 @@ class Surface:
     no_branch: Text = ""
     findings: Mapping[str, type[Any]] = field(default_factory=dict)
     parsed: Mapping[str, type[Any]] = field(default_factory=dict)
+    steps_of_log: Callable[[Any, Sequence[Any]], None] | None = None
     told: Told = Told()
     assumptions: Assumptions = field(default_factory=Assumptions)
     assumed: Text = ""

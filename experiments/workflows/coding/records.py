@@ -131,7 +131,7 @@ class CycleRestored(EventData):
 
 
 RECORDS: tuple[type[Finding], ...] = (
-    *(ProblemsKnown, PoolChecked, CyclesPlanned, CycleBegun),
+    *(PoolChecked, CyclesPlanned, CycleBegun),
     *(ProblemSet, CycleVoid, SolutionJudged, CycleRated),
 )
 EVENTS: tuple[type[EventData], ...] = (CycleVoided, CycleRestored)

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from experiments.workflows.base.surface import Surface, Told
 from experiments.workflows.coding.assumptions import ASSUMPTIONS
-from experiments.workflows.coding.pages import pages, report, report_figures, shapes, slots, table
+from experiments.workflows.coding.pages import importing, pages, report, report_figures, shapes, slots, table
 from experiments.workflows.coding.pages.plan import plan
 
 
@@ -43,6 +43,7 @@ SURFACE = Surface(
     turns=_("Cycles"),
     again=_("Again with these models"),
     findings=shapes.FINDINGS,
+    steps_of_log=importing.contest,
     parsed=shapes.PARSED,
     told=Told(
         settings=report.settings,

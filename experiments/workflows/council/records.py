@@ -17,11 +17,11 @@ class BallotShown(Part):
     model: str
     labels: dict[str, Seat]
     order: list[list[Seat]] | None
-    abstained_reason: str
-    flags: list[str]
-    reading: str
-    superseded: bool
-    call: str | None
+    abstained_reason: str = ""
+    flags: list[str] = []
+    reading: str = ""
+    superseded: bool = False
+    call: str | None = None
 
 
 class BallotReadData(EventData):

@@ -1,24 +1,49 @@
 """Ballots of a council, and the title that it finds."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.db.models import QuerySet
 
-from experiments.engine.row_writers import Loaded, RowWriter, copied, kept, message_data, message_of, source
+from experiments.engine.row_writers import (
+    Listed,
+    Loaded,
+    Restoring,
+    RowWriter,
+    copied,
+    kept,
+    message_data,
+    message_of,
+    source,
+)
 from experiments.models import Ballot, Experiment, Message, Run, Step
 from experiments.search import indexing
 from experiments.serializers import BallotSerializer
 from experiments.workflows.base.events import EventData, JsonObject
 from experiments.workflows.base.records import Projection, Record
 from experiments.workflows.council import records
+from experiments.workflows.council.pages.shapes import BallotShape
 from experiments.workflows.council.records import BallotRead, BallotReadData, Titled
 
 ENDING = "/ballot"  # of the step of a ballot: the rest of its key is that of the review
 
 
+MOST_BALLOTS = 5_000
+ROWS_AT_ONCE = 200
+
+
+def ballots(run: Run) -> QuerySet[Ballot]:
+    """In the order in which they were read, turn by turn."""
+    return run.ballots.order_by("turn", "count", "id")
+
+
+def _step_of(ballot: BallotShape) -> tuple[str, str]:
+    return f"turn/{ballot.turn}/review/{ballot.reviewer}{ENDING}", "ballot_read"
+
+
 class Ballots(RowWriter[BallotRead]):
     endings = (ENDING,)
+    listed = Listed("ballots", "ballot", ballots, BallotSerializer, BallotShape, MOST_BALLOTS, _step_of)
 
     def write(self, step: Step, record: Record, finding: BallotRead) -> list[EventData]:
         """A reviewer's ballot takes the place of an earlier one of the same turn."""
@@ -42,6 +67,21 @@ class Ballots(RowWriter[BallotRead]):
     def copy(self, step: Step, into: Step) -> None:
         if hasattr(step, "ballot"):
             copied(step.ballot, into).save()
+
+    def restore(self, rows: Sequence[BallotShape], into: Restoring) -> None:
+        Ballot.objects.bulk_create(
+            (
+                Ballot(
+                    **found.model_dump(exclude={"id", "call"}),
+                    id=into.ids[str(found.id)],
+                    run=into.run,
+                    step=into.step_of[found.id],
+                    call=into.calls.get(found.call) if found.call else None,
+                )
+                for found in rows
+            ),
+            ROWS_AT_ONCE,
+        )
 
 
 def _superseded(ballot: Ballot) -> BallotReadData:

@@ -10,7 +10,7 @@ from experiments.reports.html import render_html
 from experiments.reports.importing import import_document
 from experiments.reports.markdown import render_markdown
 from experiments.reports.pdf import render_pdf
-from experiments.workflows.coding import config
+from experiments.workflows.coding import config, rows
 from experiments.workflows.coding.pages import ratings
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_SOLUTION, NO_VOTE, UNREADABLE
@@ -27,10 +27,10 @@ def test_the_largest_contest_that_can_be_set_up_is_not_too_long_for_an_import():
     problems, played = 2 * 2 * cycles, 2 * cycles  # each asked for twice; a void one in turn set twice
     calls = problems + 2 * solutions + 2 * judgments + played * coders
 
-    assert played <= shapes.MOST_CYCLES
+    assert played <= rows.MOST_CYCLES
     assert problems + 2 * solutions <= shapes.MOST_MESSAGES
     assert judgments <= shapes.MOST_JUDGMENTS
-    assert 8 * problems + solutions <= shapes.MOST_EXECUTIONS
+    assert 8 * problems + solutions <= rows.MOST_EXECUTIONS
     assert calls <= shapes.MOST_CALLS
     assert calls + judgments + 8 * problems + 4 * solutions + 6 * played <= shapes.MOST_STEPS
 

@@ -5,7 +5,7 @@ for a score. Elo numbers of the file are kept beside the run, and never mixed wi
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -25,6 +25,7 @@ from experiments.imports.values import (
     rest,
     slug,
     text,
+    whole,
 )
 from experiments.workflows.coding.config import LEAST_CODERS, MOST_CODERS, coder
 
@@ -39,6 +40,8 @@ OF_CYCLE = (
     "overall_average",
 )
 OF_JUDGMENT = ("judge", "judge_id", "judge_model", "model", "scores", "overall_score", "feedback", "error")
+TOLD_OF_A_VOTE = ("id", "subject", "judge_seat", "judge", "scores", "rationale", "flags", "unscored_reason")
+OTHERWISE: Data = {"flags": [], "unscored_reason": ""}
 OF_SOLUTION = ("solution_code", "code", "explanation", "model", "solver", "error", "_raw_output", "raw_output")
 Folder = Mapping[str, Any]
 
@@ -175,7 +178,9 @@ class _Cycle:
             "is_unsafe": True,
             "complaint": "" if status == "success" and results else text(told.get("summary")) or status,
         }
-        self.draft.execution(f"cycle/1/run/{seat}", 1, seat, execution)
+        key = self.draft.step(f"cycle/1/run/{seat}", "execution", 1, "execute", seat=seat)
+        row = {"id": self.draft.id(), "key": key, "turn": 1, "seat": seat, **execution}
+        self.draft.rows["executions"].append(row)
         if results:
             self.passed[seat] = sum(one["verdict"] == "passed" for one in results) / len(results)
         elif status == "success":
@@ -196,7 +201,7 @@ class _Cycle:
                 self.draft.note(_("Scores that stand in the place of a failed judgment were left out."))
             vote = {"subject": solver, "judge": self.draft.cast[judge], "judge_seat": judge, "scores": scores,
                     "unscored_reason": reason, "rationale": text(said.get("feedback")), "flags": flags}  # fmt: skip
-            self.draft.vote(f"cycle/1/judge/{judge}/of/{solver}", 1, vote)
+            _vote(self.draft, 1, vote)
             if scores is not None:
                 self.votes[solver][judge] = scores["overall"]
 
@@ -223,6 +228,47 @@ class _Cycle:
         contestants = [{"seat": seat, "model": model} for model, seat in self.seats.items()]
         cycle = {**same, "title": self.title, "contestants": contestants, "state": "rated"}
         self.draft.rows["cycles"].append(cycle | ({"ended": at, "began": at} if at else {}))
+
+
+def contest(draft: Draft, judgments: Sequence[Data]) -> None:
+    """Steps for the cycles and messages of a draft, and for these judgments: each vote has one of its own, and each
+    cycle its beginning and its end.
+    """
+    said, given = _by_turn(draft.rows["messages"]), _by_turn(judgments)
+    for cycle in draft.rows["cycles"]:
+        turn, setter = whole(cycle.get("turn")) or 0, text(cycle.get("setter"))
+        seats = [text(one.get("seat")) for one in mappings(cycle.get("contestants"))]
+        draft.step(f"cycle/{turn}", "turn_started", turn, data={"turn": turn})
+        draft.step(f"cycle/{turn}/begun", "cycle_begun", turn, data={"turn": turn, "setter": setter, "coders": seats})
+        for one in said.pop(turn, ()):
+            purpose, seat = text(one.get("purpose")), text(one.get("seat"))
+            about = {"seat": seat, "message": one.get("id")}
+            key = draft.step(f"cycle/{turn}/{purpose}/{seat}", purpose, turn, "ask", **about)
+            if one.get("parsed"):
+                draft.parsed(key, turn)
+        for one in given.pop(turn, ()):
+            _vote(draft, turn, one)
+        if cycle.get("state") == "rated":
+            told = ("setter", "quorum", "votes", "means", "overall", "passed", "unrated")
+            found = {"turn": turn, "coders": seats, **{name: cycle.get(name) for name in told}}
+            draft.step(f"cycle/{turn}/rated", "cycle_rated", turn, data=found)
+        draft.step(f"cycle/{turn}/completed", "turn_completed", turn, data={"turn": turn})
+
+
+def _vote(draft: Draft, turn: int, judgment: Data) -> None:
+    """A contestant's judgment of a solution."""
+    key = f"cycle/{turn}/judge/{judgment['judge_seat']}/of/{judgment['subject']}"
+    row = draft.judgment(turn, judgment)
+    told = {name: row.get(name, OTHERWISE.get(name)) for name in TOLD_OF_A_VOTE}
+    data = {"key": key, "turn": turn, "judgment": told}
+    draft.step(f"{key}/vote", "solution_judged", turn, judgments=[row["id"]], data=data)
+
+
+def _by_turn(rows: Sequence[Data]) -> dict[int, list[Data]]:
+    found: dict[int, list[Data]] = {}
+    for one in rows:
+        found.setdefault(whole(one.get("turn")) or 0, []).append(one)
+    return found
 
 
 def file_slug(model: str) -> str:

@@ -143,9 +143,8 @@ class _Turns:
             ballot = self._ballot(row, words, labels, list(answers.values()))
             said = {"purpose": "review", "reasoning": _reasoning(row)}
             key = self.draft.said(f"turn/{self.turn}/review/{seat}", self.turn, seat, words, **said)
-            self.draft.ballot(
-                key, self.turn, {"reviewer": seat, "model": self.draft.cast[seat], "labels": labels, **ballot}
-            )
+            row = {"reviewer": seat, "model": self.draft.cast[seat], "labels": labels, **ballot}
+            self.draft.left(f"{key}/ballot", "ballot_read", self.turn, "ballot", "ballots", row)
             self._keep(seat, row)
             if ballot["order"]:
                 counted.append(Ballot(seat, tuple(map(tuple, ballot["order"])), tuple(labels.values())))

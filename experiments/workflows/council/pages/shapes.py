@@ -1,11 +1,33 @@
-"""What the counts of a council have to look like in a document that is to be taken over."""
+"""What ballots and counts of a council have to look like in a document that is to be taken over."""
 
 from typing import Annotated, Self
+from uuid import UUID
 
-from pydantic import Field, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
-from experiments.reports.found_shapes import Order, Reason, Seats, check_order
-from experiments.reports.shape_types import Count, Kept, Seat, Word
+from experiments.reports.found_shapes import Label, Order, Reason, Seats, check_order
+from experiments.reports.shape_types import Count, Flags, Kept, Line, RowShape, Seat, Word
+
+
+class BallotShape(RowShape):
+    """labels: names under which the reviewer saw the answers, to seats, in the order in which they were shown."""
+
+    turn: Count
+    count: Annotated[Count, Field(ge=1)] = 1
+    reviewer: Seat
+    model: Line = ""
+    labels: Annotated[dict[Label, Seat], Field(max_length=50)] = {}
+    order: Order | None = None
+    abstained_reason: Reason = ""
+    flags: Flags = []
+    reading: Annotated[str, StringConstraints(max_length=12)] = ""
+    superseded: bool = False
+    call: UUID | None = None
+
+    @model_validator(mode="after")
+    def only_what_was_shown_is_ranked(self) -> Self:
+        check_order(self.order or (), self.labels.values())
+        return self
 
 
 class Cast(Kept):
