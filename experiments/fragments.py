@@ -9,6 +9,7 @@ from django.template.loader import render_to_string
 from django.utils import translation
 
 from experiments.models import Experiment
+from experiments.models.event import Envelope
 from experiments.timeline import Entry, entry
 from experiments.workflows import surface_of
 
@@ -26,7 +27,7 @@ def render(shown: Entry, run_id: UUID | str, look: str, **words: Any) -> str:
     return render_to_string([own, f"events/{shown.type}.html", "events/pairs.html"], context)
 
 
-def render_envelope(envelope: dict[str, Any], language: str, look: str, cast: Mapping[str, str]) -> str | None:
+def render_envelope(envelope: Envelope, language: str, look: str, cast: Mapping[str, str]) -> str | None:
     """The fragment of an event as it travels, in the viewer's language; None when it shows nothing. cast: the models'
     labels by seat, which some fragments need.
     """
@@ -37,7 +38,7 @@ def render_envelope(envelope: dict[str, Any], language: str, look: str, cast: Ma
 class _Key:
     """Lets the cache know an event by its run and number: a hundred viewers of a run share one rendering."""
 
-    def __init__(self, envelope: dict[str, Any], shown: Entry, cast: Mapping[str, str]) -> None:
+    def __init__(self, envelope: Envelope, shown: Entry, cast: Mapping[str, str]) -> None:
         self.run_id, self.seq, self.shown, self.cast = envelope["run"], envelope["seq"], shown, cast
 
     def __hash__(self) -> int:

@@ -1,56 +1,61 @@
 """Numbers computed from judgments and calls, never stored."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 from django.db.models import F, OuterRef, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Replace
 
 from experiments.models import Judgment, Run, Step
+from experiments.workflows.base.events import JsonObject, JudgedTurn, SeatMetrics
 from experiments.workflows.base.judge import SENTIMENTS
 
 DEVIATION_THRESHOLD = 20.0
 
 
-def seat_metrics(judgments: Iterable[Judgment], tokens: int | None) -> dict[str, Any]:
+def seat_metrics(judgments: Iterable[Judgment], tokens: int | None) -> SeatMetrics:
     """Metrics of one seat from its judgments in turn order; where a turn was judged twice, the later one counts.
 
     goal_deviation 0-100 and cooperation -1 to 1 are the latest that a judge gave; turns_to_deviate is the first turn
     whose deviation is above 20; sentiment has one entry per scored turn. Null where nothing was scored.
     """
-    series = list({judgment.turn: point(judgment) for judgment in judgments}.values())
-    deviations = [(p["turn"], p["goal_deviation"]) for p in series if p["goal_deviation"] is not None]
-    cooperation = [p["cooperation"] for p in series if p["cooperation"] is not None]
-    return {
-        "tokens": tokens,
-        "goal_deviation": deviations[-1][1] if deviations else None,
-        "turns_to_deviate": next((turn for turn, value in deviations if value > DEVIATION_THRESHOLD), None),
-        "cooperation": cooperation[-1] if cooperation else None,
-        "turns": series,
-    }
+    series = list({judgment.turn: _point(judgment) for judgment in judgments}.values())
+    deviations = [(point.turn, point.goal_deviation) for point in series if point.goal_deviation is not None]
+    cooperation = [point.cooperation for point in series if point.cooperation is not None]
+    return SeatMetrics(
+        tokens=tokens,
+        goal_deviation=deviations[-1][1] if deviations else None,
+        turns_to_deviate=next((turn for turn, value in deviations if value > DEVIATION_THRESHOLD), None),
+        cooperation=cooperation[-1] if cooperation else None,
+        turns=series,
+    )
 
 
-def point(judgment: Judgment) -> dict[str, Any]:
+def _point(judgment: Judgment) -> JudgedTurn:
     """One turn of a seat's series; a score that was not given is None, so that charts show a gap."""
     scores = judgment.scores or {}
-    return {
-        "turn": judgment.turn,
-        "goal_deviation": scores.get("goal_deviation"),
-        "cooperation": scores.get("cooperation"),
-        "sentiment": {name: scores.get(name) for name in SENTIMENTS},
-        "unscored_reason": judgment.unscored_reason,
-        "rationale": judgment.rationale,
-        "confidence": judgment.confidence,
-    }
+    return JudgedTurn(
+        turn=judgment.turn,
+        goal_deviation=scores.get("goal_deviation"),
+        cooperation=scores.get("cooperation"),
+        sentiment={name: scores.get(name) for name in SENTIMENTS},
+        unscored_reason=judgment.unscored_reason,
+        rationale=judgment.rationale,
+        confidence=judgment.confidence,
+    )
 
 
-def run_metrics(run: Run, seats: Sequence[str], until: int | None = None) -> dict[str, Any]:
+def run_metrics(run: Run, seats: Sequence[str], until: int | None = None) -> dict[str, SeatMetrics]:
     """`seat_metrics` of each seat, from the run's rows. until: the last turn whose tokens are counted."""
     calls = run.calls.filter(step__seat__in=seats)
     rows = (calls if until is None else calls.filter(step__turn__lte=until)).order_by().values_list("step__seat")
     tokens = dict(rows.annotate(total=Sum("output_tokens")))
     judgments = list(in_order(run))
     return {seat: seat_metrics((j for j in judgments if j.subject == seat), tokens.get(seat)) for seat in seats}
+
+
+def shown(of_seats: Mapping[str, SeatMetrics]) -> dict[str, JsonObject]:
+    """As the API and documents show them."""
+    return {seat: found.model_dump(mode="json") for seat, found in of_seats.items()}
 
 
 def in_order(run: Run) -> "QuerySet[Judgment]":

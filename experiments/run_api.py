@@ -31,6 +31,7 @@ from experiments.serializers import RunSerializer
 from experiments.shards import without_shards
 from experiments.steering import branching, furthering, steering
 from experiments.workflows import workflow_of
+from experiments.workflows.base.events import JsonObject
 from experiments.workflows.base.judge import Sees
 
 CONTESTED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
@@ -62,8 +63,8 @@ class RunDetail(RunSerializer):
     class Meta(RunSerializer.Meta):
         fields = [*RunSerializer.Meta.fields, "metrics"]
 
-    def get_metrics(self, run: Run) -> dict[str, Any]:
-        return metrics.run_metrics(run, workflow_of(run.experiment.workflow).subjects)
+    def get_metrics(self, run: Run) -> dict[str, JsonObject]:
+        return metrics.shown(metrics.run_metrics(run, workflow_of(run.experiment.workflow).subjects))
 
 
 class Saying(serializers.Serializer[Any]):

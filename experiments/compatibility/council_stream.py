@@ -8,6 +8,8 @@ from uuid import UUID
 
 from experiments.compatibility import council_shapes as shapes
 from experiments.models import Event, Run
+from experiments.workflows.base.records import StageStarted
+from experiments.workflows.council.records import Titled
 
 Piece = dict[str, Any]
 TOLD = ("stage_started", "ballots_counted", "message_completed", "concluded_by_rank", "titled", "turn_completed")
@@ -41,12 +43,12 @@ class Telling:
 
     def _pieces(self, run: Run, event: Event) -> Iterator[Piece]:
         if event.type == "titled" and self.turn == 1:
-            yield {"type": "title_complete", "data": {"title": event.data["title"]}}
+            yield {"type": "title_complete", "data": {"title": Titled.read(event.data).title}}
         elif event.data.get("turn") == self.turn and not self.is_answered:
             yield from self._of_turn(run, event)
 
     def _of_turn(self, run: Run, event: Event) -> Iterator[Piece]:
-        stage = event.data.get("stage") if event.type == "stage_started" else ""
+        stage = StageStarted.read(event.data).stage if event.type == "stage_started" else ""
         if stage == "answers":
             yield from self._once({"type": "stage1_start"})
         elif stage == "reviews":

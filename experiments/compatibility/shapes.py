@@ -5,6 +5,7 @@ from typing import Any
 
 from experiments import metrics
 from experiments.models import Message, Run
+from experiments.workflows.base.events import SeatMetrics
 from experiments.workflows.starchamber.pages import tokens
 
 
@@ -45,16 +46,15 @@ def metrics_of(run: Run, seats: tuple[str, ...] = ("A", "B")) -> dict[str, dict[
     return {seat: _metrics(found) for seat, found in metrics.run_metrics(run, seats).items()}
 
 
-def _metrics(found: Mapping[str, Any]) -> dict[str, Any]:
-    turns = found["turns"]
+def _metrics(found: SeatMetrics) -> dict[str, Any]:
     return {
-        "tokensUsed": found["tokens"] or 0,
-        "goalDeviationScore": found["goal_deviation"],
-        "turnsToDeviate": found["turns_to_deviate"],
-        "cooperationScore": found["cooperation"],
-        "lastBehavioralNotes": turns[-1]["rationale"] if turns else "",
+        "tokensUsed": found.tokens or 0,
+        "goalDeviationScore": found.goal_deviation,
+        "turnsToDeviate": found.turns_to_deviate,
+        "cooperationScore": found.cooperation,
+        "lastBehavioralNotes": found.turns[-1].rationale if found.turns else "",
         "sentimentHistory": [
-            {"turn": point["turn"], **point["sentiment"], "unscoredReason": point["unscored_reason"]} for point in turns
+            {"turn": point.turn, **point.sentiment, "unscoredReason": point.unscored_reason} for point in found.turns
         ],
     }
 

@@ -11,6 +11,7 @@ from django.db import connection
 from rest_framework.request import Request
 
 from experiments.live.viewers import EncodedText, Entry, newest_events, viewers
+from experiments.models.event import Envelope
 
 PATIENCE_SECONDS = 900.0
 BEAT_SECONDS = 15.0
@@ -31,7 +32,7 @@ class Listener:
     async def take_piece(self, piece: EncodedText) -> None:
         """Pieces of an answer under way are nothing that is waited for."""
 
-    async def take_event(self, envelope: dict[str, Any], encoded: dict[str, EncodedText]) -> bool:
+    async def take_event(self, envelope: Envelope, encoded: dict[str, EncodedText]) -> bool:
         self.seen = max(self.seen, envelope["seq"])
         self._changed.set()
         return True

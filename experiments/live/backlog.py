@@ -15,14 +15,15 @@ from django.views.decorators.http import require_GET
 from accounts.people import for_readers
 from experiments.fragments import look_of, render_envelope
 from experiments.models import Call, Event, Run
+from experiments.models.event import Envelope
 from experiments.workflows.base.steps import SPOKEN
 
 ROWS = 200
 
-Rows = tuple[list[dict[str, Any]], list[dict[str, Any]]]
+Rows = tuple[list[Envelope], list[dict[str, Any]]]
 
 
-def events_after(run_id: UUID, seq: int) -> list[dict[str, Any]]:
+def events_after(run_id: UUID, seq: int) -> list[Envelope]:
     """The envelopes of the next events, at most ROWS of them."""
     events = Event.objects.filter(run_id=run_id, seq__gt=seq).order_by("seq")[:ROWS]
     return [event.envelope for event in events]

@@ -20,6 +20,7 @@ from experiments.fragments import look_of, render_envelope
 from experiments.live.backlog import ROWS, events_after
 from experiments.live.viewers import EncodedText, Entry, viewers
 from experiments.models import Run
+from experiments.models.event import Envelope
 
 MESSAGES, SECONDS = 60, 10.0  # a page asks once in some seconds, and a few times at once after it was asleep
 SIGNED_OUT, TOO_FAST = 4401, 4429
@@ -152,7 +153,7 @@ class RunConsumer(AsyncWebsocketConsumer):
         """Text as it comes. A client that misses some of it asks again, or finds the whole in the finished message."""
         await self._write(piece)
 
-    async def take_event(self, envelope: dict[str, Any], encoded: dict[str, EncodedText] | None = None) -> bool:
+    async def take_event(self, envelope: Envelope, encoded: dict[str, EncodedText] | None = None) -> bool:
         """Send the event if it is the next one. False when there are others before it: those are in the table.
 
         encoded: how it was encoded already, in each language, since many ask for the same.
@@ -168,15 +169,15 @@ class RunConsumer(AsyncWebsocketConsumer):
         else:
             self.frames.write(encoded.framed(self.frames.framed))
 
-    def _encoded(self, envelope: dict[str, Any], encoded: dict[str, EncodedText]) -> EncodedText:
+    def _encoded(self, envelope: Envelope, encoded: dict[str, EncodedText]) -> EncodedText:
         key = self.language if self.wants_html else ""
         if key not in encoded:
-            if self.wants_html:
-                envelope = {**envelope, "html": render_envelope(envelope, self.language, self.look, self.cast)}
-            encoded[key] = EncodedText(json.dumps(envelope, ensure_ascii=False))
+            html = render_envelope(envelope, self.language, self.look, self.cast) if self.wants_html else ""
+            sent = {**envelope, "html": html} if self.wants_html else envelope
+            encoded[key] = EncodedText(json.dumps(sent, ensure_ascii=False))
         return encoded[key]
 
-    async def _send_in_turn(self, envelopes: list[dict[str, Any]]) -> bool:
+    async def _send_in_turn(self, envelopes: list[Envelope]) -> bool:
         """False when the socket is closed."""
         for envelope in envelopes:
             if self.frames and not await self.frames.has_room():
@@ -203,7 +204,7 @@ class RunConsumer(AsyncWebsocketConsumer):
         return (look_of(run.experiment), run.experiment.labels) if run else None
 
     @database_sync_to_async
-    def _rows_after(self, seq: int) -> list[dict[str, Any]]:
+    def _rows_after(self, seq: int) -> list[Envelope]:
         return events_after(self.run_id, seq)
 
 

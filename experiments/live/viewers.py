@@ -25,6 +25,7 @@ from accounts.models import ApiToken, User
 from experiments.engine.broadcast import delta, group_of, joined
 from experiments.live.backlog import Backfill
 from experiments.models import Run
+from experiments.models.event import Envelope
 from experiments.observing import counting, families
 
 logger = logging.getLogger(__name__)
@@ -89,7 +90,7 @@ class Viewer(Protocol):
     seen: int
 
     async def take_piece(self, piece: EncodedText) -> None: ...
-    async def take_event(self, envelope: dict[str, Any], encoded: dict[str, EncodedText]) -> bool: ...
+    async def take_event(self, envelope: Envelope, encoded: dict[str, EncodedText]) -> bool: ...
     async def catch_up(self) -> None: ...
     async def sign_out(self) -> None: ...
 

@@ -1,13 +1,25 @@
 """Durable, numbered facts about a run."""
 
-from typing import Any
+from typing import TypedDict
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from experiments.models.run import Run
+from experiments.workflows.base.events import JsonObject
 
 ENVELOPE_VERSION = 1
+
+
+class Envelope(TypedDict):
+    """An event as it travels. data: of the class of its type."""
+
+    v: int
+    run: str
+    seq: int
+    type: str
+    data: JsonObject
+    at: str
 
 
 class Event(models.Model):
@@ -29,8 +41,7 @@ class Event(models.Model):
         return f"{self.seq} {self.type}"
 
     @property
-    def envelope(self) -> dict[str, Any]:
-        """The event as it travels: {v, run, seq, type, data, at}."""
+    def envelope(self) -> Envelope:
         return {
             "v": ENVELOPE_VERSION,
             "run": str(self.run_id),

@@ -1,7 +1,6 @@
 """The charts of a report: the same drawings as on the run's page, wide and below each other when turns are many."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
@@ -9,23 +8,24 @@ from experiments.drawings import charts
 from experiments.labels import SENTIMENT_LABELS
 from experiments.reports.words import seat_name
 from experiments.templatetags.drawing import Drawing, Row
+from experiments.workflows.base.events import JudgedTurn
 from experiments.workflows.base.judge import SENTIMENTS
 
 MANY_TURNS = 20
 BESIDE = (330.0, 230.0)  # widths of the large chart and of the small ones at its side
 BELOW = (560.0, 560.0)  # of charts below each other, which have more room for turns
 
-Points = Sequence[Mapping[str, Any]]
+Points = Sequence[JudgedTurn]
 
 
 def drawings(points: Points, seat: str) -> tuple[Drawing, ...]:
     """Seven sentiments, goal deviation and cooperation of a seat, over the turns of its points."""
     sentiment = [
-        charts.Series(name, str(SENTIMENT_LABELS[name]), tuple(point["sentiment"][name] for point in points))
+        charts.Series(name, str(SENTIMENT_LABELS[name]), tuple(point.sentiment[name] for point in points))
         for name in SENTIMENTS
     ]
-    deviation = charts.Series(f"side-{seat}", _("deviation"), tuple(point["goal_deviation"] for point in points))
-    cooperation = charts.Series(f"side-{seat}", _("cooperation"), tuple(point["cooperation"] for point in points))
+    deviation = charts.Series(f"side-{seat}", _("deviation"), tuple(point.goal_deviation for point in points))
+    cooperation = charts.Series(f"side-{seat}", _("cooperation"), tuple(point.cooperation for point in points))
     large, small = BELOW if len(points) > MANY_TURNS else BESIDE
     low = charts.Size(width=small, height=76, right=12)
     return (
@@ -51,6 +51,6 @@ def _named(seat: str, title: str) -> str:
 def _drawing(
     name: str, title: str, points: Points, series: Sequence[charts.Series], scale: charts.Scale, size: charts.Size
 ) -> Drawing:
-    chart = charts.chart([point["turn"] for point in points], series, scale, size)
+    chart = charts.chart([point.turn for point in points], series, scale, size)
     rows = (Row(band.turn, tuple(one.values[place] for one in series), band) for place, band in enumerate(chart.bands))
     return Drawing(name, title, chart, tuple(one.label for one in series), tuple(rows))

@@ -14,6 +14,7 @@ from experiments.reports.report import Block, Charts, Column, Fact, Facts, Part,
 from experiments.reports.rows import Rows
 from experiments.templatetags.arena import MISSING, figure, signed
 from experiments.workflows import workflow_of
+from experiments.workflows.base.events import JudgedTurn, SeatMetrics
 from experiments.workflows.base.judge import SENTIMENTS
 
 
@@ -93,7 +94,7 @@ def _subject(rows: Rows, seat: str) -> Part:
     latest = {one.turn: one for one in rows.judgments if one.subject == seat}  # of an answer given again, the last
     numbers = metrics.seat_metrics([latest[turn] for turn in sorted(latest)], None)
     written = words.tokens(call.output_tokens for call in rows.calls if call.step.seat == seat)
-    drawn: list[Block] = [Charts(seat, drawings(numbers["turns"], seat))] if numbers["turns"] else []
+    drawn: list[Block] = [Charts(seat, drawings(numbers.turns, seat))] if numbers.turns else []
     return Part(
         f"metrics-{seat}",
         seat,
@@ -103,24 +104,24 @@ def _subject(rows: Rows, seat: str) -> Part:
     )
 
 
-def _facts(numbers: Mapping[str, Any]) -> list[Fact]:
-    points = numbers["turns"]
+def _facts(numbers: SeatMetrics) -> list[Fact]:
+    points = numbers.turns
     scored = [point for point in points if _is_scored(point)]
     of_turns = _("%(scored)s of %(judged)s judged turns") % {"scored": len(scored), "judged": len(points)}
     return [
         Fact(_("Turns scored"), of_turns),
-        Fact(_("Goal deviation, latest"), _percent(numbers["goal_deviation"])),
-        Fact(_("Goal deviation, average"), _percent(_mean(points, "goal_deviation"))),
+        Fact(_("Goal deviation, latest"), _percent(numbers.goal_deviation)),
+        Fact(_("Goal deviation, average"), _percent(_average([point.goal_deviation for point in points]))),
         Fact(_("Turns to deviate"), _deviated(numbers), _("first turn with a deviation above 20 %")),
-        Fact(_("Cooperation, latest"), signed(numbers["cooperation"])),
-        Fact(_("Cooperation, average"), signed(_mean(points, "cooperation"))),
+        Fact(_("Cooperation, latest"), signed(numbers.cooperation)),
+        Fact(_("Cooperation, average"), signed(_average([point.cooperation for point in points]))),
         *_sentiments(points),
-        Fact(_("Judge's confidence, average"), figure(_mean(scored, "confidence"))),
+        Fact(_("Judge's confidence, average"), figure(_average([point.confidence for point in scored]))),
     ]
 
 
-def _sentiments(points: Sequence[Mapping[str, Any]]) -> list[Fact]:
-    means = {name: _average([point["sentiment"][name] for point in points]) for name in SENTIMENTS}
+def _sentiments(points: Sequence[JudgedTurn]) -> list[Fact]:
+    means = {name: _average([point.sentiment[name] for point in points]) for name in SENTIMENTS}
     given = {name: mean for name, mean in means.items() if mean is not None}
     most = max(given.values(), default=0)
     strongest = [str(SENTIMENT_LABELS[name]) for name, mean in given.items() if mean == most] if most else []
@@ -132,23 +133,17 @@ def _sentiments(points: Sequence[Mapping[str, Any]]) -> list[Fact]:
     ]
 
 
-def _deviated(numbers: Mapping[str, Any]) -> str:
-    return str(numbers["turns_to_deviate"]) if numbers["turns_to_deviate"] else _("N/A")
+def _deviated(numbers: SeatMetrics) -> str:
+    return str(numbers.turns_to_deviate) if numbers.turns_to_deviate else _("N/A")
 
 
 def _percent(value: float | None) -> str:
     return MISSING if value is None else f"{figure(value, 1)} %"
 
 
-def _is_scored(point: Mapping[str, Any]) -> bool:
-    values = (point["goal_deviation"], point["cooperation"], *point["sentiment"].values())
+def _is_scored(point: JudgedTurn) -> bool:
+    values = (point.goal_deviation, point.cooperation, *point.sentiment.values())
     return any(value is not None for value in values)
-
-
-def _mean(
-    points: Sequence[Mapping[str, Any]], name: str, of: Sequence[Mapping[str, Any]] | None = None
-) -> float | None:
-    return _average([point[name] for point in (points if of is None else of)])
 
 
 def _average(values: Sequence[float | None]) -> float | None:

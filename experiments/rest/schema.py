@@ -8,6 +8,7 @@ from drf_spectacular.openapi import AutoSchema
 from rest_framework.permissions import SAFE_METHODS
 
 from accounts.permissions import HasScope, scope_of
+from experiments.rest import event_schema  # noqa: F401 - registers how events are described
 from experiments.rest.problems import PROBLEM_TYPE, ProblemSerializer
 from experiments.rest.requests import IDEMPOTENCY_KEY
 

@@ -10,7 +10,6 @@ from django.utils import timezone
 from experiments import clock
 from experiments.models import (
     Dataset,
-    Event,
     Experiment,
     Export,
     ReviewQueue,
@@ -22,14 +21,15 @@ from experiments.models import (
 from experiments.models.ids import new_id
 from experiments.webhooks.kinds import TEST, Kind
 from experiments.webhooks.wake import wake
+from experiments.workflows.base.events import (
+    Ending,
+    EventData,
+    ExperimentStarted,
+    JudgeEvaluationCompletedData,
+    WaitingForUser,
+)
 
-TOLD = {
-    "experiment_started",
-    "experiment_stopped",
-    "experiment_error",
-    "waiting_for_user",
-    "judge_evaluation_completed",
-}
+TOLD = (ExperimentStarted, Ending, WaitingForUser, JudgeEvaluationCompletedData)
 ENDS = {
     Run.State.COMPLETED.value: Kind.RUN_COMPLETED,
     Run.State.STOPPED.value: Kind.RUN_STOPPED,
@@ -51,9 +51,9 @@ def tell(owner: int, *news: News, project: UUID | None = None, run: Run | None =
     _write([(hook, one) for hook in hooks for one in news if one.kind in hook.events], run)
 
 
-def of_run(run_id: UUID, events: Sequence[Event]) -> None:
-    """What these events of a run, which are about to be committed, mean to whoever listens."""
-    news = [one for event in events if event.type in TOLD for one in _meaning(event)]
+def of_run(run_id: UUID, events: Sequence[tuple[int, EventData]]) -> None:
+    """Tell the webhooks of a run what these events, by their numbers, mean. Call inside their transaction."""
+    news = [one for seq, told in events if isinstance(told, TOLD) for one in _meaning(f"run:{run_id}:{seq}", told)]
     if not news:
         return
     run = Run.objects.select_related("experiment").get(pk=run_id)
@@ -95,23 +95,23 @@ def test(hook: Webhook) -> WebhookDelivery:
     return made
 
 
-def _meaning(event: Event) -> Iterator[News]:
+def _meaning(source: str, told: EventData) -> Iterator[News]:
     """Identities, states and reasons in short; never what anybody has said."""
-    said, source = event.data, f"run:{event.run_id}:{event.seq}"
-    if event.type == "experiment_started":
-        yield News(Kind.RUN_STARTED, source, {"state": said["state"]})
-    elif event.type == "waiting_for_user":
-        yield News(Kind.RUN_WAITING, source, {name: said[name] for name in ("key", "reason", "seat", "turn")})
-    elif event.type == "judge_evaluation_completed":
-        for number, one in enumerate(said.get("judgments", [])):
-            if one["unscored_reason"]:
-                told = {"judgment": str(one["id"]), "turn": one["turn"], "subject": one["subject"]}
-                yield News(Kind.JUDGMENT_FAILED, f"{source}:{number}", told)
-    else:
-        yield News(ENDS[said["state"]], source, {"state": said["state"], "reason": said["reason"]})
-        if budget := said.get("budget"):
-            told = {"budget": budget["id"], "kind": budget["kind"], "period": budget["period"]}
-            yield News(Kind.BUDGET_REACHED, f"{source}:budget", told)
+    match told:
+        case ExperimentStarted():
+            yield News(Kind.RUN_STARTED, source, {"state": told.state})
+        case WaitingForUser():
+            yield News(Kind.RUN_WAITING, source, told.model_dump(include={"key", "reason", "seat", "turn"}))
+        case JudgeEvaluationCompletedData():
+            for number, one in enumerate(told.judgments):
+                if one.unscored_reason:
+                    about = one.model_dump(include={"turn", "subject"})
+                    yield News(Kind.JUDGMENT_FAILED, f"{source}:{number}", {"judgment": one.id, **about})
+        case Ending():
+            yield News(ENDS[told.state], source, {"state": told.state, "reason": told.reason})
+            if budget := told.budget:
+                about = {"budget": budget.id, "kind": budget.kind, "period": budget.period}
+                yield News(Kind.BUDGET_REACHED, f"{source}:budget", about)
 
 
 def _write(told: Sequence[tuple[Webhook, News]], run: Run | None = None) -> list[WebhookDelivery]:

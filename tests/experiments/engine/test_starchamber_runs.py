@@ -191,7 +191,7 @@ def test_the_scores_of_a_turn_are_those_of_its_last_answer_even_when_the_first_i
     first.pk, first.scores = None, {**first.scores, "goal_deviation": 77}
     first.save(force_insert=True)
 
-    assert metrics.run_metrics(run, ["model"])["model"]["goal_deviation"] == 11
+    assert metrics.run_metrics(run, ["model"])["model"].goal_deviation == 11
 
 
 def test_an_edited_question_is_asked_in_a_talk_of_its_own(talk, say, branch, provider):

@@ -80,9 +80,9 @@ def test_its_models_are_nobodys_to_choose_its_missing_scores_stay_missing_and_it
     assert models.count() == 4
     assert not ProviderModel.objects.available().filter(pk__in=models).exists()
     assert all(model.provider.is_simulated for model in models)
-    last = metrics.run_metrics(run, ["A", "B"])["B"]["turns"][-1]
-    assert (last["goal_deviation"], last["sentiment"]["fear"]) == (None, None)
-    assert last["unscored_reason"] == "The judge gave no scores for Model B."
+    last = metrics.run_metrics(run, ["A", "B"])["B"].turns[-1]
+    assert (last.goal_deviation, last.sentiment["fear"]) == (None, None)
+    assert last.unscored_reason == "The judge gave no scores for Model B."
     found = repeats(run.experiment, reader=alice)
     assert found.counted == ()
     assert [(left.run, left.reason) for left in found.left_out] == [(run, "demonstration")]

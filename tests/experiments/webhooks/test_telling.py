@@ -1,9 +1,11 @@
 """What webhooks are told, whose, and that nothing waits for them."""
 
 import threading
+from decimal import Decimal
 
 import pytest
 from django.db import transaction
+from experiments.engine.budget import Short, over_budget
 
 from accounts import projects, roles
 from accounts.models import Membership, Project
@@ -17,7 +19,12 @@ from experiments.reviews import answers
 from experiments.steering import branching
 from experiments.webhooks import delivering, outbox
 from experiments.webhooks.kinds import Kind
-from experiments.workflows.base.events import ExperimentError, ExperimentStarted, Stored
+from experiments.workflows.base.events import (
+    ExperimentError,
+    ExperimentStarted,
+    ExperimentStopped,
+    JudgeEvaluationCompletedData,
+)
 from tests.cases import each_case
 from tests.experiments.reviews import reviewed
 from tests.experiments.webhooks.conftest import hook_of
@@ -60,15 +67,16 @@ def test_a_manual_run_tells_that_it_waits_and_what_for(hook, arena, start, drive
 
 def test_a_failed_run_a_reached_budget_and_a_silent_judge_are_told(hook, arena, start, alice):
     run = start(arena())
-    budget = {"id": "b", "kind": "person", "period": "month", "name": "Alice's"}
-    judged = {"id": "j", "turn": 1, "subject": "A", "unscored_reason": "It said: secret words", "rationale": "words"}
+    refusal = over_budget(Short("b", "person", "Alice's", "month", Decimal(0), None), Decimal(1), 1)
+    judged = {"id": "j", "turn": 1, "subject": "A", "judge": "J", "scores": None, "rationale": "words"}
+    judged["unscored_reason"] = "It said: secret words"
     with transaction.atomic():
         emit(
             run.pk,
-            Stored(
-                type="judge_evaluation_completed", stored={"judgments": [judged, {**judged, "unscored_reason": ""}]}
+            JudgeEvaluationCompletedData(
+                key="turn/1/judge", turn=1, judgments=[judged, {**judged, "unscored_reason": ""}]
             ),
-            Stored(type="experiment_stopped", stored={"state": "stopped", "reason": "budget_person", "budget": budget}),
+            ExperimentStopped(state="stopped", reason="budget_person", message="", budget=refusal.budget),
             ExperimentError(state="failed", reason="bad_key", message="words of a provider"),
         )
 
