@@ -8,7 +8,7 @@ from experiments.models import Battle, Board, Output, Verdict
 from leaderboard.caching import remembered
 from leaderboard.models import Ladder
 from leaderboard.ratings import Battles, Bias, Undefined, length_bias, position_bias
-from leaderboard.ratings.arrays import IntArray
+from leaderboard.ratings.values import IntArray
 
 MOST_VERDICTS = 4000
 SHOWN_FIRST = {Verdict.Order.ORIGINAL: True, Verdict.Order.SWAPPED: False}

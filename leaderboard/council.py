@@ -17,9 +17,8 @@ from experiments.workflows.council import WORKFLOW as COUNCIL
 from leaderboard.models import Ladder
 from leaderboard.placing import Tally, placed, rows_of
 from leaderboard.ratings import Battles, Intervals, tally
-from leaderboard.ratings.arrays import IntArray
-from leaderboard.ratings.items import Shared, by_items
-from leaderboard.ratings.widening import NO_SPREAD
+from leaderboard.ratings.intervals import NO_SPREAD, Shared, by_items
+from leaderboard.ratings.values import IntArray
 from leaderboard.standings import Row, Standings
 
 WORKFLOW = COUNCIL.slug

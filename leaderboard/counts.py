@@ -11,7 +11,7 @@ from django.db.models import Sum
 from experiments.models import Board, Contestant, PairCount
 from leaderboard.caching import remembered
 from leaderboard.ratings import Table
-from leaderboard.ratings.arrays import FloatArray, IntArray
+from leaderboard.ratings.values import FloatArray, IntArray
 
 COLUMNS = ("left_wins", "right_wins", "ties", "both_bad", "consistent", "inconsistent")
 

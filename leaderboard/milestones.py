@@ -17,8 +17,7 @@ from leaderboard.counts import Counts, counts_of
 from leaderboard.models import Ladder, Milestone
 from leaderboard.placing import WIDEST, placed
 from leaderboard.ratings import Intervals
-from leaderboard.ratings.arrays import FloatArray
-from leaderboard.ratings.scale import NORMAL
+from leaderboard.ratings.values import NORMAL, FloatArray
 from leaderboard.spread import intervals_of, lasting
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}_(\d{8})")

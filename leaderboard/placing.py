@@ -9,8 +9,7 @@ import numpy as np
 
 from experiments import figures
 from leaderboard.ratings import Intervals, Ranks, Ratings, Reason, Table, bootstrap, ranks, sandwich
-from leaderboard.ratings.arrays import BoolArray, FloatArray
-from leaderboard.ratings.scale import NORMAL
+from leaderboard.ratings.values import NORMAL, BoolArray, FloatArray
 from leaderboard.standings import Row, share
 
 FEW_BATTLES = "few_battles"

@@ -10,9 +10,9 @@ from experiments.workflows.battles.campaign.sampled import shared_of
 from leaderboard.counts import Counts
 from leaderboard.models import Standing
 from leaderboard.ratings import Intervals
-from leaderboard.ratings.arrays import FloatArray
-from leaderboard.ratings.fitting import Errors
-from leaderboard.ratings.items import Shared, as_wide_as, by_items, times_as_wide
+from leaderboard.ratings.bradley_terry import Errors
+from leaderboard.ratings.intervals import Shared, as_wide_as, by_items, times_as_wide
+from leaderboard.ratings.values import FloatArray
 from leaderboard.standings import SHAPE
 
 MOST_READ = 20_000  # battles while somebody waits, in less than a tenth of a second

@@ -16,8 +16,8 @@ from experiments.rest.pagination import SHELF, page_of_shelf
 from experiments.rest.requests import PROBLEMS, refusals
 from experiments.workflows.battles.campaign import leaving_out, outliers, voiding
 from leaderboard.ratings.outliers import Mark, limits
-from leaderboard.ratings.shares import Share
-from leaderboard.ratings.undefined import Undefined
+from leaderboard.ratings.statistics import Share
+from leaderboard.ratings.values import Undefined
 from leaderboard.voters_words import no_agreement, no_pace, no_widening
 
 

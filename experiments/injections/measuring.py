@@ -8,7 +8,7 @@ from experiments.injections.corpus import CASES, strings
 from experiments.injections.playing import Asked
 from experiments.injections.trials import CALLS, TRIALS, Result
 from experiments.workflows.base.steps import Ask, Outcome
-from leaderboard.ratings.shares import Share
+from leaderboard.ratings.statistics import Share
 
 AT_ONCE = 8
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from experiments.injections.corpus import version
 from experiments.models import InjectionRate
-from leaderboard.ratings.shares import Share
+from leaderboard.ratings.statistics import Share
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from experiments.refusals import NotAllowed
 from experiments.reviews import agreement, rubrics
 from experiments.reviews.agreement import Report
 from experiments.reviews.coefficients import FEW, Figure, Measure
-from leaderboard.ratings.undefined import Undefined
+from leaderboard.ratings.values import Undefined
 
 COLUMNS = (
     *("measure", "level", "statistic", "first", "second", "items", "value", "low", "high", "undefined"),

@@ -13,6 +13,7 @@ import numpy as np
 
 from leaderboard.ratings.agreement import (
     Interval,
+    Level,
     Reason,
     Undefined,
     alpha_interval,
@@ -22,8 +23,7 @@ from leaderboard.ratings.agreement import (
     fleiss_kappa,
     krippendorff_alpha,
 )
-from leaderboard.ratings.arrays import FloatArray
-from leaderboard.ratings.krippendorff import Level
+from leaderboard.ratings.values import FloatArray
 
 FEW = 5  # items with two values
 MOST_PAIRS = 45

@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from experiments.models import ReviewAnswer, ReviewItem, ReviewQueue
 from experiments.reviews.coefficients import Figure
-from leaderboard.ratings.undefined import Undefined
+from leaderboard.ratings.values import Undefined
 
 
 class QueueSerializer(serializers.ModelSerializer[ReviewQueue]):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean, stdev
 
-from leaderboard.ratings.student import t_quantile
+from leaderboard.ratings.statistics import t_quantile
 
 CONFIDENCE = 0.95
 

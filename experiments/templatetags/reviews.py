@@ -9,7 +9,7 @@ from experiments.reviews import rubrics
 from experiments.reviews.coefficients import Figure
 from experiments.reviews.words import AGREEMENT_REASONS, LEVELS, rubric_word
 from experiments.templatetags.arena import figure, signed
-from leaderboard.ratings.undefined import Undefined
+from leaderboard.ratings.values import Undefined
 
 register = template.Library()
 register.filter(rubric_word)

@@ -14,7 +14,7 @@ from leaderboard.matrix import matrix
 from leaderboard.models import Ladder, RatingPoint
 from leaderboard.placing import Tally, placed, rows_of
 from leaderboard.ratings import Intervals, Table
-from leaderboard.ratings.items import as_wide_as, by_items
+from leaderboard.ratings.intervals import as_wide_as, by_items
 from leaderboard.spread import MOST_READ, kept_widths, to_read
 from leaderboard.standings import Row, Standings
 

@@ -11,11 +11,10 @@ from leaderboard.ratings.bias import Bias, covariate_bias, length_bias, position
 from leaderboard.ratings.bootstrap import bootstrap
 from leaderboard.ratings.bradley_terry import Ratings, fit
 from leaderboard.ratings.elo import Elo, batch_elo, sequential_elo
-from leaderboard.ratings.intervals import Intervals, sandwich
-from leaderboard.ratings.items import Shared, by_items
-from leaderboard.ratings.newton import NotConverged
+from leaderboard.ratings.intervals import Intervals, Shared, by_items, sandwich
+from leaderboard.ratings.likelihood import NotConverged
 from leaderboard.ratings.ranks import Ranks, ranks
-from leaderboard.ratings.undefined import Reason, Undefined
+from leaderboard.ratings.values import Reason, Undefined
 
 __all__ = [
     "Battles",

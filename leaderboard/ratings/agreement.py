@@ -4,17 +4,386 @@ Undefined is returned, with the reason, where a figure does not exist: agreement
 neither perfect nor absent, it cannot be told from chance.
 """
 
-from leaderboard.ratings.effects import (
-    PositionEffect,
-    SelfPreference,
-    position_effect,
-    self_preference,
-)
-from leaderboard.ratings.kappas import cohen_interval, cohen_kappa, fleiss_interval, fleiss_kappa
-from leaderboard.ratings.kendall import kendalls_w
-from leaderboard.ratings.krippendorff import alpha_interval, krippendorff_alpha
-from leaderboard.ratings.resampling import Interval
-from leaderboard.ratings.undefined import Reason, Undefined
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from leaderboard.ratings.ballots import Ballots, positions
+from leaderboard.ratings.statistics import CONFIDENCE, Interval, resampled
+from leaderboard.ratings.values import FloatArray, IntArray, Reason, Undefined
+
+Weights = Literal["none", "linear", "quadratic"]
+
+Level = Literal["nominal", "ordinal", "interval", "ratio"]
+
+
+def cohen_kappa(
+    first: Sequence[Hashable | None],
+    second: Sequence[Hashable | None],
+    *,
+    weights: Weights = "none",
+    categories: Sequence[Hashable] = (),
+) -> float | Undefined:
+    """1 - observed / expected disagreement of two raters of the same units: 1 perfect, 0 as by chance.
+
+    None is a missing value, and its unit is left out. weights: what a disagreement counts, 1 each, or by the distance
+    of the categories, or its square; `categories` then gives their sequence. Undefined when no unit has both values,
+    or when both raters gave everything one and the same value. Raises ValueError for unequal lengths, for a value
+    outside of the categories, and for weights without categories.
+    Sources: Cohen, Educ. Psychol. Meas. 20 (1960); weighted: Cohen, Psychol. Bull. 70 (1968).
+    """
+    pairs, count = _paired(first, second, categories, weights)
+    return _cohen(pairs, _disagreements(count, weights))
+
+
+def cohen_interval(
+    first: Sequence[Hashable | None],
+    second: Sequence[Hashable | None],
+    *,
+    weights: Weights = "none",
+    categories: Sequence[Hashable] = (),
+    rounds: int = 1000,
+    seed: int = 0,
+) -> Interval | Undefined:
+    """The 95 % interval of Cohen's kappa, by drawing units anew with replacement."""
+    pairs, count = _paired(first, second, categories, weights)
+    distances = _disagreements(count, weights)
+    return resampled(lambda drawn: _cohen(pairs[drawn], distances), len(pairs), rounds=rounds, seed=seed)
+
+
+def fleiss_kappa(counts: ArrayLike) -> float | Undefined:
+    """(P - Pe) / (1 - Pe), with P the mean share of agreeing pairs and Pe that expected of the categories' shares.
+
+    counts: units × categories, how many raters put the unit into the category. Undefined when the units have unequal
+    numbers of raters, fewer than two, or one category has everything. Raises ValueError for another shape.
+    Source: Fleiss, "Measuring nominal scale agreement among many raters", Psychol. Bull. 76 (1971).
+    """
+    table = _whole(counts)
+    raters = set(table.sum(axis=1).tolist())
+    if len(raters) > 1:
+        return Undefined(Reason.UNEQUAL_RATERS)
+    return _fleiss(table) if raters and min(raters) > 1 else Undefined(Reason.NOTHING_PAIRED)
+
+
+def fleiss_interval(counts: ArrayLike, *, rounds: int = 1000, seed: int = 0) -> Interval | Undefined:
+    """The 95 % interval of Fleiss' kappa, by drawing units anew with replacement."""
+    found = fleiss_kappa(counts)
+    if isinstance(found, Undefined):
+        return found
+    table = _whole(counts)
+    return resampled(lambda drawn: _fleiss(table[drawn]), len(table), rounds=rounds, seed=seed)
+
+
+def _fleiss(table: IntArray) -> float | Undefined:
+    raters = int(table[0].sum())
+    observed = float((table * (table - 1)).sum()) / (len(table) * raters * (raters - 1))
+    expected = float((table.sum(axis=0) ** 2).sum()) / (len(table) * raters) ** 2
+    return Undefined(Reason.CONSTANT) if expected == 1.0 else (observed - expected) / (1.0 - expected)
+
+
+def _cohen(pairs: IntArray, disagreements: FloatArray) -> float | Undefined:
+    """pairs: units × 2, the indices of the two categories."""
+    if not len(pairs):
+        return Undefined(Reason.NOTHING_PAIRED)
+    table = np.zeros(disagreements.shape)
+    np.add.at(table, (pairs[:, 0], pairs[:, 1]), 1.0)
+    expected = float(table.sum(axis=1) @ disagreements @ table.sum(axis=0)) / len(pairs)
+    if expected == 0.0:
+        return Undefined(Reason.CONSTANT)
+    return 1.0 - float((disagreements * table).sum()) / expected
+
+
+def _disagreements(count: int, weights: Weights) -> FloatArray:
+    places = np.arange(count)
+    distances = np.abs(np.subtract.outer(places, places)).astype(float)
+    counted: dict[Weights, FloatArray] = {
+        "none": np.minimum(distances, 1.0),
+        "linear": distances,
+        "quadratic": distances**2,
+    }
+    return counted[weights]
+
+
+def _paired(
+    first: Sequence[Hashable | None],
+    second: Sequence[Hashable | None],
+    categories: Sequence[Hashable],
+    weights: Weights,
+) -> tuple[IntArray, int]:
+    """The units that both rated, as pairs of indices of categories, and the number of categories."""
+    if weights != "none" and not categories:
+        raise ValueError("weighted agreement needs the sequence of the categories")
+    both = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
+    known = categories or tuple(dict.fromkeys(value for pair in both for value in pair))
+    places = {category: place for place, category in enumerate(known)}
+    if unknown := {value for pair in both for value in pair} - set(places):
+        raise ValueError(f"not one of the categories: {sorted(map(repr, unknown))[0]}")
+    return np.array([(places[a], places[b]) for a, b in both], dtype=np.int64).reshape(-1, 2), len(places)
+
+
+def _whole(counts: ArrayLike) -> IntArray:
+    table = np.asarray(counts)
+    if table.ndim != 2 or (table.size and (table.dtype.kind not in "iu" or table.min() < 0)):
+        raise ValueError("counts are whole numbers from 0 up, units × categories")
+    return table.astype(np.int64)
+
+
+# --- Krippendorff's alpha: agreement of any number of raters, missing values allowed, on any level of measurement ---
+
+
+def krippendorff_alpha(matrix: ArrayLike, level: Level = "interval") -> float | Undefined:
+    """1 - observed / expected disagreement: 1 perfect, 0 as by chance, below 0 systematic disagreement.
+
+    matrix: raters × units, nan where a rater gave no value; categories as numbers. Units with fewer than two values
+    are left out. level says how far two values are apart: nominal equal or not, ordinal by the ranks between them,
+    interval by their difference, ratio by their difference over their sum (values from 0 up).
+    Undefined when no unit has two values, or when all are the same. Raises ValueError for another shape or level, and
+    for negative values on a ratio scale.
+    Source: Krippendorff, "Computing Krippendorff's alpha-reliability" (2011), section E.
+    """
+    units, values = _counted(np.asarray(matrix, dtype=np.float64))
+    return _alpha(units, values, level)
+
+
+def alpha_interval(
+    matrix: ArrayLike, level: Level = "interval", *, rounds: int = 1000, seed: int = 0
+) -> Interval | Undefined:
+    """The 95 % interval of alpha, by drawing units anew with replacement."""
+    units, values = _counted(np.asarray(matrix, dtype=np.float64))
+    paired = units[units.sum(axis=1) > 1]
+    return resampled(lambda drawn: _alpha(paired[drawn], values, level), len(paired), rounds=rounds, seed=seed)
+
+
+def _counted(matrix: FloatArray) -> tuple[IntArray, FloatArray]:
+    """How many raters gave each value to each unit, units × values, and the values in rising order."""
+    if matrix.ndim != 2:
+        raise ValueError("the matrix has two dimensions: raters × units")
+    if np.isinf(matrix).any():
+        raise ValueError("a value is infinite; nan stands for a missing one")
+    values = np.unique(matrix[~np.isnan(matrix)])
+    counts = (matrix[:, :, None] == values).sum(axis=0, dtype=np.int64)
+    return counts, values
+
+
+def _alpha(units: IntArray, values: FloatArray, level: Level) -> float | Undefined:
+    raters = units.sum(axis=1)
+    paired, raters = units[raters > 1], raters[raters > 1]
+    if not len(paired):
+        return Undefined(Reason.NOTHING_PAIRED)
+    marginals = paired.sum(axis=0)
+    distances = _distances(marginals, values, level)
+    expected = float(marginals @ distances @ marginals)
+    if expected == 0.0:
+        return Undefined(Reason.CONSTANT)
+    weighted = paired / (raters - 1)[:, None]
+    observed = float((distances * (weighted.T @ paired)).sum())
+    return 1.0 - (float(marginals.sum()) - 1.0) * observed / expected
+
+
+def _distances(marginals: IntArray, values: FloatArray, level: Level) -> FloatArray:
+    """Squared distances of values, n × n, 0 on the diagonal."""
+    squares: FloatArray
+    if level == "nominal":
+        squares = 1.0 - np.eye(len(values))
+    elif level == "ordinal":
+        middles = np.cumsum(marginals) - marginals / 2
+        squares = np.subtract.outer(middles, middles) ** 2
+    elif level == "interval":
+        squares = np.subtract.outer(values, values) ** 2
+    elif level == "ratio":
+        squares = _ratios(values)
+    else:
+        raise ValueError(f"no such level of measurement: {level}")
+    return squares
+
+
+def _ratios(values: FloatArray) -> FloatArray:
+    if values.size and values[0] < 0:
+        raise ValueError("a ratio scale has no negative values")
+    sums = np.add.outer(values, values)
+    differences = np.subtract.outer(values, values)
+    quotients: FloatArray = np.divide(differences, sums, out=np.zeros_like(sums), where=sums > 0) ** 2
+    return quotients
+
+
+# --- Kendall's coefficient of concordance ---
+
+
+def kendalls_w(ballots: Ballots) -> float | Undefined:
+    """W of complete rankings, corrected for ties: 0 no agreement (as in ABC, BCA, CAB), 1 all ballots are the same.
+
+    W = 12 S / (m² (n³ - n) - m ΣT), with m ballots of n candidates, S the sum of squared deviations of the candidates'
+    rank sums from their mean, and T = Σ(t³ - t) over the ties of a ballot. Abstentions are left out. Undefined when
+    the ballots do not name the same candidates, for fewer than two of either, and when every ballot ties everybody.
+    Source: Kendall, Rank Correlation Methods (1948), chapter 6.
+    """
+    cast = [index for index, order in enumerate(ballots.orders) if order]
+    named = {ballots.named(index) for index in cast}
+    if len(named) > 1 or any(ballots.offered[index] - ballots.named(index) for index in cast if ballots.offered):
+        return Undefined(Reason.INCOMPLETE_BALLOTS)
+    if len(cast) < 2:
+        return Undefined(Reason.ONE_BALLOT if cast else Reason.NO_COMPARISONS)
+    ranked = sorted(*named)
+    if len(ranked) < 2:
+        return Undefined(Reason.ONE_CANDIDATE)
+    sums = positions(ballots)[np.ix_(cast, ranked)].sum(axis=0)
+    ties = sum(len(group) ** 3 - len(group) for index in cast for group in ballots.orders[index])
+    m, n = len(cast), len(ranked)
+    most = m * m * (n**3 - n) - m * ties
+    return float(12 * ((sums - sums.mean()) ** 2).sum() / most) if most else Undefined(Reason.CONSTANT)
+
+
+# --- agreement and correlation from counts: for so many units that their table is kept, and the units are not ---
+
+
+def kappa_of_table(counts: ArrayLike) -> float | Undefined:
+    """Cohen's kappa of a square table: counts[i, j] units that the first rater put into i, the second into j.
+
+    1 perfect, 0 as by chance. Undefined for an empty table, and where both gave everything one and the same value.
+    Raises ValueError for another shape. Source: Cohen, Educ. Psychol. Meas. 20 (1960).
+    """
+    table = _square(counts)
+    if not table.sum():
+        return Undefined(Reason.NOTHING_PAIRED)
+    value = float(_kappas(table[None])[0])
+    return Undefined(Reason.CONSTANT) if np.isnan(value) else value
+
+
+def kappa_interval_of_items(tables: ArrayLike, *, rounds: int = 1000, seed: int = 0) -> Interval | Undefined:
+    """The 95 % interval of Cohen's kappa of the sum of tables, by drawing whole items anew with replacement.
+
+    tables: items × values × values, each item's own table. What was said of one item stays together (a cluster
+    bootstrap): several answers on it are not independent. Items with equal tables are drawn as one cell, so that the
+    cost does not grow with their number. Undefined for fewer than two items, and when half of the rounds or more give
+    no figure. Raises ValueError for another shape. Source: Davison & Hinkley, "Bootstrap Methods" (1997), §3.8.
+    """
+    found = np.asarray(tables, dtype=np.float64)
+    if found.ndim != 3 or found.shape[1] != found.shape[2] or (found < 0).any():
+        raise ValueError("tables are numbers from 0 up, items × values × values")
+    if len(found) < 2:
+        return Undefined(Reason.TOO_FEW_UNITS)
+    kinds, counts = np.unique(found.reshape(len(found), -1), axis=0, return_counts=True)
+    drawn = np.random.default_rng(seed).multinomial(len(found), counts / len(found), size=rounds)
+    values = _kappas((drawn @ kinds).reshape(rounds, *found.shape[1:]))
+    known = values[~np.isnan(values)]
+    if 2 * len(known) <= rounds:
+        return Undefined(Reason.MOSTLY_UNDEFINED)
+    low, high = np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return Interval(float(low), float(high), rounds, rounds - len(known))
+
+
+def spearman(first: ArrayLike, second: ArrayLike) -> float | Undefined:
+    """The correlation of two lists' ranks, -1 to 1; equal values share the mean of their ranks.
+
+    Units with a nan in either are left out. Undefined for fewer than three units, and where one list is constant.
+    Source: Spearman, "The Proof and Measurement of Association between Two Things", Am. J. Psychol. 15 (1904).
+    """
+    one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if one.shape != two.shape or one.ndim != 1:
+        raise ValueError("both lists are one-dimensional and of one length")
+    known = ~(np.isnan(one) | np.isnan(two))
+    if known.sum() < 3:
+        return Undefined(Reason.TOO_FEW_UNITS)
+    a, b = (_ranks(values[known]) for values in (one, two))
+    a, b = a - a.mean(), b - b.mean()
+    size = float(np.sqrt((a**2).sum() * (b**2).sum()))
+    return float((a * b).sum() / size) if size else Undefined(Reason.CONSTANT)
+
+
+def _ranks(values: FloatArray) -> FloatArray:
+    _values, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    means: FloatArray = np.cumsum(counts) - (counts - 1) / 2
+    return means[place]
+
+
+def _kappas(tables: FloatArray) -> FloatArray:
+    """Of a stack of tables, each its kappa; nan where chance alone explains everything."""
+    units = np.where(tables.any(axis=(1, 2)), tables.sum(axis=(1, 2)), np.nan)
+    observed = np.trace(tables, axis1=1, axis2=2) / units
+    expected = (tables.sum(axis=2) * tables.sum(axis=1)).sum(axis=1) / units**2
+    beyond = 1.0 - expected
+    values: FloatArray = np.full(len(tables), np.nan)
+    np.divide(observed - expected, beyond, out=values, where=beyond > 1e-12)
+    return values
+
+
+def _square(counts: ArrayLike) -> FloatArray:
+    table = np.asarray(counts, dtype=np.float64)
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or (table < 0).any():
+        raise ValueError("counts are numbers from 0 up in a square table")
+    return table
+
+
+# --- what rankings owe to authorship and to the sequence in which answers were shown ---
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SelfPreference:
+    """Per candidate: own, the position its author gave it; peers, the mean position others gave it; values, own less
+    peers. Below 0: the author puts it higher than the others do. nan where a part is missing.
+
+    own_n, peers_n: from how many ballots.
+    """
+
+    values: FloatArray
+    own: FloatArray
+    peers: FloatArray
+    own_n: IntArray
+    peers_n: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PositionEffect:
+    """By the place at which an answer was shown (first to last): the mean position it was given, and n, how many were.
+
+    Where the places are balanced over candidates, all means are alike unless the place matters. nan where n is 0.
+    """
+
+    means: FloatArray
+    n: IntArray
+
+
+def self_preference(ballots: Ballots, authors: Sequence[int | None]) -> SelfPreference:
+    """Own position less the peers' mean position of each candidate, in positions.
+
+    ballots: as they were cast, with own answers. authors: per ballot the candidate that the reviewer wrote, or None.
+    Positions count among all that the ballot places, so ballots of unlike lengths are not quite comparable.
+    """
+    table = positions(ballots)
+    written = np.array([-1 if author is None else author for author in authors], dtype=np.int64)
+    if len(written) != len(table):
+        raise ValueError(f"{len(written)} authors for {len(table)} ballots")
+    is_own = written[:, None] == np.arange(table.shape[1])
+    own, own_n = _means(np.where(is_own, table, np.nan))
+    peers, peers_n = _means(np.where(is_own, np.nan, table))
+    return SelfPreference(own - peers, own, peers, own_n, peers_n)
+
+
+def position_effect(ballots: Ballots, shown: Sequence[Sequence[int]]) -> PositionEffect:
+    """The mean position given to what was shown first, second, …
+
+    shown: per ballot the candidates in the sequence in which its reviewer saw them. Raises ValueError when there is
+    not one sequence per ballot, or when one shows a candidate twice.
+    """
+    table = positions(ballots)
+    if len(shown) != len(table):
+        raise ValueError(f"{len(shown)} sequences for {len(table)} ballots")
+    if any(len(set(sequence)) != len(sequence) for sequence in shown):
+        raise ValueError("a candidate was shown twice to one reviewer")
+    by_place = np.full((len(table), max(map(len, shown), default=0)), np.nan)
+    for index, sequence in enumerate(shown):
+        by_place[index, : len(sequence)] = table[index, list(sequence)]
+    return PositionEffect(*_means(by_place))
+
+
+def _means(table: FloatArray) -> tuple[FloatArray, IntArray]:
+    """The mean of each column's known values, and how many there are."""
+    known = np.count_nonzero(~np.isnan(table), axis=0)
+    return np.where(known > 0, np.nansum(table, axis=0) / np.maximum(known, 1), np.nan), known
+
 
 __all__ = [
     "Interval",
@@ -27,8 +396,11 @@ __all__ = [
     "cohen_kappa",
     "fleiss_interval",
     "fleiss_kappa",
+    "kappa_interval_of_items",
+    "kappa_of_table",
     "kendalls_w",
     "krippendorff_alpha",
     "position_effect",
     "self_preference",
+    "spearman",
 ]

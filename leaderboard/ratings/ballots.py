@@ -1,12 +1,20 @@
-"""What reviewers say: rankings with ties, possibly of some of the candidates only."""
+"""What reviewers say: rankings with ties, possibly of some of the candidates; methods that make one order of them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal
+
+import numpy as np
+
+from leaderboard.ratings.values import BoolArray, FloatArray, IntArray, Reason, Undefined
 
 Group = tuple[int, ...]
 Groups = tuple[Group, ...]
 Rule = Literal["leave_out", "mean_of_unused"]
+
+SAME = 1e-9
+Strength = Literal["winning_votes", "margins"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +81,183 @@ class Ballots:
 def _without(order: Groups, own: int | None) -> Groups:
     kept = (tuple(candidate for candidate in group if candidate != own) for group in order)
     return tuple(group for group in kept if group)
+
+
+# --- an order as tie groups, made from scores or from a relation ---
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Tie groups of candidate indices, best first, and the candidates of which nothing is known."""
+
+    groups: Groups
+    unplaced: tuple[int, ...] = ()
+
+    @property
+    def winners(self) -> tuple[int, ...]:
+        return self.groups[0] if self.groups else ()
+
+
+def by_score(scores: FloatArray) -> Order:
+    """The highest score first; scores that differ by less than 1e-9 are tied, nan is not placed."""
+    placed = np.flatnonzero(~np.isnan(scores))
+    groups: list[list[int]] = []
+    last = np.inf
+    for index in placed[np.argsort(-scores[placed], kind="stable")].tolist():
+        if not groups or last - scores[index] > SAME:
+            groups.append([])
+        groups[-1].append(index)
+        last = scores[index]
+    return Order(tuple(tuple(sorted(group)) for group in groups), _missing(~np.isnan(scores)))
+
+
+def by_relation(above: BoolArray, placed: BoolArray) -> Order:
+    """The order of a strict partial order above[i, j]: those with nobody above them first, then the same of the rest.
+
+    Two that are not related stand in one group unless others part them. Independent of the candidates' sequence.
+    """
+    left = placed.copy()
+    groups = []
+    while left.any():
+        top = left & ~above[left].any(axis=0)
+        if not top.any():
+            raise ValueError("the relation has a circle")
+        groups.append(tuple(np.flatnonzero(top).tolist()))
+        left &= ~top
+    return Order(tuple(groups), _missing(placed))
+
+
+def _missing(placed: BoolArray) -> tuple[int, ...]:
+    return tuple(np.flatnonzero(~placed).tolist())
+
+
+# --- methods that read positions: mean rank and Borda ---
+
+
+def positions(ballots: Ballots) -> FloatArray:
+    """Position of each candidate on each ballot, ballots × candidates, from 1; nan where a ballot does not place it.
+
+    Tied candidates share the mean of the positions that they fill. Candidates passed over share the unused ones. A
+    ballot that places fewer than two candidates compares nothing: its row is nan.
+    """
+    table = np.full((len(ballots.orders), len(ballots.candidates)), np.nan)
+    for index in range(len(ballots.orders)):
+        groups = ballots.placed(index)
+        ends = list(accumulate(map(len, groups)))
+        if ends and ends[-1] > 1:
+            for group, end in zip(groups, ends, strict=True):
+                table[index, list(group)] = end - (len(group) - 1) / 2
+    return table
+
+
+def votes(ballots: Ballots) -> IntArray:
+    """On how many ballots each candidate is named; being passed over is no vote."""
+    counts = np.zeros(len(ballots.candidates), dtype=np.int64)
+    for index in range(len(ballots.orders)):
+        counts[list(ballots.named(index))] += 1
+    return counts
+
+
+def mean_rank(ballots: Ballots) -> FloatArray:
+    """Mean position of each candidate over the ballots that place it: 1 is best; nan where none does."""
+    return _mean_of_known(positions(ballots))
+
+
+def borda(ballots: Ballots) -> FloatArray:
+    """Normalised Borda score: the mean over ballots of (m - position) / (m - 1), m candidates placed on the ballot.
+
+    0 is always last, 1 always first, nan where no ballot places the candidate. Ballots of different lengths count
+    alike, which they do not in a mean rank. Source: de Borda, "Mémoire sur les élections au scrutin" (1781).
+    """
+    table = positions(ballots)
+    placed = np.count_nonzero(~np.isnan(table), axis=1)[:, None]
+    return _mean_of_known((placed - table) / np.maximum(placed - 1, 1))
+
+
+def _mean_of_known(table: FloatArray) -> FloatArray:
+    """The mean of each column's known values, nan for a column without any; the same whatever the rows' sequence."""
+    known = np.count_nonzero(~np.isnan(table), axis=0)
+    total = np.nansum(np.sort(table, axis=0), axis=0)
+    means: FloatArray = np.where(known > 0, total / np.maximum(known, 1), np.nan)
+    return means
+
+
+# --- methods that read comparisons of pairs: the preference table and Copeland ---
+
+
+def strict_preferences(ballots: Ballots) -> FloatArray:
+    """On how many ballots candidate i stands above candidate j, n × n. A tie counts for neither."""
+    table = positions(ballots)
+    count = table.shape[1]
+    return np.array([np.count_nonzero(table[:, [i]] < table, axis=0) for i in range(count)], float).reshape(-1, count)
+
+
+def pairwise(ballots: Ballots) -> FloatArray:
+    """The n × n table of preferences: [i, j] ballots prefer i to j, a tie is half a ballot for each; 0 on the diagonal.
+
+    [i, j] + [j, i] is the number of ballots that compare the two.
+    """
+    table = positions(ballots)
+    strict = strict_preferences(ballots)
+    known = (~np.isnan(table)).astype(float)
+    ties = known.T @ known - strict - strict.T
+    np.fill_diagonal(ties, 0.0)
+    preferences: FloatArray = strict + ties / 2
+    return preferences
+
+
+def is_compared(ballots: Ballots) -> BoolArray:
+    """Which candidates a ballot compares with another one."""
+    known: BoolArray = ~np.isnan(positions(ballots))
+    compared: BoolArray = np.any(known, axis=0)
+    return compared
+
+
+def copeland(ballots: Ballots) -> FloatArray:
+    """Majorities won less majorities lost, from -(n - 1) to n - 1; nan for a candidate that is never compared.
+
+    A drawn pair counts 0, and so does a pair that no ballot compares. Source: Copeland, "A reasonable social welfare
+    function" (1951).
+    """
+    preferences = pairwise(ballots)
+    balance = np.sign(preferences - preferences.T).sum(axis=1)
+    scores: FloatArray = np.where(is_compared(ballots), balance, np.nan)
+    return scores
+
+
+# --- the Schulze method: the strongest path of majorities decides each pair ---
+
+
+@dataclass(frozen=True, slots=True)
+class Schulze:
+    """The order, and strengths[i, j]: that of the strongest path from i to j, n × n, in ballots."""
+
+    order: Order
+    strengths: FloatArray
+    measure: Strength
+
+
+def schulze(ballots: Ballots, measure: Strength = "winning_votes") -> Schulze | Undefined:
+    """i stands above j when the strongest path of majorities from i to j is stronger than the one back.
+
+    A path is as strong as its weakest majority. A majority is as strong as the ballots that made it ("winning_votes",
+    ties not counted: Schulze's own advice where ballots are partial) or as its lead ("margins"). Candidates that the
+    method cannot part are tied. Source: Schulze, "A new monotonic, clone-independent, reversal symmetric, and
+    Condorcet-consistent single-winner election method", Social Choice and Welfare 36 (2011).
+    """
+    wins = strict_preferences(ballots)
+    compared = is_compared(ballots)
+    if not compared.any():
+        return Undefined(Reason.NO_COMPARISONS)
+    links = np.where(wins > wins.T, wins if measure == "winning_votes" else wins - wins.T, 0.0)
+    strengths = widest_paths(links)
+    return Schulze(by_relation(strengths > strengths.T, compared), strengths, measure)
+
+
+def widest_paths(links: FloatArray) -> FloatArray:
+    """The strength of the strongest path between any two, by Floyd and Warshall's recursion; 0 without a path."""
+    strengths = links.copy()
+    for middle in range(len(links)):
+        np.maximum(strengths, np.minimum(strengths[:, [middle]], strengths[[middle], :]), out=strengths)
+    np.fill_diagonal(strengths, 0.0)
+    return strengths

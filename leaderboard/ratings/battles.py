@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from leaderboard.ratings.arrays import FloatArray, IntArray
+from leaderboard.ratings.values import FloatArray, IntArray
 
 OUTCOMES = 3  # lost, tied, won: twice the score
 

@@ -5,22 +5,226 @@ import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from leaderboard.ratings.arrays import BoolArray, FloatArray, IntArray
 from leaderboard.ratings.battles import Battles, Table
-from leaderboard.ratings.bradley_terry import ratings_of
-from leaderboard.ratings.draws import Cells, Kind, cells_of
-from leaderboard.ratings.fitting import Errors, Fitted, anchor_covariance, fitted, rated_groups
+from leaderboard.ratings.bradley_terry import (
+    Errors,
+    Fitted,
+    anchor_covariance,
+    fitted,
+    from_counts,
+    rated_groups,
+    ratings_of,
+)
 from leaderboard.ratings.intervals import Intervals, bread, response
-from leaderboard.ratings.one_sided import from_counts
-from leaderboard.ratings.replicates import climb
-from leaderboard.ratings.scale import ELO, MEAN, TAIL
-from leaderboard.ratings.solution import solve
+from leaderboard.ratings.likelihood import solve
+from leaderboard.ratings.values import ELO, MEAN, TAIL, BoolArray, FloatArray, IntArray
 
+Kind = Literal["multinomial", "bayesian"]
+LARGE = 10_000  # battles
+SPARED = 4.0  # standard deviations of a Poisson sum: above the number wanted once in 30,000 draws, then drawn again
+
+MOST_CHORDS = 12
+MOST_STEPS = 10
+FINE = 1e-8  # nats
+FURTHEST = 30.0  # nats in one step
+MOST_GRADIENTS = 60
+ROUGH = 1e-6  # of the squared length of the slope: three digits of a step
 CHUNK = 131_072  # numbers in a chunk's table, 1 MB: what a core's cache holds
 MOST_THREADS = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """The cells of a part's table that hold battles: per pair i < j won, tied and lost by i.
+
+    counts: battles per cell, and where: which of the 3 · pairs columns a cell is. gather: for each of the n × n places
+    of a table, its column among [points of i, points of j, 0].
+    """
+
+    counts: FloatArray
+    where: IntArray
+    gather: IntArray
+    pairs: int
+    size: int
+
+    def drawn(self, random: np.random.Generator, rounds: int, kind: Kind) -> FloatArray:
+        """points[round, i, j], rounds × n × n: tables of as many battles drawn with replacement (multinomial), or the
+        battles with random weights of mean 1 (bayesian: Dirichlet weights but for their sum, which changes nothing).
+        """
+        columns = np.zeros((rounds, 3 * self.pairs))
+        if kind == "bayesian":
+            columns[:, self.where] = random.standard_gamma(self.counts, size=(rounds, len(self.counts)))
+        else:
+            columns[:, self.where] = multinomial(random, self.counts, rounds)
+        return self._tables(columns)
+
+    def _tables(self, columns: FloatArray) -> FloatArray:
+        rounds, pairs = len(columns), self.pairs
+        taken = np.zeros((rounds, 2 * pairs + 1))
+        half = columns[:, pairs : 2 * pairs] / 2
+        np.add(columns[:, :pairs], half, out=taken[:, :pairs])
+        np.add(columns[:, 2 * pairs :], half, out=taken[:, pairs : 2 * pairs])
+        return np.take(taken, self.gather, axis=1).reshape(rounds, self.size, self.size)
+
+
+def cells_of(table: Table, part: IntArray, kind: Kind) -> Cells:
+    """The part's cells. Raises ValueError when whole battles are to be drawn and a count is a fraction."""
+    chosen = np.ix_(part, part)
+    wins, ties = table.wins[chosen], table.ties[chosen]
+    upper, lower = np.nonzero(np.triu(wins + wins.T + ties, 1))
+    counts = np.concatenate([wins[upper, lower], ties[upper, lower], wins[lower, upper]])
+    if kind == "multinomial" and (counts != np.rint(counts)).any():
+        raise ValueError("fractions of battles cannot be drawn: use the bayesian bootstrap")
+    where, size, pairs = np.flatnonzero(counts), len(part), len(upper)
+    gather = np.full(size * size, 2 * pairs, dtype=np.int64)
+    gather[upper * size + lower] = np.arange(pairs)
+    gather[lower * size + upper] = np.arange(pairs, 2 * pairs)
+    return Cells(counts[where], where, gather, pairs, size)
+
+
+def multinomial(random: np.random.Generator, counts: FloatArray, rounds: int) -> FloatArray:
+    """Counts of as many battles drawn with replacement, rounds × cells.
+
+    Large tables are drawn as Poisson counts with a slightly lower mean and topped up with single battles, which is the
+    same law in half of the time: Poisson counts are multinomial given their sum, whatever that is, as long as it is
+    not above the number wanted.
+    """
+    total = int(counts.sum())
+    if total < LARGE:
+        return random.multinomial(total, counts / total, size=rounds).astype(np.float64)
+    means = counts * (1 - SPARED / math.sqrt(total))
+    cell_of = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
+    return np.stack([_topped_up(random, means, cell_of) for _ in range(rounds)])
+
+
+def _topped_up(random: np.random.Generator, means: FloatArray, cell_of: IntArray) -> FloatArray:
+    while (missing := len(cell_of) - int((drawn := random.poisson(means)).sum())) < 0:
+        pass
+    single = cell_of[random.integers(len(cell_of), size=missing)]
+    drawn += np.bincount(single, minlength=len(means))
+    return drawn.astype(np.float64)
+
+
+# --- many tables of one shape fitted at once, each starting near its maximum ---
+
+
+def climb(
+    points: FloatArray, start: FloatArray, inverse: FloatArray, is_fixed: BoolArray
+) -> tuple[FloatArray, BoolArray]:
+    """The maxima of all tables, rounds × n in nats, and for which rounds they were found: not where battles link only
+    some, whose distance to the others is anything.
+
+    points: rounds × n × n. inverse: that of the information at the maximum of the table they were drawn from. First
+    steps go by that one matrix, and cost a pass over the tables; those left over go on with Newton's own.
+    """
+    strengths, done = _chords(points, start, inverse)
+    is_linked = _are_linked(points, is_fixed)
+    done &= is_linked
+    left = np.flatnonzero(~done & is_linked & _may_have_maximum(points, is_fixed))
+    if left.size:
+        strengths[left], done[left] = _newton(points[left], start[left], inverse)
+    return strengths, done
+
+
+def _may_have_maximum(points: FloatArray, is_fixed: BoolArray) -> BoolArray:
+    """Whether everybody who is free has both won and lost."""
+    both = (points.sum(axis=2) > 0) & (points.sum(axis=1) > 0)
+    possible: BoolArray = (both | is_fixed).all(axis=1)
+    return possible
+
+
+def _are_linked(points: FloatArray, is_fixed: BoolArray) -> BoolArray:
+    """Whether battles lead from one to all others, or from those who are fixed to everybody else; one per round."""
+    met = (points + points.transpose(0, 2, 1)) > 0
+    reached = np.zeros(points.shape[:2], dtype=bool)
+    reached[:, is_fixed if is_fixed.any() else [0]] = True
+    while True:
+        further = reached | (met & reached[:, :, None]).any(axis=1)
+        if (further == reached).all():
+            return np.asarray(reached.all(axis=1))
+        reached = further
+
+
+def _chords(points: FloatArray, start: FloatArray, inverse: FloatArray) -> tuple[FloatArray, BoolArray]:
+    strengths, totals = start.copy(), points.sum(axis=2)
+    games = points + points.transpose(0, 2, 1)
+    shares = np.empty_like(games)
+    largest = np.full(len(points), np.inf)
+    with np.errstate(all="ignore"):
+        for _ in range(MOST_CHORDS):
+            odds = np.exp(strengths)
+            np.add(odds[:, :, None], odds[:, None, :], out=shares)
+            np.divide(games, shares, out=shares)
+            step = _times(totals - odds * shares.sum(axis=2), inverse)
+            strengths += step
+            largest = np.abs(step).max(axis=1)
+            if (largest < FINE).all():
+                break
+    return strengths, largest < FINE
+
+
+def _newton(points: FloatArray, start: FloatArray, inverse: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Undamped: a table whose steps grow beyond bounds is left as not found."""
+    strengths, left = start.copy(), np.arange(len(points))
+    done = np.zeros(len(points), dtype=bool)
+    for _ in range(MOST_STEPS):
+        step = _newton_step(points[left], strengths[left], inverse)
+        strengths[left] += step
+        largest = np.abs(step).max(axis=1)
+        done[left[largest < FINE]] = True
+        left = left[(largest >= FINE) & (largest < FURTHEST)]
+        if not left.size:
+            break
+    return strengths, done
+
+
+def _newton_step(points: FloatArray, strengths: FloatArray, inverse: FloatArray) -> FloatArray:
+    """Curvature⁻¹ · slope to three digits, by conjugate gradients with the one inverse as preconditioner."""
+    with np.errstate(over="ignore"):
+        wins = 1.0 / (1.0 + np.exp(strengths[:, None, :] - strengths[:, :, None]))
+    losses = wins.transpose(0, 2, 1)
+    surprise = points * losses
+    weights = (points + points.transpose(0, 2, 1)) * wins * losses
+    own = weights.sum(axis=2)
+    residual = surprise.sum(axis=2) - surprise.sum(axis=1)
+    better = _times(residual, inverse)
+    step: FloatArray = np.zeros_like(residual)
+    direction = better
+    size = first = _dot(residual, better)
+    for _ in range(MOST_GRADIENTS):
+        pulled = own * direction - np.einsum("rij,rj->ri", weights, direction)
+        length = np.where(size > ROUGH * first, _ratio(size, _dot(direction, pulled)), 0.0)
+        step += length * direction
+        residual = residual - length * pulled
+        better = _times(residual, inverse)
+        last, size = size, _dot(residual, better)
+        if not (size > ROUGH * first).any():
+            break
+        direction = better + _ratio(size, last) * direction
+    return step
+
+
+def _times(rows: FloatArray, matrix: FloatArray) -> FloatArray:
+    """rows @ matrix, without the threads of a linear algebra library: ours already keep all cores busy."""
+    product: FloatArray = np.einsum("ri,ij->rj", rows, matrix)
+    return product
+
+
+def _dot(first: FloatArray, second: FloatArray) -> FloatArray:
+    product: FloatArray = np.einsum("ri,ri->r", first, second)[:, None]
+    return product
+
+
+def _ratio(over: FloatArray, under: FloatArray) -> FloatArray:
+    quotient: FloatArray = np.divide(over, under, out=np.zeros_like(over), where=under > 0)
+    return quotient
+
+
+# --- the bootstrap ---
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,11 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.ratings.arrays import FloatArray, IntArray
-from leaderboard.ratings.ballots import Ballots
-from leaderboard.ratings.pairs import is_compared, pairwise
-from leaderboard.ratings.placing import Order, by_relation
-from leaderboard.ratings.undefined import Reason, Undefined
+from leaderboard.ratings.ballots import Ballots, Order, by_relation, is_compared, pairwise
+from leaderboard.ratings.values import FloatArray, IntArray, Reason, Undefined
 
 MOST_CANDIDATES = 8
 

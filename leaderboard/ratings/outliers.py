@@ -11,9 +11,8 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from leaderboard.ratings.arrays import BoolArray, FloatArray, IntArray
-from leaderboard.ratings.shares import Share
-from leaderboard.ratings.undefined import Reason, Undefined
+from leaderboard.ratings.statistics import Share
+from leaderboard.ratings.values import BoolArray, FloatArray, IntArray, Reason, Undefined
 
 LEFT, RIGHT, NEITHER = 0, 1, 2
 ANSWERS = 3

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.ratings.arrays import BoolArray, FloatArray, IntArray
 from leaderboard.ratings.intervals import Intervals
-from leaderboard.ratings.scale import NORMAL
+from leaderboard.ratings.values import NORMAL, BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

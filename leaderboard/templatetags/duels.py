@@ -16,7 +16,7 @@ from leaderboard.agreement_words import AGREEMENT_REASONS
 from leaderboard.browsing.showing import Line, Side
 from leaderboard.ratings import Undefined
 from leaderboard.ratings.agreement import Interval
-from leaderboard.ratings.shares import Share
+from leaderboard.ratings.statistics import Share
 from leaderboard.voters_words import mark_words, no_agreement, no_pace, no_widening
 from leaderboard.words import judge_words
 

@@ -20,7 +20,7 @@ from experiments.statistics.values import (
     values_of,
     why_left_out,
 )
-from leaderboard.ratings.student import incomplete_beta, t_quantile
+from leaderboard.ratings.statistics import incomplete_beta, t_quantile
 from tests.cases import each_case
 
 

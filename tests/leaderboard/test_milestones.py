@@ -7,7 +7,7 @@ from django.urls import reverse
 from experiments.refusals import NotAllowed, NotOffered
 from leaderboard import compute, milestones, spread
 from leaderboard.models import Milestone
-from leaderboard.ratings.scale import NORMAL
+from leaderboard.ratings.values import NORMAL
 from tests.leaderboard import boards
 
 

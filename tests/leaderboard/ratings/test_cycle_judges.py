@@ -5,7 +5,7 @@ import pytest
 
 from leaderboard.ratings.agreement import krippendorff_alpha
 from leaderboard.ratings.cycles import Estimate, Reason, Undefined, judging
-from leaderboard.ratings.estimates import jackknifed, mean_estimate, pearson
+from leaderboard.ratings.statistics import jackknifed, mean_estimate, pearson
 from tests.leaderboard.ratings.coding_cycles import cycle
 
 GIVEN = {

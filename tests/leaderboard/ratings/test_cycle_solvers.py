@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from leaderboard.ratings import sandwich
 from leaderboard.ratings.cycles import Cycle, Reason, Vote, compatible_elo, matches, replay, solver_elo, solver_ratings
-from leaderboard.ratings.solver_battles import battles_of, table_of_votes
+from leaderboard.ratings.votes import battles_of, table_of_votes
 from tests.leaderboard.ratings.coding_cycles import any_cycle, as_stated, cycle, league, shuffled
 from tests.leaderboard.ratings.leagues import distance_to_maximum
 

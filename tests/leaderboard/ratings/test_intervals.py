@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leaderboard.ratings import Battles, Table, bootstrap, sandwich, tally
-from leaderboard.ratings.items import Shared, as_wide_as, by_items, times_as_wide
+from leaderboard.ratings.intervals import Shared, as_wide_as, by_items, times_as_wide
 from tests.cases import each_case
 from tests.leaderboard.ratings.leagues import ELO, league, names, rows, sampled_league
 
@@ -127,7 +127,7 @@ def test_many_clusters_are_summed_in_portions(monkeypatch):
     battles, _truth = league(6, 400, 2)
     clusters = np.random.default_rng(0).integers(0, 90, 400)
     whole = sandwich(battles, clusters=clusters).errors
-    monkeypatch.setattr("leaderboard.ratings.clusters.MOST_AT_ONCE", 6 * 7)
+    monkeypatch.setattr("leaderboard.ratings.intervals.MOST_AT_ONCE", 6 * 7)
 
     assert sandwich(battles, clusters=clusters).errors == pytest.approx(whole)
 

@@ -4,7 +4,7 @@ import pytest
 
 from leaderboard.ratings import Undefined
 from leaderboard.ratings.outliers import LEFT, NEITHER, RIGHT, Mark, effective, voters
-from leaderboard.ratings.shares import Share
+from leaderboard.ratings.statistics import Share
 
 
 def log(*people, counts=None):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from leaderboard.ratings import Battles, Reason, Shared, bootstrap, by_items, ranks, sandwich, tally
-from leaderboard.ratings.items import as_wide_as
+from leaderboard.ratings.intervals import as_wide_as
 from tests.leaderboard.ratings.leagues import league, rows
 
 EVEN = [("a", "b", 1), ("a", "b", 0)] * 20

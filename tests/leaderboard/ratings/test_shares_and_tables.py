@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 from leaderboard.ratings import Battles, Reason, Undefined
-from leaderboard.ratings.agreement import cohen_interval, cohen_kappa
-from leaderboard.ratings.resampling import resampled
-from leaderboard.ratings.shares import Share, share_of_items
-from leaderboard.ratings.tables import kappa_interval_of_items, kappa_of_table, spearman
-from leaderboard.ratings.widening import widening
+from leaderboard.ratings.agreement import cohen_interval, cohen_kappa, kappa_interval_of_items, kappa_of_table, spearman
+from leaderboard.ratings.intervals import widening
+from leaderboard.ratings.statistics import Share, resampled, share_of_items
 from tests.cases import each_case
 
 UNITS = [(0, 0)] * 40 + [(0, 1)] * 9 + [(1, 0)] * 6 + [(1, 1)] * 30 + [(2, 1)] * 5 + [(2, 2)] * 10

@@ -14,7 +14,7 @@ from experiments.workflows.battles.campaign.planning import BattleGround, counte
 from experiments.workflows.battles.campaign.sampled import shared_of
 from experiments.workflows.battles.campaign.scope import Pair, Scope
 from leaderboard.ratings import Table
-from leaderboard.ratings.items import by_items
+from leaderboard.ratings.intervals import by_items
 
 OPPONENTS = 4  # among so many, the closest ones, a contestant's batch is divided
 Numbers = NDArray[np.float64]

@@ -15,10 +15,9 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from experiments.models import Battle, Board, Dataset, Verdict
 from experiments.workflows.battles.campaign import pairing
 from leaderboard.ratings import Battles, Bias, Undefined, fit, position_bias
-from leaderboard.ratings.agreement import Interval, Reason
-from leaderboard.ratings.arrays import FloatArray
-from leaderboard.ratings.shares import Share, share_of_items
-from leaderboard.ratings.tables import kappa_interval_of_items, kappa_of_table, spearman
+from leaderboard.ratings.agreement import Interval, Reason, kappa_interval_of_items, kappa_of_table, spearman
+from leaderboard.ratings.statistics import Share, share_of_items
+from leaderboard.ratings.values import FloatArray
 
 MOST_VOTES = 20_000
 MOST_ITEMS = 5_000

@@ -20,8 +20,8 @@ from experiments import clock
 from experiments.models import Battle, Board, Dataset
 from experiments.workflows.battles.campaign.voiding import of_voters_left_out, reason_of, refuse_others
 from leaderboard.ratings import Battles, Reason, Undefined, outliers
+from leaderboard.ratings.intervals import widening
 from leaderboard.ratings.outliers import LEFT, NEITHER, RIGHT, Mark, Voter
-from leaderboard.ratings.widening import widening
 
 Row = tuple[Any, ...]  # a vote by COLUMNS
 

@@ -8,7 +8,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
 
 from experiments.models import Battle, Board, Contestant, Output, PairCount
 from leaderboard.ratings import Table, fit
-from leaderboard.ratings.arrays import FloatArray
+from leaderboard.ratings.values import FloatArray
 
 PAIRS_TRIED = 40
 UNRATED = 1000.0

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from experiments.models import Battle
 from leaderboard.ratings import Battles
-from leaderboard.ratings.items import Shared
+from leaderboard.ratings.intervals import Shared
 
 AT_ONCE = 20_000  # rows
 DOUBLED = {Battle.Winner.LEFT: 2, Battle.Winner.TIE: 1, Battle.Winner.RIGHT: 0}

@@ -6,7 +6,7 @@ import numpy as np
 
 from leaderboard.ratings.cycles import Reason, SolverRatings
 from leaderboard.ratings.ranks import ranks
-from leaderboard.ratings.scale import NORMAL
+from leaderboard.ratings.values import NORMAL
 
 DRAWS = 2000  # of the probability of being the strongest: its standard error is at most 1.1 %
 SEED = 1

@@ -35,7 +35,7 @@ from leaderboard.ratings.cycles import (
     solver_ratings,
 )
 from leaderboard.ratings.cycles import Moment as Replayed
-from leaderboard.ratings.estimates import mean_estimate
+from leaderboard.ratings.statistics import mean_estimate
 
 HIGHEST = 10.0  # of a score
 KEPT_SECONDS = 3600  # the figures of judges take seconds where there are hundreds of cycles

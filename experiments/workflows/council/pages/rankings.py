@@ -38,7 +38,7 @@ Groups = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number, or None with the reason why there is none (`leaderboard.ratings.undefined.Reason`, or ours above)."""
+    """A number, or None with the reason why there is none (`leaderboard.ratings.Reason`, or ours above)."""
 
     value: float | None
     reason: str = ""

@@ -1,7 +1,22 @@
-"""What is said in place of a number that does not exist."""
+"""What all ratings share: array types, the scale of Elo, and what is said in place of a number that does not exist."""
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+MEAN = 1000.0
+SCALE = 400.0
+ELO = SCALE / math.log(10)  # Elo points in one nat
+NORMAL = 1.959963984540054  # the 97.5 % quantile of the normal distribution
+TAIL = 0.025
+COVERAGE = 1 - 2 * TAIL
 
 
 class Reason(StrEnum):

@@ -1,0 +1,280 @@
+"""Figures with intervals: Student's t, shares, bootstraps of few units, means where units come in clusters."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from math import sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from leaderboard.ratings.values import COVERAGE, NORMAL, BoolArray, FloatArray, IntArray, Reason, Undefined
+
+TINY = 1e-300
+PRECISION = 1e-15
+MOST_TERMS = 10_000
+
+CONFIDENCE = 0.95
+NO_VARIANCE = 1e-12  # of a share's variance: what rounding leaves where all items came out alike
+MOST_LEFT_OUT = 50  # clusters beyond it are left out several at a time
+NO_SPREAD = 1e-9
+NEAR_ONE = 1 - 1e-6
+
+
+@lru_cache(maxsize=1024)
+def t_quantile(confidence: float, degrees: float) -> float:
+    """The t with P(|T| <= t) = confidence (0 to 1) for T with so many degrees of freedom (any number above 0).
+
+    Found by halving, from P(|T| > t) = I_x(degrees / 2, 1 / 2) with x = degrees / (degrees + t²), where I is the
+    regularised incomplete beta function (Abramowitz & Stegun, Handbook of Mathematical Functions, 26.5.27 and 26.7.1).
+    """
+    if not 0 < confidence < 1 or degrees <= 0:
+        raise ValueError("a confidence between 0 and 1 and a positive number of degrees of freedom are needed")
+    low, high = 0.0, 1.0
+    while tail(high, degrees) > 1 - confidence:
+        low, high = high, 2 * high
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2
+        if tail(middle, degrees) > 1 - confidence:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def tail(t: float, degrees: float) -> float:
+    """P(|T| > t)."""
+    return incomplete_beta(degrees / (degrees + t * t), degrees / 2, 0.5)
+
+
+def incomplete_beta(x: float, a: float, b: float) -> float:
+    """The regularised incomplete beta function I_x(a, b) for 0 <= x <= 1 and positive a and b.
+
+    By its continued fraction (NIST Digital Library of Mathematical Functions, 8.17.22), which converges quickly below
+    (a + 1) / (a + b + 2); beyond that point by I_x(a, b) = 1 - I_(1-x)(b, a) (8.17.4).
+    """
+    if x in (0, 1):
+        return float(x)
+    if x > (a + 1) / (a + b + 2):
+        return 1 - incomplete_beta(1 - x, b, a)
+    scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
+    return math.exp(scale) / (a * _fraction(x, a, b))
+
+
+def _fraction(x: float, a: float, b: float) -> float:
+    """1 + d1/(1 + d2/(1 + …)), evaluated from the front by the method of Lentz (Applied Optics 15, 1976)."""
+    value = upper = 1.0
+    lower = 0.0
+    for n in range(1, MOST_TERMS):
+        m, is_odd = divmod(n, 2)
+        term = (
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+            if is_odd
+            else m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        )
+        lower = 1 / (1 + term * lower or TINY)
+        upper = 1 + term / upper or TINY
+        value *= upper * lower
+        if abs(upper * lower - 1) < PRECISION:
+            return value
+    return value
+
+
+# --- intervals of a statistic of few units, by the bootstrap ---
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The middle 95 % of what the resamples gave. undefined: in how many of the rounds the figure did not exist."""
+
+    low: float
+    high: float
+    rounds: int
+    undefined: int = 0
+
+
+def resampled(
+    statistic: Callable[[IntArray], float | Undefined], units: int, *, rounds: int = 1000, seed: int = 0
+) -> Interval | Undefined:
+    """The percentile interval of statistic(indices of units), units drawn with replacement `rounds` times.
+
+    Undefined for fewer than two units, and when half of the rounds or more give no figure. The same seed gives the
+    same interval. Source: Efron & Tibshirani, An Introduction to the Bootstrap (1993), chapter 13.
+    """
+    if units < 2:
+        return Undefined(Reason.TOO_FEW_UNITS)
+    random = np.random.default_rng(seed)
+    found = [statistic(random.integers(units, size=units)) for _ in range(rounds)]
+    values = [value for value in found if not isinstance(value, Undefined)]
+    if 2 * len(values) <= rounds:
+        return Undefined(Reason.MOSTLY_UNDEFINED)
+    low, high = np.quantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return Interval(float(low), float(high), rounds, rounds - len(values))
+
+
+# --- parts of a whole, with the interval that holds for few units, too ---
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """part of `of`; value, and Wilson's 95 % interval (1927), are None where there is nothing to share.
+
+    effective: as how many independent units those `of` count, where they are not; None where they are.
+    """
+
+    part: int
+    of: int
+    effective: float | None = None
+
+    @property
+    def value(self) -> float | None:
+        return self.part / self.of if self.of else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        if not self.of:
+            return None
+        p, n, z2 = self.part / self.of, self.of if self.effective is None else self.effective, NORMAL**2
+        middle = (p + z2 / (2 * n)) / (1 + z2 / n)
+        half = NORMAL / (1 + z2 / n) * sqrt(p * (1 - p) / n + z2 / (4 * n * n))
+        return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def share_of_items(parts: ArrayLike, wholes: ArrayLike) -> Share:
+    """Σ parts of Σ wholes, given by item, whose units are not independent of each other: all votes on one item meet the
+    same verdict.
+
+    Wilson's interval is that of n* units, n* = p (1 - p) / variance · (1.96 / t(g - 1))², with the variance between g
+    items, and never more than there are; of none and of all, n* = g. Items of one unit each are independent units.
+    Raises ValueError for lists of different lengths. Sources: Kish, "Survey Sampling" (1965); Korn & Graubard, Survey
+    Methodology 24 (1998).
+    """
+    part, whole = np.asarray(parts, dtype=np.float64), np.asarray(wholes, dtype=np.float64)
+    if part.shape != whole.shape or part.ndim != 1:
+        raise ValueError("there is one part and one whole per item")
+    part, whole = part[whole > 0], whole[whole > 0]
+    count, total = len(whole), float(whole.sum())
+    found = Share(round(float(part.sum())), round(total))
+    if not count or whole.max() <= 1:
+        return found
+    value = float(part.sum()) / total
+    beyond = part - value * whole
+    spread = float(beyond @ beyond) * count / max(count - 1, 1) / total**2
+    if count < 2 or spread <= NO_VARIANCE or not 0 < value < 1:
+        return Share(found.part, found.of, float(min(count, total)))
+    effective = value * (1 - value) / spread * (NORMAL / t_quantile(COVERAGE, count - 1)) ** 2
+    return Share(found.part, found.of, min(effective, total))
+
+
+# --- figures with intervals where units come in clusters: votes of one cycle are no independent evidence ---
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """value: the figure; interval: its 95 % interval, low and high; either may be undefined, with the reason.
+
+    units: how many it rests on; clusters: from how many cycles.
+    """
+
+    value: float | Undefined
+    interval: tuple[float, float] | Undefined
+    units: int
+    clusters: int
+
+
+def undefined(reason: Reason, units: int, clusters: int) -> Estimate:
+    return Estimate(Undefined(reason), Undefined(reason), units, clusters)
+
+
+def mean_estimate(
+    values: FloatArray, clusters: IntArray, *, low: float = -math.inf, high: float = math.inf, empty: Reason
+) -> Estimate:
+    """The mean of the values and its interval mean ± t(g - 1) · error, cut at low and high, with g clusters.
+
+    error² = g / (g - 1) · the sum over clusters of (the sum of value - mean)² / n²: for clusters of one value it is
+    the usual s² / n. Undefined without a value (`empty` says why); no interval from one cluster, nor where nothing
+    varies. Source: Liang & Zeger, Biometrika 73 (1986), with the factor for few clusters of Cameron & Miller (2015).
+    """
+    numbers = np.unique(clusters, return_inverse=True)[1].reshape(-1)
+    count = int(numbers.max(initial=-1)) + 1
+    if not count:
+        return undefined(empty, 0, 0)
+    mean = math.fsum(values.tolist()) / len(values)
+    if count < 2:
+        return Estimate(mean, Undefined(Reason.TOO_FEW_UNITS), len(values), count)
+    sums = np.bincount(numbers, values - mean)
+    error = math.sqrt(count / (count - 1) * float(sums @ sums)) / len(values)
+    return Estimate(mean, _within(mean, error, count, low, high), len(values), count)
+
+
+def jackknifed(
+    statistic: Callable[[BoolArray], float | Undefined],
+    clusters: IntArray,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    is_correlation: bool = False,
+) -> Estimate:
+    """statistic(which units count) with the interval value ± t(g - 1) · error, each of g clusters left out once.
+
+    error² = (g - 1) / g · the sum of (value without a cluster - their mean)². Of a correlation on Fisher's scale
+    atanh r, where its spread is even. Beyond 50 clusters several are left out at a time, so that the cost stays.
+    No interval from one cluster, where nothing varies, and where the figure does not exist without one of them.
+    Sources: Miller, "The jackknife: a review", Biometrika 61 (1974); Fisher, Metron 1 (1921).
+    """
+    numbers = np.unique(clusters, return_inverse=True)[1].reshape(-1)
+    count = int(numbers.max(initial=-1)) + 1
+    value = statistic(np.ones(len(clusters), dtype=bool))
+    if isinstance(value, Undefined):
+        return Estimate(value, value, len(clusters), count)
+    interval = _interval(value, statistic, numbers % MOST_LEFT_OUT, low, high, is_correlation)
+    return Estimate(value, interval, len(clusters), count)
+
+
+def pearson(first: FloatArray, second: FloatArray) -> float | Undefined:
+    """The correlation of two lists, -1 to 1. Undefined for fewer than three units, and where one list is constant.
+
+    Source: Pearson, Proc. R. Soc. Lond. 58 (1895).
+    """
+    if len(first) < 3:
+        return Undefined(Reason.TOO_FEW_UNITS)
+    a, b = first - first.mean(), second - second.mean()
+    if min(np.abs(a).max(), np.abs(b).max()) < NO_SPREAD:
+        return Undefined(Reason.CONSTANT)
+    return float(np.clip((a @ b) / math.sqrt(float(a @ a) * float(b @ b)), -1.0, 1.0))
+
+
+def _interval(
+    value: float,
+    statistic: Callable[[BoolArray], float | Undefined],
+    groups: IntArray,
+    low: float,
+    high: float,
+    is_correlation: bool,
+) -> tuple[float, float] | Undefined:
+    count = int(groups.max()) + 1
+    if count < 2:
+        return Undefined(Reason.TOO_FEW_UNITS)
+    found = [statistic(groups != group) for group in range(count)]
+    known = [one for one in found if not isinstance(one, Undefined)]
+    if len(known) < count:
+        return Undefined(Reason.RESTS_ON_ONE)
+    without = np.array([_stretched(one) if is_correlation else one for one in known])
+    error = math.sqrt((count - 1) / count * float(((without - without.mean()) ** 2).sum()))
+    if is_correlation:
+        around = _within(_stretched(value), error, count, -math.inf, math.inf)
+        return around if isinstance(around, Undefined) else (math.tanh(around[0]), math.tanh(around[1]))
+    return _within(value, error, count, low, high)
+
+
+def _stretched(correlation: float) -> float:
+    """Fisher's z, finite at the ends too."""
+    return math.atanh(min(max(correlation, -NEAR_ONE), NEAR_ONE))
+
+
+def _within(value: float, error: float, clusters: int, low: float, high: float) -> tuple[float, float] | Undefined:
+    if error < NO_SPREAD:
+        return Undefined(Reason.NO_SPREAD)
+    half = t_quantile(COVERAGE, clusters - 1) * error
+    return max(value - half, low), min(value + half, high)
