@@ -31,6 +31,7 @@ from experiments.models.ids import new_id
 from experiments.shards import is_sharded
 from experiments.workflows import workflow_of
 from experiments.workflows.base.events import BudgetReached
+from experiments.workflows.base.language import load_ahead
 from experiments.workflows.base.records import Record
 from experiments.workflows.base.replay import Replay, Todo, passed
 from experiments.workflows.base.steps import Ask, Cast, End, Execute, Listen
@@ -295,6 +296,8 @@ class RunExecution:
         if call.order.problem:
             self._agenda.append(partial(self._record, call, _unsendable(self.run.pk, call)))
         else:
+            if ask.inspect:
+                load_ahead()  # beside the call: its answer may have to be in some language
             self._submit(_pending(self.run.pk, call))
             self._agenda.append(partial(self._note_key, call.order.key))
 

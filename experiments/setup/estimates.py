@@ -20,7 +20,7 @@ from pydantic import BaseModel, ValidationError
 
 from accounts.people import person
 from experiments.budgets import notes as budget_notes
-from experiments.casting import usual_model
+from experiments.casting import USUAL, usual_model
 from experiments.form_fields import LineListField, LinesField
 from experiments.forms import SetupForm
 from experiments.gateway.types import Price
@@ -122,18 +122,16 @@ def _played(
     roles = {role: min(limit, settings.ROLE_TOKENS_CAP) for role, limit in settings.ROLE_TOKENS.items()}
     for sample in planned.samples:
         if share := sample.most if at_most else sample.typical:
-            yield (
-                share,
-                play(
-                    REGISTRY[workflow],
-                    sample.config,
-                    models,
-                    sample.assuming(assumptions),
-                    at_most=at_most,
-                    roles=roles,
-                    stored=planned.stored,
-                ),
+            found = play(
+                REGISTRY[workflow],
+                sample.config,
+                models,
+                sample.assuming(assumptions),
+                at_most=at_most,
+                roles=roles,
+                stored=planned.stored,
             )
+            yield share, found
 
 
 def _amounts(
@@ -142,12 +140,12 @@ def _amounts(
     used = [(prices.get(seat), share, one) for share, each in played for seat, one in each.by_seat.items()]
     costs = [_cost(price, share, one) for price, share, one in used]
     known = [cost for cost in costs if cost is not None]
-    seconds = sum(share * Fraction(each.busy / at_once if at_once else each.seconds) for share, each in played)
+    lasting = sum(share * Fraction(each.busy / at_once if at_once else each.seconds) for share, each in played)
     return Amounts(
         calls=runs * round(sum(share * one.calls for _price, share, one in used)),
         tokens=runs * ceil(sum(share * (one.read + one.written) for _price, share, one in used)),
         cost=runs * sum(known, Decimal(0)) if len(known) == len(costs) else None,
-        seconds=round(seconds),
+        seconds=round(max([lasting, *(Fraction(each.seconds) for _share, each in played)])),
     )
 
 
@@ -239,8 +237,8 @@ def _seated(workflow: str, config: Any, cast: Mapping[str, Any]) -> list[Partici
     for seat in dict.fromkeys((*config.seats(chosen), *optional)):
         if seat in chosen:
             model = offered.get(chosen[seat]) or ProviderModel(slug=chosen[seat], label=chosen[seat])
-        elif usual := usual_model(seat):
-            model = usual
+        elif seat in USUAL:
+            model = usual_model(seat) or ProviderModel(slug=seat, label=seat)
         else:
             return None
         details = cast.get(seat) or {}

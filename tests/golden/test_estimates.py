@@ -10,7 +10,8 @@ from tests.golden.test_release import archived, load
 
 pytestmark = pytest.mark.django_db
 
-SIZES = {"instruction": 6, "images": 0, "output": 8}  # tokens of the recorded dataset's texts
+OF_STORED = {"instruction": 6, "images": 0, "output": 8}  # tokens of the recorded dataset's texts
+ROLES = {"refiner": 1500, "debater": 2000, "summarizer": 2500}
 
 
 @pytest.fixture
@@ -33,18 +34,9 @@ def test_a_recorded_run_made_the_calls_that_are_estimated_and_stayed_within_the_
     if slug == "council":  # asked on since
         calls = calls.exclude(step__turn=2)
     models = {one.seat: Model(max_tokens=one.params.get("max_tokens")) for one in run.experiment.participants.all()}
-    typical, most = (
-        play(
-            REGISTRY[slug],
-            config,
-            models,
-            surface_of(slug).assumptions,
-            at_most=at_most,
-            roles={"refiner": 1500, "debater": 2000, "summarizer": 2500},
-            stored=lambda part: SIZES[part.what],
-        )
-        for at_most in (False, True)
-    )
+    about = (REGISTRY[slug], config, models, surface_of(slug).assumptions)
+    same = {"roles": ROLES, "stored": lambda part: OF_STORED[part.what]}
+    typical, most = (play(*about, at_most=at_most, **same) for at_most in (False, True))
 
     assert typical.calls == calls.count()
     assert sum(call.input_tokens for call in calls) <= sum(used.read for used in most.by_seat.values())

@@ -6,7 +6,6 @@ asked again, the answers ranked again, the conclusion drawn again.
 
 from collections.abc import Sequence
 
-from experiments.workflows.base.language import load_ahead
 from experiments.workflows.base.steps import Cast, Play, numbered
 from experiments.workflows.base.workflow import Branching, Offer, Workflow
 from experiments.workflows.council.config import SEATS, Config
@@ -19,7 +18,6 @@ __all__ = ["SEATS", "WORKFLOW", "Config", "next_offer", "run"]
 
 
 def run(config: Config, cast: Cast) -> Play:
-    load_ahead()
     talk = Talk(config, cast)
     end, *_beside = yield [questions(talk), *([find_title(talk)] if config.title else [])]
     return end

@@ -261,5 +261,10 @@ def test_the_estimate_says_what_a_form_may_cost_also_an_unfinished_one(browser, 
     html = browser.post(address, {**filled, "repeats": "4"}).content.decode()
     assert "100 calls</b> in 4 runs" in html
     assert "at most $" in html
-    for unfinished in ({**filled, "max_turns": "x", "gap_seconds": "y", "repeats": ""}, {}):
-        assert browser.post(address, unfinished).status_code == 200
+    for changes, said in (
+        ({"max_turns": "x", "gap_seconds": "y", "repeats": "", "prompt": ""}, "25 calls"),
+        ({"max_turns": "101", "limits-cost": "-1"}, "25 calls"),
+        ({"max_turns-none": "on"}, "5 calls a turn"),
+        ({"seat-A-model": ""}, "Choose a model for every participant"),
+    ):
+        assert said in browser.post(address, {**filled, **changes}).content.decode(), changes

@@ -35,6 +35,11 @@ def test_the_form_as_it_is_shown_needs_only_a_first_message(send, alice, nobody_
     assert config["preset"] == "assistant"
 
 
+def test_the_estimate_is_of_a_turn_unless_there_is_a_last_one(browser, filled):
+    for changes, said in (({}, "<b>2 calls a turn</b>"), ({"max_turns": "4", "first_message": ""}, "<b>8 calls</b>")):
+        assert said in browser.post(reverse("starchamber-estimate"), {**filled, **changes}).content.decode()
+
+
 def test_every_field_that_is_filled_in_is_heard(send):
     seat = {"seat-model-temperature": "0.2", "seat-model-seed": "11", "seat-model-top_p": "0.9"}
     send(persona="Dr. Who", title="First contact", logprobs=None, judge=None, max_turns="9", **seat)
