@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from experiments.models import Ballot, Call, Event, Experiment, Judgment, Message, Participant, ProviderModel, Run
 from experiments.models.event import Envelope
+from experiments.workflows.base.events import JsonObject, WaitingForUser
 
 
 class UsageSerializer(serializers.ModelSerializer[Call]):
@@ -245,16 +246,9 @@ class WaitingFor(serializers.Serializer[Any]):
     can_continue = serializers.BooleanField()
 
 
-PAUSED: dict[str, Any] = {
-    "key": "",
-    "reason": "paused",
-    "seat": "",
-    "turn": None,
-    "default": "",
-    "actions": [],
-    "error": "",
-    "can_continue": True,
-}
+PAUSED = WaitingForUser(
+    key="", reason="paused", seat="", turn=None, default="", actions=[], error="", can_continue=True
+).data()
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
@@ -303,7 +297,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         return run.turn or 0
 
     @extend_schema_field(WaitingFor(allow_null=True))
-    def get_waiting_for(self, run: Run) -> dict[str, Any] | None:
+    def get_waiting_for(self, run: Run) -> JsonObject | None:
         """What somebody may say now; of a paused run, that it is paused."""
         if run.is_over:
             return None
@@ -312,7 +306,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         return PAUSED if run.is_held else None
 
     @extend_schema_field(WaitingFor(allow_null=True))
-    def get_offer(self, run: Run) -> dict[str, Any] | None:
+    def get_offer(self, run: Run) -> JsonObject | None:
         """What may be said although nothing waits for it, such as the next question to a council that has answered."""
         offers = run.open_offers
         return offers[-1].pause.data() if offers else None

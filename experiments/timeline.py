@@ -49,7 +49,6 @@ SKIPS = {("next", reason) for reason in STEERED}
 ANCHORS: dict[str, Anchor] = {  # of events that several workflows have
     "turn_started": "turn-{turn}",
     "message_completed": "message-{id}",
-    "message_filtered": "message-{id}",
     "message_superseded": "message-{id}",
     "message_parsed": "message-{id}",
     "judge_evaluation_started": "judge-{key}",

@@ -1,4 +1,4 @@
-"""What runs leave in a document beside messages, judgments and calls: parsed answers, ballots and findings.
+"""What runs leave in a document beside messages, judgments and calls: parsed answers, pauses and findings.
 
 What is known of each kind has to have its form, because pages and reports draw it; names that are not known are kept.
 """
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, SerializeAsAny, StringConstraints
 
-from experiments.reports.shape_types import Count, Kept, Key, Line, LongText, Seat, Word
+from experiments.reports.shape_types import Count, Kept, Key, Line, LongText, Seat, Truth, Word
 from experiments.workflows import REGISTRY, surface_of
 
 Reason = Annotated[str, StringConstraints(max_length=500)]
@@ -52,6 +52,18 @@ class Replaced(Kept):
     error: LongText
     model: Line = ""
     failed_model: Line = ""
+
+
+class Pause(Kept):
+    """What may be said at a pause or an offer, and what was."""
+
+    default: LongText = ""
+    actions: Annotated[list[Word], Field(max_length=20)] = []
+    error: LongText = ""
+    action: Word | None = None
+    text: LongText | None = None
+    edited: Truth | None = None
+    by: Line | None = None
 
 
 SHARED: dict[str, type[Kept]] = {"stage_started": Stage, "seat_replaced": Replaced}

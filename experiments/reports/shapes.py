@@ -12,10 +12,10 @@ from pydantic import AliasChoices, Field, Strict, StringConstraints, ValidationE
 
 from experiments.casting import SeatParams
 from experiments.engine.projections import listed_writers
-from experiments.models.run import RunMode, RunState
+from experiments.models.run import PAUSES, RunMode, RunState
 from experiments.models.work import Call, Step
 from experiments.reports.document import REPORT_VERSION
-from experiments.reports.found_shapes import Parsed, findings
+from experiments.reports.found_shapes import Parsed, Pause, findings
 from experiments.reports.shape_types import (
     Count,
     Flags,
@@ -206,7 +206,7 @@ class StepShape(Shape):
     @model_validator(mode="after")
     def the_finding_has_its_form(self) -> Self:
         """What pages and reports read out of a step is as they expect it."""
-        if shape := findings().get(self.purpose):
+        if shape := Pause if self.kind in PAUSES else findings().get(self.purpose):
             try:
                 shape.model_validate(self.data)
             except ValidationError as error:

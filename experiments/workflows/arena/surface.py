@@ -11,7 +11,11 @@ SURFACE = Surface(
     description=_("Two models talk, turn by turn. Every field is filled so that it works; only the prompt is yours."),
     home="arena",
     urls="experiments.workflows.arena.pages.urls",
-    entries={"message_altered": "message-{id}", "intervention": "intervention-{key}"},
+    entries={
+        "message_altered": "message-{id}",
+        "message_filtered": "message-{id}",
+        "intervention": "intervention-{key}",
+    },
     again=_("Run again"),
     may_extend=True,
     run_links="workflows/arena/_run_links.html",

@@ -147,14 +147,19 @@ class ExperimentError(Ending):
 # --- pauses ---
 
 
-class Pause(EventData):
-    """What a person may say. default: what is said when they say nothing of their own; error: why they are asked."""
+class AtPause(EventData):
+    """key: of the step; reason: for which the workflow pauses there."""
 
-    type: Literal["waiting_for_user", "offer_opened"]
     key: str
     reason: str
     seat: Seat
     turn: int | None
+
+
+class Pause(AtPause):
+    """What a person may say. default: what is said when they say nothing of their own; error: why they are asked."""
+
+    type: Literal["waiting_for_user", "offer_opened"]
     default: str
     actions: list[str]
     error: str
@@ -171,28 +176,20 @@ class OfferOpened(Pause):
     type: Literal["offer_opened"] = "offer_opened"
 
 
-class Said(EventData):
+class Said(AtPause):
     """What a person said at a pause. edited: whether it differs from the default."""
 
     type: Literal["said"] = "said"
-    key: str
-    reason: str
-    seat: Seat
-    turn: int | None
-    action: str | None
-    text: str | None
-    edited: bool | None
-    by: str | None
+    action: str | None = None
+    text: str | None = None
+    edited: bool | None = None
+    by: str | None = None
 
 
-class StepSkipped(EventData):
+class StepSkipped(StepRefused, EventData):
     """Nothing was asked at this step, because a limit was reached."""
 
     type: Literal["step_skipped"] = "step_skipped"
-    key: str
-    purpose: str
-    seat: Seat
-    turn: int | None
 
 
 # --- calls ---
@@ -215,20 +212,24 @@ class CallLost(CallTrouble):
     type: Literal["call_lost"] = "call_lost"
 
 
-class CallFailed(CallTrouble):
+class CallError(CallTrouble):
     """kind, message: of the error."""
 
-    type: Literal["call_failed"] = "call_failed"
+    type: Literal["call_failed", "call_retried"]
     kind: str
     message: str
 
 
-class CallRetried(CallTrouble):
+class CallFailed(CallError):
+    """Nothing more is asked for its step."""
+
+    type: Literal["call_failed"] = "call_failed"
+
+
+class CallRetried(CallError):
     """seconds: until the next attempt."""
 
     type: Literal["call_retried"] = "call_retried"
-    kind: str
-    message: str
     seconds: Number | None = None
 
 
@@ -339,7 +340,7 @@ class MessageSupersededData(MessageData):
 class JudgmentShown(Part):
     """scores: None when none was given; `unscored_reason` says why some or all are absent."""
 
-    id: str
+    id: str = ""
     turn: int | None = None
     subject: Seat
     judge: str

@@ -72,6 +72,7 @@ WRONG = [
     (["calls", 0, "model"], "a b", "calls[0].model"),
     (["steps", 1, "key"], "turn/1", "steps[1].key"),
     (["steps", 0, "message"], NOWHERE, "steps"),
+    (["steps", 0], {"key": "next", "kind": "listen", "purpose": "next", "data": {"text": 5}}, "steps[0]"),
 ]
 
 

@@ -198,7 +198,7 @@ class Void(Kept):
 
 
 class JudgmentTold(Kept):
-    id: UUID | None = None
+    id: UUID | Literal[""] = ""
     subject: Seat
     judge_seat: Seat
     judge: Line = ""
