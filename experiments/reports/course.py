@@ -11,6 +11,7 @@ from experiments.reports import counting, reviews, words
 from experiments.reports.report import Block, Entry, Text, Tone, Turn
 from experiments.reports.rows import Rows
 from experiments.templatetags.arena import error_label
+from experiments.workflows.base.records import SeatReplacedData, StageStarted
 from experiments.workflows.debate.config import DEBATERS
 
 Blocks = dict[int, tuple[Block, ...]]
@@ -52,21 +53,21 @@ def _of_step(step: Step, *, is_called: bool, last: set[int]) -> Iterator[Block]:
 
 
 def _stage(step: Step) -> str:
-    name = labels.stage_name(step.data["stage"])
-    if step.data["of"] < 2:
+    stage = StageStarted.read(step.data)
+    name = labels.stage_name(stage.stage)
+    if stage.of < 2:
         return str(name)
-    place = {"number": step.data["number"], "of": step.data["of"], "name": name}
+    place = {"number": stage.number, "of": stage.of, "name": name}
     return _("Stage %(number)s of %(of)s: %(name)s") % place
 
 
 def _replaced(step: Step) -> Entry:
-    data = step.data
-    names = {name: words.seat_name(data[name]) for name in ("seat", "by")} | {"model": data.get("model") or ""}
+    found = SeatReplacedData.read(step.data)
+    names = {"seat": words.seat_name(found.seat), "by": words.seat_name(found.by), "model": found.model}
     title = _("%(seat)s: %(by)s (%(model)s) was asked instead") % names
-    kind = str(error_label(data["reason"])) if data["reason"] else ""
-    why = ": ".join(part for part in (kind, data.get("error", "")) if part)
-    failed = data.get("failed_model")
-    said = f"{failed}: {why}" if failed else why
+    kind = str(error_label(found.reason)) if found.reason else ""
+    why = ": ".join(part for part in (kind, found.error) if part)
+    said = f"{found.failed_model}: {why}" if found.failed_model else why
     return _entry(step, "!", title, [Text(said, "plain")] if said else [], "danger")
 
 

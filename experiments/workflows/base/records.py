@@ -136,8 +136,8 @@ class SeatReplacement(EventData):
 class SeatReplacedData(SeatReplacement):
     """model, failed_model: the names of the models of `by` and of who was asked last."""
 
-    model: str
-    failed_model: str
+    model: str = ""
+    failed_model: str = ""
 
 
 class SeatReplaced(SeatReplacement, Finding):

@@ -33,8 +33,8 @@ class BattleJudgedData(EventData):
     is_consistent: bool | None
     open_reason: str
     seat: Seat
-    left_name: str
-    right_name: str
+    left_name: str = ""
+    right_name: str = ""
 
 
 class BattleJudged(Finding):

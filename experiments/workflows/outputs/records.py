@@ -21,7 +21,7 @@ class OutputResult(EventData):
 class OutputMadeData(OutputResult):
     """name: of the contestant."""
 
-    name: str
+    name: str = ""
 
 
 class OutputMade(OutputResult, Finding):

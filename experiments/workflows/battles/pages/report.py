@@ -1,6 +1,6 @@
 """What a report says of a run that has part of a campaign's work: its battles, or its outputs, one row each."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -12,20 +12,22 @@ from experiments.reports.rows import Rows
 from experiments.reports.setup import limits
 from experiments.reports.talk import ending
 from experiments.templatetags.arena import grouped
+from experiments.workflows.base.events import EventData
+from experiments.workflows.battles.records import BattleJudgedData
+from experiments.workflows.outputs.records import OutputMadeData
 
 BATTLE_COLUMNS = ("run", "battle", "sample", "seat", "left", "right", "winner", "is_consistent", "open_reason")
 OUTPUT_COLUMNS = ("run", "sample", "contestant", "failed")
-Data = Mapping[str, Any]
 
 
 def battles(rows: Rows) -> Section:
     """In the place of the talk."""
-    found = [step.data for step in rows.steps if step.purpose == "battle_judged"]
+    found = [BattleJudgedData.read(step.data) for step in rows.steps if step.purpose == "battle_judged"]
     return _work(rows, _("Battles"), found, _battles(found))
 
 
 def outputs(rows: Rows) -> Section:
-    found = [step.data for step in rows.steps if step.purpose == "output_made"]
+    found = [OutputMadeData.read(step.data) for step in rows.steps if step.purpose == "output_made"]
     return _work(rows, _("Outputs"), found, _outputs(found))
 
 
@@ -38,7 +40,7 @@ def output_lines(run: Run) -> Iterator[Sequence[Any]]:
     return _lines(run, "output_made", OUTPUT_COLUMNS)
 
 
-def _work(rows: Rows, title: str, found: list[Data], table: Table) -> Section:
+def _work(rows: Rows, title: str, found: Sequence[EventData], table: Table) -> Section:
     blocks: tuple[Block, ...] = (table,) if found else (Text(_("Nothing was done in this run.")),)
     return Section("log", title, (_plan(rows), *blocks, *ending(rows.run)))
 
@@ -64,7 +66,7 @@ def _plan(rows: Rows) -> Facts:
     return Facts(tuple(facts))
 
 
-def _battles(found: list[Data]) -> Table:
+def _battles(found: Sequence[BattleJudgedData]) -> Table:
     columns = (
         Column(_("Battle"), share=0.8),
         Column(_("Left"), share=1.6),
@@ -77,17 +79,15 @@ def _battles(found: list[Data]) -> Table:
     return Table(_("Battles of this run"), columns, tuple(_battle(data) for data in found))
 
 
-def _battle(data: Data) -> tuple[str, ...]:
-    winner = data["winner"]
-    won = data.get(f"{winner}_name") if winner in ("left", "right") else ""
+def _battle(battle: BattleJudgedData) -> tuple[str, ...]:
+    winner, names = battle.winner, (battle.left_name, battle.right_name)
+    won = {"left": battle.left_name, "right": battle.right_name}.get(winner, "")
     result = won or (str(Battle.Winner(winner).label) if winner else _("open"))
-    consistent = {True: _("yes"), False: _("no"), None: "–"}[data["is_consistent"]]
-    names = (data.get("left_name", ""), data.get("right_name", ""))
-    seat = words.seat_name(data["seat"])
-    return (str(data["battle"]), *names, str(result), consistent, seat, data["open_reason"] or "")
+    consistent = {True: _("yes"), False: _("no"), None: "–"}[battle.is_consistent]
+    return (str(battle.battle), *names, str(result), consistent, words.seat_name(battle.seat), battle.open_reason)
 
 
-def _outputs(found: list[Data]) -> Table:
+def _outputs(found: Sequence[OutputMadeData]) -> Table:
     columns = (Column(_("Sample")), Column(_("Contestant"), share=2.0), Column(_("Why it is missing"), share=3.0))
-    rows = tuple((str(data["sample"]), data.get("name", ""), data.get("failed", "")) for data in found)
+    rows = tuple((str(output.sample), output.name, output.failed) for output in found)
     return Table(_("Outputs of this run"), columns, rows)

@@ -6,11 +6,12 @@ Everything is computed from what the run recorded with `ballots_counted`; nothin
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from pydantic import JsonValue
 
 from experiments.models import Run
+from experiments.workflows.council.records import BallotsCounted, CountedBallot
 from leaderboard.ratings.agreement import kendalls_w, krippendorff_alpha, position_effect, self_preference
 from leaderboard.ratings.battles import Table
 from leaderboard.ratings.bradley_terry import fit
@@ -137,22 +138,22 @@ def rankings_of(run: Run) -> list[Ranking]:
     return [ranking(data) for data in latest.values()]
 
 
-def ranking(counted: Mapping[str, Any]) -> Ranking:
+def ranking(data: Mapping[str, JsonValue]) -> Ranking:
     """The ranking that follows from the data of `ballots_counted`."""
-    seats = tuple(counted["seats"])
-    cast = counted["ballots"]
+    counted = BallotsCounted.read(data)
+    seats, cast = tuple(counted.seats), counted.ballots
     ballots = _ballots(seats, cast)
     said = consensus(ballots)
     best = kemeny(ballots)
     return Ranking(
-        turn=counted["turn"],
-        count=counted["count"],
+        turn=counted.turn,
+        count=counted.count,
         seats=seats,
         ballots=len(cast),
-        abstained=tuple((one["reviewer"], one["reason"]) for one in counted["abstained"]),
-        own_answers=counted["own_answers"],
-        skipped=counted["skipped"],
-        best=tuple(counted["best"]),
+        abstained=tuple((one.reviewer, one.reason) for one in counted.abstained),
+        own_answers=counted.own_answers,
+        skipped=counted.skipped,
+        best=tuple(counted.best),
         standings=_standings(ballots, _authors(seats, cast)),
         orders=tuple(_method(method, order, seats) for method, order in said.orders.items()),
         on_winner=_camps(said, seats, of_winners=True),
@@ -165,16 +166,16 @@ def ranking(counted: Mapping[str, Any]) -> Ranking:
     )
 
 
-def _ballots(seats: Sequence[str], cast: Sequence[Mapping[str, Any]]) -> Ballots:
+def _ballots(seats: Sequence[str], cast: Sequence[CountedBallot]) -> Ballots:
     number = {seat: index for index, seat in enumerate(seats)}
-    orders = tuple(tuple(tuple(number[seat] for seat in group) for group in one["order"]) for one in cast)
-    offered = tuple(frozenset(number[seat] for seat in one["offered"]) for one in cast)
+    orders = tuple(tuple(tuple(number[seat] for seat in group) for group in one.order) for one in cast)
+    offered = tuple(frozenset(number[seat] for seat in one.offered) for one in cast)
     return Ballots(orders, tuple(seats), offered)
 
 
-def _authors(seats: Sequence[str], cast: Sequence[Mapping[str, Any]]) -> list[int | None]:
+def _authors(seats: Sequence[str], cast: Sequence[CountedBallot]) -> list[int | None]:
     """The candidate that each reviewer wrote and was shown."""
-    return [seats.index(one["reviewer"]) if one["reviewer"] in one["offered"] else None for one in cast]
+    return [seats.index(one.reviewer) if one.reviewer in one.offered else None for one in cast]
 
 
 def _standings(ballots: Ballots, authors: Sequence[int | None]) -> tuple[Standing, ...]:
@@ -195,8 +196,8 @@ def _standings(ballots: Ballots, authors: Sequence[int | None]) -> tuple[Standin
     )
 
 
-def _places(ballots: Ballots, seats: Sequence[str], cast: Sequence[Mapping[str, Any]]) -> tuple[Place, ...]:
-    shown = [[seats.index(seat) for seat in one["offered"]] for one in cast]
+def _places(ballots: Ballots, seats: Sequence[str], cast: Sequence[CountedBallot]) -> tuple[Place, ...]:
+    shown = [[seats.index(seat) for seat in one.offered] for one in cast]
     effect = position_effect(ballots, shown)
     return tuple(
         Place(place, _number(mean, "").value, int(n))
@@ -223,5 +224,5 @@ def _figure(found: float | Undefined) -> Figure:
     return Figure(None, str(found.reason)) if isinstance(found, Undefined) else Figure(found)
 
 
-def _number(value: Any, why_not: str) -> Figure:
+def _number(value: float, why_not: str) -> Figure:
     return Figure(None, why_not) if math.isnan(value) else Figure(float(value))
