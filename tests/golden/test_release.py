@@ -19,7 +19,7 @@ from django.core.management.color import no_style
 from django.db import connection, transaction
 from django.utils import timezone
 
-from experiments.engine import partial_text
+from experiments.engine import partial_text, run_execution
 from experiments.gateway.simulated.server import SimulatedProvider
 from experiments.gateway.simulated.stream import Pacer
 from experiments.models import Provider, Run
@@ -43,6 +43,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("alike")]
 def alike(monkeypatch, settings):
     """What is recorded does not depend on how long something takes."""
     monkeypatch.setattr(partial_text, "SAVE_SECONDS", 1000.0)
+    monkeypatch.setattr(run_execution, "MOMENT", 1000.0)
     settings.BATTLES_PER_RUN = 6
 
 
