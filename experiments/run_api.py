@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 from django_filters import rest_framework as filters
-from drf_spectacular.utils import extend_schema, extend_schema_view
+from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -63,6 +63,7 @@ class RunDetail(RunSerializer):
     class Meta(RunSerializer.Meta):
         fields = [*RunSerializer.Meta.fields, "metrics"]
 
+    @extend_schema_field({"type": "object", "additionalProperties": {}})
     def get_metrics(self, run: Run) -> dict[str, JsonObject]:
         return metrics.shown(metrics.run_metrics(run, workflow_of(run.experiment.workflow).subjects))
 

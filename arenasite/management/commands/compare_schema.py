@@ -1,4 +1,4 @@
-"""What a description of the API no longer has that an earlier one had."""
+"""What a description of the API no longer promises that an earlier one did."""
 
 import json
 from argparse import ArgumentParser
@@ -10,12 +10,15 @@ from django.core.management.base import BaseCommand, CommandError
 
 METHODS = ("get", "post", "put", "patch", "delete")
 COMBINED = ("allOf", "oneOf", "anyOf")
+INSIDE = {"[]": "items", "{}": "additionalProperties"}
 
 Document = dict[str, Any]
 
 
 class Command(BaseCommand):
-    help = "Prints the operations, answers and fields that NEW lacks and OLD has (both OpenAPI in JSON); 1 if any."
+    help = (
+        "Prints the operations, answers, fields and types that NEW lacks and OLD has (both OpenAPI in JSON); 1 if any."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("old", type=Path)
@@ -53,18 +56,17 @@ def _of_operation(operation: Document, document: Document) -> Iterator[str]:
 
 
 def _fields(schema: Document, document: Document, above: tuple[str, ...] = ()) -> Iterator[str]:
-    """Names of fields with those around them, `results.[].usage.calls`. above: references that lead here."""
+    """What may be there, and of which types: `.results[].usage.calls: integer`. above: references that lead here."""
     if reference := schema.get("$ref"):
         if reference not in above:
             named = document["components"]["schemas"][reference.rpartition("/")[2]]
             yield from _fields(named, document, (*above, reference))
         return
-    for name, field in schema.get("properties", {}).items():
-        yield name
-        yield from (f"{name}.{inner}" for inner in _fields(field, document, above))
-    if isinstance(items := schema.get("items"), dict):
-        yield from (f"[].{inner}" for inner in _fields(items, document, above))
-    if isinstance(values := schema.get("additionalProperties"), dict):
-        yield from (f"{{}}.{inner}" for inner in _fields(values, document, above))
+    types = schema.get("type", [])
+    yield from ("", *(f": {type_}" for type_ in ([types] if isinstance(types, str) else types)))
+    inside = {f".{name}": field for name, field in schema.get("properties", {}).items()}
+    inside |= {sign: schema[word] for sign, word in INSIDE.items() if isinstance(schema.get(word), dict)}
+    for place, field in inside.items():
+        yield from (f"{place}{inner}" for inner in _fields(field, document, above))
     for part in (part for word in COMBINED for part in schema.get(word, ())):
         yield from _fields(part, document, above)
