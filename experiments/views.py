@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.models import Project
 from accounts.people import for_readers, person
-from experiments import actions, lineage, progress, run_list, standing
+from experiments import actions, lineage, progress, run_list, summary
 from experiments.admission import may_change
 from experiments.budgets import standing as budget_standing
 from experiments.labels import FLAGS
@@ -113,7 +113,7 @@ def _status(request: HttpRequest, shown: Run) -> dict[str, Any]:
         "run": shown,
         "budget": next(iter(budget_standing.of_experiment(shown.experiment)), None) if may_control else None,
         "progress": progress.of(shown),
-        "standing": standing.of(shown),
+        "standing": summary.summary_of(shown),
         "may_control": may_control,
     }
 

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from experiments.engine.events import emit, reserve_numbers
-from experiments.engine.recorded import said_at
+from experiments.engine.recorded import listen_outcomes
 from experiments.engine.recording import Book
 from experiments.engine.text import storable
 from experiments.models import Run, Step
@@ -48,7 +48,7 @@ def _is_passed(book: Book, pause: Listen) -> bool:
 
 def answers(book: Book, keys: Collection[str]) -> dict[str, Outcome]:
     """What has been said meanwhile at these pauses."""
-    return said_at(list(Step.objects.filter(run_id=book.run_id, key__in=keys, state=Step.State.DONE)))
+    return listen_outcomes(list(Step.objects.filter(run_id=book.run_id, key__in=keys, state=Step.State.DONE)))
 
 
 def park(book: Book, keys: Collection[str], *, is_held: bool) -> bool:

@@ -16,7 +16,7 @@ COPIED = "outcome"  # where a step that was copied into a branch keeps what had 
 def recorded_outcomes(run: Run) -> dict[str, Outcome]:
     """What is recorded of a run: step keys to outcomes. These steps are never performed again."""
     steps = list(run.steps.exclude(state=Step.State.OPEN).only("key", "kind", "state", "data"))
-    outcomes = {step.key: Outcome(**step.data.get(COPIED, {})) for step in steps} | said_at(steps)
+    outcomes = {step.key: Outcome(**step.data.get(COPIED, {})) for step in steps} | listen_outcomes(steps)
     calls = run.calls.exclude(step__state=Step.State.OPEN).order_by("step", "attempt").select_related("step")
     is_passed_on = bool(run.config.get("judge_sees_reasoning"))
     for call in calls.defer("request", "logprobs", *([] if is_passed_on else ["reasoning"])):
@@ -33,7 +33,7 @@ def recorded_outcomes(run: Run) -> dict[str, Outcome]:
     return outcomes
 
 
-def begun(run: Run) -> set[str]:
+def started_keys(run: Run) -> set[str]:
     """Every key that was begun, except pauses that are still open, and steps that a resume reopened in vain: the run
     has taken another way since, and has begun others.
     """
@@ -43,7 +43,7 @@ def begun(run: Run) -> set[str]:
     return keys - {key for key, data in is_open if REOPENED in data and data[REOPENED] < newest}
 
 
-def said_at(steps: Collection[Step]) -> dict[str, Outcome]:
+def listen_outcomes(steps: Collection[Step]) -> dict[str, Outcome]:
     """What was said at pauses that are over, by key."""
     return {
         step.key: Outcome(**{name: step.data[name] for name in SAID if name in step.data})

@@ -18,7 +18,7 @@ from experiments.engine import executions, keys, pauses, recording
 from experiments.engine.events import Announce
 from experiments.engine.executor import CallResult, PendingCall
 from experiments.engine.leases import MANUAL_STOP, Held, finish
-from experiments.engine.recorded import begun, recorded_outcomes
+from experiments.engine.recorded import recorded_outcomes, started_keys
 from experiments.engine.recording import Book, OpenCall
 from experiments.engine.requests import Catalogue, prepare_call, seats_of
 from experiments.engine.reservations import Account, Accounts, OverBudget, Refusal, Spent, refuse
@@ -82,7 +82,7 @@ class RunExecution:
         self._began = ledger.begun(run.experiment_id) if self.is_shard else None
         play = workflow_of(run.experiment.workflow).run(self._config, run.experiment.cast(run.seed))
         recorded = recorded_outcomes(run) | executions.recorded(run)
-        self._asked = begun(run)  # keys of steps
+        self._asked = started_keys(run)
         self._replay = Replay(play, recorded, self._asked)
 
     @property

@@ -32,8 +32,8 @@ def read() -> Callable[[Any], Page]:
 
 @pytest.fixture
 def played(arena: Any, start: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Run]:
-    """Makes a run that has ended. It is driven on this thread, so that the test's transaction holds it all; the keeper,
-    which would have to wait for that, has nothing to do before the end.
+    """Makes a run that has ended. It is driven on this thread, so that the test's transaction holds it all; the
+    writer of partial text, which would have to wait for that, has nothing to do before the end.
     """
     monkeypatch.setattr(partial_text, "SAVE_SECONDS", 1000.0)
 

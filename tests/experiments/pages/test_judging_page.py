@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from experiments import standing
+from experiments import summary
 from experiments.models import Run
 from experiments.workflows.base.prompts import fill
 from experiments.workflows.judging.pages import rejudging
@@ -90,7 +90,7 @@ def test_a_run_in_which_nothing_was_said_cannot_be_judged(browser, read, arena, 
     [(None, None), (0, 0), (9.9, 1), (10, 2), (20, 3), (40, 4)],
 )
 def test_a_deviation_is_in_one_of_five_bands(deviation, band):
-    assert standing.band(deviation) == band
+    assert summary.band(deviation) == band
 
 
 def test_the_reading_head_says_how_both_sides_stand(browser, read, run):

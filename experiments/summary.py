@@ -1,4 +1,4 @@
-"""Where the sides of a run stand: the latest scores of each, for the head of the reading mode."""
+"""A summary of a run's sides: the latest scores of each, for the head of the reading mode."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ BANDS = (0.0, 10.0, 20.0, 40.0)  # of goal deviation: exactly 0, below 10, below
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SideSummary:
     """The latest scores of one side; None where nothing was scored."""
 
     subject: str
@@ -30,12 +30,12 @@ def band(deviation: float | None) -> int | None:
     return next((number for number, below in enumerate(BANDS[1:], 1) if deviation < below), len(BANDS))
 
 
-def of(run: Run) -> list[Standing]:
+def summary_of(run: Run) -> list[SideSummary]:
     """Of each side that a judge scores in this workflow, in one query."""
     latest: dict[str, dict[str, float]] = {}
     for subject, scores in run.judgments.order_by("turn", "id").values_list("subject", "scores"):
         latest.setdefault(subject, {}).update(scores or {})
     return [
-        Standing(subject, scores.get("goal_deviation"), scores.get("cooperation"))
+        SideSummary(subject, scores.get("goal_deviation"), scores.get("cooperation"))
         for subject, scores in ((subject, latest.get(subject, {})) for subject in subjects_of(run.experiment))
     ]
