@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from experiments.gateway.simulated.asgi import read_body, start, write
 from experiments.gateway.simulated.serving import serve
+from experiments.gateway.simulated.stream import read_body, start, write
 from experiments.models import Provider, ProviderModel
 from tests.parts import in_process
 

@@ -16,7 +16,6 @@ OTHER_MEANINGS = {  # where such a word means something else: the words, and wha
     "experiments/admin/__init__.py": ("battles coding", "names of modules"),
     "experiments/bulk": ("battles", "a table of a bulk file"),
     "experiments/datasets": ("outputs", "a part of a row of a dataset"),
-    "experiments/gateway/simulated": ("coding", "whose texts are told"),
     "experiments/library/presets.py": ("debate", "the id of a preset"),
     "experiments/management/commands/load_dataset.py": ("outputs", "a part of a row of a dataset"),
     "experiments/models/client.py": ("arena starchamber council", "systems whose clients are answered"),

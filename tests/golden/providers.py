@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from experiments.gateway.simulated.asgi import read_body
+from experiments.gateway.simulated.stream import read_body
 
 Answer = dict[str, Any]  # status, type and body, all of them as a response has them
 

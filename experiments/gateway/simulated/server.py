@@ -1,114 +1,139 @@
-"""The simulated provider as an ASGI app: routes, the key check, and the watch for clients that leave."""
+"""The simulated provider as an ASGI app: its routes, its delivery of answers, and the failures that names ask for."""
 
 import asyncio
 import hashlib
+import json
+import socket
+import struct
+import time
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
+from http import HTTPStatus
+from itertools import islice
 from typing import Any, Final
 
-from experiments.gateway.simulated.asgi import (
-    ClientLeft,
-    Receive,
-    Scope,
-    Send,
-    TooLarge,
-    answer_json,
-    header,
-    read_body,
-)
-from experiments.gateway.simulated.catalogue import list_models
-from experiments.gateway.simulated.delivery import deliver
-from experiments.gateway.simulated.failures import answer_error
-from experiments.gateway.simulated.ledger import Ledger
-from experiments.gateway.simulated.names import UnknownName
-from experiments.gateway.simulated.outlet import Outlet
-from experiments.gateway.simulated.prompt import BadRequest
-from experiments.gateway.simulated.request import parse_body, read_request
-from experiments.gateway.simulated.stream import Pacer
+from experiments.gateway.simulated import stream
+from experiments.gateway.simulated.answers import answer_to
+from experiments.gateway.simulated.models import Refused, list_models
+from experiments.gateway.simulated.request import Request, read_request
+from experiments.gateway.simulated.stream import Entry, Ledger, Message, Pacer, Receive, Reply, Send, answer_json, write
 
-_HELD: Final = {"stall": "stalled", "silent": "silent"}
+BREAKS: Final = ("cut", "reset", "stall", "silent")
+HELD: Final = {"stall": "stalled", "silent": "silent"}  # failures that end when the client leaves, and their outcomes
+
+
+class Outlet:
+    """The ASGI `send` of one answer; closes its entry before the client sees the end. fail: what is to be played."""
+
+    def __init__(self, send: Send, entry: Entry, ledger: Ledger) -> None:
+        self.entry, self.fail, self._send, self._ledger = entry, "", send, ledger
+
+    async def __call__(self, message: Message) -> None:
+        if message.get("status", 200) >= 400:
+            self.fail = f"failed_{message['status']}"
+        if message["type"] == "http.response.body" and not message.get("more_body"):
+            self._ledger.close(self.entry, self.fail or "finished")
+        await self._send(message)
+
+    async def break_off(self) -> None:
+        """Stalls, or closes the socket under an unfinished answer: uvicorn's, to which `send` is bound."""
+        if self.fail in HELD:
+            await asyncio.Event().wait()
+        self._ledger.close(self.entry, self.fail)
+        transport: asyncio.Transport = self._send.__self__.transport  # type: ignore[attr-defined]
+        if self.fail == "reset":
+            linger = struct.pack("ii", 1, 0)
+            transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            transport.abort()
+        else:
+            transport.close()
 
 
 @dataclass(slots=True)
 class SimulatedProvider:
-    """api_key: None accepts everybody. pacer: knows the tokens per second of models whose name says none."""
+    """api_key: None accepts every request. pacer: knows the tokens per second of models whose name says none."""
 
     api_key: str | None = None
     ledger: Ledger = field(default_factory=Ledger)
     pacer: Pacer = field(default_factory=Pacer)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            raise NotImplementedError(scope["type"])
-        method, path = scope["method"], scope["path"].rstrip("/").removeprefix("/v1")
-        if path == "/chat/completions" and method == "POST":
-            await self._complete(scope, receive, send)
-        elif path == "/models" and method == "GET":
-            await self._list_models(scope, send)
-        elif path == "/ledger" and method in ("GET", "DELETE"):
-            await self._show_ledger(method, send)
-        else:
-            known = path in ("/chat/completions", "/models", "/ledger")
-            await answer_error(send, 405 if known else 404)
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        is_allowed = self.api_key is None or headers.get(b"authorization") == f"Bearer {self.api_key}"
+        match scope["method"], scope["path"].rstrip("/").removeprefix("/v1"):
+            case "POST", "/chat/completions":
+                raw = await stream.read_body(receive)
+                entry = self.ledger.open(headers.get(b"x-client-request-id", ""), hashlib.sha256(raw).hexdigest())
+                outlet = Outlet(send, entry, self.ledger)
+                await self._until_left(self._answer(outlet, raw, is_allowed=is_allowed), outlet, receive)
+            case "GET", "/models" if is_allowed:
+                await answer_json(send, list_models())
+            case _:
+                await answer_error(send, 404 if is_allowed else 401)
 
-    def _is_allowed(self, scope: Scope) -> bool:
-        return self.api_key is None or header(scope, b"authorization") == f"Bearer {self.api_key}"
-
-    async def _list_models(self, scope: Scope, send: Send) -> None:
-        if self._is_allowed(scope):
-            await answer_json(send, list_models())
-        else:
-            await answer_error(send, 401)
-
-    async def _show_ledger(self, method: str, send: Send) -> None:
-        if method == "DELETE":
-            self.ledger.clear()
-        await answer_json(send, self.ledger.rows())
-
-    async def _complete(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request_id = header(scope, b"x-client-request-id")
-        try:
-            raw = await read_body(receive)
-        except ClientLeft:
-            return
-        except TooLarge:
-            self.ledger.close(self.ledger.open(request_id=request_id, body_sha256=""), "failed_413")
-            await answer_error(send, 413)
-            return
-        entry = self.ledger.open(request_id=request_id, body_sha256=hashlib.sha256(raw).hexdigest())
-        outlet = Outlet(send, entry, self.ledger)
-        answer = self._answer(outlet, raw) if self._is_allowed(scope) else answer_error(outlet, 401)
-        await self._answer_until_left(receive, answer, outlet)
-
-    async def _answer(self, outlet: Outlet, raw: bytes) -> None:
-        entry = outlet.entry
-        try:
-            body = parse_body(raw)
-            entry.model = body["model"]
-            request = read_request(body)
-        except BadRequest as error:
-            return await answer_error(outlet, 400, str(error))
-        except UnknownName as error:
-            return await answer_error(outlet, 404, str(error))
-        fail, times = request.behaviour.fail, request.behaviour.times
-        if fail is not None and self.ledger.may_fail(entry.body_sha256, times):
-            outlet.fail = fail
-        return await deliver(outlet, request, self.pacer)
-
-    async def _answer_until_left(self, receive: Receive, answer: Coroutine[Any, Any, None], outlet: Outlet) -> None:
-        answering, leaving = asyncio.ensure_future(answer), asyncio.ensure_future(_wait_for_leave(receive))
+    async def _until_left(self, answer: Coroutine[Any, Any, None], outlet: Outlet, receive: Receive) -> None:
+        """Answers, unless the client leaves before the end."""
+        answering, leaving = asyncio.ensure_future(answer), asyncio.ensure_future(_client_left(receive))
         try:
             await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
             if answering.done():
                 answering.result()
             else:
-                self.ledger.close(outlet.entry, _HELD.get(outlet.fail or "", "client_closed"), client_left=True)
+                self.ledger.close(outlet.entry, HELD.get(outlet.fail, "client_closed"), client_left=True)
         finally:
             answering.cancel()
             leaving.cancel()
             self.ledger.close(outlet.entry, "unfinished")
 
+    async def _answer(self, outlet: Outlet, raw: bytes, *, is_allowed: bool) -> None:
+        entry = outlet.entry
+        if not is_allowed:
+            return await answer_error(outlet, 401)
+        try:
+            request = read_request(raw)
+        except Refused as error:
+            return await answer_error(outlet, error.status, str(error))
+        entry.model, behaviour = request.model, request.behaviour
+        if behaviour.fail and self.ledger.may_fail(entry.body_sha256, behaviour.times):
+            outlet.fail = behaviour.fail
+        if outlet.fail.isdigit():
+            wait = {} if behaviour.retry_after is None else {"retry_after": f"{behaviour.retry_after:g}"}
+            return await answer_error(outlet, int(outlet.fail), **wait)
+        if outlet.fail in BREAKS and (outlet.fail == "silent" or not request.stream):
+            return await outlet.break_off()
+        reply = Reply("") if outlet.fail == "empty" else answer_to(request)
+        reply = reply.limited(behaviour.after if outlet.fail == "length" else request.max_tokens)
+        tps = behaviour.tokens_per_second(self.pacer.default_tps)
+        if request.stream:
+            return await self._stream(outlet, request, reply, tps)
+        await asyncio.sleep(behaviour.first + (reply.token_count / tps if tps else 0))
+        entry.first_byte, entry.tokens_sent = time.time(), reply.token_count
+        return await answer_json(outlet, stream.whole_body(request, reply))
 
-async def _wait_for_leave(receive: Receive) -> None:
+    async def _stream(self, outlet: Outlet, request: Request, reply: Reply, tps: float) -> None:
+        await stream.start(outlet, 200, "text/event-stream; charset=utf-8", cache_control="no-cache")
+        await write(outlet, b": SIMULATED PROCESSING\n\n", more=True)
+        await asyncio.sleep(request.behaviour.first)
+        await write(outlet, stream.frame(request, delta={"role": "assistant", "content": ""}), more=True)
+        limit = request.behaviour.after if outlet.fail in (*BREAKS, "error_event") else None
+        await self.pacer.send(outlet, islice(stream.token_frames(request, reply), limit), outlet.entry, tps)
+        if outlet.fail == "error_event":
+            await write(outlet, f"data: {json.dumps(error_body(502))}\n\ndata: [DONE]\n\n".encode())
+        elif outlet.fail in BREAKS:
+            await outlet.break_off()
+        else:
+            await write(outlet, stream.final_frames(request, reply))
+
+
+def error_body(status: int, message: str = "") -> dict[str, Any]:
+    phrase = HTTPStatus(status).phrase
+    return {"error": {"message": message or f"{phrase} (simulated).", "type": phrase, "code": status}}
+
+
+async def answer_error(send: Send, status: int, message: str = "", **headers: str) -> None:
+    await answer_json(send, error_body(status, message), status, **headers)
+
+
+async def _client_left(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

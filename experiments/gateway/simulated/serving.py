@@ -1,6 +1,7 @@
 """Runs the app under uvicorn: as a process of its own, or in a thread for tests."""
 
 import contextlib
+import signal
 import socket
 import threading
 import time
@@ -11,42 +12,30 @@ from typing import Any
 
 import uvicorn
 
-from experiments.gateway.simulated.ledger import Ledger
-from experiments.gateway.simulated.names import DEFAULT_TPS
+from experiments.gateway.simulated.models import DEFAULT_TPS
 from experiments.gateway.simulated.server import SimulatedProvider
-from experiments.gateway.simulated.stream import Pacer
+from experiments.gateway.simulated.stream import Ledger, Pacer
 
 
 class Server(uvicorn.Server):
-    """Leaves signals to its caller: uvicorn would raise them again after a clean end."""
+    """Ends cleanly at a signal: uvicorn would raise it again."""
+
+    def __init__(self, app: Any) -> None:
+        quiet: dict[str, Any] = {"log_level": "critical", "access_log": False, "lifespan": "off", "ws": "none"}
+        waits: dict[str, Any] = {"timeout_keep_alive": 60, "timeout_graceful_shutdown": 1}
+        super().__init__(uvicorn.Config(app, http="h11", loop="asyncio", proxy_headers=False, **quiet, **waits))
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, self.handle_exit)
         yield
 
 
-def build_server(app: Any) -> Server:
-    config = uvicorn.Config(
-        app,
-        http="h11",
-        loop="asyncio",
-        ws="none",
-        lifespan="off",
-        interface="asgi3",
-        proxy_headers=False,
-        access_log=False,
-        log_level="critical",
-        timeout_keep_alive=60,
-        timeout_graceful_shutdown=1,
-    )
-    return Server(config)
-
-
 def listen(host: str, port: int) -> tuple[socket.socket, str]:
-    """A listening socket and the base URL it serves; port 0 takes any free one.
-
-    The protocol is named because asyncio sets TCP_NODELAY only on sockets that say they are TCP; without it every
-    answer waits 40 ms for the client's acknowledgement.
+    """A listening socket and the base URL it serves; port 0 takes any free one. The protocol is named because asyncio
+    sets TCP_NODELAY only on sockets that say they are TCP; without it every answer waits 40 ms.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -75,8 +64,7 @@ class Running:
 def running(
     *, host: str = "127.0.0.1", tps: float = DEFAULT_TPS, api_key: str | None = None, ledger_path: Path | None = None
 ) -> Iterator[Running]:
-    """Serves on a free port from a thread of its own until the block ends."""
-    app = SimulatedProvider(api_key=api_key, ledger=Ledger(ledger_path), pacer=Pacer(tps))
+    app = SimulatedProvider(api_key, Ledger(ledger_path), Pacer(tps))
     with serve(app, host=host) as base_url:
         yield Running(base_url, app)
 
@@ -84,21 +72,16 @@ def running(
 @contextlib.contextmanager
 def serve(app: Any, *, host: str = "127.0.0.1") -> Iterator[str]:
     """Serves an ASGI app on a free port from a thread of its own until the block ends; gives its base URL."""
-    listener, base_url = listen(host, 0)
-    server = build_server(app)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="simulated-provider", daemon=True)
+    (listener, base_url), server = listen(host, 0), Server(app)
+    thread = threading.Thread(target=server.run, args=([listener],), name="simulated-provider", daemon=True)
     thread.start()
     try:
-        _wait_until_started(server, thread)
+        while not server.started:
+            if not thread.is_alive():
+                raise RuntimeError("the simulated provider did not start")
+            time.sleep(0.005)
         yield base_url
     finally:
         server.should_exit = True
         thread.join(timeout=10)
         listener.close()
-
-
-def _wait_until_started(server: Server, thread: threading.Thread) -> None:
-    while not server.started:
-        if not thread.is_alive():
-            raise RuntimeError("the simulated provider did not start")
-        time.sleep(0.005)

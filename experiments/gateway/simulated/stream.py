@@ -1,53 +1,206 @@
-"""Paced sending: every token has an absolute due time, so that delays of the machine do not add up."""
+"""What goes over a connection: ASGI messages, server-sent events at a pace, a body; and the ledger of what did."""
 
 import asyncio
+import json
+import math
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import islice
-from typing import Final
+from pathlib import Path
+from random import Random
+from typing import Any, Final
 
-from experiments.gateway.simulated.asgi import Send, write
-from experiments.gateway.simulated.ledger import Entry
-from experiments.gateway.simulated.names import DEFAULT_TPS
+from experiments.gateway.simulated.models import DEFAULT_TPS, INPUT_PRICE, OUTPUT_PRICE
+from experiments.gateway.simulated.request import Request
+from experiments.gateway.simulated.text import split_tokens
 
-BATCH: Final = 64
-WRITES_PER_SECOND: Final = 3000
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+BATCH, WRITES_PER_SECOND = 64, 3000
+_ENCODE: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_ALTERNATIVES: Final = " the| a| we| I| to| our| and| that| this| but| you| it| not| with| for| more| could|.|,|;|:"
+
+
+@dataclass(slots=True)
+class Entry:
+    """One chat completion request. Times are unix seconds; closed_after: until the client left before the end. outcome:
+    open, then finished, client_closed, failed_<status>, the failure that the model's name asked for, or unfinished.
+    """
+
+    n: int
+    request_id: str
+    body_sha256: str
+    received: float
+    model: str = ""
+    first_byte: float | None = None
+    ended: float | None = None
+    outcome: str = "open"
+    tokens_sent: int = 0
+    closed_after: float | None = None
+
+
+class Ledger:
+    """Kept in memory, and appended to a JSONL file as each request ends."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self.clear()
+
+    def clear(self) -> None:
+        """Forgets the entries and how often each body has failed; the file stays."""
+        self._entries: list[Entry] = []
+        self._failed: Counter[str] = Counter()
+
+    def open(self, request_id: str, body_sha256: str) -> Entry:
+        self._entries.append(Entry(len(self._entries) + 1, request_id, body_sha256, time.time()))
+        return self._entries[-1]
+
+    def close(self, entry: Entry, outcome: str, *, client_left: bool = False) -> None:
+        """Only the first call counts."""
+        if entry.ended is None:
+            entry.ended, entry.outcome = time.time(), outcome
+            entry.closed_after = round(entry.ended - entry.received, 4) if client_left else None
+            if self._path is not None:
+                with self._path.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(asdict(entry)) + "\n")
+
+    def may_fail(self, body_sha256: str, times: int | None) -> bool:
+        """Whether this body still has a failure left, which is then used up. times: None means always."""
+        self._failed[body_sha256] += 1
+        return times is None or self._failed[body_sha256] <= times
+
+    def rows(self) -> list[dict[str, Any]]:
+        return [asdict(entry) for entry in self._entries]
+
+
+async def read_body(receive: Receive) -> bytes:
+    """Of a client that disconnects in the middle, what it had sent."""
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    return body
+
+
+async def start(send: Send, status: int, content_type: str, **headers: str) -> None:
+    """headers: by their names with `_` for `-`."""
+    given = {"content-type": content_type, **{name.replace("_", "-"): value for name, value in headers.items()}}
+    encoded = [(name.encode(), value.encode()) for name, value in given.items()]
+    await send({"type": "http.response.start", "status": status, "headers": encoded})
+
+
+async def write(send: Send, body: bytes, *, more: bool = False) -> None:
+    await send({"type": "http.response.body", "body": body, "more_body": more})
+
+
+async def answer_json(send: Send, value: object, status: int = 200, **headers: str) -> None:
+    await start(send, status, "application/json", **headers)
+    await write(send, json.dumps(value).encode())
+
+
+@dataclass(frozen=True)
+class Reply:
+    text: str
+    reasoning: str = ""
+    finish_reason: str = "stop"
+
+    @cached_property
+    def tokens(self) -> tuple[list[str], list[str]]:
+        return split_tokens(self.reasoning), split_tokens(self.text)
+
+    @property
+    def token_count(self) -> int:
+        return sum(map(len, self.tokens))
+
+    def limited(self, limit: int | None) -> "Reply":
+        """Reasoning counts, as it does at providers: a small limit can leave no text at all."""
+        if limit is None or self.token_count <= limit:
+            return self
+        reasoning, text = self.tokens
+        return Reply("".join(text[: max(0, limit - len(reasoning))]), "".join(reasoning[:limit]), "length")
+
+
+def frame(request: Request, **choice: Any) -> bytes:
+    usage = {"usage": choice.pop("usage")} if "usage" in choice else {}
+    choices = [{"index": 0, "logprobs": None, "finish_reason": None, **choice}] if choice else []
+    return b"data: " + _dumps({**_identity(request, "chat.completion.chunk"), "choices": choices, **usage}) + b"\n\n"
+
+
+def token_frames(request: Request, reply: Reply) -> Iterator[bytes]:
+    """One frame per token: the reasoning's, then the text's. What is the same in all of them is encoded once."""
+    rng = Random(request.seed)
+    for name, tokens in zip(("reasoning", "content"), reply.tokens, strict=True):
+        before, middle, after = frame(request, delta={name: "\0"}, logprobs="\0").split(b'"\\u0000"')
+        for token in tokens:
+            found = _logprobs(rng, [token], request.top_logprobs if name == "content" else None)
+            yield before + _dumps(found) + middle + _dumps(token) + after
+
+
+def final_frames(request: Request, reply: Reply) -> bytes:
+    usage = frame(request, usage=count_usage(request, reply)) if request.include_usage else b""
+    return frame(request, delta={}, finish_reason=reply.finish_reason) + usage + b"data: [DONE]\n\n"
+
+
+def whole_body(request: Request, reply: Reply) -> dict[str, Any]:
+    message = {"role": "assistant", "content": reply.text, "reasoning": reply.reasoning or None}
+    logprobs = _logprobs(Random(request.seed), reply.tokens[1], request.top_logprobs)
+    choice = {"index": 0, "message": message, "logprobs": logprobs, "finish_reason": reply.finish_reason}
+    return {**_identity(request, "chat.completion"), "choices": [choice], "usage": count_usage(request, reply)}
+
+
+def count_usage(request: Request, reply: Reply) -> dict[str, Any]:
+    read, written = request.prompt.tokens, reply.token_count
+    cost = {"cost": float(read * INPUT_PRICE + written * OUTPUT_PRICE)} if request.behaviour.cost else {}
+    details = {"completion_tokens_details": {"reasoning_tokens": len(reply.tokens[0])}}
+    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written, **details, **cost}
 
 
 class Pacer:
-    """All streams of a server. A write costs far more than a token, so many streams at once take turns: each then
-    sends the tokens that have come due in the meantime together, 200 streams about every 70 ms.
-    """
+    """Paces all streams of a server. A write costs far more than a token: many streams write less often."""
 
     def __init__(self, default_tps: float = DEFAULT_TPS) -> None:
-        self.default_tps = default_tps
-        self._active = 0
+        self.default_tps, self._active = default_tps, 0
 
-    async def send(
-        self, send: Send, frames: Iterator[bytes], entry: Entry, *, tps: float, limit: int | None = None
-    ) -> None:
-        """Sends up to `limit` frames at `tps` a second, 0 meaning without delay. The first is due at once."""
+    async def send(self, send: Send, frames: Iterator[bytes], entry: Entry, tps: float) -> None:
+        """Sends the frames at `tps` a second, 0 meaning without delay. The first is due at once."""
+        now = asyncio.get_running_loop().time
+        began, due = now(), 1 if tps else BATCH
         self._active += 1
         try:
-            await self._send(send, islice(frames, limit), entry, tps)
+            while batch := list(islice(frames, due)):
+                entry.first_byte = entry.first_byte or time.time()
+                await write(send, b"".join(batch), more=True)
+                entry.tokens_sent += len(batch)
+                next_one = began + entry.tokens_sent / tps - now() if tps else 0.0
+                await asyncio.sleep(max(next_one, self._active / WRITES_PER_SECOND if tps else 0.0))
+                due = max(1, int((now() - began) * tps) + 1 - entry.tokens_sent) if tps else BATCH
         finally:
             self._active -= 1
 
-    async def _send(self, send: Send, frames: Iterator[bytes], entry: Entry, tps: float) -> None:
-        began, sent = asyncio.get_running_loop().time(), 0
-        while batch := list(islice(frames, await self._due(began, sent, tps))):
-            if entry.first_byte is None:
-                entry.first_byte = time.time()
-            await write(send, b"".join(batch), more=True)
-            sent += len(batch)
-            entry.tokens_sent += len(batch)
 
-    async def _due(self, began: float, sent: int, tps: float) -> int:
-        """Waits until a token is due, and says how many are."""
-        if tps == 0:
-            await asyncio.sleep(0)
-            return BATCH
-        now = asyncio.get_running_loop().time
-        pause = self._active / WRITES_PER_SECOND if sent else 0.0
-        await asyncio.sleep(max(began + sent / tps - now(), pause))
-        return max(1, int((now() - began) * tps) + 1 - sent)
+def _identity(request: Request, kind: str) -> dict[str, Any]:
+    served = {"model": request.model, "provider": "Simulated", "system_fingerprint": "fp_simulated"}
+    return {"id": f"gen-sim-{request.seed:016x}", "object": kind, "created": int(time.time()), **served}
+
+
+def _dumps(value: object) -> bytes:
+    return _ENCODE(value).encode("utf-8", "surrogatepass")
+
+
+def _logprobs(rng: Random, tokens: list[str], count: int | None) -> dict[str, Any] | None:
+    """Plausible probabilities in OpenAI's shape: each token's, and those of `count` alternatives that include it."""
+    entries = []
+    for token in tokens if count is not None else ():
+        others = rng.sample([one for one in _ALTERNATIVES.split("|") if one != token], max(0, (count or 1) - 1))
+        share = rng.uniform(0.5, 0.97)
+        shares = {token: share, **{one: (1 - share) * 0.5**place for place, one in enumerate(others, 1)}}
+        found = ((one, math.log(part), list(one.encode())) for one, part in shares.items())
+        listed = [dict(zip(("token", "logprob", "bytes"), one, strict=True)) for one in found]
+        entries.append({**listed[0], "top_logprobs": listed[:count]})
+    return None if count is None else {"content": entries}

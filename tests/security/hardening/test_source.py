@@ -53,8 +53,7 @@ def test_nothing_is_read_by_what_makes_objects_of_strangers_bytes_or_follows_ent
 def test_no_template_is_made_of_anybodys_words():
     makers = {"Template", "engines.from_string", "Engine.from_string", "Template.from_string"}
     found = {path for path, _node, name in calls() if name in makers}
-    ours = {"experiments/gateway/simulated/coding/bank.py"}  # its problems are a part of the program
-    assert {path for path in found if "workflows" not in path and "prompts" not in path} <= ours
+    assert {path for path in found if "workflows" not in path and "prompts" not in path} == set()
 
 
 def test_chance_that_must_not_be_guessed_is_the_systems():

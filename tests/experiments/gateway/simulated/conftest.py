@@ -79,20 +79,3 @@ def stream(client: httpx.AsyncClient, body: Callable[..., dict[str, Any]]) -> Ca
         return [json.loads(line) for line in lines[:-1]]
 
     return stream_once
-
-
-@pytest.fixture
-def talk(client: httpx.AsyncClient) -> Callable[..., Any]:
-    """The messages of one model that hears the same reply again and again."""
-
-    async def talk_for(model: str, turns: int, heard: str = "I need the memory modules.") -> list[str]:
-        messages = [{"role": "system", "content": SCENARIO}]
-        said: list[str] = []
-        for _ in range(turns):
-            messages.append({"role": "user", "content": heard})
-            answer = await client.post("/chat/completions", json={"model": model, "messages": messages})
-            said.append(answer.json()["choices"][0]["message"]["content"])
-            messages.append({"role": "assistant", "content": said[-1]})
-        return said
-
-    return talk_for

