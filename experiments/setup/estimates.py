@@ -229,7 +229,7 @@ def _without(asked: Any, places: Sequence[tuple[int | str, ...]]) -> Any:
 
 
 def _seated(workflow: str, config: Any, cast: Mapping[str, Any]) -> list[Participant] | None:
-    """Who would be asked; None while somebody has to be chosen."""
+    """Who would be asked; None while a model has to be chosen."""
     chosen = {seat: str(one["model"]) for seat, one in cast.items() if one and one.get("model")}
     offered = {model.slug: model for model in ProviderModel.objects.available().filter(slug__in=chosen.values())}
     optional = [seat for seat in config.optional_seats() if seat in chosen]
