@@ -91,14 +91,15 @@ def _faults(config: Any, participants: Sequence[Participant]) -> Errors:
     if faults_of_cast is None:
         return {}
     found = faults_of_cast({participant.seat: participant.model.slug for participant in participants})
-    return {f"cast.{seat}": [_fault(fault, config, len(participants))] for seat, fault in found.items()}
+    return dict(_fault(seat, fault, config, len(participants)) for seat, fault in found.items())
 
 
-def _fault(fault: str, config: Any, seated: int) -> str:
+def _fault(seat: str, fault: str, config: Any, seated: int) -> tuple[str, list[str]]:
+    """Where a fault is, and what it is."""
     if fault == "seated_twice":
-        return _("This model takes part already: every model has one seat.")
-    facts = {"quorum": config.quorum, "most": seated - 1}
-    return _("A quorum of %(quorum)s votes cannot be reached: a solution has %(most)s judges.") % facts
+        return f"cast.{seat}", [_("This model takes part already: every model has one seat.")]
+    words = _("A quorum of %(quorum)s votes cannot be reached: a solution has %(most)s judges.")
+    return "config.quorum", [words % {"quorum": config.quorum, "most": seated - 1}]
 
 
 def _participant(seat: str, asked: Any, owner: "User") -> Participant:

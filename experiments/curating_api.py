@@ -19,10 +19,11 @@ from experiments.library import keeping
 from experiments.models import Contestant, Dataset, Preset
 from experiments.rest.pagination import SHELF, page_of_shelf
 from experiments.rest.requests import PROBLEMS, refusals
+from experiments.setup import presets
+from experiments.setup.forms import declared
 from experiments.workflows.battles.campaign import voiding
 from experiments.workflows.battles.pages.api import BattleSerializer, battles_with_rows
 from experiments.workflows.council import WORKFLOW as COUNCIL
-from experiments.workflows.council.pages import setup as council_setup
 
 
 class Published(serializers.Serializer[Any]):
@@ -141,7 +142,7 @@ class CouncilPresetsView(APIView):
         """Councils that you or others have kept: one's own first."""
         rows = Preset.objects.visible_to(request.user).filter(workflow=COUNCIL.slug).select_related("owner")
         known = {str(row.pk): row for row in rows}
-        shelf = [known[one.id] for one in council_setup.presets_for(request.user) if one.id in known]
+        shelf = [known[one.id] for one in presets.choices(request.user, COUNCIL.slug) if one.id in known]
         page = page_of_shelf(request, shelf, lambda row: str(row.pk))
         return Response({**page, "results": CouncilPresetSerializer(page["results"], many=True).data})
 
@@ -151,7 +152,9 @@ class CouncilPresetsView(APIView):
         asked, by = validated(SaveCouncil, request), person(request)
         with refusals():
             content = _council(asked["cast"], asked["config"], by)
-            kept = keeping.save_council(owner=by, name=asked["name"], content=content, shared=asked["shared"])
+            kept = keeping.save_setup(
+                owner=by, workflow=COUNCIL.slug, name=asked["name"], content=content, shared=asked["shared"]
+            )
         return Response(CouncilPresetSerializer(kept).data, status=201)
 
 
@@ -173,8 +176,9 @@ def _battles(request: Request) -> Any:
 
 def _council(cast: dict[str, Any], config: dict[str, Any], by: Any) -> dict[str, Any]:
     """What could be played as soon as there is a question. Raises InvalidExperiment."""
-    if unknown := sorted(set(config) - set(council_setup.OF_A_PRESET)):
-        offered = ", ".join(council_setup.OF_A_PRESET)
+    kept_settings = declared(COUNCIL.slug).of_preset
+    if unknown := sorted(set(config) - set(kept_settings)):
+        offered = ", ".join(kept_settings)
         raise ValidationError({"config": [f"{', '.join(unknown)}: only {offered} are kept."]})
     checked_cast(COUNCIL.slug, checked_config(COUNCIL.slug, {**config, "question": "?"}), cast, owner=by)
     kept = {seat: {name: one[name] for name in ("model", "params") if name in one} for seat, one in cast.items()}

@@ -1,29 +1,24 @@
-"""Fields that Django does not have: text with its own line ends, and a list of planned interventions."""
+"""Fields that Django does not have: text with its own line ends, texts one a line, and rows of things."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
 from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 
-from experiments.workflows.arena.config import LONGEST_PROMPT, MOST_INTERVENTIONS
-
 Row = dict[str, Any]
 
-PARTS = ("kind", "side", "turn", "text")
-KINDS = ("friend", "note", "alter")
-SIDES = ("A", "B")
-LAST_TURN = 1000
 LEAST_ROWS = 3  # so many can be filled in without a script
+LINE_END = re.compile("\r\n?")
 
 
 class LinesField(forms.CharField):
     """Text as it was typed: browsers send each line end as two characters, whichever was typed."""
 
     def to_python(self, value: Any) -> str:
-        return re.sub("\r\n?", "\n", str(super().to_python(value)))
+        return LINE_END.sub("\n", str(super().to_python(value)))
 
 
 class LineListField(forms.CharField):
@@ -39,17 +34,18 @@ class LineListField(forms.CharField):
 
 
 class Rows(forms.Widget):
-    """Rows of `NAME-0-PART` for each of the parts. A row in which none of `telling` was written is none.
+    """Rows of `NAME-0-PART` in the order in which they were sent. A row in which none of `telling` was written is none.
 
     They are drawn by a template of their own, so that it cannot render itself.
     """
 
-    parts: tuple[str, ...]
-    telling: tuple[str, ...]
+    def __init__(self, parts: Sequence[str], telling: Sequence[str]) -> None:
+        super().__init__()
+        self.parts, self.telling = tuple(parts), tuple(telling)
 
     def value_from_datadict(self, data: Mapping[str, Any], files: MultiValueDict[str, Any], name: str) -> list[Row]:
         pattern = re.compile(rf"{re.escape(name)}-(\d{{1,4}})-(?:{'|'.join(self.parts)})")
-        numbers = sorted({int(found[1]) for key in data if (found := pattern.fullmatch(key))})
+        numbers = dict.fromkeys(int(found[1]) for key in data if (found := pattern.fullmatch(key)))
         rows = [{part: str(data.get(f"{name}-{number}-{part}", "")) for part in self.parts} for number in numbers]
         return [row for row in rows if any(row[part].strip() for part in self.telling)]
 
@@ -60,46 +56,32 @@ class Rows(forms.Widget):
         raise NotImplementedError("Rows are drawn by the template of their form.")
 
 
-class InterventionRows(Rows):
-    parts, telling = PARTS, ("text", "turn")
+class RowsField(forms.Field):
+    """{part: value} of each row. fields: what is filled in for each part of a row. errors: complaints by row and part,
+    after cleaning; part "" for the whole row.
+    """
 
-
-class InterventionsField(forms.Field):
-    """What is planned to be done to the sides. row_errors: complaints by row and part, after cleaning."""
-
-    widget = InterventionRows
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**{"required": False, "initial": list, **options})
-        self.row_errors: dict[int, dict[str, str]] = {}
+    def __init__(self, fields: Mapping[str, forms.Field], telling: Sequence[str], **options: Any) -> None:
+        super().__init__(**{"required": False, "initial": list, "widget": Rows(tuple(fields), telling), **options})
+        self.fields = fields
+        self.errors: dict[int, dict[str, str]] = {}
 
     def clean(self, value: Any) -> list[Row]:
-        self.row_errors = {}
-        rows = [self._row(number, row) for number, row in enumerate(value or [])]
-        if len(rows) > MOST_INTERVENTIONS:
-            raise forms.ValidationError(
-                _("At most %(most)s interventions can be planned.") % {"most": MOST_INTERVENTIONS}
-            )
-        if self.row_errors:
-            raise forms.ValidationError(list(self._complaints()))
-        return rows
+        """Each part as text, also of rows that were stored; the Config checks what it says."""
+        self.errors = {}
+        return [{part: _text(row.get(part)) for part in self.fields} for row in value or []]
 
-    def complain(self, number: int, part: str, message: str) -> None:
-        self.row_errors.setdefault(number, {})[part if part in PARTS else "text"] = message
+    def complain(self, row: int, part: str, message: str) -> str:
+        """Note a complaint at its row. Rows count from 0. Returns the complaint as it is said of the whole list."""
+        self.errors.setdefault(row, {})[part if part in self.fields else ""] = message
+        return self.of_list(row, message)
 
-    def _row(self, number: int, row: Row) -> Row:
-        turn, text = str(row["turn"]).strip(), re.sub("\r\n?", "\n", str(row["text"]))
-        if not turn.isdecimal() or not 1 <= int(turn[:6]) <= LAST_TURN:
-            self.complain(number, "turn", _("A turn from 1 on is needed."))
-        if not text.strip():
-            self.complain(number, "text", _("Write what is said."))
-        if len(text) > LONGEST_PROMPT:
-            self.complain(number, "text", _("The text is too long."))
-        for part, offered in (("kind", KINDS), ("side", SIDES)):
-            if row[part] not in offered:
-                self.complain(number, part, _("Choose one of the list."))
-        return {"kind": row["kind"], "side": row["side"], "turn": int(turn) if turn.isdecimal() else turn, "text": text}
+    def of_list(self, row: int, message: str) -> str:
+        return _("%(row)s: %(message)s") % {"row": self.row_name(row), "message": message}
 
-    def _complaints(self) -> list[str]:
-        said = [(number, message) for number, row in sorted(self.row_errors.items()) for message in row.values()]
-        return [_("Intervention %(number)s: %(message)s") % {"number": n + 1, "message": m} for n, m in said]
+    def row_name(self, row: int) -> Any:
+        return _("Row %(number)s") % {"number": row + 1}
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else LINE_END.sub("\n", str(value))

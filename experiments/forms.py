@@ -1,7 +1,7 @@
 """The set-up form of a workflow, derived from its Config and its seats."""
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -11,13 +11,11 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from experiments.casting import InvalidExperiment
-from experiments.catalog.menu import askable_models
-from experiments.form_fields import InterventionsField, LineListField, LinesField
+from experiments.form_fields import LineListField, LinesField, RowsField
 from experiments.workflows import REGISTRY
 
 LONGEST_PERSONA = 100
-TOOL_SEATS = ("judge", "filter")
-GUEST_SEATS = ("friend",)  # nobody sits there unless somebody is chosen
+ONE_LINE = 200  # characters of a text that fits into one line
 EFFORTS = ("minimal", "low", "medium", "high")
 
 
@@ -46,19 +44,26 @@ class SetupForm(forms.Form):
         """What was filled in, as `actions.create` takes it."""
         return {"title": self.cleaned_data["title"], "config": self._config(), "cast": self._cast()}
 
+    @classmethod
+    def values_of(cls, config: Mapping[str, Any]) -> dict[str, Any]:
+        """A configuration under the names of the fields: `limits-cost`, `max_turns-none`."""
+        values: dict[str, Any] = {}
+        for name, value in flat(config):
+            values[name] = value
+            if f"{name}-none" in cls.base_fields:
+                values[f"{name}-none"] = value is None
+        return values
+
     def complain(self, error: InvalidExperiment) -> None:
         """Show each complaint at its field, or above the form when it belongs to none."""
         for path, messages in error.errors.items():
             name = self._field_at(path)
             for message in messages:
-                self._complain_at_row(path, message)
-                self.add_error(name, message)
+                self.add_error(name, self._at_row(path, message))
 
-    def _complain_at_row(self, path: str, message: str) -> None:
-        """`config.interventions.2.text`: the complaint stands beside the third row, too."""
-        match path.split("."):
-            case ["config", name, number, *parts] if isinstance(self.fields.get(name), InterventionsField):
-                self.fields[name].complain(int(number), parts[0] if parts else "", message)  # type: ignore[attr-defined]  # a field of our own, which Django types as any field
+    def _at_row(self, path: str, message: str) -> str:
+        """The complaint as it is said of the list of rows, where it is about one: that row says it, too."""
+        return message
 
     def _config(self) -> dict[str, Any]:
         config: dict[str, Any] = {}
@@ -82,15 +87,8 @@ class SetupForm(forms.Form):
         return f"{name}-none" in self.fields and not {name, f"{name}-none"} & set(self.data)
 
     def _cast(self) -> dict[str, Any]:
-        cast = {}
-        for seat in REGISTRY[self.workflow].seats:
-            if model := self.cleaned_data.get(f"seat-{seat}-model"):
-                names = [name for name in SEAT_PARAMS if f"seat-{seat}-{name}" in self.fields]
-                given = {name: self.cleaned_data.get(f"seat-{seat}-{name}") for name in names}
-                params = {name: value for name, value in given.items() if value not in (None, "")}
-                persona = self.cleaned_data.get(f"seat-{seat}-persona", "")
-                cast[seat] = {"model": model, "persona": persona, "params": params}
-        return cast
+        """Who sits where: nobody yet."""
+        return {}
 
     def _field_at(self, path: str) -> str | None:
         """The field of a complaint: `cast.A.params.seed` is `seat-A-seed`, `config.limits.cost` is `limits-cost`."""
@@ -104,15 +102,31 @@ class SetupForm(forms.Form):
         return next((name for name in names if name in self.fields), None)
 
 
+def flat(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The values of nested settings, named with dashes."""
+    for name, value in config.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{prefix}{name}-")
+        else:
+            yield f"{prefix}{name}", value
+
+
 def _effort() -> forms.Field:
     offered = [("", _("the model's own")), *((effort, CHOICES[effort]) for effort in EFFORTS)]
     return forms.ChoiceField(choices=offered, required=False)
 
 
+def _number(kind: type[forms.IntegerField], **bounds: float) -> forms.Field:
+    """A number; its bounds are hints for the browser, and checked with the rest."""
+    decimals = {"inputmode": "numeric"} if kind is forms.IntegerField else {"inputmode": "decimal", "step": "any"}
+    return kind(required=False, widget=forms.NumberInput(attrs={**bounds, **decimals}))
+
+
 SEAT_PARAMS: dict[str, Callable[[], forms.Field]] = {
-    "temperature": lambda: forms.FloatField(required=False),
-    "max_tokens": lambda: forms.IntegerField(required=False),
-    "seed": lambda: forms.IntegerField(required=False),
+    "temperature": lambda: _number(forms.FloatField, min=0, max=2),
+    "top_p": lambda: _number(forms.FloatField, min=0, max=1),
+    "max_tokens": lambda: _number(forms.IntegerField, min=1),
+    "seed": lambda: _number(forms.IntegerField),
     "reasoning_effort": _effort,
 }
 
@@ -127,8 +141,6 @@ def form_for(workflow: str) -> type[SetupForm]:
         members[name] = _field(name, info)
         if _has_no_limit_box(info):
             members[f"{name}-none"] = forms.BooleanField(label=_("No limit"), required=False)
-    for seat in found.seats:
-        members |= _seat_fields(seat)
     return type(f"{workflow.title()}Form", (SetupForm,), members)
 
 
@@ -163,35 +175,48 @@ def _field(name: str, info: FieldInfo) -> forms.Field:
         choices = [(choice, CHOICES.get(choice, choice)) for choice in get_args(info.annotation)]
         return forms.ChoiceField(choices=choices, required=False, initial=info.default)
     if get_origin(info.annotation) is list:
-        return InterventionsField() if _inner_model(info.annotation) else LineListField(required=info.is_required())
+        inner = _inner_model(info.annotation)
+        return _items(inner) if inner else LineListField(required=info.is_required())
     bare = _bare_types(info.annotation)
     initial = None if info.is_required() else info.default
     if bool in bare:
         return forms.BooleanField(required=False, initial=initial)
-    if int in bare:
-        return forms.IntegerField(required=False, initial=initial)
-    if float in bare:
-        return forms.FloatField(required=False, initial=initial, widget=forms.NumberInput(attrs={"step": "any"}))
+    if numbers := {int, float} & bare:
+        field = _number(forms.IntegerField if int in numbers else forms.FloatField, **_bounds(info))
+        field.initial = initial
+        if type(None) in bare:
+            field.widget.attrs["placeholder"] = _("none")
+        return field
+    longest = next((one.max_length for one in _said(info) if getattr(one, "max_length", None)), None)
+    if longest is not None and longest <= ONE_LINE:
+        return forms.CharField(required=False, initial=initial, widget=forms.TextInput(attrs={"maxlength": longest}))
     return LinesField(required=False, strip=False, initial=initial, widget=forms.Textarea(attrs={"rows": 7}))
+
+
+def _items(inner: type[BaseModel]) -> RowsField:
+    """Rows of things; a row is one as soon as something was written, for a choice is always made."""
+    fields = {name: _field(name, info) for name, info in inner.model_fields.items()}
+    for field in fields.values():
+        if isinstance(field.widget, forms.Textarea):
+            field.widget.attrs["rows"] = 2
+    return RowsField(fields, [name for name, field in fields.items() if not isinstance(field, forms.ChoiceField)])
+
+
+def _said(info: FieldInfo) -> list[Any]:
+    """What the Config says of a value beside its type, also inside a union."""
+    within = [found for item in get_args(info.annotation) for found in getattr(item, "__metadata__", ())]
+    return [*info.metadata, *within, *(one for found in within for one in getattr(found, "metadata", ()))]
+
+
+def _bounds(info: FieldInfo) -> dict[str, float]:
+    """The smallest and the largest number, as attributes of an input."""
+    names = {"ge": "min", "gt": "min", "le": "max", "lt": "max"}
+    said = _said(info)
+    return {bound: getattr(one, name) for name, bound in names.items() for one in said if hasattr(one, name)}
 
 
 def _has_no_limit_box(info: FieldInfo) -> bool:
     return type(None) in _bare_types(info.annotation) and info.default is not None and not info.is_required()
-
-
-def _seat_fields(seat: str) -> dict[str, forms.Field]:
-    fields: dict[str, forms.Field] = {
-        f"seat-{seat}-model": forms.ChoiceField(choices=lambda: _models(seat), required=False)
-    }
-    if seat not in (*TOOL_SEATS, *GUEST_SEATS):
-        fields[f"seat-{seat}-persona"] = forms.CharField(required=False, max_length=LONGEST_PERSONA)
-        fields |= {f"seat-{seat}-{name}": make() for name, make in SEAT_PARAMS.items()}
-    return fields
-
-
-def _models(seat: str) -> list[tuple[str, Any]]:
-    models = [model for model in askable_models() if seat in TOOL_SEATS or not model.is_tool]
-    return [*NOBODY.get(seat, []), *((model.slug, model.label) for model in models)]
 
 
 def _is_number(form: SetupForm, name: str) -> bool:
@@ -206,12 +231,6 @@ def _without_blanks(config: dict[str, Any]) -> dict[str, Any]:
         if not (isinstance(value, dict) and value and not any(item not in (None, "") for item in value.values()))
     }
 
-
-NOBODY = {
-    "judge": [("", _("the lab's choice"))],
-    "filter": [("", _("the lab's choice"))],
-    "friend": [("", _("nobody"))],
-}
 
 CHOICES = {
     "automatic": _("Automatic"),

@@ -21,13 +21,22 @@ from experiments.usage import views as usage_views
 from experiments.webhooks import urls as webhook_urls
 from experiments.workflows import REGISTRY, surface_of
 
+SETUP = (
+    ("", setup_views.setup, ""),
+    ("estimate/", setup_views.estimate, "-estimate"),
+)
+PRESETS = (
+    ("presets/", setup_views.save_preset, "-presets"),
+    ("presets/<uuid:pk>/delete/", setup_views.delete_preset, "-preset-delete"),
+)
+
 urlpatterns = [
     *(path("", include(surface.urls)) for surface in map(surface_of, REGISTRY) if surface.urls),
     *(
         path(f"{slug}/{action}", view, {"workflow": slug}, name=f"{surface_of(slug).home}{end}")
         for slug in REGISTRY
-        if surface_of(slug).setup
-        for action, view, end in (("", setup_views.setup, ""), ("estimate/", setup_views.estimate, "-estimate"))
+        if (page := surface_of(slug).setup)
+        for action, view, end in (*SETUP, *(PRESETS if page.of_preset else ()))
     ),
     *review_urls.urlpatterns,
     *webhook_urls.urlpatterns,

@@ -1,52 +1,96 @@
-/** The set-up form: shows what applies, and says what folded settings are set to. */
+/** A set-up page: shows what applies, says what folded settings are set to, starts by keyboard, asks before it deletes. */
+import "./row-list.js";
+import { ask } from "./confirm.js";
 import { startEstimate } from "./estimate.js";
-import { startPlanning } from "./planned.js";
-import { keepUpToDate, sayChoices, sayLengths, showBadges, showWhatApplies, submitOnce } from "./setup-form.js";
 
 const form = document.getElementById("setup");
 const field = (name) => form.elements.namedItem(name);
-const TURNS = "5";
+let isSent = false;
+let isSure = false;
 
-function isOn(name) {
-  return field(name).checked;
+function valueOf(name) {
+  const one = field(name);
+  return one.type === "checkbox" ? (one.checked ? "on" : "") : one.value;
 }
 
-/** Only the chosen prompts, and only the models of tools that are switched on. */
-function showParts() {
-  const prompting = field("prompting").value;
-  for (const part of form.querySelectorAll("[data-when]")) part.hidden = part.dataset.when !== prompting;
-  showWhatApplies(form);
-  field("max_turns").disabled = isOn("max_turns-none");
+function showWhatApplies() {
+  for (const part of form.querySelectorAll("[data-when]")) part.hidden = valueOf(part.dataset.when) !== part.dataset.is;
+  for (const box of form.querySelectorAll("[name$=-none]")) field(box.name.replace(/-none$/, "")).disabled = box.checked;
+}
+
+/** What a field is set to, where its folded group is named; of a long text, how long it is. */
+function said(name, unset) {
+  const one = field(name) ?? document.getElementById(`id_${name}`);
+  if (one.matches?.("row-list")) return one.rows.filter((row) => one.isFilled(row)).length || unset;
+  if (one instanceof RadioNodeList) return [...one].find((radio) => radio.checked)?.parentNode.textContent.trim();
+  if (one.type === "checkbox") return one.checked ? gettext("yes") : gettext("no");
+  if (!one.value.trim()) return unset;
+  if (one.matches("select")) return one.selectedOptions[0].textContent;
+  if (!one.matches("textarea")) return one.value.trim();
+  const words = ngettext("%(n)s character", "%(n)s characters", one.value.length);
+  return interpolate(words, { n: one.value.length.toLocaleString("en") }, true);
 }
 
 function sayWhatIsSet() {
-  sayChoices(form);
-  sayLengths(form);
-  for (const place of form.querySelectorAll("[data-switch-of]")) {
-    place.textContent = isOn(place.dataset.switchOf) ? gettext("yes") : gettext("no");
+  for (const place of form.querySelectorAll("[data-of]")) place.textContent = said(place.dataset.of, place.dataset.default);
+  for (const place of form.querySelectorAll("[data-chosen]")) {
+    const selects = [...place.closest("details").querySelectorAll("select[name$=-model]")].filter((select) => select.value);
+    place.textContent = selects.map((select) => select.selectedOptions[0].textContent).join(" · ") || place.dataset.default;
   }
-  for (const place of form.querySelectorAll("[data-choice-of]")) {
-    place.textContent = field(place.dataset.choiceOf).selectedOptions[0].text;
-  }
-  for (const select of form.querySelectorAll("select")) showBadges(select);
+  form.querySelectorAll("select[name$=-model]").forEach(showBadges);
 }
 
-/** Somebody who leads the talk turn by turn also ends it: there is no last turn unless one is asked for. */
-function modeChanged(event) {
-  if (event.target.name !== "mode") return;
-  const none = field("max_turns-none");
-  none.checked = field("mode").value === "manual";
-  if (!none.checked && !field("max_turns").value) field("max_turns").value = TURNS;
+function showBadges(select) {
+  const option = select.selectedOptions[0];
+  const simulated = select.parentNode.querySelector("[data-badge=simulated]");
+  const provider = select.parentNode.querySelector("[data-badge=provider]");
+  if (!option || !simulated) return;
+  simulated.hidden = option.dataset.simulated === undefined;
+  provider.hidden = !option.dataset.provider || !simulated.hidden;
+  provider.textContent = option.dataset.provider ?? "";
+}
+
+/** Enter in the main field where that starts, Ctrl+Enter elsewhere; while an input method composes, it chooses a word. */
+function pressed(event) {
+  if (event.key !== "Enter" || event.isComposing || event.keyCode === 229 || document.querySelector("dialog[open]")) return;
+  const isMain = event.target.name === form.getAttribute("data-enter") && !event.shiftKey && !event.altKey;
+  const isPreset = event.target.id === "preset_name";
+  if (!isMain && !isPreset && !event.ctrlKey && !event.metaKey) return;
+  event.preventDefault();
+  const button = isPreset ? form.querySelector("[data-keep]") : document.getElementById("start");
+  if (button && (!isMain || event.target.value.trim())) form.requestSubmit(button);
+}
+
+/** A second click sends nothing. Buttons with `data-sure` ask first, naming what would be gone. */
+async function submitted(event) {
+  const sure = event.submitter?.dataset.sure;
+  if (!sure || isSure) {
+    if (isSent) event.preventDefault();
+    isSent = true;
+    return;
+  }
+  event.preventDefault();
+  const dialog = document.getElementById("confirm");
+  dialog.querySelector("h2").textContent = sure;
+  dialog.querySelector("[data-yes]").textContent = event.submitter.firstChild.textContent;
+  if (!(await ask(dialog))) return;
+  isSure = true;
+  form.requestSubmit(event.submitter);
 }
 
 function update() {
-  showParts();
+  showWhatApplies();
   sayWhatIsSet();
 }
 
-form.addEventListener("change", modeChanged);
-for (const part of form.querySelectorAll(".needs-script")) part.hidden = false;
-startPlanning(form.querySelector("[data-rows]"));
+form.addEventListener("keydown", pressed);
+form.addEventListener("submit", submitted);
+form.addEventListener("input", update);
+form.addEventListener("change", update);
+addEventListener("pageshow", () => {
+  isSent = false;
+  isSure = false;
+  update(); // a browser restores fields after "back" without an event
+});
 startEstimate(form, document.getElementById("estimate"));
-submitOnce(form);
-keepUpToDate(form, update);
+update();

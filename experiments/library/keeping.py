@@ -18,8 +18,6 @@ from experiments.refusals import NotAllowed, Rivalled
 from experiments.reports.importing import import_document
 from experiments.workflows.arena import WORKFLOW as ARENA
 from experiments.workflows.arena.config import LONGEST_PROMPT
-from experiments.workflows.council import WORKFLOW as COUNCIL
-from experiments.workflows.council.config import LEAST_MEMBERS
 from experiments.workflows.starchamber import WORKFLOW as STARCHAMBER
 
 if TYPE_CHECKING:
@@ -117,16 +115,14 @@ def save_preset(
     return _store(preset, name, description, context)
 
 
-def save_council(*, owner: "User", name: str, content: dict[str, Any], shared: bool = False) -> Preset:
-    """A council under a name of one's own: {cast, config}. Raises NotAllowed, and InvalidExperiment naming fields."""
+def save_setup(*, owner: "User", workflow: str, name: str, content: dict[str, Any], shared: bool = False) -> Preset:
+    """How a workflow is set up, {cast, config}, under a name of one's own. Raises NotAllowed, and InvalidExperiment."""
     require_role(owner)
     if Preset.objects.filter(owner=owner).count() >= MOST_PRESETS:
         raise NotAllowed(_("You keep %(most)s presets already: delete some.") % {"most": MOST_PRESETS})
-    if sum(seat.startswith("member-") for seat in content["cast"]) < LEAST_MEMBERS:
-        raise InvalidExperiment({"members": [_("A council has at least two members: choose their models.")]})
     if errors := _complaints("name", name, LONGEST_NAME, is_needed=True):
         raise InvalidExperiment(errors)
-    preset = Preset(owner=owner, workflow=COUNCIL.slug, shared=shared, name=" ".join(name.split()), config=content)
+    preset = Preset(owner=owner, workflow=workflow, shared=shared, name=" ".join(name.split()), config=content)
     return _named_once(preset)
 
 

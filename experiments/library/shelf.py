@@ -1,6 +1,6 @@
 """What a person finds in the library: built-in, own, and shared by others, as values of one shape."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
@@ -134,23 +134,8 @@ def initial_for(scenario: ScenarioChoice) -> dict[str, Any]:
 
 
 def initial_of(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration under the names of the set-up form's fields: `limits-cost`, `prompts-A`, `max_turns-none`."""
-    boxes = form_for(ARENA.slug).base_fields
-    values: dict[str, Any] = {}
-    for name, value in flat(config):
-        values[name] = value
-        if f"{name}-none" in boxes:
-            values[f"{name}-none"] = value is None
-    return values
-
-
-def flat(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The values of nested settings, named with dashes."""
-    for name, value in config.items():
-        if isinstance(value, Mapping):
-            yield from flat(value, f"{prefix}{name}-")
-        else:
-            yield f"{prefix}{name}", value
+    """A configuration under the names of the set-up form's fields."""
+    return form_for(ARENA.slug).values_of(config)
 
 
 def presets_for(user: "Person", workflow: str = STARCHAMBER.slug) -> list[PresetChoice]:

@@ -22,9 +22,9 @@ from accounts.people import person
 from experiments.budgets import notes as budget_notes
 from experiments.casting import USUAL, usual_model
 from experiments.form_fields import LineListField, LinesField
-from experiments.forms import SetupForm
 from experiments.gateway.types import Price
 from experiments.models import Participant, ProviderModel
+from experiments.setup.forms import DeclaredForm
 from experiments.workflows import REGISTRY, surface_of
 from experiments.workflows.base.dry_run import LONGEST_ANSWER, Model, Planned, Played, Sample, Usage, mark_of, play
 
@@ -88,7 +88,7 @@ def estimate(workflow: str, config: Any, seated: Sequence[Participant], *, by: "
     )
 
 
-def of_form(form: SetupForm, *, by: "User") -> Estimate | None:
+def of_form(form: DeclaredForm, *, by: "User") -> Estimate | None:
     """Of whatever the form says now, finished or not; None while models have to be chosen."""
     for is_filled in (False, True):
         draft = _draft(form, is_filled=is_filled)
@@ -100,13 +100,17 @@ def of_form(form: SetupForm, *, by: "User") -> Estimate | None:
     return None
 
 
-def context(request: HttpRequest, form: SetupForm) -> dict[str, Any]:
-    """What stands beside Start: the estimate, and what is left of the budgets that would apply."""
-    found = of_form(form, by=person(request))
-    return {"estimate": found, "budget_notes": budget_notes.beside(request, found)}
+def context(request: HttpRequest, form: DeclaredForm) -> dict[str, Any]:
+    """What stands beside Start: the estimate, what is left of the budgets that would apply, and the page's remarks."""
+    found, remarks = of_form(form, by=person(request)), form.page.remarks
+    return {
+        "estimate": found,
+        "budget_notes": budget_notes.beside(request, found),
+        "remarks": list(remarks(form)) if remarks else [],
+    }
 
 
-def page(request: HttpRequest, form: SetupForm) -> HttpResponse:
+def page(request: HttpRequest, form: DeclaredForm) -> HttpResponse:
     """The same by itself, asked for whenever the form changes."""
     return render(request, PAGE, context(request, form))
 
@@ -178,7 +182,7 @@ def _model(one: Participant, price: Price | None) -> Model:
 # --- what a form says ---
 
 
-def _draft(form: SetupForm, *, is_filled: bool = False) -> SetupForm:
+def _draft(form: DeclaredForm, *, is_filled: bool = False) -> DeclaredForm:
     """The form as if all of it could be read: what cannot is as at first, and of texts only the length is there.
 
     is_filled: texts that are empty are there, too, for some of them are needed.

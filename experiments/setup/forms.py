@@ -1,63 +1,185 @@
-"""The form of a declared set-up page."""
+"""The form of a set-up page: its fields are derived from the workflow's Config, its words from the declared page."""
 
+import re
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from experiments.actions import MOST_REPEATS
 from experiments.catalog.menu import askable_models, speaking_models
-from experiments.forms import SEAT_PARAMS, TOOL_SEATS, SetupForm, form_for
+from experiments.form_fields import Row, RowsField
+from experiments.forms import LONGEST_PERSONA, SEAT_PARAMS, SetupForm, form_for
+from experiments.labels import seat_name
 from experiments.workflows import surface_of
-from experiments.workflows.base.surface import SeatForm, Setup
+from experiments.workflows.base.surface import SeatForm, SeatRows, Setup
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+    from accounts.models import User
 
 COMMON_LABELS = {
     "title": _("Title"),
     "mode": _("Mode"),
-    "max_turns": _("Turns at most"),
-    "limits-tokens": _("Tokens in all"),
-    "limits-seconds": _("Seconds in all"),
-    "limits-cost": _("US dollars in all"),
+    "system_prompt": _("System prompt"),
+    "max_turns": _("Max turns"),
+    "limits-tokens": _("Max tokens"),
+    "limits-seconds": _("Max seconds"),
+    "limits-cost": _("Budget, US dollars"),
     "judge_seconds": _("Time limit of the judge, seconds"),
     "judge_sees_reasoning": _("The judge reads the models' reasoning"),
 }
-COMMON_HINTS = {"limits-seconds": _("Time in which it waits for you does not count.")}
+COMMON_HINTS = {
+    "limits-seconds": _("Time in which it waits for you does not count."),
+    "judge_seconds": _("After two attempts the turn goes on without scores."),
+    "judge_sees_reasoning": _(
+        "Deception can then be scored from the intent, not from the words alone. Costs more tokens."
+    ),
+}
 PARAM_LABELS = {
     "temperature": _("Temperature"),
-    "max_tokens": _("Tokens of an answer at most"),
+    "top_p": _("Top p"),
+    "max_tokens": _("Max tokens per reply"),
     "seed": _("Seed"),
     "reasoning_effort": _("Reasoning effort"),
 }
+NUMBERS = {"temperature": float, "top_p": float, "max_tokens": int, "seed": int}
+OF_A_ROW = re.compile(r"(?P<list>cast\.[\w-]+?-|config\.\w+\.)(?P<number>\d+)(?:\.(?P<part>.+))?")
+
+
+class SeatRowsField(RowsField):
+    """The models of numbered seats: {model, params} of each, in order."""
+
+    def __init__(self, rows: SeatRows) -> None:
+        params = {name: SEAT_PARAMS[name]() for name in rows.params}
+        for name, field in params.items():
+            field.label = PARAM_LABELS[name]
+        model = forms.ChoiceField(choices=lambda: [("", _("nobody")), *speaking_models()], required=False)
+        super().__init__({"model": model, **params}, ("model",), label=rows.title)
+        self.rows = rows
+
+    def clean(self, value: Any) -> list[Row]:
+        rows = [{"model": row["model"], "params": self._params(n, row)} for n, row in enumerate(super().clean(value))]
+        bounds = {"least": self.rows.least, "most": self.rows.most}
+        if len(rows) < self.rows.least:
+            raise forms.ValidationError(str(self.rows.too_few) % bounds)
+        if len(rows) > self.rows.most:
+            raise forms.ValidationError(_("At most %(most)s models can take part.") % bounds)
+        if self.errors:
+            said = ((number, message) for number, row in sorted(self.errors.items()) for message in row.values())
+            raise forms.ValidationError([self.of_list(number, message) for number, message in said])
+        return rows
+
+    def row_name(self, row: int) -> Any:
+        return seat_name(f"{self.rows.seat}-{row + 1}")
+
+    def _params(self, number: int, row: Row) -> dict[str, Any]:
+        params: dict[str, Any] = {}
+        for name in self.rows.params:
+            text = row[name].strip()
+            try:
+                params |= {name: NUMBERS.get(name, str)(text)} if text else {}
+            except ValueError:
+                self.complain(number, name, str(_("A number is needed.")))
+        return params
 
 
 class DeclaredForm(SetupForm):
-    """Complaints about the whole are shown at the page's main field."""
+    """Complaints about the whole are shown at the page's main field. reader: who fills it in."""
 
     page: Setup
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(self, *args: Any, reader: "User | AnonymousUser", **options: Any) -> None:
         super().__init__(*args, **options)
+        self.reader = reader
         labels = labels_of(self.page)
         for name in self.fields.keys() & labels.keys():
             self.fields[name].label = labels[name]
+        for seat in self.page.seats:
+            for name in set(seat.params) - {"seed"}:
+                placeholder = self.page.usual.get(name, _("default"))
+                self.fields[f"seat-{seat.seat}-{name}"].widget.attrs["placeholder"] = placeholder
+        if self.page.starts_on_enter and isinstance(self.page.main, str):
+            self.fields[self.page.main].widget.attrs["autofocus"] = True
+
+    @property
+    def runs(self) -> int:
+        return int(self.cleaned_data.get("repeats") or 1)
+
+    @classmethod
+    def values_of(cls, config: Any) -> dict[str, Any]:
+        return super().values_of({cls.page.renamed.get(name, name): value for name, value in config.items()})
+
+    def asked(self) -> dict[str, Any]:
+        asked = super().asked()
+        return self.page.asked(self, asked) if self.page.asked else asked
+
+    def typed(self) -> dict[str, Any]:
+        """What stands in the fields, right or not."""
+        return {name: self[name].value() for name in self.fields}
+
+    def _config(self) -> dict[str, Any]:
+        names = {renamed: name for name, renamed in self.page.renamed.items()}
+        return {names.get(name, name): value for name, value in super()._config().items()}
 
     def _cast(self) -> dict[str, Any]:
-        cast = super()._cast()
-        return self.page.cast(cast, self.cleaned_data) if self.page.cast else cast
+        cast: dict[str, Any] = {}
+        for rows in self.page.rows:
+            cast |= {f"{rows.seat}-{number}": row for number, row in enumerate(self.cleaned_data[rows.name], 1)}
+        for seat in self.page.seats:
+            if model := self.cleaned_data.get(f"seat-{seat.seat}-model"):
+                given = {name: self.cleaned_data.get(f"seat-{seat.seat}-{name}") for name in seat.params}
+                params = {name: value for name, value in given.items() if value not in (None, "")}
+                persona = self.cleaned_data.get(f"seat-{seat.seat}-persona", "")
+                cast[seat.seat] = {"model": model, "persona": persona, "params": params}
+        return cast
 
     def _field_at(self, path: str) -> str | None:
-        return super()._field_at(path) or (self.page.main if path == "config" else None) or None
+        kind, _dot, rest = path.partition(".")
+        if path == "config":
+            return self._main() or None
+        if kind == "config":
+            first, dot, inner = rest.partition(".")
+            path = f"{kind}.{self.page.renamed.get(first, first)}{dot}{inner}"
+        rows = (one.name for one in self.page.rows if kind == "cast" and rest.startswith(f"{one.seat}-"))
+        return next(rows, None) or super()._field_at(path)
+
+    def _main(self) -> str:
+        return self.page.main if isinstance(self.page.main, str) else self.page.main(self.cleaned_data)
+
+    def _at_row(self, path: str, message: str) -> str:
+        field = self.fields.get(self._field_at(path) or "")
+        if isinstance(field, RowsField) and (found := OF_A_ROW.fullmatch(path)):
+            number = int(found["number"]) - path.startswith("cast.")  # seats count from 1
+            return field.complain(number, (found["part"] or "").rpartition(".")[2], message)
+        return message
 
 
 @cache
 def setup_form(workflow: str) -> type[DeclaredForm]:
-    """The form derived from a workflow's Config, with the seats and the labels that its page declares."""
+    """The form with the fields of a workflow's Config, and with the seats, that its page declares."""
     page, derived = declared(workflow), form_for(workflow)
-    own: dict[str, Any] = {name: None for name in derived.base_fields if name.startswith("seat-")}
-    own |= {name: _buttons(derived.base_fields[name], page, name) for name in page.choices}
+    config = {page.renamed.get(name, name): name for name in derived.config_fields}
+    own: dict[str, Any] = {}
+    for name in page.fields:
+        field = derived.base_fields[config[name]]
+        own[name] = _buttons(field, page, name) if name in page.choices else field
+        if isinstance(field, RowsField):
+            _name_parts(field, page, name)
+        if no_limit := derived.base_fields.get(f"{config[name]}-none"):
+            own[f"{name}-none"] = no_limit
+    own |= {rows.name: SeatRowsField(rows) for rows in page.rows}
     for seat in page.seats:
         own |= _of_seat(seat)
-    made: type[DeclaredForm] = type("DeclaredSetup", (DeclaredForm, derived), {"page": page, **own})
+    if page.has_repeats:
+        own["repeats"] = forms.IntegerField(
+            label=_("Repeats"), min_value=1, max_value=MOST_REPEATS, initial=1, required=False
+        )
+    fields = {name: derived.config_fields[config[name]] for name in page.fields}
+    members = {"workflow": workflow, "page": page, "config_fields": fields, **own}
+    made: type[DeclaredForm] = type("DeclaredSetup", (DeclaredForm,), members)
     return made
 
 
@@ -75,6 +197,7 @@ def labels_of(page: Setup) -> dict[str, Any]:
     for seat in page.seats:
         seats[f"seat-{seat.seat}-model"] = seat.label
         seats |= {f"seat-{seat.seat}-{name}": PARAM_LABELS[name] for name in seat.params}
+        seats[f"seat-{seat.seat}-persona"] = _("Persona")
     return {**COMMON_LABELS, **seats, **page.labels}
 
 
@@ -86,11 +209,22 @@ def _buttons(derived: forms.Field, page: Setup, name: str) -> forms.Field:
     )
 
 
+def _name_parts(field: RowsField, page: Setup, name: str) -> None:
+    for part, inner in field.fields.items():
+        inner.label = page.labels.get(f"{name}.{part}", part)
+        if words := page.choices.get(f"{name}.{part}"):
+            inner.widget.choices = list(words.items())
+
+
 def _of_seat(seat: SeatForm) -> dict[str, forms.Field]:
     def offered() -> list[tuple[str, Any]]:
-        models = [(m.slug, m.label) for m in askable_models()] if seat.seat in TOOL_SEATS else speaking_models()
+        models = [(model.slug, model.label) for model in askable_models()] if seat.is_tool else speaking_models()
         return [*([("", seat.nobody)] if seat.nobody else []), *models]
 
-    model = forms.ChoiceField(choices=offered, required=False)
-    params = {f"seat-{seat.seat}-{name}": SEAT_PARAMS[name]() for name in seat.params}
-    return {f"seat-{seat.seat}-model": model, **params}
+    fields: dict[str, forms.Field] = {
+        f"seat-{seat.seat}-model": forms.ChoiceField(choices=offered, required=False),
+        **{f"seat-{seat.seat}-{name}": SEAT_PARAMS[name]() for name in seat.params},
+    }
+    if seat.has_persona:
+        fields[f"seat-{seat.seat}-persona"] = forms.CharField(required=False, max_length=LONGEST_PERSONA)
+    return fields

@@ -1,69 +1,93 @@
-"""The set-up page that every workflow has which declares one."""
+"""The set-up page of every workflow that declares one, its estimate, and the presets saved on it."""
 
-from collections.abc import Iterator
-from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from accounts.people import person
 from experiments.beginning import begin
-from experiments.catalog.menu import askable_models, usual_cast
-from experiments.labels import seat_name
-from experiments.library.shelf import flat
-from experiments.models import Participant
-from experiments.setup import estimates
-from experiments.setup.forms import declared, setup_form
-from experiments.shelves.cloning import Source, source
+from experiments.casting import InvalidExperiment
+from experiments.library import keeping
+from experiments.refusals import NotAllowed
+from experiments.setup import estimates, initial, presets
+from experiments.setup.forms import DeclaredForm, setup_form
 from experiments.workflows import surface_of
 
 
 @login_required
 def setup(request: HttpRequest, workflow: str) -> HttpResponse:
-    """Set a workflow up and start its runs."""
-    form = setup_form(workflow)(request.POST or None, initial=_initial(request, workflow))
-    if begun := begin(request, form, workflow, form.asked):
+    """Set a workflow up and start its runs; some buttons only fill something in and keep what was typed."""
+    make = setup_form(workflow)
+    if request.method == "POST":
+        refilled = initial.refilled(request, workflow)
+        form = make(request.POST if refilled is None else None, initial=refilled, reader=request.user)
+    else:
+        form = make(initial=initial.initial(request, workflow), reader=request.user)
+    if form.is_bound and (begun := begin(request, form, workflow, form.asked)):
         return redirect(begun[0]) if len(begun) == 1 else redirect("experiment", pk=begun[0].experiment_id)
-    page = declared(workflow)
-    context = {
-        "form": form,
-        "page": page,
-        "surface": surface_of(workflow),
-        **estimates.context(request, form),
-        **(page.context(request) if page.context else {}),
-    }
-    return render(request, "setup/page.html", context, status=422 if form.errors else 200)
+    return _page(request, workflow, form)
 
 
 @login_required
 @require_POST
 def estimate(request: HttpRequest, workflow: str) -> HttpResponse:
     """What the form would come to as it is filled in now."""
-    return estimates.page(request, setup_form(workflow)(request.POST))
+    return estimates.page(request, setup_form(workflow)(request.POST, reader=request.user))
 
 
-def _initial(request: HttpRequest, workflow: str) -> dict[str, Any]:
-    """The models used last, or different ones; or what a run or an experiment was set up with that one may see
-    (`?clone=`).
-    """
-    seats = sorted(declared(workflow).seats, key=lambda seat: bool(seat.needs))  # a box may leave these out
-    needed = [seat.seat for seat in seats if not seat.nobody]
-    usual = {f"seat-{seat}-model": slug for seat, slug in usual_cast(request.user, workflow, needed).items()}
-    if not (wanted := request.GET.get("clone")):
-        return usual
-    found = source(request.user, wanted, workflow)
-    for one in _not_askable(found):
-        words = _("%(model)s is not available now: choose another model. It was: %(seat)s.")
-        messages.warning(request, words % {"model": one.model.label, "seat": seat_name(one.seat)})
-    values = {**usual, **dict(flat(found.config)), "title": found.title}
-    for one in found.participants:
-        values |= {f"seat-{one.seat}-{name}": value for name, value in {"model": one.model.slug, **one.params}.items()}
-    return values
+@login_required
+@require_POST
+def save_preset(request: HttpRequest, workflow: str) -> HttpResponse:
+    """Save the set-up that the form shows under a name, or (`share`, `unshare`) show one of mine to the lab or not."""
+    typed = setup_form(workflow)(request.POST, reader=request.user)
+    for word, shared in (("share", True), ("unshare", False)):
+        if word in request.POST:
+            mine = presets.mine(request, workflow, request.POST[word])
+            keeping.share_preset(mine, by=person(request), shared=shared)
+            messages.success(request, _("Shared with the lab.") if shared else _("Not shared with the lab any more."))
+            return _as_typed(request, workflow, typed)
+    try:
+        kept = keeping.save_setup(
+            owner=person(request),
+            workflow=workflow,
+            name=request.POST.get("preset_name", ""),
+            content=presets.content(typed),
+            shared=bool(request.POST.get("preset_shared")),
+        )
+        messages.success(request, _("Saved as “%(name)s”.") % {"name": kept.name})
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+    except (InvalidExperiment, NotAllowed) as error:
+        messages.error(request, str(error))
+    return _as_typed(request, workflow, typed)
 
 
-def _not_askable(found: Source) -> Iterator[Participant]:
-    askable = {model.slug for model in askable_models()}
-    return (one for one in found.participants if one.model.slug not in askable)
+@login_required
+@require_POST
+def delete_preset(request: HttpRequest, workflow: str, pk: UUID) -> HttpResponse:
+    keeping.delete_preset(presets.mine(request, workflow, str(pk)), by=person(request))
+    messages.success(request, _("The preset is deleted. Runs that were started with it stay as they are."))
+    return _as_typed(request, workflow, setup_form(workflow)(request.POST, reader=request.user))
+
+
+def _as_typed(request: HttpRequest, workflow: str, typed: DeclaredForm) -> HttpResponse:
+    """The form with what was typed, before anything is said to be wrong with it."""
+    return _page(request, workflow, setup_form(workflow)(initial=typed.typed(), reader=request.user))
+
+
+def _page(request: HttpRequest, workflow: str, form: DeclaredForm) -> HttpResponse:
+    context = {
+        "form": form,
+        "setup": form.page,
+        "surface": surface_of(workflow),
+        **estimates.context(request, form),
+        "presets": presets.choices(request.user, workflow) if form.page.of_preset else (),
+        **(form.page.context(request) if form.page.context else {}),
+    }
+    return render(request, "setup/page.html", context, status=422 if form.is_bound and form.errors else 200)

@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from experiments.comparison import Allowance, Piece, word_differences
+from experiments.forms import flat
 from experiments.labels import PARAMS, seat_name
-from experiments.library.shelf import flat
 from experiments.models import Run
 
 LONG = 80  # characters: a longer text is shown by what differs in it

@@ -1,11 +1,9 @@
 """Words and pieces of the council's pages."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from django import template
-from django.forms import BaseForm
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -16,34 +14,12 @@ from experiments.markdown import to_html
 from experiments.models import Run
 from experiments.templatetags.council_ranking import place_of
 from experiments.timeline import Entry
-from experiments.workflows.council.config import MOST_MEMBERS
 from experiments.workflows.council.pages import cast as council_cast
-from experiments.workflows.council.pages.forms import LEAST_ROWS
 from experiments.workflows.council.pages.rankings import Ranking
 from experiments.workflows.council.pages.slots import slot_of
 from experiments.workflows.council.reviews import words
 
 register = template.Library()
-
-
-@dataclass(frozen=True, slots=True)
-class MemberRow:
-    """One row of the form. shown: its number as people count. error: what is wrong with it."""
-
-    number: int | str
-    shown: str
-    model: str = ""
-    temperature: Any = ""
-    max_tokens: Any = ""
-    error: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class MemberRows:
-    """blank: what a script adds rows from."""
-
-    rows: list[MemberRow]
-    blank: MemberRow
 
 
 @register.simple_tag
@@ -147,21 +123,6 @@ def figure_name(name: str) -> Any:
 def abstention(reason: str) -> str:
     """Why a reviewer abstained, in the reader's language where we know the sentence."""
     return _(reason) if reason else ""
-
-
-@register.simple_tag
-def member_rows(form: BaseForm) -> MemberRows:
-    """The members as they were chosen, with empty rows so that more can be seated without a script."""
-    errors = form.fields["members"].row_errors if form.is_bound else {}  # type: ignore[attr-defined]  # a field of our own, which Django types as any field
-    given = form["members"].value() or []
-    rows = [_member_row(number, row, errors.get(number, "")) for number, row in enumerate(given)]
-    blank = [MemberRow(number, str(number + 1)) for number in range(len(rows), max(len(rows) + 1, LEAST_ROWS))]
-    return MemberRows([*rows, *blank][:MOST_MEMBERS], MemberRow("__NUMBER__", "__SHOWN__"))
-
-
-def _member_row(number: int, row: Mapping[str, Any], error: str) -> MemberRow:
-    temperature, most = (row.get(name, "") for name in ("temperature", "max_tokens"))
-    return MemberRow(number, str(number + 1), row["model"], temperature, most, error)
 
 
 READINGS = {

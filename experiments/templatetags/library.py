@@ -9,13 +9,14 @@ from django.template.defaultfilters import truncatechars
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
-from experiments.forms import CHOICES
+from experiments.forms import CHOICES, flat
 from experiments.library.differences import Line, lines_between
 from experiments.library.forms import ScenarioFields
 from experiments.library.presets import CUSTOM
-from experiments.library.shelf import PresetChoice, ScenarioChoice, flat
+from experiments.library.shelf import PresetChoice, ScenarioChoice
 from experiments.models import Scenario
-from experiments.templatetags.setup import FIELD_LABELS
+from experiments.setup.forms import declared, labels_of
+from experiments.workflows.arena import WORKFLOW as ARENA
 
 register = template.Library()
 
@@ -98,7 +99,7 @@ def _change(name: str, before: Any, after: Any) -> Change:
 
 
 def _label(name: str) -> str:
-    given = {**FIELD_LABELS, "description": _("Description"), "kind": _("Kind")}.get(name)
+    given = {**labels_of(declared(ARENA.slug)), "description": _("Description"), "kind": _("Kind")}.get(name)
     return str(given) if given else capfirst(name.replace("-", " ").replace("_", " "))
 
 

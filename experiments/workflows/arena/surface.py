@@ -1,16 +1,143 @@
 """What people meet of the arena."""
 
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from experiments.labels import INTERVENTION_KINDS
+from experiments.workflows.arena import DEFAULT_PARAMS
 from experiments.workflows.arena.assumptions import ASSUMPTIONS
-from experiments.workflows.arena.pages import report
-from experiments.workflows.base.surface import Surface, Told
+from experiments.workflows.arena.pages import report, setup
+from experiments.workflows.base.prompts import fill
+from experiments.workflows.base.surface import LIMIT_FIELDS, Group, SeatForm, Seats, Setup, Surface, Told
+
+SAMPLING = ("temperature", "max_tokens", "seed", "reasoning_effort")
+SIDES = {"A": _("Model A"), "B": _("Model B")}
+
+SPEAKERS = Seats(
+    tuple(SeatForm(side, label, params=SAMPLING, has_persona=True) for side, label in SIDES.items()),
+    title=_("Models"),
+    is_beside=True,
+)
+TOOLS = Seats(
+    (
+        SeatForm(
+            "filter",
+            _("Filter"),
+            _("Keeps from the other model what a reply does not say to it, such as notes to itself."),
+            nobody=_("the lab's choice"),
+            needs="filter",
+            is_tool=True,
+        ),
+        SeatForm(
+            "judge",
+            _("Judge"),
+            _("Scores each side after every turn: seven sentiments, goal deviation, cooperation."),
+            nobody=_("the lab's choice"),
+            needs="judge",
+            fields=("judge_sees", "judge_sees_reasoning", "judge_sees_interventions", "judge_seconds"),
+            is_tool=True,
+        ),
+    ),
+    title=_("Filter and judge"),
+)
+FRIEND = Seats(
+    (
+        SeatForm(
+            "friend",
+            _("The friend's model"),
+            _("Needed when a friend is to be asked: by plan, or by you at a pause."),
+            nobody=_("nobody"),
+        ),
+    ),
+    title=_("Friend"),
+    is_folded=True,
+)
+
+SETUP = Setup(
+    title=_("New arena run"),
+    parts=(
+        Group(("prompting",)),
+        Group(("prompt",), when=("prompting", "shared")),
+        Group(("prompts-A", "prompts-B"), when=("prompting", "individual")),
+        Group(("mode",)),
+        Group(("auto_advance",), when=("mode", "manual")),
+        Group(("max_turns", "first")),
+        Group(("counterbalance",)),
+        SPEAKERS,
+        TOOLS,
+        Group(
+            ("system_prompt", "elicit_thinking", "logprobs", "when_empty"),
+            title=_("Advanced"),
+            is_folded=True,
+        ),
+        Group(
+            ("interventions",),
+            title=_("Interventions"),
+            hint=_(
+                "Done to one side before it speaks in that turn, and shown in the transcript. A row without a turn and"
+                " a text is none. In manual mode you can also intervene at any pause."
+            ),
+            is_folded=True,
+        ),
+        FRIEND,
+        Group((*LIMIT_FIELDS, "gap_seconds"), title=_("Limits and pace"), is_folded=True),
+    ),
+    labels={
+        "prompting": _("Instructions"),
+        "prompt": _("Prompt for both"),
+        "prompts-A": _("Prompt for Model A"),
+        "prompts-B": _("Prompt for Model B"),
+        "auto_advance": _("After a turn, begin the next one without asking"),
+        "first": _("Who begins"),
+        "counterbalance": _("Alternate who begins over the repeats"),
+        "filter": _("Filter"),
+        "judge": _("Judge"),
+        "judge_sees": _("What the judge reads"),
+        "judge_sees_interventions": _("The judge is told what you did in a turn"),
+        "elicit_thinking": _("Ask both sides to think aloud"),
+        "logprobs": _("Token probabilities"),
+        "when_empty": _("When a reply is empty"),
+        "interventions": _("Interventions"),
+        "interventions.kind": _("What"),
+        "interventions.side": _("Side"),
+        "interventions.turn": _("Turn"),
+        "interventions.text": _("Words"),
+        "gap_seconds": _("Pause between turns, seconds"),
+    },
+    hints={
+        "title": _("Empty: the beginning of the prompt."),
+        "mode": _(
+            "Automatic: the talk goes on by itself. Manual: before each reply the run waits for you, and shows you word"
+            " for word what will be sent. It can be changed while the run is played."
+        ),
+        "prompt": _("The task and the situation. Each model is also told its name and the number of turns."),
+        "counterbalance": _("Runs with an even seed begin with this side, those with an odd one with the other."),
+        "system_prompt": _("Stands before everything else that both sides are told. {MODEL} becomes A or B."),
+        "elicit_thinking": format_lazy(
+            "{} “{}”", _("These words, and no others, are added to what each side is told:"), fill("arena/think")
+        ),
+        "logprobs": _("Where a model does not give them, they are shown as missing."),
+        "limits-seconds": _("Without a last turn: 3600 when empty."),
+    },
+    choices={
+        "mode": {"automatic": _("Automatic"), "manual": _("Manual")},
+        "prompting": {"shared": _("One prompt for both"), "individual": _("A prompt for each")},
+        "first": SIDES,
+        "interventions.kind": dict(INTERVENTION_KINDS),
+    },
+    main=setup.main,
+    usual=DEFAULT_PARAMS,
+    has_repeats=True,
+    links=((_("Begin with a scenario"), "scenarios"), (_("New scenario"), "scenario-new")),
+    initial=setup.initial,
+    script="arena-setup.js",
+)
 
 SURFACE = Surface(
     name=_("Arena"),
     description=_("Two models talk, turn by turn. Every field is filled so that it works; only the prompt is yours."),
+    setup=SETUP,
     home="arena",
-    urls="experiments.workflows.arena.pages.urls",
     entries={
         "message_altered": "message-{id}",
         "message_filtered": "message-{id}",

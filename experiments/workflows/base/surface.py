@@ -34,21 +34,26 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Fields of the set-up form that stand together, by the names of the Config's (`limits-tokens`). is_folded: they
-    are settings that few change. mode: the mode in which they apply; "" for all.
+    """Fields of the set-up form that stand together, by the names of the form's (`limits-tokens`). is_folded: they are
+    settings that few change; the folded line says what they are set to. when: the field, and its value, with which they
+    apply. template: draws them in its own way, with the form and what `Setup.context` gives.
     """
 
     fields: tuple[str, ...]
     title: Text = ""
     hint: Text = ""
     is_folded: bool = False
-    mode: str = ""
+    is_beside: bool = False
+    when: tuple[str, str] | None = None
+    template: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SeatForm:
     """Where a model is chosen. params: which of its sampling parameters can be set. nobody: what it is called when no
-    model is chosen; "" where one has to be. needs: the box in the form that has to be ticked for it; it stands there.
+    model is chosen; "" where one has to be. is_usual: a model is chosen at first although none has to be. needs: the
+    box in the form that has to be ticked for it; it stands there, and so do `fields`, of the Config. is_tool: models
+    that only judge and filter are offered, too. has_persona: whether it can play a part.
     """
 
     seat: str
@@ -56,51 +61,115 @@ class SeatForm:
     hint: Text = ""
     params: tuple[str, ...] = ()
     nobody: Text = ""
+    is_usual: bool = False
     needs: str = ""
+    fields: tuple[str, ...] = ()
+    is_tool: bool = False
+    has_persona: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Seats:
-    """Seats that stand together. is_folded: few use them; the folded line names the models chosen."""
+    """Seats that stand together. is_folded: few use them; the folded line names the models chosen. is_list: they share
+    a frame instead of having one each.
+    """
 
     seats: tuple[SeatForm, ...]
     title: Text = ""
     hint: Text = ""
     is_folded: bool = False
+    is_beside: bool = False
+    is_list: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SeatRows:
+    """Seats `SEAT-1`, `SEAT-2` …, as rows that are added, removed and moved. name: of the form's field that holds them.
+
+    row: what one is called, before its number. add: the words for one more. too_few: the complaint. usual: how many
+    are chosen at first. is_distinct: a model sits once. has_specialists: models made for one task come no later than
+    others. everybody: the words for choosing all models at once, where that is offered.
+    """
+
+    name: str
+    seat: str
+    least: int
+    most: int
+    title: Text
+    row: Text
+    add: Text
+    too_few: Text
+    hint: Text = ""
+    params: tuple[str, ...] = ()
+    usual: int = 4
+    is_distinct: bool = False
+    has_specialists: bool = False
+    everybody: Text = ""
+    is_beside: bool = True
+    is_folded: bool = field(default=False, init=False)
+
+
+Part = Group | Seats | SeatRows
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The page on which a workflow is set up, drawn from its Config.
+    """The page on which a workflow is set up, drawn from its Config. Parts `is_beside` make a column of their own.
 
-    labels, hints: of fields, by their names. choices: the words for values of a field, which is shown as buttons then.
-    main: the field to which complaints about the whole belong. cast: what becomes of the seats filled in, where not all
-    count. note: a template that stands under the form. below: one that stands after it, with the context of `context`.
-    estimate: what it may come to as the form is filled in now, and the template that says so.
+    labels, hints: of fields, by their names; `interventions.turn` of a part of each row. choices: the words for values
+    of a field, which is shown as buttons then. renamed: fields of the Config that have another name in the form. main:
+    the field to which complaints about the whole belong. starts_on_enter: in that field; otherwise it is Ctrl+Enter.
+    usual: what a sampling parameter is where nothing is written. has_repeats: several runs can be started at once.
+    of_preset: fields that are saved under a name, with the cast. links: words and routes beside the title.
+
+    initial: further values at first, of the request and of those that there are. asked: what becomes of {title, config,
+    cast}, after the form. note: a template that stands under the form. below: one that stands after it, with the
+    context of `context`. remarks: sentences under the estimate, of the form. script: what only this page needs.
     """
 
     title: Text
-    parts: tuple[Group | Seats, ...]
+    parts: tuple[Part, ...]
     labels: Mapping[str, Text] = field(default_factory=dict)
     hints: Mapping[str, Text] = field(default_factory=dict)
     choices: Mapping[str, Mapping[Any, Text]] = field(default_factory=dict)
-    main: str = ""
-    cast: Callable[[dict[str, Any], Data], dict[str, Any]] | None = None
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    main: str | Callable[[Data], str] = ""
+    starts_on_enter: bool = False
+    usual: Mapping[str, Any] = field(default_factory=dict)
+    has_repeats: bool = False
+    of_preset: tuple[str, ...] = ()
+    links: tuple[tuple[Text, str], ...] = ()
+    initial: Callable[[Any, Data], Mapping[str, Any]] | None = None
+    asked: Callable[[Any, dict[str, Any]], dict[str, Any]] | None = None
     note: str = ""
     below: str = ""
     context: Callable[[Any], Mapping[str, Any]] | None = None
+    remarks: Callable[[Any], Iterable[Text]] | None = None
     style: str = ""
+    script: str = ""
 
     @property
     def seats(self) -> tuple[SeatForm, ...]:
         return tuple(seat for part in self.parts if isinstance(part, Seats) for seat in part.seats)
 
     @property
+    def rows(self) -> tuple[SeatRows, ...]:
+        return tuple(part for part in self.parts if isinstance(part, SeatRows))
+
+    @property
     def fields(self) -> tuple[str, ...]:
-        return tuple(name for part in self.parts if isinstance(part, Group) for name in part.fields)
+        """Of the Config, in the order of the page."""
+        found: dict[str, None] = {}
+        for part in self.parts:
+            if isinstance(part, Group):
+                found |= dict.fromkeys(part.fields)
+            elif isinstance(part, Seats):
+                found |= dict.fromkeys(name for seat in part.seats for name in (seat.needs, *seat.fields) if name)
+        return tuple(found)
 
 
-LIMITS = Group(("limits-tokens", "limits-seconds", "limits-cost"), is_folded=True)
+LIMIT_FIELDS = ("limits-tokens", "limits-seconds", "limits-cost")
+LIMITS = Group(LIMIT_FIELDS, is_folded=True)
 
 
 @dataclass(frozen=True, slots=True)

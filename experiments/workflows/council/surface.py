@@ -5,9 +5,10 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from experiments.workflows.base.surface import Surface, Told
+from experiments.workflows.base.surface import LIMIT_FIELDS, Group, SeatForm, SeatRows, Seats, Setup, Surface, Told
 from experiments.workflows.council.assumptions import ASSUMPTIONS
-from experiments.workflows.council.pages import pages, report, shapes
+from experiments.workflows.council.config import LEAST_MEMBERS, MOST_MEMBERS
+from experiments.workflows.council.pages import listing, pages, report, shapes
 
 
 def _ballot(data: Mapping[str, Any]) -> str:
@@ -16,12 +17,78 @@ def _ballot(data: Mapping[str, Any]) -> str:
     return f"message-{message['id']}" if message else f"ballot-{data['ballot']['id']}"
 
 
+SETUP = Setup(
+    title=_("Ask a council"),
+    parts=(
+        Group(("question",)),
+        SeatRows(
+            "members",
+            "member",
+            least=LEAST_MEMBERS,
+            most=MOST_MEMBERS,
+            title=_("Members"),
+            row=_("Member"),
+            add=_("Add a member"),
+            too_few=_("A council has at least two members: choose their models."),
+            hint=_("Two to thirty; the same model may sit twice. A row with “nobody” is left out."),
+            params=("temperature", "max_tokens"),
+        ),
+        Seats(
+            (
+                SeatForm("chair", _("Chair"), params=("temperature", "max_tokens")),
+                SeatForm("chair-2", _("If the chair fails"), nobody=_("nobody"), is_usual=True),
+                SeatForm("chair-3", _("If that fails, too"), nobody=_("nobody")),
+            ),
+            title=_("Chair"),
+            is_beside=True,
+            is_list=True,
+        ),
+        Seats(
+            (SeatForm("title", _("Model of the title"), nobody=_("the chair's model"), needs="find_title"),),
+            title=_("Find a title"),
+            is_folded=True,
+        ),
+        Group(
+            ("system_prompt", "own_answers", "truncated", "max_turns", *LIMIT_FIELDS),
+            title=_("Advanced"),
+            is_folded=True,
+        ),
+    ),
+    labels={
+        "question": _("Question"),
+        "find_title": _("Find a title"),
+        "own_answers": _("Own answers"),
+        "truncated": _("Answers cut off at the token limit"),
+        "max_turns": _("Max questions"),
+    },
+    hints={
+        "question": _("Enter starts the run, Shift+Enter begins a new line."),
+        "title": _("Empty: one is found beside the first question."),
+        "system_prompt": _("What every member is told before the question. Empty: no system message at all."),
+    },
+    choices={
+        "own_answers": {
+            "excluded": _("a reviewer does not rank its own answer"),
+            "included": _("a reviewer ranks its own answer, too"),
+        },
+        "truncated": {"eligible": _("take part in the ranking"), "left_out": _("are left out of the ranking")},
+    },
+    renamed={"title": "find_title"},
+    main="question",
+    starts_on_enter=True,
+    of_preset=("system_prompt", "own_answers", "truncated"),
+    below="workflows/council/_councils.html",
+    context=listing.context,
+    style="council.css",
+)
+
 SURFACE = Surface(
     name=_("Council"),
     description=_(
         "Every member answers alone. Then everybody ranks the answers without knowing whose they are, and the chair"
         " draws the conclusion."
     ),
+    setup=SETUP,
     home="council",
     urls="experiments.workflows.council.pages.urls",
     api_urls="experiments.workflows.council.pages.api_urls",

@@ -46,7 +46,7 @@ SETUP = Setup(
             )
         ),
         Group(("mode", "blind", "rotate")),
-        Group(("rounds", "addendum"), mode="automatic"),
+        Group(("rounds", "addendum"), when=("mode", "automatic")),
         Seats(
             tuple(SeatForm(seat, label, nobody=_("nobody")) for seat, label in zip(POOL, POOL_LABELS, strict=True)),
             title=_("Pool"),
@@ -79,7 +79,7 @@ SETUP = Setup(
         "rounds": {1: _("one"), 2: _("two")},
     },
     main="prompt",
-    cast=setup.cast,
+    asked=setup.asked,
     note="workflows/debate/_token_limits.html",
     below="workflows/debate/_history.html",
     context=setup.context,

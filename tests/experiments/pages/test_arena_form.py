@@ -161,9 +161,9 @@ def row(number, **parts):
 @each_case(
     ("changes", "words"),
     [
-        ({"turn": "0"}, "from 1 on"),
-        ({"text": ""}, "Write what"),
-        ({"kind": "x"}, "list"),
+        ({"turn": "0"}, "greater than or equal to 1"),
+        ({"text": ""}, "is empty"),
+        ({"kind": "x"}, "should be"),
     ],
     ids=str,
 )
@@ -236,8 +236,8 @@ def test_what_cannot_be_carried_over_is_said(browser, read, send):
     Experiment.objects.get().participants.filter(seat="B").update(params={"top_p": 0.5})
     page = read(browser.get(ADDRESS, {"clone": Run.objects.get().pk}))
 
-    assert "Nora is not available now: choose another model for seat A." in page.text
-    assert "Not carried over for seat B: top_p." in page.text
+    assert "Not available now: sim/neutral:first=0." in page.text
+    assert "Not carried over for seat Model B: top_p." in page.text
 
 
 def test_a_scenario_fills_the_form(browser, filled, read):

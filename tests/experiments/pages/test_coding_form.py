@@ -9,7 +9,7 @@ from django.utils import timezone
 from experiments.casting import InvalidExperiment
 from experiments.models import Experiment, ModelPrice, Run, SandboxHost
 from experiments.setup import estimates
-from experiments.workflows.coding.pages.forms import contest_form
+from experiments.setup.forms import setup_form
 from tests.cases import each_case
 from tests.experiments.contests import contest
 from tests.fixtures import add_model
@@ -39,7 +39,7 @@ def test_the_form_as_it_is_starts_a_contest(browser, form, read):
     said = {("6", "auto"): "every model sets 2 times", ("4", "auto"): "draws a setter", ("4", "in_turn"): "not evenly"}
     for (cycles, setters), words in said.items():
         page = read(browser.post(ADDRESS, form(cycles=cycles, setters=setters, quorum="9")))
-        assert words in page.by_id("setters-words").text
+        assert words in page.by_id("estimate").text
     response = browser.post(ADDRESS, form())
 
     [run] = Run.objects.all()
@@ -98,7 +98,7 @@ def test_a_quorum_that_cannot_be_reached_is_refused_wherever_it_is_asked_for(ali
     with pytest.raises(InvalidExperiment) as refused:
         contest(alice, list(MODELS), quorum=3)
 
-    assert list(refused.value.errors) == ["cast.coder-1"]
+    assert list(refused.value.errors) == ["config.quorum"]
 
 
 def test_all_available_models_are_seated_at_once_and_what_was_typed_stays(browser, form, read):
@@ -141,7 +141,7 @@ def test_at_most_the_dearest_model_sets_every_problem_and_in_turn_twice(form, mo
         ModelPrice.objects.create(model=model, input=Decimal(price), output=Decimal(price), since=timezone.now())
 
     def guess(**fields):
-        return estimates.of_form(contest_form()(form(**fields)), by=alice).most
+        return estimates.of_form(setup_form("coding")(form(**fields), reader=alice), by=alice).most
 
     at_random, in_turn = guess(cycles="3", setters="random"), guess(cycles="3", setters="in_turn")
     assert at_random.calls == 3 + 3 * (2 + 2 * 3 + 2 * 6)

@@ -95,7 +95,7 @@ def test_every_field_that_is_filled_in_is_heard_and_a_debate_is_set_up_again_as_
 
     gone = second.participants.get(seat="B").model
     type(gone).objects.filter(pk=gone.pk).update(is_active=False)
-    assert f"{gone.label} is not available now" in read(browser.get(f"{ADDRESS}?clone={Run.objects.first().pk}")).text
+    assert f"Not available now: {gone.slug}" in read(browser.get(f"{ADDRESS}?clone={Run.objects.first().pk}")).text
 
 
 def test_earlier_debates_are_listed_in_pages_and_found(send, browser, charlies, read):

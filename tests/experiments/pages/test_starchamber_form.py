@@ -71,12 +71,12 @@ def test_what_cannot_be_played_is_complained_about_at_its_field_and_the_rest_is_
 
 
 def test_a_model_that_gives_no_probabilities_is_said_to(browser, provider, read):
-    silent = add_model("sim/neutral:first=0", label="Aaron", capabilities={"logprobs": False})
+    add_model("sim/neutral:first=0", label="Aaron", capabilities={"logprobs": False})
     page = read(browser.get(ADDRESS))
 
-    assert silent.slug in page.by_id("silent-models").text
-    note = page.by_id("silent-note")
-    assert "hidden" not in note.attrib, "it is the first of the list"
+    assert "no token probabilities" in page.by_id("estimate").text, "it is the first of the list"
+    unwanted = {name: value for name, value in page.form(id="setup").items() if name != "logprobs"}
+    assert "probabilities" not in read(browser.post(reverse("starchamber-estimate"), unwanted)).text
 
 
 def test_a_preset_is_named_in_the_address_and_is_custom_once_edited(send, browser, read):

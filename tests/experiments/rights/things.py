@@ -86,7 +86,9 @@ class Things:
         )
         self.preset = keeping.save_preset(owner=self.owner, name="Mine", context="Be brief.")
         members = {f"member-{number}": {"model": "sim/judge:first=0"} for number in (1, 2)}
-        self.seats = keeping.save_council(owner=self.owner, name="Mine", content={"cast": members, "config": {}})
+        self.seats = keeping.save_setup(
+            owner=self.owner, workflow="council", name="Mine", content={"cast": members, "config": {}}
+        )
         self._make_what_surrounds_it(lab)
         self.upload = Upload.objects.create(
             owner=self.owner, kind=Upload.Kind.SAMPLES, name="a.csv", size=1, dataset=self.dataset

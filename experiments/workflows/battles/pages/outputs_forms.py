@@ -21,8 +21,6 @@ SPARE_ROWS = 3  # so many can be added without a script
 
 
 class MakerRows(Rows):
-    parts, telling = PARTS, ("model",)
-
     def value_from_datadict(self, data: Mapping[str, Any], files: MultiValueDict[str, Any], name: str) -> list[Row]:
         """A form that was completed by itself has rows already."""
         given = data.get(name)
@@ -32,7 +30,8 @@ class MakerRows(Rows):
 class MakersField(forms.Field):
     """Who is asked: the model of each, and the contestant's name, which is the model's where none was written."""
 
-    widget = MakerRows
+    def __init__(self, **options: Any) -> None:
+        super().__init__(widget=MakerRows(PARTS, ("model",)), **options)
 
     def clean(self, value: Any) -> list[Row]:
         rows = [{part: text.strip() for part, text in row.items()} for row in value or []]

@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.http import HttpRequest
 
 from experiments import progress
+from experiments.forms import SetupForm
 from experiments.models import Run
 from experiments.paging import Page, page_of
 from experiments.search.runs import said_or_set_up
@@ -35,10 +36,12 @@ def context(request: HttpRequest) -> dict[str, Any]:
     return {"token_limits": limits, "history": _history(request), "states": Run.State.choices}
 
 
-def cast(seats: dict[str, Any], filled: Any) -> dict[str, Any]:
+def asked(form: SetupForm, asked: dict[str, Any]) -> dict[str, Any]:
     """The pool is seated from its first place on, whichever of its fields were filled in."""
-    kept = {seat: one for seat, one in seats.items() if seat not in POOL and (seat != "refiner" or filled["refine"])}
-    return kept | dict(zip(POOL, (seats[seat] for seat in POOL if seat in seats), strict=False))
+    seats, refine = asked["cast"], form.cleaned_data["refine"]
+    kept = {seat: one for seat, one in seats.items() if seat not in POOL and (seat != "refiner" or refine)}
+    pool = zip(POOL, (seats[seat] for seat in POOL if seat in seats), strict=False)
+    return {**asked, "cast": kept | dict(pool)}
 
 
 def _history(request: HttpRequest) -> History:

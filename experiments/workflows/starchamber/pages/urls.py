@@ -3,8 +3,6 @@ from django.urls import path
 from experiments.workflows.starchamber.pages import views
 
 urlpatterns = [
-    path("starchamber/", views.starchamber, name="starchamber"),
-    path("starchamber/estimate/", views.estimate, name="starchamber-estimate"),
     path("runs/<uuid:pk>/figures/", views.figures, name="talk-figures"),
     path("messages/<uuid:pk>/tokens/", views.message_tokens, name="message-tokens"),
 ]

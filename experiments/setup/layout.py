@@ -1,0 +1,229 @@
+"""What a set-up page shows of its form: each declared part with its fields, and what they are set to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django import forms
+from django.forms import BoundField
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from experiments.form_fields import LEAST_ROWS, RowsField
+from experiments.setup.forms import COMMON_HINTS, DeclaredForm
+from experiments.workflows.base.surface import Part, SeatForm, SeatRows, Seats
+
+SPARE = 2  # rows that stand there for those without a script, beside the usual ones
+NONE = gettext_lazy("none")
+BLANK = "__NUMBER__"  # stands for the number of a row that a script adds
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A field. unset: the words for nothing. no_limit: the box beside a number that may be without limit."""
+
+    bound: BoundField
+    hint: Any = ""
+    unset: Any = NONE
+    no_limit: BoundField | None = None
+
+    @property
+    def kind(self) -> str:
+        """How it is drawn: box, buttons, items or field."""
+        if isinstance(self.bound.field, RowsField):
+            return "items"
+        if isinstance(self.bound.field.widget, forms.RadioSelect):
+            return "buttons"
+        return "box" if isinstance(self.bound.field, forms.BooleanField) else "field"
+
+    @property
+    def is_text(self) -> bool:
+        return isinstance(self.bound.field.widget, forms.Textarea)
+
+    @property
+    def hint_id(self) -> str:
+        return f"{self.bound.html_name}-hint" if self.hint else ""
+
+    @property
+    def said(self) -> Any:
+        """What it is set to; of a long text, how long it is."""
+        value = self.bound.value()
+        if self.kind == "box":
+            return _("yes") if value else _("no")
+        if value in (None, "", []):
+            return self.unset
+        if self.is_text:
+            length = len(str(value))
+            return ngettext("%(n)s character", "%(n)s characters", length) % {"n": f"{length:,}"}
+        if self.kind == "items":
+            return len(value)
+        choices = {str(key): words for key, words in getattr(self.bound.field, "choices", ())}
+        return choices.get(str(value), value)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSeat:
+    """box: the field that has to be ticked for it. fields: of the Config, which belong to it."""
+
+    declared: SeatForm
+    box: Shown | None
+    model: BoundField
+    params: list[Shown]
+    fields: list[Shown]
+    persona: BoundField | None
+
+    @property
+    def chosen(self) -> str:
+        """What the model is called; "" where there is none."""
+        value = self.model.value()
+        return str(dict(self.model.field.choices).get(value, "")) if value else ""  # type: ignore[attr-defined]  # a choice field, which Django types as any field
+
+    @property
+    def has_errors(self) -> bool:
+        return any(one.bound.errors for one in self.params)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRow:
+    """A row of numbered seats or of items. values, errors: by part; errors of "" are about the whole row."""
+
+    bound: BoundField
+    number: int | str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    errors: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def shown_number(self) -> int | str:
+        return self.number + 1 if isinstance(self.number, int) else ""
+
+    @property
+    def id(self) -> str:
+        return f"{self.bound.html_name}-{self.number}"
+
+    @property
+    def parts(self) -> list["ShownPartOfRow"]:
+        return [ShownPartOfRow(self, name) for name in self.field.fields]
+
+    @property
+    def params(self) -> list["ShownPartOfRow"]:
+        """Of a seat: what can be set beside its model."""
+        return self.parts[1:]
+
+    @property
+    def has_params(self) -> bool:
+        return bool(self.errors) or any(self.values.get(one.name) for one in self.params)
+
+    @property
+    def field(self) -> RowsField:
+        of_rows: RowsField = self.bound.field  # type: ignore[assignment]  # a field of our own, which Django types as any field
+        return of_rows
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPartOfRow:
+    """An input of a row."""
+
+    row: ShownRow
+    name: str
+
+    @property
+    def id(self) -> str:
+        return f"id_{self.row.id}-{self.name}"
+
+    @property
+    def label(self) -> Any:
+        return self.row.field.fields[self.name].label
+
+    @property
+    def is_text(self) -> bool:
+        return isinstance(self.row.field.fields[self.name].widget, forms.Textarea)
+
+    @property
+    def control(self) -> SafeString:
+        attributes: dict[str, Any] = {"id": self.id}
+        if self.name in self.row.field.widget.telling:
+            attributes["data-tells"] = True
+        if self.name in self.row.errors:
+            attributes |= {"aria-invalid": "true", "aria-describedby": f"{self.row.id}-error"}
+        value = self.row.values.get(self.name, self.row.field.fields[self.name].initial)
+        drawn: SafeString = self.row.field.fields[self.name].widget.render(
+            f"{self.row.id}-{self.name}", value, attributes
+        )
+        return drawn
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRows:
+    """rows: those that are filled in, and some that are not. filled: how many. blank: what a script adds rows from."""
+
+    rows: list[ShownRow]
+    filled: int
+    blank: ShownRow
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPart:
+    """A group of fields, of seats, or rows of numbered seats."""
+
+    declared: Part
+    fields: list[Shown] = field(default_factory=list)
+    seats: list[ShownSeat] = field(default_factory=list)
+    rows: ShownRows | None = None
+    bound: BoundField | None = None
+
+    @property
+    def has_errors(self) -> bool:
+        seats = [bound for seat in self.seats for bound in (seat.model, *(one.bound for one in seat.params))]
+        return any(bound.errors for bound in (*seats, *(one.bound for one in self.fields)))
+
+    @property
+    def chosen(self) -> str:
+        return " · ".join(seat.chosen for seat in self.seats if seat.chosen)
+
+    @property
+    def nobody(self) -> Any:
+        """The words for no model in any of the seats."""
+        return self.seats[0].declared.nobody
+
+
+def parts_of(form: DeclaredForm) -> list[ShownPart]:
+    """The declared parts of the page, with the fields of the form."""
+    return [_part(form, part) for part in form.page.parts]
+
+
+def _part(form: DeclaredForm, part: Part) -> ShownPart:
+    if isinstance(part, Seats):
+        return ShownPart(part, seats=[_seat(form, seat) for seat in part.seats])
+    if isinstance(part, SeatRows):
+        bound = form[part.name]
+        return ShownPart(part, rows=rows_of(bound, part.usual + SPARE, part.most), bound=bound)
+    return ShownPart(part, fields=[shown(form, name) for name in part.fields])
+
+
+def _seat(form: DeclaredForm, seat: SeatForm) -> ShownSeat:
+    prefix = f"seat-{seat.seat}"
+    return ShownSeat(
+        seat,
+        shown(form, seat.needs) if seat.needs else None,
+        form[f"{prefix}-model"],
+        [shown(form, f"{prefix}-{name}") for name in seat.params],
+        [shown(form, name) for name in seat.fields],
+        form[f"{prefix}-persona"] if seat.has_persona else None,
+    )
+
+
+def shown(form: DeclaredForm, name: str) -> Shown:
+    bound = form[name]
+    hint = form.page.hints.get(name) or COMMON_HINTS.get(name, "")
+    empty = next((words for value, words in getattr(bound.field, "choices", ()) if value == ""), NONE)
+    no_limit = form[f"{name}-none"] if f"{name}-none" in form.fields else None
+    return Shown(bound, hint, bound.field.widget.attrs.get("placeholder", empty), no_limit)
+
+
+def rows_of(bound: BoundField, least: int = LEAST_ROWS, most: int | None = None) -> ShownRows:
+    given = bound.value() or []
+    errors = bound.field.errors if bound.form.is_bound else {}  # type: ignore[attr-defined]  # a field of our own, which Django types as any field
+    rows = [ShownRow(bound, number, row, errors.get(number, {})) for number, row in enumerate(given)]
+    spare = [ShownRow(bound, number) for number in range(len(rows), max(len(rows) + 1, least))]
+    return ShownRows([*rows, *spare][:most], len(rows), ShownRow(bound, BLANK))
