@@ -46,8 +46,8 @@ class Driver:
 
     current: "Driver | None" = None  # of this process
 
-    def __init__(self, stop: threading.Event, beat: Callable[[], None] = lambda: None) -> None:
-        self._stop, self._beat = stop, beat
+    def __init__(self, stop: threading.Event, heartbeat: Callable[[], None] = lambda: None) -> None:
+        self._stop, self._heartbeat = stop, heartbeat
         self._executor = CallExecutor(Broadcaster())
         self._text_writer = PartialTextWriter(self._executor)
         self._executions: dict[UUID, RunExecution] = {}
@@ -113,7 +113,7 @@ class Driver:
             self._is_behind = renewal > 0 and time.monotonic() > renewal + quarter
             if self._is_due("renew", quarter):
                 leases.renew({run_id: execution.book.fence for run_id, execution in self._executions.items()})
-                self._beat()
+                self._heartbeat()
             if self._is_due("look", self._look_seconds()):
                 self._look_after_runs()
                 claim()
@@ -174,7 +174,7 @@ class Driver:
                 with logs.about(run=run.pk, experiment=run.experiment_id):
                     self._begin(run)
                 if self._is_late():
-                    break  # the others have to wait, or are somebody else's
+                    break  # the others wait, or another worker claims them
 
     def _waiting(self) -> list[UUID]:
         """What to claim now: first runs that stand for themselves, then a few shards, however many of them wait."""
@@ -205,7 +205,7 @@ class Driver:
         for run_id, execution in list(self._executions.items()):
             now = held.get(run_id)
             if now is None or now.fence != execution.book.fence or now.state not in DRIVEN_STATES:
-                self._drop(run_id)  # somebody else's, or at rest since a commit that went unconfirmed
+                self._drop(run_id)  # another driver's, or at rest since a commit that went unconfirmed
             elif now.state == Run.State.STOPPING and not execution.is_cancelled:
                 self._guarded(run_id, partial(execution.halt, MANUAL_STOP))
             elif not execution.is_ending:
@@ -222,7 +222,7 @@ class Driver:
         try:
             action()
         except LeaseLost:
-            logger.warning("run=%s is driven by somebody else now", run_id)
+            logger.warning("run=%s is driven by another worker now", run_id)
             self._drop(run_id)
         except DATABASE_AWAY as error:
             self._wait_for_database(error)

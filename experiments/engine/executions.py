@@ -77,7 +77,7 @@ def outcome_of(execution: Execution) -> Outcome:
 
 
 def cancel(run_id: UUID) -> None:
-    """Of a run that has ended: nobody wants to know any more. Call inside its last transaction."""
+    """Of a run that has ended. Call inside its last transaction."""
     waiting = Execution.objects.filter(run_id=run_id, state__in=UNDER_WAY)
     waiting.update(state=Execution.State.CANCELLED, ended=timezone.now(), error_kind="stopped", error="The run ended.")
 

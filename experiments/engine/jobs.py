@@ -14,7 +14,7 @@ from experiments import job_queue
 from experiments.collecting import spare_what_is_loaded
 from experiments.engine import leases
 from experiments.engine.driver import Driver
-from experiments.engine.workers import SteadyWorker, beat, look_around
+from experiments.engine.workers import BaseWorker, heartbeat, run_looks
 from experiments.models import Run
 from experiments.observing import counting, families, measuring
 from experiments.signals import engine_swept
@@ -22,7 +22,7 @@ from experiments.signals import engine_swept
 logger = logging.getLogger(__name__)
 
 QUEUE = "engine"
-WORKER_SECONDS = 60  # a worker that has not been heard of for so long counts as dead
+WORKER_SECONDS = 60  # a worker without a heartbeat for so long counts as dead
 MOST_QUEUED = 32  # jobs: every driver that starts takes all runs that wait, not only the one it was enqueued for
 stop_requested = threading.Event()
 
@@ -43,7 +43,7 @@ def drive(run_id: str) -> None:
     """Drive every run that needs a driver, this one among them, until none is left."""
     logger.debug("run=%s was enqueued", run_id)
     close_old_connections()
-    Driver(stop_requested, beat=beat).drive()
+    Driver(stop_requested, heartbeat).drive()
     if stop_requested.is_set():
         sweep()  # what was given back goes on elsewhere at once
 
@@ -58,7 +58,7 @@ def sweep() -> int:
     return len(waiting)
 
 
-class EngineWorker(SteadyWorker):
+class EngineWorker(BaseWorker):
     """One job at a time, in this process: the job is a driver, and a driver drives many runs."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -90,7 +90,7 @@ def paused() -> dict[tuple[str, ...], float]:
 def _sweep_forever() -> None:
     while True:
         time.sleep(settings.SWEEP_SECONDS)
-        look_around(sweep, tell_others)
+        run_looks(sweep, tell_others)
 
 
 def tell_others() -> None:

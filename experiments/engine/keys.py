@@ -1,6 +1,6 @@
 """With which key a provider is asked in the name of whose experiment: their own, else the lab's, else the server's.
 
-Whoever steers an experiment of somebody else's never lends it a key: only its owner's counts.
+People who steer the experiment of another person never lend it a key: only its owner's counts.
 """
 
 import os

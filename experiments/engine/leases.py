@@ -58,7 +58,7 @@ def clamp_future_leases() -> None:
 
 
 def claim(run_id: UUID, announce: Announce) -> Run | None:
-    """Take the lease of a claimable run; None when somebody else was faster."""
+    """Take the lease of a claimable run; None when another worker was faster."""
     with transaction.atomic():
         is_abandoned = Run.objects.filter(pk=run_id, state__in=DRIVEN_STATES, lease_until__isnull=False).exists()
         taken = (
@@ -81,7 +81,7 @@ def claim(run_id: UUID, announce: Announce) -> Run | None:
 
 
 def renew(fences: Mapping[UUID, int]) -> None:
-    """Of the runs that are held under these fences still: a driver that was cut off for long prolongs nobody else's."""
+    """Of the runs that are still held under these fences: a driver that was cut off prolongs no lease of another."""
     by_fence: dict[int, list[UUID]] = defaultdict(list)
     for run_id, fence in fences.items():
         by_fence[fence].append(run_id)

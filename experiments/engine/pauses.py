@@ -17,8 +17,8 @@ from experiments.workflows.base.steps import Listen, Outcome
 
 
 def open_pause(book: Book, pause: Listen) -> bool:
-    """Write down what is waited for, and tell it, once. False when nobody is to be asked any more: the run has become
-    automatic, under the same lock, so that no pause opens behind the back of whoever has made it so.
+    """Record what is waited for, with its event, once. False when the run has become automatic meanwhile: its mode is
+    read under the lock under which it changes.
     """
     with transaction.atomic():
         reserve_numbers(book.run_id, 0, book.fence)
@@ -52,7 +52,7 @@ def answers(book: Book, keys: Collection[str]) -> dict[str, Outcome]:
 
 
 def park(book: Book, keys: Collection[str], *, is_held: bool) -> bool:
-    """Let the run wait: its state says so and its lease ends. False when somebody has just spoken, or resumed it.
+    """Let the run wait: its state says so and its lease ends. False when it has just been answered or resumed.
 
     What is said takes the same lock, so that no word can fall between the look and the move.
     """
@@ -70,8 +70,8 @@ def park(book: Book, keys: Collection[str], *, is_held: bool) -> bool:
 
 
 def rest(book: Book, run: Run, keys: Collection[str]) -> bool:
-    """The run has done what was asked of it: it is completed, until somebody takes up one of its offers. False when
-    somebody has just done so.
+    """The run has done what was asked of it: it is completed, until one of its offers is taken up. False when one has
+    just been.
     """
     with transaction.atomic():
         reserve_numbers(book.run_id, 0, book.fence)

@@ -156,7 +156,7 @@ def _shown(ask: Ask, model: ProviderModel) -> tuple[tuple[ChatMessage, ...], Gat
 
 
 def _limit_of(role: str) -> int | None:
-    """The server's limit for what a role may write in tokens; nobody who sets a run up can raise it."""
+    """The server's limit for what a role may write, in tokens; the set-up of a run cannot raise it."""
     limit = settings.ROLE_TOKENS.get(role)
     return None if limit is None else min(limit, settings.ROLE_TOKENS_CAP)
 

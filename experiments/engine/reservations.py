@@ -54,7 +54,7 @@ class Refusal:
 @dataclass(frozen=True, slots=True)
 class BudgetShortfall:
     """A budget into which a call does not fit. Left: with what is set aside taken off; None without such a limit.
-    asked: who decides on it beside the administrators; admins: they themselves, where nobody else does.
+    asked: who decides on it beside the administrators; admins: the administrators, where they alone decide.
     """
 
     id: str
@@ -92,7 +92,7 @@ def refuse(
 
 
 def over_budget(short: BudgetShortfall, cost: Decimal | None, tokens: int) -> Refusal:
-    """Why a call is not made that could cost `cost` US dollars (None: nobody knows) and take `tokens` tokens."""
+    """Why a call is not made that could cost `cost` US dollars (None: unknown) and take `tokens` tokens."""
     name = f"the {PERIODS[short.period]}budget of {short.kind} {short.name}"
     admins = f" ({', '.join(short.admins)})" if short.admins else ""
     whom = ", ".join([*short.asked, f"an administrator{admins}"])
@@ -133,7 +133,7 @@ def _told(short: BudgetShortfall, cost: Decimal | None, tokens: int) -> BudgetRe
 
 
 class Amount(NamedTuple):
-    """cost None: nobody knows."""
+    """cost None: unknown."""
 
     cost: Decimal | None
     tokens: int
@@ -227,7 +227,7 @@ def settle(periods: Sequence[int], reserved: Amount, spent: Amount) -> None:
 
 
 def settle_lost(call_ids: Collection[UUID]) -> None:
-    """Nobody can know what became of these calls: what was set aside counts as spent."""
+    """What became of these calls is unknown: what was set aside counts as spent."""
     columns = ("period_id", "call__reserved", "call__reserved_tokens")
     lost: dict[int, Amount] = {}
     for period_id, cost, tokens in Reservation.objects.filter(call__in=call_ids).values_list(*columns):

@@ -19,7 +19,7 @@ from experiments.observing import counting, measuring
 logger = logging.getLogger(__name__)
 
 
-class SteadyWorker(SimpleWorker):
+class BaseWorker(SimpleWorker):
     """A worker whose housekeeping cannot fail.
 
     RQ remembers which jobs were begun, and looks after those of dead workers. It raises, at every start, when the
@@ -27,13 +27,13 @@ class SteadyWorker(SimpleWorker):
     only wake a worker, so nothing is lost when that memory is emptied.
     """
 
-    current: "SteadyWorker | None" = None  # of this process
+    current: "BaseWorker | None" = None  # of this process
     needs_what_others_have = True  # the secrets and the files of the platform
 
     def work(self, *args: Any, **kwargs: Any) -> bool:
         if self.needs_what_others_have and (difference := machines.difference_at_start()):
             sys.exit(difference)
-        SteadyWorker.current = self
+        BaseWorker.current = self
         counting.begin()  # which tells, too, that this process is there, however long its job takes
         return bool(super().work(*args, **kwargs))
 
@@ -52,16 +52,16 @@ class SteadyWorker(SimpleWorker):
             _forget_begun_jobs(self.queues)
 
 
-def beat() -> None:
+def heartbeat() -> None:
     """Keep RQ's record of this process's worker alive in the middle of a job: one that is silent for too long counts
     as dead.
     """
-    worker = SteadyWorker.current
+    worker = BaseWorker.current
     if get_current_job() is not None and worker is not None:
-        job_queue.in_background("beat", partial(_beat, worker))
+        job_queue.in_background("heartbeat", partial(_send_heartbeat, worker))
 
 
-def _beat(worker: SteadyWorker) -> None:
+def _send_heartbeat(worker: BaseWorker) -> None:
     if job_queue.is_circuit_open():
         return
     try:
@@ -73,9 +73,9 @@ def _beat(worker: SteadyWorker) -> None:
         logger.warning("Redis is away; going on")
 
 
-def look_around(*looks: Callable[[], object]) -> None:
-    """One round of a sweep. Whatever goes wrong in one look ends neither the others nor the thread that sweeps: what
-    nobody looks for any more would wait for ever.
+def run_looks(*looks: Callable[[], object]) -> None:
+    """One round of a sweep. An error in one look ends neither the others nor the thread that sweeps: what is not
+    looked for any more would wait for ever.
     """
     for look in looks:
         try:

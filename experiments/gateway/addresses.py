@@ -135,7 +135,7 @@ def guarded_transport(
     max_idle: int = MAX_IDLE_CONNECTIONS,
     idle_seconds: float = IDLE_SECONDS,
 ) -> httpx.AsyncHTTPTransport:
-    """A transport to be shared by clients; whoever made it closes it. Raises ForbiddenAddress when connecting."""
+    """A transport to be shared by clients and closed by the caller. Raises ForbiddenAddress when connecting."""
     return GuardedTransport(
         allow_private=allow_private, max_connections=max_connections, max_idle=max_idle, idle_seconds=idle_seconds
     )

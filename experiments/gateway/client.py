@@ -132,7 +132,7 @@ class Client:
     """One provider with one key; safe for hundreds of calls at a time on one asyncio loop.
 
     base_url: up to and including `/v1`. api_key: empty for servers without keys. transport: shared by several clients
-    and closed by whoever made it; without one the client makes its own, which refuses private addresses. headers: sent
+    and closed by its maker; without one the client makes its own, which refuses private addresses. headers: sent
     with every request, such as OpenRouter's `HTTP-Referer`.
     """
 

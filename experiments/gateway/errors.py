@@ -105,7 +105,7 @@ class OutcomeUnknown(TryLater):
 
 
 class NeedsPerson(GatewayError):
-    """Repeating the request cannot help until somebody changes something."""
+    """Repeating the request cannot help until a person changes something."""
 
     kind = "needs_person"
 

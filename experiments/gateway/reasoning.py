@@ -1,4 +1,4 @@
-"""Thinking is told from the answer: by tags or channel marks in the content, and once where a provider repeats it."""
+"""Splits thinking from the answer: by tags or channel marks in the content, and once where a provider repeats it."""
 
 import io
 import re

@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 START, CAP = 20, 100
 SHRINK = 0.8
 COOLDOWN_SECONDS = 15.0
-OUTAGE = 5  # times in a row that nobody was there
+OUTAGE = 5  # unreachable so many times in a row
 OUTAGE_SECONDS, LONGEST_OUTAGE_SECONDS = 5.0, 60.0
 
 MAX_ATTEMPTS = 4
@@ -40,8 +40,8 @@ class Limiter:
 
     All 429 answers that arrive before a cooldown ends belong to one episode; the cooldown is Retry-After, else 15 s,
     and no slot is given out during it. A 5xx only pauses growth for as long. Those who wait are served in their order.
-    Where nobody was there five times in a row, nobody is sent there for 5 s, then for twice as long each time, up to a
-    minute: whoever waits has used up no attempt, and finds the provider when it is back.
+    A provider that was unreachable five times in a row gets no calls for 5 s, then for twice as long each time, up to a
+    minute: calls that wait use up no attempt, and are made when the provider is back.
     """
 
     def __init__(

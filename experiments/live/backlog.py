@@ -79,7 +79,7 @@ class Backfill:
         """The next events after that number, and the text of the calls under way."""
         key = run_id, seq
         if key not in self._asked:
-            # In a context of its own: it may outlive the socket of whoever came first, and its thread.
+            # In a context of its own: it may outlive the first socket that asked, and its thread.
             self._asked[key] = asyncio.get_running_loop().create_task(self._visit(*key), context=Context())
         return await asyncio.shield(self._asked[key])
 

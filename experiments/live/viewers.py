@@ -118,7 +118,7 @@ class Viewers:
         if not self._tasks:
             loop = asyncio.get_running_loop()
             work = (self._receive_forever(), self._deliver_forever(), self._look_forever())
-            # In contexts of their own: they outlive the request of whoever came first, and its thread.
+            # In contexts of their own: they outlive the first viewer's request, and its thread.
             self._tasks = [loop.create_task(coroutine, context=Context()) for coroutine in work]
         await self._subscribe(viewer.run_id)
 
@@ -222,7 +222,7 @@ class Viewers:
                 if viewer.entry not in passes:
                     await viewer.sign_out()
                 elif newest.get(viewer.run_id, 0) > viewer.seen:
-                    self._start(viewer.catch_up())  # one who reads slowly keeps nobody else waiting
+                    self._start(viewer.catch_up())  # a slow reader does not delay the others
             except Exception:
                 logger.exception("run=%s a viewer could not be looked after", viewer.run_id)
         for run_id in list(self._of_run):

@@ -10,7 +10,7 @@ from django.db import close_old_connections, transaction
 
 from experiments import job_queue
 from experiments.datasets import jobs as datasets
-from experiments.engine.workers import SteadyWorker, look_around
+from experiments.engine.workers import BaseWorker, run_looks
 from experiments.reports import making
 from experiments.signals import swept
 
@@ -38,7 +38,7 @@ def make_files() -> None:
 def sweep_forever(seconds: float) -> None:
     """Find work whose worker has died, or whose job was lost."""
     while True:
-        look_around(sweep_files, datasets.sweep, sweep_receivers)
+        run_looks(sweep_files, datasets.sweep, sweep_receivers)
         time.sleep(seconds)
 
 
@@ -55,7 +55,7 @@ def sweep_receivers() -> None:
             close_old_connections()
 
 
-class ReportsWorker(SteadyWorker):
+class ReportsWorker(BaseWorker):
     """One piece of work after the other, in this process; datasets are read in a thread beside it."""
 
     def work(self, *args: Any, **kwargs: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Runs programs that nobody has read, keeps them in, and says what they did with their tests."""
+"""Runs untrusted programs in isolation, and says what they did with their tests."""
 
 from experiments.sandbox.isolation import probe
 from experiments.sandbox.runner import run

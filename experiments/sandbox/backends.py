@@ -18,7 +18,7 @@ from experiments.sandbox.values import MIB, BackendName, Limits, Unavailable
 
 DEVICES = ("/dev/null", "/dev/urandom")
 TEMPORARY = "/tmp"  # noqa: S108 — the box's own, fresh and empty
-# One that nobody has, drawn for each box: the kernel counts threads by user, and no box can signal another.
+# An unused one, drawn for each box: the kernel counts threads by user, and no box can signal another.
 FIRST_USER, LAST_USER = 52_000, 60_000
 INFO = "{info}"  # in a command, stands for the channel that `Box` describes
 WALLS_OF_NAMESPACES = ("mount namespace", "pid namespace", "network namespace", "ipc namespace")

@@ -186,7 +186,7 @@ def environment() -> list[JSON]:
 
 @contextmanager
 def listener(family: socket.AddressFamily, address: str | tuple[str, int]) -> Iterator[str | tuple[str, int]]:
-    """Listens, and gives the address; whoever connects is never answered."""
+    """Listens, and gives the address; connections are never answered."""
     with socket.socket(family) as server:
         server.bind(address)
         if isinstance(address, str):
@@ -253,7 +253,7 @@ def attacked(backend: Backend) -> Probe:
 
 
 def is_sought(wall: str) -> bool:
-    """Root's boxes run as a user whom nobody else is; a user namespace would add nothing to that."""
+    """Root's boxes run as an unused user; a user namespace would add nothing to that."""
     return wall != "user namespace" or os.geteuid() != 0
 
 

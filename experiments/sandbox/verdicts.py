@@ -21,7 +21,7 @@ Kind = Literal["value", "printed", "memory", "error", "complaint"]
 
 SHOWN = 4_096  # bytes of each channel
 GAP = b"\n[...]\n"
-FULL = 0.9  # of the memory allowed: whoever dies there by a signal has died of it
+FULL = 0.9  # of the memory allowed: a signal beyond it means too much memory
 SILENT = "it ended before it answered"
 
 EXACT = 1e-9  # so that 0.1 + 0.2 is 0.3; relative, and absolute near zero
@@ -195,7 +195,7 @@ def stopped(ended: Ended, limits: Limits) -> tuple[Verdict, dict[str, Any]]:
 
 
 def ended_by(number: int, ended: Ended, limits: Limits) -> tuple[Verdict, dict[str, Any]]:
-    """Whoever blocks the warning that the processor's time is up is killed a second later."""
+    """A program that blocks the warning that its processor time is up is killed a second later."""
     if number == signal.SIGXCPU or (number == signal.SIGKILL and ended.processor_seconds >= limits.seconds):
         return "timeout", {"error": f"more than {limits.seconds:g} seconds of the processor"}
     if (ended.peak_memory or 0) >= FULL * limits.memory:

@@ -79,7 +79,7 @@ def _found(*, is_fresh: bool) -> sandbox.Probe:
 
 
 def known() -> list[SandboxHost]:
-    """The machines that have been heard of lately."""
+    """The machines that reported lately."""
     return list(SandboxHost.objects.filter(checked__gt=clock.ago(FRESH)))
 
 

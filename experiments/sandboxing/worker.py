@@ -20,7 +20,7 @@ from accounts import logs
 from experiments import sandbox
 from experiments.engine import executions
 from experiments.engine.text import storable, storable_data
-from experiments.engine.workers import SteadyWorker, beat, look_around
+from experiments.engine.workers import BaseWorker, heartbeat, run_looks
 from experiments.models import Execution
 from experiments.sandboxing import hosts
 
@@ -39,10 +39,10 @@ stop_requested = threading.Event()
 
 def run_waiting() -> None:
     close_old_connections()
-    run_all(stop_requested, beat)
+    run_all(stop_requested, heartbeat)
 
 
-class SandboxWorker(SteadyWorker):
+class SandboxWorker(BaseWorker):
     """One job at a time, in this process: the job runs all that waits, several boxes at once."""
 
     needs_what_others_have = False  # untrusted code is best run where there are no secrets
@@ -65,7 +65,7 @@ def _sweep_forever() -> None:
             hosts.look()
 
     while True:
-        look_around(report_host, sweep)
+        run_looks(report_host, sweep)
         time.sleep(settings.SWEEP_SECONDS)
 
 
@@ -86,12 +86,12 @@ class Flight:
     unwanted: threading.Event = field(default_factory=threading.Event)
 
 
-def run_all(stop: threading.Event, beat: Callable[[], None] = lambda: None) -> None:
+def run_all(stop: threading.Event, heartbeat: Callable[[], None] = lambda: None) -> None:
     """Run all that waits, and return when nothing does."""
     with ThreadPoolExecutor(settings.SANDBOX_AT_ONCE, thread_name_prefix="box") as threads:
         flights: dict[Future[Found], Flight] = {}
         try:
-            _run_until_none_waits(threads, flights, stop, beat)
+            _run_until_none_waits(threads, flights, stop, heartbeat)
         finally:
             for flight in flights.values():
                 flight.unwanted.set()
@@ -99,7 +99,10 @@ def run_all(stop: threading.Event, beat: Callable[[], None] = lambda: None) -> N
 
 
 def _run_until_none_waits(
-    threads: ThreadPoolExecutor, flights: dict[Future[Found], Flight], stop: threading.Event, beat: Callable[[], None]
+    threads: ThreadPoolExecutor,
+    flights: dict[Future[Found], Flight],
+    stop: threading.Event,
+    heartbeat: Callable[[], None],
 ) -> None:
     clock = hosts.Every(settings.LEASE_SECONDS / 4)
     while not (stop.is_set() or (not flights and hosts.is_spared())):
@@ -116,7 +119,7 @@ def _run_until_none_waits(
             for flight in flights.values():
                 if flight.execution.pk in lost:
                     flight.unwanted.set()
-            beat()
+            heartbeat()
         done, _others = wait(flights, LOOK_SECONDS, FIRST_COMPLETED)
         for future in done:
             flight = flights.pop(future)

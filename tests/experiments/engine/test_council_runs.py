@@ -72,7 +72,7 @@ def test_the_answers_and_then_the_reviews_are_under_way_together(council, start,
             sent = run.calls.filter(state=Call.State.SENT, step__purpose=purpose).count()
             most[purpose] = max(before, sent)
 
-    Driver(threading.Event(), beat=look).drive(0.5)
+    Driver(threading.Event(), heartbeat=look).drive(0.5)
 
     assert most == {"reply": 3, "review": 3}
 

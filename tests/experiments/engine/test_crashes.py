@@ -203,7 +203,7 @@ def test_a_council_whose_worker_ends_in_stage_two_repeats_no_call_of_stage_one(
     settings.DRAIN_SECONDS = 0
     settings.LEASE_SECONDS = 3  # the driver calls `beat` four times within it
     run, stop = start(council(*SLOW)), threading.Event()
-    Driver(stop, beat=lambda: reviewing(run) and stop.set()).drive(60)
+    Driver(stop, heartbeat=lambda: reviewing(run) and stop.set()).drive(60)
     assert run.calls.filter(state=Call.State.SENT).exists()
     Run.objects.filter(pk=run.pk).update(lease_until=None)
     for number, model in enumerate(FAST, 1):

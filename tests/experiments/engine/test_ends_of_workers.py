@@ -17,7 +17,7 @@ from experiments.engine import driver, leases, partial_text, pauses
 from experiments.engine.events import LeaseLost
 from experiments.engine.jobs import QUEUE, wake
 from experiments.engine.recording import Book
-from experiments.engine.workers import SteadyWorker, look_around
+from experiments.engine.workers import BaseWorker, run_looks
 from experiments.models import Call, Provider, Run, Step
 from experiments.observing import counting, families
 from experiments.steering import steering
@@ -238,7 +238,7 @@ def raising(error):
 def test_the_next_one_looks_whatever_goes_wrong(error):
     looked = []
 
-    look_around(raising(error), lambda: looked.append("next"))
+    run_looks(raising(error), lambda: looked.append("next"))
 
     assert looked == ["next"]
 
@@ -246,7 +246,7 @@ def test_the_next_one_looks_whatever_goes_wrong(error):
 def test_a_bug_is_logged_with_where_it_is_and_a_database_that_is_away_in_a_line(caplog):
     caplog.set_level(logging.WARNING)
 
-    look_around(raising(ValueError("a bug")), raising(OperationalError("away")))
+    run_looks(raising(ValueError("a bug")), raising(OperationalError("away")))
 
     bug, away = caplog.records
     assert (bug.levelname, bool(bug.exc_info)) == ("ERROR", True)
@@ -255,7 +255,7 @@ def test_a_bug_is_logged_with_where_it_is_and_a_database_that_is_away_in_a_line(
 
 def test_a_redis_that_is_away_does_not_break_off_what_a_worker_is_at(tmp_path):
     away = Redis(unix_socket_path=str(tmp_path / "nobody.sock"))
-    worker = SteadyWorker([Queue("engine", connection=away)], connection=away, prepare_for_work=False)
+    worker = BaseWorker([Queue("engine", connection=away)], connection=away, prepare_for_work=False)
     worker._state, worker._shutdown_requested_date = "busy", datetime.now(UTC)
 
     worker._shutdown()  # as the handler of SIGTERM calls it

@@ -63,7 +63,7 @@ def test_of_a_run_that_lost_a_call(arena, start, settings):
     settings.DRAIN_SECONDS, settings.LEASE_SECONDS = 0, 3  # the driver calls `beat` four times within it
     run = start(arena("sim/cooperative:first=0:tps=20:words=2000"))
     killed = threading.Event()
-    Driver(killed, beat=lambda: run.calls.filter(state=Call.State.SENT).exists() and killed.set()).drive(60)
+    Driver(killed, heartbeat=lambda: run.calls.filter(state=Call.State.SENT).exists() and killed.set()).drive(60)
     assert run.calls.filter(state=Call.State.SENT).count() == 1
 
     Run.objects.filter(pk=run.pk).update(lease_until=None)
