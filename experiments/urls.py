@@ -33,7 +33,12 @@ PRESETS = (
 urlpatterns = [
     *(path("", include(surface.urls)) for surface in map(surface_of, REGISTRY) if surface.urls),
     *(
-        path(f"{slug}/{action}", view, {"workflow": slug}, name=f"{surface_of(slug).home}{end}")
+        path(
+            f"{page.address or f'{slug}/'}{action}",
+            view,
+            {"workflow": slug},
+            name=f"{page.route or surface_of(slug).home}{end}",
+        )
         for slug in REGISTRY
         if (page := surface_of(slug).setup)
         for action, view, end in (*SETUP, *(PRESETS if page.of_preset else ()))

@@ -3,7 +3,7 @@ import "./row-list.js";
 import { ask } from "./confirm.js";
 import { startEstimate } from "./estimate.js";
 
-const form = document.getElementById("setup");
+const form = document.getElementById("setup") ?? document.createElement("form"); // where nothing can be set up yet
 const field = (name) => form.elements.namedItem(name);
 let isSent = false;
 let isSure = false;
@@ -92,5 +92,7 @@ addEventListener("pageshow", () => {
   isSure = false;
   update(); // a browser restores fields after "back" without an event
 });
-startEstimate(form, document.getElementById("estimate"));
-update();
+if (form.id) {
+  startEstimate(form, document.getElementById("estimate"));
+  update();
+}

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ValidationError
 
 from accounts.people import person
 from experiments.budgets import notes as budget_notes
-from experiments.casting import USUAL, usual_model
+from experiments.casting import USUAL, InvalidExperiment, usual_model
 from experiments.form_fields import LineListField, LinesField
 from experiments.gateway.types import Price
 from experiments.models import Participant, ProviderModel
@@ -102,9 +102,14 @@ def of_form(form: DeclaredForm, *, by: "User") -> Estimate | None:
 
 def context(request: HttpRequest, form: DeclaredForm) -> dict[str, Any]:
     """What stands beside Start: the estimate, what is left of the budgets that would apply, and the page's remarks."""
-    found, remarks = of_form(form, by=person(request)), form.page.remarks
+    remarks, missing = form.page.remarks, ""
+    try:
+        found = of_form(form, by=person(request))
+    except InvalidExperiment as error:
+        found, missing = None, str(error)
     return {
         "estimate": found,
+        "missing": missing,
         "budget_notes": budget_notes.beside(request, found),
         "remarks": list(remarks(form)) if remarks else [],
     }

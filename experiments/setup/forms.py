@@ -1,6 +1,7 @@
 """The form of a set-up page: its fields are derived from the workflow's Config, its words from the declared page."""
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -9,15 +10,13 @@ from django.utils.translation import gettext_lazy as _
 
 from experiments.actions import MOST_REPEATS
 from experiments.catalog.menu import askable_models, speaking_models
-from experiments.form_fields import Row, RowsField
+from experiments.form_fields import LineListField, Row, RowsField
 from experiments.forms import LONGEST_PERSONA, SEAT_PARAMS, SetupForm, form_for
 from experiments.labels import seat_name
 from experiments.workflows import surface_of
-from experiments.workflows.base.surface import SeatForm, SeatRows, Setup
+from experiments.workflows.base.surface import Group, SeatForm, SeatRows, Setup
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser
-
     from accounts.models import User
 
 COMMON_LABELS = {
@@ -45,6 +44,7 @@ PARAM_LABELS = {
     "seed": _("Seed"),
     "reasoning_effort": _("Reasoning effort"),
 }
+NAME = forms.TextInput(attrs={"maxlength": 200, "autocomplete": "off"})
 NUMBERS = {"temperature": float, "top_p": float, "max_tokens": int, "seed": int}
 OF_A_ROW = re.compile(r"(?P<list>cast\.[\w-]+?-|config\.\w+\.)(?P<number>\d+)(?:\.(?P<part>.+))?")
 
@@ -56,12 +56,12 @@ class SeatRowsField(RowsField):
         params = {name: SEAT_PARAMS[name]() for name in rows.params}
         for name, field in params.items():
             field.label = PARAM_LABELS[name]
-        model = forms.ChoiceField(choices=lambda: [("", _("nobody")), *speaking_models()], required=False)
-        super().__init__({"model": model, **params}, ("model",), label=rows.title)
+        named = {"name": forms.CharField(label=_("Name"), widget=NAME)} if rows.has_names else {}
+        super().__init__({"model": forms.CharField(), **named, **params}, ("model",), label=rows.title)
         self.rows = rows
 
     def clean(self, value: Any) -> list[Row]:
-        rows = [{"model": row["model"], "params": self._params(n, row)} for n, row in enumerate(super().clean(value))]
+        rows = [self._row(number, row) for number, row in enumerate(super().clean(value))]
         bounds = {"least": self.rows.least, "most": self.rows.most}
         if len(rows) < self.rows.least:
             raise forms.ValidationError(str(self.rows.too_few) % bounds)
@@ -75,6 +75,10 @@ class SeatRowsField(RowsField):
     def row_name(self, row: int) -> Any:
         return seat_name(f"{self.rows.seat}-{row + 1}")
 
+    def _row(self, number: int, row: Row) -> Row:
+        named = {"name": row["name"].strip()} if self.rows.has_names else {}
+        return {"model": row["model"], **named, "params": self._params(number, row)}
+
     def _params(self, number: int, row: Row) -> dict[str, Any]:
         params: dict[str, Any] = {}
         for name in self.rows.params:
@@ -87,13 +91,17 @@ class SeatRowsField(RowsField):
 
 
 class DeclaredForm(SetupForm):
-    """Complaints about the whole are shown at the page's main field. reader: who fills it in."""
+    """Complaints about the whole are shown at the page's main field. Fields of a group that does not apply need not be
+    right. reader: who fills it in. of: what the address of the page names. found: what the workflow's own `fill` found
+    for its templates.
+    """
 
     page: Setup
 
-    def __init__(self, *args: Any, reader: "User | AnonymousUser", **options: Any) -> None:
+    def __init__(self, *args: Any, reader: "User", of: Mapping[str, str] | None = None, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.reader = reader
+        self.reader, self.of = reader, of or {}
+        self.found: dict[str, Any] = {}
         labels = labels_of(self.page)
         for name in self.fields.keys() & labels.keys():
             self.fields[name].label = labels[name]
@@ -103,6 +111,8 @@ class DeclaredForm(SetupForm):
                 self.fields[f"seat-{seat.seat}-{name}"].widget.attrs["placeholder"] = placeholder
         if self.page.starts_on_enter and isinstance(self.page.main, str):
             self.fields[self.page.main].widget.attrs["autofocus"] = True
+        if self.page.fill:
+            self.page.fill(self)
 
     @property
     def runs(self) -> int:
@@ -112,6 +122,15 @@ class DeclaredForm(SetupForm):
     def values_of(cls, config: Any) -> dict[str, Any]:
         return super().values_of({cls.page.renamed.get(name, name): value for name, value in config.items()})
 
+    def filled(self) -> "DeclaredForm":
+        """Itself when it was sent, otherwise as it would be sent as it stands."""
+        return self if self.is_bound else type(self)(self.typed(), reader=self.reader, of=self.of)
+
+    def clean(self) -> dict[str, Any]:
+        for name in self._idle() & self.errors.keys():
+            del self.errors[name]
+        return super().clean()
+
     def asked(self) -> dict[str, Any]:
         asked = super().asked()
         return self.page.asked(self, asked) if self.page.asked else asked
@@ -119,6 +138,21 @@ class DeclaredForm(SetupForm):
     def typed(self) -> dict[str, Any]:
         """What stands in the fields, right or not."""
         return {name: self[name].value() for name in self.fields}
+
+    def _idle(self) -> set[str]:
+        """Fields of the groups that do not apply."""
+        groups = (part for part in self.page.parts if isinstance(part, Group) and part.when)
+        return {name for part in groups if part.when and not self._is(*part.when) for name in part.fields}
+
+    def _is(self, name: str, value: str) -> bool:
+        said = self[name].value()
+        return bool(said) == (value == "on") if isinstance(self.fields[name], forms.BooleanField) else said == value
+
+    def _is_left_out(self, name: str) -> bool:
+        """Or does not apply and says nothing, or is a number that was not sent: it is as the workflow has it, too."""
+        is_number = isinstance(self.fields[name], forms.IntegerField)
+        is_silent = is_number and self.cleaned_data.get(name) is None and f"{name}-none" not in self.fields
+        return super()._is_left_out(name) or (is_silent and (name in self._idle() or name not in self.data))
 
     def _config(self) -> dict[str, Any]:
         names = {renamed: name for name, renamed in self.page.renamed.items()}
@@ -144,7 +178,8 @@ class DeclaredForm(SetupForm):
             first, dot, inner = rest.partition(".")
             path = f"{kind}.{self.page.renamed.get(first, first)}{dot}{inner}"
         rows = (one.name for one in self.page.rows if kind == "cast" and rest.startswith(f"{one.seat}-"))
-        return next(rows, None) or super()._field_at(path)
+        within = (name for name in self.fields if kind == "config" and name.startswith(f"{rest}-"))
+        return next(rows, None) or super()._field_at(path) or next(within, None)
 
     def _main(self) -> str:
         return self.page.main if isinstance(self.page.main, str) else self.page.main(self.cleaned_data)
@@ -166,6 +201,8 @@ def setup_form(workflow: str) -> type[DeclaredForm]:
     for name in page.fields:
         field = derived.base_fields[config[name]]
         own[name] = _buttons(field, page, name) if name in page.choices else field
+        if name in page.offered:
+            own[name] = forms.MultipleChoiceField(required=False) if _is_list(field) else forms.ChoiceField()
         if isinstance(field, RowsField):
             _name_parts(field, page, name)
         if no_limit := derived.base_fields.get(f"{config[name]}-none"):
@@ -207,6 +244,10 @@ def _buttons(derived: forms.Field, page: Setup, name: str) -> forms.Field:
     return forms.TypedChoiceField(
         choices=choices, coerce=coerce, required=False, initial=derived.initial, widget=forms.RadioSelect
     )
+
+
+def _is_list(field: forms.Field) -> bool:
+    return isinstance(field, LineListField)
 
 
 def _name_parts(field: RowsField, page: Setup, name: str) -> None:

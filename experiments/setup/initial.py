@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
 
+from accounts.people import person
 from experiments.catalog.menu import askable_models, general_models, speaking_models
 from experiments.labels import seat_name
 from experiments.models import Experiment, Participant, Preset
@@ -38,7 +39,12 @@ def initial(request: HttpRequest, workflow: str) -> Values:
 def refilled(request: HttpRequest, workflow: str) -> Values | None:
     """The form as it was typed, with what a button of it fills in; None where it is to be started."""
     page = declared(workflow)
-    typed = setup_form(workflow)(request.POST, reader=request.user).typed()
+    if not (page.refill or page.of_preset or any(rows.everybody for rows in page.rows)):
+        return None
+    typed = setup_form(workflow)(request.POST, reader=person(request)).typed()
+    if page.refill:
+        found = page.refill(request, typed)
+        return None if found is None else dict(found)
     if page.of_preset and (wanted := request.POST.get("load")):
         return typed | of_preset(request, workflow, wanted)
     for rows in page.rows:
@@ -93,7 +99,7 @@ def _usual(user: "User | AnonymousUser", workflow: str) -> Cast:
     last = Experiment.objects.owned_by(user).filter(workflow=workflow).order_by("-created").first()
     if last:
         cast = cast_of(last.participants.select_related("model"))
-        needed = {seat.seat for seat in page.seats if not seat.nobody and not seat.needs}
+        needed = {seat.seat for seat in page.seats if not (seat.nobody or seat.needs or seat.is_tool)}
         speaking = [one["model"] for seat, one in cast.items() if not _is_tool(page, seat)]
         if needed <= cast.keys() and set(speaking) <= set(offered):
             return {seat: one for seat, one in cast.items() if not _is_tool(page, seat)}
@@ -115,7 +121,7 @@ def _first(page: Setup, offered: Sequence[str]) -> Cast:
         cast |= {f"{rows.seat}-{number}": {"model": slug} for number, slug in enumerate(chosen, 1)}
     before = ""
     for seat in sorted(page.seats, key=lambda one: bool(one.needs)):
-        if seat.nobody and not seat.is_usual:
+        if seat.is_tool or (seat.nobody and not seat.is_usual):
             continue
         slug = offered[len(cast) % len(offered)]
         if not seat.nobody or slug != before:

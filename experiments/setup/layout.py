@@ -107,8 +107,13 @@ class ShownRow:
 
     @property
     def params(self) -> list["ShownPartOfRow"]:
-        """Of a seat: what can be set beside its model."""
-        return self.parts[1:]
+        """Of a seat: how its model samples."""
+        return [one for one in self.parts if one.name not in ("model", "name")]
+
+    @property
+    def named(self) -> "ShownPartOfRow | None":
+        """Of a seat: its name, where it has one."""
+        return next((one for one in self.parts if one.name == "name"), None)
 
     @property
     def has_params(self) -> bool:

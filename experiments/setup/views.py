@@ -7,45 +7,47 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from accounts.people import person
-from experiments.beginning import begin
 from experiments.casting import InvalidExperiment
 from experiments.library import keeping
 from experiments.refusals import NotAllowed
 from experiments.setup import estimates, initial, presets
+from experiments.setup.beginning import begin
 from experiments.setup.forms import DeclaredForm, setup_form
 from experiments.workflows import surface_of
 
 
 @login_required
-def setup(request: HttpRequest, workflow: str) -> HttpResponse:
-    """Set a workflow up and start its runs; some buttons only fill something in and keep what was typed."""
-    make = setup_form(workflow)
-    if request.method == "POST":
-        refilled = initial.refilled(request, workflow)
-        form = make(request.POST if refilled is None else None, initial=refilled, reader=request.user)
-    else:
-        form = make(initial=initial.initial(request, workflow), reader=request.user)
-    if form.is_bound and (begun := begin(request, form, workflow, form.asked)):
-        return redirect(begun[0]) if len(begun) == 1 else redirect("experiment", pk=begun[0].experiment_id)
+def setup(request: HttpRequest, workflow: str, **of: str) -> HttpResponse:
+    """Set a workflow up and start its runs; some buttons only fill something in and keep what was typed. of: what the
+    address names.
+    """
+    make = partial(setup_form(workflow), reader=person(request), of=of)
+    if request.method != "POST":
+        form = make(initial=initial.initial(request, workflow))
+    elif (refilled := initial.refilled(request, workflow)) is not None:
+        form = make(initial=refilled)
+    elif address := begin(request, form := make(request.POST)):
+        return redirect(address)
     return _page(request, workflow, form)
 
 
 @login_required
 @require_POST
-def estimate(request: HttpRequest, workflow: str) -> HttpResponse:
+def estimate(request: HttpRequest, workflow: str, **of: str) -> HttpResponse:
     """What the form would come to as it is filled in now."""
-    return estimates.page(request, setup_form(workflow)(request.POST, reader=request.user))
+    return estimates.page(request, setup_form(workflow)(request.POST, reader=person(request), of=of))
 
 
 @login_required
 @require_POST
 def save_preset(request: HttpRequest, workflow: str) -> HttpResponse:
     """Save the set-up that the form shows under a name, or (`share`, `unshare`) show one of mine to the lab or not."""
-    typed = setup_form(workflow)(request.POST, reader=request.user)
+    typed = setup_form(workflow)(request.POST, reader=person(request))
     for word, shared in (("share", True), ("unshare", False)):
         if word in request.POST:
             mine = presets.mine(request, workflow, request.POST[word])
@@ -73,18 +75,22 @@ def save_preset(request: HttpRequest, workflow: str) -> HttpResponse:
 def delete_preset(request: HttpRequest, workflow: str, pk: UUID) -> HttpResponse:
     keeping.delete_preset(presets.mine(request, workflow, str(pk)), by=person(request))
     messages.success(request, _("The preset is deleted. Runs that were started with it stay as they are."))
-    return _as_typed(request, workflow, setup_form(workflow)(request.POST, reader=request.user))
+    return _as_typed(request, workflow, setup_form(workflow)(request.POST, reader=person(request)))
 
 
 def _as_typed(request: HttpRequest, workflow: str, typed: DeclaredForm) -> HttpResponse:
     """The form with what was typed, before anything is said to be wrong with it."""
-    return _page(request, workflow, setup_form(workflow)(initial=typed.typed(), reader=request.user))
+    return _page(request, workflow, setup_form(workflow)(initial=typed.typed(), reader=person(request)))
 
 
 def _page(request: HttpRequest, workflow: str, form: DeclaredForm) -> HttpResponse:
+    route = form.page.route or surface_of(workflow).home
     context = {
         "form": form,
         "setup": form.page,
+        "address": reverse(route, kwargs=dict(form.of)),
+        "estimate_address": reverse(f"{route}-estimate", kwargs=dict(form.of)),
+        "instead": form.page.instead(form) if form.page.instead else "",
         "surface": surface_of(workflow),
         **estimates.context(request, form),
         "presets": presets.choices(request.user, workflow) if form.page.of_preset else (),

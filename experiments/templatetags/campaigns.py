@@ -10,14 +10,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from experiments import figures
-from experiments.catalog import menu
 from experiments.labels import END_REASONS, prompt_words
 from experiments.models import Battle, Campaign
 from experiments.workflows.battles.campaign.progress import Progress
-from experiments.workflows.battles.config import MIRRORS
 from experiments.workflows.battles.judged import Shown
-from experiments.workflows.battles.pages.forms import FURTHER_JUDGES
-from experiments.workflows.battles.pages.outputs_forms import OutputsForm, shown_rows
 from experiments.workflows.battles.prompts import PROMPTS, Known
 
 register = template.Library()
@@ -28,18 +24,6 @@ register.filter(figures.rank_range)
 register.filter(figures.rating_or_bound)
 
 FENCE = "…"  # where a battle has the random fence of its own
-
-
-@dataclass(frozen=True, slots=True)
-class Seats:
-    """Seats that may stay empty. fields: (name, field) of each; taken: the labels of those who are chosen."""
-
-    fields: tuple[tuple[str, BoundField], ...]
-    taken: str
-
-    @property
-    def has_errors(self) -> bool:
-        return any(bound.errors for _name, bound in self.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,23 +92,6 @@ def battle_result(battle: Battle) -> str:
 
 
 @register.simple_tag
-def further_seats(form: BaseForm, kind: str) -> Seats:
-    """The seats of further judges or, of `mirror`, of further endpoints."""
-    names = [f"seat-{seat}-model" for seat in (FURTHER_JUDGES if kind == "judge" else MIRRORS)]
-    bound = [(name, form[name]) for name in names]
-    taken = [_label(field) for _name, field in bound if field.value()]
-    return Seats(tuple(bound), ", ".join(taken))
-
-
-@register.simple_tag
-def maker_rows(form: OutputsForm) -> list[dict[str, str]]:
-    return shown_rows(form)
-
-
-register.simple_tag(menu.speaking_models)
-
-
-@register.simple_tag
 def prompts_of(form: BaseForm) -> Sequence[PromptChoice]:
     offered: Any = form.fields["prompt"]
     return [_prompt(name, PROMPTS[name]) for name, _title in offered.choices]
@@ -135,11 +102,6 @@ def _prompt(name: str, prompt: Known) -> PromptChoice:
     parts = prompt.parts(Shown(sample=1, first=2, second=3, token=FENCE))
     text = "".join(part if isinstance(part, str) else f"[{part.what}]" for part in parts)
     return PromptChoice(name, prompt_words(prompt.title), prompt.version, prompt_words(described), text)
-
-
-def _label(bound: BoundField) -> str:
-    choices: Mapping[str, Any] = dict(bound.field.choices)  # type: ignore[attr-defined]  # a choice field, which Django types as any field
-    return str(choices.get(bound.value(), bound.value()))
 
 
 NOTES = {

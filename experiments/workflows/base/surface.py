@@ -87,8 +87,9 @@ class SeatRows:
     """Seats `SEAT-1`, `SEAT-2` …, as rows that are added, removed and moved. name: of the form's field that holds them.
 
     row: what one is called, before its number. add: the words for one more. too_few: the complaint. usual: how many
-    are chosen at first. is_distinct: a model sits once. has_specialists: models made for one task come no later than
-    others. everybody: the words for choosing all models at once, where that is offered.
+    are chosen at first. is_distinct: a model sits once. has_names: each has a name, which need not be written.
+    has_specialists: models made for one task come no later than others. everybody: the words for choosing all models
+    at once, where that is offered.
     """
 
     name: str
@@ -103,6 +104,7 @@ class SeatRows:
     params: tuple[str, ...] = ()
     usual: int = 4
     is_distinct: bool = False
+    has_names: bool = False
     has_specialists: bool = False
     everybody: Text = ""
     is_beside: bool = True
@@ -122,9 +124,14 @@ class Setup:
     usual: what a sampling parameter is where nothing is written. has_repeats: several runs can be started at once.
     of_preset: fields that are saved under a name, with the cast. links: words and routes beside the title.
 
-    initial: further values at first, of the request and of those that there are. asked: what becomes of {title, config,
-    cast}, after the form. note: a template that stands under the form. below: one that stands after it, with the
-    context of `context`. remarks: sentences under the estimate, of the form. script: what only this page needs.
+    offered: fields whose values are chosen among what there is, as `fill` says of a form that was made. route, address:
+    of the page, where it is about something that the address names: the form has that as `of`. initial: further values
+    at first, of the request and of those that there are. refill: values that a button of the form fills in, of the
+    request and of what was typed; None where it starts. instead: a template in the place of a form with which nothing
+    can be started. asked: what becomes of {title, config, cast}, after the form; raises InvalidExperiment.
+
+    head: a template above the title. note: one under the form. below: one after it, with the context of `context`.
+    remarks: sentences under the estimate, of the form. script: what only this page needs.
     """
 
     title: Text
@@ -135,10 +142,17 @@ class Setup:
     renamed: Mapping[str, str] = field(default_factory=dict)
     main: str | Callable[[Data], str] = ""
     starts_on_enter: bool = False
+    offered: tuple[str, ...] = ()
+    fill: Callable[[Any], None] | None = None
     usual: Mapping[str, Any] = field(default_factory=dict)
     has_repeats: bool = False
     of_preset: tuple[str, ...] = ()
     links: tuple[tuple[Text, str], ...] = ()
+    head: str = ""
+    route: str = ""
+    address: str = ""
+    refill: Callable[[Any, Data], Mapping[str, Any] | None] | None = None
+    instead: Callable[[Any], str] | None = None
     initial: Callable[[Any, Data], Mapping[str, Any]] | None = None
     asked: Callable[[Any, dict[str, Any]], dict[str, Any]] | None = None
     note: str = ""

@@ -1,11 +1,121 @@
 """What people meet of battles."""
 
+from typing import Any
+
 from django.utils.translation import gettext_lazy as _
 
-from experiments.workflows.base.surface import Surface, Told
+from experiments.workflows.base.surface import LIMIT_FIELDS, Group, SeatForm, Seats, Setup, Surface, Told
 from experiments.workflows.battles.assumptions import ASSUMPTIONS
 from experiments.workflows.battles.campaign.plan import plan_of_battles
-from experiments.workflows.battles.pages import report
+from experiments.workflows.battles.config import JUDGES, MIRRORS
+from experiments.workflows.battles.pages import pages, report, setup
+
+FURTHER = (_("Second judge"), _("Third judge"), _("Fourth judge"))
+ENDPOINTS = (_("Further endpoint 1"), _("Further endpoint 2"), _("Further endpoint 3"), _("Further endpoint 4"))
+
+
+def _seats(seats: tuple[str, ...], labels: tuple[Any, ...], title: Any, hint: Any) -> Seats:
+    forms = (SeatForm(seat, label, nobody=_("nobody"), is_tool=True) for seat, label in zip(seats, labels, strict=True))
+    return Seats(tuple(forms), title=title, hint=hint, is_folded=True)
+
+
+PLAN = (
+    Group(("sampling-plan",)),
+    Group((), hint=_("Nothing is left out. Costs the most, and settles every pair."), when=("sampling-plan", "all")),
+    Group(
+        ("sampling-per_pair",),
+        hint=_("Each pair is compared on samples that the seed draws. Says in advance what it costs."),
+        when=("sampling-plan", "sample"),
+    ),
+    Group(
+        ("sampling-target_width", "sampling-min_per_pair", "sampling-max_per_pair", "sampling-batch"),
+        hint=_(
+            "Battles are added round by round, and only for contestants whose rating is not yet known well enough:"
+            " until every interval (of 95 %) is as narrow as you say. Cheapest where contestants differ much."
+        ),
+        when=("sampling-plan", "adaptive"),
+    ),
+)
+
+SETUP = Setup(
+    title=_("Battles"),
+    parts=(
+        Group(("dataset", "subsets"), template="workflows/battles/_dataset.html"),
+        Group(("contestants",), template="workflows/battles/_contestants.html"),
+        *PLAN,
+        Seats(
+            (SeatForm("judge", _("Judge"), params=("temperature", "max_tokens"), is_tool=True),),
+            title=_("Judge"),
+            is_beside=True,
+        ),
+        Group((), template="workflows/battles/_not_listed.html", is_beside=True),
+        Group(("prompt",), template="workflows/battles/_prompts.html", is_beside=True),
+        _seats(
+            JUDGES[1:],
+            FURTHER,
+            _("Further judges"),
+            _("Each judges every battle, too, and has a board and a ladder of its own."),
+        ),
+        _seats(
+            MIRRORS,
+            ENDPOINTS,
+            _("Further endpoints of the judge"),
+            _(
+                "The same model offered by other providers or servers: calls are shared out among them, and one that is"
+                " overloaded is passed over."
+            ),
+        ),
+        Group(LIMIT_FIELDS, is_folded=True),
+        Group(("version", "pairs", "calls", "side_by_side", "attempts"), title=_("Advanced"), is_folded=True),
+    ),
+    labels={
+        "dataset": _("Dataset"),
+        "subsets": _("Subsets"),
+        "contestants": _("Contestants"),
+        "prompt": _("Judge prompt"),
+        "version": _("Version"),
+        "pairs": _("Pairs"),
+        "calls": _("The two orders"),
+        "side_by_side": _("Battles at once, in each run"),
+        "attempts": _("Further asks for a verdict that cannot be read"),
+        "sampling-plan": _("How many battles"),
+        "sampling-per_pair": _("Samples for each pair"),
+        "sampling-target_width": _("Width of every interval (of 95 %), in Elo"),
+        "sampling-min_per_pair": _("Samples for each pair, at least"),
+        "sampling-max_per_pair": _("Samples for each pair, at most"),
+        "sampling-batch": _("More for each pair, round by round"),
+    },
+    hints={
+        "title": _("Empty: made from the dataset and the prompt."),
+        "version": _("A name and a date, such as spring_20260301: it marks this round in the history of the ratings."),
+        "sampling-target_width": _("15 means ±7.5 Elo."),
+    },
+    choices={
+        "sampling-plan": {
+            "all": _("Everything: each pair on each sample"),
+            "sample": _("So many samples for each pair"),
+            "adaptive": _("As many as the ratings need"),
+        },
+        "pairs": {
+            "all": _("all pairs"),
+            "new": _("only those with a contestant that joined with this version"),
+        },
+        "calls": {
+            "parallel": _("both orders at the same time"),
+            "sequential": _("one order after the other"),
+        },
+    },
+    offered=("dataset", "subsets", "contestants", "prompt"),
+    fill=setup.fill,
+    refill=setup.refill,
+    instead=setup.instead,
+    initial=setup.initial,
+    asked=setup.asked,
+    below="workflows/battles/_campaigns.html",
+    context=pages.listed,
+    style="campaign.css",
+    script="campaign-setup.js",
+)
 
 SURFACE = Surface(
     name=_("Battles"),
@@ -14,6 +124,7 @@ SURFACE = Surface(
         " same one both times, that one wins; where it does not, the battle is a tie and the judge inconsistent."
         " Ratings follow from all battles."
     ),
+    setup=SETUP,
     home="battles",
     urls="experiments.workflows.battles.pages.urls",
     api_urls="experiments.workflows.battles.pages.api_urls",

@@ -2,9 +2,44 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from experiments.workflows.base.surface import Surface, Told
+from experiments.workflows.base.surface import LIMIT_FIELDS, Group, SeatRows, Setup, Surface, Told
 from experiments.workflows.battles.campaign.plan import plan_of_outputs
-from experiments.workflows.battles.pages import report
+from experiments.workflows.battles.pages import outputs_setup, report
+from experiments.workflows.outputs import MOST_CONTESTANTS
+
+SETUP = Setup(
+    title=_("Ask models for outputs"),
+    parts=(
+        Group(("subsets",), template="workflows/outputs/_samples.html"),
+        SeatRows(
+            "makers",
+            "contestant",
+            least=1,
+            most=MOST_CONTESTANTS,
+            title=_("Contestants"),
+            row=_("Contestant"),
+            add=_("Add a contestant"),
+            too_few=_("Choose at least one model that is to be asked."),
+            hint=_(
+                "The same model may be asked under several names, with different settings. What a contestant has"
+                " answered is not asked for again. Without a name it is called as its model."
+            ),
+            params=("temperature", "max_tokens"),
+            has_names=True,
+        ),
+        Group((*LIMIT_FIELDS, "side_by_side"), title=_("Limits"), is_folded=True),
+    ),
+    labels={"subsets": _("Subsets"), "side_by_side": _("Outputs at once, in each run")},
+    hints={"title": _("Empty: the name of the dataset.")},
+    renamed={"contestants": "makers"},
+    offered=("subsets",),
+    fill=outputs_setup.fill,
+    asked=outputs_setup.asked,
+    head="workflows/outputs/_back.html",
+    route="outputs-make",
+    address="datasets/<slug:slug>/outputs/make/",
+    style="campaign.css",
+)
 
 SURFACE = Surface(
     name=_("Outputs"),
@@ -12,6 +47,7 @@ SURFACE = Surface(
         "Each model is shown every sample as it is, and nothing else. Its answers become its outputs, which battles can"
         " compare."
     ),
+    setup=SETUP,
     entries={"output_made": "output-{contestant}-{sample}"},
     unseen=(("output", ""),),
     told=Told(log=report.outputs, table=report.output_lines, is_judged=False),

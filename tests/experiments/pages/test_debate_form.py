@@ -54,7 +54,7 @@ def test_how_long_an_answer_may_be_is_said_and_cannot_be_sent(send, browser, rea
 @each_case(("field", "value"), [("prompt", " \r\n "), ("limits-cost", "-1"), ("rounds", "3"), ("mode", "fast")])
 def test_what_cannot_be_played_is_refused_and_the_rest_is_kept(send, read, models, field, value):
     chosen = {"seat-B-model": models[3].slug, "addendum": "Cheap.", "title": "Telescope"}
-    response = send(**chosen, **{field: value})
+    response = send(**{"mode": "automatic", **chosen, field: value})
     page = read(response)
 
     assert response.status_code == 422

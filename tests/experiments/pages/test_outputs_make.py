@@ -27,7 +27,7 @@ def address(texts):
 
 def test_models_are_asked_and_their_answers_become_outputs(browser, read, texts, address, drive):
     sent = {"makers-0-model": MODEL, "makers-0-name": "newcomer", "makers-1-model": "", "subsets": [""]}
-    response = browser.post(address, {**sent, "temperature": "0.5"})
+    response = browser.post(address, {**sent, "makers-0-temperature": "0.5"})
     experiment = Experiment.objects.get()
     assert response["Location"] == reverse("experiment", args=[experiment.pk])
     assert experiment.participants.get().params == {"temperature": 0.5}
@@ -66,7 +66,7 @@ def test_what_is_wrong_is_said_and_what_was_typed_stays(browser, read, address, 
 
 
 def test_those_that_lack_outputs_are_offered_first_and_the_preview_follows_the_form(browser, read, texts, address):
-    preview = reverse("outputs-estimate", args=[texts.slug])
+    preview = reverse("outputs-make-estimate", args=[texts.slug])
     sent = {"makers-0-model": MODEL, "subsets": [""]}
     assert "<b>12</b> outputs" in browser.post(preview, sent).content.decode()
     assert "Choose at least one model" in browser.post(preview, {"subsets": [""]}).content.decode()

@@ -92,8 +92,8 @@ RULES: dict[str, tuple[Rule, str]] = {
         scenario-edit scenario-share scenario-archive scenario-changes scenario-copy preset-copy api-scenario
         api-scenario-versions api-scenario-share api-scenario-archive api-scenario-copy api-preset
         api-dataset-uploads api-dataset-outputs api-dataset-battles api-dataset-voters api-vote-offer battles-import
-        dataset-voters
-        dataset-outputs dataset-visibility dataset-delete outputs-make outputs-estimate battle-void contestant-change
+        dataset-voters outputs-make-estimate
+        dataset-outputs dataset-visibility dataset-delete outputs-make battle-void contestant-change
         scenario-demonstration api-demonstration webhook webhook-rotate webhook-test webhook-switch webhook-remove
         delivery-again api-webhook api-webhook-secret api-webhook-test api-webhook-deliveries api-delivery
         api-delivery-again api-dataset-visibility api-contestant api-battle api-council-preset api-token bulk-export

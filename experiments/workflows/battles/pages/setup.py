@@ -1,112 +1,115 @@
-"""What a set-up form of battles or outputs offers: datasets, and of the chosen one its subsets and contestants."""
+"""What the set-up page of battles does beside what every set-up page does: it offers what a dataset has."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django.db.models import Count
+from django.contrib import messages
+from django.http import Http404, HttpRequest
+from django.utils.translation import gettext as _
 
-from experiments.catalog.menu import askable_models
-from experiments.models import Contestant, Dataset, ProviderModel
+from experiments.casting import InvalidExperiment
+from experiments.labels import prompt_words
+from experiments.setup.forms import DeclaredForm
+from experiments.workflows.battles.config import JUDGES, MIRRORS
+from experiments.workflows.battles.pages.offers import Judges, datasets, first, judges, offer
+from experiments.workflows.battles.prompts import PROMPTS
 
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser
-
-    from accounts.models import User
-
-    Person = User | AnonymousUser
-
-
-@dataclass(frozen=True, slots=True)
-class Subset:
-    """Part of a dataset. name: "" for samples that stand in no subset."""
-
-    name: str
-    samples: int
+OF_THE_DATASET = ("dataset", "subsets", "contestants", "prompt")  # what another dataset has others of
+LEAST_CONTESTANTS = 2
+OF_PLAN = {
+    "all": (),
+    "sample": ("per_pair",),
+    "adaptive": ("target_width", "min_per_pair", "max_per_pair", "batch"),
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Entrant:
-    """A contestant as the form shows it. outputs: of how many samples it has one; model: who could make the rest."""
-
-    name: str
-    label: str
-    outputs: int
-    void_reason: str
-    model: ProviderModel | None
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A dataset with what can be chosen of it."""
-
-    dataset: Dataset
-    subsets: tuple[Subset, ...]
-    entrants: tuple[Entrant, ...]
-
-    @property
-    def samples(self) -> int:
-        return sum(subset.samples for subset in self.subsets)
-
-    @property
-    def has_subsets(self) -> bool:
-        return len(self.subsets) > 1
-
-    @property
-    def comparable(self) -> tuple[Entrant, ...]:
-        """Those that have outputs to be compared, and are not left out."""
-        return tuple(one for one in self.entrants if one.outputs and not one.void_reason)
-
-    @property
-    def makers(self) -> tuple[Entrant, ...]:
-        """Those whose model can be asked here for the outputs that are missing."""
-        return tuple(one for one in self.entrants if one.model and not one.void_reason)
+def fill(form: DeclaredForm) -> None:
+    """The lists of the dataset that is chosen; those of another one where it is not offered, and the form says so."""
+    offered = datasets(form.reader)
+    said = form.data if form.is_bound else form.initial
+    chosen = offer(offered, str(said.get("dataset") or "")) or first(offered)
+    able = judges(chosen.dataset.modality) if chosen else Judges((), ())
+    form.found = {"offer": chosen, "blind": able.blind}
+    choose(form, "dataset", [(one.slug, one.name) for one in offered], chosen.dataset.slug if chosen else "")
+    tick_all(form, "subsets", [subset.name for subset in chosen.subsets] if chosen else [])
+    tick_all(form, "contestants", [one.name for one in chosen.comparable] if chosen else [])
+    prompts = [
+        (name, prompt_words(prompt.title))
+        for name, prompt in PROMPTS.items()
+        if chosen and chosen.dataset.modality in prompt.modalities
+    ]
+    choose(form, "prompt", prompts, prompts[0][0] if prompts else "")
+    models = [(model.slug, model.label) for model in able.offered]
+    usual = next((model.slug for model in able.offered if model.is_default_judge), models[0][0] if models else "")
+    choose(form, "seat-judge-model", models, usual)
+    for seat in (*JUDGES[1:], *MIRRORS):
+        choose(form, f"seat-{seat}-model", [("", _("nobody")), *models], "")
 
 
-def datasets(person: "Person") -> Sequence[Dataset]:
-    """Those whose samples a person may have compared, the newest first."""
-    return list(Dataset.objects.visible_to(person).filter(state=Dataset.State.READY).order_by("-created", "slug"))
+def choose(form: DeclaredForm, name: str, choices: Sequence[tuple[str, Any]], usual: str) -> None:
+    field: Any = form.fields[name]
+    field.choices, field.initial = choices, usual
 
 
-def offer(offered: Sequence[Dataset], slug: str) -> Offer | None:
-    """Of the dataset of this name; None where it is not among those offered."""
-    found = next((dataset for dataset in offered if dataset.slug == slug), None)
-    return offer_of(found) if found else None
+def tick_all(form: DeclaredForm, name: str, values: Sequence[str]) -> None:
+    field: Any = form.fields[name]
+    field.choices, field.initial = [(value, value) for value in values], list(values)
 
 
-def offer_of(dataset: Dataset) -> Offer:
-    rows = dataset.samples.order_by("subset").values("subset").annotate(samples=Count("pk"))
-    subsets = tuple(Subset(row["subset"], row["samples"]) for row in rows)
-    contestants = dataset.contestants.select_related("model__provider").annotate(made=Count("outputs"))
-    return Offer(dataset, subsets, tuple(_entrant(one) for one in contestants.order_by("name")))
+def unless_all(form: DeclaredForm, name: str) -> list[str]:
+    """What was ticked; nothing where that is everything, so that what joins later takes part, too."""
+    field: Any = form.fields[name]
+    ticked = list(form.cleaned_data[name])
+    return [] if set(ticked) == {value for value, _label in field.choices} else ticked
 
 
-def _entrant(one: Contestant) -> Entrant:
-    return Entrant(one.name, str(one), one.made, one.void_reason, one.model)  # type: ignore[attr-defined]  # annotated by the query
+def initial(request: HttpRequest, values: Mapping[str, Any]) -> dict[str, Any]:
+    """`?dataset=` that one may not see is not found. Of battles set up before, lists that name nothing mean all."""
+    offered = [one.slug for one in datasets(request.user)]
+    if "clone" in request.GET:
+        if values["dataset"] not in offered:
+            messages.warning(request, _("Its dataset is not there any more: choose another one."))
+            return dict.fromkeys(OF_THE_DATASET)
+        return {name: values[name] or None for name in ("subsets", "contestants")}
+    slug = request.GET.get("dataset")
+    if slug and slug not in offered:
+        raise Http404
+    return {"dataset": slug} if slug else {}
 
 
-@dataclass(frozen=True, slots=True)
-class Judges:
-    """Models that can judge a kind of output, and the labels of those that cannot because they take no images."""
-
-    offered: tuple[ProviderModel, ...]
-    blind: tuple[str, ...]
-
-
-def judges(modality: str) -> Judges:
-    usable = askable_models()
-    if modality != Dataset.Modality.IMAGE:
-        return Judges(tuple(usable), ())
-    sees = [one.accepts.images for one in usable]
-    seeing = tuple(one for one, can in zip(usable, sees, strict=True) if can)
-    blind = (one.label for one, can in zip(usable, sees, strict=True) if not can and not one.is_tool)
-    return Judges(seeing, tuple(blind))
+def refill(request: HttpRequest, typed: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Another dataset is to be shown, or was chosen beside lists that belong to the one before."""
+    sent = request.POST
+    if "choose" not in sent:
+        if sent.get("shown", sent.get("dataset")) == sent.get("dataset") or not typed["dataset"]:
+            return None
+        messages.info(request, _("Another dataset was chosen: look through its contestants, then start."))
+    kept = {name: value for name, value in typed.items() if name not in OF_THE_DATASET}
+    return {**kept, "dataset": sent.get("dataset", "")}
 
 
-def of_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The form's values for a configuration, as far as fields have the same names: `limits-cost` of `limits.cost`."""
-    values: dict[str, Any] = {}
-    for name, value in config.items():
-        inner = of_config(value) if isinstance(value, dict) else None
-        values |= {f"{name}-{leaf}": one for leaf, one in inner.items()} if inner is not None else {name: value}
-    return values
+def instead(form: DeclaredForm) -> str:
+    return "" if form.found["offer"] else "workflows/battles/_no_dataset.html"
+
+
+def asked(form: DeclaredForm, asked: dict[str, Any]) -> dict[str, Any]:
+    """Every judge is asked with the same parameters. Of the sampling, what belongs to its plan."""
+    if len(form.cleaned_data["contestants"]) < LEAST_CONTESTANTS:
+        words = _("Choose at least two contestants: battles are between two of them.")
+        raise InvalidExperiment({"config.contestants": [words]})
+    cast = asked["cast"]
+    if "judge" not in cast:
+        raise InvalidExperiment({"cast.judge": [_("Choose the model that judges.")]})
+    sampling = asked["config"]["sampling"]
+    plan = sampling.setdefault("plan", "all")
+    if plan == "sample" and not sampling.get("per_pair"):
+        words = _("Write how many samples each pair is compared on.")
+        raise InvalidExperiment({"config.sampling.per_pair": [words]})
+    config = {
+        **asked["config"],
+        "subsets": unless_all(form, "subsets"),
+        "contestants": unless_all(form, "contestants"),
+        "sampling": {name: value for name, value in sampling.items() if name in ("plan", *OF_PLAN[plan])},
+    }
+    params = cast["judge"]["params"]
+    return {**asked, "config": config, "cast": {seat: {**one, "params": params} for seat, one in cast.items()}}
