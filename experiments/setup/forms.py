@@ -106,7 +106,7 @@ class DeclaredForm(SetupForm):
         for name in self.fields.keys() & labels.keys():
             self.fields[name].label = labels[name]
         for seat in self.page.seats:
-            for name in set(seat.params) - {"seed"}:
+            for name in set(seat.params) - {"seed", "reasoning_effort"}:
                 placeholder = self.page.usual.get(name, _("default"))
                 self.fields[f"seat-{seat.seat}-{name}"].widget.attrs["placeholder"] = placeholder
         if self.page.starts_on_enter and isinstance(self.page.main, str):

@@ -16,7 +16,7 @@ PLACES = """() => [...document.querySelectorAll('.cycle [id], #slot-pool, #slot-
 def test_a_whole_cycle_is_watched_live_and_read_on_a_narrow_screen(lab: Lab, sign_in: SignIn) -> None:
     page = sign_in()
     page.goto(f"{lab.url}/coding/")
-    rows = page.locator(".member-row")
+    rows = page.locator(".model-row")
     while rows.count() > len(CODERS):
         rows.last.locator("[data-remove]").click()
     for number in range(rows.count()):
@@ -24,7 +24,7 @@ def test_a_whole_cycle_is_watched_live_and_read_on_a_narrow_screen(lab: Lab, sig
     for number, model in enumerate(CODERS):
         rows.nth(number).locator("select").first.select_option(model)
     page.locator("#id_cycles").fill("1")
-    expect(page.locator("#setters-words")).to_contain_text("comes out even with 3 cycles")
+    expect(page.locator("#estimate")).to_contain_text("comes out even with 3 cycles")
     with lab.held():
         page.locator("#start").click()
         page.wait_for_url(RUN)

@@ -30,7 +30,7 @@ def begin(lab: Lab, *members: str) -> str:
 
 def seat(page: Page, models: tuple[str, ...]) -> None:
     """Chooses the members; rows that are too many go, rows that are missing come."""
-    rows = page.locator(".member-row")
+    rows = page.locator(".model-row")
     while rows.count() > len(models):
         rows.last.locator("[data-remove]").click()
     while rows.count() < len(models):
@@ -154,12 +154,12 @@ def test_members_come_and_go_and_a_council_is_kept(lab: Lab, sign_in: SignIn) ->
     page = sign_in()
     page.goto(f"{lab.url}/council/")
     seat(page, (MEMBERS[0], MEMBERS[0]))
-    expect(page.locator(".member-row [data-remove]").first).to_be_disabled()
+    expect(page.locator(".model-row [data-remove]").first).to_be_disabled()
     page.locator("[data-add]").click()
-    expect(page.locator(".member-row")).to_have_count(3)
-    expect(page.locator(".member-row").nth(2).locator("select")).to_be_focused()
+    expect(page.locator(".model-row")).to_have_count(3)
+    expect(page.locator(".model-row").nth(2).locator("select")).to_be_focused()
     page.fill("#id_question", "Half a question")
-    page.locator(".council-presets > summary").click()
+    page.locator(".presets > summary").click()
     page.fill("#preset_name", "Twins and one")
     page.press("#preset_name", "Enter")
     expect(page.locator(".preset-list")).to_contain_text("Twins and one")

@@ -43,7 +43,7 @@ def wait_until_asked(lab: Lab, run: str, key: str) -> None:
 def test_two_turns_are_led_by_clicking(lab: Lab, sign_in: SignIn) -> None:
     page = sign_in()
     page.goto(f"{lab.url}/arena/")
-    page.check("#id_mode_manual")
+    page.check("[name=mode][value=manual]")
     assert page.is_checked("#id_max_turns-none")
     page.select_option("[name=seat-A-model]", QUICK[0])
     page.select_option("[name=seat-B-model]", QUICK[1])
