@@ -40,10 +40,6 @@ class SetupForm(forms.Form):
                 self.add_error(name, _("Write a number, or tick “No limit”."))
         return self.cleaned_data
 
-    def asked(self) -> dict[str, Any]:
-        """What was filled in, as `actions.create` takes it."""
-        return {"title": self.cleaned_data["title"], "config": self._config(), "cast": self._cast()}
-
     @classmethod
     def values_of(cls, config: Mapping[str, Any]) -> dict[str, Any]:
         """A configuration under the names of the fields: `limits-cost`, `max_turns-none`."""
@@ -65,7 +61,8 @@ class SetupForm(forms.Form):
         """The complaint as it is said of the list of rows, where it is about one: that row says it, too."""
         return message
 
-    def _config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, Any]:
+        """What was filled in, as the workflow's Config takes it."""
         config: dict[str, Any] = {}
         for name in self.config_fields:
             *parents, leaf = name.split("-")
@@ -85,10 +82,6 @@ class SetupForm(forms.Form):
     def _is_left_out(self, name: str) -> bool:
         """Whether a number that may be without limit was not sent at all: it is as the workflow has it, then."""
         return f"{name}-none" in self.fields and not {name, f"{name}-none"} & set(self.data)
-
-    def _cast(self) -> dict[str, Any]:
-        """Who sits where: nobody yet."""
-        return {}
 
     def _field_at(self, path: str) -> str | None:
         """The field of a complaint: `cast.A.params.seed` is `seat-A-seed`, `config.limits.cost` is `limits-cost`."""
@@ -171,14 +164,14 @@ def _bare_types(annotation: Any) -> set[Any]:
 
 
 def _field(name: str, info: FieldInfo) -> forms.Field:
+    initial = None if info.is_required() else info.default
     if get_origin(info.annotation) is Literal:
         choices = [(choice, CHOICES.get(choice, choice)) for choice in get_args(info.annotation)]
-        return forms.ChoiceField(choices=choices, required=False, initial=info.default)
+        return forms.ChoiceField(choices=choices, required=False, initial=initial)
     if get_origin(info.annotation) is list:
         inner = _inner_model(info.annotation)
         return _items(inner) if inner else LineListField(required=info.is_required())
     bare = _bare_types(info.annotation)
-    initial = None if info.is_required() else info.default
     if bool in bare:
         return forms.BooleanField(required=False, initial=initial)
     if numbers := {int, float} & bare:

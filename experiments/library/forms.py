@@ -33,7 +33,7 @@ class ScenarioFields(SetupForm):
     def content(self) -> dict[str, Any]:
         """What was filled in, as the verbs of `keeping` take it."""
         words = {name: self.cleaned_data[name] for name in ("title", "description", "kind")}
-        return {**words, "config": {**self.kept, **self.asked()["config"]}}
+        return {**words, "config": {**self.kept, **self.config()}}
 
     def keep(self, config: dict[str, Any]) -> None:
         """Carry over what this form does not edit."""

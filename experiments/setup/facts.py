@@ -27,7 +27,8 @@ class SetupFact:
 def facts(workflow: str, config: Mapping[str, Any]) -> Iterator[SetupFact]:
     """Of a workflow that declares its set-up page, in the order of its groups; of others, what is stored."""
     page = surface_of(workflow).setup
-    values = dict(flat(config))
+    renamed = page.renamed if page else {}
+    values = dict(flat({renamed.get(name, name): value for name, value in config.items()}))
     labels = labels_of(page) if page else {}
     names = page.fields if page else tuple(values)
     for name in names:

@@ -132,7 +132,8 @@ class DeclaredForm(SetupForm):
         return super().clean()
 
     def asked(self) -> dict[str, Any]:
-        asked = super().asked()
+        """What was filled in, as `actions.create` takes it."""
+        asked = {"title": self.cleaned_data["title"], "config": self.config(), "cast": self._cast()}
         return self.page.asked(self, asked) if self.page.asked else asked
 
     def typed(self) -> dict[str, Any]:
@@ -154,9 +155,9 @@ class DeclaredForm(SetupForm):
         is_silent = is_number and self.cleaned_data.get(name) is None and f"{name}-none" not in self.fields
         return super()._is_left_out(name) or (is_silent and (name in self._idle() or name not in self.data))
 
-    def _config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, Any]:
         names = {renamed: name for name, renamed in self.page.renamed.items()}
-        return {names.get(name, name): value for name, value in super()._config().items()}
+        return {names.get(name, name): value for name, value in super().config().items()}
 
     def _cast(self) -> dict[str, Any]:
         cast: dict[str, Any] = {}

@@ -130,7 +130,7 @@ SURFACE = Surface(
     api_urls="experiments.workflows.battles.pages.api_urls",
     entries={"battle_judged": "battle-{battle}"},
     unseen=(("verdict", ""),),
-    told=Told(log=report.battles, table=report.battle_lines, is_judged=False),
+    told=Told(settings=lambda rows: (), log=report.battles, table=report.battle_lines, is_judged=False),
     assumptions=ASSUMPTIONS,
     assumed=_(
         "Assumed: verdicts of 300 tokens, 60 tokens a second. At most: every verdict as long as it may be, and asked"

@@ -91,4 +91,4 @@ def through_the_form(initial):
     form = form_for("arena")(sent)
     form.is_valid()
     assert not set(form.errors) & set(initial), form.errors
-    return checked_config("arena", form.asked()["config"])
+    return checked_config("arena", form.config())

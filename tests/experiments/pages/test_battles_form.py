@@ -7,6 +7,7 @@ from experiments.datasets import demonstration
 from experiments.models import Campaign, Dataset, Experiment, ModelPrice
 from tests.cases import each_case
 from tests.fixtures import add_model
+from tests.markup import is_sent
 
 pytestmark = pytest.mark.django_db
 
@@ -31,15 +32,8 @@ def form(browser, read, texts):
     def filled(address=ADDRESS, **changes):
         page = read(browser.get(address))
         sent = page.form(id="setup")
-        for name in ("contestants", "subsets", "prompt"):
-            boxes = [box for box in page.find("input", name=name) if "disabled" not in box.attrib]
-            if name == "prompt":
-                sent[name] = next(box.get("value") for box in boxes if "checked" in box.attrib)
-            else:
-                hidden = [box for box in boxes if box.get("type") == "hidden" or "checked" in box.attrib]
-                sent[name] = [box.get("value") for box in hidden]
-        plans = page.find("input", name="sampling-plan")
-        sent["sampling-plan"] = next(box.get("value") for box in plans if "checked" in box.attrib)
+        for name in ("contestants", "subsets"):
+            sent[name] = [box.get("value") for box in page.find("input", name=name) if is_sent(box)]
         sent["seat-judge-model"] = JUDGE
         return {**sent, **{name.replace("__", "-"): value for name, value in changes.items()}}
 

@@ -48,6 +48,13 @@ def test_the_same_model_may_sit_twice_and_rows_with_nobody_are_left_out(browser,
     assert experiment.participants.get(seat="member-2").params == {"temperature": 1.5}
 
 
+def test_members_sit_in_the_order_in_which_their_rows_stand(browser, form):
+    others = {name: value for name, value in form(question="Why?").items() if not name.startswith("members")}
+    browser.post(ADDRESS, others | {f"members-{n}-model": MODELS[n] for n in (2, 0, 1)})
+
+    assert list(cast(Experiment.objects.get()).values())[:3] == [MODELS[2], MODELS[0], MODELS[1]]
+
+
 @each_case(
     ("wrong", "shown_at"),
     [

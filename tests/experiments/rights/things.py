@@ -85,10 +85,8 @@ class Things:
             owner=self.owner, title="Mine", description="", kind="mixed", config={**arena.experiment.config}
         )
         self.preset = keeping.save_preset(owner=self.owner, name="Mine", context="Be brief.")
-        members = {f"member-{number}": {"model": "sim/judge:first=0"} for number in (1, 2)}
-        self.seats = keeping.save_setup(
-            owner=self.owner, workflow="council", name="Mine", content={"cast": members, "config": {}}
-        )
+        council = {"cast": {f"member-{n}": {"model": "sim/judge:first=0"} for n in (1, 2)}, "config": {}}
+        self.seats = keeping.save_setup(owner=self.owner, workflow="council", name="Mine", content=council)
         self._make_what_surrounds_it(lab)
         self.upload = Upload.objects.create(
             owner=self.owner, kind=Upload.Kind.SAMPLES, name="a.csv", size=1, dataset=self.dataset
