@@ -1,5 +1,6 @@
 """The set-up page of every workflow that declares one, its estimate, and the presets saved on it."""
 
+from functools import partial
 from uuid import UUID
 
 from django.contrib import messages
